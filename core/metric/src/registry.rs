@@ -1,0 +1,72 @@
+//! Every metric: its name, unit, definition and source. `docs/metrics.md` is this table, held equal by a test.
+use serde::{Deserialize, Serialize};
+
+macro_rules! metrics {
+    ($($variant:ident = $name:literal, $unit:literal, $definition:literal, $source:literal;)*) => {
+        /// A thing that can be observed. In files it is written by its [`MetricInfo::name`].
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        pub enum Metric {
+            $(#[doc = $definition] #[serde(rename = $name)] $variant,)*
+        }
+        impl Metric {
+            /// All metrics, in the order of the registry.
+            pub const ALL: &'static [Metric] = &[$(Metric::$variant,)*];
+            /// Name, unit, definition and source.
+            pub const fn info(self) -> MetricInfo {
+                match self {
+                    $(Metric::$variant => MetricInfo {
+                        name: $name, unit: $unit, definition: $definition, source: $source,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+/// The registry's row of one metric.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricInfo {
+    /// Name in files; its last word is the unit.
+    pub name: &'static str,
+    /// SI unit of the values.
+    pub unit: &'static str,
+    /// What one observation is.
+    pub definition: &'static str,
+    /// The document that defines it.
+    pub source: &'static str,
+}
+
+metrics! {
+    IcmpRtt = "icmp_rtt_s", "s",
+        "Round-trip delay of an ICMP echo request of 56 payload bytes, kernel timestamps where the kernel gives them.", "RFC 2681, RFC 792";
+    UdpRtt = "udp_rtt_s", "s",
+        "Round-trip delay of a UDP probe, less the time the server held it.", "RFC 2681";
+    OneWayDelay = "one_way_delay_s", "s",
+        "One-way delay of a UDP probe in the series' direction, after clock offset and drift are taken out; offset assumes that the idle path is symmetric.", "RFC 7679";
+    TcpConnect = "tcp_connect_s", "s",
+        "Time from SYN to established on a new connection, lost SYNs included.", "draft-ietf-ippm-responsiveness (tcp_f)";
+    HttpForeign = "http_foreign_s", "s",
+        "Time from request to complete response on a connection that carried nothing before.", "draft-ietf-ippm-responsiveness (http_f)";
+    HttpKept = "http_kept_s", "s",
+        "Time from request to complete response on a kept connection; requests are pipelined, so a late answer delays the next.", "RFC 9112 section 9.3.2";
+    FlowRtt = "flow_rtt_s", "s",
+        "A load flow's own smoothed round-trip time at its sender (tcpi_rtt).", "RFC 6298; Linux TCP_INFO";
+    FlowCwnd = "flow_cwnd_bytes", "bytes",
+        "A load flow's congestion window at its sender.", "RFC 5681; Linux TCP_INFO";
+    FlowRetransmits = "flow_retransmits_packets", "packets",
+        "Segments that a load flow has retransmitted since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
+    Goodput = "goodput_bits_per_second", "bit/s",
+        "Payload delivered to the receiving application in the interval that ends at the observation's time, over that interval; all load flows of the direction together, or one flow.", "RFC 7928 section 2.5";
+    Sojourn = "sojourn_s", "s",
+        "Time a packet spent in a queue, from arrival to the start of its transmission; known to the lab and the simulator only.", "RFC 8289 section 2";
+    Backlog = "backlog_bytes", "bytes",
+        "Bytes in a queue; known to the lab and the simulator only.", "RFC 7567";
+    QueueDrops = "queue_drops_packets", "packets",
+        "Packets that a queue has dropped since the start; known to the lab and the simulator only.", "RFC 7567";
+    QueueMarks = "queue_marks_packets", "packets",
+        "Packets that a queue has marked CE since the start; known to the lab and the simulator only.", "RFC 3168";
+    CpuBusy = "cpu_busy_ratio", "ratio",
+        "Share of all CPUs' time that was not idle in the interval that ends at the observation's time.", "proc_stat(5)";
+    CpuSteal = "cpu_steal_ratio", "ratio",
+        "Share of all CPUs' time that the hypervisor gave to others in that interval.", "proc_stat(5)";
+}

@@ -1,0 +1,9 @@
+//! From a sample to statistics: percentiles of censored samples, trimmed means, mergeable delay histograms, growth.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod histogram;
+
+pub use histogram::DelayHistogram;

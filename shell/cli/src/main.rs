@@ -1,0 +1,2 @@
+//! The fathom program.
+fn main() {}

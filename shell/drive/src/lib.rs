@@ -1,0 +1,1 @@
+//! Runs probes and load on real sockets

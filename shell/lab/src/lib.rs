@@ -1,0 +1,1 @@
+//! Namespaces and TUN: core/link in real time

@@ -1,0 +1,1 @@
+//! Safe wrappers of Linux calls
