@@ -1,0 +1,2 @@
+//! Tests of the whole program and of the workspace's shape.
+mod architecture;
