@@ -1,1 +1,16 @@
-//! Namespaces and TUN: core/link in real time
+//! An emulated line in real time: real kernel TCP on both sides, `core/link` between them.
+//!
+//! ```text
+//!  namespace of the client                one thread                 namespace of the server
+//!  programs - kernel - TUN  ---->  queue, link, delay of each hop  ---->  TUN - kernel - programs
+//! ```
+//! Nothing of it has a name in the system: when the [`Lab`] is dropped, or its process ends in any way, all is gone.
+
+mod error;
+mod lab;
+mod report;
+
+pub use error::LabError;
+pub use fathom_os::process::Child;
+pub use lab::{Addresses, Lab, LabOptions, Side};
+pub use report::{LabReport, QueueReport};

@@ -1,0 +1,54 @@
+//! The run's monotonic clock, and the wall clock.
+use fathom_units::{Time, WallTime};
+
+/// CLOCK_MONOTONIC counted from the clock's creation. A copy counts from the same moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clock {
+    origin_ns: u64,
+}
+
+impl Clock {
+    /// A clock that reads zero now.
+    #[must_use]
+    pub fn start() -> Self {
+        Clock { origin_ns: read(libc::CLOCK_MONOTONIC) }
+    }
+    /// Time since the clock's creation.
+    #[must_use]
+    pub fn now(self) -> Time {
+        self.time_of_monotonic(read(libc::CLOCK_MONOTONIC))
+    }
+    /// The [`Time`] of a reading of CLOCK_MONOTONIC in nanoseconds; [`Time::ZERO`] if it is before the clock's creation.
+    #[must_use]
+    pub const fn time_of_monotonic(self, monotonic_ns: u64) -> Time {
+        Time::from_nanos(monotonic_ns.saturating_sub(self.origin_ns))
+    }
+}
+
+/// CLOCK_REALTIME now.
+#[must_use]
+pub fn wall_now() -> WallTime {
+    WallTime(read(libc::CLOCK_REALTIME))
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid timespec for the duration of the call.
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut now) };
+    assert_eq!(failed, 0, "clock_gettime knows this clock on every Linux");
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_from_its_creation_and_never_back() {
+        let clock = Clock::start();
+        let (first, second) = (clock.now(), clock.now());
+        assert!(first <= second);
+        assert!(first.as_secs_f64() < 5.0, "reads {first} just after its creation");
+        assert_eq!(clock.time_of_monotonic(0), Time::ZERO);
+    }
+}
