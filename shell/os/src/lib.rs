@@ -1,4 +1,6 @@
-//! Safe wrappers of Linux calls
+//! Safe wrappers of Linux calls: the only crate with unsafe code, each block with its reason.
+#![allow(unsafe_code, reason = "this crate is the one place for it")]
+#![deny(clippy::undocumented_unsafe_blocks)]
 
 pub mod clock;
 pub mod netns;
