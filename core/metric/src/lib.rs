@@ -4,11 +4,17 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod check;
 mod registry;
 mod run;
+mod score;
 
+pub use check::RunError;
 pub use registry::{Metric, MetricInfo};
 pub use run::{
     Direction, Host, Instrument, Load, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series,
     SeriesKey, Value,
+};
+pub use score::{
+    Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,
 };

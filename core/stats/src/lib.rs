@@ -5,5 +5,7 @@
 extern crate alloc;
 
 mod histogram;
+mod sample;
 
 pub use histogram::DelayHistogram;
+pub use sample::{Bounded, Sample, Summary, jain_index, trimmed_mean};

@@ -1,0 +1,264 @@
+//! Scores: numbers and letters in use elsewhere, each by its published definition.
+use alloc::vec::Vec;
+use core::fmt;
+use fathom_stats::trimmed_mean;
+use serde::Serialize;
+
+/// The registry's row of one score; `docs/metrics.md` is made of these.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoreInfo {
+    /// Name.
+    pub name: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+    /// How it is computed, and what bias that brings.
+    pub definition: &'static str,
+    /// The document that defines it.
+    pub source: &'static str,
+}
+
+/// All scores that Fathom gives.
+pub const SCORES: &[ScoreInfo] = &[
+    ScoreInfo {
+        name: "responsiveness_rpm",
+        unit: "1/min",
+        definition: "Round trips per minute under load: the mean of Foreign = 60 / mean(TM(tcp_connect_s), TM(http_foreign_s)) \
+            and Loaded = 60 / TM(flow_rtt_s); TM is the mean of the lowest 95 %. Over the whole phase, without TLS; TCP's own \
+            round-trip time stands for http_l, as the draft allows without HTTP/2 multiplexing. Poor below 300, fair below \
+            1000, good below 6000, else excellent.",
+        source: Rpm::DRAFT,
+    },
+    ScoreInfo {
+        name: "grade",
+        unit: "A+ to F",
+        definition: "Letter for the mean latency under load less the mean idle latency: A+ below 5 ms, A below 30, B below 60, \
+            C below 200, D below 400, else F. Lost probes are not in the means.",
+        source: "DSLReports speed test, dslreports.com/faq/17930",
+    },
+    ScoreInfo {
+        name: "mos",
+        unit: "1 to 4.41",
+        definition: "Predicted mean opinion score of a G.711 call. R = 93.2 - Id - Ie_eff; Id = 0.024 d + 0.11 (d - 177.3) where \
+            d, mouth to ear in ms, exceeds 177.3; Ie_eff = 95 Ppl / (Ppl + 25.1) with loss concealment, Ppl the loss in \
+            percent. d = 95th percentile of one-way delay (a playout buffer that waits for 95 % of the packets) + 20 ms of \
+            packetisation; without one-way delays half the round trip.",
+        source: "ITU-T G.107; Cole, Rosenbluth, Voice over IP performance monitoring, 2001; ITU-T G.113 (Bpl)",
+    },
+    ScoreInfo {
+        name: "game",
+        unit: "kinds of game",
+        definition: "Kinds of game still playable with the 95th percentile of the round-trip latency: first person to 100 ms, \
+            third person to 500 ms, from above to 1000 ms.",
+        source: "Claypool, Claypool, Latency and player actions in online games, CACM 49(11), 2006",
+    },
+    ScoreInfo {
+        name: "page_load_s",
+        unit: "s",
+        definition: "Model of a web page: 15 sequential round trips at the median latency, and 2 MB at the downward goodput that \
+            the line gave alone. The transfer is the same before and under load, so that the difference is latency.",
+        source: "Model of our own; page load time grows by about that many round trips in Belshe, More bandwidth doesn't \
+            matter (much), 2010",
+    },
+];
+
+/// Responsiveness under working conditions, in round trips per minute.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Rpm {
+    /// Mean of the parts that are known.
+    pub per_minute: f64,
+    /// The part of new connections.
+    pub foreign_per_minute: Option<f64>,
+    /// The part of the load's own connections.
+    pub loaded_per_minute: Option<f64>,
+    /// Which document and which of its terms.
+    pub method: &'static str,
+}
+
+impl Rpm {
+    /// The version of the document whose formula this is.
+    pub const DRAFT: &'static str = "draft-ietf-ippm-responsiveness-09";
+    /// Share of the lowest values that the draft's mean keeps (TMP).
+    const KEEP: f64 = 0.95;
+
+    /// From the delays of one phase in seconds; `None` if neither part has a value.
+    pub fn new(tcp_connect: &[f64], http_foreign: &[f64], flow_rtt: &[f64]) -> Option<Rpm> {
+        let mean = |values: &[f64]| trimmed_mean(values.iter().copied(), Rpm::KEEP).filter(|s| *s > 0.0);
+        let foreign =
+            mean(tcp_connect).zip(mean(http_foreign)).map(|(tcp, http)| 60.0 / ((tcp + http) / 2.0));
+        let loaded = mean(flow_rtt).map(|rtt| 60.0 / rtt);
+        let (per_minute, method) = match (foreign, loaded) {
+            (Some(f), Some(l)) => ((f + l) / 2.0, "draft-09: tcp_f, http_f, TCP's RTT for http_l; no TLS"),
+            (Some(f), None) => (f, "draft-09, foreign part alone: tcp_f, http_f; no TLS"),
+            (None, Some(l)) => (l, "draft-09, loaded part alone: TCP's RTT for http_l"),
+            (None, None) => return None,
+        };
+        Some(Rpm { per_minute, foreign_per_minute: foreign, loaded_per_minute: loaded, method })
+    }
+    /// The draft's word for the value.
+    pub fn band(&self) -> &'static str {
+        match self.per_minute {
+            r if r < 300.0 => "poor",
+            r if r < 1000.0 => "fair",
+            r if r < 6000.0 => "good",
+            _ => "excellent",
+        }
+    }
+}
+
+/// Letter for a mean increase of latency under load, best first. The table is that of the DSLReports speed test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub enum Grade {
+    /// Below 5 ms.
+    #[serde(rename = "A+")]
+    APlus,
+    /// Below 30 ms.
+    A,
+    /// Below 60 ms.
+    B,
+    /// Below 200 ms.
+    C,
+    /// Below 400 ms.
+    D,
+    /// 400 ms or more.
+    F,
+}
+
+impl Grade {
+    /// Upper edge of each letter in seconds.
+    const BANDS: [(f64, Grade); 5] =
+        [(0.005, Grade::APlus), (0.030, Grade::A), (0.060, Grade::B), (0.200, Grade::C), (0.400, Grade::D)];
+    /// The letter of a mean increase in seconds.
+    pub fn of_increase(seconds: f64) -> Grade {
+        Grade::BANDS.iter().find(|(edge, _)| seconds < *edge).map_or(Grade::F, |(_, grade)| *grade)
+    }
+    /// `A+` to `F`.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Grade::APlus => "A+",
+            Grade::A => "A",
+            Grade::B => "B",
+            Grade::C => "C",
+            Grade::D => "D",
+            Grade::F => "F",
+        }
+    }
+}
+
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.letter())
+    }
+}
+
+/// What a telephone call would be like.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Call {
+    /// From mouth to ear, in seconds.
+    pub mouth_to_ear_s: f64,
+    /// The E-model's rating, 0 to 93.2.
+    pub r_factor: f64,
+    /// Mean opinion score, 1 to 4.41.
+    pub mos: f64,
+}
+
+impl Call {
+    /// Rating of a perfect call with the defaults of ITU-T G.107.
+    const R0: f64 = 93.2;
+    /// Delay in ms from which conversation suffers noticeably (Cole, Rosenbluth).
+    const KNEE_MS: f64 = 177.3;
+    /// Robustness of G.711 with loss concealment against random loss (ITU-T G.113).
+    const BPL: f64 = 25.1;
+    /// Speech in one packet, in seconds.
+    const PACKETISATION_S: f64 = 0.020;
+
+    /// A G.711 call over a path whose one-way delay is at most `one_way_delay_s` for the packets that are played.
+    pub fn new(one_way_delay_s: f64, loss_ratio: f64) -> Call {
+        let mouth_to_ear_s = one_way_delay_s.max(0.0) + Call::PACKETISATION_S;
+        let ms = mouth_to_ear_s * 1e3;
+        let delay = 0.024 * ms + 0.11 * (ms - Call::KNEE_MS).max(0.0);
+        let percent = loss_ratio.clamp(0.0, 1.0) * 100.0;
+        let r_factor = (Call::R0 - delay - 95.0 * percent / (percent + Call::BPL)).max(0.0);
+        Call { mouth_to_ear_s, r_factor, mos: mos_of(r_factor) }
+    }
+    /// How users take it, after ITU-T G.107 annex B.
+    pub fn words(&self) -> &'static str {
+        match self.r_factor {
+            r if r >= 80.0 => "good",
+            r if r >= 70.0 => "fair, some users dissatisfied",
+            r if r >= 60.0 => "poor, many users dissatisfied",
+            r if r >= 50.0 => "bad, nearly all users dissatisfied",
+            _ => "unusable",
+        }
+    }
+}
+
+/// ITU-T G.107 annex B.
+fn mos_of(r: f64) -> f64 {
+    match r {
+        r if r <= 0.0 => 1.0,
+        r if r >= 100.0 => 4.5,
+        r => (1.0 + 0.035 * r + 7e-6 * r * (r - 60.0) * (100.0 - r)).max(1.0),
+    }
+}
+
+/// Which kinds of game a latency allows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Game {
+    /// All, first person too.
+    All,
+    /// Third person and slower, no shooters, no races.
+    ThirdPerson,
+    /// Only those seen from above: building, strategy.
+    FromAbove,
+    /// Only those without haste: by turns.
+    ByTurns,
+}
+
+impl Game {
+    /// Largest latency of each kind, in seconds (Claypool, Claypool 2006).
+    const LIMITS: [(f64, Game); 3] = [(0.1, Game::All), (0.5, Game::ThirdPerson), (1.0, Game::FromAbove)];
+    /// The kinds that the 95th percentile of the round-trip latency allows.
+    pub fn at(rtt_p95_s: f64) -> Game {
+        Game::LIMITS.iter().find(|(limit, _)| rtt_p95_s <= *limit).map_or(Game::ByTurns, |(_, game)| *game)
+    }
+    /// What can be played.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Game::All => "any game",
+            Game::ThirdPerson => "no shooters or races",
+            Game::FromAbove => "strategy games only",
+            Game::ByTurns => "turn-based games only",
+        }
+    }
+}
+
+/// Sequential round trips of the page model.
+pub const PAGE_ROUND_TRIPS: f64 = 15.0;
+/// Bytes of the page model.
+pub const PAGE_BYTES: f64 = 2e6;
+
+/// Time in seconds to load the model page; see [`SCORES`].
+pub fn page_load_s(rtt_p50_s: f64, goodput_bits_per_second: f64) -> f64 {
+    PAGE_ROUND_TRIPS * rtt_p50_s + PAGE_BYTES * 8.0 / goodput_bits_per_second
+}
+
+/// The reference page of metrics and scores, in Markdown.
+pub fn reference_page() -> alloc::string::String {
+    let cell = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+    let mut page = alloc::string::String::from(include_str!("reference_head.md"));
+    for metric in crate::Metric::ALL {
+        let m = metric.info();
+        page +=
+            &alloc::format!("| `{}` | {} | {} | {} |\n", m.name, m.unit, cell(m.definition), cell(m.source));
+    }
+    page += include_str!("reference_scores.md");
+    for s in SCORES {
+        page +=
+            &alloc::format!("| `{}` | {} | {} | {} |\n", s.name, s.unit, cell(s.definition), cell(s.source));
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests;

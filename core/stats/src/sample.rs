@@ -1,0 +1,149 @@
+//! A sample in which some values are known only from below, and its statistics.
+use alloc::vec::Vec;
+use serde::Serialize;
+
+/// A statistic that is either known or known to be at least a value.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Bounded {
+    /// The value, in the sample's unit.
+    pub value: f64,
+    /// The statistic falls on a censored value: it is this or more.
+    pub at_least: bool,
+}
+
+/// Values in ascending order, some of them censored (a probe that was waited for and never answered).
+///
+/// As in RFC 2330 section 11.3 a censored value counts as plus infinity, so that loss can only raise a percentile.
+/// Values that are not numbers are left out.
+#[derive(Clone, Default, Debug)]
+pub struct Sample {
+    observed: Vec<f64>,
+    bounds: Vec<f64>,
+    /// Observed values and bounds together, for the lower bound of a percentile.
+    all: Vec<f64>,
+}
+
+/// The usual statistics of a [`Sample`], in its unit.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// Values, censored ones included.
+    pub count: usize,
+    /// Censored values.
+    pub censored: usize,
+    /// Smallest.
+    pub min: Bounded,
+    /// Median.
+    pub p50: Bounded,
+    /// 90th percentile.
+    pub p90: Bounded,
+    /// 95th percentile.
+    pub p95: Bounded,
+    /// 99th percentile.
+    pub p99: Bounded,
+    /// Largest of the observed values; where nothing was observed, the largest bound.
+    pub max: Bounded,
+    /// Arithmetic mean of the observed values.
+    pub mean_of_observed: Option<f64>,
+}
+
+impl Summary {
+    /// Share of the values that is censored, 0 to 1.
+    pub fn censored_ratio(&self) -> f64 {
+        self.censored as f64 / self.count as f64
+    }
+}
+
+impl Sample {
+    /// A sample of `(value, censored)` pairs, in any order; the value of a censored pair is its lower bound.
+    pub fn new(values: impl IntoIterator<Item = (f64, bool)>) -> Self {
+        let mut sample = Sample::default();
+        for (value, censored) in values.into_iter().filter(|(v, _)| !v.is_nan()) {
+            if censored {
+                sample.bounds.push(value)
+            } else {
+                sample.observed.push(value)
+            }
+            sample.all.push(value);
+        }
+        for column in [&mut sample.observed, &mut sample.bounds, &mut sample.all] {
+            column.sort_unstable_by(f64::total_cmp);
+        }
+        sample
+    }
+    /// Values, censored ones included.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+    /// Nothing was sampled.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+    /// Observed values, ascending.
+    pub fn observed(&self) -> &[f64] {
+        &self.observed
+    }
+    /// Smallest value with at least `p` (0 to 1) of the sample at or below it (RFC 2330 section 11.3).
+    ///
+    /// Where that falls on a censored value, the same rank among observed values and bounds together: no true value is
+    /// below its bound, so the true percentile is not below that either. `None` for an empty sample.
+    pub fn percentile(&self, p: f64) -> Option<Bounded> {
+        let index = rank(p, self.len())?;
+        Some(match self.observed.get(index) {
+            Some(value) => Bounded { value: *value, at_least: false },
+            None => Bounded { value: self.all[index], at_least: true },
+        })
+    }
+    /// Arithmetic mean of the observed values.
+    pub fn mean_of_observed(&self) -> Option<f64> {
+        mean(&self.observed)
+    }
+    /// All statistics at once; `None` for an empty sample.
+    pub fn summary(&self) -> Option<Summary> {
+        let p = |p| self.percentile(p);
+        Some(Summary {
+            count: self.len(),
+            censored: self.bounds.len(),
+            min: p(0.0)?,
+            p50: p(0.5)?,
+            p90: p(0.9)?,
+            p95: p(0.95)?,
+            p99: p(0.99)?,
+            max: self.max()?,
+            mean_of_observed: self.mean_of_observed(),
+        })
+    }
+    fn max(&self) -> Option<Bounded> {
+        let observed = self.observed.last().map(|v| Bounded { value: *v, at_least: false });
+        observed.or_else(|| self.bounds.last().map(|v| Bounded { value: *v, at_least: true }))
+    }
+}
+
+/// Index of the value of rank `ceil(p * len)`, at least the first.
+fn rank(p: f64, len: usize) -> Option<usize> {
+    let last = len.checked_sub(1)?;
+    Some((libm::ceil(p * len as f64).max(1.0) as usize - 1).min(last))
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Mean of the lowest `keep` (0 to 1) of the values, at least one of them; `None` for no values.
+///
+/// draft-ietf-ippm-responsiveness calls it the single-sided trimmed mean, with `keep` 0.95.
+pub fn trimmed_mean(values: impl IntoIterator<Item = f64>, keep: f64) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().filter(|v| !v.is_nan()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let kept = (libm::floor(keep * sorted.len() as f64) as usize).clamp(1, sorted.len().max(1));
+    mean(sorted.get(..kept)?)
+}
+
+/// Fairness of shares: 1 if all are equal, 1/n if one of n has everything (Jain, Chiu, Hawe 1984). `None` if all are 0.
+pub fn jain_index(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (n, sum, squares) =
+        shares.into_iter().fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+    (squares > 0.0).then(|| sum * sum / (n * squares))
+}
+
+#[cfg(test)]
+mod tests;
