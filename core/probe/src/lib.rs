@@ -3,3 +3,9 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
+
+mod plan;
+mod schedule;
+
+pub use plan::{PhasePlan, ProbeKind};
+pub use schedule::{BytesPerRound, round_bytes};
