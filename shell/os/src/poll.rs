@@ -1,25 +1,38 @@
 //! Waiting for descriptors and for moments, to the nanosecond as far as the kernel can.
 use fathom_units::Duration;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// What one descriptor is watched for, and what came.
 #[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
 pub struct PollFd<'fd> {
-    fd: BorrowedFd<'fd>,
-    ready: bool,
+    raw: libc::pollfd,
+    borrow: PhantomData<BorrowedFd<'fd>>,
 }
 
 impl<'fd> PollFd<'fd> {
     /// Watches `fd` for input, errors and the end of the other side.
     #[must_use]
-    pub const fn readable(fd: BorrowedFd<'fd>) -> Self {
-        PollFd { fd, ready: false }
+    pub fn readable(fd: BorrowedFd<'fd>) -> Self {
+        PollFd {
+            raw: libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 },
+            borrow: PhantomData,
+        }
+    }
+    /// Watches `fd` for room to write (an established connection), and errors.
+    #[must_use]
+    pub fn writable(fd: BorrowedFd<'fd>) -> Self {
+        PollFd {
+            raw: libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLOUT, revents: 0 },
+            borrow: PhantomData,
+        }
     }
     /// Whether the last [`wait`] found something on it.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
-        self.ready
+        self.raw.revents != 0
     }
 }
 
@@ -27,21 +40,20 @@ impl<'fd> PollFd<'fd> {
 ///
 /// # Errors
 /// As `ppoll(2)`; an interruption by a signal counts as a timeout.
-pub fn wait<const N: usize>(fds: &mut [PollFd<'_>; N], timeout: Option<Duration>) -> io::Result<usize> {
-    let mut raw =
-        fds.each_ref().map(|p| libc::pollfd { fd: p.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 });
+pub fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(timespec);
     let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: `raw` holds N entries, `timeout` is null or outlives the call, a null signal mask changes none.
-    let found = unsafe { libc::ppoll(raw.as_mut_ptr(), N as libc::nfds_t, timeout, std::ptr::null()) };
-    let found = match usize::try_from(found) {
-        Ok(found) => found,
-        Err(_) => interrupted_is_zero(io::Error::last_os_error())?,
-    };
-    for (fd, raw) in fds.iter_mut().zip(raw) {
-        fd.ready = found > 0 && raw.revents != 0;
+    let count = fds.len() as libc::nfds_t;
+    // SAFETY: `PollFd` is a transparent `pollfd` and there are `count` of them; `timeout` is null or outlives the call;
+    // a null signal mask changes none.
+    let found = unsafe { libc::ppoll(fds.as_mut_ptr().cast(), count, timeout, std::ptr::null()) };
+    match usize::try_from(found) {
+        Ok(found) => Ok(found),
+        Err(_) => {
+            fds.iter_mut().for_each(|fd| fd.raw.revents = 0);
+            interrupted_is_zero(io::Error::last_os_error())
+        }
     }
-    Ok(found)
 }
 
 fn interrupted_is_zero(error: io::Error) -> io::Result<usize> {
