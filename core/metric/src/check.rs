@@ -1,8 +1,14 @@
 //! Reading of run files: what a [`Run`] from outside must satisfy before anything else looks at it.
-use crate::{Metric, Run, SCHEMA_VERSION};
+use crate::{Metric, Phase, Run, SCHEMA_VERSION, Series};
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use serde::Deserialize;
+
+/// 31 days in ns; a longer time comes from a damaged file, and no chart could show it.
+const LONGEST_RUN_NS: u64 = 31 * 86_400 * 1_000_000_000;
+/// Larger than any value of any metric in SI units; sums of many stay finite.
+const LARGEST_VALUE: f64 = 1e18;
 
 /// Why bytes are not a run. `Display` gives one line without the file's name.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,16 +74,71 @@ impl Run {
         run.check()?;
         Ok(run)
     }
-    /// Checks what the types cannot: columns of equal length, times in order, finite values.
+    /// Checks what the types cannot: columns of equal length, times in order, finite values, phases in order.
     ///
     /// # Errors
     /// The first rule that is broken.
     pub fn check(&self) -> Result<(), RunError> {
-        let _ = self;
+        for series in &self.series {
+            check_series(series)
+                .map_err(|problem| RunError::Series { metric: series.key.metric, problem })?;
+        }
+        let mut earliest = 0;
+        for (i, phase) in self.phases.iter().enumerate() {
+            check_phase(phase, earliest).map_err(|problem| RunError::Phase { number: i + 1, problem })?;
+            earliest = phase.end_ns;
+        }
         Ok(())
     }
+}
+
+fn check_series(series: &Series) -> Result<(), String> {
+    let (times, values) = (series.at_ns.len(), series.values.len());
+    if times != values {
+        return Err(format!("{times} times, but {values} values"));
+    }
+    if let Some(pair) = series.at_ns.windows(2).find(|pair| pair[0] > pair[1]) {
+        return Err(format!("time {} ns comes after {} ns", pair[1], pair[0]));
+    }
+    if let Some(last) = series.at_ns.last().filter(|last| **last > LONGEST_RUN_NS) {
+        return Err(format!("time {last} ns is beyond the longest run of {LONGEST_RUN_NS} ns"));
+    }
+    // Only a one-way delay may be negative: its clock offset is an estimate.
+    let negative_allowed = series.key.metric == Metric::OneWayDelay;
+    let bad =
+        |v: &&f64| !v.is_finite() || libm::fabs(**v) > LARGEST_VALUE || (**v < 0.0 && !negative_allowed);
+    if let Some(value) = series.values.iter().find(bad) {
+        return Err(format!("value {value} is not possible"));
+    }
+    let mut previous = None;
+    for index in &series.censored {
+        if *index as usize >= values || previous >= Some(index) {
+            return Err(format!("censored index {index} is out of order or beyond {values} values"));
+        }
+        previous = Some(index);
+    }
+    Ok(())
+}
+
+fn check_phase(phase: &Phase, earliest: u64) -> Result<(), String> {
+    let Phase { start_ns, end_ns, .. } = phase;
+    if start_ns > end_ns {
+        return Err(format!("it starts at {start_ns} ns and ends at {end_ns} ns"));
+    }
+    if *start_ns < earliest {
+        return Err(format!(
+            "it starts at {start_ns} ns, before the end of the phase before it at {earliest} ns"
+        ));
+    }
+    if *end_ns > LONGEST_RUN_NS {
+        return Err(format!("it ends at {end_ns} ns, beyond the longest run of {LONGEST_RUN_NS} ns"));
+    }
+    Ok(())
 }
 
 fn malformed(error: &serde_json::Error) -> RunError {
     if error.is_eof() { RunError::Truncated } else { RunError::Malformed(error.to_string()) }
 }
+
+#[cfg(test)]
+mod tests;

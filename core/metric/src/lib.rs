@@ -8,6 +8,7 @@ mod check;
 mod registry;
 mod run;
 mod score;
+pub mod text;
 
 pub use check::RunError;
 pub use registry::{Metric, MetricInfo};

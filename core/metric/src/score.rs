@@ -54,10 +54,11 @@ pub const SCORES: &[ScoreInfo] = &[
     ScoreInfo {
         name: "page_load_s",
         unit: "s",
-        definition: "Model of a web page: 15 sequential round trips at the median latency, and 2 MB at the downward goodput that \
-            the line gave alone. The transfer is the same before and under load, so that the difference is latency.",
-        source: "Model of our own; page load time grows by about that many round trips in Belshe, More bandwidth doesn't \
-            matter (much), 2010",
+        definition: "Model of a web page: 10 sequential round trips at the median latency, and 2 MB at the downward goodput that \
+            the line gave alone. The transfer is the same before and under load, so that the difference is latency. Ten is at \
+            the low end: name resolution, connection, TLS, page, and three levels of what it refers to make more.",
+        source: "Model of our own. Load time grows linearly with round-trip time (Belshe, More bandwidth doesn't matter \
+            (much), 2010), by 10 round trips in C. Chand's measurements (cjchand.wordpress.com, 2013)",
     },
 ];
 
@@ -234,7 +235,7 @@ impl Game {
 }
 
 /// Sequential round trips of the page model.
-pub const PAGE_ROUND_TRIPS: f64 = 15.0;
+pub const PAGE_ROUND_TRIPS: f64 = 10.0;
 /// Bytes of the page model.
 pub const PAGE_BYTES: f64 = 2e6;
 

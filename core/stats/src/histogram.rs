@@ -8,11 +8,37 @@ const BINS_PER_OCTAVE: u64 = 32;
 
 /// Counts of delays in logarithmic bins from 1 ns up; relative error of a percentile at most 3.1 %. Merging adds counts.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct DelayHistogram {
     /// Bin number to count; see [`DelayHistogram::lower_edge`].
     bins: BTreeMap<u64, u64>,
     /// Largest delay recorded, exact.
     max_ns: u64,
+}
+
+/// A histogram as read, whose bins may not exist.
+#[derive(Deserialize)]
+struct Unchecked {
+    bins: BTreeMap<u64, u64>,
+    max_ns: u64,
+}
+
+impl TryFrom<Unchecked> for DelayHistogram {
+    type Error = &'static str;
+    fn try_from(Unchecked { bins, max_ns }: Unchecked) -> Result<Self, Self::Error> {
+        if bins.keys().any(|bin| *bin > bin_of(u64::MAX)) {
+            return Err("a histogram bin that no delay falls into");
+        }
+        // Counts of many histograms can then be added without overflow.
+        if bins
+            .values()
+            .try_fold(0_u64, |sum, count| sum.checked_add(*count))
+            .is_none_or(|sum| sum >> 48 != 0)
+        {
+            return Err("a histogram with more counts than any run has");
+        }
+        Ok(DelayHistogram { bins, max_ns })
+    }
 }
 
 impl DelayHistogram {
