@@ -1,5 +1,6 @@
 //! What to do in a test, and what that will cost.
 use fathom_metric::PhaseKind;
+use fathom_os::clock::Clock;
 use fathom_probe::{PhasePlan, ProbeKind};
 use fathom_units::{Bytes, Duration, Rate};
 
@@ -18,6 +19,8 @@ pub enum Family {
 /// All settings of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TestConfig {
+    /// The run's clock: times of the run are on it. A lab's line and the test over it share one.
+    pub clock: Clock,
     /// `host`, `host:port`, or `[v6]:port`; without a port [`DEFAULT_PORT`].
     pub server: String,
     /// Only this family; `None` takes the first address that answers.
@@ -46,6 +49,7 @@ impl TestConfig {
     /// The default test against `server`.
     pub fn new(server: &str) -> Self {
         TestConfig {
+            clock: Clock::start(),
             server: server.to_owned(),
             family: None,
             token: None,
