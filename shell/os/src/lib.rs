@@ -3,6 +3,9 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 pub mod clock;
+pub mod netlink;
 pub mod netns;
 pub mod poll;
 pub mod process;
+pub mod tun;
+pub mod userns;

@@ -30,6 +30,13 @@ impl NetNs {
     pub fn current() -> io::Result<NetNs> {
         Ok(NetNs { fd: File::open("/proc/thread-self/ns/net")?.into() })
     }
+    /// Another handle of the same namespace.
+    ///
+    /// # Errors
+    /// If no descriptor is left.
+    pub fn try_clone(&self) -> io::Result<NetNs> {
+        Ok(NetNs { fd: self.fd.try_clone()? })
+    }
     /// Moves the calling thread in. Sockets that it makes and threads that it starts from now on belong there.
     ///
     /// # Errors

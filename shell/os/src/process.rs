@@ -1,26 +1,234 @@
-//! Commands that live inside a namespace and end with this process.
+//! Commands that live inside namespaces and end with this process.
+//!
+//! ```text
+//!  this process            PID 1 of a new PID namespace        the command
+//!  keeper thread  --fork-->  reaps orphans, waits      --fork-->  exec
+//!                 <--SIGKILL when the keeper ends     <--SIGKILL when PID 1 ends
+//! ```
+//! Whichever of them is killed, even with SIGKILL, the kernel ends the others.
 use crate::netns::NetNs;
 use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
 
-/// A command that runs in a network namespace. It ends when this value is dropped, or when this process ends in any way.
+/// A command that runs in a network namespace. It ends, with all that it started, when this value is dropped or this
+/// process ends in any way.
 #[derive(Debug)]
-pub struct Child {}
+pub struct Child {
+    /// PID of the namespace's PID 1 until it has been waited for; then it may belong to another process.
+    pid: Arc<Mutex<Option<libc::pid_t>>>,
+    keeper: Option<thread::JoinHandle<io::Result<ExitStatus>>>,
+}
 
 impl Child {
-    /// Starts `command` in `namespace`.
+    /// Starts `command` in `namespace`, in a PID namespace of its own with its own `/proc`. If standard input is a
+    /// terminal, the command is its foreground process group until it ends.
     ///
     /// # Errors
-    /// If the command cannot be started.
+    /// If the command cannot be started: not found, not executable, namespaces refused.
     pub fn spawn(command: Command, namespace: &NetNs) -> io::Result<Child> {
-        let _ = (command, namespace);
-        Err(io::Error::from(io::ErrorKind::Unsupported))
+        let namespace = namespace.try_clone()?;
+        let pid = Arc::new(Mutex::new(None));
+        let (started, outcome) = mpsc::channel();
+        let pid_of_keeper = Arc::clone(&pid);
+        // PR_SET_PDEATHSIG fires when the *thread* that forked ends: so the thread that forks is the one that waits.
+        let keeper = thread::Builder::new()
+            .name("lab-command".into())
+            .spawn(move || keep(command, &namespace, &pid_of_keeper, &started))?;
+        outcome.recv().map_err(|_| io::Error::other("the thread that starts a command panicked"))??;
+        Ok(Child { pid, keeper: Some(keeper) })
     }
-    /// Waits for the end of the command.
+    /// Waits for the end of the command. A command that a signal ended counts as exit code 128 + signal, as in a shell.
     ///
     /// # Errors
     /// As `waitpid(2)`.
-    pub fn wait(self) -> io::Result<ExitStatus> {
-        Err(io::Error::from(io::ErrorKind::Unsupported))
+    pub fn wait(mut self) -> io::Result<ExitStatus> {
+        self.join().unwrap_or_else(|| Err(io::Error::other("the command was waited for before")))
     }
+    /// Ends the command and all that it started.
+    pub fn kill(&self) {
+        let pid = lock(&self.pid);
+        if let Some(pid) = *pid {
+            // SAFETY: kill takes integers; the lock keeps the PID from being reaped and reused meanwhile.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+    }
+    fn join(&mut self) -> Option<io::Result<ExitStatus>> {
+        let keeper = self.keeper.take()?;
+        Some(
+            keeper
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("the thread that waits for a command panicked"))),
+        )
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        self.join();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The life of the keeper thread.
+fn keep(
+    command: Command,
+    namespace: &NetNs,
+    pid: &Mutex<Option<libc::pid_t>>,
+    started: &mpsc::Sender<io::Result<()>>,
+) -> io::Result<ExitStatus> {
+    let foreground = in_foreground();
+    let child = match start(command, namespace) {
+        Ok(child) => child,
+        Err(e) => {
+            let never_ran = Err(io::Error::from(e.kind()));
+            // The receiver waits for this message and cannot be gone.
+            let _ = started.send(Err(e));
+            return never_ran;
+        }
+    };
+    *lock(pid) = Some(child);
+    let _ = started.send(Ok(()));
+    let ended = wait_and_forget(child, pid);
+    if foreground {
+        // SAFETY: getpgrp cannot fail. Failing to take the terminal back concerns the shell that started us, not us.
+        let _ = take_terminal(unsafe { libc::getpgrp() });
+    }
+    ended
+}
+
+fn start(mut command: Command, namespace: &NetNs) -> io::Result<libc::pid_t> {
+    namespace.enter()?;
+    // SAFETY: unshare touches no memory. It changes where this thread's children go, not where it is.
+    check(unsafe { libc::unshare(libc::CLONE_NEWPID) })?;
+    let foreground = in_foreground();
+    // SAFETY: the hook runs between fork and exec and makes system calls only: no allocation, no lock.
+    unsafe { command.pre_exec(move || become_command(foreground)) };
+    let child = command.spawn()?;
+    Ok(child.id() as libc::pid_t)
+}
+
+/// Runs in the forked child, which is PID 1 of the new namespace. Returns only in the process that is to exec.
+fn become_command(foreground: bool) -> io::Result<()> {
+    // SAFETY: system calls with integers, null pointers and static strings.
+    unsafe {
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        mount_own_proc();
+        match libc::fork() {
+            -1 => Err(io::Error::last_os_error()),
+            0 => lead_group(foreground),
+            command => reap_until(command),
+        }
+    }
+}
+
+/// A `/proc` that shows this PID namespace. Where mounting is forbidden the host's stays, which only `ps` notices.
+fn mount_own_proc() {
+    const PRIVATE: libc::c_ulong = libc::MS_REC | libc::MS_PRIVATE;
+    const PLAIN: libc::c_ulong = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    let (root, proc) = (c"/".as_ptr(), c"/proc".as_ptr());
+    // SAFETY: static strings and null pointers where mount(2) allows them.
+    unsafe {
+        if libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(std::ptr::null(), root, std::ptr::null(), PRIVATE, std::ptr::null()) == 0
+        {
+            libc::mount(c"proc".as_ptr(), proc, c"proc".as_ptr(), PLAIN, std::ptr::null());
+        }
+    }
+}
+
+/// Makes the calling process the leader of a process group, and where we had the terminal, passes it on: Ctrl-C reaches
+/// the command, and a shell finds itself in control.
+fn lead_group(foreground: bool) -> io::Result<()> {
+    // SAFETY: system calls with integers.
+    unsafe {
+        check(libc::setpgid(0, 0))?;
+        let terminal = foreground && libc::isatty(libc::STDIN_FILENO) == 1;
+        if terminal { take_terminal(libc::getpgrp()) } else { Ok(()) }
+    }
+}
+
+/// Whether this process is the one that the terminal listens to.
+fn in_foreground() -> bool {
+    // SAFETY: system calls with integers.
+    unsafe { libc::tcgetpgrp(libc::STDIN_FILENO) == libc::getpgrp() }
+}
+
+/// Gives the terminal to `group`. A background process that does so gets SIGTTOU, which is blocked meanwhile.
+fn take_terminal(group: libc::pid_t) -> io::Result<()> {
+    // SAFETY: both signal sets are valid for the calls and filled by them.
+    unsafe {
+        let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) =
+            (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&raw mut blocked);
+        libc::sigaddset(&raw mut blocked, libc::SIGTTOU);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
+        let result = check(libc::tcsetpgrp(libc::STDIN_FILENO, group));
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        result
+    }
+}
+
+/// The life of PID 1: waits for every process of the namespace, and ends with the command's status.
+fn reap_until(command: libc::pid_t) -> ! {
+    // SAFETY: system calls with integers and one valid status. Descriptors are closed because PID 1 would otherwise keep
+    // pipes open whose end somebody waits for, among them the one by which `spawn` learns that exec worked.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
+        loop {
+            let mut status = 0;
+            let ended = libc::waitpid(-1, &raw mut status, libc::WUNTRACED);
+            if ended == -1 && *libc::__errno_location() != libc::EINTR {
+                libc::_exit(1);
+            }
+            if ended != command {
+                continue;
+            }
+            if libc::WIFSTOPPED(status) {
+                // Ctrl-Z: no shell is here that could continue it.
+                libc::kill(-command, libc::SIGCONT);
+            } else {
+                libc::_exit(exit_code(status));
+            }
+        }
+    }
+}
+
+fn exit_code(status: libc::c_int) -> libc::c_int {
+    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) }
+}
+
+/// Waits for the end of `child`, then gives up its PID.
+fn wait_and_forget(child: libc::pid_t, pid: &Mutex<Option<libc::pid_t>>) -> io::Result<ExitStatus> {
+    wait_without_reaping(child)?;
+    let mut held = lock(pid);
+    let mut status = 0;
+    // SAFETY: `status` is valid for the call.
+    let reaped = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    *held = None;
+    if reaped == child { Ok(ExitStatus::from_raw(status)) } else { Err(io::Error::last_os_error()) }
+}
+
+fn wait_without_reaping(child: libc::pid_t) -> io::Result<()> {
+    loop {
+        // SAFETY: `info` is plain data, valid for the call.
+        let failed = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_PID, child as libc::id_t, &raw mut info, libc::WEXITED | libc::WNOWAIT)
+        };
+        match check(failed) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+fn check(returned: libc::c_int) -> io::Result<()> {
+    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

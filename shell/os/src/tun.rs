@@ -1,0 +1,161 @@
+//! TUN devices that carry super-packets: the kernel's segmentation and checksum offloads end in this process.
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::io::{self, IoSlice, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::{fmt, fs};
+
+/// The device from which TUN interfaces are made.
+const DEVICE: &str = "/dev/net/tun";
+
+/// Bytes of `struct virtio_net_hdr` before each packet. Source: virtio 1.2 section 5.1.6, without num_buffers.
+pub const VNET_HEADER_BYTES: usize = 10;
+
+/// Offloads that [`Tun`] takes over: the reader must expect partial checksums and TCP super-packets.
+const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+
+/// A TUN interface, without blocking reads. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Tun {
+    file: fs::File,
+}
+
+/// Why no TUN interface could be made.
+#[derive(Debug)]
+pub enum TunError {
+    /// The device node does not exist.
+    Missing,
+    /// The device node exists, but this user may not open it.
+    NotOpenable {
+        /// Permission bits of the node.
+        mode: u32,
+        /// Its owner.
+        owner: u32,
+    },
+    /// The device node opens, but there is no driver behind it.
+    NoDriver,
+    /// The kernel refused to make the interface.
+    Refused {
+        /// The step that it refused.
+        step: &'static str,
+        /// Its answer.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for TunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TunError::Missing => write!(
+                f,
+                "{DEVICE} does not exist: load the module (sudo modprobe tun); \
+                 in a container give it the device (docker run --device {DEVICE})"
+            ),
+            TunError::NotOpenable { mode, owner } => write!(
+                f,
+                "{DEVICE} may not be opened: its mode is {mode:04o} and its owner uid {owner} \
+                 (systems set 0666): sudo chmod 0666 {DEVICE}; if the mode is right, \
+                 the container's device rules forbid it (docker run --device {DEVICE})"
+            ),
+            TunError::NoDriver => {
+                write!(f, "{DEVICE} has no driver behind it: load the module (sudo modprobe tun)")
+            }
+            TunError::Refused { step, source } => write!(
+                f,
+                "the kernel refused a TUN interface at {step}: {source} \
+                 (it needs CAP_NET_ADMIN in this network namespace: run as root, or without root in a user namespace)"
+            ),
+        }
+    }
+}
+impl std::error::Error for TunError {}
+
+impl Tun {
+    /// Makes interface `name` in the network namespace of the calling thread; it stays there whoever reads it.
+    ///
+    /// # Errors
+    /// Says which of device, permission, driver and kernel is in the way.
+    pub fn create(name: &str) -> Result<Tun, TunError> {
+        let opened = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(DEVICE);
+        let tun = Tun { file: opened.map_err(explain_open)? };
+        let refused = |step| move |source| TunError::Refused { step, source };
+        tun.attach(name).map_err(refused("TUNSETIFF"))?;
+        tun.set_vnet_header_size().map_err(refused("TUNSETVNETHDRSZ"))?;
+        tun.take_offloads().map_err(refused("TUNSETOFFLOAD"))?;
+        Ok(tun)
+    }
+    /// Reads one packet with its [`VNET_HEADER_BYTES`] header; `None` if there is none now.
+    ///
+    /// # Errors
+    /// As `read(2)`.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match (&self.file).read(buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+    /// Hands one packet, its header first, to the kernel of the interface's namespace.
+    ///
+    /// # Errors
+    /// As `writev(2)`; `EINVAL` for a header that does not fit the packet, `EIO` while the interface is down.
+    pub fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        (&self.file).write_vectored(parts).map(|_| ())
+    }
+
+    fn attach(&self, name: &str) -> io::Result<()> {
+        let mut request = interface_request(name)?;
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        // SAFETY: TUNSETIFF reads and writes one ifreq, which outlives the call.
+        check(unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })
+    }
+    fn set_vnet_header_size(&self) -> io::Result<()> {
+        let size = VNET_HEADER_BYTES as libc::c_int;
+        // SAFETY: TUNSETVNETHDRSZ reads one int, which outlives the call.
+        check(unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETVNETHDRSZ, &raw const size) })
+    }
+    fn take_offloads(&self) -> io::Result<()> {
+        // SAFETY: TUNSETOFFLOAD takes an integer by value.
+        check(unsafe {
+            libc::ioctl(self.file.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(OFFLOADS))
+        })
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn interface_request(name: &str) -> io::Result<libc::ifreq> {
+    let name = CString::new(name)?;
+    // SAFETY: ifreq is plain data for which all zeros is a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if name.as_bytes_with_nul().len() > request.ifr_name.len() {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+        *to = *from as libc::c_char;
+    }
+    Ok(request)
+}
+
+fn check(returned: libc::c_int) -> io::Result<()> {
+    if returned == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn explain_open(source: io::Error) -> TunError {
+    match source.raw_os_error() {
+        Some(libc::ENOENT) => TunError::Missing,
+        Some(libc::ENODEV | libc::ENXIO) => TunError::NoDriver,
+        Some(libc::EACCES | libc::EPERM) => not_openable(),
+        _ => TunError::Refused { step: "open", source },
+    }
+}
+
+fn not_openable() -> TunError {
+    let (mode, owner) = fs::metadata(DEVICE).map_or((0, 0), |m| (m.permissions().mode() & 0o7777, m.uid()));
+    TunError::NotOpenable { mode, owner }
+}
