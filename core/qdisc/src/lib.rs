@@ -1,9 +1,25 @@
 //! Queue disciplines: one body of code for the simulator, the lab and the tests against hand-written time lines.
+//!
+//! A host builds one from a [`Spec`], which is a text such as `fifo limit 375000b` or `fq_codel`, and drives the
+//! resulting [`AnyQdisc`] through the trait [`Qdisc`]. [`Stats`] counts what happened.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod any;
+mod codel;
 mod contract;
+mod fifo;
+mod fq_codel;
+mod spec;
+mod stats;
+mod store;
 
+pub use any::AnyQdisc;
+pub use codel::{Codel, CodelParams, ControlParams};
 pub use contract::{Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink};
+pub use fifo::{DropFrom, Fifo, FifoParams, Limit};
+pub use fq_codel::{FqCodel, FqCodelParams};
+pub use spec::{Spec, SpecError};
+pub use stats::{Count, Stats};

@@ -1,0 +1,33 @@
+//! Propagation: packets under way.
+use alloc::collections::VecDeque;
+use fathom_units::{Duration, Time};
+
+/// A line on which every packet takes the same time, so that they leave in the order in which they entered.
+///
+/// It holds any number of packets: propagation is never charged to a buffer.
+pub struct DelayLine<P> {
+    delay: Duration,
+    packets: VecDeque<(Time, P)>,
+}
+
+impl<P> DelayLine<P> {
+    /// An empty line of `delay`.
+    pub const fn new(delay: Duration) -> Self {
+        DelayLine { delay, packets: VecDeque::new() }
+    }
+    /// `packet` enters at `now`, which is not before the previous one's.
+    pub fn push(&mut self, packet: P, now: Time) {
+        self.packets.push_back((now + self.delay, packet));
+    }
+    /// When the first packet leaves.
+    pub fn next(&self) -> Option<Time> {
+        self.packets.front().map(|(time, _)| *time)
+    }
+    /// The first packet, if it leaves at or before `now`, with the time at which it does.
+    pub fn pop(&mut self, now: Time) -> Option<(P, Time)> {
+        if self.next()? > now {
+            return None;
+        }
+        self.packets.pop_front().map(|(time, packet)| (packet, time))
+    }
+}

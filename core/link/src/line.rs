@@ -1,0 +1,230 @@
+//! Bottlenecks in a row, both ways, with a router after each.
+use crate::bottleneck::{Bottleneck, BottleneckParams, Event, Observer};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use fathom_qdisc::Packet;
+use fathom_units::{Rng, Time};
+
+/// As seen from the user's edge.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Direction {
+    /// From the user.
+    Up,
+    /// To the user.
+    Down,
+}
+
+impl Direction {
+    /// The other one.
+    pub const fn reverse(self) -> Direction {
+        match self {
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+        }
+    }
+    const fn index(self) -> usize {
+        match self {
+            Direction::Up => 0,
+            Direction::Down => 1,
+        }
+    }
+}
+
+/// One of a line's bottlenecks or, in [`Router::arrive`], a router and the way in which the packet travels.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Place {
+    /// 0 is the hop next to the user.
+    pub hop: usize,
+    /// Of travel.
+    pub direction: Direction,
+}
+
+/// What a router does with a packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict<P> {
+    /// Sends it on.
+    Forward,
+    /// Discards it and sends this back where it came from, such as an ICMP Time Exceeded.
+    Answer(P),
+    /// Discards it.
+    Discard,
+}
+
+/// The host's part: what routers do, and who is told of events.
+pub trait Router<P> {
+    /// `packet` reaches the router at `place.hop` on its way in `place.direction`. May change it (TTL).
+    fn arrive(&mut self, place: Place, packet: &mut P, now: Time) -> Verdict<P>;
+    /// `event` happened in the bottleneck at `place`. Does nothing unless overridden.
+    fn event(&mut self, place: Place, event: Event<'_, P>, now: Time) {
+        let _ = (place, event, now);
+    }
+}
+
+/// For a line of which nobody looks inside: forwards everything.
+impl<P> Router<P> for () {
+    fn arrive(&mut self, _: Place, _: &mut P, _: Time) -> Verdict<P> {
+        Verdict::Forward
+    }
+}
+
+/// A router as observer of one of its bottlenecks.
+struct At<'a, R>(Place, &'a mut R);
+
+impl<P, R: Router<P>> Observer<P> for At<'_, R> {
+    fn event(&mut self, event: Event<'_, P>, now: Time) {
+        self.1.event(self.0, event, now);
+    }
+}
+
+/// The host's side of `advance`.
+struct Host<'a, R, F> {
+    router: &'a mut R,
+    out: &'a mut F,
+}
+
+/// A path of hops between user and server.
+///
+/// ```text
+/// user ==link 0== router 0 ==link 1== router 1 == ... ==link n-1== router n-1 -- server
+/// ```
+/// Hop i is link i and the router at its far end, as a line of traceroute is. Link i has a bottleneck up, whose queue
+/// is at the user's side of the link, and one down, whose queue is in router i. The server is at the last router.
+///
+/// Events of all hops happen in the order of time; at the same time the hop nearer to the user comes first, up before
+/// down, and packets that [`Line::enter`] come last.
+pub struct Line<P> {
+    /// Up and down of each hop.
+    hops: Vec<[Bottleneck<P>; 2]>,
+    /// Entered and not yet taken up by `advance`.
+    entering: VecDeque<(Time, Direction, P)>,
+}
+
+impl<P: Packet + Clone> Line<P> {
+    /// An empty line of hops, each given as its parameters up and down, beginning at the user.
+    ///
+    /// # Panics
+    /// If a rate is zero.
+    pub fn new<'a>(
+        hops: impl IntoIterator<Item = (&'a BottleneckParams, &'a BottleneckParams)>,
+        seed: u64,
+    ) -> Self {
+        let mut seeds = Rng::stream(seed, "line");
+        let mut build = |params| Bottleneck::new(params, seeds.next_u64());
+        let hops = hops.into_iter().map(|(up, down)| [build(up), build(down)]).collect();
+        Line { hops, entering: VecDeque::new() }
+    }
+
+    /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
+    /// before it. It is taken up by the next [`Line::advance`].
+    pub fn enter(&mut self, direction: Direction, packet: P, now: Time) {
+        self.entering.push_back((now, direction, packet));
+    }
+
+    /// Does all that is due at or before `now`, each at its own time. What reaches the server (up) or the user (down)
+    /// goes to `out`.
+    pub fn advance(
+        &mut self,
+        now: Time,
+        router: &mut impl Router<P>,
+        out: &mut impl FnMut(Direction, P, Time),
+    ) {
+        let host = &mut Host { router, out };
+        loop {
+            let entering = self.entering.front().map_or(Time::MAX, |(time, ..)| *time);
+            match self.next_inside() {
+                Some((time, place)) if time <= now.min(entering) => self.step(place, time, host),
+                _ if entering <= now => self.take_in(host),
+                _ => return,
+            }
+        }
+    }
+
+    /// When `advance` next has something to do.
+    pub fn next_event(&self) -> Option<Time> {
+        let entering = self.entering.front().map(|(time, ..)| *time);
+        let inside = self.next_inside().map(|(time, _)| time);
+        [entering, inside].into_iter().flatten().min()
+    }
+
+    /// The bottleneck at `place`, for its counters.
+    ///
+    /// # Panics
+    /// If the line has no such hop.
+    pub fn bottleneck(&self, place: Place) -> &Bottleneck<P> {
+        &self.hops[place.hop][place.direction.index()]
+    }
+
+    /// The number of hops.
+    pub fn len(&self) -> usize {
+        self.hops.len()
+    }
+    /// True if user and server are connected directly.
+    pub fn is_empty(&self) -> bool {
+        self.hops.is_empty()
+    }
+
+    /// The next event in any bottleneck; of those at the same time the first in order of place.
+    fn next_inside(&self) -> Option<(Time, Place)> {
+        let places = (0..self.hops.len())
+            .flat_map(|hop| [Direction::Up, Direction::Down].map(|direction| Place { hop, direction }));
+        places.filter_map(|place| Some((self.bottleneck(place).next_event()?, place))).min()
+    }
+
+    /// The event at `place` that is due at `now`.
+    fn step(
+        &mut self,
+        place: Place,
+        now: Time,
+        host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
+    ) {
+        let bottleneck = &mut self.hops[place.hop][place.direction.index()];
+        let Some((packet, time)) = bottleneck.poll(now, &mut At(place, host.router)) else { return };
+        match (place.direction, place.hop.checked_sub(1)) {
+            (Direction::Up, _) => self.reach(place, packet, time, host),
+            (Direction::Down, Some(hop)) => self.reach(Place { hop, ..place }, packet, time, host),
+            (Direction::Down, None) => (host.out)(Direction::Down, packet, time),
+        }
+    }
+
+    /// The first packet of those that have entered.
+    fn take_in(&mut self, host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>) {
+        let Some((now, direction, packet)) = self.entering.pop_front() else { return };
+        match (direction, self.hops.len().checked_sub(1)) {
+            (Direction::Down, Some(hop)) => self.reach(Place { hop, direction }, packet, now, host),
+            _ => self.cross(0, direction, packet, now, host),
+        }
+    }
+
+    /// `packet` has reached the router at `place`.
+    fn reach(
+        &mut self,
+        place: Place,
+        mut packet: P,
+        now: Time,
+        host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
+    ) {
+        let (packet, direction) = match host.router.arrive(place, &mut packet, now) {
+            Verdict::Forward => (packet, place.direction),
+            Verdict::Answer(answer) => (answer, place.direction.reverse()),
+            Verdict::Discard => return,
+        };
+        let link = if direction == Direction::Up { place.hop + 1 } else { place.hop };
+        self.cross(link, direction, packet, now, host);
+    }
+
+    /// `packet` arrives at the queue before link `hop`, or is out where there is no such link.
+    fn cross(
+        &mut self,
+        hop: usize,
+        direction: Direction,
+        packet: P,
+        now: Time,
+        host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
+    ) {
+        let place = Place { hop, direction };
+        match self.hops.get_mut(hop) {
+            Some(link) => link[direction.index()].arrive(packet, now, &mut At(place, host.router)),
+            None => (host.out)(direction, packet, now),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! FQ-CoDel, RFC 8290: a queue for each flow, deficit round robin with priority for sparse flows, CoDel on each.
+use crate::codel::{Control, ControlParams, ControlState};
+use crate::store::Store;
+use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use fathom_units::{Bytes, Duration, Rng, Time};
+
+/// Packets dropped at once when there is no room, so that the search for the fattest flow is rare. RFC 8290 section 4.1.
+const MAX_BATCH: u64 = 64;
+
+/// Parameters of [`FqCodel`]. Defaults are those of Linux and of RFC 8290 section 5.2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FqCodelParams {
+    /// CoDel's on each flow; ECN is on by default.
+    pub control: ControlParams,
+    /// Number of flow queues; default 1024.
+    pub flows: u32,
+    /// Bytes that a flow may send in its turn; default 1514.
+    pub quantum: Bytes,
+    /// Packets it holds in all; default 10240.
+    pub limit_packets: u64,
+    /// Wire bytes it holds in all; default 32 MiB. (Linux counts memory, which is more than the bytes of a packet.)
+    pub memory: Bytes,
+}
+
+/// Where a flow stands with the scheduler.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Idle,
+    Listed,
+}
+
+struct Flow<P> {
+    store: Store<P>,
+    state: ControlState,
+    /// Bytes it may still send in this turn.
+    deficit: i64,
+    standing: Standing,
+}
+
+impl<P: Packet> Flow<P> {
+    fn new() -> Self {
+        Flow { store: Store::new(), state: ControlState::default(), deficit: 0, standing: Standing::Idle }
+    }
+}
+
+/// Fair queueing with CoDel.
+///
+/// CoDel's test for "no more than one packet left" looks at the flow's own backlog, as RFC 8290 has it. Linux passes
+/// the backlog of all flows, so there a flow's last packet may be dropped while others are queued.
+///
+/// A new flow that runs empty goes to the end of the old flows only if there are any, as in Linux: the move is to keep
+/// a sparse flow from starving old ones, and with no old flow nobody starves.
+pub struct FqCodel<P> {
+    params: FqCodelParams,
+    salt: u64,
+    flows: Vec<Flow<P>>,
+    new_flows: VecDeque<usize>,
+    old_flows: VecDeque<usize>,
+    backlog: Backlog,
+    max_packet: Bytes,
+}
+
+impl<P: Packet> FqCodel<P> {
+    /// Empty queues; `seed` sets which flows share one.
+    pub fn new(params: FqCodelParams, seed: u64) -> Self {
+        FqCodel {
+            params,
+            salt: Rng::stream(seed, "fq_codel").next_u64(),
+            flows: (0..params.flows).map(|_| Flow::new()).collect(),
+            new_flows: VecDeque::new(),
+            old_flows: VecDeque::new(),
+            backlog: Backlog::default(),
+            max_packet: Bytes::ZERO,
+        }
+    }
+
+    fn quantum(&self) -> i64 {
+        i64::try_from(self.params.quantum.get()).unwrap_or(i64::MAX)
+    }
+
+    fn is_over_limit(&self) -> bool {
+        self.backlog.packets > self.params.limit_packets || self.backlog.bytes > self.params.memory
+    }
+
+    /// Drops from the head of the flow with most bytes (the first such): half of them, or a batch.
+    fn drop_batch(&mut self, now: Time, sink: &mut impl Sink<P>) {
+        let Some(flow) = self.flows.iter_mut().rev().max_by_key(|flow| flow.store.bytes()) else { return };
+        let enough = flow.store.bytes().get() / 2;
+        let (mut packets, mut bytes) = (0, Bytes::ZERO);
+        while packets < MAX_BATCH && (packets == 0 || bytes.get() < enough) {
+            let Some(stored) = flow.store.pop() else { break };
+            packets += 1;
+            bytes += stored.packet.len();
+            stored.drop_into(DropReason::Overlimit, now, sink);
+        }
+        flow.state.add_drops(packets);
+        self.backlog.packets -= packets;
+        self.backlog.bytes -= bytes;
+    }
+
+    /// CoDel on flow `index`, with the totals kept right for what it drops.
+    fn dequeue_flow(&mut self, index: usize, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        let flow = &mut self.flows[index];
+        let before = flow.store.backlog();
+        let (params, state, store) = (&self.params.control, &mut flow.state, &mut flow.store);
+        let taken = Control { params, state, store, max_packet: self.max_packet }.dequeue(now, sink);
+        let after = flow.store.backlog();
+        self.backlog.packets -= before.packets - after.packets;
+        self.backlog.bytes -= before.bytes - after.bytes;
+        taken
+    }
+
+    /// Takes the flow whose turn it was off the head of its list.
+    fn unlist_head(&mut self, is_new: bool) {
+        if is_new {
+            self.new_flows.pop_front()
+        } else {
+            self.old_flows.pop_front()
+        };
+    }
+
+    /// The turn of the flow at the head of a list: its packet, or `None` after the lists have changed.
+    fn turn(
+        &mut self,
+        index: usize,
+        is_new: bool,
+        now: Time,
+        sink: &mut impl Sink<P>,
+    ) -> Option<(P, Duration)> {
+        if self.flows[index].deficit <= 0 {
+            self.flows[index].deficit += self.quantum();
+            self.unlist_head(is_new);
+            self.old_flows.push_back(index);
+            return None;
+        }
+        let taken = self.dequeue_flow(index, now, sink);
+        if let Some((packet, _)) = &taken {
+            self.flows[index].deficit -= i64::try_from(packet.len().get()).unwrap_or(i64::MAX);
+            return taken;
+        }
+        self.unlist_head(is_new);
+        if is_new && !self.old_flows.is_empty() {
+            self.old_flows.push_back(index);
+        } else {
+            self.flows[index].standing = Standing::Idle;
+        }
+        None
+    }
+}
+
+impl<P: Packet> Qdisc<P> for FqCodel<P> {
+    fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
+        let len = packet.len();
+        self.max_packet = self.max_packet.max(len);
+        let index = (packet.flow_hash(self.salt) % self.flows.len() as u64) as usize;
+        let quantum = self.quantum();
+        let flow = &mut self.flows[index];
+        flow.store.push(packet, now);
+        if flow.standing == Standing::Idle {
+            flow.standing = Standing::Listed;
+            flow.deficit = quantum;
+            self.new_flows.push_back(index);
+        }
+        self.backlog.packets += 1;
+        self.backlog.bytes += len;
+        while self.is_over_limit() {
+            self.drop_batch(now, sink);
+        }
+    }
+    fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        loop {
+            let new_flow = self.new_flows.front().map(|index| (*index, true));
+            let (index, is_new) = new_flow.or_else(|| self.old_flows.front().map(|index| (*index, false)))?;
+            if let Some(taken) = self.turn(index, is_new, now, sink) {
+                return Some(taken);
+            }
+        }
+    }
+    fn next_ready(&self, _now: Time) -> Option<Time> {
+        None
+    }
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}

@@ -1,0 +1,49 @@
+//! Packets in order of arrival, each with the time at which it came.
+use crate::{Backlog, DropReason, Packet, Sink};
+use alloc::collections::VecDeque;
+use fathom_units::{Bytes, Duration, Time};
+
+pub(crate) struct Stored<P> {
+    pub(crate) packet: P,
+    pub(crate) arrived: Time,
+}
+
+impl<P> Stored<P> {
+    pub(crate) fn sojourn(&self, now: Time) -> Duration {
+        now - self.arrived
+    }
+    pub(crate) fn drop_into(self, reason: DropReason, now: Time, sink: &mut impl Sink<P>) {
+        let sojourn = self.sojourn(now);
+        sink.dropped(self.packet, reason, sojourn, now);
+    }
+}
+
+/// The memory of one queue; the disciplines differ in what they do with it.
+pub(crate) struct Store<P> {
+    packets: VecDeque<Stored<P>>,
+    bytes: Bytes,
+}
+
+impl<P: Packet> Store<P> {
+    pub(crate) const fn new() -> Self {
+        Store { packets: VecDeque::new(), bytes: Bytes::ZERO }
+    }
+    pub(crate) fn push(&mut self, packet: P, now: Time) {
+        self.bytes += packet.len();
+        self.packets.push_back(Stored { packet, arrived: now });
+    }
+    pub(crate) fn pop(&mut self) -> Option<Stored<P>> {
+        let stored = self.packets.pop_front()?;
+        self.bytes -= stored.packet.len();
+        Some(stored)
+    }
+    pub(crate) fn head(&self) -> Option<&Stored<P>> {
+        self.packets.front()
+    }
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog { bytes: self.bytes, packets: self.packets.len() as u64 }
+    }
+}
