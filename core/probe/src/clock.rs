@@ -1,0 +1,241 @@
+//! The server's clock against ours: offset, drift, and the one-way delays that follow.
+use alloc::vec::Vec;
+use fathom_units::{Duration, Time};
+
+/// Of the samples of each window only the one with the smallest round trip is kept: the others queued somewhere.
+const WINDOW_NS: u64 = 500_000_000;
+/// A window counts if its best round trip is this near the run's best, or within a twentieth of it.
+const NEAR: Duration = Duration::from_micros(200);
+/// Computers' clocks drift by tens of 1e-6 (crystal tolerance); one that seems to drift more over a short span is noise.
+const TYPICAL_DRIFT: f64 = 3e-5;
+/// Noise of one sample below which a fit must not claim to be: interrupts and clock reads.
+const LEAST_NOISE_NS: f64 = 2_000.0;
+
+/// The four timestamps of one UDP probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FourStamps {
+    /// When it left.
+    pub sent: Time,
+    /// When the server received it, ns on the server's clock.
+    pub server_received_ns: u64,
+    /// When the server answered, ns on the server's clock.
+    pub server_sent_ns: u64,
+    /// When the answer arrived.
+    pub received: Time,
+}
+
+impl FourStamps {
+    /// Time the server held the probe.
+    pub const fn held(&self) -> Duration {
+        Duration::from_nanos(self.server_sent_ns.saturating_sub(self.server_received_ns))
+    }
+    /// The round trip without the time the server held the probe.
+    pub const fn round_trip(&self) -> Duration {
+        self.received.saturating_since(self.sent).saturating_sub(self.held())
+    }
+    /// Server's clock less ours, if both directions took equally long, in ns.
+    fn offset_ns(&self) -> i128 {
+        let out = i128::from(self.server_received_ns) - i128::from(self.sent.as_nanos());
+        let back = i128::from(self.server_sent_ns) - i128::from(self.received.as_nanos());
+        i128::midpoint(out, back)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    window: u64,
+    at: Time,
+    round_trip: Duration,
+    offset_ns: i128,
+}
+
+/// Collects samples.
+#[derive(Clone, Default, Debug)]
+pub struct ClockSamples {
+    best: Vec<Best>,
+}
+
+/// The server's clock as a line over ours.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClockFit {
+    /// Server's clock less ours at time zero of the run, in ns.
+    pub offset_ns: i128,
+    /// How much faster the server's clock runs: 1e-6 is one microsecond per second.
+    pub drift_ratio: f64,
+    /// Half the spread of the samples about the line, and at least half of what their round trips exceed the smallest by.
+    /// An asymmetry of the idle path is not in it: no measurement over this path can show it.
+    pub uncertainty: Duration,
+}
+
+impl ClockSamples {
+    /// Adds a sample; in order of sending, nearly.
+    pub fn add(&mut self, stamps: &FourStamps) {
+        let window = stamps.sent.as_nanos() / WINDOW_NS;
+        let (round_trip, offset_ns) = (stamps.round_trip(), stamps.offset_ns());
+        let sample = Best { window, at: stamps.sent, round_trip, offset_ns };
+        match self.best.iter_mut().rev().find(|b| b.window == window) {
+            Some(best) if best.round_trip <= round_trip => {}
+            Some(best) => *best = sample,
+            None => self.best.push(sample),
+        }
+    }
+    /// The line through the samples with nearly the smallest round trip; `None` without samples.
+    pub fn fit(&self) -> Option<ClockFit> {
+        let smallest = self.best.iter().map(|b| b.round_trip).min()?;
+        let limit = smallest + NEAR.max(smallest / 20);
+        let chosen: Vec<&Best> = self.best.iter().filter(|b| b.round_trip <= limit).collect();
+        let first = chosen.first()?;
+        // Relative to the first sample, so that nothing is lost in a float.
+        let points: Vec<(f64, f64)> = chosen
+            .iter()
+            .map(|b| {
+                (b.at.as_nanos() as f64 - first.at.as_nanos() as f64, (b.offset_ns - first.offset_ns) as f64)
+            })
+            .collect();
+        let (slope, at_first, spread_ns) = line(&points);
+        let excess = chosen.iter().map(|b| b.round_trip.saturating_sub(smallest)).max().unwrap_or_default();
+        let at_zero = at_first - slope * first.at.as_nanos() as f64;
+        Some(ClockFit {
+            offset_ns: first.offset_ns + at_zero as i128,
+            drift_ratio: slope,
+            uncertainty: Duration::from_nanos((spread_ns / 2.0) as u64).max(excess / 2),
+        })
+    }
+}
+
+/// Least squares: slope, value at x = 0, and spread of the residuals. The slope is held towards zero while the points span
+/// too little time to tell a drift from noise: it is the most probable one, given [`TYPICAL_DRIFT`].
+fn line(points: &[(f64, f64)]) -> (f64, f64, f64) {
+    let n = points.len() as f64;
+    let mean_x = points.iter().map(|p| p.0).sum::<f64>() / n;
+    let mean_y = points.iter().map(|p| p.1).sum::<f64>() / n;
+    let sxx: f64 = points.iter().map(|p| (p.0 - mean_x) * (p.0 - mean_x)).sum();
+    let sxy: f64 = points.iter().map(|p| (p.0 - mean_x) * (p.1 - mean_y)).sum();
+    let spread_about = |slope: f64| {
+        let residuals = points.iter().map(|p| p.1 - mean_y - slope * (p.0 - mean_x));
+        let (low, high) =
+            residuals.fold((f64::MAX, f64::MIN), |(low, high), r| (f64::min(low, r), f64::max(high, r)));
+        high - low
+    };
+    let free = if sxx > 0.0 { sxy / sxx } else { 0.0 };
+    let noise = (spread_about(free) / 4.0).max(LEAST_NOISE_NS);
+    let slope = sxy / (sxx + (noise / TYPICAL_DRIFT) * (noise / TYPICAL_DRIFT));
+    (slope, mean_y - slope * mean_x, spread_about(slope))
+}
+
+impl ClockFit {
+    /// Our time at which the server's clock read `server_ns`.
+    pub fn local(&self, server_ns: u64) -> Time {
+        let undrifted = i128::from(server_ns) - self.offset_ns;
+        let drifted = (undrifted as f64 * self.drift_ratio / (1.0 + self.drift_ratio)) as i128;
+        Time::from_nanos(u64::try_from(undrifted - drifted).unwrap_or(0))
+    }
+    /// One-way delays, up and down. What noise makes negative is zero.
+    pub fn one_way(&self, stamps: &FourStamps) -> [Duration; 2] {
+        let up = self.local(stamps.server_received_ns).saturating_since(stamps.sent);
+        [up, stamps.received.saturating_since(self.local(stamps.server_sent_ns))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Rng;
+
+    const MS: u64 = 1_000_000;
+    const BASE_UP: u64 = 10 * MS;
+
+    struct Line {
+        drift: f64,
+        offset_ns: f64,
+        /// Queue in each direction at a second of the run, in ns: up, down.
+        queue: fn(f64) -> [u64; 2],
+    }
+
+    /// Probes every 50 ms for `seconds`; returns each with its true one-way delays.
+    fn run(line: &Line, seconds: u64, rng: &mut Rng) -> Vec<(FourStamps, [u64; 2])> {
+        let server = |t: u64| (line.offset_ns + t as f64 * (1.0 + line.drift)) as u64;
+        (0..seconds * 20)
+            .map(|n| {
+                let sent = n * 50 * MS;
+                let queue = (line.queue)(sent as f64 / 1e9);
+                // Base 10 ms each way, jitter up to 100 us, 20 us at the server.
+                let delays = queue.map(|q| BASE_UP + q + rng.below(100_000));
+                let (arrive, leave) = (sent + delays[0], sent + delays[0] + 20_000);
+                let stamps = FourStamps {
+                    sent: Time::from_nanos(sent),
+                    server_received_ns: server(arrive),
+                    server_sent_ns: server(leave),
+                    received: Time::from_nanos(leave + delays[1]),
+                };
+                (stamps, delays)
+            })
+            .collect()
+    }
+
+    fn worst_error_ns(fit: &ClockFit, run: &[(FourStamps, [u64; 2])]) -> f64 {
+        let error = |(stamps, truth): &(FourStamps, [u64; 2])| {
+            let got = fit.one_way(stamps).map(|d| d.as_nanos() as f64);
+            (got[0] - truth[0] as f64).abs().max((got[1] - truth[1] as f64).abs())
+        };
+        run.iter().map(error).fold(0.0, f64::max)
+    }
+
+    /// 5 s idle, 20 s of queue down, 20 s up, 20 s both, then idle again.
+    fn queues(t: f64) -> [u64; 2] {
+        match t {
+            5.0..25.0 => [0, 800 * MS],
+            25.0..45.0 => [1_000 * MS, 0],
+            45.0..65.0 => [900 * MS, 300 * MS],
+            _ => [0, 0],
+        }
+    }
+
+    #[test]
+    fn drift_and_offset_are_found_although_load_is_asymmetric() {
+        for (seed, drift) in [(1, 0.0), (2, 50e-6), (3, -50e-6), (4, 5e-6)] {
+            let line = Line { drift, offset_ns: 8.6e14, queue: queues };
+            let run = run(&line, 70, &mut Rng::new(seed));
+            let mut samples = ClockSamples::default();
+            run.iter().for_each(|(s, _)| samples.add(s));
+            let fit = samples.fit().unwrap();
+            let error = worst_error_ns(&fit, &run);
+            assert!(
+                (fit.drift_ratio - drift).abs() < 2e-6,
+                "seed {seed}: drift {} of {drift}",
+                fit.drift_ratio
+            );
+            assert!(error < 150_000.0, "seed {seed}: one-way delay wrong by {error} ns");
+            assert!(fit.uncertainty.as_nanos() < 200_000, "seed {seed}: {}", fit.uncertainty);
+        }
+    }
+
+    #[test]
+    fn a_few_seconds_of_idle_do_not_invent_a_drift() {
+        let line = Line { drift: 0.0, offset_ns: -3e9 + 1e12, queue: |_| [0, 0] };
+        for seed in 10..20 {
+            let run = run(&line, 3, &mut Rng::new(seed));
+            let mut samples = ClockSamples::default();
+            run.iter().for_each(|(s, _)| samples.add(s));
+            let drift = samples.fit().unwrap().drift_ratio;
+            assert!(drift.abs() < 15e-6, "seed {seed}: {drift}");
+        }
+    }
+
+    #[test]
+    fn without_samples_there_is_no_fit_and_one_sample_gives_an_offset() {
+        let mut samples = ClockSamples::default();
+        assert_eq!(samples.fit(), None);
+        let stamps = FourStamps {
+            sent: Time::from_nanos(100),
+            server_received_ns: 1_150,
+            server_sent_ns: 1_160,
+            received: Time::from_nanos(210),
+        };
+        samples.add(&stamps);
+        let fit = samples.fit().unwrap();
+        assert_eq!((fit.offset_ns, fit.drift_ratio), (1_000, 0.0));
+        assert_eq!(fit.one_way(&stamps).map(Duration::as_nanos), [50, 50]);
+        assert_eq!(stamps.round_trip().as_nanos(), 100);
+    }
+}

@@ -1,0 +1,126 @@
+//! Kernel timestamps, which are wall time, as times of the run.
+use alloc::vec::Vec;
+use fathom_units::{Duration, Time, WallTime};
+
+/// A packet that waited longer than this to be read, or that seems to come from the future, has a stamp that is not believed.
+const OLDEST_STAMP_NS: u64 = 1_000_000_000;
+/// NTP slews both clocks alike, so their difference moves only when wall time is set. Two readings lie within a microsecond,
+/// unless this process is interrupted between them.
+const STEP: Duration = Duration::from_millis(1);
+
+/// Turns stamps of CLOCK_REALTIME into times of the monotonic clock, by both clocks read at receipt.
+#[derive(Clone, Default, Debug)]
+pub struct StampConverter {
+    /// Wall time less monotonic time at the last reading, in ns.
+    last_gap: Option<i128>,
+    steps_s: Vec<f64>,
+    converted: u64,
+    refused: u64,
+}
+
+impl StampConverter {
+    /// The moment of `stamp`, with both clocks read just after it was received. `None` if there is no stamp, if it is not 0 to 1 s
+    /// old, or if wall time was set since the last reading; then user-space time must serve.
+    pub fn convert(&mut self, stamp: Option<WallTime>, wall: WallTime, now: Time) -> Option<Time> {
+        let stepped = self.watch(wall, now);
+        let age = stamp.and_then(|s| wall.0.checked_sub(s.0)).filter(|age| *age <= OLDEST_STAMP_NS);
+        match age {
+            Some(age) if !stepped => {
+                self.converted += 1;
+                Some(now.saturating_sub(Duration::from_nanos(age)))
+            }
+            _ => {
+                self.refused += 1;
+                None
+            }
+        }
+    }
+    /// Compares the clocks; true if wall time was set since the last reading. Call it also when nothing arrives.
+    pub fn watch(&mut self, wall: WallTime, now: Time) -> bool {
+        let gap = i128::from(wall.0) - i128::from(now.as_nanos());
+        let moved = gap - self.last_gap.replace(gap).unwrap_or(gap);
+        let stepped = moved.unsigned_abs() >= u128::from(STEP.as_nanos());
+        if stepped {
+            self.steps_s.push(moved as f64 / 1e9);
+        }
+        stepped
+    }
+    /// Steps of wall time so far, in seconds; forward is positive.
+    pub fn steps_s(&self) -> &[f64] {
+        &self.steps_s
+    }
+    /// Share of received packets whose kernel stamp was used; 0 if nothing was received.
+    pub fn used_ratio(&self) -> f64 {
+        let all = self.converted + self.refused;
+        if all == 0 { 0.0 } else { self.converted as f64 / all as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Wall time at time `t` of a host whose wall clock reads `offset` more.
+    fn wall(t: u64, offset: u64) -> WallTime {
+        WallTime(t + offset)
+    }
+
+    #[test]
+    fn stamps_become_monotonic_and_survive_a_stepped_wall_clock() {
+        const SECOND: u64 = 1_000_000_000;
+        let (before, after) = (1_700_000_000 * SECOND, 1_700_003_600 * SECOND);
+        let mut converter = StampConverter::default();
+        let mut results = vec![];
+        // Packets arrive at these times and are read 3 us later; wall time is set one hour forward at 5 s.
+        for at in [1, 2, 4].map(|s| s * SECOND) {
+            results.push(converter.convert(
+                Some(wall(at, before)),
+                wall(at + 3_000, before),
+                Time::from_nanos(at + 3_000),
+            ));
+        }
+        // Stamped just before the step, read just after it.
+        let at = 5 * SECOND;
+        results.push(converter.convert(
+            Some(wall(at, before)),
+            wall(at + 3_000, after),
+            Time::from_nanos(at + 3_000),
+        ));
+        for at in [6, 7].map(|s| s * SECOND) {
+            results.push(converter.convert(
+                Some(wall(at, after)),
+                wall(at + 3_000, after),
+                Time::from_nanos(at + 3_000),
+            ));
+        }
+        let want = [Some(1), Some(2), Some(4), None, Some(6), Some(7)];
+        assert_eq!(results, want.map(|s| s.map(|s: u64| Time::from_nanos(s * SECOND))));
+        assert_eq!(converter.steps_s(), [3600.0]);
+        assert!((converter.used_ratio() - 5.0 / 6.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_small_step_back_within_a_plausible_age_is_refused_too() {
+        let mut converter = StampConverter::default();
+        converter.watch(WallTime(1_000_000_000), Time::ZERO);
+        // 10 ms later the wall clock reads 490 ms less: without the comparison the stamp would be 500 ms old.
+        let got = converter.convert(
+            Some(WallTime(1_000_000_000)),
+            WallTime(1_500_000_000),
+            Time::from_nanos(10_000_000),
+        );
+        assert_eq!(got, None);
+    }
+
+    #[test]
+    fn missing_future_and_stale_stamps_are_refused() {
+        let (mut converter, now) = (StampConverter::default(), Time::from_nanos(5_000_000_000));
+        let wall = WallTime(10_000_000_000);
+        for stamp in [None, Some(WallTime(10_000_000_001)), Some(WallTime(8_999_999_999)), Some(WallTime(0))]
+        {
+            assert_eq!(converter.convert(stamp, wall, now), None, "{stamp:?}");
+        }
+        assert_eq!(converter.used_ratio(), 0.0);
+    }
+}
