@@ -7,6 +7,7 @@ extern crate alloc;
 mod book;
 mod clock;
 mod plan;
+pub mod protocol;
 mod schedule;
 mod stamp;
 

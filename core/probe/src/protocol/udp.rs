@@ -1,0 +1,119 @@
+//! The UDP probe.
+use super::SessionId;
+use core::fmt;
+
+/// Length of a UDP probe, request and reply alike, in bytes.
+pub const UDP_PROBE_BYTES: usize = 64;
+
+const MAGIC: [u8; 4] = *b"FTH1";
+
+/// Who sent a UDP probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UdpKind {
+    /// The client.
+    Request,
+    /// The server.
+    Reply,
+}
+
+/// A UDP probe. In a request the last three fields are 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UdpProbe {
+    /// Who sent it.
+    pub kind: UdpKind,
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The client's number of the probe.
+    pub sequence: u64,
+    /// When the client sent the request, in ns on the client's clock.
+    pub client_send_ns: u64,
+    /// When the server received the request, in ns on the server's monotonic clock.
+    pub server_receive_ns: u64,
+    /// When the server sent the reply, in ns on the server's monotonic clock.
+    pub server_send_ns: u64,
+    /// Requests of the session that the server has received, this one included.
+    pub received: u64,
+}
+
+/// Why a datagram is not a UDP probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UdpProbeError {
+    /// It has this many bytes.
+    Length(usize),
+    /// It begins otherwise than a probe.
+    Magic,
+    /// It is neither request nor reply.
+    Kind(u8),
+}
+
+impl fmt::Display for UdpProbeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UdpProbeError::Length(bytes) => {
+                write!(f, "datagram of {bytes} bytes (a UDP probe has {UDP_PROBE_BYTES})")
+            }
+            UdpProbeError::Magic => write!(f, "datagram does not begin with FTH1"),
+            UdpProbeError::Kind(kind) => write!(f, "UDP probe of kind {kind} (1 is a request, 2 a reply)"),
+        }
+    }
+}
+impl core::error::Error for UdpProbeError {}
+
+impl UdpProbe {
+    /// A request.
+    #[must_use]
+    pub const fn request(session: SessionId, sequence: u64, client_send_ns: u64) -> Self {
+        UdpProbe {
+            kind: UdpKind::Request,
+            session,
+            sequence,
+            client_send_ns,
+            server_receive_ns: 0,
+            server_send_ns: 0,
+            received: 0,
+        }
+    }
+    /// The bytes of the datagram.
+    #[must_use]
+    pub fn encode(&self) -> [u8; UDP_PROBE_BYTES] {
+        let mut bytes = [0; UDP_PROBE_BYTES];
+        bytes[0..4].copy_from_slice(&MAGIC);
+        bytes[4] = match self.kind {
+            UdpKind::Request => 1,
+            UdpKind::Reply => 2,
+        };
+        bytes[8..24].copy_from_slice(&self.session.0);
+        let numbers =
+            [self.sequence, self.client_send_ns, self.server_receive_ns, self.server_send_ns, self.received];
+        for (field, number) in bytes[24..].chunks_exact_mut(8).zip(numbers) {
+            field.copy_from_slice(&number.to_be_bytes());
+        }
+        bytes
+    }
+    /// Reads a datagram. The bytes that must be zero are not looked at.
+    ///
+    /// # Errors
+    /// If it is no UDP probe.
+    pub fn decode(datagram: &[u8]) -> Result<UdpProbe, UdpProbeError> {
+        let bytes: &[u8; UDP_PROBE_BYTES] =
+            datagram.try_into().map_err(|_| UdpProbeError::Length(datagram.len()))?;
+        if bytes[0..4] != MAGIC {
+            return Err(UdpProbeError::Magic);
+        }
+        let kind = match bytes[4] {
+            1 => UdpKind::Request,
+            2 => UdpKind::Reply,
+            other => return Err(UdpProbeError::Kind(other)),
+        };
+        let number = |at: usize| u64::from_be_bytes(core::array::from_fn(|i| bytes[at + i]));
+        Ok(UdpProbe {
+            kind,
+            session: SessionId(core::array::from_fn(|i| bytes[8 + i])),
+            sequence: number(24),
+            client_send_ns: number(32),
+            server_receive_ns: number(40),
+            server_send_ns: number(48),
+            received: number(56),
+        })
+    }
+}
