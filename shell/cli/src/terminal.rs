@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 
 /// Columns of a summary that does not go to a terminal.
-const PLAIN_COLUMNS: usize = 100;
+const PLAIN_COLUMNS: u16 = 100;
 
 /// Writes a result to stdout. A closed pipe is a reader that has seen enough, not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -37,8 +37,8 @@ pub(crate) fn style(when: When, is_terminal: bool) -> Style {
 }
 
 /// Style and width of stdout.
-pub(crate) fn stdout_form(when: When) -> (Style, usize) {
-    let columns = terminal_size_of(io::stdout()).map_or(PLAIN_COLUMNS, |(Width(w), _)| usize::from(w));
+pub(crate) fn stdout_form(when: When) -> (Style, u16) {
+    let columns = terminal_size_of(io::stdout()).map_or(PLAIN_COLUMNS, |(Width(w), _)| w);
     (style(when, io::stdout().is_terminal()), columns)
 }
 
@@ -69,9 +69,9 @@ impl Screen {
         Some(Screen { style: style(when, true) })
     }
     /// Draws what `render` gives for the present size.
-    pub(crate) fn draw(&mut self, render: impl FnOnce(usize, usize, Style) -> String) {
+    pub(crate) fn draw(&mut self, render: impl FnOnce(u16, u16, Style) -> String) {
         let (columns, rows) =
-            terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (usize::from(w), usize::from(h)));
+            terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (w, h));
         // Each line is cleared to its end, then the rest of the screen, so that nothing flickers.
         let text = render(columns, rows, self.style).trim_end().replace('\n', "\x1b[K\r\n");
         let _ = write!(io::stderr().lock(), "\x1b[H{text}\x1b[K\x1b[J");

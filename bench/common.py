@@ -1,0 +1,71 @@
+"""What the benchmarks share: running fathom as a user would, and reading the run that it prints."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+FATHOM = os.path.abspath(os.environ.get("FATHOM", "target/release/fathom"))
+
+
+def lab(scenario, command, flags=(), timeout=300):
+    """Runs `command` (a list) behind `scenario` (a built-in name, or the text of a scenario); gives its stdout."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        if "\n" in scenario:
+            file.write(scenario)
+            file.flush()
+            scenario = file.name
+        whole = [FATHOM, "lab", "--line", scenario, *flags, "--", *command]
+        done = subprocess.run(whole, capture_output=True, text=True, timeout=timeout)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(whole)}: exit {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def test_over(scenario, test_flags, lab_flags=()):
+    """`fathom test` over an emulated line; gives its Run."""
+    command = ["sh", "-c", f"exec {FATHOM} test $FATHOM_SERVER --json --no-save {test_flags}"]
+    return json.loads(lab(scenario, command, lab_flags))
+
+
+def series(run, metric, **key):
+    """(time in s, value) of the observed values of a metric."""
+    for s in run["series"]:
+        if s["metric"] == metric and all(s.get(k) == v for k, v in key.items()):
+            censored = set(s.get("censored", []))
+            return [(at / 1e9, v) for i, (at, v) in enumerate(zip(s["at_ns"], s["values"])) if i not in censored]
+    return []
+
+
+def phase(run, kind):
+    return next(p for p in run["phases"] if p["kind"] == kind)
+
+
+def within(run, metric, kind, **key):
+    """Values of a metric in a phase."""
+    p = phase(run, kind)
+    return [v for at, v in series(run, metric, **key) if p["start_ns"] / 1e9 <= at < p["end_ns"] / 1e9]
+
+
+def percentile(values, p):
+    """Smallest value with at least p of the sample at or below it (RFC 2330 section 11.3)."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-int(p * 1000) * len(ordered) // 1000) - 1)]
+
+
+def goodput_mbit(run, kind, direction):
+    """Delivered payload of a phase over its time, Mbit/s."""
+    p = phase(run, kind)
+    return p["load"][f"delivered_{direction}_bytes"] * 8 / (p["end_ns"] - p["start_ns"]) * 1e3
+
+
+def line(up_rate, up_limit, up_delay="5ms", queue="fifo"):
+    """A scenario with one hop; the downlink is fast and short."""
+    return f"""name = "bench"
+about = "one bottleneck"
+source = "bench"
+[[line.hop]]
+name = "access"
+up = {{ rate = "{up_rate}", delay = "{up_delay}", queue = "{queue} limit {up_limit}" }}
+down = {{ rate = "200Mbit", delay = "{up_delay}", queue = "fifo limit 1000p" }}
+"""

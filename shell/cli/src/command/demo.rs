@@ -1,0 +1,115 @@
+//! `fathom demo`: the same upload twice, over a bloated line and over one whose queue manages itself.
+use crate::args::{DemoArgs, When};
+use crate::command::test::failure;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::live::Live;
+use crate::{line, result, run, signal, terminal};
+use fathom_diagnose::{Diagnosis, diagnose};
+use fathom_drive::{PhasePlan, TestConfig, run_test};
+use fathom_lab::{Lab, LabOptions};
+use fathom_metric::{PhaseKind, Run};
+use fathom_os::clock::Clock;
+use fathom_scenario::LinePlan;
+use fathom_server::{Config, Server};
+use fathom_units::Duration;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The longest that the two runs may take together is 60 s. CUBIC fills seed 3's buffer in about 12 s.
+const BEFORE: [(PhaseKind, u64, u64); 3] = [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 16, 22), (PhaseKind::Drain, 1, 4)];
+/// A queue that manages itself has nothing to show after 12 s that it did not show before.
+const AFTER: [(PhaseKind, u64, u64); 3] = [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 12, 14), (PhaseKind::Drain, 1, 2)];
+
+/// Measures both, shows both, writes the report.
+pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
+    let plan = line::load(&args.line)?;
+    let keep = !args.output_dir.as_os_str().is_empty();
+    if keep {
+        make_folder(&args.output_dir)?;
+    }
+    fathom_os::userns::become_root().map_err(Failure::environment)?;
+    let stop = signal::stop_flag()?;
+    let before_queue = bottleneck_queue(&plan.line);
+    let managed = line::with_queue(&plan.line, &args.queue);
+    let title = |queue: &str| format!("{} ({}), {queue}", plan.name, line::rates(&plan.line));
+    let before = measure(args, &plan.line, &title(&before_queue), &BEFORE, &stop, when)?;
+    let after = if stop.load(Ordering::Relaxed) {
+        None
+    } else {
+        Some(measure(args, &managed, &title(&args.queue.to_string()), &AFTER, &stop, when)?)
+    };
+    let runs: Vec<(Run, Diagnosis)> = std::iter::once(before).chain(after).collect();
+    show(args, &runs, when)?;
+    if keep {
+        save(&args.output_dir, &runs)?;
+    }
+    Ok(runs.iter().map(|(r, d)| result::exit_of(r, d)).find(|e| *e as u8 >= Exit::Input as u8).unwrap_or(Exit::Healthy))
+}
+
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|e| {
+        Failure::environment(format_args!("{}: {e}\n  try: --output-dir DIR, or --output-dir '' for none", folder.display()))
+    })
+}
+
+/// The queue in front of the slowest uplink, in words.
+fn bottleneck_queue(line: &LinePlan) -> String {
+    let slowest = line.hops.iter().filter(|h| h.up.rate.is_some()).min_by_key(|h| h.up.rate);
+    slowest.map_or_else(|| "no limit".to_owned(), |hop| hop.up.queue.to_string())
+}
+
+fn measure(
+    args: &DemoArgs,
+    line: &LinePlan,
+    title: &str,
+    phases: &[(PhaseKind, u64, u64)],
+    stop: &AtomicBool,
+    when: When,
+) -> Result<(Run, Diagnosis), Failure> {
+    let clock = Clock::start();
+    let options = LabOptions { congestion_control: args.congestion_control.clone(), ..LabOptions::new(clock, 1) };
+    let lab = Lab::start(line, &options).map_err(Failure::environment)?;
+    let server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
+    let _server = server.map_err(Failure::environment)?;
+    let plan = |(kind, min, max): &(PhaseKind, u64, u64)| PhasePlan {
+        kind: *kind,
+        min: Duration::from_secs(*min),
+        max: Duration::from_secs(*max),
+    };
+    let config = TestConfig {
+        clock,
+        flows: args.flows,
+        congestion_control: args.congestion_control.clone(),
+        phases: phases.iter().map(plan).collect(),
+        ..TestConfig::new(&lab.server_address().v4.to_string())
+    };
+    let mut live = Live::new(title, clock, when);
+    let measured = lab.in_client(|| run_test(&config, stop, &mut |event| live.on_event(event)));
+    drop(live);
+    let mut run = measured.map_err(Failure::environment)?.map_err(|e| failure(&e))?;
+    title.clone_into(&mut run.title);
+    "demo".clone_into(&mut run.command);
+    run::add_truth(&mut run, lab.finish().map_err(Failure::environment)?);
+    let diagnosis = diagnose(&run);
+    Ok((run, diagnosis))
+}
+
+fn show(args: &DemoArgs, runs: &[(Run, Diagnosis)], when: When) -> Result<(), Failure> {
+    if args.json {
+        return runs.iter().try_for_each(|(run, _)| terminal::print(&(run.to_json() + "\n")));
+    }
+    let (style, columns) = terminal::stdout_form(when);
+    let named: Vec<_> = ["before", "after"].into_iter().zip(runs).map(|(n, (run, d))| (n, run, d)).collect();
+    terminal::print(&fathom_report::compare(&named, columns, style))
+}
+
+fn save(folder: &Path, runs: &[(Run, Diagnosis)]) -> Result<(), Failure> {
+    for (name, (run, diagnosis)) in ["before.json.gz", "after.json.gz"].iter().zip(runs) {
+        result::write(&folder.join(name), &[(run, diagnosis)])?;
+    }
+    let page = folder.join("report.html");
+    let borrowed: Vec<_> = runs.iter().map(|(run, d)| (run, d)).collect();
+    result::write(&page, &borrowed)?;
+    terminal::note(&format!("wrote {} (open it in a browser)", page.display()));
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! `fathom lab`: any program behind an emulated line.
+use crate::args::LabArgs;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::{line, result, signal, terminal};
+use fathom_diagnose::diagnose;
+use fathom_lab::{Child, Lab, LabOptions, LabReport, QueueReport, Side};
+use fathom_metric::{Direction, Run};
+use fathom_os::clock::Clock;
+use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin};
+use fathom_server::{Config, Server};
+use std::process::Command;
+
+/// Runs the program, and tells what the queues did meanwhile.
+pub(crate) fn run(args: &LabArgs) -> Outcome {
+    if args.list {
+        return list();
+    }
+    result::check_names(&args.output)?;
+    let plan = line::load(&args.line)?;
+    let plan_line = args.queue.as_ref().map_or_else(|| plan.line.clone(), |q| line::with_queue(&plan.line, q));
+    fathom_os::userns::become_root().map_err(Failure::environment)?;
+    // The program inside gets Ctrl-C from the terminal; it decides what that means.
+    let _stop = signal::stop_flag()?;
+    let clock = Clock::start();
+    let started = crate::run::started_now();
+    let options = LabOptions { congestion_control: args.congestion_control.clone(), ..LabOptions::new(clock, args.seed) };
+    let lab = Lab::start(&plan_line, &options).map_err(Failure::environment)?;
+    let _server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
+    let far = args.far.as_ref().map(|command| spawn(&lab, Side::Server, &shell(Some(command)))).transpose()?;
+    terminal::note(&welcome(&plan.name, &plan_line, &lab));
+    let status = spawn(&lab, Side::Client, &args.program)?.wait().map_err(Failure::environment)?;
+    drop(far);
+    let report = lab.finish().map_err(Failure::environment)?;
+    terminal::note(&outcome(&report.queues));
+    let run = crate::run::of_lab(&plan.name, started, report);
+    save(args, &run)?;
+    exit_with(status.code().unwrap_or(1))
+}
+
+fn list() -> Outcome {
+    let mut text = String::new();
+    for plan in BUILTIN_NAMES.iter().filter_map(|name| builtin(name)) {
+        text += &format!("{:<16} {:<28} {}\n", plan.name, line::rates(&plan.line), plan.about.trim());
+    }
+    terminal::print(&text)?;
+    Ok(Exit::Healthy)
+}
+
+/// `command` for the user's shell, or the shell itself.
+fn shell(command: Option<&str>) -> Vec<String> {
+    let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
+    match command {
+        Some(command) => vec!["/bin/sh".to_owned(), "-c".to_owned(), command.to_owned()],
+        None => vec![shell],
+    }
+}
+
+fn spawn(lab: &Lab, side: Side, program: &[String]) -> Result<Child, Failure> {
+    let interactive = shell(None);
+    let program = if program.is_empty() { &interactive } else { program };
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]).env("FATHOM_SERVER", lab.server_address().v4.to_string());
+    command.env("FATHOM_CLIENT", lab.client_address().v4.to_string());
+    lab.spawn_command(side, command)
+        .map_err(|e| Failure::environment(format_args!("{}: {e}", program[0])))
+}
+
+fn welcome(name: &str, plan: &LinePlan, lab: &Lab) -> String {
+    let (far, near) = (lab.server_address(), lab.client_address());
+    let v6 = far.v6.map_or_else(String::new, |v6| format!(", {v6}"));
+    format!(
+        "fathom lab: {name} ({}); you are {}, the far end is {}{v6} ($FATHOM_SERVER), where `fathom serve` runs",
+        line::rates(plan),
+        near.v4,
+        far.v4
+    )
+}
+
+/// What the queues did, a line each.
+fn outcome(queues: &[QueueReport]) -> String {
+    let mut text = String::from("fathom lab: what the queues did");
+    for queue in queues.iter().filter(|q| q.arrived_packets > 0) {
+        let direction = if queue.direction == Direction::Up { "up" } else { "down" };
+        text += &format!(
+            "\n  {:<20} {direction:<5} {:>8} packets, {:>6} dropped, {:>6} marked, at most {} queued",
+            queue.hop, queue.arrived_packets, queue.dropped_packets, queue.marked_packets, queue.max_backlog
+        );
+    }
+    text
+}
+
+fn save(args: &LabArgs, run: &Run) -> Result<(), Failure> {
+    let diagnosis = diagnose(run);
+    for path in &args.output {
+        result::write(path, &[(run, &diagnosis)])?;
+        terminal::note(&format!("wrote {}", path.display()));
+    }
+    Ok(())
+}
+
+/// The program's own exit code is the lab's.
+fn exit_with(code: i32) -> Outcome {
+    if code == 0 { Ok(Exit::Healthy) } else { std::process::exit(code) }
+}

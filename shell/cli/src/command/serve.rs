@@ -1,0 +1,59 @@
+//! `fathom serve`.
+use crate::args::ServeArgs;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::{signal, terminal};
+use fathom_server::{Config, Server};
+use fathom_units::Bytes;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How soon Ctrl-C is noticed.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Serves until it is told to stop.
+pub(crate) fn run(args: &ServeArgs) -> Outcome {
+    let stop = signal::stop_flag()?;
+    let server = Server::start(config(args)).map_err(Failure::environment)?;
+    terminal::note(&welcome(args, &server));
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK_EVERY);
+    }
+    let stats = server.stats();
+    server.stop();
+    terminal::note(&format!(
+        "served {} sessions: {} received, {} sent",
+        stats.sessions,
+        Bytes(stats.up_bytes),
+        Bytes(stats.down_bytes)
+    ));
+    Ok(Exit::Healthy)
+}
+
+fn config(args: &ServeArgs) -> Config {
+    Config {
+        listen: args.listen.clone(),
+        port: args.port,
+        token: args.token.clone(),
+        max_sessions: args.max_clients,
+        max_time: args.max_time,
+        max_bytes: args.max_bytes,
+        ..Config::default()
+    }
+}
+
+/// Which addresses and which command a client needs.
+fn welcome(args: &ServeArgs, server: &Server) -> String {
+    let port = server.local_port();
+    let mut text = format!("fathom serve: ready on port {port}, TCP and UDP (both must pass a firewall)\non the other machine:");
+    let token = if args.token.is_some() { " --token TOKEN" } else { "" };
+    for address in server.local_addresses() {
+        text += &format!("\n  fathom test {}{token}", target(address, port));
+    }
+    text + "\nCtrl-C stops it"
+}
+
+/// An address as `fathom test` takes it, without the port if it is the usual one.
+fn target(address: IpAddr, port: u16) -> String {
+    if port == fathom_drive::DEFAULT_PORT { address.to_string() } else { SocketAddr::new(address, port).to_string() }
+}

@@ -1,0 +1,18 @@
+//! Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once.
+use crate::failure::Failure;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A flag that the first Ctrl-C, SIGTERM or hang-up sets.
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Order matters: the shutdown looks at the flag before this signal sets it.
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Failure::environment(format_args!("cannot watch signal {signal}: {e}")))?;
+    }
+    Ok(stop)
+}
