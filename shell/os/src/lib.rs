@@ -3,9 +3,14 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 pub mod clock;
+pub mod cpu;
 pub mod netlink;
 pub mod netns;
 pub mod poll;
 pub mod process;
+pub mod sched;
+pub mod socket;
+pub mod tcp_info;
+pub mod timestamp;
 pub mod tun;
 pub mod userns;

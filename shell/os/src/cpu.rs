@@ -1,0 +1,56 @@
+//! How busy the CPUs are.
+use std::io;
+
+/// Time of all CPUs since boot, in ticks (`USER_HZ`, usually 10 ms).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct CpuTimes {
+    /// All of it.
+    pub total: u64,
+    /// Idle, or waiting for a disk.
+    pub idle: u64,
+    /// Given to others by the hypervisor.
+    pub steal: u64,
+}
+
+/// Reads `/proc/stat`.
+///
+/// # Errors
+/// If it cannot be read, or its first line is not what proc_stat(5) says.
+pub fn cpu_times() -> io::Result<CpuTimes> {
+    let text = std::fs::read_to_string("/proc/stat")?;
+    parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat: no line \"cpu\""))
+}
+
+/// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; user contains guest.
+fn parse(text: &str) -> Option<CpuTimes> {
+    let line = text.lines().find_map(|l| l.strip_prefix("cpu "))?;
+    let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
+    let field = |n: usize| fields.get(n).copied().unwrap_or(0);
+    (fields.len() >= 4).then(|| CpuTimes {
+        total: fields.iter().sum(),
+        idle: field(3) + field(4),
+        steal: field(7),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_first_line() {
+        let text = "cpu  100 1 20 700 30 4 5 60 50 0\ncpu0 1 2 3 4\nintr 5\n";
+        assert_eq!(parse(text), Some(CpuTimes { total: 920, idle: 730, steal: 60 }));
+        // Linux 2.4 had four fields.
+        assert_eq!(parse("cpu  1 2 3 4\n"), Some(CpuTimes { total: 10, idle: 4, steal: 0 }));
+        for bad in ["", "cpu  1 2 x 4", "cpu  1 2", "cpu0 1 2 3 4"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn this_host_has_been_running() {
+        let times = cpu_times().unwrap();
+        assert!(times.total > times.idle && times.total > 0);
+    }
+}

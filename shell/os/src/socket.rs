@@ -1,0 +1,189 @@
+//! Sockets for load and for echo requests, and calls that std and socket2 lack.
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// A socket that may send ICMP echo requests.
+#[derive(Debug)]
+pub struct EchoSocket {
+    /// Non-blocking.
+    pub socket: Socket,
+    /// The kernel sets the identifier and gives only our replies. Else it is a raw socket: the caller chooses the identifier,
+    /// receives every ICMP packet of the host, and for IPv4 the IP header before it.
+    pub kernel_matches: bool,
+}
+
+/// Why there is no such socket.
+#[derive(Debug)]
+pub enum EchoSocketError {
+    /// Neither an unprivileged nor a raw socket is allowed.
+    NotPermitted,
+    /// Something else.
+    Io(io::Error),
+}
+
+impl fmt::Display for EchoSocketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EchoSocketError::NotPermitted => write!(
+                f,
+                "ICMP echo is not permitted (allow it with `sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"`, \
+                 or give the program the capability CAP_NET_RAW)"
+            ),
+            EchoSocketError::Io(error) => write!(f, "ICMP socket: {error}"),
+        }
+    }
+}
+impl std::error::Error for EchoSocketError {}
+
+/// An unprivileged echo socket where `net.ipv4.ping_group_range` allows it, else a raw one.
+///
+/// # Errors
+/// If neither is possible.
+pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
+    let (domain, protocol) =
+        if v6 { (Domain::IPV6, Protocol::ICMPV6) } else { (Domain::IPV4, Protocol::ICMPV4) };
+    let refused = |e: &io::Error| e.kind() == io::ErrorKind::PermissionDenied;
+    let (socket, kernel_matches) = match Socket::new(domain, Type::DGRAM, Some(protocol)) {
+        Ok(socket) => (socket, true),
+        Err(error) if refused(&error) => match Socket::new(domain, Type::RAW, Some(protocol)) {
+            Ok(socket) => (socket, false),
+            Err(error) if refused(&error) => return Err(EchoSocketError::NotPermitted),
+            Err(error) => return Err(EchoSocketError::Io(error)),
+        },
+        Err(error) => return Err(EchoSocketError::Io(error)),
+    };
+    socket.set_nonblocking(true).map_err(EchoSocketError::Io)?;
+    Ok(EchoSocket { socket, kernel_matches })
+}
+
+/// A file in memory that holds `bytes`, for [`send_file`].
+///
+/// # Errors
+/// As `memfd_create(2)` and `write(2)`.
+pub fn memory_file(bytes: &[u8]) -> io::Result<File> {
+    // SAFETY: the name is a C string; the call touches no other memory.
+    let fd = unsafe { libc::memfd_create(c"fathom-load".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `fd` was just opened and nobody else owns it.
+    let mut file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// Sends up to `length` bytes of `file` from `offset` on `socket`, without copying them through user space.
+///
+/// # Errors
+/// As `sendfile(2)`.
+pub fn send_file(
+    socket: BorrowedFd<'_>,
+    file: BorrowedFd<'_>,
+    offset: u64,
+    length: usize,
+) -> io::Result<usize> {
+    let mut at = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: `at` is valid through the call; the descriptors are borrowed.
+    let sent = unsafe { libc::sendfile(socket.as_raw_fd(), file.as_raw_fd(), &raw mut at, length) };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Takes up to `length` bytes off a TCP socket without copying them anywhere; waits for the first if the socket blocks.
+/// 0 is the end of the stream.
+///
+/// # Errors
+/// As `recv(2)`.
+pub fn discard(socket: BorrowedFd<'_>, length: usize) -> io::Result<usize> {
+    // SAFETY: with MSG_TRUNC the kernel's TCP writes no byte, tcp(7), so a null buffer is not touched.
+    let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), length, libc::MSG_TRUNC) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// Closes a connection with a reset: what is still buffered is thrown away and not sent.
+///
+/// # Errors
+/// As `setsockopt(2)`; the socket is closed in any case.
+pub fn reset(socket: Socket) -> io::Result<()> {
+    socket.set_linger(Some(Duration::ZERO))
+}
+
+/// Chooses the congestion control of a TCP socket and returns the one the kernel then reports.
+///
+/// # Errors
+/// As `setsockopt(2)`: unknown to the kernel, or not permitted (`net.ipv4.tcp_allowed_congestion_control`).
+pub fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<String> {
+    socket.set_tcp_congestion(name.as_bytes())?;
+    congestion_control(socket)
+}
+
+/// The congestion control of a TCP socket.
+///
+/// # Errors
+/// As `getsockopt(2)`.
+pub fn congestion_control(socket: &Socket) -> io::Result<String> {
+    let name = socket.tcp_congestion()?;
+    Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_memory_file_arrives_whole_and_can_be_discarded() {
+        let bytes: Vec<u8> = (0..100_000_u32).map(|n| (n * 7 % 251) as u8).collect();
+        let file = memory_file(&bytes).unwrap();
+        let (near, mut far) = pair();
+        let mut sent = 0;
+        while sent < bytes.len() {
+            sent += send_file(near.as_fd(), file.as_fd(), sent as u64, bytes.len() - sent).unwrap();
+        }
+        let mut head = vec![0; 1_000];
+        far.read_exact(&mut head).unwrap();
+        assert_eq!(head, bytes[..1_000]);
+        drop(near);
+        let mut rest = 0;
+        loop {
+            match discard(far.as_fd(), 1 << 20).unwrap() {
+                0 => break,
+                n => rest += n,
+            }
+        }
+        assert_eq!(rest, 99_000);
+    }
+
+    #[test]
+    fn a_reset_is_seen_as_one() {
+        let (near, mut far) = pair();
+        reset(near.into()).unwrap();
+        let error = far.read(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    }
+
+    #[test]
+    fn the_kernel_tells_its_congestion_control() {
+        let (near, _far) = pair();
+        let socket = Socket::from(near);
+        assert_eq!(set_congestion_control(&socket, "reno").unwrap(), "reno");
+        assert!(set_congestion_control(&socket, "no_such_thing").is_err());
+        assert_eq!(congestion_control(&socket).unwrap(), "reno");
+    }
+
+    #[test]
+    fn the_refusal_names_the_setting() {
+        assert!(EchoSocketError::NotPermitted.to_string().contains("net.ipv4.ping_group_range"));
+    }
+}

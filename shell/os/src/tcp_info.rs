@@ -1,0 +1,116 @@
+//! What the kernel knows of a TCP connection.
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// `struct tcp_info` of linux/tcp.h up to the last field used here. The kernel fills as much as it knows and cuts the rest.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Raw {
+    state: u8,
+    ca_state: u8,
+    retransmits: u8,
+    probes: u8,
+    backoff: u8,
+    options: u8,
+    window_scales: u8,
+    flags: u8,
+    rto_us: u32,
+    ato_us: u32,
+    snd_mss: u32,
+    rcv_mss: u32,
+    unacked: u32,
+    sacked: u32,
+    lost: u32,
+    retrans: u32,
+    fackets: u32,
+    last_times_ms: [u32; 4],
+    pmtu: u32,
+    rcv_ssthresh: u32,
+    rtt_us: u32,
+    rttvar_us: u32,
+    snd_ssthresh: u32,
+    snd_cwnd: u32,
+    advmss: u32,
+    reordering: u32,
+    rcv_rtt_us: u32,
+    rcv_space: u32,
+    total_retrans: u32,
+    pacing_rate: u64,
+    max_pacing_rate: u64,
+    bytes_acked: u64,
+}
+
+/// The part of it that Fathom uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcpInfo {
+    /// Smoothed round-trip time, us. Right after the handshake it is the handshake's own.
+    pub rtt_us: u32,
+    /// Congestion window, bytes.
+    pub cwnd_bytes: u64,
+    /// Segments retransmitted since the start, SYNs included.
+    pub retransmits: u32,
+    /// Payload bytes that the other side has acknowledged, and one for the SYN on the side that connected. Linux before 4.1
+    /// does not tell.
+    pub bytes_acked: Option<u64>,
+}
+
+/// Asks for it.
+///
+/// # Errors
+/// As `getsockopt(2)`.
+pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
+    let mut raw = Raw::default();
+    let mut length = size_of::<Raw>() as libc::socklen_t;
+    let value = (&raw mut raw).cast();
+    // SAFETY: `value` points to `length` writable bytes of plain integers.
+    let failed = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, value, &raw mut length)
+    };
+    if failed != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let known = length as usize >= mem::offset_of!(Raw, bytes_acked) + size_of::<u64>();
+    Ok(TcpInfo {
+        rtt_us: raw.rtt_us,
+        cwnd_bytes: u64::from(raw.snd_cwnd) * u64::from(raw.snd_mss),
+        retransmits: raw.total_retrans,
+        bytes_acked: known.then_some(raw.bytes_acked),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn the_layout_is_the_kernels() {
+        // Offsets of linux/tcp.h, by pahole.
+        let offsets = [
+            mem::offset_of!(Raw, rto_us),
+            mem::offset_of!(Raw, rtt_us),
+            mem::offset_of!(Raw, snd_cwnd),
+            mem::offset_of!(Raw, total_retrans),
+            mem::offset_of!(Raw, bytes_acked),
+        ];
+        assert_eq!(offsets, [8, 68, 80, 100, 120]);
+    }
+
+    #[test]
+    fn counts_what_was_acknowledged() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut near = listener.accept().unwrap().0;
+        near.write_all(&[1; 5_000]).unwrap();
+        far.read_exact(&mut [0; 5_000]).unwrap();
+        far.write_all(&[1]).unwrap();
+        near.read_exact(&mut [0]).unwrap();
+        let info = tcp_info(near.as_fd()).unwrap();
+        assert_eq!((info.bytes_acked, info.retransmits), (Some(5_000), 0));
+        assert!((1..5_000_000).contains(&info.rtt_us) && info.cwnd_bytes > 1_000, "{info:?}");
+        assert!(tcp_info(UdpSocket::bind("127.0.0.1:0").unwrap().as_fd()).is_err());
+    }
+}

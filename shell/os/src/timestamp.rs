@@ -1,0 +1,352 @@
+//! Datagrams with the kernel's timestamps of their arrival and of their leaving.
+//!
+//! The kernel stamps in wall time. The caller turns it into monotonic time with both clocks read just after the call.
+use crate::clock::{Clock, wall_now};
+use fathom_units::{Time, WallTime};
+use std::io;
+use std::mem;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Room for a timestamp and an extended error with its address, in eights of bytes so that it is aligned.
+const CONTROL_WORDS: usize = 32;
+
+/// Which packets of a socket the kernel stamps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stamping {
+    /// Those that arrive.
+    Arrivals,
+    /// Those that arrive, and those that leave: on their way into the host's queue, and out of it to the device.
+    Both,
+}
+
+/// Asks for timestamps on a socket.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn enable(socket: BorrowedFd<'_>, stamping: Stamping) -> io::Result<()> {
+    let arrivals = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    let departures = libc::SOF_TIMESTAMPING_TX_SCHED
+        | libc::SOF_TIMESTAMPING_TX_SOFTWARE
+        | libc::SOF_TIMESTAMPING_OPT_ID
+        | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+    let flags = match stamping {
+        Stamping::Arrivals => arrivals,
+        Stamping::Both => arrivals | departures,
+    };
+    let length = size_of_val(&flags) as libc::socklen_t;
+    let value = (&raw const flags).cast();
+    // SAFETY: `value` points to `length` readable bytes.
+    let failed = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, value, length)
+    };
+    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Wall and monotonic time of the same moment: of three pairs of readings the one that took the shortest.
+#[must_use]
+pub fn both_clocks(clock: Clock) -> (WallTime, Time) {
+    let pair = || {
+        let before = clock.now();
+        let wall = wall_now();
+        let after = clock.now();
+        (after - before, wall, after)
+    };
+    let best = (0..2).fold(pair(), |best, _| {
+        let next = pair();
+        if next.0 < best.0 { next } else { best }
+    });
+    (best.1, best.2)
+}
+
+/// What arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// Bytes written to the buffer; for a stream 0 is its end.
+    pub length: usize,
+    /// From whom; `None` for a stream.
+    pub from: Option<SocketAddr>,
+    /// When the kernel received it, or a stream's last byte of it.
+    pub stamp: Option<WallTime>,
+}
+
+/// Receives one datagram, or what a stream has. Does not wait.
+///
+/// # Errors
+/// As `recvmsg(2)`; `WouldBlock` if nothing is there.
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
+    let mut slot = Slot::default();
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let mut header = slot.header(&mut part);
+    // SAFETY: `header` points to `part`, which is `buffer`, and to `slot`; all live through the call.
+    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
+    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+    Ok(Received { length, from: address(&slot.address), stamp: software_stamp(&header) })
+}
+
+/// Which moment of a packet's leaving a stamp tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Departure {
+    /// It entered the host's queue of the interface.
+    Queued,
+    /// It was handed to the device.
+    Sent,
+}
+
+/// The stamp of a packet that left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SentStamp {
+    /// Number of the packet among those sent on the socket since stamping was enabled, from 0.
+    pub id: u32,
+    /// Which moment.
+    pub departure: Departure,
+    /// When.
+    pub stamp: WallTime,
+}
+
+/// Takes one entry off the socket's error queue: a stamp, or `None` for an entry that is none.
+///
+/// # Errors
+/// As `recvmsg(2)`; `WouldBlock` if the queue is empty.
+pub fn sent_stamp(socket: BorrowedFd<'_>) -> io::Result<Option<SentStamp>> {
+    let mut slot = Slot::default();
+    let mut part = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+    let mut header = slot.header(&mut part);
+    // SAFETY: `header` points to `part` (empty) and to `slot`; both live through the call.
+    let length = unsafe {
+        libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
+    };
+    if length < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let told = departure(&header);
+    Ok(told.zip(software_stamp(&header)).map(|((id, departure), stamp)| SentStamp { id, departure, stamp }))
+}
+
+/// What the kernel fills beside the data.
+#[derive(Clone, Copy)]
+struct Slot {
+    address: libc::sockaddr_storage,
+    control: [u64; CONTROL_WORDS],
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        // SAFETY: both are plain integers, for which all zeros is a value.
+        unsafe { mem::zeroed() }
+    }
+}
+
+impl Slot {
+    fn header(&mut self, part: &mut libc::iovec) -> libc::msghdr {
+        // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+        let mut header: libc::msghdr = unsafe { mem::zeroed() };
+        header.msg_name = (&raw mut self.address).cast();
+        header.msg_namelen = size_of_val(&self.address) as libc::socklen_t;
+        header.msg_iov = part;
+        header.msg_iovlen = 1;
+        header.msg_control = self.control.as_mut_ptr().cast();
+        header.msg_controllen = size_of_val(&self.control) as _;
+        header
+    }
+}
+
+/// The first control message of `header` with one of these levels and types whose data holds a `T`.
+fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, libc::c_int)]) -> Option<T> {
+    // SAFETY: the kernel filled `header`, whose control buffer the caller's slot still holds.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !next.is_null() {
+        // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR return null or a whole header in the control buffer.
+        let message = unsafe { &*next };
+        // SAFETY: CMSG_LEN only computes.
+        let enough = message.cmsg_len as usize >= unsafe { libc::CMSG_LEN(size_of::<T>() as u32) } as usize;
+        if enough && wanted.contains(&(message.cmsg_level, message.cmsg_type)) {
+            // SAFETY: the data is at least a `T` long, as just checked; `T` is plain integers; it may be unaligned.
+            return Some(unsafe { libc::CMSG_DATA(next).cast::<T>().read_unaligned() });
+        }
+        // SAFETY: as for CMSG_FIRSTHDR.
+        next = unsafe { libc::CMSG_NXTHDR(header, next) };
+    }
+    None
+}
+
+/// The first of the three times of `struct scm_timestamping` is the software stamp.
+fn software_stamp(header: &libc::msghdr) -> Option<WallTime> {
+    let stamps: [libc::timespec; 3] = control(header, &[(libc::SOL_SOCKET, libc::SO_TIMESTAMPING)])?;
+    let seconds = u64::try_from(stamps[0].tv_sec).ok().filter(|s| *s > 0)?;
+    Some(WallTime(seconds * 1_000_000_000 + u64::try_from(stamps[0].tv_nsec).ok()?))
+}
+
+fn departure(header: &libc::msghdr) -> Option<(u32, Departure)> {
+    // linux/errqueue.h: SO_EE_ORIGIN_TIMESTAMPING; linux/net_tstamp.h: SCM_TSTAMP_SND, SCM_TSTAMP_SCHED.
+    const ORIGIN_TIMESTAMPING: u8 = 4;
+    const TSTAMP_SND: u32 = 0;
+    const TSTAMP_SCHED: u32 = 1;
+    let levels = [(libc::SOL_IP, libc::IP_RECVERR), (libc::SOL_IPV6, libc::IPV6_RECVERR)];
+    let error: libc::sock_extended_err = control(header, &levels)?;
+    let departure = match error.ee_info {
+        TSTAMP_SND => Departure::Sent,
+        TSTAMP_SCHED => Departure::Queued,
+        _ => return None,
+    };
+    (error.ee_origin == ORIGIN_TIMESTAMPING).then_some((error.ee_data, departure))
+}
+
+fn address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    let start = std::ptr::from_ref(storage);
+    match libc::c_int::from(storage.ss_family) {
+        libc::AF_INET => {
+            // SAFETY: a sockaddr_storage is at least as long and as aligned as any address; the family says which.
+            let v4 = unsafe { start.cast::<libc::sockaddr_in>().read() };
+            let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
+            Some(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
+        }
+        libc::AF_INET6 => {
+            // SAFETY: as above.
+            let v6 = unsafe { start.cast::<libc::sockaddr_in6>().read() };
+            let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
+            Some(SocketAddrV6::new(ip, u16::from_be(v6.sin6_port), 0, v6.sin6_scope_id).into())
+        }
+        _ => None,
+    }
+}
+
+/// Room to receive several datagrams in one call.
+pub struct Batch {
+    size: usize,
+    bytes: Vec<u8>,
+    slots: Vec<Slot>,
+    received: Vec<Received>,
+}
+
+impl std::fmt::Debug for Batch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Batch")
+            .field("size", &self.size)
+            .field("received", &self.received)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Batch {
+    /// Room for `count` datagrams of up to `size` bytes; longer ones are cut.
+    #[must_use]
+    pub fn new(count: usize, size: usize) -> Self {
+        let size = size.max(1);
+        Batch {
+            size,
+            bytes: vec![0; count * size],
+            slots: vec![Slot::default(); count],
+            received: Vec::new(),
+        }
+    }
+    /// Replaces the contents by what is there, without waiting. Returns how many.
+    ///
+    /// # Errors
+    /// As `recvmmsg(2)`; `WouldBlock` if nothing is there.
+    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+        self.received.clear();
+        self.slots.fill(Slot::default());
+        let parts = self.bytes.chunks_exact_mut(self.size);
+        let mut parts: Vec<libc::iovec> =
+            parts.map(|b| libc::iovec { iov_base: b.as_mut_ptr().cast(), iov_len: b.len() }).collect();
+        let mut headers: Vec<libc::mmsghdr> = self
+            .slots
+            .iter_mut()
+            .zip(&mut parts)
+            .map(|(slot, part)| libc::mmsghdr { msg_hdr: slot.header(part), msg_len: 0 })
+            .collect();
+        let (fd, room) = (socket.as_raw_fd(), headers.len() as libc::c_uint);
+        // SAFETY: `headers` holds `room` entries that point to `parts`, `slots` and `bytes`; all live through the call.
+        let count = unsafe {
+            libc::recvmmsg(fd, headers.as_mut_ptr(), room, libc::MSG_DONTWAIT as _, std::ptr::null_mut())
+        };
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        for (header, slot) in headers.iter().zip(&self.slots).take(count) {
+            let (from, stamp) = (address(&slot.address), software_stamp(&header.msg_hdr));
+            self.received.push(Received { length: header.msg_len as usize, from, stamp });
+        }
+        Ok(count)
+    }
+    /// The datagrams of the last call.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], Received)> {
+        let pairs = self.bytes.chunks_exact(self.size).zip(&self.received);
+        pairs.map(|(bytes, received)| (&bytes[..received.length.min(bytes.len())], *received))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::poll::{self, PollFd};
+    use fathom_units::Duration;
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    fn pair(any: &str) -> (UdpSocket, UdpSocket) {
+        let (a, b) = (UdpSocket::bind(any).unwrap(), UdpSocket::bind(any).unwrap());
+        a.connect(b.local_addr().unwrap()).unwrap();
+        (a, b)
+    }
+    fn wait_for(socket: &UdpSocket) {
+        let found =
+            poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(Duration::from_secs(5))).unwrap();
+        assert_eq!(found, 1, "nothing arrived in 5 s");
+    }
+
+    #[test]
+    fn arrivals_and_departures_are_stamped_between_send_and_receipt() {
+        for any in ["127.0.0.1:0", "[::1]:0"] {
+            let (sender, receiver) = pair(any);
+            enable(sender.as_fd(), Stamping::Both).unwrap();
+            enable(receiver.as_fd(), Stamping::Arrivals).unwrap();
+            for n in 0_u32..3 {
+                let before = wall_now();
+                sender.send(&[7; 64]).unwrap();
+                wait_for(&receiver);
+                let mut buffer = [0; 100];
+                let got = receive(receiver.as_fd(), &mut buffer).unwrap();
+                let after = wall_now();
+                assert_eq!((got.length, got.from), (64, sender.local_addr().ok()));
+                // The kernel turns stamping on a moment after the first request for it: RX of the first may lack.
+                if n > 0 {
+                    let stamp = got.stamp.expect("a stamp of arrival");
+                    assert!(before <= stamp && stamp <= after, "{before:?} {stamp:?} {after:?}");
+                }
+                let mut kinds = vec![];
+                while let Ok(Some(sent)) = sent_stamp(sender.as_fd()) {
+                    assert_eq!(sent.id, n);
+                    assert!(before <= sent.stamp && sent.stamp <= after);
+                    kinds.push(sent.departure);
+                }
+                assert!(kinds.contains(&Departure::Queued), "{any}: {kinds:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_holds_all_that_waits() {
+        let (sender, receiver) = pair("127.0.0.1:0");
+        let mut batch = Batch::new(4, 64);
+        let nothing = batch.receive(receiver.as_fd()).unwrap_err();
+        assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
+        for n in 1..=3_u8 {
+            sender.send(&vec![n; usize::from(n) * 30]).unwrap();
+        }
+        wait_for(&receiver);
+        assert_eq!(batch.receive(receiver.as_fd()).unwrap(), 3);
+        let seen: Vec<_> = batch.iter().map(|(bytes, r)| (bytes.len(), bytes[0], r.from)).collect();
+        let from = sender.local_addr().ok();
+        // The third was 90 bytes and is cut.
+        assert_eq!(seen, [(30, 1, from), (60, 2, from), (64, 3, from)]);
+    }
+
+    #[test]
+    fn both_clocks_agree_with_themselves() {
+        let clock = Clock::start();
+        let gap = |(wall, now): (WallTime, Time)| wall.0 - now.as_nanos();
+        let gaps: Vec<u64> = (0..100).map(|_| gap(both_clocks(clock))).collect();
+        let (low, high) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+        assert!(high - low < 1_000_000, "clocks differ by {low} to {high} ns");
+    }
+}
