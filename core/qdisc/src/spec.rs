@@ -283,7 +283,7 @@ impl fmt::Display for Exact {
         let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
         units
             .iter()
-            .find(|(unit, _)| nanos % unit == 0)
+            .find(|(unit, _)| nanos.is_multiple_of(*unit))
             .map_or(Ok(()), |(unit, name)| write!(f, "{}{name}", nanos / unit))
     }
 }

@@ -1,5 +1,41 @@
-//! Scenario TOML to a validated plan
+//! Scenario files: TOML to a validated [`Plan`], and the built-in lines.
+//!
+//! ```
+//! let plan = fathom_scenario::parse(fathom_scenario::builtin("dsl").unwrap(), "dsl.toml").unwrap();
+//! println!("{}: {} hops", plan.name, plan.line.hops.len());
+//! ```
+//!
+//! A file looks like this; `docs/scenarios.md` describes every field.
+//! ```toml
+//! name = "home"
+//! about = "What it shows"
+//! source = "Where the numbers come from"
+//!
+//! [[hop]]
+//! name = "access"
+//! up = { rate = "3mbit", delay = "10ms", queue = "fifo limit 375000b" }
+//! down = { rate = "50mbit", delay = "10ms", queue = "fifo limit 256p" }
+//!
+//! [load]
+//! up_flows = 1
+//! duration = "20s"
+//!
+//! [expect]
+//! idle_latency = ["20ms", "30ms"]
+//! max_working_latency = ["900ms", "1050ms"]
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
+
+mod builtin;
+mod error;
+mod field;
+mod file;
+mod plan;
+
+pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan};
+pub use error::ScenarioError;
+pub use file::parse;
+pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};

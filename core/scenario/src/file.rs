@@ -1,0 +1,213 @@
+//! The file's own form, field by field, and its conversion to a [`Plan`].
+use crate::error::ScenarioError;
+use crate::field::{Quantity, check_word};
+use crate::plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+use fathom_link::{BottleneckParams, ImpairmentParams};
+use fathom_qdisc::{DropFrom, FifoParams, Limit, Spec};
+use fathom_units::{Bytes, Duration, Rate, Ratio};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Scenarios are written by hand; a larger file is something else.
+const MAX_FILE_BYTES: usize = 1 << 20;
+/// Of a plan or a hop.
+const MAX_NAME: usize = 64;
+/// `TCP_CA_NAME_MAX` of Linux, without the final zero.
+const MAX_CONGESTION_CONTROL: usize = 15;
+/// In each direction.
+const MAX_FLOWS: u32 = 1024;
+/// Linux's `txqueuelen` for Ethernet, for a side that does not name its queue.
+const DEFAULT_QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
+/// An Ethernet header without check sum: what Linux counts as the length of a packet, and so what `tc` is given.
+const DEFAULT_OVERHEAD: Bytes = Bytes(14);
+const DEFAULT_LOAD_DURATION: Duration = Duration::from_secs(20);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: Spanned<String>,
+    about: String,
+    source: String,
+    hop: Spanned<Vec<Hop>>,
+    load: Option<Spanned<Load>>,
+    #[serde(default)]
+    expect: Expected,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hop {
+    name: Spanned<String>,
+    up: Spanned<Side>,
+    down: Spanned<Side>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Side {
+    rate: Option<Quantity<Rate>>,
+    delay: Quantity<Duration>,
+    queue: Option<Quantity<Spec>>,
+    overhead: Option<Quantity<Bytes>>,
+    loss: Option<Quantity<Ratio>>,
+    duplicate: Option<Quantity<Ratio>>,
+    reorder: Option<Quantity<Ratio>>,
+    reorder_delay: Option<Quantity<Duration>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Load {
+    #[serde(default)]
+    up_flows: u32,
+    #[serde(default)]
+    down_flows: u32,
+    congestion_control: Option<Spanned<String>>,
+    duration: Option<Quantity<Duration>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    idle_latency: Option<Spanned<[Quantity<Duration>; 2]>>,
+    max_working_latency: Option<Spanned<[Quantity<Duration>; 2]>>,
+}
+
+/// What is wrong, and the bytes of the file where it is.
+struct Fault(Range<usize>, String);
+
+/// Reads the scenario `text`. `file` is the name used in errors.
+///
+/// # Errors
+/// The first thing that is wrong, with its line.
+pub fn parse(text: &str, file: &str) -> Result<Plan, ScenarioError> {
+    if text.len() > MAX_FILE_BYTES {
+        let what = format!("{} bytes are too many for a scenario (at most {MAX_FILE_BYTES})", text.len());
+        return Err(ScenarioError::at(file, text, 0, what));
+    }
+    let parsed: File = toml::from_str(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        ScenarioError::at(file, text, span.start, describe(text, span.start, error.message()))
+    })?;
+    plan(parsed).map_err(|Fault(span, what)| ScenarioError::at(file, text, span.start, what))
+}
+
+/// `message` with the field before it, and with a guess where a field is misspelt.
+fn describe(text: &str, offset: usize, message: &str) -> String {
+    let line = message.lines().collect::<Vec<_>>().join(" ");
+    if line.starts_with("unknown field") {
+        let guess = guess(&line).map_or_else(String::new, |word| format!(" (did you mean `{word}`?)"));
+        return line + &guess;
+    }
+    field_before(text, offset).map_or(line.clone(), |field| format!("{field}: {line}"))
+}
+
+/// The key of which the value stands at `offset`: the word before the `=` before it.
+fn field_before(text: &str, offset: usize) -> Option<&str> {
+    let key = text.get(..offset)?.trim_end().strip_suffix('=')?.trim_end();
+    let start = key.rfind(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).map_or(0, |at| at + 1);
+    key.get(start..).filter(|word| !word.is_empty())
+}
+
+/// Serde names the unknown field first and then those it knows, all in backticks: the known one nearest to it.
+fn guess(message: &str) -> Option<&str> {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let wrong = words.next()?;
+    let nearest = words.map(|word| (edit_distance(wrong, word), word)).min()?;
+    (nearest.0 <= 2).then_some(nearest.1)
+}
+
+/// Least number of letters to insert, delete or replace (Levenshtein).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn plan(file: File) -> Result<Plan, Fault> {
+    check_word("name", file.name.get_ref(), MAX_NAME).map_err(|what| Fault(file.name.span(), what))?;
+    let (span, hops) = (file.hop.span(), file.hop.into_inner());
+    if hops.is_empty() || hops.len() > MAX_HOPS {
+        return Err(Fault(span, format!("{} hops will not do (expected 1 to {MAX_HOPS})", hops.len())));
+    }
+    Ok(Plan {
+        name: file.name.into_inner(),
+        about: file.about,
+        source: file.source,
+        line: LinePlan { hops: hops.into_iter().map(hop).collect::<Result<_, _>>()? },
+        load: file.load.map(load).transpose()?,
+        expect: Expect {
+            idle_latency: file.expect.idle_latency.map(range).transpose()?,
+            max_working_latency: file.expect.max_working_latency.map(range).transpose()?,
+        },
+    })
+}
+
+fn hop(hop: Hop) -> Result<HopPlan, Fault> {
+    check_word("name", hop.name.get_ref(), MAX_NAME).map_err(|what| Fault(hop.name.span(), what))?;
+    Ok(HopPlan { name: hop.name.into_inner(), up: side(hop.up)?, down: side(hop.down)? })
+}
+
+fn side(side: Spanned<Side>) -> Result<BottleneckParams, Fault> {
+    let (span, side) = (side.span(), side.into_inner());
+    let ratio = |given: Option<Quantity<Ratio>>| given.map_or(Ratio(0.0), |given| given.0);
+    let impairment = ImpairmentParams {
+        loss: ratio(side.loss),
+        duplicate: ratio(side.duplicate),
+        reorder: ratio(side.reorder),
+        reorder_delay: side.reorder_delay.map_or(Duration::ZERO, |given| given.0),
+    };
+    if (impairment.reorder.0 > 0.0) != (impairment.reorder_delay > Duration::ZERO) {
+        let what = "reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")";
+        return Err(Fault(span, what.to_string()));
+    }
+    Ok(BottleneckParams {
+        rate: side.rate.map(|given| given.0),
+        delay: side.delay.0,
+        queue: side.queue.map_or(DEFAULT_QUEUE, |given| given.0),
+        overhead: side.overhead.map_or(DEFAULT_OVERHEAD, |given| given.0),
+        impairment,
+    })
+}
+
+fn load(load: Spanned<Load>) -> Result<LoadPlan, Fault> {
+    let (span, load) = (load.span(), load.into_inner());
+    let (up_flows, down_flows) = (load.up_flows, load.down_flows);
+    if up_flows.max(down_flows) > MAX_FLOWS || up_flows.max(down_flows) == 0 {
+        let seen = format!("up_flows = {up_flows}, down_flows = {down_flows}");
+        return Err(Fault(span, format!("{seen} will not do (expected 1 to {MAX_FLOWS} in one of them)")));
+    }
+    let duration = load.duration.map_or(DEFAULT_LOAD_DURATION, |given| given.0);
+    if duration == Duration::ZERO {
+        return Err(Fault(span, "a load of duration 0 is none (leave out [load])".to_string()));
+    }
+    let congestion_control = match load.congestion_control {
+        None => "cubic".to_string(),
+        Some(name) => {
+            let check = check_word("congestion_control", name.get_ref(), MAX_CONGESTION_CONTROL);
+            check.map_err(|what| Fault(name.span(), what))?;
+            name.into_inner()
+        }
+    };
+    Ok(LoadPlan { up_flows, down_flows, congestion_control, duration })
+}
+
+fn range(range: Spanned<[Quantity<Duration>; 2]>) -> Result<LatencyRange, Fault> {
+    let (span, [Quantity(at_least), Quantity(at_most)]) = (range.span(), range.into_inner());
+    if at_least > at_most {
+        return Err(Fault(span, format!("{at_least} is more than {at_most} (expected [least, most])")));
+    }
+    Ok(LatencyRange { at_least, at_most })
+}

@@ -1,0 +1,96 @@
+//! What a scenario file says, with every value checked.
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_link::{BottleneckParams, Line};
+use fathom_qdisc::Packet;
+use fathom_units::Duration;
+
+/// Most hops of a line. Traceroute's own limit is 30.
+pub const MAX_HOPS: usize = 32;
+
+/// A line, what to send over it, and what should come out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// A word or two, as given on the command line.
+    pub name: String,
+    /// What it shows, in a sentence.
+    pub about: String,
+    /// Where its numbers come from.
+    pub source: String,
+    /// The line.
+    pub line: LinePlan,
+    /// Load that belongs to the scenario; a host may bring its own.
+    pub load: Option<LoadPlan>,
+    /// What should come out under that load.
+    pub expect: Expect,
+}
+
+/// The hops between user and server, beginning at the user.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinePlan {
+    /// At least one, at most [`MAX_HOPS`].
+    pub hops: Vec<HopPlan>,
+}
+
+/// A link and the router at its far end, as in [`fathom_link::Line`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct HopPlan {
+    /// Of the router, as a traceroute would print it.
+    pub name: String,
+    /// From the user.
+    pub up: BottleneckParams,
+    /// To the user.
+    pub down: BottleneckParams,
+}
+
+/// Bulk TCP transfers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadPlan {
+    /// Transfers from the user.
+    pub up_flows: u32,
+    /// Transfers to the user.
+    pub down_flows: u32,
+    /// As the kernel calls it: `cubic`, `reno`, `bbr`.
+    pub congestion_control: String,
+    /// How long they last.
+    pub duration: Duration,
+}
+
+/// What should come out; `None` where the scenario does not say.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Expect {
+    /// Round trip without load.
+    pub idle_latency: Option<LatencyRange>,
+    /// Longest round trip under the scenario's load.
+    pub max_working_latency: Option<LatencyRange>,
+}
+
+/// From the least to the most expected, both included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LatencyRange {
+    /// Not less than this.
+    pub at_least: Duration,
+    /// Not more than this.
+    pub at_most: Duration,
+}
+
+impl LatencyRange {
+    /// True if `latency` is as expected.
+    pub fn contains(&self, latency: Duration) -> bool {
+        (self.at_least..=self.at_most).contains(&latency)
+    }
+}
+
+impl Plan {
+    /// The line, empty. All its chance comes from `seed`.
+    pub fn to_line<P: Packet + Clone>(&self, seed: u64) -> Line<P> {
+        Line::new(self.line.hops.iter().map(|hop| (&hop.up, &hop.down)), seed)
+    }
+}
+
+impl LinePlan {
+    /// Round trip of an infinitely small packet: the sum of all delays.
+    pub fn propagation(&self) -> Duration {
+        self.hops.iter().fold(Duration::ZERO, |sum, hop| sum + hop.up.delay + hop.down.delay)
+    }
+}
