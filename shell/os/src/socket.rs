@@ -46,16 +46,16 @@ impl std::error::Error for EchoSocketError {}
 pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
     let (domain, protocol) =
         if v6 { (Domain::IPV6, Protocol::ICMPV6) } else { (Domain::IPV4, Protocol::ICMPV4) };
+    let open = |kind| Socket::new(domain, kind, Some(protocol));
     let refused = |e: &io::Error| e.kind() == io::ErrorKind::PermissionDenied;
-    let (socket, kernel_matches) = match Socket::new(domain, Type::DGRAM, Some(protocol)) {
-        Ok(socket) => (socket, true),
-        Err(error) if refused(&error) => match Socket::new(domain, Type::RAW, Some(protocol)) {
-            Ok(socket) => (socket, false),
-            Err(error) if refused(&error) => return Err(EchoSocketError::NotPermitted),
-            Err(error) => return Err(EchoSocketError::Io(error)),
-        },
-        Err(error) => return Err(EchoSocketError::Io(error)),
+    let unprivileged = open(Type::DGRAM);
+    let kernel_matches = unprivileged.is_ok();
+    let socket = match unprivileged {
+        Err(error) if refused(&error) => open(Type::RAW),
+        other => other,
     };
+    let reason = |e| if refused(&e) { EchoSocketError::NotPermitted } else { EchoSocketError::Io(e) };
+    let socket = socket.map_err(reason)?;
     socket.set_nonblocking(true).map_err(EchoSocketError::Io)?;
     Ok(EchoSocket { socket, kernel_matches })
 }
