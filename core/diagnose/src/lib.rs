@@ -1,22 +1,33 @@
 //! Run to findings: the only maker of them. A finding names its evidence, its confidence and its alternatives.
+//!
+//! Series of the true queue (sojourn, backlog, drops) are never looked at: they exist to score this crate.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
 
 mod diagnosis;
+mod health;
+mod rules;
+mod summarize;
+mod verdict;
+mod view;
 
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health, Impact, PhaseSummary};
 
 /// What `run` shows. Never fails: what is missing makes it inconclusive.
-pub fn diagnose(_run: &fathom_metric::Run) -> Diagnosis {
+pub fn diagnose(run: &fathom_metric::Run) -> Diagnosis {
+    let view = view::View::new(run);
+    let state = health::judge(&view);
+    let findings = rules::findings(&view);
+    let words = verdict::verdict(&view, &state, &findings);
     Diagnosis {
-        health: Health::Inconclusive,
-        headline: alloc::string::String::new(),
-        verdict: alloc::vec::Vec::new(),
-        latency_source: None,
-        grade: None,
-        phases: alloc::vec::Vec::new(),
-        findings: alloc::vec::Vec::new(),
+        health: state.health(),
+        headline: words.headline,
+        verdict: words.sentences,
+        latency_source: view.source.map(|s| s.key.metric),
+        grade: view.phases.iter().filter_map(|p| p.grade).max(),
+        phases: view.phases,
+        findings,
     }
 }

@@ -1,0 +1,101 @@
+//! Each phase in numbers.
+use crate::view::{alone, is_loaded, pair, sample};
+use crate::{Impact, PhaseSummary};
+use alloc::vec::Vec;
+use fathom_metric::{
+    Call, Direction, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, page_load_s,
+};
+use fathom_stats::{Bounded, Sample, Summary};
+
+/// The phases of `run` in order; latency is that of `source`.
+pub(crate) fn phases(run: &Run, source: Option<&Series>) -> Vec<PhaseSummary> {
+    let idle = run.phase(PhaseKind::Idle);
+    run.phases.iter().map(|phase| summarize(run, source, phase, idle)).collect()
+}
+
+fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Phase>) -> PhaseSummary {
+    let loaded = is_loaded(phase.kind);
+    let latency_in = |p: &Phase| latency(source, p);
+    let latency = latency_in(phase);
+    let idle_latency = idle.and_then(latency_in);
+    let beside_idle = latency.zip(idle_latency).filter(|_| loaded);
+    let one_way_rise =
+        |direction| idle.filter(|_| loaded).and_then(|i| one_way_rise(run, direction, phase, i));
+    PhaseSummary {
+        kind: phase.kind,
+        start_s: phase.start_ns as f64 / 1e9,
+        duration_s: phase.seconds(),
+        end: phase.end,
+        goodput_up_bits_per_second: goodput(run, Direction::Up, phase),
+        goodput_down_bits_per_second: goodput(run, Direction::Down, phase),
+        latency,
+        increase_p50_s: beside_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
+        increase_up_s: one_way_rise(Direction::Up),
+        increase_down_s: one_way_rise(Direction::Down),
+        loss_ratio: latency.map(|l| l.censored_ratio()),
+        rpm: loaded.then(|| rpm(run, phase)).flatten(),
+        grade: beside_idle.and_then(|(l, i)| grade(&l, &i)),
+        impact: latency.map(|l| impact(run, phase, &l)),
+    }
+}
+
+fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
+    Sample::new(source?.within(phase).map(|o| pair(o.value))).summary()
+}
+
+/// Where every probe was lost, the bounds of the median stand for the mean.
+fn grade(loaded: &Summary, idle: &Summary) -> Option<Grade> {
+    let mean = loaded.mean_of_observed.unwrap_or(loaded.p50.value);
+    Some(Grade::of_increase(mean - idle.mean_of_observed?))
+}
+
+/// Median goodput of the load's flows together; where it was not sampled, delivered bytes over time.
+///
+/// The median leaves out the slow start and the end; a phase without load has none.
+pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
+    let load = phase.load.as_ref()?;
+    let (flows, delivered) = match direction {
+        Direction::Up => (load.flows_up, load.delivered_up_bytes),
+        Direction::Down => (load.flows_down, load.delivered_down_bytes),
+    };
+    let sampled = sample(run, &SeriesKey::directed(Metric::Goodput, direction), phase).percentile(0.5);
+    let mean = (phase.seconds() > 0.0).then(|| delivered as f64 * 8.0 / phase.seconds());
+    (flows > 0).then(|| sampled.map(|m| m.value).or(mean)).flatten()
+}
+
+fn one_way_rise(run: &Run, direction: Direction, phase: &Phase, idle: &Phase) -> Option<f64> {
+    let key = SeriesKey::directed(Metric::OneWayDelay, direction);
+    let median = |p| sample(run, &key, p).percentile(0.5);
+    Some(median(phase)?.value - median(idle)?.value)
+}
+
+/// Unanswered attempts count with the time they were waited for, so the figure is an upper bound then.
+fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
+    let of = |metric| -> Vec<f64> {
+        let series = run.series.iter().filter(|s| s.key.metric == metric && s.key.scope.is_none());
+        series.flat_map(|s| s.within(phase)).map(|o| pair(o.value).0).collect()
+    };
+    Rpm::new(&of(Metric::TcpConnect), &of(Metric::HttpForeign), &of(Metric::FlowRtt))
+}
+
+fn impact(run: &Run, phase: &Phase, latency: &Summary) -> Impact {
+    let one_way = Direction::BOTH
+        .map(|d| sample(run, &SeriesKey::directed(Metric::OneWayDelay, d), phase).summary())
+        .into_iter()
+        .flatten()
+        .reduce(|a, b| if a.p95.value >= b.p95.value { a } else { b });
+    // The worse direction decides: both have to hear each other.
+    let (delay, loss) = one_way
+        .map_or((latency.p95.value / 2.0, latency.censored_ratio()), |s| (s.p95.value, s.censored_ratio()));
+    Impact {
+        call: Call::new(delay, loss),
+        game: Game::at(latency.p95.value),
+        page_load_s: line_down(run).map(|goodput| page_load_s(latency.p50.value, goodput)),
+    }
+}
+
+/// The downward goodput that the line gives, alone if that was measured.
+fn line_down(run: &Run) -> Option<f64> {
+    let phase = run.phase(alone(Direction::Down)).or_else(|| run.phase(PhaseKind::Both))?;
+    goodput(run, Direction::Down, phase).filter(|g| *g > 0.0)
+}

@@ -1,0 +1,3 @@
+//! Integration tests of `fathom-diagnose`.
+mod line;
+mod verdicts;

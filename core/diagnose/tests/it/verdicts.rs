@@ -1,0 +1,208 @@
+//! What comes out for lines whose truth is known.
+use crate::line::{BLOATED, Line, MANAGED};
+use fathom_diagnose::{Diagnosis, Finding, FindingKind, Health, diagnose};
+use fathom_metric::{Direction, Grade, Metric, Observation, PhaseEnd, PhaseKind, Run, SeriesKey, Value};
+use fathom_units::{Duration, Time};
+
+/// A change to a run, and a word that the diagnosis must then say.
+type Damage = (&'static str, fn(&mut Run));
+
+fn of(line: &Line) -> Diagnosis {
+    diagnose(&line.run())
+}
+
+fn finding(diagnosis: &Diagnosis, kind: FindingKind, direction: Option<Direction>) -> &Finding {
+    let found = diagnosis.findings.iter().find(|f| f.kind == kind && f.direction == direction);
+    found.unwrap_or_else(|| panic!("no {kind:?} {direction:?} in {:#?}", diagnosis.findings))
+}
+
+fn has(diagnosis: &Diagnosis, kind: FindingKind) -> bool {
+    diagnosis.findings.iter().any(|f| f.kind == kind)
+}
+
+fn evidence(finding: &Finding, name: &str) -> f64 {
+    finding
+        .evidence
+        .iter()
+        .find(|e| e.name == name)
+        .unwrap_or_else(|| panic!("no {name} in {finding:#?}"))
+        .value
+}
+
+#[track_caller]
+fn within(got: f64, low: f64, high: f64) {
+    assert!((low..=high).contains(&got), "{got} is not in {low}..={high}");
+}
+
+#[test]
+fn the_deep_upload_buffer() {
+    let d = of(&BLOATED);
+    assert_eq!(
+        (d.health, d.grade, d.latency_source),
+        (Health::Bloated, Some(Grade::F), Some(Metric::UdpRtt))
+    );
+    let size = finding(&d, FindingKind::BufferSize, Some(Direction::Up));
+    // 1 s in front of 3 Mbit/s of IP packets is 375 kB.
+    within(evidence(size, "queue as IP packets"), 355e3, 385e3);
+    let down = finding(&d, FindingKind::BufferSize, Some(Direction::Down));
+    within(evidence(down, "queue as IP packets"), 280e3, 310e3);
+    assert!(finding(&d, FindingKind::Bufferbloat, Some(Direction::Up)).text.contains("on the way up"));
+    assert!(
+        finding(&d, FindingKind::Management, Some(Direction::Up)).text.contains("drops only when it is full")
+    );
+    within(evidence(finding(&d, FindingKind::Growth, None), "time to nine tenths of the height"), 0.5, 3.0);
+    within(evidence(finding(&d, FindingKind::Drain, None), "time until latency was back"), 0.5, 1.2);
+    let starved = finding(&d, FindingKind::AckStarvation, None);
+    assert!(starved.text.contains("instead of 19."), "{}", starved.text);
+    assert!(!has(&d, FindingKind::LowerBound) && !has(&d, FindingKind::Instrument), "{:#?}", d.findings);
+}
+
+#[test]
+fn the_managed_line_is_healthy() {
+    let d = of(&MANAGED);
+    assert_eq!(d.health, Health::Healthy, "{}", d.headline);
+    assert!(d.grade <= Some(Grade::A), "{:?}", d.grade);
+    assert!(finding(&d, FindingKind::Management, Some(Direction::Up)).text.contains("kept short"));
+    assert!(!has(&d, FindingKind::BufferSize) && !has(&d, FindingKind::AckStarvation));
+}
+
+#[test]
+fn the_truth_of_the_lab_is_not_looked_at() {
+    let mut run = MANAGED.run();
+    let before = diagnose(&run);
+    let mut sojourn = fathom_metric::Series::new(SeriesKey::directed(Metric::Sojourn, Direction::Up));
+    sojourn.push(Observation { at: Time::from_nanos(15_000_000_000), value: Value::Observed(30.0) });
+    run.series.push(sojourn);
+    assert_eq!(diagnose(&run), before);
+}
+
+#[test]
+fn a_busy_machine_spoils_only_what_it_could_have_made() {
+    let small = Line { full_up_s: 0.09, full_down_s: 0.002, ..BLOATED };
+    // (line, timer lateness, CPU busy) to health.
+    let late = |line: &Line, ms, busy| Line {
+        lateness: Duration::from_millis(ms),
+        cpu_busy_ratio: busy,
+        ..line.clone()
+    };
+    let cases = [
+        ("1 s of queue, timer 3 ms late", late(&BLOATED, 3, 0.2), Health::Bloated),
+        ("1 s of queue, all CPUs busy", late(&BLOATED, 3, 1.0), Health::Bloated),
+        ("1 s of queue, timer 800 ms late", late(&BLOATED, 800, 0.2), Health::Invalid),
+        ("80 ms of queue, quiet machine", late(&small, 0, 0.2), Health::Bloated),
+        ("80 ms of queue, timer 3 ms late", late(&small, 3, 0.2), Health::Bloated),
+        ("80 ms of queue, timer 60 ms late", late(&small, 60, 0.2), Health::Invalid),
+        ("80 ms of queue, all CPUs busy", late(&small, 0, 1.0), Health::Invalid),
+        ("no queue, timer 60 ms late", late(&MANAGED, 60, 1.0), Health::Healthy),
+    ];
+    for (name, line, health) in cases {
+        let d = of(&line);
+        assert_eq!(d.health, health, "{name}: {}", d.headline);
+    }
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let without = |change: fn(&mut Run)| {
+        let mut run = BLOATED.run();
+        change(&mut run);
+        diagnose(&run)
+    };
+    let cases: [Damage; 4] = [
+        ("no kind of probe was answered", |r| r.series.clear()),
+        ("latency without load was not measured", |r| r.phases.retain(|p| p.kind != PhaseKind::Idle)),
+        ("the line was not loaded", |r| r.phases.retain(|p| p.kind == PhaseKind::Idle)),
+        ("the load delivered nothing", |r| {
+            for load in r.phases.iter_mut().filter_map(|p| p.load.as_mut()) {
+                (load.delivered_up_bytes, load.delivered_down_bytes) = (0, 0);
+            }
+        }),
+    ];
+    for (reason, change) in cases {
+        let d = without(change);
+        assert_eq!(d.health, Health::Inconclusive, "{reason}");
+        assert!(d.headline.contains(reason), "{:?} does not say {reason:?}", d.headline);
+    }
+}
+
+#[test]
+fn a_phase_cut_off_while_latency_grew_gives_lower_bounds() {
+    let mut run = Line { fill_rate: 0.08, ..BLOATED }.run();
+    run.phases.iter_mut().for_each(|p| p.end = PhaseEnd::TimeLimit);
+    let d = diagnose(&run);
+    assert!(has(&d, FindingKind::LowerBound));
+    let size = finding(&d, FindingKind::BufferSize, Some(Direction::Up));
+    assert!(size.text.contains("at least"), "{}", size.text);
+}
+
+#[test]
+fn icmp_stands_in_where_udp_is_filtered() {
+    let mut run = BLOATED.run();
+    let udp = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
+    udp.censored = (0..udp.values.len() as u32).collect();
+    assert_eq!(diagnose(&run).latency_source, Some(Metric::IcmpRtt));
+}
+
+#[test]
+fn without_one_way_delays_the_load_tells_the_direction() {
+    let d = of(&Line { one_way: false, ..BLOATED });
+    let bloat = finding(&d, FindingKind::Bufferbloat, Some(Direction::Up));
+    assert!(!bloat.alternatives.is_empty() && bloat.confidence < fathom_diagnose::Confidence::High);
+    within(
+        evidence(finding(&d, FindingKind::BufferSize, Some(Direction::Up)), "queue as IP packets"),
+        355e3,
+        385e3,
+    );
+}
+
+#[test]
+fn lost_probes_have_a_direction_and_raise_percentiles() {
+    let d = of(&Line { loss_ratio: 0.12, ..BLOATED });
+    let loss = finding(&d, FindingKind::Loss, Some(Direction::Up));
+    assert!(loss.text.contains("on the way up"), "{}", loss.text);
+    let up = d.phase(PhaseKind::Up).unwrap();
+    assert!(up.latency.unwrap().p95.at_least && up.latency.unwrap().p90.at_least);
+    assert!(d.headline.contains("more than"), "{}", d.headline);
+}
+
+#[test]
+fn verdicts_read_well() {
+    let d = of(&BLOATED);
+    println!("{}\n{}", d.headline, d.verdict.join("\n"));
+    for f in &d.findings {
+        println!("- {:?} {:?} {:?}: {}", f.kind, f.direction, f.confidence, f.text);
+    }
+    assert!(
+        d.headline.starts_with("Uploading makes this line slow: latency rises from 51 ms to 1,0"),
+        "{}",
+        d.headline
+    );
+    let all = d.verdict.join(" ");
+    for words in
+        ["A queue of about 3", "2.97 Mbit/s uplink", "a call is unusable", "fq_codel or CAKE", "web page"]
+    {
+        assert!(all.contains(words), "{all:?} does not say {words:?}");
+    }
+}
+
+#[test]
+fn no_run_makes_it_panic() {
+    // Runs cut down at random: series and phases missing, phases moved, all values alike.
+    for seed in 0..40 {
+        let mut rng = fathom_units::Rng::new(seed);
+        let mut run = Line { phase_s: 2.0, loss_ratio: rng.next_f64(), seed, ..BLOATED }.run();
+        run.series.retain(|_| rng.chance(0.7));
+        run.phases.retain(|_| rng.chance(0.8));
+        for phase in &mut run.phases {
+            if rng.chance(0.3) {
+                phase.end_ns = phase.start_ns;
+            }
+            if rng.chance(0.3) {
+                phase.load = None;
+            }
+        }
+        let d = diagnose(&run);
+        assert_eq!(d.phases.len(), run.phases.len(), "seed {seed}");
+        assert!(!d.headline.is_empty(), "seed {seed}");
+    }
+}
