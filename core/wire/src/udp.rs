@@ -1,0 +1,46 @@
+//! UDP. Source: RFC 768.
+use crate::error::{WireError, need, u16_at};
+
+/// Where each field begins.
+mod field {
+    pub(super) const SOURCE_PORT: usize = 0;
+    pub(super) const DESTINATION_PORT: usize = 2;
+    pub(super) const LENGTH: usize = 4;
+    pub(super) const END: usize = 8;
+}
+
+const WHAT: &str = "UDP";
+
+/// A view over a UDP datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UdpDatagram<T> {
+    bytes: T,
+}
+
+impl<T: AsRef<[u8]>> UdpDatagram<T> {
+    /// A view, if the header and its length fit the bytes.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn new_checked(bytes: T) -> Result<Self, WireError> {
+        need(WHAT, bytes.as_ref(), field::END)?;
+        let length = usize::from(u16_at(bytes.as_ref(), field::LENGTH));
+        if length < field::END {
+            return Err(WireError::Malformed { what: WHAT, field: "length", value: length });
+        }
+        need(WHAT, bytes.as_ref(), length)?;
+        Ok(UdpDatagram { bytes })
+    }
+    /// Source port.
+    pub fn source_port(&self) -> u16 {
+        u16_at(self.bytes.as_ref(), field::SOURCE_PORT)
+    }
+    /// Destination port.
+    pub fn destination_port(&self) -> u16 {
+        u16_at(self.bytes.as_ref(), field::DESTINATION_PORT)
+    }
+    /// What follows the header.
+    pub fn payload(&self) -> &[u8] {
+        &self.bytes.as_ref()[field::END..usize::from(u16_at(self.bytes.as_ref(), field::LENGTH))]
+    }
+}
