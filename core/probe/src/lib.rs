@@ -4,15 +4,23 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod answers;
 mod book;
 mod clock;
+mod echo;
+mod phase;
 mod plan;
 pub mod protocol;
 mod schedule;
 mod stamp;
+mod watch;
 
+pub use answers::Answers;
 pub use book::{Answer, Book};
 pub use clock::{ClockFit, ClockSamples, FourStamps};
+pub use echo::{ECHO_BYTES, EchoSession, IcmpVersion};
+pub use phase::{Baseline, PhaseControl};
 pub use plan::{PhasePlan, ProbeKind};
 pub use schedule::{BytesPerRound, Due, Schedule, round_bytes};
 pub use stamp::StampConverter;
+pub use watch::{CpuReading, CpuShare, SelfWatch};

@@ -72,27 +72,19 @@ mod tests {
         let (before, after) = (1_700_000_000 * SECOND, 1_700_003_600 * SECOND);
         let mut converter = StampConverter::default();
         let mut results = vec![];
-        // Packets arrive at these times and are read 3 us later; wall time is set one hour forward at 5 s.
-        for at in [1, 2, 4].map(|s| s * SECOND) {
-            results.push(converter.convert(
-                Some(wall(at, before)),
-                wall(at + 3_000, before),
-                Time::from_nanos(at + 3_000),
-            ));
-        }
-        // Stamped just before the step, read just after it.
-        let at = 5 * SECOND;
-        results.push(converter.convert(
-            Some(wall(at, before)),
-            wall(at + 3_000, after),
-            Time::from_nanos(at + 3_000),
-        ));
-        for at in [6, 7].map(|s| s * SECOND) {
-            results.push(converter.convert(
-                Some(wall(at, after)),
-                wall(at + 3_000, after),
-                Time::from_nanos(at + 3_000),
-            ));
+        // Packets arrive at these seconds and are read 3 us later. Wall time is set one hour forward at 5 s: one packet is
+        // stamped just before that and read just after.
+        for (second, stamped, read) in [
+            (1, before, before),
+            (2, before, before),
+            (4, before, before),
+            (5, before, after),
+            (6, after, after),
+            (7, after, after),
+        ] {
+            let (arrival, reading) = (second * SECOND, second * SECOND + 3_000);
+            let stamp = Some(wall(arrival, stamped));
+            results.push(converter.convert(stamp, wall(reading, read), Time::from_nanos(reading)));
         }
         let want = [Some(1), Some(2), Some(4), None, Some(6), Some(7)];
         assert_eq!(results, want.map(|s| s.map(|s: u64| Time::from_nanos(s * SECOND))));
