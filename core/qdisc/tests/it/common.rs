@@ -1,0 +1,124 @@
+//! A packet and a sink for tests.
+use fathom_qdisc::{AnyQdisc, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink, Spec};
+use fathom_units::{Bytes, Duration, Rng, Time};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TestPacket {
+    pub(crate) name: String,
+    pub(crate) flow: u64,
+    pub(crate) len: Bytes,
+    pub(crate) ecn: Ecn,
+}
+
+impl Packet for TestPacket {
+    fn len(&self) -> Bytes {
+        self.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        assert_ne!(self.ecn, Ecn::NotEct, "{self:?} cannot be marked");
+        self.ecn = Ecn::Ce;
+    }
+    /// The flow itself, so that a test chooses the queue.
+    fn flow_hash(&self, _salt: u64) -> u64 {
+        self.flow
+    }
+}
+
+pub(crate) fn packet(name: impl ToString, flow: u64, len: u64) -> TestPacket {
+    TestPacket { name: name.to_string(), flow, len: Bytes(len), ecn: Ecn::NotEct }
+}
+
+/// What a call did, in words: `drop b aqm`, `mark c`, `send a 5ms`.
+#[derive(Default, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Log(pub(crate) Vec<String>);
+
+impl Sink<TestPacket> for Log {
+    fn dropped(&mut self, packet: TestPacket, reason: DropReason, _sojourn: Duration, _now: Time) {
+        let reason = match reason {
+            DropReason::Overlimit => "overlimit",
+            DropReason::Aqm => "aqm",
+        };
+        self.0.push(format!("drop {} {reason}", packet.name));
+    }
+    fn marked(&mut self, packet: &TestPacket, reason: MarkReason, _now: Time) {
+        assert_eq!(reason, MarkReason::Aqm);
+        assert_eq!(packet.ecn, Ecn::Ce);
+        self.0.push(format!("mark {}", packet.name));
+    }
+}
+
+pub(crate) fn build(spec: &str) -> AnyQdisc<TestPacket> {
+    spec.parse::<Spec>().unwrap_or_else(|error| panic!("{spec}: {error}")).build(1)
+}
+
+pub(crate) fn ms(ms: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(ms / 1e3)
+}
+
+/// Dequeues and puts what happened in words, the packet sent last; `empty` if none was.
+pub(crate) fn dequeue(queue: &mut impl Qdisc<TestPacket>, now: Time) -> String {
+    let mut log = Log::default();
+    let sent = queue.dequeue(now, &mut log);
+    log.0.push(match sent {
+        Some((packet, sojourn)) => format!("send {} {sojourn}", packet.name),
+        None => "empty".to_string(),
+    });
+    log.0.join(", ")
+}
+
+/// Enqueues and puts what happened in words; `-` if nothing did.
+pub(crate) fn enqueue(queue: &mut impl Qdisc<TestPacket>, packet: TestPacket, now: Time) -> String {
+    let mut log = Log::default();
+    queue.enqueue(packet, now, &mut log);
+    if log.0.is_empty() { "-".to_string() } else { log.0.join(", ") }
+}
+
+/// One thing that a host does to a queue.
+pub(crate) enum Action {
+    Enqueue(TestPacket),
+    Dequeue,
+}
+
+/// Random arrivals and dequeues in the order of time: phases of overload and of idleness, several flows, sizes from an
+/// ACK to a full packet, some ECN-capable.
+pub(crate) fn random_actions(seed: u64, count: usize) -> Vec<(Time, Action)> {
+    let mut rng = Rng::new(seed);
+    let flows = 1 + rng.below(6);
+    let (mut now, mut arrivals) = (Time::ZERO, 0.5);
+    let mut actions = Vec::with_capacity(count);
+    for number in 0..count {
+        if number % 200 == 0 {
+            arrivals = [0.3, 0.5, 0.55, 0.7, 0.95][rng.below(5) as usize];
+        }
+        // Some at the same time, some after a long pause.
+        let pause = [0, 100_000, 1_000_000, 4_000_000, 30_000_000][rng.below(5) as usize];
+        now += Duration::from_nanos(rng.below(pause + 1));
+        let action = if rng.chance(arrivals) {
+            let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(4) as usize];
+            let len = [60, 300, 1000, 1514][rng.below(4) as usize];
+            Action::Enqueue(TestPacket { ecn, ..packet(number, rng.below(flows), len) })
+        } else {
+            Action::Dequeue
+        };
+        actions.push((now, action));
+    }
+    actions
+}
+
+/// The disciplines that properties are tested on, with limits small enough to be met.
+pub(crate) const SPECS: &[&str] = &[
+    "fifo limit 20p",
+    "fifo limit 20p drop head",
+    "fifo limit 12000b",
+    "fifo limit 12000b drop head",
+    "fifo limit 30ms",
+    "codel limit 60p",
+    "codel limit 60p ecn",
+    "codel limit 1000p target 1ms interval 10ms",
+    "fq_codel limit 50p",
+    "fq_codel limit 1000p memory 20000b noecn",
+    "fq_codel flows 2 quantum 300b target 1ms interval 10ms noecn",
+];

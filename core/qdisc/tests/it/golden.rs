@@ -1,0 +1,71 @@
+//! Time lines written by hand in `golden/qdisc/*.txt`: what each discipline does, and when.
+//!
+//! ```text
+//! qdisc fifo limit 2p
+//! 0ms | enqueue a 1000b        | -
+//! 5ms | dequeue                | send a 5ms
+//! ```
+//! `enqueue a 1000b flow 3 ect` names a flow and an ECN-capable packet; `enqueue a1..a9 1000b` is nine of them; `dequeue 3`
+//! dequeues three times. `qdisc` begins anew with an empty queue.
+use crate::common::{TestPacket, build, dequeue, enqueue, packet};
+use fathom_qdisc::{AnyQdisc, Ecn};
+use fathom_units::{Bytes, Duration, Time};
+use std::path::Path;
+
+fn packets(words: &[&str]) -> Vec<TestPacket> {
+    let names: Vec<String> = match words[0].split_once("..") {
+        None => vec![words[0].to_string()],
+        Some((first, last)) => {
+            let letter = &first[..1];
+            let number = |name: &str| name[1..].parse::<u32>().unwrap();
+            (number(first)..=number(last)).map(|n| format!("{letter}{n}")).collect()
+        }
+    };
+    let len: Bytes = words[1].parse().unwrap();
+    let flow = words.iter().position(|word| *word == "flow").map_or(0, |at| words[at + 1].parse().unwrap());
+    let ecn = if words.contains(&"ect") { Ecn::Ect0 } else { Ecn::NotEct };
+    names.into_iter().map(|name| TestPacket { ecn, ..packet(name, flow, len.get()) }).collect()
+}
+
+fn act(queue: &mut AnyQdisc<TestPacket>, action: &str, now: Time) -> String {
+    let words: Vec<&str> = action.split_whitespace().collect();
+    let results: Vec<String> = match words[0] {
+        "enqueue" => packets(&words[1..]).into_iter().map(|p| enqueue(queue, p, now)).collect(),
+        "dequeue" => {
+            let times = words.get(1).map_or(1, |times| times.parse().unwrap());
+            (0..times).map(|_| dequeue(queue, now)).collect()
+        }
+        other => panic!("unknown action {other}"),
+    };
+    let told: Vec<String> = results.into_iter().filter(|result| result != "-").collect();
+    if told.is_empty() { "-".to_string() } else { told.join(", ") }
+}
+
+fn run(path: &Path) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut queue = build("fifo limit 1p");
+    for (number, line) in text.lines().enumerate() {
+        let place = format!("{}:{}", path.display(), number + 1);
+        let line = line.split('#').next().unwrap().trim();
+        if line.is_empty() {
+            continue;
+        }
+        if let Some(spec) = line.strip_prefix("qdisc ") {
+            queue = build(spec);
+            continue;
+        }
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [time, action, expected] = columns[..] else { panic!("{place}: three columns: {line}") };
+        let now = Time::ZERO + time.parse::<Duration>().unwrap_or_else(|error| panic!("{place}: {error}"));
+        assert_eq!(act(&mut queue, action, now), expected, "{place}: {line}");
+    }
+}
+
+#[test]
+fn time_lines_written_by_hand() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/qdisc");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 3, "{files:?}");
+    files.iter().for_each(|path| run(path));
+}

@@ -1,0 +1,8 @@
+//! Tests of the queue disciplines: hand-written time lines, properties, an oracle, and mistakes that others made.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod common;
+mod golden;
+mod mistakes;
+mod oracle;
+mod properties;
+mod spec;

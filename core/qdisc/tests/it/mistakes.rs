@@ -1,0 +1,104 @@
+//! Mistakes found in other programs' queue disciplines, so that they cannot come here.
+use crate::common::{TestPacket, build, dequeue, enqueue, ms, packet};
+use fathom_qdisc::{AnyQdisc, Ecn};
+
+fn standing(spec: &str, ecn: Ecn) -> AnyQdisc<TestPacket> {
+    let mut queue = build(spec);
+    (1..=60).for_each(|n| {
+        enqueue(&mut queue, TestPacket { ecn, ..packet(n, 0, 1000) }, ms(0.0));
+    });
+    queue
+}
+
+/// mahimahi's CoDel has two variables of one name: it drops the packet after the one it should, and sends the old one.
+#[test]
+fn the_packet_dropped_is_the_oldest_and_the_next_one_is_sent() {
+    let mut queue = standing("codel", Ecn::NotEct);
+    dequeue(&mut queue, ms(10.0));
+    assert_eq!(dequeue(&mut queue, ms(110.0)), "drop 2 aqm, send 3 110ms");
+    // Also when it drops several in one dequeue.
+    assert_eq!(dequeue(&mut queue, ms(281.0)), "drop 4 aqm, drop 5 aqm, send 6 281ms");
+}
+
+/// mahimahi counts time in whole milliseconds, so that interval / sqrt(count) is cut off.
+#[test]
+fn the_control_law_is_finer_than_a_millisecond() {
+    let mut queue = standing("codel", Ecn::NotEct);
+    for at in [10.0, 110.0, 210.0] {
+        dequeue(&mut queue, ms(at));
+    }
+    assert_eq!(dequeue(&mut queue, ms(280.5)), "send 6 280.5ms");
+    assert!(dequeue(&mut queue, ms(280.8)).starts_with("drop 7 aqm"));
+}
+
+/// ns-3 schedules the next mark from now. On a link that dequeues late that makes marks too rare.
+#[test]
+fn the_next_mark_is_due_from_when_the_last_one_was_due() {
+    let mut queue = standing("codel ecn", Ecn::Ect0);
+    dequeue(&mut queue, ms(10.0));
+    assert_eq!(dequeue(&mut queue, ms(110.0)), "mark 2, send 2 110ms");
+    // Due at 210, seen at 250.
+    assert_eq!(dequeue(&mut queue, ms(250.0)), "mark 3, send 3 250ms");
+    // Due at 210 + 70.7; from now it would be 320.7.
+    assert_eq!(dequeue(&mut queue, ms(281.0)), "mark 4, send 4 281ms");
+}
+
+/// ns-3's empty queue does not reset the time since which the sojourn is above target.
+#[test]
+fn an_empty_queue_ends_the_time_above_target() {
+    let mut queue = build("codel");
+    for start in [0.0, 200.0] {
+        (0..5).for_each(|n| {
+            enqueue(&mut queue, packet(n, 0, 1000), ms(start));
+        });
+        let sent: Vec<String> = (0..6).map(|_| dequeue(&mut queue, ms(start + 10.0))).collect();
+        assert!(sent.iter().all(|result| !result.contains("drop")), "{sent:?}");
+    }
+}
+
+/// Shadow's control law was (now + interval) / sqrt(count), which lies in the past from the second drop on.
+#[test]
+fn the_pace_of_drops_grows_with_the_square_root() {
+    let mut queue = build("codel limit 100000p");
+    (0..100_000).for_each(|n| {
+        enqueue(&mut queue, packet(n, 0, 1000), ms(0.0));
+    });
+    // One dequeue a millisecond: n drops take 2 sqrt(n) intervals, so 10 s (100 intervals) see about 2500.
+    let drops = (5..10_110).filter(|at| dequeue(&mut queue, ms(f64::from(*at))).contains("drop")).count();
+    assert!((2400..=2600).contains(&drops), "{drops}");
+}
+
+/// ns-3 always puts a new flow that ran empty into the list of old flows, where it loses its priority although nobody
+/// is there to be starved.
+#[test]
+fn an_emptied_new_flow_stays_sparse_if_there_are_no_old_flows() {
+    let mut queue = build("fq_codel");
+    enqueue(&mut queue, packet("a1", 1, 100), ms(0.0));
+    dequeue(&mut queue, ms(0.0));
+    // Another new flow, so that a is found empty while there is something to send.
+    (1..=3).for_each(|n| {
+        enqueue(&mut queue, packet(format!("b{n}"), 2, 1514), ms(0.0));
+    });
+    assert_eq!(dequeue(&mut queue, ms(0.0)), "send b1 0ns");
+    enqueue(&mut queue, packet("a2", 1, 100), ms(0.0));
+    // Had a become an old flow, b (old by now, and behind it) would not matter, but a third new flow would pass it.
+    enqueue(&mut queue, packet("c1", 3, 100), ms(0.0));
+    assert_eq!(dequeue(&mut queue, ms(0.0)), "send a2 0ns");
+    assert_eq!(dequeue(&mut queue, ms(0.0)), "send c1 0ns");
+}
+
+/// Linux looks at the backlog of all flows when it asks whether a standing queue is left; RFC 8290 at the flow's.
+#[test]
+fn the_last_packet_of_a_flow_goes_although_others_have_backlog() {
+    let mut queue = build("fq_codel noecn");
+    (1..=20).for_each(|n| {
+        enqueue(&mut queue, packet(format!("b{n}"), 2, 1514), ms(0.0));
+    });
+    (1..=3).for_each(|n| {
+        enqueue(&mut queue, packet(format!("a{n}"), 1, 100), ms(0.0));
+    });
+    let results: Vec<String> =
+        [10.0, 120.0, 250.0, 400.0, 600.0].into_iter().map(|at| dequeue(&mut queue, ms(at))).collect();
+    let results = results.join(", ");
+    assert!(!results.contains("drop a"), "{results}");
+}

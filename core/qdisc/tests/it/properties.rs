@@ -1,0 +1,167 @@
+//! What holds whatever comes, over random arrivals. Each failure names its seed.
+use crate::common::{Action, Log, SPECS, TestPacket, build, random_actions};
+use fathom_qdisc::{AnyQdisc, Backlog, Count, DropReason, Limit, MarkReason, Packet, Qdisc, Sink, Spec};
+use fathom_units::{Bytes, Duration, Time};
+use std::collections::BTreeMap;
+
+const SEEDS: u64 = 30;
+const ACTIONS: usize = 2000;
+
+/// Calls `check` after each action on each discipline with what went in and what came out of that action.
+fn for_all(mut check: impl FnMut(&str, &mut AnyQdisc<TestPacket>, &Step)) {
+    for spec in SPECS {
+        for seed in 0..SEEDS {
+            let mut queue = build(spec);
+            for (now, action) in random_actions(seed, ACTIONS) {
+                let before = queue.backlog();
+                let mut seen = Seen::default();
+                let (arrived, sent) = match action {
+                    Action::Enqueue(packet) => {
+                        queue.enqueue(packet.clone(), now, &mut seen);
+                        (Some(packet), None)
+                    }
+                    Action::Dequeue => (None, Some(queue.dequeue(now, &mut seen))),
+                };
+                check(spec, &mut queue, &Step { seed, now, before, arrived, sent, seen });
+            }
+        }
+    }
+}
+
+struct Step {
+    seed: u64,
+    now: Time,
+    before: Backlog,
+    arrived: Option<TestPacket>,
+    sent: Option<Option<(TestPacket, Duration)>>,
+    seen: Seen,
+}
+
+#[derive(Default)]
+struct Seen {
+    dropped: Vec<(TestPacket, DropReason, Duration)>,
+}
+
+impl Sink<TestPacket> for Seen {
+    fn dropped(&mut self, packet: TestPacket, reason: DropReason, sojourn: Duration, _: Time) {
+        self.dropped.push((packet, reason, sojourn));
+    }
+    fn marked(&mut self, _: &TestPacket, _: MarkReason, _: Time) {}
+}
+
+fn sum(counts: &[Count]) -> Count {
+    counts.iter().fold(Count::default(), |sum, count| Count {
+        packets: sum.packets + count.packets,
+        bytes: sum.bytes + count.bytes,
+    })
+}
+
+#[test]
+fn what_went_in_came_out_or_was_dropped_or_is_held() {
+    for_all(|spec, queue, step| {
+        let (stats, held) = (*queue.stats(), queue.backlog());
+        let held = Count { packets: held.packets, bytes: held.bytes };
+        assert_eq!(stats.arrived, sum(&[stats.sent, stats.dropped(), held]), "{spec}, seed {}", step.seed);
+    });
+}
+
+#[test]
+fn the_counters_agree_with_what_the_host_saw() {
+    let mut counts: BTreeMap<(String, u64), [Count; 4]> = BTreeMap::new();
+    for_all(|spec, queue, step| {
+        let [arrived, sent, overlimit, aqm] = counts.entry((spec.to_string(), step.seed)).or_default();
+        step.arrived.iter().for_each(|packet| arrived.add(packet.len()));
+        step.sent.iter().flatten().for_each(|(packet, _)| sent.add(packet.len()));
+        for (packet, reason, _) in &step.seen.dropped {
+            if *reason == DropReason::Aqm { &mut *aqm } else { &mut *overlimit }.add(packet.len());
+        }
+        let stats = queue.stats();
+        let counted = [stats.arrived, stats.sent, stats.dropped_overlimit, stats.dropped_aqm];
+        assert_eq!(counted, [*arrived, *sent, *overlimit, *aqm], "{spec}, seed {}", step.seed);
+    });
+}
+
+#[test]
+fn packets_of_a_flow_stay_in_order() {
+    let mut last: BTreeMap<(String, u64, u64), u64> = BTreeMap::new();
+    for_all(|spec, _, step| {
+        let Some(Some((packet, _))) = &step.sent else { return };
+        let number: u64 = packet.name.parse().unwrap();
+        let before = last.insert((spec.to_string(), step.seed, packet.flow), number);
+        assert!(before.is_none_or(|before| before < number), "{spec}, seed {}: {number} late", step.seed);
+    });
+}
+
+#[test]
+fn a_queue_with_packets_gives_one() {
+    for_all(|spec, queue, step| {
+        if step.sent == Some(None) {
+            assert_eq!(step.before, Backlog::default(), "{spec}, seed {}, {}", step.seed, step.now);
+        }
+        assert_eq!(queue.next_ready(step.now), None);
+    });
+}
+
+#[test]
+fn limits_are_never_exceeded() {
+    for_all(|text, queue, step| {
+        let (held, place) = (queue.backlog(), format!("{text}, seed {}, {}", step.seed, step.now));
+        match text.parse().unwrap() {
+            Spec::Fifo(params) => match params.limit {
+                Limit::Packets(limit) => assert!(held.packets <= limit, "{place}"),
+                Limit::Bytes(limit) => assert!(held.bytes <= limit, "{place}"),
+                // Only the last packet may be older.
+                Limit::Sojourn(limit) => {
+                    let sojourn =
+                        step.sent.as_ref().and_then(|sent| sent.as_ref()).map(|(_, sojourn)| *sojourn);
+                    assert!(held.packets == 0 || sojourn.is_none_or(|s| s <= limit), "{place}");
+                }
+            },
+            Spec::Codel(params) => assert!(held.packets <= params.limit_packets, "{place}"),
+            Spec::FqCodel(params) => {
+                assert!(held.packets <= params.limit_packets && held.bytes <= params.memory, "{place}");
+            }
+        }
+        assert!(
+            queue.stats().max_backlog.packets >= held.packets
+                && queue.stats().max_backlog.bytes >= held.bytes
+        );
+    });
+}
+
+#[test]
+fn a_fifo_drops_only_what_does_not_fit() {
+    for_all(|text, _, step| {
+        let Spec::Fifo(params) = text.parse().unwrap() else { return };
+        for (packet, reason, sojourn) in &step.seen.dropped {
+            assert_eq!(*reason, DropReason::Overlimit);
+            let arrived = step.arrived.as_ref().map_or(Bytes::ZERO, |arrived| arrived.len());
+            let full = match params.limit {
+                Limit::Packets(limit) => step.before.packets == limit,
+                Limit::Bytes(limit) => step.before.bytes + arrived > limit,
+                Limit::Sojourn(limit) => *sojourn > limit,
+            };
+            assert!(full, "{text}, seed {}: {} dropped with room left", step.seed, packet.name);
+        }
+    });
+}
+
+#[test]
+fn the_same_seed_gives_the_same_packets() {
+    for spec in SPECS {
+        let run = || {
+            let (mut queue, mut log) = (build(spec), Log::default());
+            for (now, action) in random_actions(5, ACTIONS) {
+                match action {
+                    Action::Enqueue(packet) => queue.enqueue(packet, now, &mut log),
+                    Action::Dequeue => {
+                        let sent = queue.dequeue(now, &mut log);
+                        log.0.push(format!("{sent:?}"));
+                    }
+                }
+            }
+            log
+        };
+        assert_eq!(run(), run(), "{spec}");
+    }
+}

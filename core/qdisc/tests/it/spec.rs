@@ -1,0 +1,107 @@
+//! The text form.
+use fathom_qdisc::{DropFrom, Limit, Spec};
+use fathom_units::{Bytes, Duration, Rng};
+
+fn parse(text: &str) -> Spec {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn texts_and_what_is_written_back() {
+    let table = [
+        ("fifo limit 375000b", "fifo limit 375000b"),
+        ("fifo limit 64kb", "fifo limit 65536b"),
+        ("fifo drop tail limit 256p", "fifo limit 256p"),
+        ("fifo limit 256P drop head", "fifo limit 256p drop head"),
+        ("fifo limit 100ms", "fifo limit 100ms drop head"),
+        ("fifo  limit 1.5ms  drop head ", "fifo limit 1500us drop head"),
+        ("codel", "codel limit 1000p target 5ms interval 100ms noecn"),
+        ("codel target 20ms ecn limit 50p", "codel limit 50p target 20ms interval 100ms ecn"),
+        (
+            "fq_codel",
+            "fq_codel limit 10240p flows 1024 quantum 1514b memory 33554432b target 5ms interval 100ms ecn",
+        ),
+        (
+            "fq_codel flows 16 quantum 300b target 5ms interval 100ms limit 10240p memory 32mb noecn",
+            "fq_codel limit 10240p flows 16 quantum 300b memory 33554432b target 5ms interval 100ms noecn",
+        ),
+    ];
+    for (text, written) in table {
+        let spec = parse(text);
+        assert_eq!(spec.to_string(), written, "{text}");
+        assert_eq!(parse(written), spec, "{text}");
+    }
+}
+
+#[test]
+fn refusals_name_the_word_and_what_is_known() {
+    let table = [
+        ("", "no queue discipline given (known: fifo, codel, fq_codel)"),
+        ("cake", "unknown queue discipline \"cake\" (known: fifo, codel, fq_codel)"),
+        ("fifo", "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
+        ("fifo limit", "\"limit\" needs a value after it"),
+        (
+            "fifo limit 64",
+            "limit \"64\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+        ),
+        (
+            "fifo limit 0p",
+            "limit \"0p\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+        ),
+        (
+            "fifo limit +5p",
+            "limit \"+5p\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+        ),
+        ("fifo limit 5p drop middle", "drop \"middle\" will not do (expected head or tail)"),
+        ("fifo limit 5p target 5ms", "unknown word \"target\" for fifo (known: limit, drop)"),
+        (
+            "fifo limit 100ms drop tail",
+            "a fifo limited by time drops at its head (leave out \"drop tail\", or limit in bytes)",
+        ),
+        ("codel target 5", "target: duration \"5\" has no unit (did you mean \"5ms\" or \"5s\"?)"),
+        ("codel target 0ms", "target \"0ms\" will not do (expected more than 0 and at most an hour)"),
+        (
+            "codel interval 2000000s",
+            "interval \"2000000s\" will not do (expected more than 0 and at most an hour)",
+        ),
+        (
+            "codel limit 64kb",
+            "limit \"64kb\" will not do (expected a number of packets above 0 such as 1000p)",
+        ),
+        (
+            "codel quantum 5b",
+            "unknown word \"quantum\" for codel (known: limit, target, interval, ecn, noecn)",
+        ),
+        ("fq_codel flows 0", "flows \"0\" will not do (expected a whole number from 1 to 65536)"),
+        ("fq_codel quantum 100b", "quantum \"100b\" will not do (expected 256b or more)"),
+        ("fq_codel quantum 100", "quantum: size \"100\" has no unit (did you mean \"100kb\" or \"100b\"?)"),
+    ];
+    for (text, refusal) in table {
+        let error = text.parse::<Spec>().expect_err(text);
+        assert_eq!(error.to_string(), refusal, "{text}");
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_the_same() {
+    let mut rng = Rng::new(8);
+    for _ in 0..1000 {
+        let limit = match rng.below(3) {
+            0 => Limit::Packets(1 + rng.below(1 << 40)),
+            1 => Limit::Bytes(Bytes(1 + rng.below(1 << 50))),
+            _ => Limit::Sojourn(Duration::from_nanos(1 + rng.below(3_600_000_000_000))),
+        };
+        let Spec::Fifo(mut params) = parse("fifo limit 1p drop head") else { panic!() };
+        params.limit = limit;
+        if rng.chance(0.5) && !matches!(limit, Limit::Sojourn(_)) {
+            params.drop_from = DropFrom::Tail;
+        }
+        let Spec::FqCodel(mut fq) = parse("fq_codel") else { panic!() };
+        fq.control.target = Duration::from_nanos(1 + rng.below(3_600_000_000_000));
+        fq.flows = 1 + rng.below(65_536) as u32;
+        fq.memory = Bytes(1 + rng.below(1 << 40));
+        for spec in [Spec::Fifo(params), Spec::FqCodel(fq)] {
+            assert_eq!(parse(&spec.to_string()), spec);
+        }
+    }
+}
