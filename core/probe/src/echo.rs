@@ -73,8 +73,9 @@ fn checksum(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
     use alloc::vec;
+    use alloc::vec::Vec;
 
-    fn answer(session: EchoSession, sequence: u64, ip_header: bool) -> alloc::vec::Vec<u8> {
+    fn answer(session: EchoSession, sequence: u64, ip_header: bool) -> Vec<u8> {
         let mut bytes = if ip_header { vec![0x45; 20] } else { vec![] };
         bytes.extend(session.request(sequence));
         let at = if ip_header { 20 } else { 0 };

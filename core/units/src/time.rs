@@ -152,8 +152,57 @@ impl fmt::Display for Duration {
         crate::parse::write_scaled(f, u128::from(self.0), unit, name)
     }
 }
+impl fmt::Display for WallTime {
+    /// RFC 3339 in UTC, to the second: `2026-11-20T14:10:08Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0 / 1_000_000_000;
+        let (year, month, day) = civil(seconds / 86_400);
+        let (h, m, s) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z")
+    }
+}
+
+/// Year, month and day of a day counted from 1970-01-01. The year is taken to begin in March, so that the leap day is its last;
+/// 400 years have 146,097 days.
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let since_march_0000 = days + 719_468;
+    let era = since_march_0000 / 146_097;
+    let day_of_era = since_march_0000 % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // March to January: five months have 153 days.
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (era * 400 + year_of_era + if month <= 2 { 1 } else { 0 }, month, day)
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Duration(self.0).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn wall_time_is_written_as_rfc_3339() {
+        // Seconds from `date -u +%s -d ...`.
+        let cases = [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_799, "2000-02-29T23:59:59Z"),
+            (1_709_251_199, "2024-02-29T23:59:59Z"),
+            (1_709_251_200, "2024-03-01T00:00:00Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (1_795_183_808, "2026-11-20T14:10:08Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(WallTime(seconds * 1_000_000_000).to_string(), text);
+        }
     }
 }

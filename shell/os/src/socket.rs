@@ -3,6 +3,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
@@ -101,6 +102,17 @@ pub fn discard(socket: BorrowedFd<'_>, length: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC the kernel's TCP writes no byte, tcp(7), so a null buffer is not touched.
     let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), length, libc::MSG_TRUNC) };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// Begins to connect a non-blocking socket. It is writable once connected or failed; `take_error` then tells which.
+///
+/// # Errors
+/// As `connect(2)`, if it fails at once.
+pub fn start_connect(socket: &Socket, address: SocketAddr) -> io::Result<()> {
+    match socket.connect(&address.into()) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        other => other,
+    }
 }
 
 /// Closes a connection with a reset: what is still buffered is thrown away and not sent.
