@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod cpu;
+pub mod datagram;
 pub mod netlink;
 pub mod netns;
 pub mod poll;

@@ -1,1 +1,27 @@
-//! fathom serve
+//! `fathom serve`: the far end of other people's tests. The protocol is `docs/protocol.md`.
+//!
+//! ```text
+//!  front thread    accepts; first lines and HTTP of all connections, non-blocking, in one loop
+//!    |-- session thread, one a session: control connection, reports, limits
+//!    `-- flow thread, one a load flow: blocking sendfile or discarding recv
+//!  echo thread     UDP probes, at high priority
+//! ```
+//! What many strangers may do at once (connect, a first line, HTTP) costs no thread; what costs a thread needs a session.
+#![deny(missing_docs)]
+
+mod config;
+mod connection;
+mod control;
+mod echo;
+mod flow;
+mod front;
+mod http;
+mod listen;
+mod server;
+mod session;
+mod shared;
+mod stats;
+
+pub use config::{Config, ServerError};
+pub use server::Server;
+pub use stats::{Refusal, Stats};

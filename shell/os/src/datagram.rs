@@ -1,0 +1,120 @@
+//! Datagrams from a chosen local address.
+use std::io;
+use std::mem;
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Room for the larger of both control messages, in eights of bytes so that it is aligned.
+const CONTROL_WORDS: usize = 8;
+
+/// Sends a datagram to `to` on a UDP socket bound to all addresses, so that it leaves with the address `from` (its port is
+/// ignored). A host with several addresses must answer from the one that was asked; the routing table may choose another.
+///
+/// # Errors
+/// As `sendmsg(2)`; `InvalidInput` if the two are not of one family.
+pub fn send_from(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    from: SocketAddr,
+    to: SocketAddr,
+) -> io::Result<usize> {
+    match (from, to) {
+        (SocketAddr::V4(from), SocketAddr::V4(to)) => {
+            // SAFETY: an in_pktinfo is integers; all zeros leaves the choice to the kernel.
+            let mut source: libc::in_pktinfo = unsafe { mem::zeroed() };
+            source.ipi_spec_dst.s_addr = u32::from(*from.ip()).to_be();
+            send(socket, bytes, &mut v4(to), (libc::IPPROTO_IP, libc::IP_PKTINFO, source))
+        }
+        (SocketAddr::V6(from), SocketAddr::V6(to)) => {
+            let source = libc::in6_pktinfo {
+                ipi6_addr: libc::in6_addr { s6_addr: from.ip().octets() },
+                ipi6_ifindex: from.scope_id() as _,
+            };
+            send(socket, bytes, &mut v6(to), (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, source))
+        }
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+fn v4(address: SocketAddrV4) -> libc::sockaddr_in {
+    // SAFETY: integers only.
+    let mut raw: libc::sockaddr_in = unsafe { mem::zeroed() };
+    raw.sin_family = libc::AF_INET as _;
+    raw.sin_port = address.port().to_be();
+    raw.sin_addr.s_addr = u32::from(*address.ip()).to_be();
+    raw
+}
+
+fn v6(address: SocketAddrV6) -> libc::sockaddr_in6 {
+    // SAFETY: integers only.
+    let mut raw: libc::sockaddr_in6 = unsafe { mem::zeroed() };
+    raw.sin6_family = libc::AF_INET6 as _;
+    raw.sin6_port = address.port().to_be();
+    raw.sin6_addr.s6_addr = address.ip().octets();
+    raw.sin6_scope_id = address.scope_id();
+    raw
+}
+
+/// `to` is a socket address of any family; `control` is level, type and data of the one control message.
+fn send<A, C: Copy>(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    to: &mut A,
+    (level, kind, data): (libc::c_int, libc::c_int, C),
+) -> io::Result<usize> {
+    let mut control = [0_u64; CONTROL_WORDS];
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+    let mut header: libc::msghdr = unsafe { mem::zeroed() };
+    header.msg_name = std::ptr::from_mut(to).cast();
+    header.msg_namelen = size_of::<A>() as libc::socklen_t;
+    header.msg_iov = &raw mut part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast();
+    // SAFETY: CMSG_SPACE and CMSG_LEN only compute.
+    let (space, length) = unsafe {
+        (libc::CMSG_SPACE(size_of::<C>() as u32) as usize, libc::CMSG_LEN(size_of::<C>() as u32) as usize)
+    };
+    assert!(space <= size_of_val(&control), "room for either control message");
+    header.msg_controllen = space as _;
+    // SAFETY: the control buffer has room for one message of this length, as just checked, and is aligned for it.
+    unsafe {
+        let message = libc::CMSG_FIRSTHDR(&raw const header);
+        (*message).cmsg_level = level;
+        (*message).cmsg_type = kind;
+        (*message).cmsg_len = length as _;
+        libc::CMSG_DATA(message).cast::<C>().write_unaligned(data);
+    }
+    // SAFETY: `header` points to `to`, `part` (which is `bytes`, only read) and `control`; all live through the call.
+    let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, 0) };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn leaves_with_the_address_that_was_asked_for() {
+        for (any, near, here) in
+            [("0.0.0.0:0", "127.0.0.5:1", "127.0.0.1:0"), ("[::]:0", "[::1]:1", "[::1]:0")]
+        {
+            let (socket, other) = (UdpSocket::bind(any).unwrap(), UdpSocket::bind(here).unwrap());
+            let near: SocketAddr = near.parse().unwrap();
+            let sent = send_from(socket.as_fd(), b"hello", near, other.local_addr().unwrap()).unwrap();
+            let mut buffer = [0; 9];
+            let (got, from) = other.recv_from(&mut buffer).unwrap();
+            assert_eq!((sent, &buffer[..got], from.ip()), (5, &b"hello"[..], near.ip()));
+        }
+    }
+
+    #[test]
+    fn refuses_two_families() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let (v4, v6) = ("127.0.0.1:1".parse().unwrap(), "[::1]:1".parse().unwrap());
+        let error = send_from(socket.as_fd(), b"x", v6, v4).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    }
+}

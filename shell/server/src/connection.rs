@@ -1,0 +1,207 @@
+//! A connection that has no thread: its first line, HTTP, and its end.
+use crate::http::Http;
+use crate::shared::{Shared, Slot};
+use crate::stats::Refusal;
+use fathom_os::poll::PollFd;
+use fathom_probe::protocol::{
+    ErrorCode, FIRST_LINE_LIMIT_BYTES, FIRST_LINE_TIMEOUT, FirstLine, FirstLineError, FlowRequest,
+    LineReader, ServerMessage, Token,
+};
+use fathom_units::{Duration, Time};
+use socket2::Socket;
+use std::io::{self, Read};
+use std::net::{IpAddr, Shutdown};
+use std::os::fd::AsFd;
+
+/// A kept HTTP connection without a request for this long is closed.
+const HTTP_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// A request must be whole this long after its first byte; one of a bloated line may come in two parts.
+const HTTP_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a closing connection waits for the client to read the last line.
+const LAST_LINE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A connection without a thread.
+pub(crate) struct Connection {
+    pub(crate) socket: Socket,
+    pub(crate) client: IpAddr,
+    pub(crate) slot: Slot,
+    pub(crate) deadline: Time,
+    stage: Stage,
+}
+
+enum Stage {
+    FirstLine(LineReader),
+    Http(Http),
+    /// The last line is being sent, then the client's end is awaited.
+    Closing(Vec<u8>),
+}
+
+/// What becomes of a connection.
+pub(crate) enum Next {
+    Stay,
+    Close,
+    /// A session is asked for; the bytes came after the first line.
+    Control(Option<Token>, Vec<u8>),
+    /// A flow.
+    Flow(FlowRequest, Vec<u8>),
+}
+
+impl Connection {
+    pub(crate) fn new(socket: Socket, client: IpAddr, slot: Slot, now: Time) -> Self {
+        let stage = Stage::FirstLine(LineReader::new(FIRST_LINE_LIMIT_BYTES));
+        Connection { socket, client, slot, deadline: now + FIRST_LINE_TIMEOUT, stage }
+    }
+    /// What it waits for.
+    pub(crate) fn interest(&self) -> PollFd<'_> {
+        let unsent = match &self.stage {
+            Stage::FirstLine(_) => false,
+            Stage::Http(http) => !http.output.is_empty(),
+            Stage::Closing(output) => !output.is_empty(),
+        };
+        let fd = self.socket.as_fd();
+        if unsent { PollFd::writable(fd) } else { PollFd::readable(fd) }
+    }
+    /// Its time is up.
+    pub(crate) fn expire(&self, shared: &Shared) {
+        let silent = match &self.stage {
+            Stage::FirstLine(_) => true,
+            Stage::Http(http) => http.is_within_request(),
+            Stage::Closing(_) => false,
+        };
+        if silent {
+            shared.counters.refuse(Refusal::Silent);
+        }
+    }
+    /// What it waited for has come.
+    pub(crate) fn step(&mut self, shared: &Shared, now: Time) -> Next {
+        match &self.stage {
+            Stage::FirstLine(_) => self.read_first_line(shared, now),
+            Stage::Http(_) => self.read_http(shared, now),
+            Stage::Closing(_) => self.read_end(),
+        }
+    }
+    fn read_first_line(&mut self, shared: &Shared, now: Time) -> Next {
+        let mut buffer = [0; 4096];
+        let Stage::FirstLine(lines) = &mut self.stage else { return Next::Close };
+        match (&self.socket).read(&mut buffer) {
+            Ok(0) => return Next::Close,
+            Ok(got) => lines.push(&buffer[..got]),
+            Err(error) => return unless_would_block(&error),
+        }
+        let line = match lines.next_line() {
+            Ok(None) => return Next::Stay,
+            Ok(Some(line)) => line,
+            Err(_) => return self.refuse_line(shared, FirstLineError::NotALine, now),
+        };
+        let rest = lines.held().to_vec();
+        match FirstLine::parse(&line) {
+            Ok(FirstLine::Control { token }) => Next::Control(token, rest),
+            Ok(FirstLine::Flow(request)) => Next::Flow(request, rest),
+            Ok(FirstLine::Http) => {
+                self.stage = Stage::Http(Http::new(&line, &rest));
+                self.deadline = now + HTTP_REQUEST_TIMEOUT;
+                self.serve_http(shared, now)
+            }
+            Err(error) => self.refuse_line(shared, error, now),
+        }
+    }
+    fn refuse_line(&mut self, shared: &Shared, error: FirstLineError, now: Time) -> Next {
+        let code = match error {
+            FirstLineError::Version => ErrorCode::Version,
+            FirstLineError::Malformed(_) => ErrorCode::Malformed,
+            // Not our protocol: our error line would mean nothing there.
+            FirstLineError::NotALine | FirstLineError::Foreign => {
+                shared.counters.refuse(Refusal::FirstLine);
+                return Next::Close;
+            }
+        };
+        shared.counters.refuse(if code == ErrorCode::Version {
+            Refusal::Version
+        } else {
+            Refusal::FirstLine
+        });
+        self.close_with(ServerMessage::Error { code, message: error.to_string() }.to_line(), now)
+    }
+    /// Sends a last line, then closes.
+    pub(crate) fn close_with(&mut self, line: Vec<u8>, now: Time) -> Next {
+        self.stage = Stage::Closing(line);
+        self.deadline = now + LAST_LINE_PATIENCE;
+        self.flush_end()
+    }
+    fn flush_end(&mut self) -> Next {
+        let Stage::Closing(output) = &mut self.stage else { return Next::Close };
+        match flush(&self.socket, output) {
+            Ok(()) if output.is_empty() => match self.socket.shutdown(Shutdown::Write) {
+                Ok(()) => Next::Stay,
+                Err(_) => Next::Close,
+            },
+            Ok(()) => Next::Stay,
+            Err(_) => Next::Close,
+        }
+    }
+    /// A close with unread input would be a reset, which overtakes the last line.
+    fn read_end(&mut self) -> Next {
+        if matches!(&self.stage, Stage::Closing(output) if !output.is_empty()) {
+            return self.flush_end();
+        }
+        match (&self.socket).read(&mut [0; 4096]) {
+            Ok(0) => Next::Close,
+            Ok(_) => Next::Stay,
+            Err(error) => unless_would_block(&error),
+        }
+    }
+    fn read_http(&mut self, shared: &Shared, now: Time) -> Next {
+        let Stage::Http(http) = &mut self.stage else { return Next::Close };
+        if http.output.is_empty() {
+            let mut buffer = [0; 4096];
+            match (&self.socket).read(&mut buffer) {
+                Ok(0) => return Next::Close,
+                Ok(got) => {
+                    if !http.is_within_request() {
+                        self.deadline = now + HTTP_REQUEST_TIMEOUT;
+                    }
+                    http.push(&buffer[..got]);
+                }
+                Err(error) => return unless_would_block(&error),
+            }
+        }
+        self.serve_http(shared, now)
+    }
+    /// Answers and sends until requests or room run out.
+    fn serve_http(&mut self, shared: &Shared, now: Time) -> Next {
+        let Stage::Http(http) = &mut self.stage else { return Next::Close };
+        loop {
+            let answered = http.answer(shared);
+            if answered {
+                self.deadline = now + HTTP_IDLE_TIMEOUT;
+            }
+            match flush(&self.socket, &mut http.output) {
+                Err(_) => return Next::Close,
+                Ok(()) if !http.output.is_empty() => return Next::Stay,
+                Ok(()) if http.ending => return self.close_with(Vec::new(), now),
+                Ok(()) if !answered => return Next::Stay,
+                Ok(()) => {}
+            }
+        }
+    }
+}
+
+/// Sends what the connection has room for.
+fn flush(socket: &Socket, output: &mut Vec<u8>) -> io::Result<()> {
+    while !output.is_empty() {
+        match socket.send(output) {
+            Ok(sent) => drop(output.drain(..sent)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn unless_would_block(error: &io::Error) -> Next {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Next::Stay,
+        _ => Next::Close,
+    }
+}

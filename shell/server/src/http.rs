@@ -1,0 +1,83 @@
+//! HTTP connections: bytes in, bytes out.
+use crate::shared::Shared;
+use crate::stats::Refusal;
+use fathom_probe::protocol::{PROBE_PATH, http_response, parse_request};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// No further request is answered while so much waits to be sent, so that a client that does not read cannot make it grow.
+const OUTPUT_LIMIT_BYTES: usize = 16 * 1024;
+
+/// An HTTP connection without its socket.
+pub(crate) struct Http {
+    input: Vec<u8>,
+    pub(crate) output: Vec<u8>,
+    /// Nothing is answered any more; the connection ends when `output` is sent.
+    pub(crate) ending: bool,
+}
+
+impl Http {
+    /// After a first line was cut off the input.
+    pub(crate) fn new(first_line: &[u8], rest: &[u8]) -> Self {
+        Http { input: [first_line, b"\r\n", rest].concat(), output: Vec::new(), ending: false }
+    }
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
+    }
+    /// Part of a request has arrived.
+    pub(crate) fn is_within_request(&self) -> bool {
+        !self.input.is_empty()
+    }
+    /// Answers whole requests. True if there was one.
+    pub(crate) fn answer(&mut self, shared: &Shared) -> bool {
+        let mut answered = false;
+        while !self.ending && self.output.len() < OUTPUT_LIMIT_BYTES {
+            match parse_request(&self.input) {
+                Ok(None) => break,
+                Ok(Some((request, length))) => {
+                    self.output.extend(answer(shared, request.path));
+                    self.ending = request.close;
+                    self.input.drain(..length);
+                    answered = true;
+                }
+                Err(error) => {
+                    shared.counters.refuse(Refusal::Http);
+                    self.output.extend(text(error.status(), &format!("{error}\n")));
+                    self.ending = true;
+                }
+            }
+        }
+        answered
+    }
+}
+
+fn answer(shared: &Shared, path: &str) -> Vec<u8> {
+    let good = || shared.counters.http_answered.fetch_add(1, Relaxed);
+    match path {
+        PROBE_PATH => {
+            good();
+            http_response(200, "application/octet-stream", b".")
+        }
+        "/" => {
+            good();
+            text(200, &page())
+        }
+        _ => {
+            shared.counters.refuse(Refusal::Http);
+            text(404, &format!("This is a Fathom server. It has / and {PROBE_PATH} only.\n"))
+        }
+    }
+}
+
+fn text(status: u16, body: &str) -> Vec<u8> {
+    http_response(status, "text/plain; charset=utf-8", body.as_bytes())
+}
+
+fn page() -> String {
+    format!(
+        "Fathom {}: the far end of a test for bufferbloat, the excess delay of a loaded line.\n\n\
+         To test the path between you and this server, install fathom and run\n\n    \
+         fathom test HOST\n\n\
+         with the HOST of this page's address (HOST:PORT if it shows a port).\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}

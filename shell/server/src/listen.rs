@@ -1,0 +1,120 @@
+//! Taking a port, for TCP and UDP alike.
+use crate::config::{Config, ServerError};
+use fathom_os::timestamp::{Stamping, enable};
+use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+/// Connections that the kernel holds for us. Source: above the 20 connects/s of one client for many clients at once.
+const BACKLOG: i32 = 1024;
+/// A free TCP port is most often free for UDP too.
+const PORT_ATTEMPTS: u32 = 16;
+
+pub(crate) struct Listening {
+    pub(crate) tcp: Vec<Socket>,
+    pub(crate) udp: Vec<Socket>,
+    pub(crate) port: u16,
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+pub(crate) fn listen(config: &Config) -> Result<Listening, ServerError> {
+    let mut attempts = 1..PORT_ATTEMPTS;
+    loop {
+        match listen_once(config) {
+            Err(ServerError::Listen { error, .. })
+                if config.port == 0
+                    && error.kind() == io::ErrorKind::AddrInUse
+                    && attempts.next().is_some() => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+fn listen_once(config: &Config) -> Result<Listening, ServerError> {
+    let all = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    let wanted: &[IpAddr] = if config.listen.is_empty() { &all } else { &config.listen };
+    let mut listening =
+        Listening { tcp: Vec::new(), udp: Vec::new(), port: config.port, addresses: Vec::new() };
+    for ip in wanted.iter().filter(|ip| !config.listen.is_empty() || has_family(**ip)) {
+        // The first socket may find a free port; the others take the same one.
+        let address = SocketAddr::new(*ip, listening.port);
+        let refused = |transport| move |error| ServerError::Listen { address, transport, error };
+        let tcp = tcp_listener(address, config).map_err(refused("TCP"))?;
+        listening.port = port_of(&tcp).map_err(refused("TCP"))?;
+        let same_port = SocketAddr::new(*ip, listening.port);
+        let refused = |error| ServerError::Listen { address: same_port, transport: "UDP", error };
+        listening.udp.push(udp_socket(same_port).map_err(refused)?);
+        listening.tcp.push(tcp);
+        listening.addresses.extend(reachable(*ip));
+    }
+    if listening.tcp.is_empty() {
+        return Err(ServerError::NoFamily);
+    }
+    if listening.addresses.is_empty() {
+        listening.addresses.push(Ipv4Addr::LOCALHOST.into());
+    }
+    Ok(listening)
+}
+
+/// A kernel without IPv6 (or without IPv4) refuses the socket itself.
+fn has_family(ip: IpAddr) -> bool {
+    Socket::new(domain(ip), Type::DGRAM, None).is_ok()
+}
+
+fn domain(ip: IpAddr) -> Domain {
+    if ip.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 }
+}
+
+fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+    let socket = Socket::new(domain(address.ip()), kind, Some(protocol))?;
+    // One socket a family: then an address has one form, never that of IPv4 within IPv6.
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// Accepted sockets inherit the options.
+fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
+    let socket = socket(address, Type::STREAM, Protocol::TCP)?;
+    socket.set_reuse_address(true)?;
+    let patience = Duration::from_nanos(config.patience.as_nanos()).max(Duration::from_secs(2));
+    let step = Duration::from_secs((patience.as_secs() / 3).max(1));
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(step).with_interval(step))?;
+    socket.set_tcp_user_timeout(Some(patience))?;
+    // Answers to pipelined requests must not wait for each other's acknowledgements.
+    socket.set_tcp_nodelay(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket)
+}
+
+fn udp_socket(address: SocketAddr) -> io::Result<Socket> {
+    let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
+    socket.bind(&address.into())?;
+    // Where the kernel refuses, the moment of reading serves.
+    let _ = enable(std::os::fd::AsFd::as_fd(&socket), Stamping::Arrivals);
+    Ok(socket)
+}
+
+fn port_of(socket: &Socket) -> io::Result<u16> {
+    let address = socket.local_addr()?.as_socket();
+    Ok(address.map_or(0, |a| a.port()))
+}
+
+/// `ip`; for the unspecified address the one that this host would use towards the Internet. Nothing is sent.
+fn reachable(ip: IpAddr) -> Option<IpAddr> {
+    if !ip.is_unspecified() {
+        return Some(ip);
+    }
+    // RFC 5737 and RFC 3849: addresses of nobody.
+    let nobody: IpAddr = match ip {
+        IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, 1).into(),
+        IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(),
+    };
+    let socket = UdpSocket::bind(SocketAddr::new(ip, 0)).ok()?;
+    socket.connect(SocketAddr::new(nobody, 9)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}

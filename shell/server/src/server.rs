@@ -1,0 +1,78 @@
+//! A running server.
+use crate::config::{Config, ServerError};
+use crate::listen::{self, Listening};
+use crate::shared::Shared;
+use crate::stats::Stats;
+use crate::{echo, front};
+use fathom_units::Duration;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+/// Sessions end within a few milliseconds of being told; this is for a host under heavy load.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A running server. It stops when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    shared: Arc<Shared>,
+    port: u16,
+    addresses: Vec<IpAddr>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts a server in the network namespace of the calling thread, and returns when it listens.
+    ///
+    /// # Errors
+    /// If it cannot listen as `config` says, or the host has no memory or thread for it.
+    pub fn start(config: Config) -> Result<Server, ServerError> {
+        let Listening { tcp, udp, port, addresses } = listen::listen(&config)?;
+        let shared = Arc::new(Shared::new(config)?);
+        let (for_front, for_echo) = (Arc::clone(&shared), Arc::clone(&shared));
+        let mut server = Server { shared, port, addresses, threads: Vec::new() };
+        server.threads.push(start("fathom-front", move || front::run(&for_front, &tcp))?);
+        server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp))?);
+        Ok(server)
+    }
+    /// The port of TCP and UDP.
+    #[must_use]
+    pub const fn local_port(&self) -> u16 {
+        self.port
+    }
+    /// Addresses under which clients can reach it: those it was told to listen on, else the one of each family that this
+    /// host uses towards the Internet, else loopback.
+    #[must_use]
+    pub fn local_addresses(&self) -> &[IpAddr] {
+        &self.addresses
+    }
+    /// Counts so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+    /// Ends all sessions, closes all connections, and returns when the port is free.
+    pub fn stop(mut self) {
+        self.end();
+    }
+    fn end(&mut self) {
+        self.shared.stop.set();
+        for thread in self.threads.drain(..) {
+            // Its panics are counted where they happen.
+            let _ = thread.join();
+        }
+        self.shared.sessions.wait_until_empty(STOP_PATIENCE);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn start(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, ServerError> {
+    let started = thread::Builder::new().name(name.into()).spawn(run);
+    started.map_err(|error: io::Error| ServerError::Host { what: "thread", error })
+}

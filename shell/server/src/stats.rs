@@ -1,0 +1,88 @@
+//! What a server has done and refused.
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+macro_rules! refusals {
+    ($($variant:ident = $words:literal;)*) => {
+        /// Why something was not served.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Refusal {
+            $(#[doc = $words] $variant,)*
+        }
+        impl Refusal {
+            /// Every reason.
+            pub const ALL: &'static [Refusal] = &[$(Refusal::$variant,)*];
+        }
+        impl fmt::Display for Refusal {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Refusal::$variant => $words,)* })
+            }
+        }
+    };
+}
+
+refusals! {
+    Descriptors = "connection not accepted: no descriptor or memory left";
+    Connections = "connection beyond the limit of connections";
+    Silent = "connection without a whole first line or request in time";
+    FirstLine = "first line that is not of the protocol";
+    Version = "other version of the protocol";
+    Token = "wrong token, or none";
+    Full = "session or flow beyond the limit";
+    Session = "flow of a session that is not open";
+    Number = "flow with the number of an open flow";
+    Http = "HTTP request that is not for this server";
+    Control = "line of a control connection that is not of the protocol";
+    Limit = "session that reached its limit of time or bytes";
+    DatagramForm = "datagram that is not a request";
+    DatagramSession = "UDP probe of a session that is not open";
+    DatagramAddress = "UDP probe from another address than its session's";
+    DatagramUnsent = "reply to a UDP probe that the kernel did not take";
+}
+
+/// Counts so far.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Stats {
+    /// Sessions opened since the start.
+    pub sessions: u64,
+    /// Sessions open now.
+    pub open_sessions: u32,
+    /// TCP connections open now, of all kinds.
+    pub open_connections: u32,
+    /// Payload bytes received in load flows that have ended.
+    pub up_bytes: u64,
+    /// Payload bytes of load flows that have ended which the clients acknowledged.
+    pub down_bytes: u64,
+    /// UDP probes answered.
+    pub udp_answered: u64,
+    /// HTTP requests answered with 200.
+    pub http_answered: u64,
+    /// Times that a part of the server failed and was restarted or closed. It is a defect if this is not 0.
+    pub panics: u64,
+    /// What was refused, by reason; only reasons that occurred.
+    pub refused: BTreeMap<Refusal, u64>,
+}
+
+/// The counters behind [`Stats`].
+#[derive(Default, Debug)]
+pub(crate) struct Counters {
+    pub(crate) sessions: AtomicU64,
+    pub(crate) up_bytes: AtomicU64,
+    pub(crate) down_bytes: AtomicU64,
+    pub(crate) udp_answered: AtomicU64,
+    pub(crate) http_answered: AtomicU64,
+    pub(crate) panics: AtomicU64,
+    refused: [AtomicU64; Refusal::ALL.len()],
+}
+
+impl Counters {
+    pub(crate) fn refuse(&self, reason: Refusal) {
+        self.refused[reason as usize].fetch_add(1, Relaxed);
+    }
+    pub(crate) fn refused(&self) -> BTreeMap<Refusal, u64> {
+        let counts =
+            Refusal::ALL.iter().map(|reason| (*reason, self.refused[*reason as usize].load(Relaxed)));
+        counts.filter(|(_, count)| *count > 0).collect()
+    }
+}
