@@ -1,10 +1,16 @@
 //! The lab as its users see it.
-use crate::{Child, LabError, LabReport};
+use crate::engine::{self, Control, Setup};
+use crate::network::{self, system};
+use crate::{Child, LabError, LabReport, address};
 use fathom_os::clock::Clock;
+use fathom_os::netns::NetNs;
 use fathom_scenario::LinePlan;
 use fathom_units::Duration;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::{io, thread};
 
 /// An end of the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,9 +59,15 @@ pub struct Addresses {
     pub v6: Option<Ipv6Addr>,
 }
 
-/// A running line between two network namespaces. Dropping it ends it and every command in it.
+/// A running line between two network namespaces. Dropping it ends the line.
 #[derive(Debug)]
-pub struct Lab {}
+pub struct Lab {
+    /// The user's side, then the far side.
+    sides: [(NetNs, Addresses); 2],
+    control: Arc<Control>,
+    engine: Option<thread::JoinHandle<Result<LabReport, LabError>>>,
+    notes: Vec<String>,
+}
 
 impl Lab {
     /// Makes both namespaces and starts the line between them.
@@ -63,16 +75,41 @@ impl Lab {
     /// # Errors
     /// If the system refuses namespaces or TUN: the message says which setting and what to do.
     pub fn start(plan: &LinePlan, options: &LabOptions) -> Result<Lab, LabError> {
-        let _ = (plan, options);
-        unimplemented!()
+        let client = network::make(address::CLIENT, options)?;
+        let server = network::make(address::SERVER, options)?;
+        let control = Arc::new(Control::default());
+        let setup = Setup {
+            plan: plan.clone(),
+            seed: options.seed,
+            clock: options.clock,
+            sample_interval: options.sample_interval,
+            ends: [(client.tun, client.addresses), (server.tun, server.addresses)],
+            control: Arc::clone(&control),
+        };
+        let engine = thread::Builder::new().name("lab-line".into()).spawn(move || engine::run(setup));
+        let sides = [(client.namespace, client.addresses), (server.namespace, server.addresses)];
+        let engine = Some(engine.map_err(system("start the line's thread"))?);
+        // Both sides are made alike, so that they say the same.
+        Ok(Lab { sides, control, engine, notes: client.notes })
     }
     /// Runs `work` on a fresh thread on `side`, and waits for it. Sockets that it makes stay there, as do threads it starts.
     ///
     /// # Errors
     /// If the thread cannot be started or moved.
+    ///
+    /// # Panics
+    /// If `work` does.
     pub fn within<R: Send>(&self, side: Side, work: impl FnOnce() -> R + Send) -> Result<R, LabError> {
-        let _ = (side, work);
-        unimplemented!()
+        let entered = |namespace: &NetNs| -> io::Result<R> {
+            namespace.enter()?;
+            Ok(work())
+        };
+        thread::scope(|scope| {
+            let named = thread::Builder::new().name("lab-side".into());
+            let worker = named.spawn_scoped(scope, || entered(self.namespace(side)))?;
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+        .map_err(system("run inside of the lab"))
     }
     /// [`Lab::within`] the user's side.
     ///
@@ -91,31 +128,51 @@ impl Lab {
     /// Addresses of the user's side.
     #[must_use]
     pub fn client_address(&self) -> Addresses {
-        unimplemented!()
+        self.sides[Side::Client as usize].1
     }
     /// Addresses of the far side.
     #[must_use]
     pub fn server_address(&self) -> Addresses {
-        unimplemented!()
+        self.sides[Side::Server as usize].1
     }
-    /// Takes the line down or up. While it is down, packets that arrive are lost and those in its queues wait.
+    /// Takes the line down or up. While it is down, packets that arrive at either of its ends are lost.
     pub fn set_link(&self, up: bool) {
-        let _ = up;
-        unimplemented!()
+        self.control.down.store(!up, Ordering::Relaxed);
     }
     /// Starts `command` on `side`, in a PID namespace of its own. Its standard streams are as `command` says.
     ///
     /// # Errors
     /// If the command cannot be started.
     pub fn spawn_command(&self, side: Side, command: Command) -> Result<Child, LabError> {
-        let _ = (side, command);
-        unimplemented!()
+        Child::spawn(command, self.namespace(side)).map_err(system("start the command"))
     }
     /// Ends the line and tells what it saw.
     ///
     /// # Errors
     /// If the line failed while it ran.
-    pub fn finish(self) -> Result<LabReport, LabError> {
-        unimplemented!()
+    ///
+    /// # Panics
+    /// If the line's thread did.
+    pub fn finish(mut self) -> Result<LabReport, LabError> {
+        self.control.stop.store(true, Ordering::Relaxed);
+        let ended = self.engine.take().ok_or(io::ErrorKind::NotFound.into());
+        let outcome = ended.map_err(system("end the line"))?.join();
+        let mut report = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        report.notes.append(&mut self.notes);
+        Ok(report)
+    }
+
+    fn namespace(&self, side: Side) -> &NetNs {
+        &self.sides[side as usize].0
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.control.stop.store(true, Ordering::Relaxed);
+        if let Some(engine) = self.engine.take() {
+            // Who wants to know how it went calls `finish`.
+            let _ = engine.join();
+        }
     }
 }

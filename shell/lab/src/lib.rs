@@ -6,9 +6,16 @@
 //! ```
 //! Nothing of it has a name in the system: when the [`Lab`] is dropped, or its process ends in any way, all is gone.
 
+mod address;
+mod batch;
+mod engine;
 mod error;
 mod lab;
+mod network;
 mod report;
+mod router;
+mod slice;
+mod truth;
 
 pub use error::LabError;
 pub use fathom_os::process::Child;

@@ -1,0 +1,247 @@
+//! The thread that is the line.
+use crate::address;
+use crate::batch::Batch;
+use crate::network::system;
+use crate::router::Routers;
+use crate::slice::{BLOCK_BYTES, Buffer, Pool, Slice};
+use crate::truth::{Truth, totals};
+use crate::{Addresses, LabError, LabReport};
+use fathom_link::{Direction, Line};
+use fathom_os::clock::Clock;
+use fathom_os::poll::{self, PollFd};
+use fathom_os::sched::{Priority, raise_priority};
+use fathom_os::tun::Tun;
+use fathom_scenario::LinePlan;
+use fathom_stats::DelayHistogram;
+use fathom_units::{Duration, Time};
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The kernel wakes a thread some 20 to 60 us after its deadline; a wait ends this much earlier, and the rest is spun.
+const WAKE_UP: Duration = Duration::from_micros(60);
+/// Share of the time that may be spent spinning: one part in this many. More would be CPU that the endpoints miss.
+const SPIN_SHARE: u64 = 10;
+/// Spinning time that can be saved up.
+const SPIN_SAVED: Duration = Duration::from_millis(5);
+/// Packets read from one side before the other side and the line have their turn.
+const READ_AT_ONCE: usize = 16;
+/// Longest wait, so that a request to stop is seen.
+const LONGEST_WAIT: Duration = Duration::from_millis(10);
+
+/// What others may ask of the line while it runs.
+#[derive(Default, Debug)]
+pub(crate) struct Control {
+    pub(crate) stop: AtomicBool,
+    pub(crate) down: AtomicBool,
+}
+
+/// What the thread is given.
+pub(crate) struct Setup {
+    pub(crate) plan: LinePlan,
+    pub(crate) seed: u64,
+    pub(crate) clock: Clock,
+    pub(crate) sample_interval: Duration,
+    /// The user's side, then the far side.
+    pub(crate) ends: [(Tun, Addresses); 2],
+    pub(crate) control: Arc<Control>,
+}
+
+/// Packets that did not take part, and why.
+#[derive(Default, Debug)]
+struct Strays {
+    malformed: u64,
+    refused: u64,
+    while_down: u64,
+}
+
+struct Engine {
+    setup: Setup,
+    line: Line<Slice>,
+    routers: Routers,
+    truth: Truth,
+    pool: Pool,
+    block: Vec<u8>,
+    /// Towards the far side, then towards the user.
+    out: [Batch; 2],
+    lateness: DelayHistogram,
+    strays: Strays,
+    spin: SpinBudget,
+}
+
+/// Runs the line until it is asked to stop.
+pub(crate) fn run(setup: Setup) -> Result<LabReport, LabError> {
+    // Not permitted in some sandboxes; then waits end up to 50 us late, which the spinning hides.
+    let _ = poll::set_precise_timers();
+    let priority = raise_priority();
+    let mut engine = Engine::new(setup);
+    while !engine.setup.control.stop.load(Ordering::Relaxed) {
+        if !engine.turn()? {
+            engine.wait()?;
+        }
+    }
+    Ok(engine.report(priority))
+}
+
+impl Engine {
+    fn new(setup: Setup) -> Self {
+        let pool = Pool::default();
+        let hops = setup.plan.hops.len();
+        let now = setup.clock.now();
+        Engine {
+            line: Line::new(setup.plan.hops.iter().map(|hop| (&hop.up, &hop.down)), setup.seed),
+            routers: Routers::new((0..hops).map(address::router).collect(), pool.clone()),
+            truth: Truth::new(&setup.plan, setup.sample_interval, now),
+            block: vec![0; BLOCK_BYTES],
+            pool,
+            out: Default::default(),
+            lateness: DelayHistogram::default(),
+            strays: Strays::default(),
+            spin: SpinBudget { left: Duration::ZERO, since: now },
+            setup,
+        }
+    }
+
+    /// Takes in what is there and hands on what is due. Returns whether anything came in.
+    fn turn(&mut self) -> Result<bool, LabError> {
+        let came_up = self.take_in(Direction::Up)?;
+        let came_down = self.take_in(Direction::Down)?;
+        let now = self.setup.clock.now();
+        let out = &mut self.out;
+        self.line.advance(now, &mut self.routers, &mut |direction, packet, due| {
+            out[direction as usize].push(&packet, due);
+        });
+        self.truth.sample(&self.line, &mut self.routers, now);
+        self.hand_on();
+        Ok(came_up || came_down)
+    }
+
+    /// Reads from the side where `direction` begins.
+    fn take_in(&mut self, direction: Direction) -> Result<bool, LabError> {
+        let from = direction as usize;
+        for count in 0..READ_AT_ONCE {
+            let read = self.setup.ends[from].0.read(&mut self.block);
+            let Some(length) = read.map_err(system("read from the TUN interface"))? else {
+                return Ok(count > 0);
+            };
+            self.enter(direction, length);
+        }
+        Ok(true)
+    }
+
+    /// Puts what was read, `length` bytes of it, onto the line.
+    fn enter(&mut self, direction: Direction, length: usize) {
+        let now = self.setup.clock.now();
+        let Ok(buffer) = Buffer::read(&mut self.block, length, &self.pool) else {
+            self.strays.malformed += 1;
+            return;
+        };
+        let (_, other) = &self.setup.ends[1 - direction as usize];
+        if !is_for(*other, buffer.destination()) {
+            // Addressed to nobody on the line: what kernels send to find neighbours.
+            return;
+        }
+        if self.setup.control.down.load(Ordering::Relaxed) {
+            self.strays.while_down += 1;
+        } else {
+            Slice::all(&buffer).for_each(|slice| self.line.enter(direction, slice, now));
+        }
+    }
+
+    /// Writes what the line has released to the side where it is going.
+    fn hand_on(&mut self) {
+        let down = self.setup.control.down.load(Ordering::Relaxed);
+        for (direction, batch) in self.out.iter_mut().enumerate() {
+            if down {
+                self.strays.while_down += batch.discard();
+                continue;
+            }
+            let to = &self.setup.ends[1 - direction].0;
+            self.strays.refused += batch.write(to, self.setup.clock, &mut self.lateness);
+        }
+    }
+
+    /// Waits for the next packet or the next thing to do.
+    fn wait(&mut self) -> Result<(), LabError> {
+        let now = self.setup.clock.now();
+        let to_sample = self.truth.next().saturating_since(now).min(LONGEST_WAIT);
+        let Some(due) = self.line.next_event() else { return self.sleep(to_sample).map(|_| ()) };
+        let may_spin = self.spin.has(WAKE_UP, now);
+        let margin = if may_spin { WAKE_UP } else { Duration::ZERO };
+        let timeout = due.saturating_since(now).saturating_sub(margin).min(to_sample);
+        let input = timeout > Duration::ZERO && self.sleep(timeout)?;
+        if may_spin && !input { self.spin_until(due) } else { Ok(()) }
+    }
+    /// Returns whether a packet came within `timeout`.
+    fn sleep(&self, timeout: Duration) -> Result<bool, LabError> {
+        let mut fds = self.setup.ends.each_ref().map(|(tun, _)| PollFd::readable(tun.as_fd()));
+        poll::wait(&mut fds, Some(timeout)).map(|ready| ready > 0).map_err(system("wait for packets"))
+    }
+    /// Waits without sleeping, if `due` is near, until then or until a packet comes.
+    fn spin_until(&mut self, due: Time) -> Result<(), LabError> {
+        let begin = self.setup.clock.now();
+        let mut now = begin;
+        while now < due && due - now <= WAKE_UP && !self.sleep(Duration::ZERO)? {
+            now = self.setup.clock.now();
+        }
+        self.spin.spend(now - begin);
+        Ok(())
+    }
+
+    fn report(self, priority: Priority) -> LabReport {
+        let mut notes = self.strays.notes();
+        if priority != Priority::RealTime {
+            notes.push(format!(
+                "the line's thread runs with priority \"{priority}\": real time is for root, \
+                 so that other programs can make the line late"
+            ));
+        }
+        LabReport {
+            queues: totals(&self.setup.plan, &self.line),
+            series: self.truth.into_series(),
+            line_lateness: self.lateness,
+            notes,
+        }
+    }
+}
+
+impl Strays {
+    fn notes(&self) -> Vec<String> {
+        let counts = [
+            (self.malformed, "packets were no IP packets and were discarded"),
+            (self.refused, "packets were refused by the receiving kernel"),
+            (self.while_down, "packets were lost while the line was down"),
+        ];
+        let seen = counts.iter().filter(|(count, _)| *count > 0);
+        seen.map(|(count, what)| format!("{count} {what}")).collect()
+    }
+}
+
+fn is_for(side: Addresses, destination: Option<IpAddr>) -> bool {
+    match destination {
+        Some(IpAddr::V4(v4)) => v4 == side.v4,
+        Some(IpAddr::V6(v6)) => Some(v6) == side.v6,
+        None => false,
+    }
+}
+
+/// How much spinning the line may still do.
+#[derive(Clone, Copy, Debug)]
+struct SpinBudget {
+    left: Duration,
+    since: Time,
+}
+
+impl SpinBudget {
+    /// Whether `wanted` may be spent.
+    fn has(&mut self, wanted: Duration, now: Time) -> bool {
+        let earned = now.saturating_since(self.since) / SPIN_SHARE;
+        self.left = (self.left + earned).min(SPIN_SAVED);
+        self.since = now;
+        self.left >= wanted
+    }
+    fn spend(&mut self, spun: Duration) {
+        self.left = self.left.saturating_sub(spun);
+    }
+}

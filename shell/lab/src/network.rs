@@ -1,0 +1,127 @@
+//! One side of the lab: a network namespace whose only way out is a TUN interface.
+use crate::address::{Router, V4_NETWORK, V6_NETWORK};
+use crate::{Addresses, LabError, LabOptions};
+use fathom_os::netlink::{LOOPBACK, Netlink, Route, interface_index};
+use fathom_os::netns::NetNs;
+use fathom_os::tun::Tun;
+use fathom_os::userns;
+use std::net::IpAddr;
+use std::{fs, io, thread};
+
+/// Name of the interface on both sides.
+const INTERFACE: &str = "line0";
+
+/// What Ethernet carries (RFC 894).
+const MTU_BYTES: u32 = 1500;
+
+/// Packets that wait in the kernel until the line's thread reads them. More than a burst of all senders, so that what is
+/// lost is lost in the line's own queues.
+const READ_QUEUE_PACKETS: u32 = 10_000;
+
+/// Most that one socket may hold in flight. The host's own limit of a few megabytes would hide larger buffers.
+const SOCKET_BUFFER_BYTES: u64 = 64 << 20;
+
+/// A side that is ready.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) namespace: NetNs,
+    pub(crate) tun: Tun,
+    pub(crate) addresses: Addresses,
+    /// What could not be done, if that does not matter much.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Makes a namespace with `own` addresses.
+pub(crate) fn make(own: Router, options: &LabOptions) -> Result<End, LabError> {
+    let namespace = NetNs::create().map_err(|e| LabError::Namespace(userns::explain(e)))?;
+    let configured = thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            namespace.enter().map_err(system("enter a network namespace"))?;
+            configure(own, options)
+        });
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    let (tun, addresses, notes) = configured?;
+    Ok(End { namespace, tun, addresses, notes })
+}
+
+/// To be called inside of the namespace.
+fn configure(own: Router, options: &LabOptions) -> Result<(Tun, Addresses, Vec<String>), LabError> {
+    let tun = Tun::create(INTERFACE).map_err(LabError::Tun)?;
+    let mut netlink = Netlink::open().map_err(system("open an rtnetlink socket"))?;
+    let interface = interface_index(INTERFACE).map_err(system("find the TUN interface"))?;
+    netlink.set_up(LOOPBACK, None, None).map_err(system("bring up the loopback interface"))?;
+    netlink
+        .set_up(interface, Some(MTU_BYTES), Some(READ_QUEUE_PACKETS))
+        .map_err(system("bring up the TUN interface"))?;
+    let mut notes = set_up_tcp();
+    let network = Network { netlink, interface, congestion_control: &options.congestion_control };
+    let v6 = network.give(own, options.ipv6, &mut notes)?;
+    Ok((tun, Addresses { v4: own.v4, v6: v6.then_some(own.v6) }, notes))
+}
+
+struct Network<'a> {
+    netlink: Netlink,
+    interface: u32,
+    congestion_control: &'a str,
+}
+
+impl Network<'_> {
+    /// Addresses and routes. Returns whether IPv6 works.
+    fn give(mut self, own: Router, want_v6: bool, notes: &mut Vec<String>) -> Result<bool, LabError> {
+        self.netlink
+            .add_address(self.interface, own.v4.into(), 32)
+            .map_err(system("give the TUN interface its IPv4 address"))?;
+        self.route(V4_NETWORK.0.into(), V4_NETWORK.1)?;
+        if !want_v6 {
+            return Ok(false);
+        }
+        if let Err(e) = self.netlink.add_address(self.interface, own.v6.into(), 128) {
+            notes.push(format!("the lab has no IPv6: this kernel refuses an IPv6 address ({e})"));
+            return Ok(false);
+        }
+        self.route(V6_NETWORK.0.into(), V6_NETWORK.1)?;
+        Ok(true)
+    }
+    fn route(&mut self, destination: IpAddr, prefix: u8) -> Result<(), LabError> {
+        let (interface, name) = (self.interface, self.congestion_control);
+        let route = Route { destination, prefix, interface, congestion_control: Some(name) };
+        self.netlink.add_route(&route).map_err(|e| match e.raw_os_error() {
+            Some(libc_einval) if libc_einval == EINVAL => unknown_congestion_control(name),
+            _ => system("add a route into the line")(e),
+        })
+    }
+}
+
+/// What the kernel answers to a route with a congestion control that it does not have.
+const EINVAL: i32 = 22;
+
+fn unknown_congestion_control(name: &str) -> LabError {
+    let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let available = available.unwrap_or_default().trim().to_owned();
+    LabError::CongestionControl { name: name.to_owned(), available }
+}
+
+/// TCP of this namespace as of hosts with ample memory that have not met before. Returns what the system refused.
+fn set_up_tcp() -> Vec<String> {
+    let settings = [
+        // Else a connection begins with what the one before it learned, and a repetition is no repetition.
+        ("net/ipv4/tcp_no_metrics_save", "1".to_owned()),
+        ("net/ipv4/tcp_rmem", format!("4096 131072 {SOCKET_BUFFER_BYTES}")),
+        ("net/ipv4/tcp_wmem", format!("4096 16384 {SOCKET_BUFFER_BYTES}")),
+    ];
+    let refused = settings.iter().filter_map(|(name, value)| {
+        let error = fs::write(format!("/proc/sys/{name}"), value).err()?;
+        Some(format!("{} could not be set to {value} in the lab: {error}", name.replace('/', ".")))
+    });
+    // ICMP sockets without privilege; the groups that exist in a user namespace are one only.
+    if fs::write("/proc/sys/net/ipv4/ping_group_range", "0 2147483647").is_err() {
+        let _ = fs::write("/proc/sys/net/ipv4/ping_group_range", "0 0");
+    }
+    refused.collect()
+}
+
+/// The error of a step of the system.
+pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> LabError {
+    move |source| LabError::System { doing: doing.to_owned(), source }
+}

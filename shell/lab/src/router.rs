@@ -1,0 +1,86 @@
+//! The routers of the line: they take a hop off each packet, and answer those that have none left.
+use crate::address::Router as Addresses;
+use crate::slice::{Buffer, Pool, Slice};
+use fathom_link::{Event, Place, Router, Verdict};
+use fathom_units::{Duration, Time};
+use fathom_wire::{IpPacket, icmp};
+use std::net::IpAddr;
+
+/// Answers that a router sends at once, and then in each second: Linux's own limits
+/// (`net.ipv4.icmp_msgs_burst`, `icmp_msgs_per_sec`).
+const ANSWERS_AT_ONCE: u64 = 50;
+const ANSWERS_PER_SECOND: u64 = 1000;
+
+/// Answers that a router may still send now.
+#[derive(Clone, Copy, Debug)]
+struct Allowance {
+    answers: u64,
+    since: Time,
+}
+
+impl Allowance {
+    fn take(&mut self, now: Time) -> bool {
+        let each = Duration::from_nanos(1_000_000_000 / ANSWERS_PER_SECOND);
+        let earned = now.saturating_since(self.since).as_nanos() / each.as_nanos();
+        self.since += each * earned;
+        self.answers = (self.answers + earned).min(ANSWERS_AT_ONCE);
+        let allowed = self.answers > 0;
+        self.answers = self.answers.saturating_sub(1);
+        allowed
+    }
+}
+
+/// All routers of the line, and what was seen in its queues since the last look.
+#[derive(Debug)]
+pub(crate) struct Routers {
+    routers: Vec<(Addresses, Allowance)>,
+    pool: Pool,
+    /// Longest sojourn of a packet that left the queue, for each hop up and down.
+    longest_sojourn: Vec<[Option<Duration>; 2]>,
+}
+
+impl Routers {
+    pub(crate) fn new(addresses: Vec<Addresses>, pool: Pool) -> Self {
+        let hops = addresses.len();
+        let full = Allowance { answers: ANSWERS_AT_ONCE, since: Time::ZERO };
+        let routers = addresses.into_iter().map(|a| (a, full)).collect();
+        Routers { routers, pool, longest_sojourn: vec![[None; 2]; hops] }
+    }
+    /// Longest sojourn at `place` since this was last asked; `None` if no packet left the queue.
+    pub(crate) fn take_longest_sojourn(&mut self, place: Place) -> Option<Duration> {
+        self.sojourn_at(place).take()
+    }
+    fn sojourn_at(&mut self, place: Place) -> &mut Option<Duration> {
+        &mut self.longest_sojourn[place.hop][place.direction as usize]
+    }
+    /// The Time Exceeded of router `hop` to `packet`.
+    fn answer(&mut self, hop: usize, packet: &Slice, now: Time) -> Option<Slice> {
+        let (addresses, allowance) = &mut self.routers[hop];
+        let offending = packet.to_bytes();
+        let router = match IpPacket::new_checked(&offending[..]).ok()? {
+            IpPacket::V4(_) => IpAddr::V4(addresses.v4),
+            IpPacket::V6(_) => IpAddr::V6(addresses.v6),
+        };
+        let answer = icmp::time_exceeded(router, &offending)?;
+        if !allowance.take(now) {
+            return None;
+        }
+        let buffer = Buffer::of_packet(answer, &self.pool).ok()?;
+        Slice::all(&buffer).next()
+    }
+}
+
+impl Router<Slice> for Routers {
+    fn arrive(&mut self, place: Place, packet: &mut Slice, now: Time) -> Verdict<Slice> {
+        if packet.pass_router() {
+            return Verdict::Forward;
+        }
+        self.answer(place.hop, packet, now).map_or(Verdict::Discard, Verdict::Answer)
+    }
+    fn event(&mut self, place: Place, event: Event<'_, Slice>, _now: Time) {
+        if let Event::Dequeued { sojourn, .. } = event {
+            let longest = self.sojourn_at(place);
+            *longest = (*longest).max(Some(sojourn));
+        }
+    }
+}

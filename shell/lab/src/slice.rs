@@ -1,0 +1,169 @@
+//! A packet on the line: a segment of a buffer that all its segments share.
+use fathom_qdisc::{Ecn, Packet};
+use fathom_units::Bytes;
+use fathom_wire::{
+    CE, IpPacket, MAX_HEADER_BYTES, Rewrite, Run, SuperPacket, VnetHeader, WireError, flow_of,
+};
+use std::cell::RefCell;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// What one read from TUN can give: the header for offloads, then an IP packet of at most 64 KiB.
+pub(crate) const BLOCK_BYTES: usize = VnetHeader::BYTES + 65_536;
+
+/// Packets up to this are copied out of the block they were read into: a queue full of acknowledgements would else hold
+/// a thousand times its size.
+const COPY_UP_TO_BYTES: usize = 16_384;
+
+/// Blocks that are in no use.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Pool(Rc<RefCell<Vec<Vec<u8>>>>);
+
+impl Pool {
+    /// A block of [`BLOCK_BYTES`].
+    pub(crate) fn take(&self) -> Vec<u8> {
+        self.0.borrow_mut().pop().unwrap_or_else(|| vec![0; BLOCK_BYTES])
+    }
+}
+
+/// One packet as TUN gave it, cut or not.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    block: Vec<u8>,
+    /// Where the IP packet lies in the block.
+    packet: Range<usize>,
+    layout: SuperPacket,
+    /// Hash of the flow, not salted.
+    flow: u64,
+    ecn: u8,
+    hop_limit: u8,
+    pool: Pool,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.block.len() == BLOCK_BYTES {
+            self.pool.0.borrow_mut().push(std::mem::take(&mut self.block));
+        }
+    }
+}
+
+impl Buffer {
+    /// What was read into the first `length` bytes of `block`, which is replaced if it is kept.
+    pub(crate) fn read(block: &mut Vec<u8>, length: usize, pool: &Pool) -> Result<Rc<Self>, WireError> {
+        let Some((head, packet)) = block[..length].split_first_chunk() else {
+            return Err(WireError::Truncated { what: "TUN", needed: VnetHeader::BYTES, got: length });
+        };
+        let vnet = VnetHeader::decode(*head);
+        if packet.len() <= COPY_UP_TO_BYTES {
+            return Self::new(vnet, packet.to_vec(), 0..packet.len(), pool);
+        }
+        let taken = std::mem::replace(block, pool.take());
+        Self::new(vnet, taken, VnetHeader::BYTES..length, pool)
+    }
+    /// A packet of our own making.
+    pub(crate) fn of_packet(packet: Vec<u8>, pool: &Pool) -> Result<Rc<Self>, WireError> {
+        let all = 0..packet.len();
+        Self::new(VnetHeader::default(), packet, all, pool)
+    }
+
+    fn new(
+        vnet: VnetHeader,
+        block: Vec<u8>,
+        packet: Range<usize>,
+        pool: &Pool,
+    ) -> Result<Rc<Self>, WireError> {
+        let bytes = &block[packet.clone()];
+        let layout = SuperPacket::new_checked(vnet, bytes)?;
+        let ip = IpPacket::new_checked(bytes)?;
+        let (flow, ecn, hop_limit) = (flow_of(&ip, bytes).hash(0), ip.ecn(), ip.hop_limit());
+        Ok(Rc::new(Buffer { block, packet, layout, flow, ecn, hop_limit, pool: pool.clone() }))
+    }
+
+    /// The IP packet.
+    pub(crate) fn packet(&self) -> &[u8] {
+        &self.block[self.packet.clone()]
+    }
+    /// Where it is to go.
+    pub(crate) fn destination(&self) -> Option<IpAddr> {
+        IpPacket::new_checked(self.packet()).ok().map(|ip| ip.destination())
+    }
+    /// See [`SuperPacket::rewrite`].
+    pub(crate) fn rewrite(
+        &self,
+        segments: Range<usize>,
+        change: Rewrite,
+        header: &mut [u8; MAX_HEADER_BYTES],
+    ) -> Run {
+        self.layout.rewrite(self.packet(), segments, change, header)
+    }
+}
+
+/// One packet as a wire would carry it.
+#[derive(Clone, Debug)]
+pub(crate) struct Slice {
+    buffer: Rc<Buffer>,
+    segment: u32,
+    len: u32,
+    change: Rewrite,
+}
+
+impl Slice {
+    /// All segments of `buffer`.
+    pub(crate) fn all(buffer: &Rc<Buffer>) -> impl Iterator<Item = Slice> + '_ {
+        (0..buffer.layout.segments()).map(|segment| Slice {
+            buffer: Rc::clone(buffer),
+            segment: segment as u32,
+            len: buffer.layout.segment_len(segment) as u32,
+            change: Rewrite::default(),
+        })
+    }
+    pub(crate) fn buffer(&self) -> &Rc<Buffer> {
+        &self.buffer
+    }
+    pub(crate) fn segment(&self) -> usize {
+        self.segment as usize
+    }
+    pub(crate) fn change(&self) -> Rewrite {
+        self.change
+    }
+    pub(crate) fn flow(&self) -> u64 {
+        self.buffer.flow
+    }
+    /// Passes a router: false if it may not go further.
+    pub(crate) fn pass_router(&mut self) -> bool {
+        let passes = self.buffer.hop_limit.saturating_sub(self.change.hops) > 1;
+        self.change.hops += u8::from(passes);
+        passes
+    }
+    /// The packet in full, as a router quotes it.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut header = [0; MAX_HEADER_BYTES];
+        let segment = self.segment();
+        let run = self.buffer.rewrite(segment..segment + 1, self.change, &mut header);
+        [&header[..run.header_len], &self.buffer.packet()[run.payload]].concat()
+    }
+}
+
+impl Packet for Slice {
+    fn len(&self) -> Bytes {
+        Bytes(u64::from(self.len))
+    }
+    fn ecn(&self) -> Ecn {
+        match self.buffer.ecn {
+            _ if self.change.ce => Ecn::Ce,
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            CE => Ecn::Ce,
+            _ => Ecn::Ect0,
+        }
+    }
+    fn set_ce(&mut self) {
+        self.change.ce = true;
+    }
+    fn flow_hash(&self, salt: u64) -> u64 {
+        // The flow's own hash scatters its fields; a product with an odd number keeps different flows apart.
+        (self.buffer.flow ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
+    }
+}
