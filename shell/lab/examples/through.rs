@@ -14,7 +14,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let link =
         format!("{{ rate = \"{rate}\", delay = \"{delay}\", queue = \"{queue}\", overhead = \"0b\" }}");
-    let scenario = format!("name = \"through\"\nabout = \"arguments\"\nsource = \"arguments\"\n[[hop]]\nname = \"link\"\nup = {link}\ndown = {link}\n");
+    let scenario = format!(
+        "name = \"through\"\nabout = \"arguments\"\nsource = \"arguments\"\n[[hop]]\nname = \"link\"\nup = {link}\ndown = {link}\n"
+    );
     let plan = fathom_scenario::parse(&scenario, "arguments")?;
     fathom_os::userns::become_root()?;
     let mut options = LabOptions::new(Clock::start(), 1);
@@ -30,8 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     drop(server);
     let report = lab.finish()?;
     println!("{status}");
-    for queue in report.queues {
-        println!("{queue:?}");
+    for totals in report.queues {
+        println!("{totals:?}");
     }
     let late = &report.line_lateness;
     for share in [0.5, 0.9, 0.99, 0.999] {

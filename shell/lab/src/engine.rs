@@ -13,7 +13,7 @@ use fathom_os::sched::{Priority, raise_priority};
 use fathom_os::tun::Tun;
 use fathom_scenario::LinePlan;
 use fathom_stats::DelayHistogram;
-use fathom_units::{Duration, Time};
+use fathom_units::{Duration, Rate, Time};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -29,6 +29,11 @@ const SPIN_SAVED: Duration = Duration::from_millis(5);
 const READ_AT_ONCE: usize = 16;
 /// Longest wait, so that a request to stop is seen.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
+
+/// A packet of 1500 bytes takes 40 us, about what a wake-up takes.
+const PACED_UP_TO: Rate = Rate::from_bits_per_second(300_000_000);
+/// Up to here the thread is idle for half of the time on a machine that carries 2 Gbit/s.
+const BURSTS_UP_TO: Rate = Rate::from_bits_per_second(1_000_000_000);
 
 /// What others may ask of the line while it runs.
 #[derive(Default, Debug)]
@@ -74,14 +79,60 @@ struct Engine {
 pub(crate) fn run(setup: Setup) -> Result<LabReport, LabError> {
     // Not permitted in some sandboxes; then waits end up to 50 us late, which the spinning hides.
     let _ = poll::set_precise_timers();
-    let priority = raise_priority();
+    let speed = Speed::of(&setup.plan);
     let mut engine = Engine::new(setup);
+    let priority = (speed != Speed::Flood).then(raise_priority);
     while !engine.setup.control.stop.load(Ordering::Relaxed) {
         if !engine.turn()? {
             engine.wait()?;
         }
     }
-    Ok(engine.report(priority))
+    let mut report = engine.report();
+    report.notes.extend(speed.note());
+    report.notes.extend(priority.and_then(priority_note));
+    Ok(report)
+}
+
+/// How much the line's thread has to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Speed {
+    /// One packet at a time.
+    Paced,
+    /// Packets follow each other faster than a thread wakes.
+    Bursts,
+    /// The thread may find no rest. With real-time priority the kernel would stop it for 50 ms of each second
+    /// (`kernel.sched_rt_runtime_us`).
+    Flood,
+}
+
+impl Speed {
+    /// By the slowest link of the faster direction.
+    fn of(plan: &LinePlan) -> Speed {
+        let slowest = |rates: &mut dyn Iterator<Item = Option<Rate>>| rates.flatten().min();
+        let up = slowest(&mut plan.hops.iter().map(|hop| hop.up.rate));
+        let down = slowest(&mut plan.hops.iter().map(|hop| hop.down.rate));
+        match (up, down) {
+            (Some(up), Some(down)) if up.max(down) <= PACED_UP_TO => Speed::Paced,
+            (Some(up), Some(down)) if up.max(down) <= BURSTS_UP_TO => Speed::Bursts,
+            _ => Speed::Flood,
+        }
+    }
+    fn note(self) -> Option<String> {
+        (self != Speed::Paced).then(|| {
+            format!(
+                "above {PACED_UP_TO} packets leave the line in small bursts: one takes less time than a thread needs to wake"
+            )
+        })
+    }
+}
+
+fn priority_note(given: Priority) -> Option<String> {
+    (given != Priority::RealTime).then(|| {
+        format!(
+            "the line's thread runs with priority \"{given}\": real time is for root, \
+             so that other programs can make the line late"
+        )
+    })
 }
 
 impl Engine {
@@ -189,19 +240,12 @@ impl Engine {
         Ok(())
     }
 
-    fn report(self, priority: Priority) -> LabReport {
-        let mut notes = self.strays.notes();
-        if priority != Priority::RealTime {
-            notes.push(format!(
-                "the line's thread runs with priority \"{priority}\": real time is for root, \
-                 so that other programs can make the line late"
-            ));
-        }
+    fn report(self) -> LabReport {
         LabReport {
             queues: totals(&self.setup.plan, &self.line),
             series: self.truth.into_series(),
             line_lateness: self.lateness,
-            notes,
+            notes: self.strays.notes(),
         }
     }
 }
