@@ -10,11 +10,14 @@ use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Most bytes that one call moves: enough that the call itself costs nothing, little enough that limits are kept.
 const CALL_BYTES: usize = 1 << 20;
+
+/// How long one call waits for room to send. No call wakes a sender without sending a FIN, so it looks by itself.
+const SEND_SLICE: Duration = Duration::from_millis(100);
 
 /// An open load flow.
 #[derive(Debug)]
@@ -26,14 +29,16 @@ pub(crate) struct Flow {
     received: AtomicU64,
     /// Of a down flow: bytes of the answer that precedes the load.
     answer_bytes: AtomicU64,
+    interrupted: AtomicBool,
     _slot: Slot,
 }
 
 impl Flow {
-    /// Wakes the flow's thread, which then ends.
+    /// Has the flow's thread end: at once if it receives, within [`SEND_SLICE`] if it sends.
     pub(crate) fn interrupt(&self) {
-        // Fails if the client has gone already; then the thread knows.
-        let _ = self.socket.shutdown(Shutdown::Both);
+        self.interrupted.store(true, Relaxed);
+        // Of the reading half only: the other would send what is buffered and a FIN. Fails if the client has gone already.
+        let _ = self.socket.shutdown(Shutdown::Read);
     }
     pub(crate) fn report(&self) -> FlowReport {
         let info = match self.direction {
@@ -92,6 +97,7 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
         socket,
         received: AtomicU64::new(early.len() as u64),
         answer_bytes: AtomicU64::new(0),
+        interrupted: AtomicBool::new(false),
         _slot: slot,
     });
     if let Err(code) = session.add(&flow, shared.config.max_flows) {
@@ -122,6 +128,7 @@ fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
 
 fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest) -> io::Result<()> {
     flow.socket.set_nonblocking(false)?;
+    flow.socket.set_write_timeout(Some(SEND_SLICE))?;
     if let (Direction::Down, Some(name)) = (flow.direction, &request.congestion_control) {
         // If the kernel refuses, the answer tells the client what it has instead.
         let _ = set_congestion_control(&flow.socket, name.as_str());
@@ -139,7 +146,7 @@ fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest)
 
 fn receive(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
     loop {
-        let got = retry(|| discard(flow.socket.as_fd(), CALL_BYTES))?;
+        let got = unless_interrupted(flow, || discard(flow.socket.as_fd(), CALL_BYTES))?;
         flow.received.fetch_add(got as u64, Relaxed);
         if got == 0 || !session.count(got, shared.config.max_bytes.get()) {
             return Ok(());
@@ -152,7 +159,7 @@ fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
     let mut offset = 0;
     loop {
         let length = CALL_BYTES.min(LOAD_BYTES - offset);
-        let sent = retry(|| send_file(socket, load, offset as u64, length))?;
+        let sent = unless_interrupted(flow, || send_file(socket, load, offset as u64, length))?;
         offset = (offset + sent) % LOAD_BYTES;
         if sent == 0 || !session.count(sent, shared.config.max_bytes.get()) {
             return Ok(());
@@ -160,11 +167,13 @@ fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
     }
 }
 
-fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
+/// Repeats `call` while it only ran out of time, or a signal came between; 0 if the flow was told to end.
+fn unless_interrupted(flow: &Flow, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    while !flow.interrupted.load(Relaxed) {
         match call() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
             outcome => return outcome,
         }
     }
+    Ok(0)
 }
