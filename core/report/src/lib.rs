@@ -4,12 +4,29 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod axis;
+mod chart;
+mod compare;
+mod csv;
+mod curve;
+mod flent;
+mod html;
 mod live;
-use alloc::string::String;
+mod rows;
+mod summary;
+mod svg;
+mod terminal;
+
 use fathom_diagnose::Diagnosis;
 use fathom_metric::Run;
 
+pub use compare::compare;
+pub use csv::csv;
+pub use flent::flent;
+pub use html::html;
 pub use live::LiveView;
+pub use summary::summary;
+pub use svg::svg;
 
 /// What the terminal can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,30 +37,5 @@ pub struct Style {
     pub unicode: bool,
 }
 
-/// One run of a comparison.
+/// One run of a comparison, with the name that the user gave it.
 pub type Named<'a> = (&'a str, &'a Run, &'a Diagnosis);
-
-/// The result for a terminal of `columns`: a table of the phases, the charts, the findings and, last, the verdict.
-pub fn summary(_run: &Run, _diagnosis: &Diagnosis, _columns: u16, _style: Style) -> String {
-    String::new()
-}
-/// Runs side by side, with differences to the first.
-pub fn compare(_runs: &[Named<'_>], _columns: u16, _style: Style) -> String {
-    String::new()
-}
-/// A page without external resources; two runs or more make a comparison with shared axes.
-pub fn html(_runs: &[(&Run, &Diagnosis)]) -> String {
-    String::new()
-}
-/// The charts of one run as one SVG picture.
-pub fn svg(_run: &Run, _diagnosis: &Diagnosis) -> String {
-    String::new()
-}
-/// One row for each observation, names with units.
-pub fn csv(_run: &Run) -> String {
-    String::new()
-}
-/// Flent's data file, format 4, as JSON text.
-pub fn flent(_run: &Run) -> String {
-    String::new()
-}

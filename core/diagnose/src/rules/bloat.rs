@@ -26,7 +26,7 @@ fn finding(rise: &Rise<'_>) -> Finding {
     let text = format!(
         "{} {} latency from {} to {} in the middle, {} for one probe in ten, {} at worst.{}",
         doing(rise.phase.kind),
-        if bloated { "raises" } else { "changes" },
+        if bloated { "raises" } else { "takes" },
         milliseconds(rise.idle.p50.value),
         bounded(loaded.p50),
         bounded(loaded.p90),

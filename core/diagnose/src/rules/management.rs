@@ -60,9 +60,9 @@ fn kept_short(direction: Direction, rise: &Rise<'_>) -> Finding {
 
 fn tail_drop(direction: Direction, rise: &Rise<'_>, at_top: f64) -> Finding {
     let text = format!(
-        "The {}'s queue drops only when it is full: {} of the losses came within the top fifth of its height of {}.",
+        "The {}'s queue drops only when it is full: {} losses came within the top fifth of its height of {}.",
         noun(direction),
-        percent(at_top),
+        if at_top > 0.995 { "all".into() } else { format!("{} of the", percent(at_top)) },
         milliseconds(rise.height())
     );
     Finding::new(FindingKind::Management, Some(direction), Confidence::Medium, text)

@@ -1,0 +1,129 @@
+//! The result on a terminal: numbers first, the verdict last, where the eye ends.
+use crate::Style;
+use crate::chart::Chart;
+use crate::curve::{Curve, source_name, spans, time_range};
+use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, at_least, phase_cells};
+use crate::terminal::{Ink, Table, clean, wrap};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use fathom_diagnose::{Confidence, Diagnosis, Finding, Health};
+use fathom_metric::{Direction, Grade, Run};
+
+/// Rows of each chart.
+const CHART_ROWS: usize = 11;
+/// A narrower terminal gets no charts.
+const CHART_COLUMNS: usize = 60;
+/// Wider text is hard to read.
+const WIDEST_TEXT: usize = 100;
+
+/// The result for a terminal of `columns`: a table of the phases, the charts, the findings and, last, the verdict.
+pub fn summary(run: &Run, diagnosis: &Diagnosis, columns: u16, style: Style) -> String {
+    let columns = usize::from(columns).max(20);
+    let text_columns = columns.min(WIDEST_TEXT);
+    let mut lines = vec![style.ink(Ink::Bold, &clean(&run.title)), String::new()];
+    lines.extend(phase_table(diagnosis, style).lines(columns, style));
+    lines.push(style.ink(Ink::Dim, &legend(diagnosis, style)));
+    if columns >= CHART_COLUMNS {
+        lines.push(String::new());
+        lines.extend(charts(run, diagnosis, text_columns, style));
+    }
+    lines.push(String::new());
+    for finding in &diagnosis.findings {
+        lines.extend(finding_lines(finding, text_columns, style));
+    }
+    for note in &run.notes {
+        lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
+    }
+    lines.push(String::new());
+    lines.extend(verdict(diagnosis, text_columns, style));
+    lines.join("\n") + "\n"
+}
+
+fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
+    let mut table = Table::new();
+    table.head(&PHASE_HEADINGS);
+    table.head(&PHASE_UNITS);
+    for phase in &diagnosis.phases {
+        let mut cells: Vec<(String, Option<Ink>)> =
+            phase_cells(phase, style).into_iter().map(|text| (text, None)).collect();
+        if let Some((last, grade)) = cells.last_mut().zip(phase.grade) {
+            last.1 = Some(grade_ink(grade));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+pub(crate) const fn grade_ink(grade: Grade) -> Ink {
+    match grade {
+        Grade::APlus | Grade::A => Ink::Good,
+        Grade::B | Grade::C => Ink::Fair,
+        Grade::D | Grade::F => Ink::Bad,
+    }
+}
+
+fn legend(diagnosis: &Diagnosis, style: Style) -> String {
+    let any_bound = diagnosis.phases.iter().filter_map(|p| p.latency).any(|l| l.p99.at_least);
+    let bound =
+        if any_bound { format!("; {} lost probes count as endless", at_least(style)) } else { String::new() };
+    format!(
+        "latency: {}{bound}; grade: DSLReports' bands of the mean increase",
+        source_name(diagnosis.latency_source)
+    )
+}
+
+fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
+    let (spans, time) = (spans(run), time_range(run));
+    let latency = Curve::latency(run, diagnosis.latency_source);
+    let [down, up] = [Direction::Down, Direction::Up].map(|d| Curve::goodput(run, d));
+    let mut lines = Vec::new();
+    if !latency.is_empty() {
+        let curves = [(&latency, Ink::Latency, '*')];
+        lines.extend(
+            Chart { title: "latency, ms", curves: &curves, time, spans: &spans }
+                .lines(columns, CHART_ROWS, style),
+        );
+    }
+    if !down.is_empty() || !up.is_empty() {
+        let curves = [(&down, Ink::Down, 'd'), (&up, Ink::Up, 'u')];
+        let names = format!("{}, {}", style.ink(Ink::Down, "down (d)"), style.ink(Ink::Up, "up (u)"));
+        lines.push(format!("goodput, Mbit/s: {names}"));
+        let chart =
+            Chart { title: "", curves: &curves, time, spans: &spans }.lines(columns, CHART_ROWS - 2, style);
+        lines.extend(chart.into_iter().skip(1));
+    }
+    lines
+}
+
+fn finding_lines(finding: &Finding, columns: usize, style: Style) -> Vec<String> {
+    let unsure = match finding.confidence {
+        Confidence::High => "",
+        Confidence::Medium => " (likely)",
+        Confidence::Low => " (possible)",
+    };
+    wrap(&format!("{} {}{unsure}", style.pick("·", "-"), clean(&finding.text)), columns, 2)
+}
+
+/// The headline and its sentences, in the colour of the line's health.
+pub(crate) fn verdict(diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
+    let ink = match diagnosis.health {
+        Health::Healthy => Ink::Good,
+        Health::Bloated => Ink::Bad,
+        Health::Invalid | Health::Inconclusive => Ink::Fair,
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for sentence in &diagnosis.verdict {
+        lines.extend(wrap(&clean(sentence), columns, 0));
+    }
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(
+        wrap(&clean(&diagnosis.headline), columns, 0)
+            .iter()
+            .map(|l| style.ink(ink, &style.ink(Ink::Bold, l))),
+    );
+    lines
+}

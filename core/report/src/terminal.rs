@@ -1,0 +1,204 @@
+//! Cells, colours and columns of a terminal.
+use crate::Style;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Roles, not colours: one table gives each its ANSI code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ink {
+    Up,
+    Down,
+    Latency,
+    Good,
+    Fair,
+    Bad,
+    Dim,
+    Bold,
+}
+
+impl Ink {
+    /// The 16 colours that every terminal has and every theme keeps readable.
+    const fn code(self) -> &'static str {
+        match self {
+            Ink::Up => "33",
+            Ink::Down => "36",
+            Ink::Latency => "35",
+            Ink::Good => "32",
+            Ink::Fair => "33",
+            Ink::Bad => "31",
+            Ink::Dim => "2",
+            Ink::Bold => "1",
+        }
+    }
+}
+
+impl Style {
+    /// `text` in `ink`, if colours may be used.
+    pub(crate) fn ink(self, ink: Ink, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\x1b[{}m{text}\x1b[0m", ink.code())
+        } else {
+            text.to_string()
+        }
+    }
+    /// The Unicode text, or the ASCII one.
+    pub(crate) const fn pick<'a>(self, unicode: &'a str, ascii: &'a str) -> &'a str {
+        if self.unicode { unicode } else { ascii }
+    }
+}
+
+/// Text from a file made harmless: a control character could move the cursor, an override could hide words.
+pub(crate) fn clean(text: &str) -> String {
+    let bidi =
+        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || bidi(c) { ' ' } else { c }).collect()
+}
+
+/// Cells that a character takes: East Asian wide characters and emoji take two.
+fn cells_of(c: char) -> usize {
+    match u32::from(c) {
+        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff => 2,
+        0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+/// Cells of a text without colours.
+pub(crate) fn cells(text: &str) -> usize {
+    text.chars().map(cells_of).sum()
+}
+
+/// As much of `text` as fits into `columns`.
+pub(crate) fn clip(text: &str, columns: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += cells_of(*c);
+        used <= columns
+    };
+    text.chars().take_while(fits).collect()
+}
+
+/// `text` and spaces up to `columns`.
+pub(crate) fn left(text: &str, columns: usize) -> String {
+    let clipped = clip(text, columns);
+    let missing = columns - cells(&clipped);
+    clipped + &" ".repeat(missing)
+}
+
+/// Spaces and `text`, together `columns`.
+pub(crate) fn right(text: &str, columns: usize) -> String {
+    let clipped = clip(text, columns);
+    " ".repeat(columns - cells(&clipped)) + &clipped
+}
+
+/// `text` broken at spaces into lines of at most `columns`; all but the first begin with `indent` spaces. A number
+/// stays with the word after it, which is its unit more often than not.
+pub(crate) fn wrap(text: &str, columns: usize, indent: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for piece in pieces(text) {
+        let space = usize::from(!line.trim_start().is_empty());
+        if space > 0 && cells(&line) + space + cells(&piece) > columns {
+            lines.push(core::mem::replace(&mut line, " ".repeat(indent)));
+        } else if space > 0 {
+            line.push(' ');
+        }
+        line += &piece;
+    }
+    lines.push(line);
+    lines
+}
+
+/// Words, a number together with the word after it.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match pieces.last_mut().filter(|p| p.ends_with(|c: char| c.is_ascii_digit()) && !p.contains(' ')) {
+            Some(number) => *number = format!("{number} {word}"),
+            None => pieces.push(word.to_string()),
+        }
+    }
+    pieces
+}
+
+/// Columns of text, the first left and the others right, each as wide as it must be.
+pub(crate) struct Table {
+    rows: Vec<Vec<(String, Option<Ink>)>>,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Table { rows: Vec::new() }
+    }
+    /// A row; a cell may have an ink.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = (String, Option<Ink>)>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+    /// A row of headings.
+    pub(crate) fn head(&mut self, names: &[&str]) {
+        self.row(names.iter().map(|n| ((*n).to_string(), Some(Ink::Dim))));
+    }
+    /// Lines, with two spaces between columns; columns that do not fit are left out from the right.
+    pub(crate) fn lines(&self, columns: usize, style: Style) -> Vec<String> {
+        let widths = self.widths();
+        let fitting = self.fitting(&widths, columns);
+        self.rows.iter().map(|row| line(row.get(..fitting).unwrap_or(row), &widths, style)).collect()
+    }
+    fn widths(&self) -> Vec<usize> {
+        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width =
+            |i: usize| self.rows.iter().filter_map(|r| r.get(i)).map(|(t, _)| cells(t)).max().unwrap_or(0);
+        (0..count).map(width).collect()
+    }
+    fn fitting(&self, widths: &[usize], columns: usize) -> usize {
+        let mut used = 0;
+        let fits = |w: &&usize| {
+            used += **w + 2;
+            used <= columns + 2
+        };
+        widths.iter().take_while(fits).count().max(1)
+    }
+}
+
+fn line(row: &[(String, Option<Ink>)], widths: &[usize], style: Style) -> String {
+    let texts = row.iter().zip(widths).enumerate().map(|(i, ((text, ink), width))| {
+        let padded = if i == 0 { left(text, *width) } else { right(text, *width) };
+        ink.map_or(padded.clone(), |ink| style.ink(ink, &padded))
+    });
+    let joined = texts.collect::<Vec<_>>().join("  ");
+    if style.color { joined } else { joined.trim_end().to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_is_made_harmless() {
+        assert_eq!(clean("a\x1b[2Jb\u{202e}c\r\n"), "a [2Jb c  ");
+    }
+
+    #[test]
+    fn cells_of_wide_characters() {
+        assert_eq!((cells("ab"), cells("日本"), clip("日本", 3).as_str()), (2, 4, "日"));
+        assert_eq!((left("é", 3), right("日", 3)), ("é  ".into(), " 日".into()));
+    }
+
+    #[test]
+    fn words_wrap_and_long_ones_stand_alone() {
+        assert_eq!(wrap("one two three", 7, 2), ["one two", "  three"]);
+        assert_eq!(wrap("unbreakable x", 4, 0), ["unbreakable", "x"]);
+        assert_eq!(wrap("it took 65 ms here", 10, 0), ["it took", "65 ms here"]);
+    }
+
+    #[test]
+    fn a_table_drops_columns_that_do_not_fit() {
+        let mut table = Table::new();
+        table.head(&["name", "a", "b"]);
+        table.row(["x", "10", "200"].map(|t| (t.to_string(), None)));
+        let style = Style::default();
+        assert_eq!(table.lines(80, style), ["name   a    b", "x     10  200"]);
+        assert_eq!(table.lines(9, style), ["name   a", "x     10"]);
+    }
+}

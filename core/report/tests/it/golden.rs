@@ -1,0 +1,113 @@
+//! What is shown for two runs, as files that a person can read. `UPDATE_GOLDEN=1` rewrites them.
+use crate::line::{BLOATED, MANAGED};
+use fathom_diagnose::diagnose;
+use fathom_metric::{Metric, Run};
+use fathom_report::{Style, compare, csv, flent, html, summary, svg};
+use std::path::PathBuf;
+
+const UNICODE: Style = Style { color: false, unicode: true };
+const ASCII: Style = Style { color: false, unicode: false };
+
+#[track_caller]
+fn golden(name: &str, got: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/report").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, got).expect("golden/report can be written");
+    }
+    let want = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(got == want, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
+}
+
+#[test]
+fn summaries() {
+    for (name, run) in [("bloated", BLOATED.run()), ("managed", MANAGED.run())] {
+        let diagnosis = diagnose(&run);
+        golden(&format!("summary-{name}.txt"), &summary(&run, &diagnosis, 80, UNICODE));
+        let ascii = summary(&run, &diagnosis, 48, ASCII);
+        assert!(ascii.is_ascii(), "{ascii}");
+        golden(&format!("summary-{name}-narrow.txt"), &ascii);
+    }
+}
+
+#[test]
+fn comparison() {
+    let (before, after) = (BLOATED.run(), MANAGED.run());
+    let (a, b) = (diagnose(&before), diagnose(&after));
+    golden("compare.txt", &compare(&[("before", &before, &a), ("after", &after, &b)], 80, UNICODE));
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let run = BLOATED.run();
+    let diagnosis = diagnose(&run);
+    let colored = summary(&run, &diagnosis, 80, Style { color: true, ..UNICODE });
+    let mut plain = String::new();
+    let mut parts = colored.split("\x1b[");
+    plain += parts.next().unwrap();
+    parts.for_each(|p| plain += p.split_once('m').unwrap().1);
+    let trimmed: Vec<&str> = plain.lines().map(str::trim_end).collect();
+    assert_eq!(trimmed.join("\n") + "\n", summary(&run, &diagnosis, 80, UNICODE));
+}
+
+#[test]
+fn csv_has_one_row_for_each_observation() {
+    let run = BLOATED.run();
+    let text = csv(&run);
+    let observations: usize = run.series.iter().map(|s| s.values.len()).sum();
+    assert_eq!(text.lines().count(), observations + 1);
+    let fields: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(fields.len(), text.lines().next().unwrap().split(',').count());
+    assert!(text.lines().all(|l| l.split(',').count() == fields.len()));
+    let probe = text.lines().find(|l| l.starts_with("udp_rtt_s,")).unwrap();
+    assert!(probe.starts_with("udp_rtt_s,,,,idle,0.000000000,0.051") && probe.ends_with(",s,0"), "{probe}");
+}
+
+#[test]
+fn flent_knows_the_series() {
+    let json: serde_json::Value = serde_json::from_str(&flent(&BLOATED.run())).unwrap();
+    assert_eq!((&json["version"], &json["metadata"]["NAME"]), (&4.into(), &"rrul_be".into()));
+    let length = json["x_values"].as_array().unwrap().len();
+    assert_eq!(length, 195, "39 s at 0.2 s");
+    for series in ["TCP upload BE4", "TCP download sum", "TCP totals", "Ping (ms) UDP BE1", "Ping (ms) avg"] {
+        assert_eq!(json["results"][series].as_array().unwrap().len(), length, "{series}");
+        assert!(!json["raw_values"][series].as_array().unwrap().is_empty(), "{series}");
+    }
+    // The upload was not loaded in the first second.
+    assert!(json["results"]["TCP upload sum"][0].is_null());
+}
+
+/// Set `FATHOM_REPORT_DIR` to look at the page and the pictures.
+#[test]
+fn pages_stand_alone() {
+    let (before, after) = (BLOATED.run(), MANAGED.run());
+    let (a, b) = (diagnose(&before), diagnose(&after));
+    let pages = [
+        ("single.html", html(&[(&before, &a)])),
+        ("managed.html", html(&[(&after, &b)])),
+        ("compare.html", html(&[(&before, &a), (&after, &b)])),
+        ("picture.svg", svg(&before, &a)),
+    ];
+    for (name, text) in &pages {
+        for outside in ["http://", "https://", "src=", "@import", "url(", "href"] {
+            let found = text.replace("http://www.w3.org/2000/svg", "").contains(outside);
+            assert!(!found, "{name} has {outside}");
+        }
+        let limit = if *name == "compare.html" { 700_000 } else { 350_000 };
+        assert!(text.len() < limit, "{name} has {} bytes", text.len());
+        if let Some(dir) = std::env::var_os("FATHOM_REPORT_DIR") {
+            std::fs::write(PathBuf::from(&dir).join(name), text).unwrap();
+            std::fs::write(PathBuf::from(&dir).join("before.flent"), flent(&before)).unwrap();
+            std::fs::write(PathBuf::from(&dir).join("before.json"), serde_json::to_string(&before).unwrap())
+                .unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_truth_of_the_lab_is_drawn() {
+    let mut run: Run = BLOATED.run();
+    let mut sojourn = run.series.iter().find(|s| s.key.metric == Metric::OneWayDelay).unwrap().clone();
+    sojourn.key.metric = Metric::Sojourn;
+    run.series.push(sojourn);
+    assert!(html(&[(&run, &diagnose(&run))]).contains("true queue up"));
+}
