@@ -1,11 +1,15 @@
 //! What to do in a test, and what that will cost.
+use crate::TestError;
 use fathom_metric::PhaseKind;
 use fathom_os::clock::Clock;
 use fathom_probe::{PhasePlan, ProbeKind};
 use fathom_units::{Bytes, Duration, Rate};
 
 /// The port of `fathom serve`, TCP and UDP.
-pub const DEFAULT_PORT: u16 = 3279;
+pub const DEFAULT_PORT: u16 = fathom_probe::protocol::DEFAULT_PORT;
+
+/// More flows than this measure the host, not the line.
+const FLOWS_LIMIT: u32 = 128;
 
 /// Family of addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +67,36 @@ impl TestConfig {
             tcp_info_every: Duration::from_millis(50),
             patience: Duration::from_secs(10),
         }
+    }
+}
+
+impl TestConfig {
+    /// Whether the settings make sense together.
+    pub(crate) fn check(&self) -> Result<(), TestError> {
+        let fail = |problem: String| Err(TestError::Config(problem));
+        let shortest = Duration::from_millis(1);
+        if self.phases.is_empty() {
+            return fail("no phases (give at least one)".to_owned());
+        }
+        if let Some(p) = self.phases.iter().find(|p| p.min > p.max) {
+            return fail(format!("phase {:?}: at least {} is more than at most {}", p.kind, p.min, p.max));
+        }
+        if self.probes.is_empty() {
+            return fail("no kind of probe (give at least one)".to_owned());
+        }
+        if !(1..=FLOWS_LIMIT).contains(&self.flows) {
+            return fail(format!("{} flows (give 1 to {FLOWS_LIMIT})", self.flows));
+        }
+        for (name, value) in [
+            ("interval of probes", self.sample_every),
+            ("interval of TCP_INFO", self.tcp_info_every),
+            ("patience", self.patience),
+        ] {
+            if value < shortest {
+                return fail(format!("{name} {value} is too short (give at least {shortest})"));
+            }
+        }
+        Ok(())
     }
 }
 

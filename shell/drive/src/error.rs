@@ -39,6 +39,8 @@ pub enum TestError {
     },
     /// What answers is not a Fathom server, or closed the connection.
     NotFathom(SocketAddr, String),
+    /// It was lost before it had answered anything.
+    Lost(SocketAddr, String),
     /// This host failed to give a socket, a thread or a setting.
     Host(String),
     /// The user stopped the test before it measured anything.
@@ -77,6 +79,9 @@ impl fmt::Display for TestError {
             }
             TestError::NotFathom(a, seen) => {
                 write!(f, "{a} does not speak the Fathom protocol: {seen} (is another service on that port?)")
+            }
+            TestError::Lost(a, reason) => {
+                write!(f, "server {a} was lost before anything was measured: {reason} (see the server's log)")
             }
             TestError::Host(problem) => write!(f, "{problem}"),
             TestError::Stopped => write!(f, "stopped before anything was measured"),

@@ -1,0 +1,192 @@
+//! From the server's text to addresses, and from an address to a connection.
+use crate::{DEFAULT_PORT, Family, TestError};
+use fathom_os::clock::Clock;
+use fathom_os::poll::{self, PollFd};
+use fathom_os::socket::start_connect;
+use fathom_units::{Duration, Time};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How often something that waits looks whether it should stop.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Host and port of `host`, `host:port`, `[v6]:port`, `[v6]` or a bare IPv6 address.
+fn split(server: &str) -> Result<(String, u16), String> {
+    let port_of = |text: &str| {
+        text.parse::<u16>()
+            .ok()
+            .filter(|p| *p > 0)
+            .ok_or_else(|| format!("port \"{text}\" is not a number from 1 to 65535"))
+    };
+    if let Some(rest) = server.strip_prefix('[') {
+        let (host, after) = rest.split_once(']').ok_or("\"[\" without \"]\"")?;
+        let port = match after.strip_prefix(':') {
+            Some(port) => port_of(port)?,
+            None if after.is_empty() => DEFAULT_PORT,
+            None => return Err(format!("\"{after}\" after \"]\" is no port")),
+        };
+        return Ok((host.to_owned(), port));
+    }
+    match server.split_once(':') {
+        Some((host, port)) if !port.contains(':') => Ok((host.to_owned(), port_of(port)?)),
+        // Two colons or more: an IPv6 address.
+        _ => Ok((server.to_owned(), DEFAULT_PORT)),
+    }
+}
+
+/// All addresses of `server` in the family asked for, in the resolver's order.
+pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<SocketAddr>, TestError> {
+    let fail = |reason: String| TestError::Resolve { server: server.to_owned(), reason };
+    let (host, port) = split(server).map_err(fail)?;
+    if host.is_empty() {
+        return Err(fail("no name".to_owned()));
+    }
+    let all: Vec<SocketAddr> =
+        (host.as_str(), port).to_socket_addrs().map_err(|e| fail(e.to_string()))?.collect();
+    let wanted = |a: &SocketAddr| match family {
+        None => true,
+        Some(Family::V4) => a.is_ipv4(),
+        Some(Family::V6) => a.is_ipv6(),
+    };
+    let found: Vec<SocketAddr> = all.iter().copied().filter(wanted).collect();
+    match (found.is_empty(), family) {
+        (false, _) => Ok(found),
+        (true, Some(Family::V4)) => Err(fail("it has no IPv4 address".to_owned())),
+        (true, Some(Family::V6)) => Err(fail("it has no IPv6 address".to_owned())),
+        (true, None) => Err(fail("it has no address".to_owned())),
+    }
+}
+
+/// Ends what waits: the user's wish, and a time limit.
+pub(crate) struct Limits<'a> {
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) clock: Clock,
+    pub(crate) patience: Duration,
+}
+
+impl Limits<'_> {
+    /// Waits until `ready` has something, in short turns. False if the time is over or the user wants to stop.
+    pub(crate) fn wait(
+        &self,
+        mut ready: impl FnMut(Duration) -> io::Result<bool>,
+        since: Time,
+    ) -> io::Result<bool> {
+        loop {
+            let waited = self.clock.now().saturating_since(since);
+            if waited >= self.patience || self.stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            if ready(LOOK_EVERY.min(self.patience.saturating_sub(waited)))? {
+                return Ok(true);
+            }
+        }
+    }
+    fn gave_up(&self, address: SocketAddr, awaited: &'static str) -> TestError {
+        if self.stop.load(Ordering::Relaxed) {
+            TestError::Stopped
+        } else {
+            TestError::Timeout { address, awaited, waited: self.patience }
+        }
+    }
+    /// A connected, blocking socket. `prepare` is called on it before it connects.
+    pub(crate) fn connect(
+        &self,
+        address: SocketAddr,
+        prepare: impl FnOnce(&Socket) -> io::Result<()>,
+    ) -> Result<Socket, TestError> {
+        let host = |e: io::Error| TestError::Host(format!("TCP socket: {e}"));
+        let socket = tcp_socket(address).map_err(host)?;
+        prepare(&socket).map_err(host)?;
+        start_connect(&socket, address).map_err(|e| refused(address, &e))?;
+        let writable = |turn| {
+            let found = poll::wait(&mut [PollFd::writable(socket.as_fd())], Some(turn))?;
+            Ok(found > 0)
+        };
+        if !self.wait(writable, self.clock.now()).map_err(host)? {
+            return Err(self.gave_up(address, "answer to a TCP connection"));
+        }
+        if let Some(error) = socket.take_error().map_err(host)? {
+            return Err(refused(address, &error));
+        }
+        socket.set_nonblocking(false).map_err(host)?;
+        Ok(socket)
+    }
+    /// Waits until `socket` has something to read.
+    pub(crate) fn readable(
+        &self,
+        socket: &Socket,
+        address: SocketAddr,
+        awaited: &'static str,
+    ) -> Result<(), TestError> {
+        let ready = |turn| Ok(poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(turn))? > 0);
+        match self.wait(ready, self.clock.now()) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.gave_up(address, awaited)),
+            Err(error) => Err(TestError::Host(format!("poll: {error}"))),
+        }
+    }
+}
+
+/// A non-blocking TCP socket that is closed with a reset.
+pub(crate) fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    socket.set_linger(Some(std::time::Duration::ZERO))?;
+    Ok(socket)
+}
+
+fn refused(address: SocketAddr, error: &io::Error) -> TestError {
+    match error.kind() {
+        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => TestError::Refused(address),
+        ErrorKind::TimedOut => TestError::Unreachable(address, "no answer to any SYN".to_owned()),
+        _ => TestError::Unreachable(address, without_code(error)),
+    }
+}
+
+/// An error's words without `(os error 113)`.
+pub(crate) fn without_code(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// The host part for an HTTP `Host` field.
+pub(crate) fn host_field(address: SocketAddr) -> String {
+    match address.ip() {
+        IpAddr::V4(ip) => format!("{ip}:{}", address.port()),
+        IpAddr::V6(ip) => format!("[{ip}]:{}", address.port()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_found_in_every_spelling() {
+        let cases = [
+            ("example.org", "example.org", 3279),
+            ("example.org:80", "example.org", 80),
+            ("192.0.2.1:5000", "192.0.2.1", 5000),
+            ("2001:db8::1", "2001:db8::1", 3279),
+            ("[2001:db8::1]:443", "2001:db8::1", 443),
+            ("[2001:db8::1]", "2001:db8::1", 3279),
+        ];
+        for (text, host, port) in cases {
+            assert_eq!(split(text), Ok((host.to_owned(), port)), "{text}");
+        }
+        for bad in ["host:0", "host:65536", "host:ssh", "[::1", "[::1]x", "host:"] {
+            assert!(split(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_missing_family_is_named() {
+        let message = |server, family| resolve(server, Some(family)).unwrap_err().to_string();
+        assert!(message("127.0.0.1", Family::V6).contains("no IPv6 address"));
+        assert!(message("[::1]:9", Family::V4).contains("no IPv4 address"));
+        assert!(resolve("", None).is_err());
+    }
+}
