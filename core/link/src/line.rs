@@ -129,21 +129,17 @@ impl<P: Packet + Clone> Line<P> {
         out: &mut impl FnMut(Direction, P, Time),
     ) {
         let host = &mut Host { router, out };
-        loop {
-            let entering = self.entering.front().map_or(Time::MAX, |(time, ..)| *time);
-            match self.next_inside() {
-                Some((time, place)) if time <= now.min(entering) => self.step(place, time, host),
-                _ if entering <= now => self.take_in(host),
-                _ => return,
+        while let Some(next) = self.next().filter(|next| next.0 <= now) {
+            match next {
+                (time, Some(place)) => self.step(place, time, host),
+                (_, None) => self.take_in(host),
             }
         }
     }
 
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
-        let entering = self.entering.front().map(|(time, ..)| *time);
-        let inside = self.next_inside().map(|(time, _)| time);
-        [entering, inside].into_iter().flatten().min()
+        self.next().map(|(time, _)| time)
     }
 
     /// The bottleneck at `place`, for its counters.
@@ -163,11 +159,23 @@ impl<P: Packet + Clone> Line<P> {
         self.hops.is_empty()
     }
 
-    /// The next event in any bottleneck; of those at the same time the first in order of place.
-    fn next_inside(&self) -> Option<(Time, Place)> {
-        let places = (0..self.hops.len())
-            .flat_map(|hop| [Direction::Up, Direction::Down].map(|direction| Place { hop, direction }));
-        places.filter_map(|place| Some((self.bottleneck(place).next_event()?, place))).min()
+    /// The next event: that of a bottleneck, or without place the entrance of a packet. Of those at the same time the
+    /// first in order of place, and entrances last.
+    fn next(&self) -> Option<(Time, Option<Place>)> {
+        let mut next = None;
+        for (hop, link) in self.hops.iter().enumerate() {
+            for direction in [Direction::Up, Direction::Down] {
+                let Some(time) = link[direction.index()].next_event() else { continue };
+                if next.is_none_or(|(first, _)| time < first) {
+                    next = Some((time, Some(Place { hop, direction })));
+                }
+            }
+        }
+        let entering = self.entering.front().map(|(time, ..)| (*time, None));
+        match (next, entering) {
+            (Some(inside), Some(outside)) if outside.0 < inside.0 => Some(outside),
+            (inside, outside) => inside.or(outside),
+        }
     }
 
     /// The event at `place` that is due at `now`.

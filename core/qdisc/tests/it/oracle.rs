@@ -194,14 +194,14 @@ impl Oracle for FqOracle {
             self.credits[flow] = self.params.quantum.get() as i64;
         }
         while self.over() {
-            let fattest = self.flows.iter().map(|flow| bytes(&flow.queue)).max().unwrap();
-            let flow = self.flows.iter_mut().find(|flow| bytes(&flow.queue) == fattest).unwrap();
+            let fattest = self.flows.iter().map(|each| bytes(&each.queue)).max().unwrap();
+            let fat = self.flows.iter_mut().find(|each| bytes(&each.queue) == fattest).unwrap();
             let mut dropped = 0;
             for _ in 0..64 {
-                let (victim, _) = flow.queue.remove(0);
+                let (victim, _) = fat.queue.remove(0);
                 log.push(format!("drop {} overlimit", victim.name));
                 dropped += victim.len.get();
-                flow.count += 1.0;
+                fat.count += 1.0;
                 if dropped >= fattest / 2 {
                     break;
                 }

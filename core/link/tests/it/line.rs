@@ -1,0 +1,157 @@
+//! Hops in a row: the way of packets and answers, and the order of events.
+use crate::common::{TestPacket, at, link, packet, words};
+use fathom_link::{BottleneckParams, Direction, Event, Line, Place, Router, Verdict};
+use fathom_units::{Duration, Rng, Time};
+
+/// Routers that count down the TTL and answer when it ends; the answer has the number 1000 + hop.
+#[derive(Default)]
+struct Routers {
+    arrivals: Vec<(Time, usize, Direction, u64)>,
+    events: Vec<(Time, Place, String)>,
+    silent: bool,
+}
+
+impl Router<TestPacket> for Routers {
+    fn arrive(&mut self, place: Place, packet: &mut TestPacket, now: Time) -> Verdict<TestPacket> {
+        self.arrivals.push((now, place.hop, place.direction, packet.id));
+        packet.ttl -= 1;
+        match (packet.ttl, self.silent) {
+            (0, true) => Verdict::Discard,
+            (0, false) => Verdict::Answer(TestPacket { id: 1000 + place.hop as u64, len: 100, ttl: 64 }),
+            _ => Verdict::Forward,
+        }
+    }
+    fn event(&mut self, place: Place, event: Event<'_, TestPacket>, now: Time) {
+        self.events.push((now, place, words(&event)));
+    }
+}
+
+type Out = Vec<(Direction, u64, Time)>;
+
+fn advance(line: &mut Line<TestPacket>, now: Time, routers: &mut Routers) -> Out {
+    let mut out = Vec::new();
+    line.advance(now, routers, &mut |direction, packet, time| out.push((direction, packet.id, time)));
+    out
+}
+
+/// Three hops: 1500 bytes take 1 ms on the middle one's way up; 1, 10 and 5 ms of delay.
+fn hops() -> Vec<(BottleneckParams, BottleneckParams)> {
+    [(None, "1ms"), (Some("12mbit"), "10ms"), (None, "5ms")]
+        .map(|(rate, delay)| (link(rate, delay, "fifo limit 50p"), link(None, delay, "fifo limit 50p")))
+        .into()
+}
+
+fn line() -> Line<TestPacket> {
+    Line::new(hops().iter().map(|(up, down)| (up, down)), 1)
+}
+
+#[test]
+fn up_and_down_by_table() {
+    let (mut line, mut routers) = (line(), Routers::default());
+    line.enter(Direction::Up, packet(1, 1500), at("0ms"));
+    line.enter(Direction::Down, packet(2, 1500), at("3ms"));
+    assert_eq!(line.next_event(), Some(at("0ms")));
+    let out = advance(&mut line, at("1s"), &mut routers);
+    assert_eq!(out, [(Direction::Up, 1, at("17ms")), (Direction::Down, 2, at("19ms"))]);
+    let way = |wanted| -> Vec<_> {
+        routers.arrivals.iter().filter(|a| a.2 == wanted).map(|(time, hop, ..)| (*time, *hop)).collect()
+    };
+    assert_eq!(way(Direction::Up), [(at("1ms"), 0), (at("12ms"), 1), (at("17ms"), 2)]);
+    // The server is at the last router, the user behind the first one's link.
+    assert_eq!(way(Direction::Down), [(at("3ms"), 2), (at("8ms"), 1), (at("18ms"), 0)]);
+    assert_eq!(line.next_event(), None);
+}
+
+#[test]
+fn traceroute_sees_every_hop() {
+    // TTL, who answers, when: twice the delay to there, and 1 ms on the middle link up.
+    for (ttl, answer, time) in [(1, 1000, "2ms"), (2, 1001, "23ms"), (3, 1002, "33ms")] {
+        let (mut line, mut routers) = (line(), Routers::default());
+        line.enter(Direction::Up, TestPacket { ttl, ..packet(1, 1500) }, at("0ms"));
+        assert_eq!(advance(&mut line, at("1s"), &mut routers), [(Direction::Down, answer, at(time))]);
+    }
+}
+
+#[test]
+fn answers_to_the_server_go_up() {
+    // Down with TTL 2: ends at router 1, after 5 ms; the answer crosses the last link again.
+    let (mut line, mut routers) = (line(), Routers::default());
+    line.enter(Direction::Down, TestPacket { ttl: 2, ..packet(1, 1500) }, at("0ms"));
+    assert_eq!(advance(&mut line, at("1s"), &mut routers), [(Direction::Up, 1001, at("10ms"))]);
+    // TTL 1 ends at the router where the server is.
+    line.enter(Direction::Down, TestPacket { ttl: 1, ..packet(1, 1500) }, at("2s"));
+    assert_eq!(advance(&mut line, at("3s"), &mut routers), [(Direction::Up, 1002, at("2s"))]);
+}
+
+#[test]
+fn a_router_may_say_nothing() {
+    let (mut line, mut routers) = (line(), Routers { silent: true, ..Routers::default() });
+    line.enter(Direction::Up, TestPacket { ttl: 2, ..packet(1, 1500) }, at("0ms"));
+    assert_eq!(advance(&mut line, at("1s"), &mut routers), []);
+    assert_eq!(line.next_event(), None);
+}
+
+#[test]
+fn without_hops_user_and_server_are_one() {
+    let mut line = Line::<TestPacket>::new([], 1);
+    line.enter(Direction::Up, packet(1, 1500), at("1ms"));
+    line.enter(Direction::Down, packet(2, 1500), at("2ms"));
+    let out = advance(&mut line, at("2ms"), &mut Routers::default());
+    assert_eq!(out, [(Direction::Up, 1, at("1ms")), (Direction::Down, 2, at("2ms"))]);
+    assert!(line.is_empty() && line.len() == 0);
+}
+
+#[test]
+fn the_queue_is_where_the_rate_changes() {
+    let (mut line, mut routers) = (line(), Routers::default());
+    (0..30).for_each(|id| line.enter(Direction::Up, packet(id, 1500), at("0ms")));
+    advance(&mut line, at("1.5ms"), &mut routers);
+    let queued = |hop| line.bottleneck(Place { hop, direction: Direction::Up }).queued().packets;
+    assert_eq!([queued(0), queued(1), queued(2)], [0, 29, 0]);
+}
+
+/// Runs random traffic both ways; `sleep` chooses which of the times to look at.
+fn run(seed: u64, mut wake: impl FnMut(&mut Rng) -> bool) -> (Out, Routers) {
+    let mut hops = hops();
+    hops[0] =
+        (link(Some("9mbit"), "1ms", "codel target 2ms interval 20ms"), link(None, "1ms", "fifo limit 9p"));
+    hops[2].1 = link(Some("11mbit"), "1ms", "fq_codel target 2ms interval 20ms");
+    let mut line = Line::new(hops.iter().map(|(up, down)| (up, down)), seed);
+    let (mut rng, mut sleep) = (Rng::stream(seed, "traffic"), Rng::stream(seed, "sleep"));
+    let (mut now, mut routers, mut out) = (Time::ZERO, Routers::default(), Out::new());
+    for id in 0..600 {
+        now += Duration::from_nanos(rng.below(600_000));
+        let direction = if rng.chance(0.5) { Direction::Up } else { Direction::Down };
+        let ttl = if rng.chance(0.1) { 1 + rng.below(3) as u8 } else { 64 };
+        line.enter(direction, TestPacket { ttl, ..packet(id, 100 + rng.below(1400)) }, now);
+        if wake(&mut sleep) {
+            while let Some(next) = line.next_event().filter(|next| *next <= now) {
+                out.extend(advance(&mut line, next, &mut routers));
+            }
+        }
+    }
+    out.extend(advance(&mut line, Time::MAX, &mut routers));
+    (out, routers)
+}
+
+#[test]
+fn events_of_all_hops_are_in_the_order_of_time() {
+    for seed in 0..20 {
+        let (out, routers) = run(seed, |_| false);
+        assert!(out.is_sorted_by_key(|(.., time)| *time), "seed {seed}");
+        assert!(routers.arrivals.is_sorted_by_key(|(time, ..)| *time), "seed {seed}");
+        assert!(routers.events.is_sorted_by_key(|(time, ..)| *time), "seed {seed}");
+        assert!(routers.events.iter().any(|(.., text)| text.starts_with("dropped")), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_late_host_sees_the_same_line() {
+    for seed in 0..20 {
+        let (out, routers) = run(seed, |_| true);
+        let (late_out, late_routers) = run(seed, |sleep| sleep.chance(0.02));
+        assert_eq!(out, late_out, "seed {seed}");
+        assert_eq!(routers.arrivals, late_routers.arrivals, "seed {seed}");
+        assert_eq!(routers.events, late_routers.events, "seed {seed}");
+    }
+}
