@@ -33,14 +33,18 @@ enum End {
 }
 
 /// A session that is in the table of sessions. Ends it when dropped, also by panic.
-pub(crate) struct Open {
+pub(crate) struct OpenSession {
     shared: Arc<Shared>,
     session: Arc<Session>,
 }
 
-impl Open {
+impl OpenSession {
     /// Opens a session for the client of `socket`; `None` if there are as many as there may be.
-    pub(crate) fn open(shared: &Arc<Shared>, socket: &Socket, client: IpAddr) -> io::Result<Option<Open>> {
+    pub(crate) fn begin(
+        shared: &Arc<Shared>,
+        socket: &Socket,
+        client: IpAddr,
+    ) -> io::Result<Option<OpenSession>> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|e| io::Error::other(e.to_string()))?;
         let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
@@ -49,11 +53,11 @@ impl Open {
             return Ok(None);
         }
         shared.counters.sessions.fetch_add(1, Relaxed);
-        Ok(Some(Open { shared: Arc::clone(shared), session }))
+        Ok(Some(OpenSession { shared: Arc::clone(shared), session }))
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenSession {
     fn drop(&mut self) {
         self.session.end_flows(FLOWS_PATIENCE);
         self.shared.sessions.remove(self.session.id);
@@ -61,7 +65,7 @@ impl Drop for Open {
 }
 
 /// The life of a session. `early` is what came with the first line.
-pub(crate) fn run(open: Open, socket: Socket, early: &[u8], slot: Slot) {
+pub(crate) fn run(open: OpenSession, socket: Socket, early: &[u8], slot: Slot) {
     let (shared, session) = (Arc::clone(&open.shared), Arc::clone(&open.session));
     let mut control = Control {
         shared: &shared,

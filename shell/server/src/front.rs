@@ -1,6 +1,6 @@
 //! The front thread: accepts, and serves all connections that need no thread of their own.
 use crate::connection::{Connection, Next};
-use crate::control::{self, Open};
+use crate::control::{self, OpenSession};
 use crate::flow;
 use crate::shared::{Shared, Slot};
 use crate::stats::Refusal;
@@ -79,8 +79,8 @@ impl Front<'_> {
     /// Advances those that are ready, and drops those whose time is up.
     fn step(&mut self, ready: &[bool], now: Time) {
         let connections = std::mem::take(&mut self.connections);
-        for (mut connection, ready) in connections.into_iter().zip(ready) {
-            let next = match ready {
+        for (mut connection, is_ready) in connections.into_iter().zip(ready) {
+            let next = match is_ready {
                 true => connection.step(self.shared, now),
                 false => Next::Stay,
             };
@@ -144,7 +144,7 @@ impl Front<'_> {
         &self,
         connection: &Connection,
         token: Option<Token>,
-    ) -> Result<Open, (ErrorCode, String)> {
+    ) -> Result<OpenSession, (ErrorCode, String)> {
         if let Some(secret) = &self.shared.token {
             let right = token.is_some_and(|t| t.matches(secret));
             right
@@ -152,7 +152,7 @@ impl Front<'_> {
                 .ok_or((ErrorCode::Token, "this server asks for a token, and that is not it".to_owned()))?;
         }
         let most = self.shared.config.max_sessions;
-        match Open::open(self.shared, &connection.socket, connection.client) {
+        match OpenSession::begin(self.shared, &connection.socket, connection.client) {
             Ok(Some(open)) => Ok(open),
             Ok(None) => {
                 Err((ErrorCode::Full, format!("{most} sessions are open, the most this server takes")))

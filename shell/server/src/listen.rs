@@ -4,6 +4,7 @@ use fathom_os::timestamp::{Stamping, enable};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// Connections that the kernel holds for us. Source: above the 20 connects/s of one client for many clients at once.
@@ -43,8 +44,8 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         let tcp = tcp_listener(address, config).map_err(refused("TCP"))?;
         listening.port = port_of(&tcp).map_err(refused("TCP"))?;
         let same_port = SocketAddr::new(*ip, listening.port);
-        let refused = |error| ServerError::Listen { address: same_port, transport: "UDP", error };
-        listening.udp.push(udp_socket(same_port).map_err(refused)?);
+        let udp_refused = |error| ServerError::Listen { address: same_port, transport: "UDP", error };
+        listening.udp.push(udp_socket(same_port).map_err(udp_refused)?);
         listening.tcp.push(tcp);
         listening.addresses.extend(reachable(*ip));
     }
@@ -95,7 +96,7 @@ fn udp_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     socket.bind(&address.into())?;
     // Where the kernel refuses, the moment of reading serves.
-    let _ = enable(std::os::fd::AsFd::as_fd(&socket), Stamping::Arrivals);
+    let _ = enable(socket.as_fd(), Stamping::Arrivals);
     Ok(socket)
 }
 

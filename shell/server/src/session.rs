@@ -123,6 +123,6 @@ impl Session {
         flows.ended = true;
         flows.open.values().for_each(|flow| flow.interrupt());
         drop(flows);
-        wait_until(&self.flows, &self.flow_ended, patience, |flows| flows.open.is_empty());
+        wait_until(&self.flows, &self.flow_ended, patience, |f| f.open.is_empty());
     }
 }

@@ -67,8 +67,8 @@ fn a_port_in_use_is_named() {
     let text = error.to_string();
     assert!(text.contains(&server.v4().to_string()) && text.contains("--port"), "{text}");
     let token = Some("not visible".into());
-    let error = Server::start(Config { token, ..Config::default() }).unwrap_err();
-    assert!(matches!(error, ServerError::Token), "{error:?}");
+    let bad_token = Server::start(Config { token, ..Config::default() }).unwrap_err();
+    assert!(matches!(bad_token, ServerError::Token), "{bad_token:?}");
 }
 
 #[test]

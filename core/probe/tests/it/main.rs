@@ -1,0 +1,3 @@
+//! The protocol from outside.
+mod protocol;
+mod protocol_bytes;

@@ -1,0 +1,267 @@
+//! The protocol: its document, its forms, its limits.
+use crate::protocol_bytes::check;
+use fathom_probe::protocol::*;
+use fathom_units::Rng;
+use std::path::PathBuf;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn first_lines_read_and_print_as_in_the_document() {
+    let id = "00112233445566778899aabbccddeeff";
+    let flow = |direction, cc: Option<&str>| {
+        FirstLine::Flow(FlowRequest {
+            session: id.parse().unwrap(),
+            number: 7,
+            direction,
+            congestion_control: cc.map(|c| c.parse().unwrap()),
+        })
+    };
+    let cases = [
+        ("FATHOM/1 CONTROL".into(), FirstLine::Control { token: None }),
+        ("FATHOM/1 CONTROL s3cret".into(), FirstLine::Control { token: Some("s3cret".parse().unwrap()) }),
+        (format!("FATHOM/1 FLOW {id} 7 up cubic"), flow(Direction::Up, Some("cubic"))),
+        (format!("FATHOM/1 FLOW {id} 7 down -"), flow(Direction::Down, None)),
+        ("GET /probe HTTP/1.1".into(), FirstLine::Http),
+    ];
+    for (text, value) in cases {
+        assert_eq!(FirstLine::parse(text.as_bytes()), Ok(value.clone()), "{text}");
+        assert_eq!(value.to_string(), text);
+    }
+}
+
+#[test]
+fn first_lines_that_are_none() {
+    use FirstLineError as E;
+    let long = format!("FATHOM/1 CONTROL {}", "x".repeat(240));
+    let token = format!("FATHOM/1 CONTROL {}", "x".repeat(129));
+    let id = "00112233445566778899aabbccddeeff";
+    let of = |text: &str| FirstLine::parse(text.as_bytes()).unwrap_err();
+    for text in ["", "SSH-2.0-x", "\u{16}\u{3}\u{1}", "get / HTTP/1.1", " FATHOM/1 CONTROL"] {
+        assert_eq!(of(text), E::Foreign, "{text:?}");
+    }
+    assert_eq!(of("FATHOM/2 CONTROL"), E::Version);
+    assert_eq!(of(&long), E::NotALine);
+    assert_eq!(of("FATHOM/1 CONTROL \u{e9}"), E::NotALine);
+    let malformed = [
+        token,
+        "FATHOM/1".into(),
+        "FATHOM/1 CONTROL ".into(),
+        "FATHOM/1 CONTROL  a".into(),
+        "FATHOM/1 control".into(),
+        format!("FATHOM/1 FLOW {id} 7 up"),
+        format!("FATHOM/1 FLOW {id} 7 up cubic x"),
+        format!("FATHOM/1 FLOW {id} +7 up cubic"),
+        format!("FATHOM/1 FLOW {id} 4294967296 up cubic"),
+        format!("FATHOM/1 FLOW {id} 7 left cubic"),
+        format!("FATHOM/1 FLOW {id} 7 up sixteen_letters_"),
+        format!("FATHOM/1 FLOW {id} 7 up a/b"),
+        format!("FATHOM/1 FLOW {} 7 up -", &id[1..]),
+        format!("FATHOM/1 FLOW +{} 7 up -", &id[1..]),
+    ];
+    for text in malformed {
+        assert!(matches!(of(&text), E::Malformed(_)), "{text}: {:?}", of(&text));
+    }
+}
+
+#[test]
+fn answers_to_flows() {
+    let ok = FlowAnswer::Ok { congestion_control: "bbr".parse().unwrap() };
+    assert_eq!(FlowAnswer::parse(b"OK bbr"), Ok(ok));
+    let err = |code, message: &str| Ok(FlowAnswer::Err { code, message: message.into() });
+    assert_eq!(FlowAnswer::parse(b"ERR full 64 flows are open"), err(ErrorCode::Full, "64 flows are open"));
+    assert_eq!(FlowAnswer::parse(b"ERR of_tomorrow"), err(ErrorCode::Other, ""));
+    for bad in [&b"OK"[..], b"OK ", b"NO", b"", b"\xff\xfe"] {
+        assert!(FlowAnswer::parse(bad).is_err(), "{bad:?}");
+    }
+}
+
+#[test]
+fn control_lines_have_the_form_of_the_document() {
+    let line = |m: &ServerMessage| String::from_utf8(m.to_line()).unwrap();
+    let hello = ServerMessage::Hello {
+        session: SessionId([0xab; 16]),
+        address: "2001:db8::1".parse().unwrap(),
+        version: "0.1.0".into(),
+        congestion_controls: vec!["cubic".into()],
+        limits: Limits { seconds: 600, bytes: 5, flows: 64 },
+    };
+    assert_eq!(
+        line(&hello),
+        "{\"hello\":{\"session\":\"abababababababababababababababab\",\"address\":\"2001:db8::1\",\
+         \"version\":\"0.1.0\",\"congestion_controls\":[\"cubic\"],\
+         \"limits\":{\"seconds\":600,\"bytes\":5,\"flows\":64}}}\n"
+    );
+    let up = FlowReport { number: 1, bytes: 2, rtt_us: None, cwnd_bytes: None, retransmits: None };
+    let down = FlowReport { number: 3, bytes: 4, rtt_us: Some(5), cwnd_bytes: Some(6), retransmits: Some(7) };
+    assert_eq!(
+        line(&ServerMessage::Report { at_ns: 9, flows: vec![up, down] }),
+        "{\"report\":{\"at_ns\":9,\"flows\":[{\"number\":1,\"bytes\":2},\
+         {\"number\":3,\"bytes\":4,\"rtt_us\":5,\"cwnd_bytes\":6,\"retransmits\":7}]}}\n"
+    );
+    assert_eq!(ClientMessage::ReportEvery { ms: 50 }.to_line(), b"{\"report_every\":{\"ms\":50}}\n");
+    assert_eq!(ClientMessage::Bye {}.to_line(), b"{\"bye\":{}}\n");
+    for unknown in ["{}", "{\"fly\":{}}", "{\"bye\":{},\"bye\":{}}", "[]", "null", "{\"report_every\":{}}"] {
+        assert!(ClientMessage::parse(unknown.as_bytes()).is_err(), "{unknown}");
+    }
+    // A field of tomorrow, and a code of tomorrow.
+    assert_eq!(ClientMessage::parse(b"{\"bye\":{\"why\":1}}"), Ok(ClientMessage::Bye {}));
+    let error = ServerMessage::parse(b"{\"error\":{\"code\":\"weather\",\"message\":\"m\",\"x\":0}}");
+    assert_eq!(error, Ok(ServerMessage::Error { code: ErrorCode::Other, message: "m".into() }));
+}
+
+#[test]
+fn deep_and_long_json_is_refused_not_followed() {
+    for text in ["[".repeat(60_000), "{\"report\":".repeat(6_000), "\"".repeat(60_000)] {
+        assert!(ClientMessage::parse(text.as_bytes()).is_err());
+        assert!(ServerMessage::parse(text.as_bytes()).is_err());
+    }
+}
+
+#[test]
+fn lines_are_bounded() {
+    let mut reader = LineReader::new(4);
+    reader.push(b"abc\nde\r\n");
+    assert_eq!(reader.next_line(), Ok(Some(b"abc".to_vec())));
+    assert_eq!(reader.next_line(), Ok(Some(b"de".to_vec())));
+    assert_eq!(reader.next_line(), Ok(None));
+    reader.push(b"abc");
+    assert_eq!(reader.next_line(), Ok(None));
+    reader.push(b"d");
+    assert_eq!(reader.next_line(), Err(LineTooLong { limit_bytes: 4 }));
+    let mut whole = LineReader::new(4);
+    whole.push(b"abcd\nrest");
+    assert!(whole.next_line().is_err(), "too long though it has ended");
+}
+
+#[test]
+fn a_udp_probe_has_the_offsets_of_the_document() {
+    let probe = UdpProbe {
+        kind: UdpKind::Reply,
+        session: SessionId(core::array::from_fn(|i| i as u8)),
+        sequence: 0x0101,
+        client_send_ns: 0x0202,
+        server_receive_ns: 0x0303,
+        server_send_ns: 0x0404,
+        received: 0x0505,
+    };
+    let bytes = probe.encode();
+    assert_eq!((&bytes[..4], bytes[4], &bytes[5..8]), (&b"FTH1"[..], 2, &[0; 3][..]));
+    assert_eq!(bytes[8..24], probe.session.0);
+    let fields: Vec<u64> = bytes[24..].chunks(8).map(|b| u64::from_be_bytes(b.try_into().unwrap())).collect();
+    assert_eq!(fields, [0x0101, 0x0202, 0x0303, 0x0404, 0x0505]);
+    assert_eq!(UdpProbe::decode(&bytes[..63]), Err(UdpProbeError::Length(63)));
+    assert_eq!(UdpProbe::decode(&[0; 64]), Err(UdpProbeError::Magic));
+    let mut odd = bytes;
+    odd[4] = 3;
+    assert_eq!(UdpProbe::decode(&odd), Err(UdpProbeError::Kind(3)));
+    assert_eq!(UdpProbe::request(probe.session, 1, 2).encode()[40..], [0; 24]);
+}
+
+#[test]
+fn http_heads() {
+    let (request, length) = parse_request(b"GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET").unwrap().unwrap();
+    assert_eq!((request, length), (HttpRequest { path: "/x", close: false }, 28));
+    let close = |text: &str| parse_request(text.as_bytes()).unwrap().unwrap().0.close;
+    assert!(close("GET / HTTP/1.0\r\n\r\n"));
+    assert!(close("GET / HTTP/1.1\r\nconnection: keep-alive, Close\r\n\r\n"));
+    assert!(!close("GET / HTTP/1.1\r\nconnection: keep-alive\r\n\r\n"));
+    let answer = http_response(200, "text/plain", b"hello");
+    let (response, head) = parse_response(&answer).unwrap().unwrap();
+    assert_eq!(response, HttpResponse { status: 200, body_bytes: 5, close: false });
+    assert_eq!(&answer[head..], b"hello");
+    let request_error = |text: &str| parse_request(text.as_bytes()).unwrap_err();
+    assert_eq!(request_error("POST / HTTP/1.1\r\n\r\n"), HttpError::Method);
+    assert_eq!(request_error("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"), HttpError::Body);
+    assert_eq!(request_error("GET /\r\n\r\n"), HttpError::Malformed);
+    let unended = "GET / HTTP/1.1\r\n".to_owned() + &"x: y\r\n".repeat(700);
+    assert_eq!(request_error(&unended), HttpError::TooLong);
+    assert_eq!(parse_request(&unended.as_bytes()[..HTTP_HEAD_LIMIT_BYTES - 1]), Ok(None));
+    let response_error = |text: &str| parse_response(text.as_bytes()).unwrap_err();
+    assert_eq!(response_error("HTTP/1.1 200 OK\r\n\r\n"), HttpError::Body);
+    assert_eq!(response_error("HTTP/1.1 2x0 OK\r\n\r\n"), HttpError::Malformed);
+    let two = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
+    assert_eq!(response_error(two), HttpError::Malformed);
+}
+
+#[test]
+fn a_host_cannot_smuggle_a_request() {
+    let request = probe_request("evil\r\n\r\nGET / HTTP/1.1");
+    let (_, length) = parse_request(&request).unwrap().unwrap();
+    assert_eq!(length, request.len());
+}
+
+#[test]
+fn secrets_are_compared_whole_and_not_shown() {
+    let token = |text: &str| text.parse::<Token>().unwrap();
+    for (other, same) in [("abc", true), ("abd", false), ("ab", false), ("abcd", false), ("xbc", false)] {
+        assert_eq!(token("abc").matches(&token(other)), same, "{other}");
+    }
+    assert!(!format!("{:?}", token("abc")).contains("abc"));
+}
+
+/// Valid forms, cut short and with bytes changed.
+#[test]
+fn whatever_arrives_nothing_panics() {
+    let id = SessionId([7; 16]);
+    let forms: Vec<Vec<u8>> = vec![
+        format!("FATHOM/1 FLOW {id} 4294967295 down reno\nOK reno\nERR full words\n").into_bytes(),
+        b"FATHOM/1 CONTROL token\n{\"report_every\":{\"ms\":50}}\n{\"bye\":{}}\n".to_vec(),
+        ServerMessage::Report { at_ns: u64::MAX, flows: vec![] }.to_line(),
+        ServerMessage::Error { code: ErrorCode::Limit, message: "a \"b\" \u{1f600}".into() }.to_line(),
+        [probe_request("h"), http_response(200, "text/plain", b"x")].concat(),
+        http_response(431, "text/plain", b"x"),
+        UdpProbe::request(id, u64::MAX, 3).encode().to_vec(),
+    ];
+    let seed = 1;
+    let mut rng = Rng::new(seed);
+    for form in &forms {
+        (0..=form.len()).for_each(|cut| check(&form[..cut]));
+    }
+    for _ in 0..20_000 {
+        let mut bytes = forms[rng.below(forms.len() as u64) as usize].clone();
+        for _ in 0..rng.below(6) {
+            let at = rng.below(bytes.len() as u64) as usize;
+            bytes[at] = rng.next_u64() as u8;
+        }
+        check(&bytes);
+    }
+}
+
+#[test]
+fn the_corpus_of_the_fuzz_target_holds() {
+    let folder = root().join("fuzz/corpus/protocol");
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        check(&std::fs::read(entry.unwrap().path()).unwrap());
+        count += 1;
+    }
+    assert!(count >= 5, "{count} files in {}", folder.display());
+}
+
+#[test]
+fn the_document_names_every_code_and_limit() {
+    let text = std::fs::read_to_string(root().join("docs/protocol.md")).unwrap();
+    let codes = ["full", "token", "version", "limit", "malformed", "session", "number"];
+    for code in codes {
+        assert_ne!(ErrorCode::from_name(code), ErrorCode::Other, "{code}");
+        assert!(text.contains(&format!("`{code}`")), "code {code} is not in docs/protocol.md");
+    }
+    let limits = [
+        format!("default {DEFAULT_PORT}"),
+        format!("at most {FIRST_LINE_LIMIT_BYTES} bytes"),
+        format!("within {FIRST_LINE_TIMEOUT}").replace("5s", "5 s"),
+        format!("at most {} KiB", CONTROL_LINE_LIMIT_BYTES / 1024),
+        format!("{REPORT_EVERY_MIN_MS} to 10,000"),
+        format!("{UDP_PROBE_BYTES} bytes, request and reply alike"),
+        format!("1 to {TOKEN_LIMIT_BYTES} visible"),
+        format!("1 to {CONGESTION_CONTROL_LIMIT_BYTES} letters"),
+        format!("{} KiB for a head", HTTP_HEAD_LIMIT_BYTES / 1024),
+    ];
+    assert_eq!(REPORT_EVERY_MAX_MS, 10_000);
+    for limit in limits {
+        assert!(text.contains(&limit), "\"{limit}\" is not in docs/protocol.md");
+    }
+}

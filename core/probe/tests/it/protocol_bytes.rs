@@ -1,0 +1,81 @@
+//! What must hold for any bytes whatever. The fuzz target `protocol` runs the same function.
+use fathom_probe::protocol::{
+    ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, parse_request, parse_response,
+};
+
+/// # Panics
+/// If something does not hold.
+pub(crate) fn check(bytes: &[u8]) {
+    for line in bytes.split(|b| *b == b'\n') {
+        check_line(line);
+    }
+    check_line(bytes);
+    check_udp(bytes);
+    check_cutting(bytes);
+    check_http(bytes);
+}
+
+/// What can be read can be written, and then reads the same.
+fn check_line(line: &[u8]) {
+    if let Ok(first) = FirstLine::parse(line) {
+        assert_eq!(FirstLine::parse(first.to_string().as_bytes()), Ok(first));
+    }
+    if let Ok(answer) = FlowAnswer::parse(line) {
+        assert_eq!(FlowAnswer::parse(answer.to_string().as_bytes()), Ok(answer));
+    }
+    if let Ok(message) = ClientMessage::parse(line) {
+        assert_eq!(ClientMessage::parse(&message.to_line()), Ok(message));
+    }
+    if let Ok(message) = ServerMessage::parse(line) {
+        assert_eq!(ServerMessage::parse(&message.to_line()), Ok(message));
+    }
+}
+
+fn check_udp(bytes: &[u8]) {
+    if let Ok(probe) = UdpProbe::decode(bytes) {
+        assert_eq!(UdpProbe::decode(&probe.encode()), Ok(probe));
+    }
+}
+
+/// Lines are the same however the stream is cut.
+fn check_cutting(bytes: &[u8]) {
+    const LIMIT: usize = 40;
+    let step = usize::from(bytes.first().copied().unwrap_or(0)) % 7 + 1;
+    let mut expected = Vec::new();
+    for line in bytes.split_inclusive(|b| *b == b'\n') {
+        if line.len() > LIMIT || (line.len() == LIMIT && !line.ends_with(b"\n")) {
+            expected.push(None);
+            break;
+        }
+        if let Some(line) = line.strip_suffix(b"\n") {
+            expected.push(Some(line.strip_suffix(b"\r").unwrap_or(line).to_vec()));
+        }
+    }
+    let (mut reader, mut seen) = (LineReader::new(LIMIT), Vec::new());
+    'stream: for chunk in bytes.chunks(step) {
+        reader.push(chunk);
+        loop {
+            match reader.next_line() {
+                Ok(Some(line)) => seen.push(Some(line)),
+                Ok(None) => break,
+                Err(_) => {
+                    seen.push(None);
+                    break 'stream;
+                }
+            }
+        }
+    }
+    assert_eq!(seen, expected);
+}
+
+/// A head is the same whatever follows it, and is not longer than what there is.
+fn check_http(bytes: &[u8]) {
+    if let Ok(Some((request, length))) = parse_request(bytes) {
+        assert_eq!(parse_request(&bytes[..length]), Ok(Some((request, length))));
+        assert_eq!(parse_request(&bytes[..length - 1]), Ok(None));
+    }
+    if let Ok(Some((response, length))) = parse_response(bytes) {
+        assert_eq!(parse_response(&bytes[..length]), Ok(Some((response, length))));
+        assert_eq!(parse_response(&bytes[..length - 1]), Ok(None));
+    }
+}
