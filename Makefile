@@ -17,7 +17,7 @@ docs:
 
 # Rewrites the expected results in golden/ and docs/metrics.md; read the difference before you commit it.
 golden:
-	FATHOM_GOLDEN=write cargo test --workspace --locked
+	UPDATE_GOLDEN=1 cargo test --workspace --locked
 
 # The figures in docs/figures.md, beside the peers, in the same run. Needs root; about 20 minutes.
 bench: setup

@@ -64,7 +64,7 @@ def line(up_rate, up_limit, up_delay="5ms", queue="fifo"):
     return f"""name = "bench"
 about = "one bottleneck"
 source = "bench"
-[[line.hop]]
+[[hop]]
 name = "access"
 up = {{ rate = "{up_rate}", delay = "{up_delay}", queue = "{queue} limit {up_limit}" }}
 down = {{ rate = "200Mbit", delay = "{up_delay}", queue = "fifo limit 1000p" }}

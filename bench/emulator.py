@@ -8,7 +8,7 @@ from common import lab, percentile
 IDLE = """name = "bench"
 about = "an idle line"
 source = "bench"
-[[line.hop]]
+[[hop]]
 name = "access"
 up = { rate = "100Mbit", delay = "5ms", queue = "fifo limit 1000p" }
 down = { rate = "100Mbit", delay = "5ms", queue = "fifo limit 1000p" }

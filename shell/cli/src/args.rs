@@ -10,7 +10,7 @@ Examples:
   fathom demo                        see bufferbloat on this machine, in under a minute
   fathom serve                       on one machine, then ...
   fathom test server.example.net     ... on another: test the path between the two
-  fathom lab --line dsl -- ping -c 5 198.18.0.2
+  fathom lab --line dsl -- ping -c 5 198.19.0.2
 
 Exit codes: 0 done and healthy; 1 done, bufferbloat found; 2 usage or input error;
 3 environment (permission, missing kernel feature, unreachable); 4 measurement invalid.";
@@ -52,6 +52,22 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// As it is typed, for messages.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Command::Demo(_) => "demo",
+            Command::Test(_) => "test",
+            Command::Serve(_) => "serve",
+            Command::Lab(_) => "lab",
+            Command::Report(_) => "report",
+            Command::Compare(_) => "compare",
+            Command::Man => "man",
+            Command::Completions { .. } => "completions",
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum When {
     Auto,
@@ -65,7 +81,7 @@ pub(crate) struct OutputArgs {
     /// Print the whole run as one JSON document instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write the result to FILE as well; its ending says the form: .json .json.gz .html .csv .flent.gz (repeatable)
+    /// Write the result to FILE as well; its ending says the form: .json .json.gz .html .svg .csv .flent.gz (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 }
@@ -179,7 +195,7 @@ pub(crate) struct LabArgs {
     /// Seed of loss, reordering and flow hashes
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
-    /// Write what the queues did to FILE (.json .json.gz .html .csv)
+    /// Write what the queues did to FILE (.json .json.gz .csv); repeatable
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
     /// List the built-in lines

@@ -1,7 +1,7 @@
 //! `--line`: a built-in name or a scenario file.
 use crate::failure::Failure;
 use fathom_qdisc::Spec;
-use fathom_scenario::{BUILTIN_NAMES, LinePlan, Plan, builtin};
+use fathom_scenario::{BUILTIN_NAMES, LinePlan, Plan, builtin_plan, parse};
 use fathom_units::Rate;
 use std::io::Read;
 use std::path::Path;
@@ -11,8 +11,8 @@ const MAX_SCENARIO_BYTES: u64 = 1 << 20;
 
 /// Finds and reads the plan.
 pub(crate) fn load(name: &str) -> Result<Plan, Failure> {
-    if let Some(plan) = builtin(name) {
-        return Ok(plan);
+    if let Some(plan) = builtin_plan(name) {
+        return plan.map_err(Failure::input);
     }
     if !name.contains(['/', '.']) && !Path::new(name).exists() {
         return Err(Failure::input(format_args!(
@@ -22,14 +22,16 @@ pub(crate) fn load(name: &str) -> Result<Plan, Failure> {
         )));
     }
     let text = read(name).map_err(|e| Failure::input(format_args!("{name}: {e}")))?;
-    Plan::parse(name, &text).map_err(Failure::input)
+    parse(&text, name).map_err(Failure::input)
 }
 
 fn read(path: &str) -> std::io::Result<String> {
     let mut text = String::new();
     let size = std::fs::File::open(path)?.take(MAX_SCENARIO_BYTES + 1).read_to_string(&mut text)?;
     if size as u64 > MAX_SCENARIO_BYTES {
-        return Err(std::io::Error::other(format!("larger than a scenario can be ({MAX_SCENARIO_BYTES} bytes)")));
+        return Err(std::io::Error::other(format!(
+            "larger than a scenario can be ({MAX_SCENARIO_BYTES} bytes)"
+        )));
     }
     Ok(text)
 }
@@ -43,7 +45,9 @@ fn closest(name: &str) -> &'static str {
 /// The plan with `queue` in place of the queue of each direction's slowest hop: where a bottleneck's queue is.
 pub(crate) fn with_queue(line: &LinePlan, queue: &Spec) -> LinePlan {
     let mut line = line.clone();
-    let slowest = |rate: &dyn Fn(usize) -> Option<Rate>| (0..line.hops.len()).min_by_key(|i| rate(*i).unwrap_or(MAX_RATE));
+    let slowest = |rate: &dyn Fn(usize) -> Option<Rate>| {
+        (0..line.hops.len()).min_by_key(|i| rate(*i).unwrap_or(MAX_RATE))
+    };
     let up = slowest(&|i| line.hops[i].up.rate);
     let down = slowest(&|i| line.hops[i].down.rate);
     if let Some(i) = up {

@@ -50,7 +50,12 @@ impl Live {
     fn phase_ended(&mut self, phase: &Phase) {
         self.view.phase_ended(phase.end, Time::from_nanos(phase.end_ns));
         if self.screen.is_none() {
-            terminal::note(&format!("{:<6}{:5.1} s, {}", name(phase.kind), phase.seconds(), reason(phase.end)));
+            terminal::note(&format!(
+                "{:<6}{:5.1} s, {}",
+                name(phase.kind),
+                phase.seconds(),
+                reason(phase.end)
+            ));
         }
     }
 

@@ -5,13 +5,13 @@ mod failure;
 mod line;
 mod live;
 mod result;
-mod run;
 mod signal;
 mod terminal;
+mod truth;
 
 use args::{Cli, Command};
 use clap::Parser;
-use failure::{Exit, Outcome};
+use failure::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -11,6 +11,7 @@ use std::path::Path;
 enum Form {
     Run,
     Html,
+    Svg,
     Csv,
     Flent,
 }
@@ -22,25 +23,30 @@ fn form(path: &Path) -> Result<Form, Failure> {
         (".json", Form::Run),
         (".json.gz", Form::Run),
         (".html", Form::Html),
+        (".svg", Form::Svg),
         (".csv", Form::Csv),
         (".csv.gz", Form::Csv),
     ];
     forms.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, form)| *form).ok_or_else(|| {
         let path = path.display();
         Failure::input(format_args!(
-            "{path}: unknown ending (known: .json .json.gz .html .csv .csv.gz .flent.gz)\n  try: {path}.html"
+            "{path}: unknown ending (known: .json .json.gz .html .svg .csv .csv.gz .flent.gz)\n  try: {path}.html"
         ))
     })
 }
 
 /// Refuses a name that could not be written in the end, before anything is measured.
-pub(crate) fn check_names<'a>(paths: impl IntoIterator<Item = &'a std::path::PathBuf>) -> Result<(), Failure> {
+pub(crate) fn check_names<'a>(
+    paths: impl IntoIterator<Item = &'a std::path::PathBuf>,
+) -> Result<(), Failure> {
     for path in paths {
         form(path)?;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             let folder = folder.display();
-            return Err(Failure::input(format_args!("{folder}: no such directory\n  try: mkdir -p {folder}")));
+            return Err(Failure::input(format_args!(
+                "{folder}: no such directory\n  try: mkdir -p {folder}"
+            )));
         }
     }
     Ok(())
@@ -49,14 +55,15 @@ pub(crate) fn check_names<'a>(paths: impl IntoIterator<Item = &'a std::path::Pat
 /// Writes `runs` in the form that the ending of `path` names. Only a page takes more than one.
 pub(crate) fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), Failure> {
     let one = || match runs {
-        [(run, _)] => Ok(*run),
+        [one] => Ok(*one),
         _ => Err(Failure::input(format_args!("{}: only .html takes {} runs", path.display(), runs.len()))),
     };
     let written = match form(path)? {
         Form::Html => fathom_store::write(path, &fathom_report::html(runs)),
-        Form::Run => fathom_store::save(path, one()?),
-        Form::Csv => fathom_store::write(path, &fathom_report::csv(one()?)),
-        Form::Flent => fathom_store::write(path, &fathom_report::flent(one()?)),
+        Form::Run => fathom_store::save(path, one()?.0),
+        Form::Svg => fathom_store::write(path, &fathom_report::svg(one()?.0, one()?.1)),
+        Form::Csv => fathom_store::write(path, &fathom_report::csv(one()?.0)),
+        Form::Flent => fathom_store::write(path, &fathom_report::flent(one()?.0)),
     };
     written.map_err(Failure::environment)
 }
@@ -67,7 +74,7 @@ pub(crate) fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), Fail
 pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
     let diagnosis = diagnose(run);
     if output.json {
-        terminal::print(&(run.to_json() + "\n"))?;
+        print_json(run)?;
     } else {
         let (style, columns) = terminal::stdout_form(when);
         terminal::print(&fathom_report::summary(run, &diagnosis, columns, style))?;
@@ -79,6 +86,12 @@ pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
     }
     written.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(exit_of(run, &diagnosis))
+}
+
+/// Prints `run` as one line of JSON.
+pub(crate) fn print_json(run: &Run) -> Result<(), Failure> {
+    let text = serde_json::to_string(run).map_err(Failure::environment)?;
+    terminal::print(&(text + "\n"))
 }
 
 /// The exit code that a result stands for.

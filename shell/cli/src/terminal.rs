@@ -44,7 +44,8 @@ pub(crate) fn stdout_form(when: When) -> (Style, u16) {
 
 /// The first of the variables that is set decides, as in setlocale(3).
 fn is_unicode() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.is_empty()));
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.is_empty()));
     // Without any locale (a service, a container) the reader is a file or a modern terminal: both take UTF-8.
     locale.is_none_or(|l| {
         let l = l.to_ascii_lowercase();
@@ -70,8 +71,7 @@ impl Screen {
     }
     /// Draws what `render` gives for the present size.
     pub(crate) fn draw(&mut self, render: impl FnOnce(u16, u16, Style) -> String) {
-        let (columns, rows) =
-            terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (w, h));
+        let (columns, rows) = terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (w, h));
         // Each line is cleared to its end, then the rest of the screen, so that nothing flickers.
         let text = render(columns, rows, self.style).trim_end().replace('\n', "\x1b[K\r\n");
         let _ = write!(io::stderr().lock(), "\x1b[H{text}\x1b[K\x1b[J");

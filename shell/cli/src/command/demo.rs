@@ -3,7 +3,7 @@ use crate::args::{DemoArgs, When};
 use crate::command::test::failure;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::live::Live;
-use crate::{line, result, run, signal, terminal};
+use crate::{line, result, signal, terminal, truth};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_drive::{PhasePlan, TestConfig, run_test};
 use fathom_lab::{Lab, LabOptions};
@@ -16,9 +16,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The longest that the two runs may take together is 60 s. CUBIC fills seed 3's buffer in about 12 s.
-const BEFORE: [(PhaseKind, u64, u64); 3] = [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 16, 22), (PhaseKind::Drain, 1, 4)];
+const BEFORE: [(PhaseKind, u64, u64); 3] =
+    [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 16, 22), (PhaseKind::Drain, 1, 4)];
 /// A queue that manages itself has nothing to show after 12 s that it did not show before.
-const AFTER: [(PhaseKind, u64, u64); 3] = [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 12, 14), (PhaseKind::Drain, 1, 2)];
+const AFTER: [(PhaseKind, u64, u64); 3] =
+    [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 12, 14), (PhaseKind::Drain, 1, 2)];
 
 /// Measures both, shows both, writes the report.
 pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
@@ -43,12 +45,19 @@ pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
     if keep {
         save(&args.output_dir, &runs)?;
     }
-    Ok(runs.iter().map(|(r, d)| result::exit_of(r, d)).find(|e| *e as u8 >= Exit::Input as u8).unwrap_or(Exit::Healthy))
+    Ok(runs
+        .iter()
+        .map(|(r, d)| result::exit_of(r, d))
+        .find(|e| *e as u8 >= Exit::Input as u8)
+        .unwrap_or(Exit::Healthy))
 }
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| {
-        Failure::environment(format_args!("{}: {e}\n  try: --output-dir DIR, or --output-dir '' for none", folder.display()))
+        Failure::environment(format_args!(
+            "{}: {e}\n  try: --output-dir DIR, or --output-dir '' for none",
+            folder.display()
+        ))
     })
 }
 
@@ -67,7 +76,8 @@ fn measure(
     when: When,
 ) -> Result<(Run, Diagnosis), Failure> {
     let clock = Clock::start();
-    let options = LabOptions { congestion_control: args.congestion_control.clone(), ..LabOptions::new(clock, 1) };
+    let options =
+        LabOptions { congestion_control: args.congestion_control.clone(), ..LabOptions::new(clock, 1) };
     let lab = Lab::start(line, &options).map_err(Failure::environment)?;
     let server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
     let _server = server.map_err(Failure::environment)?;
@@ -89,14 +99,14 @@ fn measure(
     let mut run = measured.map_err(Failure::environment)?.map_err(|e| failure(&e))?;
     title.clone_into(&mut run.title);
     "demo".clone_into(&mut run.command);
-    run::add_truth(&mut run, lab.finish().map_err(Failure::environment)?);
+    truth::add(&mut run, lab.finish().map_err(Failure::environment)?);
     let diagnosis = diagnose(&run);
     Ok((run, diagnosis))
 }
 
 fn show(args: &DemoArgs, runs: &[(Run, Diagnosis)], when: When) -> Result<(), Failure> {
     if args.json {
-        return runs.iter().try_for_each(|(run, _)| terminal::print(&(run.to_json() + "\n")));
+        return runs.iter().try_for_each(|(run, _)| result::print_json(run));
     }
     let (style, columns) = terminal::stdout_form(when);
     let named: Vec<_> = ["before", "after"].into_iter().zip(runs).map(|(n, (run, d))| (n, run, d)).collect();

@@ -1,12 +1,12 @@
 //! `fathom lab`: any program behind an emulated line.
 use crate::args::LabArgs;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{line, result, signal, terminal};
+use crate::{line, result, signal, terminal, truth};
 use fathom_diagnose::diagnose;
-use fathom_lab::{Child, Lab, LabOptions, LabReport, QueueReport, Side};
+use fathom_lab::{Child, Lab, LabOptions, QueueReport, Side};
 use fathom_metric::{Direction, Run};
-use fathom_os::clock::Clock;
-use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin};
+use fathom_os::clock::{Clock, wall_now};
+use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_server::{Config, Server};
 use std::process::Command;
 
@@ -17,29 +17,36 @@ pub(crate) fn run(args: &LabArgs) -> Outcome {
     }
     result::check_names(&args.output)?;
     let plan = line::load(&args.line)?;
-    let plan_line = args.queue.as_ref().map_or_else(|| plan.line.clone(), |q| line::with_queue(&plan.line, q));
+    let plan_line =
+        args.queue.as_ref().map_or_else(|| plan.line.clone(), |q| line::with_queue(&plan.line, q));
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     // The program inside gets Ctrl-C from the terminal; it decides what that means.
     let _stop = signal::stop_flag()?;
     let clock = Clock::start();
-    let started = crate::run::started_now();
-    let options = LabOptions { congestion_control: args.congestion_control.clone(), ..LabOptions::new(clock, args.seed) };
+    let started = wall_now().to_string();
+    let options = LabOptions {
+        congestion_control: args.congestion_control.clone(),
+        ..LabOptions::new(clock, args.seed)
+    };
     let lab = Lab::start(&plan_line, &options).map_err(Failure::environment)?;
-    let _server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
-    let far = args.far.as_ref().map(|command| spawn(&lab, Side::Server, &shell(Some(command)))).transpose()?;
+    let server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
+    let _server = server.map_err(Failure::environment)?;
+    let far =
+        args.far.as_ref().map(|command| spawn(&lab, Side::Server, &shell(Some(command)))).transpose()?;
     terminal::note(&welcome(&plan.name, &plan_line, &lab));
     let status = spawn(&lab, Side::Client, &args.program)?.wait().map_err(Failure::environment)?;
     drop(far);
     let report = lab.finish().map_err(Failure::environment)?;
     terminal::note(&outcome(&report.queues));
-    let run = crate::run::of_lab(&plan.name, started, report);
+    let run = truth::of_lab(&plan.name, started, report);
     save(args, &run)?;
     exit_with(status.code().unwrap_or(1))
 }
 
 fn list() -> Outcome {
     let mut text = String::new();
-    for plan in BUILTIN_NAMES.iter().filter_map(|name| builtin(name)) {
+    for plan in BUILTIN_NAMES.iter().filter_map(|name| builtin_plan(name)) {
+        let plan = plan.map_err(Failure::input)?;
         text += &format!("{:<16} {:<28} {}\n", plan.name, line::rates(&plan.line), plan.about.trim());
     }
     terminal::print(&text)?;
@@ -61,8 +68,7 @@ fn spawn(lab: &Lab, side: Side, program: &[String]) -> Result<Child, Failure> {
     let mut command = Command::new(&program[0]);
     command.args(&program[1..]).env("FATHOM_SERVER", lab.server_address().v4.to_string());
     command.env("FATHOM_CLIENT", lab.client_address().v4.to_string());
-    lab.spawn_command(side, command)
-        .map_err(|e| Failure::environment(format_args!("{}: {e}", program[0])))
+    lab.spawn_command(side, command).map_err(|e| Failure::environment(format_args!("{}: {e}", program[0])))
 }
 
 fn welcome(name: &str, plan: &LinePlan, lab: &Lab) -> String {

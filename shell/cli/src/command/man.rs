@@ -9,11 +9,10 @@ pub(crate) fn page() -> Outcome {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     let mut out = Vec::new();
-    let render = |c: clap::Command, out: &mut Vec<u8>| clap_mangen::Man::new(c).render(out);
-    render(command.clone(), &mut out).map_err(Failure::environment)?;
+    clap_mangen::Man::new(command.clone()).render(&mut out).map_err(Failure::environment)?;
     for sub in command.get_subcommands().filter(|s| !s.is_hide_set()) {
         let title = format!("fathom-{}", sub.get_name());
-        render(sub.clone().name(title), &mut out).map_err(Failure::environment)?;
+        clap_mangen::Man::new(sub.clone()).title(title).render(&mut out).map_err(Failure::environment)?;
     }
     terminal::print(&String::from_utf8_lossy(&out))?;
     Ok(Exit::Healthy)

@@ -20,12 +20,11 @@ pub(crate) fn run(args: &ReportArgs, when: When) -> Outcome {
     let runs = load(&args.files)?;
     let (style, columns) = terminal::stdout_form(when);
     for (run, diagnosis) in &runs {
-        let text = if args.output.json {
-            run.to_json() + "\n"
+        if args.output.json {
+            result::print_json(run)?;
         } else {
-            fathom_report::summary(run, diagnosis, columns, style)
-        };
-        terminal::print(&text)?;
+            terminal::print(&fathom_report::summary(run, diagnosis, columns, style))?;
+        }
     }
     write_all(&args.output.output, &runs)?;
     Ok(worst(&runs))
@@ -54,5 +53,8 @@ fn write_all(paths: &[PathBuf], runs: &[(Run, Diagnosis)]) -> Result<(), Failure
 
 /// The exit code of the worst of several results.
 fn worst(runs: &[(Run, Diagnosis)]) -> Exit {
-    runs.iter().map(|(run, d)| result::exit_of(run, d)).max_by_key(|exit| *exit as u8).unwrap_or(Exit::Healthy)
+    runs.iter()
+        .map(|(run, d)| result::exit_of(run, d))
+        .max_by_key(|exit| *exit as u8)
+        .unwrap_or(Exit::Healthy)
 }

@@ -45,15 +45,21 @@ fn config(args: &ServeArgs) -> Config {
 /// Which addresses and which command a client needs.
 fn welcome(args: &ServeArgs, server: &Server) -> String {
     let port = server.local_port();
-    let mut text = format!("fathom serve: ready on port {port}, TCP and UDP (both must pass a firewall)\non the other machine:");
+    let mut text = format!(
+        "fathom serve: ready on port {port}, TCP and UDP (both must pass a firewall)\non the other machine:"
+    );
     let token = if args.token.is_some() { " --token TOKEN" } else { "" };
     for address in server.local_addresses() {
-        text += &format!("\n  fathom test {}{token}", target(address, port));
+        text += &format!("\n  fathom test {}{token}", target(*address, port));
     }
     text + "\nCtrl-C stops it"
 }
 
 /// An address as `fathom test` takes it, without the port if it is the usual one.
 fn target(address: IpAddr, port: u16) -> String {
-    if port == fathom_drive::DEFAULT_PORT { address.to_string() } else { SocketAddr::new(address, port).to_string() }
+    if port == fathom_drive::DEFAULT_PORT {
+        address.to_string()
+    } else {
+        SocketAddr::new(address, port).to_string()
+    }
 }

@@ -66,7 +66,9 @@ fn phase(name: PhaseName, max: Duration) -> PhasePlan {
         PhaseName::Drain => PhaseKind::Drain,
     });
     match name {
-        PhaseName::Down | PhaseName::Up | PhaseName::Both => PhasePlan { min: plan.min.min(max), max, ..plan },
+        PhaseName::Down | PhaseName::Up | PhaseName::Both => {
+            PhasePlan { min: plan.min.min(max), max, ..plan }
+        }
         PhaseName::Idle | PhaseName::Drain => plan,
     }
 }

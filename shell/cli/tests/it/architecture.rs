@@ -41,13 +41,18 @@ fn edges(kind: &str) -> Edges {
 /// The table's rows: crate, crates and outside crates that it may depend on.
 fn allowed() -> Edges {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let rows = text.lines().skip_while(|l| !l.starts_with("| crate |")).skip(2).take_while(|l| l.starts_with('|'));
+    let rows =
+        text.lines().skip_while(|l| !l.starts_with("| crate |")).skip(2).take_while(|l| l.starts_with('|'));
     let mut allowed = Edges::new();
     for row in rows {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let all_above = allowed.keys().cloned().collect::<BTreeSet<String>>();
-        let mut to: BTreeSet<String> =
-            cells[1].split(", ").chain(cells[2].split(", ")).filter(|n| !n.is_empty()).map(str::to_owned).collect();
+        let mut to: BTreeSet<String> = cells[1]
+            .split(", ")
+            .chain(cells[2].split(", "))
+            .filter(|n| !n.is_empty())
+            .map(str::to_owned)
+            .collect();
         if to.remove("all of the above") {
             to.extend(all_above);
         }
@@ -63,7 +68,10 @@ fn every_dependency_is_in_the_table() {
     assert_eq!(names(&allowed), names(&actual), "crates of the table against crates of the workspace");
     for (name, to) in &actual {
         let extra: Vec<_> = to.difference(&allowed[name]).collect();
-        assert!(extra.is_empty(), "{name} depends on {extra:?}, which its row in ARCHITECTURE.md does not allow");
+        assert!(
+            extra.is_empty(),
+            "{name} depends on {extra:?}, which its row in ARCHITECTURE.md does not allow"
+        );
     }
 }
 

@@ -1,13 +1,6 @@
 //! Runs that the program itself puts together: a lab's, and a test over a lab's line.
 use fathom_lab::LabReport;
-use fathom_metric::{Instrument, Run, SCHEMA_VERSION};
-use std::time::SystemTime;
-
-/// Wall time now, RFC 3339 with milliseconds.
-pub(crate) fn started_now() -> String {
-    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
-}
-
+use fathom_metric::{Host, Instrument, Run, SCHEMA_VERSION};
 /// What the queues of a lab did while some program ran: no probes, no phases, only the truth.
 pub(crate) fn of_lab(title: &str, started: String, report: LabReport) -> Run {
     let mut run = Run {
@@ -16,7 +9,7 @@ pub(crate) fn of_lab(title: &str, started: String, report: LabReport) -> Run {
         command: "lab".to_owned(),
         started,
         title: title.to_owned(),
-        host: fathom_drive::host(),
+        host: Host::default(),
         facts: Default::default(),
         phases: Vec::new(),
         series: Vec::new(),
@@ -24,12 +17,12 @@ pub(crate) fn of_lab(title: &str, started: String, report: LabReport) -> Run {
         partial: None,
         notes: Vec::new(),
     };
-    add_truth(&mut run, report);
+    add(&mut run, report);
     run
 }
 
 /// Adds what the line knows of itself to a test over it.
-pub(crate) fn add_truth(run: &mut Run, report: LabReport) {
+pub(crate) fn add(run: &mut Run, report: LabReport) {
     run.series.extend(report.series);
     run.notes.extend(report.notes);
     run.instrument.line_lateness = Some(report.line_lateness);

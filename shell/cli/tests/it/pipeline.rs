@@ -1,0 +1,116 @@
+//! The whole pipeline on real traffic: a test over an emulated line, whose truth is known, and all that is made of it.
+use crate::program::{Ran, fathom, run, scratch};
+use serde_json::Value;
+use std::path::Path;
+
+/// 3 Mbit/s with 64 kB of tail drop: 171 ms when full, filled within two seconds.
+const SCENARIO: &str = r#"
+name = "small"
+about = "a small buffer, soon full"
+source = "test"
+[[hop]]
+name = "access"
+up = { rate = "3Mbit", delay = "10ms", queue = "fifo limit 64000b" }
+down = { rate = "20Mbit", delay = "10ms", queue = "fifo limit 256000b" }
+"#;
+
+fn test_over_lab(lab: &[&str], test: &str) -> Ran {
+    let path = scratch().join("small.toml");
+    std::fs::write(&path, SCENARIO).unwrap();
+    let script = format!("exec {} test $FATHOM_SERVER {test}", env!("CARGO_BIN_EXE_fathom"));
+    let line = path.display().to_string();
+    let mut args = vec!["lab", "--line", &line];
+    args.extend(lab);
+    args.extend(["--", "sh", "-c", &script]);
+    run(&args)
+}
+
+fn values(run: &Value, metric: &str, phase: &str) -> Vec<f64> {
+    let list =
+        |v: &Value| -> Vec<f64> { v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
+    let phase = run["phases"].as_array().unwrap().iter().find(|p| p["kind"] == phase).unwrap();
+    let (start, end) = (phase["start_ns"].as_f64().unwrap(), phase["end_ns"].as_f64().unwrap());
+    let series =
+        run["series"].as_array().unwrap().iter().find(|s| s["metric"] == metric && s["flow"].is_null());
+    let series = series.unwrap_or_else(|| panic!("no {metric}"));
+    let inside = |(at, _): &(f64, f64)| (start..end).contains(at);
+    list(&series["at_ns"]).into_iter().zip(list(&series["values"])).filter(inside).map(|(_, v)| v).collect()
+}
+
+fn median(mut v: Vec<f64>) -> f64 {
+    v.sort_by(f64::total_cmp);
+    v[v.len() / 2]
+}
+
+#[test]
+fn finds_the_bloat_that_is_there() {
+    let ran = test_over_lab(&[], "--json --no-save --phases idle,up,drain --max-phase 10s");
+    assert_eq!(ran.code, Some(1), "bufferbloat is exit 1: {}", ran.told());
+    let run: Value = serde_json::from_str(&ran.out).unwrap();
+    // 64,000 bytes at 3 Mbit/s are 170.7 ms on top of the idle line.
+    for metric in ["udp_rtt_s", "icmp_rtt_s"] {
+        let (idle, up) = (median(values(&run, metric, "idle")), values(&run, metric, "up"));
+        let max = up.iter().copied().fold(0.0, f64::max);
+        let expected = idle + 64_000.0 * 8.0 / 3e6;
+        assert!((max / expected - 1.0).abs() < 0.05, "{metric}: idle {idle}, max {max}, expected {expected}");
+    }
+    for metric in ["tcp_connect_s", "http_foreign_s", "http_kept_s", "goodput_bits_per_second"] {
+        assert!(!values(&run, metric, "up").is_empty(), "{metric}");
+    }
+    let goodput = median(values(&run, "goodput_bits_per_second", "up"));
+    // 1,448 bytes of payload in 1,514 on the wire, less what the probes take (at most 5 %).
+    assert!((0.90..=0.96).contains(&(goodput / 3e6)), "goodput {goodput}");
+    let up = run["phases"].as_array().unwrap().iter().find(|p| p["kind"] == "up").unwrap();
+    assert_eq!(up["load"]["congestion_control"], "cubic");
+}
+
+#[test]
+fn a_managed_queue_is_healthy() {
+    let ran = test_over_lab(&["--queue", "fq_codel"], "--no-save --phases idle,up --max-phase 8s");
+    assert_eq!(ran.code, Some(0), "{}", ran.told());
+}
+
+#[test]
+fn every_form_of_a_result() {
+    let folder = scratch();
+    let outputs = ["r.json", "r.json.gz", "r.html", "r.svg", "r.csv", "r.flent.gz"];
+    let flags: String = outputs.iter().map(|o| format!(" -o {}", folder.join(o).display())).collect();
+    let ran = test_over_lab(&[], &format!("--phases idle,up,drain --max-phase 6s{flags}"));
+    assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.told());
+    for output in outputs {
+        assert!(std::fs::metadata(folder.join(output)).is_ok_and(|m| m.len() > 200), "{output}");
+    }
+    let html = std::fs::read_to_string(folder.join("r.html")).unwrap();
+    for external in ["src=\"http", "href=\"http", "@import", "url(http"] {
+        assert!(!html.contains(external), "the page loads something: {external}");
+    }
+    let file = |name: &str| folder.join(name).display().to_string();
+    let (json, packed) = (run(&["report", &file("r.json")]), run(&["report", &file("r.json.gz")]));
+    assert_eq!(json.out, packed.out);
+    assert_eq!(json.code, ran.code, "a report's exit code is the test's: {}", json.told());
+    let compared = run(&["compare", &file("r.json"), &file("r.json.gz")]);
+    assert_eq!(compared.code, Some(0), "{}", compared.told());
+    narrow(Path::new(&file("r.json")));
+}
+
+/// No line of a report is wider than the terminal, 40 columns included.
+fn narrow(file: &Path) {
+    let script = format!("stty cols 40 rows 20; {} report {}", env!("CARGO_BIN_EXE_fathom"), file.display());
+    let shown = std::process::Command::new("script")
+        .args(["-qec", &script, "/dev/null"])
+        .env("NO_COLOR", "1")
+        .output();
+    let text = String::from_utf8_lossy(&shown.unwrap().stdout).into_owned();
+    for line in text.lines().map(|l| l.trim_end_matches('\r')) {
+        assert!(line.chars().count() <= 40, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn serve_ends_by_itself_on_sigterm() {
+    let mut serve = fathom(&["serve", "--listen", "127.0.0.1", "--port", "0"]).spawn().unwrap();
+    // A second signal ends it at once if the first came before its handler stood.
+    let kill = |pid: u32| std::process::Command::new("kill").arg(pid.to_string()).status().unwrap();
+    kill(serve.id());
+    let _ = serve.wait().unwrap();
+}
