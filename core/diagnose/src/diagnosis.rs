@@ -136,6 +136,8 @@ pub struct Diagnosis {
     pub health: Health,
     /// In one sentence.
     pub headline: String,
+    /// The phase that the headline speaks of.
+    pub headline_phase: Option<PhaseKind>,
     /// In a few sentences for the household: where the queue is, what it does, what to try.
     pub verdict: Vec<String>,
     /// Which series is the working latency; `None` if the run has none.

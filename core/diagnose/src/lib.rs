@@ -24,6 +24,7 @@ pub fn diagnose(run: &fathom_metric::Run) -> Diagnosis {
     Diagnosis {
         health: state.health(),
         headline: words.headline,
+        headline_phase: verdict::worst(&view).map(|rise| rise.phase.kind),
         verdict: words.sentences,
         latency_source: view.source.map(|s| s.key.metric),
         grade: view.phases.iter().filter_map(|p| p.grade).max(),

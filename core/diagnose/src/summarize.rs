@@ -97,5 +97,6 @@ fn impact(run: &Run, phase: &Phase, latency: &Summary) -> Impact {
 /// The downward goodput that the line gives, alone if that was measured.
 fn line_down(run: &Run) -> Option<f64> {
     let phase = run.phase(alone(Direction::Down)).or_else(|| run.phase(PhaseKind::Both))?;
-    goodput(run, Direction::Down, phase).filter(|g| *g > 0.0)
+    // Below one bit a second no page arrives.
+    goodput(run, Direction::Down, phase).filter(|g| *g >= 1.0)
 }

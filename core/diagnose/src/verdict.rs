@@ -38,7 +38,7 @@ pub(crate) fn verdict(view: &View<'_>, state: &State, findings: &[Finding]) -> W
 /// The phase of the headline: the highest 90th percentile, among phases of one direction if one of them is bloated, since
 /// that is easier to understand and to change. The median of a short phase is diluted by the time the queue takes to
 /// fill, and the largest value may be an accident.
-fn worst<'v>(view: &'v View<'_>) -> Option<Rise<'v>> {
+pub(crate) fn worst<'v>(view: &'v View<'_>) -> Option<Rise<'v>> {
     let highest = |a: &Rise<'_>, b: &Rise<'_>| a.loaded.p90.value.total_cmp(&b.loaded.p90.value);
     let one_way = view.rises().filter(|r| r.phase.kind != PhaseKind::Both && is_bloated(r)).max_by(highest);
     one_way.or_else(|| view.rises().max_by(highest))

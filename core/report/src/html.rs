@@ -24,7 +24,7 @@ pub fn html(runs: &[Pair<'_>]) -> String {
     let wide = if runs.len() > 1 { " class=\"wide\"" } else { "" };
     let title = runs.first().map_or_else(String::new, |(run, _)| escape(&run.title));
     let body =
-        [header(runs), heroes(runs), changes(runs), charts(runs), tables(runs), people(runs), findings(runs)];
+        [header(runs), heroes(runs), charts(runs), changes(runs), tables(runs), people(runs), findings(runs)];
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{title} – Fathom</title>\
@@ -79,15 +79,16 @@ fn hero((run, diagnosis): &Pair<'_>) -> String {
 /// The few numbers that a person wants first.
 fn tiles((_, diagnosis): &Pair<'_>) -> String {
     let idle = diagnosis.phase(PhaseKind::Idle).and_then(|p| p.latency).map(|l| milliseconds(l.p50.value));
-    let loaded = diagnosis.loaded().filter_map(|p| p.latency);
-    let worst = loaded.max_by(|a, b| a.p90.value.total_cmp(&b.p90.value)).map(|l| milliseconds(l.p90.value));
+    let worst = diagnosis.headline_phase.and_then(|kind| diagnosis.phase(kind)).and_then(|p| p.latency);
+    let worst =
+        worst.map(|l| format!("{}{}", if l.p90.at_least { "≥ " } else { "" }, milliseconds(l.p90.value)));
     let most = |pick: fn(&fathom_diagnose::PhaseSummary) -> Option<f64>| {
         diagnosis.loaded().filter_map(pick).max_by(f64::total_cmp).map(rate)
     };
     let rpm = diagnosis.loaded().filter_map(|p| p.rpm.as_ref()).map(|r| r.per_minute).min_by(f64::total_cmp);
     let tiles = [
         ("Latency idle", idle),
-        ("Latency under load, 90 %", worst),
+        ("Latency under load", worst),
         ("Download", most(|p| p.goodput_down_bits_per_second)),
         ("Upload", most(|p| p.goodput_up_bits_per_second)),
         ("Round trips per minute", rpm.map(thousands)),

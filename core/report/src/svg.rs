@@ -12,7 +12,7 @@ use fathom_stats::{DelayHistogram, Sample};
 pub(crate) const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 250.0;
 /// Space around the plotted area: left, top, right, bottom.
-const MARGIN: [f64; 4] = [58.0, 34.0, 14.0, 30.0];
+const MARGIN: [f64; 4] = [52.0, 46.0, 20.0, 28.0];
 /// Columns of values: one for each unit of width would show no more.
 const COLUMNS: usize = 480;
 /// A gap of this share of the width is not bridged by a line.
@@ -105,8 +105,8 @@ impl Panel {
                 let name = phase_name(span.kind);
                 self.body += &format!(
                     "<text class=\"phase-name\" x=\"{:.1}\" y=\"{}\">{name}</text>",
-                    x + 5.0,
-                    top + 13.0
+                    x + 1.0,
+                    top - 5.0
                 );
             }
         }
@@ -185,15 +185,11 @@ impl Panel {
         self.body += &format!("<path class=\"lost\" d=\"{}\"/>", marks.join(""));
         self.legend.push(("lost-key", format!("{} lost", times.len())));
     }
-    fn reference(&mut self, value: f64, text: &str) {
+    fn reference(&mut self, value: f64, name: String) {
         let (y, left, right) = (self.py(value), MARGIN[0], WIDTH - MARGIN[2]);
         self.body +=
             &format!("<line class=\"reference\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
-        self.body += &format!(
-            "<text class=\"reference-name\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{text}</text>",
-            right - 4.0,
-            y - 4.0
-        );
+        self.legend.push(("reference-key", name));
     }
     /// The upper corners of an octave's bar.
     fn bar(&self, (octave, share): (i32, f64)) -> [(f64, f64); 2] {
@@ -202,18 +198,18 @@ impl Panel {
     }
     /// The chart with its title and legend.
     fn finish(self, title: &str) -> String {
-        let mut head =
-            format!("<text class=\"title\" x=\"{}\" y=\"18\">{}</text>", MARGIN[0] - 44.0, escape(title));
-        let mut right = WIDTH - MARGIN[2];
-        for (class, name) in self.legend.iter().rev() {
-            let name = escape(name);
-            head +=
-                &format!("<text class=\"key\" text-anchor=\"end\" x=\"{right:.0}\" y=\"18\">{name}</text>");
-            // Letters of the key are 6 units wide on average; a little air hides the error.
-            right -= name.chars().count() as f64 * 6.1 + 8.0;
-            head += &format!("<circle class=\"dot {class}\" cx=\"{:.0}\" cy=\"14\" r=\"4\"/>", right);
-            right -= 16.0;
-        }
+        let (left, right) = (MARGIN[0] - 38.0, WIDTH - MARGIN[2]);
+        let keys: Vec<String> = self
+            .legend
+            .iter()
+            .map(|(class, name)| format!("<tspan class=\"dot {class}\">●</tspan> {}", escape(name)))
+            .collect();
+        let head = format!(
+            "<text class=\"title\" x=\"{left}\" y=\"18\">{}</text><text class=\"key\" text-anchor=\"end\" \
+             x=\"{right}\" y=\"18\">{}</text>",
+            escape(title),
+            keys.join("\u{2003}"),
+        );
         let label = escape(title);
         format!(
             "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">{head}{}</svg>",
@@ -275,8 +271,8 @@ pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -
     panel.curve("latency", source_name(diagnosis.latency_source), &latency, time, Fill::Band);
     panel.lost(&latency.lost, time.0);
     if let Some(idle) = diagnosis.phase(PhaseKind::Idle).and_then(|p| p.latency) {
-        let text = format!("idle {}", fathom_metric::text::milliseconds(idle.p50.value));
-        panel.reference(idle.p50.value * 1e3, &text);
+        let name = format!("idle {}", fathom_metric::text::milliseconds(idle.p50.value));
+        panel.reference(idle.p50.value * 1e3, name);
     }
     panel.finish("Latency, ms")
 }
