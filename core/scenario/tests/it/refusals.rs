@@ -1,0 +1,150 @@
+//! What is refused, at which line, in which words.
+use fathom_scenario::parse;
+use fathom_units::{Bytes, Duration, Ratio};
+
+/// Line 9 is `up`, 10 `down`; 12 to 15 the load; 17 and 18 what is expected.
+const GOOD: &str = r#"
+name = "home"
+about = "A test"
+source = "None"
+
+[[hop]]
+name = "access"
+# Up and down:
+up = { rate = "3mbit", delay = "10ms", queue = "fifo limit 375000b" }
+down = { rate = "50mbit", delay = "10ms", loss = "1%" }
+[load]
+up_flows = 1
+down_flows = 2
+congestion_control = "reno"
+duration = "20s"
+[expect]
+idle_latency = ["20ms", "30ms"]
+max_working_latency = ["900ms", "1050ms"]
+"#;
+
+#[test]
+fn a_good_file_is_read_in_full() {
+    let plan = parse(GOOD, "home.toml").unwrap();
+    assert_eq!((plan.name.as_str(), plan.line.hops.len()), ("home", 1));
+    let hop = &plan.line.hops[0];
+    assert_eq!(hop.up.rate.unwrap().as_bits_per_second(), 3_000_000);
+    assert_eq!(hop.up.queue.to_string(), "fifo limit 375000b");
+    assert_eq!(hop.down.impairment.loss, Ratio(0.01));
+    // Defaults: tc's length of a packet, Linux's queue.
+    assert_eq!(hop.down.overhead, Bytes(14));
+    assert_eq!(hop.down.queue.to_string(), "fifo limit 1000p");
+    let load = plan.load.as_ref().unwrap();
+    assert_eq!((load.up_flows, load.down_flows, load.congestion_control.as_str()), (1, 2, "reno"));
+    assert!(plan.expect.idle_latency.unwrap().contains(Duration::from_millis(30)));
+    assert_eq!(plan.line.propagation(), Duration::from_millis(20));
+}
+
+#[test]
+fn refusals_give_line_and_reason() {
+    // What to replace, with what, and the error.
+    let table = [
+        (
+            "\"3mbit\"",
+            "3",
+            "home.toml:9: rate: rate \"3\" has no unit (did you mean \"3Mbit\" or \"3Kbit\"?)",
+        ),
+        (
+            "delay = \"10ms\", loss",
+            "delay = \"10\", loss",
+            "home.toml:10: delay: duration \"10\" has no unit (did you mean \"10ms\" or \"10s\"?)",
+        ),
+        (
+            "fifo limit 375000b",
+            "fifo limit 64",
+            "home.toml:9: queue: limit \"64\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+        ),
+        (
+            "fifo limit 375000b",
+            "sfq",
+            "home.toml:9: queue: unknown queue discipline \"sfq\" (known: fifo, codel, fq_codel)",
+        ),
+        (
+            "\"3mbit\"",
+            "\"0mbit\"",
+            "home.toml:9: rate: \"0mbit\" is out of range (a rate is above 0 and at most 1Tbit; leave it out for a link that takes no time)",
+        ),
+        ("\"20s\"", "\"2000min\"", "home.toml:15: duration: \"2000min\" is out of range (at most 1 hour)"),
+        ("\"20s\"", "\"0s\"", "home.toml:11: a load of duration 0 is none (leave out [load])"),
+        ("loss = \"1%\"", "loss = \"101%\"", "home.toml:10: loss: ratio \"101%\" is too large"),
+        (
+            "loss = \"1%\"",
+            "overhead = \"1kb\"",
+            "home.toml:10: overhead: \"1kb\" is out of range (an overhead per packet is at most 256b)",
+        ),
+        (
+            "loss = \"1%\"",
+            "reorder = \"1%\"",
+            "home.toml:10: reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")",
+        ),
+        (
+            "congestion_control = \"reno\"",
+            "congestion_control = \"re no\"",
+            "home.toml:14: congestion_control \"re no\" will not do (expected 1 to 15 letters, digits, \"-\", \"_\" and \".\")",
+        ),
+        (
+            "up_flows = 1\ndown_flows = 2",
+            "up_flows = 0\n",
+            "home.toml:11: up_flows = 0, down_flows = 0 will not do (expected 1 to 1024 in one of them)",
+        ),
+        (
+            "[\"20ms\", \"30ms\"]",
+            "[\"30ms\", \"20ms\"]",
+            "home.toml:17: 30ms is more than 20ms (expected [least, most])",
+        ),
+        (
+            "name = \"home\"",
+            "name = \"\"",
+            "home.toml:2: name \"\" will not do (expected 1 to 64 letters, digits, \"-\", \"_\" and \".\")",
+        ),
+    ];
+    for (from, to, message) in table {
+        assert!(GOOD.contains(from), "{from}");
+        let error = parse(&GOOD.replacen(from, to, 1), "home.toml").expect_err(to);
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn misspelt_fields_are_refused_with_a_guess() {
+    for (from, to, line, guess) in [
+        ("loss =", "los =", 10, "loss"),
+        ("up_flows", "up_flow", 12, "up_flows"),
+        ("[expect]", "[expects]", 16, "expect"),
+        ("rate = \"3mbit\"", "rates = \"3mbit\"", 9, "rate"),
+    ] {
+        let error = parse(&GOOD.replacen(from, to, 1), "home.toml").expect_err(to);
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.what.contains(&format!("did you mean `{guess}`?")), "{error}");
+    }
+    let error = parse(&GOOD.replacen("loss =", "bandwidth =", 1), "home.toml").unwrap_err();
+    assert!(
+        error.what.starts_with("unknown field `bandwidth`") && !error.what.contains("did you"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_no_toml_or_lacks_a_part_is_refused() {
+    for (text, part) in [
+        ("", "missing field `name`"),
+        ("name = \"a\"\nname = \"b\"", "duplicate key"),
+        ("name = ", "value"),
+        ("\u{0}", ""),
+    ] {
+        let error = parse(text, "x.toml").expect_err(text).to_string();
+        assert!(error.contains(part) && !error.contains('\n'), "{error}");
+    }
+    let without_hops = &GOOD[..GOOD.find("[[hop]]").unwrap()];
+    let error = parse(&format!("{without_hops}\nhop = []"), "x.toml").unwrap_err();
+    assert_eq!(error.to_string(), "x.toml:7: 0 hops will not do (expected 1 to 32)");
+    let hop = "[[hop]]\nname = \"h\"\nup = { delay = \"0ms\" }\ndown = { delay = \"0ms\" }\n";
+    assert!(parse(&format!("{without_hops}{}", hop.repeat(32)), "x.toml").is_ok());
+    assert!(parse(&format!("{without_hops}{}", hop.repeat(33)), "x.toml").is_err());
+    assert!(parse(&"#".repeat(2_000_000), "x.toml").unwrap_err().what.contains("too many"));
+}
