@@ -1,0 +1,71 @@
+//! Why a file could not be written or read.
+use fathom_metric::RunError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a file could not be written or read. `Display` gives one line that names the file and what to try.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The system refused to write.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that were to be written.
+        needed: u64,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The system refused to read, or the packed data is damaged.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// More than [`crate::MAX_FILE_BYTES`], packed or unpacked.
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not a run.
+    Run {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: RunError,
+    },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Write { path, needed, source } => write!(
+                f,
+                "cannot write {} ({needed} bytes needed): {}. Try another directory, or \"-\" for standard output",
+                path.display(),
+                reason(source)
+            ),
+            StoreError::Read { path, source } => {
+                write!(f, "cannot read {}: {}", path.display(), reason(source))
+            }
+            StoreError::TooLarge { path } => {
+                write!(
+                    f,
+                    "{} has more than {} bytes: no run file is that large",
+                    path.display(),
+                    crate::MAX_FILE_BYTES
+                )
+            }
+            StoreError::Run { path, source } => write!(f, "{} {source}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// The system's words, without the number of its error.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_string()
+}

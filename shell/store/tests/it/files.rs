@@ -1,0 +1,142 @@
+//! Files as a user meets them: good, damaged, foreign, and disks that are full.
+use crate::line::{BLOATED, Line};
+use fathom_metric::Run;
+use fathom_store::{Export, StoreError, default_name, export, load, save, to_json, write};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A directory of its own, removed at the end.
+struct Dir(PathBuf);
+
+impl Dir {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fathom-store-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).expect("the temporary directory can be written");
+        Dir(path)
+    }
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run() -> Run {
+    Line { phase_s: 1.0, loss_ratio: 0.05, ..BLOATED }.run()
+}
+
+fn message(path: &Path) -> String {
+    load(path).map(|_| ()).expect_err("the file is damaged").to_string()
+}
+
+#[test]
+fn what_is_saved_is_loaded() {
+    let dir = Dir::new("round");
+    for name in ["run.json", "run.json.gz", "RUN.JSON.GZ"] {
+        let path = dir.file(name);
+        save(&path, &run()).unwrap();
+        assert!(load(&path).unwrap() == run(), "{name}");
+    }
+    let (plain, packed) =
+        (fs::read(dir.file("run.json")).unwrap(), fs::read(dir.file("run.json.gz")).unwrap());
+    assert!(
+        packed.starts_with(&[0x1f, 0x8b]) && packed.len() * 3 < plain.len(),
+        "{} {}",
+        packed.len(),
+        plain.len()
+    );
+    // The name is not believed: a packed file under a plain name is read too.
+    fs::rename(dir.file("run.json.gz"), dir.file("other.json")).unwrap();
+    assert!(load(&dir.file("other.json")).unwrap() == run());
+}
+
+#[test]
+fn damaged_files_get_one_clear_line() {
+    let dir = Dir::new("damaged");
+    let good = to_json(&run());
+    save(&dir.file("good.json.gz"), &run()).unwrap();
+    let packed = fs::read(dir.file("good.json.gz")).unwrap();
+    let mut flipped = packed.clone();
+    flipped[packed.len() / 2] ^= 0x55;
+    let cases: [(&str, Vec<u8>, &str); 8] = [
+        ("empty.json", Vec::new(), "is cut short"),
+        ("cut.json", good.as_bytes()[..good.len() / 2].to_vec(), "is cut short"),
+        ("cut.json.gz", packed[..packed.len() / 2].to_vec(), "is cut short"),
+        ("flipped.json.gz", flipped, "flipped.json.gz"),
+        ("text.json", b"hello".to_vec(), "is not a run file"),
+        (
+            "newer.json",
+            good.replace("\"schema_version\":1", "\"schema_version\":9").into(),
+            "schema_version 9",
+        ),
+        ("binary.json", vec![0xff; 1000], "is not a run file"),
+        ("columns.json", good.replacen("\"at_ns\":[", "\"at_ns\":[0,", 1).into(), "times, but"),
+    ];
+    for (name, bytes, want) in cases {
+        let path = dir.file(name);
+        fs::write(&path, bytes).unwrap();
+        let line = message(&path);
+        assert!(line.contains(want) && line.contains(name), "{line:?} does not say {want:?}");
+        assert_eq!(line.lines().count(), 1, "{line:?}");
+    }
+    assert!(message(&dir.file("absent.json")).ends_with("absent.json: No such file or directory"));
+    assert!(message(&dir.0).contains("cannot read"), "a directory");
+}
+
+#[test]
+fn a_failed_save_leaves_the_old_file_and_no_rest() {
+    let dir = Dir::new("failed");
+    let path = dir.file("run.json");
+    save(&path, &run()).unwrap();
+    let error = save(&dir.file("absent/run.json"), &run()).unwrap_err();
+    assert!(matches!(error, StoreError::Write { needed, .. } if needed > 1000));
+    assert!(
+        error.to_string().contains("absent/run.json (")
+            && error.to_string().contains("Try another directory")
+    );
+    // A directory in the way: rename fails after the file beside it was written.
+    fs::create_dir(dir.file("taken.json")).unwrap();
+    fs::write(dir.file("taken.json").join("x"), "").unwrap();
+    assert!(write(&dir.file("taken.json"), "text").is_err());
+    let left: Vec<String> = fs::read_dir(&dir.0)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(left.iter().all(|n| !n.contains("unfinished")), "{left:?}");
+    assert!(load(&path).unwrap() == run());
+}
+
+#[test]
+fn a_full_device_is_told() {
+    let error = write(Path::new("/dev/full"), &"x".repeat(100_000)).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "cannot write /dev/full (100000 bytes needed): No space left on device. Try another directory, or \"-\" for \
+         standard output"
+    );
+}
+
+#[test]
+fn exports() {
+    let dir = Dir::new("exports");
+    export(&dir.file("a.csv"), &run(), Export::Csv).unwrap();
+    assert!(fs::read_to_string(dir.file("a.csv")).unwrap().starts_with("metric,"));
+    export(&dir.file("a.flent.gz"), &run(), Export::Flent).unwrap();
+    assert!(fs::read(dir.file("a.flent.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
+}
+
+#[test]
+fn names() {
+    let cases = [
+        ("test", "2026-11-20T14:10:00Z", "fathom-test-2026-11-20T141000Z.json.gz"),
+        ("demo", "2026-11-20T14:10:00.123456Z", "fathom-demo-2026-11-20T141000Z.json.gz"),
+        ("../x", "/etc/passwd", "fathom-x-etcpasswdZ.json.gz"),
+    ];
+    for (command, started, name) in cases {
+        assert_eq!(default_name(command, started), name);
+    }
+}
