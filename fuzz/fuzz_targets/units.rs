@@ -1,2 +1,6 @@
+//! See the function that this runs, which an ordinary test runs over the corpus too.
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fathom_fuzz::units::run(data));
+#[path = "../../core/scenario/tests/it/units_bytes.rs"]
+mod units_bytes;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| units_bytes::check(bytes));

@@ -1,12 +1,6 @@
 //! Runs the committed fuzz corpus through the fuzz targets, so that what was found once is never lost.
+use crate::{qdisc_spec_bytes, scenario_bytes, units_bytes};
 use std::path::Path;
-
-#[path = "../../../../fuzz/src/qdisc_spec.rs"]
-mod qdisc_spec;
-#[path = "../../../../fuzz/src/scenario.rs"]
-mod scenario;
-#[path = "../../../../fuzz/src/units.rs"]
-mod units;
 
 fn run_corpus(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
@@ -17,9 +11,9 @@ fn run_corpus(name: &str, target: fn(&[u8])) {
 
 #[test]
 fn committed_corpus() {
-    run_corpus("scenario", scenario::run);
-    run_corpus("qdisc_spec", qdisc_spec::run);
-    run_corpus("units", units::run);
+    run_corpus("scenario", scenario_bytes::check);
+    run_corpus("qdisc_spec", qdisc_spec_bytes::check);
+    run_corpus("units", units_bytes::check);
 }
 
 /// Every third byte of a good file changed, and the file cut there: read or refused, never a panic.
@@ -27,11 +21,11 @@ fn committed_corpus() {
 fn damaged_files() {
     let text = fathom_scenario::builtin("lte").unwrap().as_bytes();
     for at in (0..text.len()).step_by(3) {
-        scenario::run(&text[..at]);
+        scenario_bytes::check(&text[..at]);
         for byte in [b'"', b'0', b'=', b'\n', 0xff] {
             let mut damaged = text.to_vec();
             damaged[at] = byte;
-            scenario::run(&damaged);
+            scenario_bytes::check(&damaged);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Texts of quantities.
+//! What must hold for any bytes as `units`. The fuzz target of that name runs the same function.
 use core::fmt::{Debug, Display};
 use core::str::FromStr;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 
 /// A text is no quantity, or one with a unit; what is written of it can be read as well.
-pub fn run(data: &[u8]) {
+pub(crate) fn check(data: &[u8]) {
     fn check<T: FromStr<Err: Display + Debug> + Display>(text: &str) {
         match text.parse::<T>() {
             Ok(value) => assert!(value.to_string().parse::<T>().is_ok(), "{text}: {value}"),
