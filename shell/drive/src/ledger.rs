@@ -74,12 +74,12 @@ impl Ledger {
     /// Bytes delivered in a direction, in one phase or in all.
     pub(crate) fn delivered(&self, direction: Direction, phase: Option<usize>) -> u64 {
         let counts = |e: &&Entry| e.direction == direction && phase.is_none_or(|p| e.phase == p);
-        self.entries.values().filter(counts).map(|e| e.bytes).sum()
+        sum(self.entries.values().filter(counts).map(|e| e.bytes))
     }
     /// Windows of the phase's senders together, and the retransmissions of the direction that has the fewer.
     pub(crate) fn senders(&self, phase: usize) -> (u64, u64) {
         let of = || self.entries.values().filter(|e| e.phase == phase);
-        let window = of().map(|e| e.sender.cwnd_bytes).sum();
+        let window = sum(of().map(|e| e.sender.cwnd_bytes));
         let lost = |direction| {
             let flows = || of().filter(|e| e.direction == direction);
             flows().next().map(|_| flows().map(|e| u64::from(e.sender.retransmits)).sum::<u64>())
@@ -96,7 +96,7 @@ impl Ledger {
         at: Time,
         record: &mut Record<'_>,
     ) {
-        let (mut together, mut interval) = (0, 0);
+        let (mut together, mut interval) = (0_u64, 0);
         for (number, bytes) in counts {
             let Some(entry) = self.entries.get_mut(&number).filter(|e| e.direction == direction) else {
                 continue;
@@ -106,7 +106,7 @@ impl Ledger {
             let more = bytes.saturating_sub(entry.bytes);
             (entry.bytes, entry.counted_ns) = (entry.bytes.max(bytes), Some(counted_ns));
             let Some(since) = since.filter(|s| *s > 0) else { continue };
-            (together, interval) = (together + more, interval.max(since));
+            (together, interval) = (together.saturating_add(more), interval.max(since));
             let key = SeriesKey { flow: Some(number), ..SeriesKey::directed(Metric::Goodput, direction) };
             record.observe(key, at, bits_per_second(more, since));
         }
@@ -153,6 +153,11 @@ impl Ledger {
             }
         }
     }
+}
+
+/// A server may claim any number: a sum of them must not overflow.
+fn sum(values: impl Iterator<Item = u64>) -> u64 {
+    values.fold(0, u64::saturating_add)
 }
 
 fn bits_per_second(bytes: u64, nanos: u64) -> f64 {

@@ -22,10 +22,10 @@ pub use fathom_probe::{PhasePlan, ProbeKind};
 
 use control::Control;
 use fathom_metric::{Run, SCHEMA_VERSION};
-use fathom_os::clock::{Clock, wall_now};
+use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
 use fathom_probe::protocol::ClientMessage;
-use fathom_units::Duration;
+use fathom_units::{Duration, WallTime};
 use probes::{ProbeResult, ProbeSettings};
 use record::{Record, holds_something, host};
 use resolve::{Limits, resolve};
@@ -46,7 +46,9 @@ pub fn run_test(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Run, TestError> {
     config.check()?;
-    let (clock, started) = (Clock::start(), wall_now());
+    let clock = config.clock;
+    // The clock may have been started before, by a lab: `started` is the wall time of its zero.
+    let started = WallTime(wall_now().0.saturating_sub(clock.now().as_nanos()));
     let limits = Limits { stop, clock, patience: config.patience };
     let addresses = resolve(&config.server, config.family)?;
     let mut control = Control::open(config, &addresses, &limits)?;

@@ -409,7 +409,8 @@ impl<'a> Test<'a> {
             return None;
         }
         self.due.decide = now + DECIDE_EVERY;
-        let moved: u64 = Direction::BOTH.into_iter().map(|d| self.ledger.delivered(d, None)).sum();
+        let [up, down] = Direction::BOTH.map(|d| self.ledger.delivered(d, None));
+        let moved = up.saturating_add(down);
         let is_loaded = !self.flows.running.is_empty();
         if is_loaded && self.config.max_bytes.is_some_and(|limit| moved >= limit.get()) {
             self.out_of_bytes = true;
