@@ -95,6 +95,8 @@ struct Host<'a, R, F> {
 pub struct Line<P> {
     /// Up and down of each hop.
     hops: Vec<[Bottleneck<P>; 2]>,
+    /// The next event of each bottleneck, [`Time::MAX`] if none: asking all of them at each event would cost most.
+    due: Vec<[Time; 2]>,
     /// Entered and not yet taken up by `advance`.
     entering: VecDeque<(Time, Direction, P)>,
 }
@@ -110,8 +112,9 @@ impl<P: Packet + Clone> Line<P> {
     ) -> Self {
         let mut seeds = Rng::stream(seed, "line");
         let mut build = |params| Bottleneck::new(params, seeds.next_u64());
-        let hops = hops.into_iter().map(|(up, down)| [build(up), build(down)]).collect();
-        Line { hops, entering: VecDeque::new() }
+        let hops: Vec<_> = hops.into_iter().map(|(up, down)| [build(up), build(down)]).collect();
+        let due = hops.iter().map(|_| [Time::MAX; 2]).collect();
+        Line { hops, due, entering: VecDeque::new() }
     }
 
     /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
@@ -162,19 +165,19 @@ impl<P: Packet + Clone> Line<P> {
     /// The next event: that of a bottleneck, or without place the entrance of a packet. Of those at the same time the
     /// first in order of place, and entrances last.
     fn next(&self) -> Option<(Time, Option<Place>)> {
-        let mut next = None;
-        for (hop, link) in self.hops.iter().enumerate() {
-            for direction in [Direction::Up, Direction::Down] {
-                let Some(time) = link[direction.index()].next_event() else { continue };
-                if next.is_none_or(|(first, _)| time < first) {
-                    next = Some((time, Some(Place { hop, direction })));
+        let mut first = (Time::MAX, None);
+        for (hop, [up, down]) in self.due.iter().enumerate() {
+            for (time, direction) in [(*up, Direction::Up), (*down, Direction::Down)] {
+                if time < first.0 {
+                    first = (time, Some(Place { hop, direction }));
                 }
             }
         }
+        let inside = first.1.map(|_| first);
         let entering = self.entering.front().map(|(time, ..)| (*time, None));
-        match (next, entering) {
-            (Some(inside), Some(outside)) if outside.0 < inside.0 => Some(outside),
-            (inside, outside) => inside.or(outside),
+        match (inside, entering) {
+            (Some((due, _)), Some((time, _))) if time < due => entering,
+            _ => inside.or(entering),
         }
     }
 
@@ -185,8 +188,11 @@ impl<P: Packet + Clone> Line<P> {
         now: Time,
         host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
     ) {
-        let bottleneck = &mut self.hops[place.hop][place.direction.index()];
-        let Some((packet, time)) = bottleneck.poll(now, &mut At(place, host.router)) else { return };
+        let side = place.direction.index();
+        let bottleneck = &mut self.hops[place.hop][side];
+        let polled = bottleneck.poll(now, &mut At(place, host.router));
+        self.due[place.hop][side] = bottleneck.next_event().unwrap_or(Time::MAX);
+        let Some((packet, time)) = polled else { return };
         match (place.direction, place.hop.checked_sub(1)) {
             (Direction::Up, _) => self.reach(place, packet, time, host),
             (Direction::Down, Some(hop)) => self.reach(Place { hop, ..place }, packet, time, host),
@@ -229,10 +235,9 @@ impl<P: Packet + Clone> Line<P> {
         now: Time,
         host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
     ) {
-        let place = Place { hop, direction };
-        match self.hops.get_mut(hop) {
-            Some(link) => link[direction.index()].arrive(packet, now, &mut At(place, host.router)),
-            None => (host.out)(direction, packet, now),
-        }
+        let (place, side) = (Place { hop, direction }, direction.index());
+        let Some(link) = self.hops.get_mut(hop) else { return (host.out)(direction, packet, now) };
+        link[side].arrive(packet, now, &mut At(place, host.router));
+        self.due[hop][side] = link[side].next_event().unwrap_or(Time::MAX);
     }
 }
