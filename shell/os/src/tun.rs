@@ -3,7 +3,7 @@ use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::{fmt, fs};
 
 /// The device from which TUN interfaces are made.
@@ -30,8 +30,6 @@ pub enum TunError {
     NotOpenable {
         /// Permission bits of the node.
         mode: u32,
-        /// Its owner.
-        owner: u32,
     },
     /// The device node opens, but there is no driver behind it.
     NoDriver,
@@ -52,10 +50,10 @@ impl fmt::Display for TunError {
                 "{DEVICE} does not exist: load the module (sudo modprobe tun); \
                  in a container give it the device (docker run --device {DEVICE})"
             ),
-            TunError::NotOpenable { mode, owner } => write!(
+            TunError::NotOpenable { mode } => write!(
                 f,
-                "{DEVICE} may not be opened: its mode is {mode:04o} and its owner uid {owner} \
-                 (systems set 0666): sudo chmod 0666 {DEVICE}; if the mode is right, \
+                "{DEVICE} may not be opened: its mode is {mode:04o}, usual is 0666: \
+                 sudo chmod 0666 {DEVICE}; if the mode is right, \
                  the container's device rules forbid it (docker run --device {DEVICE})"
             ),
             TunError::NoDriver => {
@@ -156,6 +154,5 @@ fn explain_open(source: io::Error) -> TunError {
 }
 
 fn not_openable() -> TunError {
-    let (mode, owner) = fs::metadata(DEVICE).map_or((0, 0), |m| (m.permissions().mode() & 0o7777, m.uid()));
-    TunError::NotOpenable { mode, owner }
+    TunError::NotOpenable { mode: fs::metadata(DEVICE).map_or(0, |m| m.permissions().mode() & 0o7777) }
 }
