@@ -111,6 +111,8 @@ pub struct PhaseSummary {
     pub goodput_up_bits_per_second: Option<f64>,
     /// Median goodput down, of the load flows together.
     pub goodput_down_bits_per_second: Option<f64>,
+    /// Jain's index of the mean goodputs of the load flows: 1 if all are equal. The less fair direction.
+    pub fairness_index: Option<f64>,
     /// Round-trip latency in seconds, by [`Diagnosis::latency_source`].
     pub latency: Option<Summary>,
     /// Median less the idle median, in seconds.

@@ -85,7 +85,7 @@ fn missing(view: &View<'_>) -> Option<String> {
 
 /// The load moved something, in either direction, or nothing is known of it.
 fn delivered(rise: &Rise<'_>) -> bool {
-    rise.phase.load.as_ref().is_none_or(|l| l.delivered_up_bytes + l.delivered_down_bytes > 0)
+    rise.phase.load.as_ref().is_none_or(|l| l.delivered_up_bytes > 0 || l.delivered_down_bytes > 0)
 }
 
 /// How the instrument alone could have made `rise`, if it could.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fathom_metric::{
     Call, Direction, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, page_load_s,
 };
-use fathom_stats::{Bounded, Sample, Summary};
+use fathom_stats::{Bounded, Sample, Summary, jain_index};
 
 /// The phases of `run` in order; latency is that of `source`.
 pub(crate) fn phases(run: &Run, source: Option<&Series>) -> Vec<PhaseSummary> {
@@ -28,6 +28,7 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
         end: phase.end,
         goodput_up_bits_per_second: goodput(run, Direction::Up, phase),
         goodput_down_bits_per_second: goodput(run, Direction::Down, phase),
+        fairness_index: fairness(run, phase),
         latency,
         increase_p50_s: beside_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
         increase_up_s: one_way_rise(Direction::Up),
@@ -61,6 +62,18 @@ pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<
     let sampled = sample(run, &SeriesKey::directed(Metric::Goodput, direction), phase).percentile(0.5);
     let mean = (phase.seconds() > 0.0).then(|| delivered as f64 * 8.0 / phase.seconds());
     (flows > 0).then(|| sampled.map(|m| m.value).or(mean)).flatten()
+}
+
+fn fairness(run: &Run, phase: &Phase) -> Option<f64> {
+    let index = |direction| {
+        let flows = run.series.iter().filter(|s| {
+            s.key.metric == Metric::Goodput && s.key.direction == Some(direction) && s.key.flow.is_some()
+        });
+        let means =
+            flows.filter_map(|s| Sample::new(s.within(phase).map(|o| pair(o.value))).mean_of_observed());
+        jain_index(means)
+    };
+    Direction::BOTH.into_iter().filter_map(index).min_by(f64::total_cmp)
 }
 
 fn one_way_rise(run: &Run, direction: Direction, phase: &Phase, idle: &Phase) -> Option<f64> {

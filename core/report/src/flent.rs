@@ -1,12 +1,13 @@
 //! Flent's data file, format 4 (doc/data-format.rst of Flent).
 //!
 //! The run is given the name and the series of Flent's test `rrul_be`, four flows a direction with UDP and ICMP pings,
-//! so that all plots of that test work. A direction that was not loaded is absent (null), not zero.
+//! so that all plots of that test work. Where only the other direction was loaded a goodput is zero; where nothing was
+//! loaded it is absent (null).
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_metric::{Direction, Metric, Run, SeriesKey};
+use fathom_metric::{Direction, Metric, Phase, Run, SeriesKey};
 use serde_json::{Value as Json, json};
 
 use crate::curve::{Curve, time_range};
@@ -20,6 +21,7 @@ const FLOWS: usize = 4;
 struct Column {
     name: String,
     units: &'static str,
+    direction: Option<Direction>,
     curve: Curve,
 }
 
@@ -33,7 +35,7 @@ pub fn flent(run: &Run) -> String {
     let columns = columns(run);
     let t0 = unix_seconds(&run.started).unwrap_or(0.0);
     let results: BTreeMap<&str, Vec<Json>> =
-        columns.iter().map(|c| (c.name.as_str(), on_grid(&c.curve, start, end, steps))).collect();
+        columns.iter().map(|c| (c.name.as_str(), on_grid(c, run, (start, end), steps))).collect();
     let raw: BTreeMap<&str, Vec<Json>> =
         columns.iter().map(|c| (c.name.as_str(), raw(&c.curve, t0))).collect();
     let file = json!({
@@ -50,6 +52,7 @@ fn metadata(run: &Run, columns: &[Column], step: f64, length: f64) -> Json {
     let units: BTreeMap<&str, Json> =
         columns.iter().map(|c| (c.name.as_str(), json!({"UNITS": c.units, "RUNNER": "fathom"}))).collect();
     let host = run.facts.get("server").unwrap_or(&run.title);
+    let started = flent_time(&run.started);
     json!({
         "NAME": "rrul_be",
         "TITLE": run.title,
@@ -61,8 +64,8 @@ fn metadata(run: &Run, columns: &[Column], step: f64, length: f64) -> Json {
         "TOTAL_LENGTH": length,
         "STEP_SIZE": step,
         "DELAY": 0,
-        "TIME": run.started,
-        "T0": run.started,
+        "TIME": started,
+        "T0": started,
         "TEST_PARAMETERS": {},
         "FLENT_VERSION": "2.1.1",
         "IP_VERSION": 4,
@@ -75,24 +78,31 @@ fn metadata(run: &Run, columns: &[Column], step: f64, length: f64) -> Json {
 
 fn columns(run: &Run) -> Vec<Column> {
     let mut columns = Vec::new();
-    for (direction, name) in [(Direction::Up, "upload"), (Direction::Down, "download")] {
+    for (direction, word) in [(Direction::Up, "upload"), (Direction::Down, "download")] {
         let total = Curve::goodput(run, direction);
         let flows = flows(run, direction);
         let mean = total.clone().scaled(1.0 / flows.len().max(1) as f64);
+        let mut add =
+            |name, curve| columns.push(Column { name, units: "Mbits/s", direction: Some(direction), curve });
         for (i, curve) in flows.into_iter().take(FLOWS).enumerate() {
             let number = if i == 0 { String::new() } else { (i + 1).to_string() };
-            columns.push(Column { name: format!("TCP {name} BE{number}"), units: "Mbits/s", curve });
+            add(format!("TCP {word} BE{number}"), curve);
         }
-        columns.push(Column { name: format!("TCP {name} avg"), units: "Mbits/s", curve: mean });
-        columns.push(Column { name: format!("TCP {name} sum"), units: "Mbits/s", curve: total });
+        add(format!("TCP {word} avg"), mean);
+        add(format!("TCP {word} sum"), total);
     }
     let totals = merged(Curve::goodput(run, Direction::Up), Curve::goodput(run, Direction::Down));
-    columns.push(Column { name: "TCP totals".into(), units: "Mbits/s", curve: totals });
+    columns.push(Column { name: "TCP totals".into(), units: "Mbits/s", direction: None, curve: totals });
     let ping = |metric| Curve::of(run, &SeriesKey::of(metric)).scaled(1e3);
     let (udp, icmp) = (ping(Metric::UdpRtt), ping(Metric::IcmpRtt));
     let mean = if udp.is_empty() { icmp.clone() } else { udp.clone() };
     let pings = [("Ping (ms) UDP BE1", udp), ("Ping (ms) ICMP", icmp), ("Ping (ms) avg", mean)];
-    columns.extend(pings.map(|(name, curve)| Column { name: name.into(), units: "ms", curve }));
+    columns.extend(pings.map(|(name, curve)| Column {
+        name: name.into(),
+        units: "ms",
+        direction: None,
+        curve,
+    }));
     columns
 }
 
@@ -117,12 +127,29 @@ fn merged(a: Curve, b: Curve) -> Curve {
     Curve { points: by_time.into_iter().map(|(ms, v)| (ms as f64 / 1e3, v)).collect(), lost: Vec::new() }
 }
 
-fn on_grid(curve: &Curve, start: f64, end: f64, steps: usize) -> Vec<Json> {
-    let mut values = alloc::vec![Json::Null; steps];
-    for column in curve.columns(start, end, steps) {
-        values[column.index] = json!(round(column.mid));
+fn on_grid(column: &Column, run: &Run, (start, end): (f64, f64), steps: usize) -> Vec<Json> {
+    let step = (end - start) / steps as f64;
+    let empty = |i: usize| {
+        if column.is_zero_at(run, start + (i as f64 + 0.5) * step) { json!(0.0) } else { Json::Null }
+    };
+    let mut values: Vec<Json> = (0..steps).map(empty).collect();
+    for c in column.curve.columns(start, end, steps) {
+        values[c.index] = json!(round(c.mid));
     }
     values
+}
+
+impl Column {
+    /// A goodput of a direction that had no flow while the other had some. Flent would bridge a gap with a line.
+    fn is_zero_at(&self, run: &Run, at: f64) -> bool {
+        let inside = |p: &&Phase| (p.start_ns as f64 / 1e9..p.end_ns as f64 / 1e9).contains(&at);
+        let load = run.phases.iter().find(inside).and_then(|p| p.load.as_ref());
+        match (self.direction, load) {
+            (Some(Direction::Up), Some(load)) => load.flows_up == 0,
+            (Some(Direction::Down), Some(load)) => load.flows_down == 0,
+            _ => false,
+        }
+    }
 }
 
 fn raw(curve: &Curve, t0: f64) -> Vec<Json> {
@@ -132,6 +159,13 @@ fn raw(curve: &Curve, t0: f64) -> Vec<Json> {
 /// Six decimals are a nanosecond of a ping and a bit of a rate.
 fn round(value: f64) -> f64 {
     libm::round(value * 1e6) / 1e6
+}
+
+/// A time as Flent reads it: with a fraction, which RFC 3339 leaves free. Another text becomes 1970.
+fn flent_time(started: &str) -> String {
+    let whole =
+        started.get(..19).filter(|_| unix_seconds(started).is_some()).unwrap_or("1970-01-01T00:00:00");
+    format!("{whole}.000000Z")
 }
 
 /// Seconds since 1970 of an RFC 3339 time in UTC (`2026-11-20T14:10:00Z`, fractions cut off); `None` for other text.
@@ -161,5 +195,7 @@ mod tests {
         for (text, want) in cases {
             assert_eq!(unix_seconds(text), want, "{text}");
         }
+        assert_eq!(flent_time("2026-11-20T14:10:00.5Z"), "2026-11-20T14:10:00.000000Z");
+        assert_eq!(flent_time("yesterday"), "1970-01-01T00:00:00.000000Z");
     }
 }

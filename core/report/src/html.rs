@@ -274,8 +274,8 @@ fn amount(evidence: &Evidence) -> String {
 }
 
 fn instruments(runs: &[Pair<'_>]) -> String {
-    let cells = for_each(runs, |(run, _)| {
-        let rows: String = facts(run).iter().map(|(k, v)| fact_row(k, v)).collect();
+    let cells = for_each(runs, |(run, diagnosis)| {
+        let rows: String = facts(run, diagnosis).iter().map(|(k, v)| fact_row(k, v)).collect();
         format!(
             "<div class=\"charts\">{}<div class=\"card\">{}</div><div class=\"card scroll\"><table>{rows}</table></div></div>",
             name_above(runs, run),
@@ -290,7 +290,7 @@ fn fact_row(name: &str, value: &str) -> String {
 }
 
 /// What was set and what the instrument saw of itself, for a person.
-fn facts(run: &Run) -> Vec<(String, String)> {
+fn facts(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
     let i = &run.instrument;
     let lateness = |h: &DelayHistogram| {
         let p = |p| h.percentile(p).map_or_else(|| "-".into(), |d| milliseconds(d.as_secs_f64()));
@@ -322,17 +322,19 @@ fn facts(run: &Run) -> Vec<(String, String)> {
         add("not whole", why.clone());
     }
     facts.extend(run.notes.iter().map(|n| ("note".into(), n.clone())));
-    facts.extend(loads(run));
+    facts.extend(loads(run, diagnosis));
     facts
 }
 
 /// The load of each phase.
-fn loads(run: &Run) -> Vec<(String, String)> {
-    let loaded = run.phases.iter().filter_map(|p| Some((p, p.load.as_ref()?)));
-    loaded
-        .map(|(phase, load)| {
+fn loads(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
+    let pairs = run.phases.iter().zip(&diagnosis.phases);
+    pairs
+        .filter_map(|(phase, summary)| Some((phase, phase.load.as_ref()?, summary.fairness_index)))
+        .map(|(phase, load, fairness)| {
+            let fairness = fairness.map_or_else(String::new, |f| format!("; fairness among flows {f:.2}"));
             let text = format!(
-                "{} flows down, {} up, {}; delivered {} down, {} up",
+                "{} flows down, {} up, {}; delivered {} down, {} up{fairness}",
                 load.flows_down,
                 load.flows_up,
                 load.congestion_control,

@@ -1,5 +1,7 @@
 //! Integration tests of `fathom-report`.
+mod corpus;
 mod golden;
 mod hostile;
 #[path = "../../../diagnose/tests/it/line.rs"]
 mod line;
+mod run_file_bytes;
