@@ -17,11 +17,8 @@ pub(crate) fn check(bytes: &[u8]) {
         html(&[(&run, &diagnosis)]),
         svg(&run, &diagnosis),
     ];
-    assert!(
-        texts
-            .iter()
-            .all(|text| !text.is_empty() && !text.contains('\x1b') && !text.contains("<script>alert"))
-    );
+    assert!(texts.iter().all(|text| !text.is_empty() && !text.contains('\x1b')));
+    assert!(texts[2..].iter().all(|page| !page.contains("<script>alert")));
     assert!(!csv(&run).is_empty() && !flent(&run).contains("NaN"));
     let written = serde_json::to_vec(&run).expect("a run can be written");
     assert!(Run::from_json(&written).as_ref() == Ok(&run), "what is written is what was read");
