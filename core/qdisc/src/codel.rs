@@ -73,8 +73,6 @@ impl<P: Packet> Control<'_, P> {
         } else if above {
             head = self.begin_dropping(head, now, sink);
         }
-        // An empty queue ends the dropping state.
-        self.state.dropping &= head.is_some();
         head.map(|stored| {
             let sojourn = stored.sojourn(now);
             (stored.packet, sojourn)

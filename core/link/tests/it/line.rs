@@ -84,6 +84,16 @@ fn answers_to_the_server_go_up() {
 }
 
 #[test]
+fn what_is_inside_comes_before_what_enters_at_the_same_time() {
+    let (mut line, mut routers) = (line(), Routers::default());
+    line.enter(Direction::Up, TestPacket { ttl: 3, ..packet(1, 1500) }, at("0ms"));
+    // At 17 ms the answer to 1 and this one reach the last link's queue.
+    line.enter(Direction::Down, packet(2, 1500), at("17ms"));
+    let out = advance(&mut line, at("1s"), &mut routers);
+    assert_eq!(out, [(Direction::Down, 1002, at("33ms")), (Direction::Down, 2, at("33ms"))]);
+}
+
+#[test]
 fn a_router_may_say_nothing() {
     let (mut line, mut routers) = (line(), Routers { silent: true, ..Routers::default() });
     line.enter(Direction::Up, TestPacket { ttl: 2, ..packet(1, 1500) }, at("0ms"));

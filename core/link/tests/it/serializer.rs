@@ -13,6 +13,8 @@ fn times_by_table() {
         ),
         // A third of a nanosecond is carried: 1 byte at 24 Gbit/s takes 1/3 ns.
         ("24gbit", [("0ns", 1, "0ns"), ("0ns", 1, "0ns"), ("0ns", 1, "1ns"), ("0ns", 6, "3ns")]),
+        // But not over a pause: a packet that starts later starts on the nanosecond.
+        ("24gbit", [("0ns", 1, "0ns"), ("9ns", 2, "9ns"), ("9ns", 1, "10ns"), ("20ns", 5, "21ns")]),
     ];
     for (rate, sends) in table {
         let mut serializer = Serializer::new(Some(rate.parse().unwrap()));
