@@ -106,10 +106,13 @@ impl PhaseControl {
             };
         settled.then_some(PhaseEnd::Settled)
     }
-    /// Delays of probes sent before this are known. A probe unanswered for much longer than any other is lost, not late.
+    /// Delays of probes sent before this are known. A probe unanswered for much longer than any other is lost, not late; but
+    /// where nothing sent since was answered either, nothing is known since.
     fn known_until(&self, now: Time, oldest: Option<Time>) -> Time {
         let patience = Duration::from_secs_f64(2.0 * self.largest_s + 1.0);
-        oldest.filter(|sent| now.saturating_since(*sent) < patience).unwrap_or(now)
+        let known = oldest.filter(|sent| now.saturating_since(*sent) < patience).unwrap_or(now);
+        let last_answered = self.answers.iter().map(|a| a.0).max().unwrap_or(self.start);
+        known.min(last_answered + BUCKET)
     }
     fn load_has_settled(&self, now: Time, known: Time) -> bool {
         let quiet = QUIET.max(now.saturating_since(self.start) / QUIET_SHARE);
@@ -379,6 +382,19 @@ mod tests {
             };
             assert_eq!(end.0, PhaseEnd::Settled, "{baseline:?}");
             assert!((least..most).contains(&end.1), "{baseline:?}: {} s", end.1);
+        }
+    }
+
+    #[test]
+    fn silence_is_not_quiet() {
+        let mut control = PhaseControl::new(PhasePlan::of(PhaseKind::Up), Time::ZERO, None);
+        // 2 s of answers, then the line is dead.
+        for n in 0..40 {
+            control.answered(Time::from_nanos(n * 50_000_000), 0.020);
+        }
+        for second in 6..30 {
+            let now = Time::from_nanos(second * 1_000_000_000);
+            assert_eq!(control.decide(now, Some(Time::from_nanos(2_000_000_000))), None, "at {second} s");
         }
     }
 

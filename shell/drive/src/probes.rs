@@ -180,7 +180,9 @@ impl Prober {
         let udp = has(ProbeKind::Udp).then(|| UdpProber::open(address, session));
         let udp = udp.and_then(|r| r.map_err(|e| opened(ProbeKind::Udp, Err(e))).ok());
         let connect = has(ProbeKind::Connect).then(|| ConnectProber::new(address));
-        let kept = has(ProbeKind::Kept).then(|| KeptProber::new(address));
+        let mut kept = has(ProbeKind::Kept).then(|| KeptProber::new(address));
+        // Its first slot is a little later; what fails now is tried again then.
+        kept.as_mut().map(|k| k.connect_if_due(clock.now()));
         shared.oldest.iter().for_each(|o| o.store(NONE, Ordering::Relaxed));
         Prober { context, shared, schedule, watch: SelfWatch::default(), icmp, udp, connect, kept }
     }
@@ -207,7 +209,10 @@ impl Prober {
         }
         let largest = self.books().map(Book::largest_delay).max().unwrap_or_default();
         let until = *deadline.get_or_insert(now + LAST_WAIT.min(largest * 2 + STRAGGLER_WAIT));
-        now >= until || self.books().all(|b| b.outstanding() == 0)
+        // A kind that was never answered will not be: for it alone nobody waits.
+        let is_waited_for = |b: &&Book| b.has_answers() && b.outstanding() > 0;
+        let any_answered = self.books().any(Book::has_answers);
+        now >= until || (any_answered && self.books().find(is_waited_for).is_none())
     }
     fn books(&self) -> impl Iterator<Item = &Book> {
         let single = self.icmp.iter().map(|p| &p.book).chain(self.udp.iter().map(|p| &p.book));

@@ -52,10 +52,7 @@ impl KeptProber {
     }
     pub(crate) fn send(&mut self, context: &mut Context) -> Result<Time, String> {
         let now = context.now();
-        if self.connection.is_none() && now >= self.next_try {
-            self.next_try = now + RETRY_AFTER;
-            self.connection = Some(Connection::start(self.address).map_err(|e| without_code(&e))?);
-        }
+        self.connect_if_due(now).map_err(|e| without_code(&e))?;
         let Some(connection) = self.connection.as_mut().filter(|c| c.established) else {
             return Err("the kept connection was not established".to_owned());
         };
@@ -69,6 +66,14 @@ impl KeptProber {
         // What fails here is seen, and told, by the next receive.
         drop(connection.flush());
         Ok(now)
+    }
+    /// Begins to connect, if there is no connection and the last failure is long enough ago.
+    pub(crate) fn connect_if_due(&mut self, now: Time) -> io::Result<()> {
+        if self.connection.is_none() && now >= self.next_try {
+            self.next_try = now + RETRY_AFTER;
+            self.connection = Some(Connection::start(self.address)?);
+        }
+        Ok(())
     }
     pub(crate) fn receive(&mut self, context: &mut Context) {
         let Some(connection) = self.connection.as_mut() else { return };
