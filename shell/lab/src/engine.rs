@@ -9,7 +9,7 @@ use crate::{Addresses, LabError, LabReport};
 use fathom_link::{Direction, Line};
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::sched::{Priority, raise_priority};
+use fathom_os::sched::{Priority, give_up_real_time, raise_priority};
 use fathom_os::tun::Tun;
 use fathom_scenario::LinePlan;
 use fathom_stats::DelayHistogram;
@@ -32,8 +32,6 @@ const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 /// A packet of 1500 bytes takes 40 us, about what a wake-up takes.
 const PACED_UP_TO: Rate = Rate::from_bits_per_second(300_000_000);
-/// Up to here the thread is idle for half of the time on a machine that carries 2 Gbit/s.
-const BURSTS_UP_TO: Rate = Rate::from_bits_per_second(1_000_000_000);
 
 /// What others may ask of the line while it runs.
 #[derive(Default, Debug)]
@@ -73,57 +71,35 @@ struct Engine {
     lateness: DelayHistogram,
     strays: Strays,
     spin: SpinBudget,
+    diligence: Diligence,
 }
 
 /// Runs the line until it is asked to stop.
 pub(crate) fn run(setup: Setup) -> Result<LabReport, LabError> {
     // Not permitted in some sandboxes; then waits end up to 50 us late, which the spinning hides.
     let _ = poll::set_precise_timers();
-    let speed = Speed::of(&setup.plan);
     let mut engine = Engine::new(setup);
-    let priority = (speed != Speed::Flood).then(raise_priority);
     while !engine.setup.control.stop.load(Ordering::Relaxed) {
         if !engine.turn()? {
             engine.wait()?;
         }
     }
-    let mut report = engine.report();
-    report.notes.extend(speed.note());
-    report.notes.extend(priority.and_then(priority_note));
-    Ok(report)
+    Ok(engine.report())
 }
 
-/// How much the line's thread has to do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Speed {
-    /// One packet at a time.
-    Paced,
-    /// Packets follow each other faster than a thread wakes.
-    Bursts,
-    /// The thread may find no rest. With real-time priority the kernel would stop it for 50 ms of each second
-    /// (`kernel.sched_rt_runtime_us`).
-    Flood,
+/// The fastest direction, each as fast as its slowest link; `None` if nothing limits it.
+fn fastest(plan: &LinePlan) -> Option<Rate> {
+    let up = plan.hops.iter().filter_map(|hop| hop.up.rate).min();
+    let down = plan.hops.iter().filter_map(|hop| hop.down.rate).min();
+    up.zip(down).map(|(up, down)| up.max(down))
 }
 
-impl Speed {
-    /// By the slowest link of the faster direction.
-    fn of(plan: &LinePlan) -> Speed {
-        let slowest = |rates: &mut dyn Iterator<Item = Option<Rate>>| rates.flatten().min();
-        let up = slowest(&mut plan.hops.iter().map(|hop| hop.up.rate));
-        let down = slowest(&mut plan.hops.iter().map(|hop| hop.down.rate));
-        match (up, down) {
-            (Some(up), Some(down)) if up.max(down) <= PACED_UP_TO => Speed::Paced,
-            (Some(up), Some(down)) if up.max(down) <= BURSTS_UP_TO => Speed::Bursts,
-            _ => Speed::Flood,
-        }
-    }
-    fn note(self) -> Option<String> {
-        (self != Speed::Paced).then(|| {
-            format!(
-                "above {PACED_UP_TO} packets leave the line in small bursts: one takes less time than a thread needs to wake"
-            )
-        })
-    }
+fn burst_note(plan: &LinePlan) -> Option<String> {
+    fastest(plan).is_none_or(|rate| rate > PACED_UP_TO).then(|| {
+        format!(
+            "above {PACED_UP_TO} packets leave the line in small bursts: one takes less time than a thread needs to wake"
+        )
+    })
 }
 
 fn priority_note(given: Priority) -> Option<String> {
@@ -150,6 +126,7 @@ impl Engine {
             lateness: DelayHistogram::default(),
             strays: Strays::default(),
             spin: SpinBudget { left: Duration::ZERO, since: now },
+            diligence: Diligence::start(now),
             setup,
         }
     }
@@ -164,6 +141,7 @@ impl Engine {
             out[direction as usize].push(&packet, due);
         });
         self.truth.sample(&self.line, &mut self.routers, now);
+        self.diligence.review(now);
         self.hand_on();
         Ok(came_up || came_down)
     }
@@ -225,7 +203,13 @@ impl Engine {
         if may_spin && !input { self.spin_until(due) } else { Ok(()) }
     }
     /// Returns whether a packet came within `timeout`.
-    fn sleep(&self, timeout: Duration) -> Result<bool, LabError> {
+    fn sleep(&mut self, timeout: Duration) -> Result<bool, LabError> {
+        let begin = self.setup.clock.now();
+        let input = self.poll(timeout)?;
+        self.diligence.slept += self.setup.clock.now() - begin;
+        Ok(input)
+    }
+    fn poll(&self, timeout: Duration) -> Result<bool, LabError> {
         let mut fds = self.setup.ends.each_ref().map(|(tun, _)| PollFd::readable(tun.as_fd()));
         poll::wait(&mut fds, Some(timeout)).map(|ready| ready > 0).map_err(system("wait for packets"))
     }
@@ -233,7 +217,7 @@ impl Engine {
     fn spin_until(&mut self, due: Time) -> Result<(), LabError> {
         let begin = self.setup.clock.now();
         let mut now = begin;
-        while now < due && due - now <= WAKE_UP && !self.sleep(Duration::ZERO)? {
+        while now < due && due - now <= WAKE_UP && !self.poll(Duration::ZERO)? {
             now = self.setup.clock.now();
         }
         self.spin.spend(now - begin);
@@ -241,11 +225,14 @@ impl Engine {
     }
 
     fn report(self) -> LabReport {
+        let mut notes = self.strays.notes();
+        notes.extend(burst_note(&self.setup.plan));
+        notes.extend(priority_note(self.diligence.priority));
         LabReport {
             queues: totals(&self.setup.plan, &self.line),
             series: self.truth.into_series(),
             line_lateness: self.lateness,
-            notes: self.strays.notes(),
+            notes,
         }
     }
 }
@@ -287,5 +274,44 @@ impl SpinBudget {
     }
     fn spend(&mut self, spun: Duration) {
         self.left = self.left.saturating_sub(spun);
+    }
+}
+
+/// Keeps real-time priority while the thread rests enough. The kernel would else stop it for 50 ms of each second
+/// (`kernel.sched_rt_runtime_us`), and programs on the same CPU would starve.
+#[derive(Clone, Copy, Debug)]
+struct Diligence {
+    /// As given when it was first asked for.
+    priority: Priority,
+    is_raised: bool,
+    since: Time,
+    slept: Duration,
+}
+
+impl Diligence {
+    /// Time between two looks; short against the second over which the kernel counts.
+    const INTERVAL: Duration = Duration::from_millis(100);
+
+    fn start(now: Time) -> Self {
+        Diligence { priority: raise_priority(), is_raised: true, since: now, slept: Duration::ZERO }
+    }
+    fn review(&mut self, now: Time) {
+        let passed = now.saturating_since(self.since);
+        if passed < Self::INTERVAL {
+            return;
+        }
+        let rested = self.slept.as_secs_f64() / passed.as_secs_f64();
+        (self.since, self.slept) = (now, Duration::ZERO);
+        if self.priority == Priority::RealTime {
+            self.follow(rested);
+        }
+    }
+    /// The two bounds lie apart so that it does not change at each look.
+    fn follow(&mut self, rested: f64) {
+        if self.is_raised && rested < 0.25 {
+            self.is_raised = give_up_real_time().is_err();
+        } else if !self.is_raised && rested > 0.5 {
+            self.is_raised = raise_priority() == Priority::RealTime;
+        }
     }
 }

@@ -39,14 +39,25 @@ pub fn raise_priority() -> Priority {
     }
 }
 
+/// Takes real-time priority from the calling thread. It may ask for it again.
+///
+/// # Errors
+/// As `sched_setscheduler(2)`.
+pub fn give_up_real_time() -> io::Result<()> {
+    set_scheduler(libc::SCHED_OTHER, 0)
+}
+
 fn set_real_time() -> io::Result<()> {
+    set_scheduler(libc::SCHED_FIFO, REAL_TIME_PRIORITY)
+}
+
+fn set_scheduler(policy: i32, priority: i32) -> io::Result<()> {
     // SAFETY: a sched_param is integers only.
     let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
-    parameter.sched_priority = REAL_TIME_PRIORITY;
+    parameter.sched_priority = priority;
     // SAFETY: `parameter` is valid through the call; 0 is the calling thread. Its children do not inherit it.
-    let failed = unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameter)
-    };
+    let failed =
+        unsafe { libc::sched_setscheduler(0, policy | libc::SCHED_RESET_ON_FORK, &raw const parameter) };
     if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -62,7 +73,12 @@ mod tests {
 
     #[test]
     fn a_thread_runs_on_with_whatever_it_was_given() {
-        let given = std::thread::spawn(raise_priority).join().unwrap();
-        assert!(!given.to_string().is_empty());
+        let given = std::thread::spawn(|| {
+            let given = raise_priority();
+            give_up_real_time().unwrap();
+            assert_eq!(raise_priority(), given, "after giving it up");
+            given
+        });
+        assert!(!given.join().unwrap().to_string().is_empty());
     }
 }

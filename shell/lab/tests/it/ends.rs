@@ -1,15 +1,18 @@
-//! Programs of the tests: a UDP echo with its round-trip times, TCP connections.
+//! Programs of the tests: a UDP echo, pings with the kernel's times, TCP connections.
 use fathom_lab::Lab;
+use fathom_os::clock::wall_now;
+use fathom_os::socket::echo_socket;
+use fathom_os::timestamp::{self, Stamping};
+use fathom_units::WallTime;
+use socket2::Socket;
+use std::collections::HashMap;
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// Bytes of an echo's UDP payload, and of the IP packet around it.
-pub(crate) const ECHO_BYTES: usize = 32;
-pub(crate) const ECHO_PACKET_BYTES: usize = ECHO_BYTES + 28;
 
 /// A server of echoes on the far side, and a socket of the user's side that is connected to it.
 pub(crate) struct Echo {
@@ -41,22 +44,9 @@ impl Echo {
     /// One round trip; `None` if no answer came in half a second.
     pub(crate) fn round_trip(&self) -> Option<Duration> {
         let begin = Instant::now();
-        self.client.send(&[7; ECHO_BYTES]).unwrap();
+        self.client.send(b"echo").unwrap();
         let mut answer = [0; 2048];
         self.client.recv(&mut answer).ok().map(|_| begin.elapsed())
-    }
-    /// Round trips, one each `interval`, ascending.
-    pub(crate) fn round_trips(&self, count: u32, interval: Duration) -> Vec<Duration> {
-        let begin = Instant::now();
-        let mut all: Vec<Duration> = (1..=count)
-            .filter_map(|i| {
-                let round_trip = self.round_trip();
-                std::thread::sleep((interval * i).saturating_sub(begin.elapsed()));
-                round_trip
-            })
-            .collect();
-        all.sort_unstable();
-        all
     }
 }
 
@@ -65,6 +55,48 @@ impl Drop for Echo {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(server) = self.server.take() {
             let _ = server.join();
+        }
+    }
+}
+
+/// Bytes of the IP packet of a ping.
+pub(crate) const PING_BYTES: usize = 20 + PING_MESSAGE_BYTES;
+const PING_MESSAGE_BYTES: usize = 64;
+
+/// Round trips of ICMP echoes, one each `interval`, ascending. The far kernel answers them and the near one stamps the
+/// answer, so that no thread but the line's takes part: on a busy machine others are late.
+pub(crate) fn pings(lab: &Lab, count: u16, interval: Duration) -> Vec<Duration> {
+    let opened = lab.in_client(|| echo_socket(false).unwrap()).unwrap();
+    assert!(opened.kernel_matches, "a lab allows ICMP sockets without privilege");
+    timestamp::enable(opened.socket.as_fd(), Stamping::Arrivals).unwrap();
+    let target = SocketAddr::new(lab.server_address().v4.into(), 0).into();
+    let (mut sent, mut round_trips) = (HashMap::new(), Vec::new());
+    for sequence in 0..count {
+        let mut message = [0; PING_MESSAGE_BYTES];
+        // Echo request; checksum and identifier are the kernel's.
+        message[0] = 8;
+        message[6..8].copy_from_slice(&sequence.to_be_bytes());
+        let before = wall_now();
+        opened.socket.send_to(&message, &target).unwrap();
+        // A thread that was interrupted here does not know when it sent.
+        if wall_now().0 - before.0 < 500_000 {
+            sent.insert(sequence, before);
+        }
+        std::thread::sleep(interval);
+        collect(&opened.socket, &sent, &mut round_trips);
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    collect(&opened.socket, &sent, &mut round_trips);
+    round_trips.sort_unstable();
+    round_trips
+}
+
+fn collect(socket: &Socket, sent: &HashMap<u16, WallTime>, round_trips: &mut Vec<Duration>) {
+    let mut bytes = [0; 256];
+    while let Ok(received) = timestamp::receive(socket.as_fd(), &mut bytes) {
+        let sequence = u16::from_be_bytes([bytes[6], bytes[7]]);
+        if let (Some(begin), Some(end)) = (sent.get(&sequence), received.stamp) {
+            round_trips.push(Duration::from_nanos(end.0 - begin.0));
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Rate, delay and buffer of the line, as programs at its ends see them.
-use crate::ends::{ECHO_PACKET_BYTES, Echo, connect, count_until};
+use crate::ends::{Echo, PING_BYTES, connect, count_until, pings};
 use crate::{one_link, soon, start};
 use fathom_metric::{Direction, Metric, SeriesKey};
 use std::fs;
@@ -16,10 +16,10 @@ fn flood(mut from: TcpStream) -> thread::JoinHandle<()> {
 #[test]
 fn an_idle_round_trip_is_both_delays_and_both_serialisations() {
     let lab = one_link("rate = \"10mbit\", delay = \"5ms\", queue = \"fifo limit 64kb\", overhead = \"0b\"");
-    let times = Echo::start(&lab).round_trips(200, Duration::from_millis(5));
-    assert_eq!(times.len(), 200);
-    // 10 ms, and 60 bytes at 10 Mbit/s twice: 96 us.
-    let expected = Duration::from_millis(10) + Duration::from_nanos(ECHO_PACKET_BYTES as u64 * 8 * 100 * 2);
+    let times = pings(&lab, 200, Duration::from_millis(5));
+    assert!(times.len() > 190, "{} of 200 round trips", times.len());
+    // 10 ms, and 84 bytes at 10 Mbit/s twice: 134 us.
+    let expected = Duration::from_millis(10) + Duration::from_nanos(PING_BYTES as u64 * 8 * 100 * 2);
     let median = times[times.len() / 2];
     assert!(times[0] >= expected, "{:?} is faster than the line, {expected:?}", times[0]);
     assert!(median < expected + Duration::from_micros(500), "median {median:?}, expected {expected:?}");
@@ -32,20 +32,19 @@ fn an_idle_round_trip_is_both_delays_and_both_serialisations() {
 fn a_full_buffer_adds_its_bytes_over_the_rate() {
     let link = "rate = \"10mbit\", delay = \"5ms\", queue = \"fifo limit 65536b\", overhead = \"0b\"";
     let lab = one_link(link);
-    let echo = Echo::start(&lab);
-    let idle = echo.round_trips(50, Duration::from_millis(10))[25];
+    let idle = pings(&lab, 50, Duration::from_millis(10))[25];
     let (client, mut server) = connect(&lab, false);
     let closer = client.try_clone().unwrap();
     let sender = flood(client);
     let begin = Instant::now();
     let reader = thread::spawn(move || count_until(&mut server, begin + Duration::from_secs(30)));
-    let loaded = echo.round_trips(150, Duration::from_millis(10));
+    let loaded = pings(&lab, 800, Duration::from_millis(10));
     closer.shutdown(Shutdown::Both).unwrap();
     sender.join().unwrap();
     reader.join().unwrap();
     let added = 65_536.0 * 8.0 / 10e6;
-    // The longest comes at a full buffer. It may also be this test's own thread that was late, so from above the bound is
-    // on one in twenty.
+    // The longest comes at a full buffer. It may also be the line's thread that was late, so from above the bound is on
+    // one in twenty.
     let over_idle = |index: usize| loaded[index].as_secs_f64() - idle.as_secs_f64();
     let (longest, high) = (over_idle(loaded.len() - 1), over_idle(loaded.len() * 19 / 20));
     assert!(longest > 0.97 * added, "longest {longest} s over idle, the buffer holds {added} s");
@@ -77,14 +76,20 @@ fn goodput_is_the_rate_less_the_headers() {
     let closer = client.try_clone().unwrap();
     let sender = flood(client);
     count_until(&mut server, Instant::now() + Duration::from_secs(1));
-    let begin = Instant::now();
-    let bytes = count_until(&mut server, begin + Duration::from_secs(4));
-    let goodput = bytes as f64 * 8.0 / begin.elapsed().as_secs_f64();
+    let mut goodputs: Vec<f64> =
+        (0..9).map(|_| goodput_of(&mut server, Duration::from_millis(500))).collect();
+    goodputs.sort_by(f64::total_cmp);
     closer.shutdown(Shutdown::Both).unwrap();
     sender.join().unwrap();
     // 1448 bytes of payload in each 1500 on the wire: headers of 40 and timestamps of 12.
     let expected = 20e6 * 1448.0 / 1500.0;
-    assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput} bit/s, expected {expected}");
+    assert!((goodputs[4] / expected - 1.0).abs() < 0.01, "{goodputs:?} bit/s, expected {expected}");
+}
+
+fn goodput_of(server: &mut TcpStream, interval: Duration) -> f64 {
+    let begin = Instant::now();
+    let bytes = count_until(server, begin + interval);
+    bytes as f64 * 8.0 / begin.elapsed().as_secs_f64()
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn nothing_passes_while_the_line_is_down() {
 fn a_link_without_a_rate_delays_and_does_nothing_else() {
     let hops = "[[hop]]\nname = \"far\"\nup = { delay = \"20ms\" }\ndown = { delay = \"0ms\" }\n";
     let lab = start(hops, &crate::options());
-    let times = Echo::start(&lab).round_trips(50, Duration::from_millis(1));
+    let times = pings(&lab, 50, Duration::from_millis(1));
     let median = times[times.len() / 2].as_secs_f64();
     assert!((0.020..0.0205).contains(&median), "{median}");
 }
