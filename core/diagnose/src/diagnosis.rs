@@ -107,9 +107,9 @@ pub struct PhaseSummary {
     pub duration_s: f64,
     /// Why it ended.
     pub end: PhaseEnd,
-    /// Median goodput up, of the load flows together.
+    /// Mean goodput up, of the load flows together, after the first quarter of the phase.
     pub goodput_up_bits_per_second: Option<f64>,
-    /// Median goodput down, of the load flows together.
+    /// Mean goodput down, likewise.
     pub goodput_down_bits_per_second: Option<f64>,
     /// Jain's index of the mean goodputs of the load flows: 1 if all are equal. The less fair direction.
     pub fairness_index: Option<f64>,

@@ -1,6 +1,7 @@
 //! Healthy, bloated, or not to be told.
-use crate::Health;
-use crate::view::{Rise, View};
+use crate::rules::while_doing;
+use crate::view::{Rise, View, is_loaded};
+use crate::{Health, PhaseSummary};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,6 +26,9 @@ const CPU_STEAL: f64 = 0.10;
 /// Largest increase that a busy CPU makes up by itself: three times the worst that other programs reported on an
 /// unshaped path with both CPUs saturated (32 ms).
 const CPU_EXPLAINS_S: f64 = 0.100;
+
+/// Loss of probes from which a phase tells nothing of latency.
+pub(crate) const MOSTLY_LOST: f64 = 0.5;
 
 /// A judgement with its reason.
 pub(crate) enum State {
@@ -61,13 +65,22 @@ pub(crate) fn judge(view: &View<'_>) -> State {
     }
     let bloated: Vec<Rise<'_>> = view.rises().filter(is_bloated).collect();
     if bloated.is_empty() {
-        return State::Healthy;
+        return broken(view).map_or(State::Healthy, State::Inconclusive);
     }
     let explained: Option<Vec<String>> = bloated.iter().map(|rise| explained(view, rise)).collect();
     match explained {
         Some(reasons) => State::Invalid(reasons.into_iter().next().unwrap_or_default()),
         None => State::Bloated,
     }
+}
+
+/// The phase with load in which most probes were lost, if there is one.
+fn broken(view: &View<'_>) -> Option<String> {
+    let loss = |p: &PhaseSummary| p.loss_ratio.unwrap_or(0.0);
+    let loaded = view.phases.iter().filter(|p| is_loaded(p.kind));
+    let worst = loaded.max_by(|a, b| loss(a).total_cmp(&loss(b))).filter(|p| loss(p) >= MOSTLY_LOST)?;
+    let (share, when) = (percent(loss(worst)), while_doing(worst.kind));
+    Some(format!("{share} of the probes were lost {when}; the connection broke"))
 }
 
 fn missing(view: &View<'_>) -> Option<String> {
@@ -78,7 +91,7 @@ fn missing(view: &View<'_>) -> Option<String> {
         return Some("latency without load was not measured".into());
     }
     if view.rises().next().is_none() {
-        return Some("the line was not loaded while latency was measured".into());
+        return broken(view).or(Some("the line was not loaded while latency was measured".into()));
     }
     view.rises().all(|rise| !delivered(&rise)).then(|| "the load delivered nothing".into())
 }

@@ -36,7 +36,7 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
         loss_ratio: latency.map(|l| l.censored_ratio()),
         rpm: loaded.then(|| rpm(run, phase)).flatten(),
         grade: beside_idle.and_then(|(l, i)| grade(&l, &i)),
-        impact: latency.map(|l| impact(run, phase, &l)),
+        impact: impact(run, source, phase),
     }
 }
 
@@ -50,20 +50,42 @@ fn grade(loaded: &Summary, idle: &Summary) -> Option<Grade> {
     Some(Grade::of_increase(mean - idle.mean_of_observed?))
 }
 
-/// Median goodput of the load's flows together; where it was not sampled, delivered bytes over time.
-///
-/// The median leaves out the slow start and the end; a phase without load has none.
+/// Share of a phase, at its start, that slow start takes and that goodput leaves out.
+const SLOW_START: f64 = 0.25;
+
+/// Mean goodput of the load's flows together, without the start of the phase; where it was not sampled, delivered bytes
+/// over time. A phase without load has none.
 pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
     let load = phase.load.as_ref()?;
     let (flows, delivered) = match direction {
         Direction::Up => (load.flows_up, load.delivered_up_bytes),
         Direction::Down => (load.flows_down, load.delivered_down_bytes),
     };
-    let sampled = sample(run, &SeriesKey::directed(Metric::Goodput, direction), phase).percentile(0.5);
+    let sampled =
+        run.series(&SeriesKey::directed(Metric::Goodput, direction)).and_then(|s| mean_rate(s, phase));
     let mean = (phase.seconds() > 0.0).then(|| delivered as f64 * 8.0 / phase.seconds());
-    (flows > 0).then(|| sampled.map(|m| m.value).or(mean)).flatten()
+    (flows > 0).then(|| sampled.or(mean)).flatten()
 }
 
+/// Each observation weighs as long as its interval, which began with the observation before it.
+fn mean_rate(goodput: &Series, phase: &Phase) -> Option<f64> {
+    let length = (phase.end_ns - phase.start_ns) as f64;
+    let from = phase.start_ns + (SLOW_START * length) as u64;
+    let mut before = phase.start_ns;
+    let (mut bits, mut time) = (0.0, 0.0);
+    for o in goodput.within(phase) {
+        let at = o.at.as_nanos();
+        if before >= from {
+            let interval = (at - before) as f64;
+            bits += pair(o.value).0 * interval;
+            time += interval;
+        }
+        before = at;
+    }
+    (time > 0.0).then(|| bits / time)
+}
+
+/// Jain's index of the flows' goodputs; the less fair direction.
 fn fairness(run: &Run, phase: &Phase) -> Option<f64> {
     let index = |direction| {
         let flows = run.series.iter().filter(|s| {
@@ -91,20 +113,24 @@ fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
     Rpm::new(&of(Metric::TcpConnect), &of(Metric::HttpForeign), &of(Metric::FlowRtt))
 }
 
-fn impact(run: &Run, phase: &Phase, latency: &Summary) -> Impact {
-    let one_way = Direction::BOTH
-        .map(|d| sample(run, &SeriesKey::directed(Metric::OneWayDelay, d), phase).summary())
-        .into_iter()
-        .flatten()
-        .reduce(|a, b| if a.p95.value >= b.p95.value { a } else { b });
+/// Of answered probes; loss counts by itself.
+fn impact(run: &Run, source: Option<&Series>, phase: &Phase) -> Option<Impact> {
+    let all = Sample::new(source?.within(phase).map(|o| pair(o.value)));
+    let round_trip_loss = all.summary()?.censored_ratio();
+    let latency = all.observed_only().summary()?;
     // The worse direction decides: both have to hear each other.
-    let (delay, loss) = one_way
-        .map_or((latency.p95.value / 2.0, latency.censored_ratio()), |s| (s.p95.value, s.censored_ratio()));
-    Impact {
+    let one_way = Direction::BOTH.into_iter().filter_map(|d| {
+        let sample = sample(run, &SeriesKey::directed(Metric::OneWayDelay, d), phase);
+        let loss = sample.summary()?.censored_ratio();
+        Some((sample.observed_only().percentile(0.95)?.value, loss))
+    });
+    let worse = one_way.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let (delay, loss) = worse.unwrap_or((latency.p95.value / 2.0, round_trip_loss));
+    Some(Impact {
         call: Call::new(delay, loss),
         game: Game::at(latency.p95.value),
         page_load_s: line_down(run).map(|goodput| page_load_s(latency.p50.value, goodput)),
-    }
+    })
 }
 
 /// The downward goodput that the line gives, alone if that was measured.

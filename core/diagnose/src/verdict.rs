@@ -13,6 +13,9 @@ use fathom_metric::{Direction, PhaseKind};
 /// Shares of the line's rate to which a shaper is set, so that the queue forms where it is managed.
 const SHAPE: [f64; 2] = [0.85, 0.95];
 
+/// Largest factor between two latencies that is told.
+const MOST_TIMES: f64 = 500.0;
+
 pub(crate) struct Words {
     pub(crate) headline: String,
     pub(crate) sentences: Vec<String>,
@@ -46,14 +49,15 @@ pub(crate) fn worst<'v>(view: &'v View<'_>) -> Option<Rise<'v>> {
 
 fn bloated(view: &View<'_>, findings: &[Finding]) -> Words {
     let Some(worst) = worst(view) else { return Words { headline: String::new(), sentences: Vec::new() } };
-    let (idle, loaded) = (worst.idle.p50.value, worst.loaded.p90);
+    let (idle, loaded) = (worst.idle.p50.value, worst.loaded.p90.value);
+    let times = loaded / idle.max(1e-6);
+    // Beyond that the idle latency is that of a laboratory, and the factor says nothing.
+    let times = if times < MOST_TIMES { format!(" ({times:.0} times)") } else { String::new() };
     let headline = format!(
-        "{} makes this line slow: latency rises from {} to {}{} ({:.0} times).",
+        "{} makes this line slow: latency rises from {} to {}{times}.",
         doing(worst.phase.kind),
         milliseconds(idle),
-        if loaded.at_least { "more than " } else { "" },
-        milliseconds(loaded.value),
-        loaded.value / idle.max(1e-6),
+        milliseconds(loaded),
     );
     let starved = findings.iter().find(|f| f.kind == FindingKind::AckStarvation).map(|f| f.text.clone());
     let sentences = queues(view).into_iter().chain(starved).chain(impact(view, &worst)).chain(advice(view));

@@ -1,4 +1,5 @@
 //! A run as the rules look at it.
+use crate::health::MOSTLY_LOST;
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
 use fathom_metric::{Direction, Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Value};
@@ -19,7 +20,10 @@ pub(crate) struct View<'a> {
     pub(crate) phases: Vec<PhaseSummary>,
 }
 
-/// The result of a phase with load beside the idle phase.
+/// The result of a phase with load beside the idle phase, of the probes that were answered.
+///
+/// Lost probes count as endless in the tables. Here they would turn a lossy line into a bloated one; they have a
+/// finding of their own.
 #[derive(Clone, Copy)]
 pub(crate) struct Rise<'a> {
     pub(crate) phase: &'a Phase,
@@ -41,6 +45,10 @@ impl Rise<'_> {
     pub(crate) fn height(&self) -> f64 {
         self.loaded.p95.value - self.idle.p50.value
     }
+    /// Most probes were answered. Else the connection broke, and nothing is known of latency.
+    fn is_known(&self) -> bool {
+        self.summary.loss_ratio.is_some_and(|loss| loss < MOSTLY_LOST)
+    }
 }
 
 impl<'a> View<'a> {
@@ -50,18 +58,19 @@ impl<'a> View<'a> {
     }
     /// The idle phase's latency, if it has enough answers.
     pub(crate) fn idle(&self) -> Option<Summary> {
-        let idle = self.phases.iter().find(|p| p.kind == PhaseKind::Idle)?;
-        idle.latency.filter(has_answers)
+        self.answered(self.run.phase(PhaseKind::Idle)?).filter(|s| s.count >= FEWEST_ANSWERS)
+    }
+    /// Latency in a phase, of the probes that were answered.
+    fn answered(&self, phase: &'a Phase) -> Option<Summary> {
+        Sample::new(self.latency_in(phase).map(|o| pair(o.value))).observed_only().summary()
     }
     /// Phases with load whose latency can be held against the idle one, in order of time.
     pub(crate) fn rises(&self) -> impl Iterator<Item = Rise<'_>> {
         let idle = self.idle();
-        self.run.phases.iter().zip(&self.phases).filter(|(phase, _)| is_loaded(phase.kind)).filter_map(
-            move |(phase, summary)| {
-                // A phase all of whose probes were lost is no reason for silence: their bounds count.
-                Some(Rise { phase, summary, idle: idle?, loaded: summary.latency? })
-            },
-        )
+        let loaded = self.run.phases.iter().zip(&self.phases).filter(|(phase, _)| is_loaded(phase.kind));
+        loaded.filter_map(move |(phase, summary)| {
+            Some(Rise { phase, summary, idle: idle?, loaded: self.answered(phase)? }).filter(Rise::is_known)
+        })
     }
     /// The phase in which `direction` is loaded alone, or else together with the other.
     pub(crate) fn rise_of(&self, direction: Direction) -> Option<Rise<'_>> {
@@ -92,10 +101,6 @@ pub(crate) const fn alone(direction: Direction) -> PhaseKind {
 
 pub(crate) const fn is_loaded(kind: PhaseKind) -> bool {
     matches!(kind, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both)
-}
-
-fn has_answers(summary: &Summary) -> bool {
-    summary.count - summary.censored >= FEWEST_ANSWERS
 }
 
 /// The best series that was answered for most of the idle phase (of the whole run, where there is none).

@@ -41,7 +41,7 @@ pub const SCORES: &[ScoreInfo] = &[
         definition: "Predicted mean opinion score of a G.711 call. R = 93.2 - Id - Ie_eff; Id = 0.024 d + 0.11 (d - 177.3) where \
             d, mouth to ear in ms, exceeds 177.3; Ie_eff = 95 Ppl / (Ppl + 25.1) with loss concealment, Ppl the loss in \
             percent. d = 95th percentile of one-way delay (a playout buffer that waits for 95 % of the packets) + 20 ms of \
-            packetisation; without one-way delays half the round trip.",
+            packetisation; without one-way delays half the round trip. Lost probes count as loss alone.",
         source: "ITU-T G.107; Cole, Rosenbluth, Voice over IP performance monitoring, 2001; ITU-T G.113 (Bpl)",
     },
     ScoreInfo {

@@ -352,7 +352,7 @@ fn footer(runs: &[Pair<'_>]) -> String {
     let metric = source.map_or("", |m: Metric| m.info().name);
     format!(
         "<footer>Latency is the {} (<code>{metric}</code>). A lost probe counts as endless in percentiles; ≥ marks a lower \
-         bound. Goodput is what the receiving application got, the median of the phase. Grade: DSLReports' bands of the mean \
+         bound. Goodput is what the receiving application got, the mean after the first quarter of the phase. Grade: DSLReports' bands of the mean \
          increase over idle. RPM: {}, without TLS. Call quality: E-model for G.711. Web page: 10 round trips and 2 MB. \
          Definitions: docs/metrics.md. Made by Fathom {}.</footer>",
         source_name(source),

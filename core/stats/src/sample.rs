@@ -82,6 +82,10 @@ impl Sample {
     pub fn observed(&self) -> &[f64] {
         &self.observed
     }
+    /// The sample without its censored values.
+    pub fn observed_only(self) -> Sample {
+        Sample { all: self.observed.clone(), observed: self.observed, bounds: Vec::new() }
+    }
     /// Smallest value with at least `p` (0 to 1) of the sample at or below it (RFC 2330 section 11.3).
     ///
     /// Where that falls on a censored value, the same rank among observed values and bounds together: no true value is

@@ -28,9 +28,9 @@ fn finding(rise: &Rise<'_>) -> Finding {
         doing(rise.phase.kind),
         if bloated { "raises" } else { "takes" },
         milliseconds(rise.idle.p50.value),
-        bounded(loaded.p50),
-        bounded(loaded.p90),
-        bounded(loaded.max),
+        milliseconds(loaded.p50.value),
+        milliseconds(loaded.p90.value),
+        milliseconds(loaded.max.value),
         place.text,
     );
     let finding = Finding::new(kind, place.direction, place.confidence, text)
@@ -38,7 +38,7 @@ fn finding(rise: &Rise<'_>) -> Finding {
         .evidence("working latency, median", loaded.p50.value, "s")
         .evidence("working latency, 90th percentile", loaded.p90.value, "s")
         .evidence("working latency, largest", loaded.max.value, "s")
-        .evidence("probes", loaded.count as f64, "packets")
+        .evidence("probes answered", loaded.count as f64, "packets")
         .evidence_if("rise of one-way delay up, median", rise.summary.increase_up_s, "s")
         .evidence_if("rise of one-way delay down, median", rise.summary.increase_down_s, "s");
     if bloated && place.confidence < Confidence::High {
@@ -46,10 +46,6 @@ fn finding(rise: &Rise<'_>) -> Finding {
     } else {
         finding
     }
-}
-
-fn bounded(value: fathom_stats::Bounded) -> String {
-    format!("{}{}", if value.at_least { "at least " } else { "" }, milliseconds(value.value))
 }
 
 struct Place {

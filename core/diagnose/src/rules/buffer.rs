@@ -60,7 +60,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let ethernet = buffer.ip_bytes / IP_PER_PAYLOAD * ETHERNET_PER_PAYLOAD;
     let finding = Finding::new(FindingKind::BufferSize, Some(direction), confidence, text)
         .evidence("added delay, 99th percentile", buffer.delay_s, "s")
-        .evidence("goodput, median", buffer.goodput_bits_per_second, "bit/s")
+        .evidence("goodput, mean", buffer.goodput_bits_per_second, "bit/s")
         .evidence("queue as IP packets", buffer.ip_bytes, "bytes")
         .evidence("queue as Ethernet frames", ethernet, "bytes")
         .alternative("A buffer of as many packets as these bytes make, if its limit is in packets.");

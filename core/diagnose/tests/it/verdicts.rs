@@ -162,7 +162,23 @@ fn lost_probes_have_a_direction_and_raise_percentiles() {
     assert!(loss.text.contains("on the way up"), "{}", loss.text);
     let up = d.phase(PhaseKind::Up).unwrap();
     assert!(up.latency.unwrap().p95.at_least && up.latency.unwrap().p90.at_least);
-    assert!(d.headline.contains("more than"), "{}", d.headline);
+    assert!(d.headline.contains("to 1,0"), "of answered probes: {}", d.headline);
+}
+
+#[test]
+fn a_lossy_line_is_not_a_bloated_one_and_a_broken_one_is_neither() {
+    let lossy = of(&Line { loss_ratio: 0.15, ..MANAGED });
+    assert_eq!(lossy.health, Health::Healthy, "{}", lossy.headline);
+    assert!(has(&lossy, FindingKind::Loss));
+    let mut run = BLOATED.run();
+    // From the first phase with load on nothing is answered.
+    let start = run.phases[1].start_ns;
+    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+        series.censored = (0..).zip(&series.at_ns).filter(|(_, at)| **at > start).map(|(i, _)| i).collect();
+    }
+    let broken = diagnose(&run);
+    assert_eq!(broken.health, Health::Inconclusive);
+    assert!(broken.headline.contains("the connection broke"), "{}", broken.headline);
 }
 
 #[test]
