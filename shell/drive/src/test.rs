@@ -13,7 +13,7 @@ use fathom_probe::protocol::ServerMessage;
 use fathom_probe::{
     Baseline, ClockFit, ClockSamples, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
 };
-use fathom_units::{Duration, Time};
+use fathom_units::{Bytes, Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,8 +76,13 @@ pub(crate) struct Test<'a> {
     cpu: Option<CpuReading>,
     /// Final counts of the server: UDP probes received.
     pub(crate) udp_received: Option<u64>,
+    /// Payload bytes after which the load ends.
+    byte_limit: u64,
     out_of_bytes: bool,
 }
+
+/// Share of the server's limit of bytes that is used: it ends what exceeds it without ceremony.
+const SERVER_BYTES_PERCENT: u64 = 90;
 
 impl<'a> Test<'a> {
     pub(crate) fn new(
@@ -97,6 +102,7 @@ impl<'a> Test<'a> {
             payload: Arc::new(payload),
         };
         let (outbox, inbox) = std::sync::mpsc::channel();
+        let allowed = control.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT;
         let now = clock.now();
         Ok(Test {
             config,
@@ -119,6 +125,7 @@ impl<'a> Test<'a> {
             due: Due { senders: now, count: now, cpu: now, decide: now },
             cpu: None,
             udp_received: None,
+            byte_limit: config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed),
             out_of_bytes: false,
         })
     }
@@ -412,8 +419,14 @@ impl<'a> Test<'a> {
         let [up, down] = Direction::BOTH.map(|d| self.ledger.delivered(d, None));
         let moved = up.saturating_add(down);
         let is_loaded = !self.flows.running.is_empty();
-        if is_loaded && self.config.max_bytes.is_some_and(|limit| moved >= limit.get()) {
+        if is_loaded && moved >= self.byte_limit {
             self.out_of_bytes = true;
+            if self.config.max_bytes.is_none_or(|own| own.get() > self.byte_limit) {
+                self.record.note(format!(
+                    "the load ended at {SERVER_BYTES_PERCENT}% of the bytes that the server allows a session ({} of payload)",
+                    Bytes(moved)
+                ));
+            }
             return Some(PhaseEnd::ByteLimit);
         }
         let answered = self.controls.iter().find(|(_, c)| c.baseline().is_some());

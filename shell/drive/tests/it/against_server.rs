@@ -175,13 +175,15 @@ fn a_full_server_is_refused_in_words() {
 }
 
 #[test]
-fn the_servers_limit_of_bytes_ends_the_test_with_what_there_is() {
+fn the_servers_limit_of_bytes_ends_the_load_and_says_so() {
     let server = server(Config { max_bytes: Bytes(10_000_000), ..Config::default() });
     let mut config = quick(server.local_port());
     config.phases = vec![phase(PhaseKind::Idle, 300, 300), phase(PhaseKind::Down, 10_000, 10_000)];
     let run = run(&config).unwrap();
-    assert!(run.partial.is_some());
-    assert_eq!(run.phases.last().unwrap().end, PhaseEnd::Aborted);
+    // On loopback the limit is passed within a sample: the server may be the first to end it.
+    let by_server = run.partial.as_ref().is_some_and(|r| r.contains("no load flow"));
+    let by_us = run.notes.iter().any(|n| n.contains("that the server allows"));
+    assert!(by_server || by_us, "{:?} {:?}", run.partial, run.notes);
     assert!(!series(&run, Metric::UdpRtt).values.is_empty());
 }
 

@@ -219,7 +219,10 @@ fn it_reports_nonsense() {
         _ => answer_http(&s),
     });
     let run = within(20, &config(port)).unwrap();
-    assert!(run.partial.clone().unwrap().contains("not a line of the control protocol"), "{:?}", run.partial);
+    // The bytes that it claims may reach the limit before the line that is none arrives.
+    let by_line = run.partial.as_ref().is_some_and(|r| r.contains("not a line of the control protocol"));
+    let by_limit = run.phases.iter().any(|p| p.end == PhaseEnd::ByteLimit);
+    assert!(by_line || by_limit, "{:?} {:?}", run.partial, run.phases);
     assert!(run.series.iter().all(|s| s.values.iter().all(|v| v.is_finite()) && s.at_ns.is_sorted()));
 }
 
