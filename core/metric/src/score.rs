@@ -88,9 +88,11 @@ impl Rpm {
             mean(tcp_connect).zip(mean(http_foreign)).map(|(tcp, http)| 60.0 / ((tcp + http) / 2.0));
         let loaded = mean(flow_rtt).map(|rtt| 60.0 / rtt);
         let (per_minute, method) = match (foreign, loaded) {
-            (Some(f), Some(l)) => ((f + l) / 2.0, "draft-09: tcp_f, http_f, TCP's RTT for http_l; no TLS"),
-            (Some(f), None) => (f, "draft-09, foreign part alone: tcp_f, http_f; no TLS"),
-            (None, Some(l)) => (l, "draft-09, loaded part alone: TCP's RTT for http_l"),
+            (Some(f), Some(l)) => {
+                ((f + l) / 2.0, "draft-09 with tcp_f, http_f and TCP's RTT for http_l, no TLS")
+            }
+            (Some(f), None) => (f, "draft-09, foreign part alone with tcp_f and http_f, no TLS"),
+            (None, Some(l)) => (l, "draft-09, loaded part alone with TCP's RTT for http_l"),
             (None, None) => return None,
         };
         Some(Rpm { per_minute, foreign_per_minute: foreign, loaded_per_minute: loaded, method })

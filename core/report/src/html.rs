@@ -350,13 +350,17 @@ fn footer(runs: &[Pair<'_>]) -> String {
     let version = runs.first().map_or("", |(run, _)| run.tool_version.as_str());
     let source = runs.first().and_then(|(_, d)| d.latency_source);
     let metric = source.map_or("", |m: Metric| m.info().name);
+    let rpm = runs
+        .iter()
+        .flat_map(|(_, d)| d.loaded())
+        .find_map(|p| p.rpm.as_ref())
+        .map_or(Rpm::DRAFT, |r| r.method);
     format!(
         "<footer>Latency is the {} (<code>{metric}</code>). A lost probe counts as endless in percentiles; ≥ marks a lower \
          bound. Goodput is what the receiving application got, the mean after the first quarter of the phase. Grade: DSLReports' bands of the mean \
-         increase over idle. RPM: {}, without TLS. Call quality: E-model for G.711. Web page: 10 round trips and 2 MB. \
+         increase over idle. RPM: {rpm}. Call quality: E-model for G.711. Web page: 10 round trips and 2 MB. \
          Definitions: docs/metrics.md. Made by Fathom {}.</footer>",
         source_name(source),
-        Rpm::DRAFT,
         escape(version)
     )
 }

@@ -24,7 +24,7 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, columns: u16, style: Style) -> 
     let text_columns = columns.min(WIDEST_TEXT);
     let mut lines = vec![style.ink(Ink::Bold, &clean(&run.title)), String::new()];
     lines.extend(phase_table(diagnosis, style).lines(columns, style));
-    lines.push(style.ink(Ink::Dim, &legend(diagnosis, style)));
+    lines.extend(wrap(&legend(diagnosis, style), text_columns, 0).iter().map(|l| style.ink(Ink::Dim, l)));
     if columns >= CHART_COLUMNS {
         lines.push(String::new());
         lines.extend(charts(run, diagnosis, text_columns, style));
@@ -68,10 +68,12 @@ fn legend(diagnosis: &Diagnosis, style: Style) -> String {
     let any_bound = diagnosis.phases.iter().filter_map(|p| p.latency).any(|l| l.p99.at_least);
     let bound =
         if any_bound { format!("; {} lost probes count as endless", at_least(style)) } else { String::new() };
-    format!(
-        "latency: {}{bound}; grade: DSLReports' bands of the mean increase",
-        source_name(diagnosis.latency_source)
-    )
+    let rpm = diagnosis
+        .loaded()
+        .find_map(|p| p.rpm.as_ref())
+        .map_or_else(String::new, |r| format!("; RPM: {}", r.method));
+    let source = source_name(diagnosis.latency_source);
+    format!("latency: {source}{bound}; grade: DSLReports' bands of the mean increase{rpm}")
 }
 
 fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {

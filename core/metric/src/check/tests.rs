@@ -2,6 +2,9 @@ use super::*;
 use crate::SeriesKey;
 use alloc::vec;
 
+/// What must be said after a change.
+type Damage = (&'static str, fn(&mut Run));
+
 /// A run of one phase and one series of three observations, the second of them censored.
 fn run() -> Run {
     let json = r#"{"schema_version":1,"tool_version":"0","command":"test","started":"2026-11-20T14:10:00Z","title":"t",
@@ -19,7 +22,7 @@ fn problem_after(change: impl FnOnce(&mut Run)) -> String {
 
 #[test]
 fn each_broken_rule_is_named() {
-    let cases: [(&str, fn(&mut Run)); 11] = [
+    let cases: [Damage; 11] = [
         ("2 times, but 3 values", |r| r.series[0].at_ns.truncate(2)),
         ("time 2 ns comes after 7 ns", |r| r.series[0].at_ns = vec![1, 7, 2]),
         ("value NaN is not possible", |r| r.series[0].values[2] = f64::NAN),
