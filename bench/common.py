@@ -54,9 +54,11 @@ def percentile(values, p):
 
 
 def goodput_mbit(run, kind, direction):
-    """Delivered payload of a phase over its time, Mbit/s."""
-    p = phase(run, kind)
-    return p["load"][f"delivered_{direction}_bytes"] * 8 / (p["end_ns"] - p["start_ns"]) * 1e3
+    """Mean goodput of a phase, Mbit/s, less its first two seconds (slow start)."""
+    start = phase(run, kind)["start_ns"] / 1e9 + 2
+    end = phase(run, kind)["end_ns"] / 1e9
+    values = [v for at, v in series(run, "goodput_bits_per_second", direction=direction, flow=None) if start <= at < end]
+    return sum(values) / len(values) / 1e6
 
 
 def line(up_rate, up_limit, up_delay="5ms", queue="fifo"):

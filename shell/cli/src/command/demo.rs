@@ -9,6 +9,7 @@ use fathom_drive::{PhasePlan, TestConfig, run_test};
 use fathom_lab::{Lab, LabOptions};
 use fathom_metric::{PhaseKind, Run};
 use fathom_os::clock::Clock;
+use fathom_qdisc::Spec;
 use fathom_scenario::LinePlan;
 use fathom_server::{Config, Server};
 use fathom_units::Duration;
@@ -25,24 +26,25 @@ const AFTER: [(PhaseKind, u64, u64); 3] =
 /// Measures both, shows both, writes the report.
 pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
     let plan = line::load(&args.line)?;
-    let keep = !args.output_dir.as_os_str().is_empty();
-    if keep {
+    if !args.no_save {
         make_folder(&args.output_dir)?;
     }
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     let stop = signal::stop_flag()?;
     let before_queue = bottleneck_queue(&plan.line);
-    let managed = line::with_queue(&plan.line, &args.queue);
+    let queue: Spec =
+        args.queue.parse().map_err(|e| Failure::input(format_args!("--queue \"{}\": {e}", args.queue)))?;
+    let managed = line::with_queue(&plan.line, &queue);
     let title = |queue: &str| format!("{} ({}), {queue}", plan.name, line::rates(&plan.line));
     let before = measure(args, &plan.line, &title(&before_queue), &BEFORE, &stop, when)?;
     let after = if stop.load(Ordering::Relaxed) {
         None
     } else {
-        Some(measure(args, &managed, &title(&args.queue.to_string()), &AFTER, &stop, when)?)
+        Some(measure(args, &managed, &title(&args.queue), &AFTER, &stop, when)?)
     };
     let runs: Vec<(Run, Diagnosis)> = std::iter::once(before).chain(after).collect();
     show(args, &runs, when)?;
-    if keep {
+    if !args.no_save {
         save(&args.output_dir, &runs)?;
     }
     Ok(runs
@@ -54,10 +56,7 @@ pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| {
-        Failure::environment(format_args!(
-            "{}: {e}\n  try: --output-dir DIR, or --output-dir '' for none",
-            folder.display()
-        ))
+        Failure::environment(format_args!("{}: {e}\n  try: --output-dir DIR, or --no-save", folder.display()))
     })
 }
 

@@ -32,7 +32,7 @@ fn bad_arguments() {
         (&["test", "127.0.0.1", "-4", "-6"], 2, &["--ipv4", "--ipv6"]),
         (&["lab", "--line", "dls", "--", "true"], 2, &["dls", "dsl", "try"]),
         (&["lab", "--line", "/no/such.toml", "--", "true"], 2, &["/no/such.toml"]),
-        (&["lab", "--queue", "fifo limit 64", "--", "true"], 2, &["64", "no unit"]),
+        (&["lab", "--queue", "fifo limit 64", "--", "true"], 2, &["64", "64kb"]),
         (&["demo", "--queue", "fastest"], 2, &["fastest", "fq_codel"]),
         (&["report", "/no/such.json"], 2, &["/no/such.json"]),
         (&["report", "/dev/null"], 2, &["/dev/null"]),

@@ -1,5 +1,5 @@
 //! `fathom lab` as the sceptic uses it.
-use crate::program::{Ran, run, scratch};
+use crate::program::{Ran, alone, run, scratch};
 use std::process::Command;
 
 fn rtts_ms(ping: &str) -> Vec<f64> {
@@ -13,6 +13,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[test]
 fn ping_sees_the_delay_of_the_line() {
+    let _alone = alone();
     let ran = run(&["lab", "--line", "seifried-2011", "--", "sh", "-c", "ping -i 0.05 -c 20 $FATHOM_SERVER"]);
     assert_eq!(ran.code, Some(0), "{}", ran.told());
     let seen = median(rtts_ms(&ran.out));
@@ -22,6 +23,7 @@ fn ping_sees_the_delay_of_the_line() {
 
 #[test]
 fn traceroute_sees_every_hop() {
+    let _alone = alone();
     let ran = run(&["lab", "--line", "dsl", "--", "sh", "-c", "traceroute -n -q 1 -w 2 $FATHOM_SERVER"]);
     let hops = ran.out.lines().skip(1).filter(|l| l.contains(" ms")).count();
     let plan =
@@ -32,6 +34,7 @@ fn traceroute_sees_every_hop() {
 
 #[test]
 fn the_exit_code_is_the_programs() {
+    let _alone = alone();
     assert_eq!(run(&["lab", "--", "sh", "-c", "exit 7"]).code, Some(7));
     let missing = run(&["lab", "--", "/no/such/program"]);
     assert_eq!(missing.code, Some(3), "{}", missing.told());
@@ -40,6 +43,7 @@ fn the_exit_code_is_the_programs() {
 
 #[test]
 fn every_built_in_line_carries_a_ping() {
+    let _alone = alone();
     let listed = run(&["lab", "--list"]).out;
     let names: Vec<&str> = listed.lines().filter_map(|l| l.split(' ').next()).collect();
     for name in [
@@ -63,6 +67,7 @@ fn every_built_in_line_carries_a_ping() {
 /// A user without any right, in a namespace of his own, with a TUN device node that he may open.
 #[test]
 fn works_without_root() {
+    let _alone = alone();
     let node = scratch().join("tun");
     let fathom = env!("CARGO_BIN_EXE_fathom");
     let copy = std::env::temp_dir().join(format!("fathom-it-{}", std::process::id()));

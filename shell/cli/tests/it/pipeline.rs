@@ -1,5 +1,5 @@
 //! The whole pipeline on real traffic: a test over an emulated line, whose truth is known, and all that is made of it.
-use crate::program::{Ran, fathom, run, scratch};
+use crate::program::{Ran, alone, run, scratch};
 use serde_json::Value;
 use std::path::Path;
 
@@ -44,6 +44,7 @@ fn median(mut v: Vec<f64>) -> f64 {
 
 #[test]
 fn finds_the_bloat_that_is_there() {
+    let _alone = alone();
     let ran = test_over_lab(&[], "--json --no-save --phases idle,up,drain --max-phase 10s");
     assert_eq!(ran.code, Some(1), "bufferbloat is exit 1: {}", ran.told());
     let run: Value = serde_json::from_str(&ran.out).unwrap();
@@ -66,12 +67,14 @@ fn finds_the_bloat_that_is_there() {
 
 #[test]
 fn a_managed_queue_is_healthy() {
+    let _alone = alone();
     let ran = test_over_lab(&["--queue", "fq_codel"], "--no-save --phases idle,up --max-phase 8s");
     assert_eq!(ran.code, Some(0), "{}", ran.told());
 }
 
 #[test]
 fn every_form_of_a_result() {
+    let _alone = alone();
     let folder = scratch();
     let outputs = ["r.json", "r.json.gz", "r.html", "r.svg", "r.csv", "r.flent.gz"];
     let flags: String = outputs.iter().map(|o| format!(" -o {}", folder.join(o).display())).collect();
@@ -104,13 +107,4 @@ fn narrow(file: &Path) {
     for line in text.lines().map(|l| l.trim_end_matches('\r')) {
         assert!(line.chars().count() <= 40, "{} columns: {line}", line.chars().count());
     }
-}
-
-#[test]
-fn serve_ends_by_itself_on_sigterm() {
-    let mut serve = fathom(&["serve", "--listen", "127.0.0.1", "--port", "0"]).spawn().unwrap();
-    // A second signal ends it at once if the first came before its handler stood.
-    let kill = |pid: u32| std::process::Command::new("kill").arg(pid.to_string()).status().unwrap();
-    kill(serve.id());
-    let _ = serve.wait().unwrap();
 }

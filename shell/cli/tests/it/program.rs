@@ -1,6 +1,13 @@
 //! Runs the program as a user does.
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Held by tests that assert times, so that they do not disturb each other on a machine of few cores.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static REAL_TIME: Mutex<()> = Mutex::new(());
+    REAL_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What a run of the program gave.
 pub(crate) struct Ran {
