@@ -15,6 +15,8 @@ pub enum StoreError {
         needed: u64,
         /// The system's reason.
         source: io::Error,
+        /// Where the run is kept instead.
+        rescued: Option<PathBuf>,
     },
     /// The system refused to read, or the packed data is damaged.
     Read {
@@ -40,12 +42,13 @@ pub enum StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreError::Write { path, needed, source } => write!(
-                f,
-                "cannot write {} ({needed} bytes needed): {}. Try another directory, or \"-\" for standard output",
-                path.display(),
-                reason(source)
-            ),
+            StoreError::Write { path, needed, source, rescued } => {
+                write!(f, "cannot write {} ({needed} bytes needed): {}. ", path.display(), reason(source))?;
+                match rescued {
+                    Some(kept) => write!(f, "The run is kept in {}", kept.display()),
+                    None => write!(f, "Try another directory"),
+                }
+            }
             StoreError::Read { path, source } => {
                 write!(f, "cannot read {}: {}", path.display(), reason(source))
             }

@@ -8,4 +8,4 @@ mod write;
 
 pub use error::StoreError;
 pub use read::{MAX_FILE_BYTES, load};
-pub use write::{Export, default_name, export, save, to_json, write};
+pub use write::{default_name, save, write};

@@ -7,40 +7,20 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The JSON text of a run, as in its file.
-///
-/// # Panics
-/// Never for a [`Run`]: all its maps have text keys.
-pub fn to_json(run: &Run) -> String {
-    serde_json::to_string(run).expect("maps of a run have text keys")
-}
-
 /// Writes `run` as JSON, packed if the name ends in `.gz`: whole or not at all.
 ///
-/// # Errors
-/// [`StoreError::Write`]; the run is untouched and can be saved elsewhere, or printed with [`to_json`].
-pub fn save(path: &Path, run: &Run) -> Result<(), StoreError> {
-    write(path, &to_json(run))
-}
-
-/// Foreign forms of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Export {
-    /// Comma-separated values, one row for each observation.
-    Csv,
-    /// Flent's data file; packed if the name ends in `.gz`, as Flent expects.
-    Flent,
-}
-
-/// Writes a foreign form of `run`, packed if the name ends in `.gz`: whole or not at all.
+/// A run took time and traffic to make: one that cannot be written where it should be is kept in the directory of
+/// temporary files, if there is room.
 ///
 /// # Errors
-/// [`StoreError::Write`].
-pub fn export(path: &Path, run: &Run, form: Export) -> Result<(), StoreError> {
-    match form {
-        Export::Csv => write(path, &fathom_report::csv(run)),
-        Export::Flent => write(path, &fathom_report::flent(run)),
-    }
+/// [`StoreError::Write`], which says where the run is kept.
+pub fn save(path: &Path, run: &Run) -> Result<(), StoreError> {
+    let text = serde_json::to_string(run).map_err(|e| refused(path, 0, io::Error::other(e)))?;
+    let Err(StoreError::Write { path, needed, source, .. }) = write(path, &text) else { return Ok(()) };
+    let name = path.file_name().map_or_else(|| "fathom.json.gz".into(), std::ffi::OsStr::to_os_string);
+    let rescued = std::env::temp_dir().join(name);
+    let kept = rescued != path && write(&rescued, &text).is_ok();
+    Err(StoreError::Write { path, needed, source, rescued: kept.then_some(rescued) })
 }
 
 /// Writes `text`, packed if the name ends in `.gz`: whole or not at all.
@@ -49,11 +29,13 @@ pub fn export(path: &Path, run: &Run, form: Export) -> Result<(), StoreError> {
 /// [`StoreError::Write`].
 pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
     let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-    let failed =
-        |needed: usize, source| StoreError::Write { path: path.into(), needed: needed as u64, source };
     let bytes =
-        if packed { pack(text).map_err(|e| failed(text.len(), e))? } else { text.as_bytes().to_vec() };
-    replace(path, &bytes).map_err(|e| failed(bytes.len(), e))
+        if packed { pack(text).map_err(|e| refused(path, text.len(), e))? } else { text.as_bytes().to_vec() };
+    replace(path, &bytes).map_err(|e| refused(path, bytes.len(), e))
+}
+
+fn refused(path: &Path, needed: usize, source: io::Error) -> StoreError {
+    StoreError::Write { path: path.into(), needed: needed as u64, source, rescued: None }
 }
 
 fn pack(text: &str) -> io::Result<Vec<u8>> {
@@ -85,7 +67,9 @@ fn unfinished_name(path: &Path) -> io::Result<PathBuf> {
 
 /// A full disk may show only when the data reach it.
 fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    // A name in a directory for all may be a trap: the file must be new.
+    let _ = fs::remove_file(path);
+    let mut file = File::options().write(true).create_new(true).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
