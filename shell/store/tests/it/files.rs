@@ -92,12 +92,14 @@ fn a_failed_save_leaves_the_old_file_and_no_rest() {
     let dir = Dir::new("failed");
     let path = dir.file("run.json");
     save(&path, &run()).unwrap();
-    let error = save(&dir.file("absent/run.json"), &run()).unwrap_err();
-    assert!(matches!(error, StoreError::Write { needed, .. } if needed > 1000));
-    assert!(
-        error.to_string().contains("absent/run.json (")
-            && error.to_string().contains("Try another directory")
-    );
+    let kept_name = format!("fathom-kept-{}.json", std::process::id());
+    let error = save(&dir.file("absent").join(&kept_name), &run()).unwrap_err();
+    let text = error.to_string();
+    let StoreError::Write { needed, rescued: Some(kept), .. } = error else { panic!("{text}") };
+    assert!(needed > 1000 && text.contains("No such file or directory. The run is kept in "), "{text}");
+    let rescued = load(&kept);
+    fs::remove_file(&kept).unwrap();
+    assert!(rescued.unwrap() == run());
     // A directory in the way: rename fails after the file beside it was written.
     fs::create_dir(dir.file("taken.json")).unwrap();
     fs::write(dir.file("taken.json").join("x"), "").unwrap();
