@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 pub fn save(path: &Path, run: &Run) -> Result<(), StoreError> {
     let text = serde_json::to_string(run).map_err(|e| refused(path, 0, io::Error::other(e)))?;
     let Err(StoreError::Write { path, needed, source, .. }) = write(path, &text) else { return Ok(()) };
-    let name = path.file_name().map_or_else(|| "fathom.json.gz".into(), std::ffi::OsStr::to_os_string);
-    let rescued = std::env::temp_dir().join(name);
-    let kept = rescued != path && write(&rescued, &text).is_ok();
+    // The process's number keeps it apart from what is there already.
+    let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let rescued = std::env::temp_dir().join(format!("fathom-{}-{name}", std::process::id()));
+    let kept = write(&rescued, &text).is_ok();
     Err(StoreError::Write { path, needed, source, rescued: kept.then_some(rescued) })
 }
 
