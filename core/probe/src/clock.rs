@@ -4,8 +4,10 @@ use fathom_units::{Duration, Time};
 
 /// Of the samples of each window only the one with the smallest round trip is kept: the others queued somewhere.
 const WINDOW_NS: u64 = 500_000_000;
-/// A window counts if its best round trip is this near the run's best, or within a twentieth of it.
-const NEAR: Duration = Duration::from_micros(200);
+/// A window counts if its best round trip is this near the run's best: interrupts alone make that much.
+const NEAR: Duration = Duration::from_micros(100);
+/// On a line that is never so steady, the best tenth of the windows counts, and at least so many.
+const FEWEST_WINDOWS: usize = 4;
 /// Computers' clocks drift by tens of 1e-6 (crystal tolerance); one that seems to drift more over a short span is noise.
 const TYPICAL_DRIFT: f64 = 3e-5;
 /// Noise of one sample below which a fit must not claim to be: interrupts and clock reads.
@@ -82,7 +84,7 @@ impl ClockSamples {
     /// The line through the samples with nearly the smallest round trip; `None` without samples.
     pub fn fit(&self) -> Option<ClockFit> {
         let smallest = self.best.iter().map(|b| b.round_trip).min()?;
-        let limit = smallest + NEAR.max(smallest / 20);
+        let limit = self.nearly(smallest);
         let chosen: Vec<&Best> = self.best.iter().filter(|b| b.round_trip <= limit).collect();
         let first = chosen.first()?;
         // Relative to the first sample, so that nothing is lost in a float.
@@ -100,6 +102,17 @@ impl ClockSamples {
             drift_ratio: slope,
             uncertainty: Duration::from_nanos((spread_ns / 2.0) as u64).max(excess / 2),
         })
+    }
+}
+
+impl ClockSamples {
+    /// The longest round trip that counts as nearly the smallest.
+    fn nearly(&self, smallest: Duration) -> Duration {
+        let mut round_trips: Vec<Duration> = self.best.iter().map(|b| b.round_trip).collect();
+        round_trips.sort_unstable();
+        let enough = FEWEST_WINDOWS.max(round_trips.len() / 10).min(round_trips.len());
+        let reached = round_trips.get(enough.saturating_sub(1)).copied().unwrap_or(smallest);
+        reached.max(smallest + NEAR)
     }
 }
 
@@ -220,6 +233,18 @@ mod tests {
             let drift = samples.fit().unwrap().drift_ratio;
             assert!(drift.abs() < 15e-6, "seed {seed}: {drift}");
         }
+    }
+
+    #[test]
+    fn moderate_queues_do_not_enter_the_offset() {
+        // Three idle seconds, then a managed queue of 2 ms down for half a minute: within a tenth of the round trip.
+        let queue = |t: f64| if t < 3.0 { [0, 0] } else { [0, 2 * MS] };
+        let run = run(&Line { drift: 0.0, offset_ns: 5e12, queue }, 33, &mut Rng::new(21));
+        let mut samples = ClockSamples::default();
+        run.iter().for_each(|(s, _)| samples.add(s));
+        let fit = samples.fit().unwrap();
+        assert!((fit.offset_ns - 5_000_000_000_000).abs() < 100_000, "{fit:?}");
+        assert!(fit.uncertainty < Duration::from_micros(150), "{fit:?}");
     }
 
     #[test]

@@ -27,6 +27,8 @@ const COUNT_EVERY: Duration = Duration::from_millis(100);
 const CPU_EVERY: Duration = Duration::from_millis(250);
 /// Interval of the decision whether the phase is over.
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
+/// Longest wait for an empty queue between two phases of load.
+const DRAIN_BETWEEN: Duration = Duration::from_secs(5);
 /// The kinds of probe by how well they serve to end a phase: the first that is answered decides.
 const DECIDING: [ProbeKind; 4] = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Kept, ProbeKind::Connect];
 
@@ -139,17 +141,37 @@ impl<'a> Test<'a> {
                     .note(format!("phase {:?} was left out: the limit of bytes was reached", plan.kind));
                 continue;
             }
+            if loaded {
+                self.let_drain()?;
+            }
             self.phase(*plan)?;
         }
         Ok(())
     }
+    /// Between two phases of load: waits until what the first left in the queue is gone, lest it be taken for the second's.
+    fn let_drain(&mut self) -> Result<(), String> {
+        let after_load = self.record.phases.last().is_some_and(|p| p.load.is_some());
+        if !after_load || self.baselines.is_empty() {
+            return Ok(());
+        }
+        self.expect(PhasePlan { kind: PhaseKind::Drain, min: TURN, max: DRAIN_BETWEEN });
+        while self.decide().is_none() {
+            self.turn()?;
+        }
+        Ok(())
+    }
+    /// From now on probes are looked at for the end of `plan`. Returns now.
+    fn expect(&mut self, plan: PhasePlan) -> Time {
+        let now = self.clock.now();
+        let control = |kind| (kind, PhaseControl::new(plan, now, self.baselines.get(&kind).copied()));
+        self.controls = DECIDING.into_iter().map(control).collect();
+        (self.reported, self.due.decide) = (now, now);
+        now
+    }
 
     fn phase(&mut self, plan: PhasePlan) -> Result<(), String> {
-        let start = self.clock.now();
+        let start = self.expect(plan);
         self.record.event(Event::PhaseStarted { kind: plan.kind, at: start });
-        let control = |kind| (kind, PhaseControl::new(plan, start, self.baselines.get(&kind).copied()));
-        self.controls = DECIDING.into_iter().map(control).collect();
-        (self.reported, self.due.decide) = (start, start);
         self.start_flows(directions(plan.kind));
         let ended = loop {
             if let Err(reason) = self.turn() {
