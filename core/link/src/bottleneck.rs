@@ -176,6 +176,12 @@ impl<P: Packet + Clone> Bottleneck<P> {
         [sent, self.delay.next(), self.detour.next()].into_iter().flatten().min()
     }
 
+    /// No packet comes out before this; `None` if none is inside.
+    pub fn next_exit(&self) -> Option<Time> {
+        let sent = self.sending.as_ref().map(|(end, _)| *end + self.delay.delay());
+        [sent, self.delay.next(), self.detour.next()].into_iter().flatten().min()
+    }
+
     /// What is in the queue, and nowhere else.
     pub fn queued(&self) -> Backlog {
         self.queue.backlog()

@@ -15,6 +15,10 @@ impl<P> DelayLine<P> {
     pub const fn new(delay: Duration) -> Self {
         DelayLine { delay, packets: VecDeque::new() }
     }
+    /// What every packet takes.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
     /// `packet` enters at `now`, which is not before the previous one's.
     pub fn push(&mut self, packet: P, now: Time) {
         self.packets.push_back((now + self.delay, packet));

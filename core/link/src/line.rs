@@ -3,7 +3,7 @@ use crate::bottleneck::{Bottleneck, BottleneckParams, Event, Observer};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_qdisc::Packet;
-use fathom_units::{Rng, Time};
+use fathom_units::{Duration, Rng, Time};
 
 /// As seen from the user's edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -97,6 +97,8 @@ pub struct Line<P> {
     hops: Vec<[Bottleneck<P>; 2]>,
     /// The next event of each bottleneck, [`Time::MAX`] if none: asking all of them at each event would cost most.
     due: Vec<[Time; 2]>,
+    /// From the end of each link, the least propagation to either end of the line.
+    onward: Vec<[Duration; 2]>,
     /// Entered and not yet taken up by `advance`.
     entering: VecDeque<(Time, Direction, P)>,
 }
@@ -112,9 +114,10 @@ impl<P: Packet + Clone> Line<P> {
     ) -> Self {
         let mut seeds = Rng::stream(seed, "line");
         let mut build = |params| Bottleneck::new(params, seeds.next_u64());
-        let hops: Vec<_> = hops.into_iter().map(|(up, down)| [build(up), build(down)]).collect();
+        let (params, hops): (Vec<_>, Vec<_>) =
+            hops.into_iter().map(|(up, down)| ([up.delay, down.delay], [build(up), build(down)])).unzip();
         let due = hops.iter().map(|_| [Time::MAX; 2]).collect();
-        Line { hops, due, entering: VecDeque::new() }
+        Line { hops, due, onward: onward(&params), entering: VecDeque::new() }
     }
 
     /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
@@ -143,6 +146,16 @@ impl<P: Packet + Clone> Line<P> {
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
         self.next().map(|(time, _)| time)
+    }
+
+    /// No packet comes out before this; `None` if none is on the line. A host in real time need not wake earlier:
+    /// what happens inside until then happens at its own time in whichever `advance` comes next.
+    pub fn next_exit(&self) -> Option<Time> {
+        let entering = self.entering.front().map(|(time, ..)| *time);
+        let links = self.hops.iter().zip(&self.onward);
+        let directions = links.flat_map(|(link, onward)| link.iter().zip(onward));
+        let inside = directions.filter_map(|(bottleneck, onward)| Some(bottleneck.next_exit()? + *onward));
+        inside.chain(entering).min()
     }
 
     /// The bottleneck at `place`, for its counters.
@@ -240,4 +253,20 @@ impl<P: Packet + Clone> Line<P> {
         link[side].arrive(packet, now, &mut At(place, host.router));
         self.due[hop][side] = link[side].next_event().unwrap_or(Time::MAX);
     }
+}
+
+/// The least propagation from the end of each link to either end of the line, of links with `delays` up and down: a
+/// packet goes on, or the router at the end of the link answers and the answer goes back.
+fn onward(delays: &[[Duration; 2]]) -> Vec<[Duration; 2]> {
+    let sum = |links: &[[Duration; 2]], direction: Direction| {
+        links.iter().fold(Duration::ZERO, |sum, link| sum + link[direction.index()])
+    };
+    let of = |hop: usize| {
+        let (nearer, from_here) = delays.split_at(hop);
+        let up = sum(&from_here[1..], Direction::Up).min(sum(&delays[..=hop], Direction::Down));
+        // At the end of the first link down is the user, who does not answer.
+        let down = sum(nearer, Direction::Down).min(sum(from_here, Direction::Up));
+        [up, down]
+    };
+    (0..delays.len()).map(of).collect()
 }

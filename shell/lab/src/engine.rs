@@ -195,7 +195,7 @@ impl Engine {
     fn wait(&mut self) -> Result<(), LabError> {
         let now = self.setup.clock.now();
         let to_sample = self.truth.next().saturating_since(now).min(LONGEST_WAIT);
-        let Some(due) = self.line.next_event() else { return self.sleep(to_sample).map(|_| ()) };
+        let Some(due) = self.line.next_exit() else { return self.sleep(to_sample).map(|_| ()) };
         let may_spin = self.spin.has(WAKE_UP, now);
         let margin = if may_spin { WAKE_UP } else { Duration::ZERO };
         let timeout = due.saturating_since(now).saturating_sub(margin).min(to_sample);
@@ -308,9 +308,9 @@ impl Diligence {
     }
     /// The two bounds lie apart so that it does not change at each look.
     fn follow(&mut self, rested: f64) {
-        if self.is_raised && rested < 0.25 {
+        if self.is_raised && rested < 0.5 {
             self.is_raised = give_up_real_time().is_err();
-        } else if !self.is_raised && rested > 0.5 {
+        } else if !self.is_raised && rested > 0.75 {
             self.is_raised = raise_priority() == Priority::RealTime;
         }
     }

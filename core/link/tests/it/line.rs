@@ -165,3 +165,27 @@ fn a_late_host_sees_the_same_line() {
         assert_eq!(routers.events, late_routers.events, "seed {seed}");
     }
 }
+
+#[test]
+fn a_host_that_wakes_for_exits_only_hands_on_each_packet_in_time() {
+    for seed in 0..20 {
+        let (mut line, mut routers, mut rng) = (line(), Routers::default(), Rng::new(seed));
+        let (mut now, mut out, mut wakes) = (Time::ZERO, 0, 0);
+        for id in 0..300 {
+            now += Duration::from_nanos(rng.below(1_500_000));
+            while let Some(exit) = line.next_exit().filter(|exit| *exit <= now) {
+                let handed_on = advance(&mut line, exit, &mut routers);
+                assert!(
+                    handed_on.iter().all(|(.., time)| *time == exit),
+                    "seed {seed}: {handed_on:?} at {exit}"
+                );
+                (out, wakes) = (out + handed_on.len(), wakes + 1);
+            }
+            let direction = if rng.chance(0.5) { Direction::Up } else { Direction::Down };
+            let ttl = if rng.chance(0.1) { 1 + rng.below(3) as u8 } else { 64 };
+            line.enter(direction, TestPacket { ttl, ..packet(id, 1500) }, now);
+            assert!(advance(&mut line, now, &mut routers).is_empty(), "seed {seed}: missed at {now}");
+        }
+        assert!(out > 200 && wakes < 3 * out, "seed {seed}: {out} packets came out in {wakes} wakes");
+    }
+}
