@@ -78,8 +78,9 @@ pub(crate) struct Test<'a> {
     cpu: Option<CpuReading>,
     /// Final counts of the server: UDP probes received.
     pub(crate) udp_received: Option<u64>,
-    /// Payload bytes after which the load ends.
+    /// Payload bytes after which the load ends, of the test and of the phase.
     byte_limit: u64,
+    phase_byte_limit: u64,
     out_of_bytes: bool,
 }
 
@@ -128,25 +129,36 @@ impl<'a> Test<'a> {
             cpu: None,
             udp_received: None,
             byte_limit: config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed),
+            phase_byte_limit: u64::MAX,
             out_of_bytes: false,
         })
     }
 
     /// All phases. The error is why the test was cut short.
     pub(crate) fn run(&mut self) -> Result<(), String> {
+        let mut loads = self.config.phases.iter().filter(|p| !directions(p.kind).is_empty()).count() as u64;
         for plan in &self.config.phases {
-            let loaded = !directions(plan.kind).is_empty();
-            if loaded && self.out_of_bytes {
-                self.record
-                    .note(format!("phase {:?} was left out: the limit of bytes was reached", plan.kind));
+            let is_load = !directions(plan.kind).is_empty();
+            if is_load && self.out_of_bytes {
+                let name = phase_name(plan.kind);
+                self.record.note(format!("the phase {name} was left out: the limit of bytes was reached"));
                 continue;
             }
-            if loaded {
+            if is_load {
                 self.let_drain()?;
+                // What is left is shared out, so that no phase takes the bytes of those after it.
+                let left = self.byte_limit.saturating_sub(self.moved());
+                self.phase_byte_limit = self.moved().saturating_add(left / loads.max(1));
+                loads = loads.saturating_sub(1);
             }
             self.phase(*plan)?;
         }
         Ok(())
+    }
+    /// Payload bytes of load delivered so far.
+    fn moved(&self) -> u64 {
+        let [up, down] = Direction::BOTH.map(|d| self.ledger.delivered(d, None));
+        up.saturating_add(down)
     }
     /// Between two phases of load: waits until what the first left in the queue is gone, lest it be taken for the second's.
     fn let_drain(&mut self) -> Result<(), String> {
@@ -432,28 +444,40 @@ impl<'a> Test<'a> {
         }
         Ok(())
     }
+    fn end_of_bytes(&mut self) {
+        let moved = self.moved();
+        self.out_of_bytes = moved >= self.byte_limit;
+        let is_the_servers = self.config.max_bytes.is_none_or(|own| own.get() > self.byte_limit);
+        if self.out_of_bytes && is_the_servers {
+            self.record.note(format!(
+                "the load ended at {SERVER_BYTES_PERCENT}% of the bytes that the server allows a session ({} of payload)",
+                Bytes(moved)
+            ));
+        }
+    }
     fn decide(&mut self) -> Option<PhaseEnd> {
         let now = self.clock.now();
         if now < self.due.decide {
             return None;
         }
         self.due.decide = now + DECIDE_EVERY;
-        let [up, down] = Direction::BOTH.map(|d| self.ledger.delivered(d, None));
-        let moved = up.saturating_add(down);
-        let is_loaded = !self.flows.running.is_empty();
-        if is_loaded && moved >= self.byte_limit {
-            self.out_of_bytes = true;
-            if self.config.max_bytes.is_none_or(|own| own.get() > self.byte_limit) {
-                self.record.note(format!(
-                    "the load ended at {SERVER_BYTES_PERCENT}% of the bytes that the server allows a session ({} of payload)",
-                    Bytes(moved)
-                ));
-            }
+        if !self.flows.running.is_empty() && self.moved() >= self.phase_byte_limit {
+            self.end_of_bytes();
             return Some(PhaseEnd::ByteLimit);
         }
         let answered = self.controls.iter().find(|(_, c)| c.baseline().is_some());
         let (kind, control) = answered.or(self.controls.first())?;
         control.decide(now, self.probes.oldest(*kind))
+    }
+}
+
+const fn phase_name(kind: PhaseKind) -> &'static str {
+    match kind {
+        PhaseKind::Idle => "idle",
+        PhaseKind::Down => "down",
+        PhaseKind::Up => "up",
+        PhaseKind::Both => "both",
+        PhaseKind::Drain => "drain",
     }
 }
 
