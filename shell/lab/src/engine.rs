@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The kernel wakes a thread some 20 to 60 us after its deadline; a wait ends this much earlier, and the rest is spun.
 const WAKE_UP: Duration = Duration::from_micros(60);
 /// Share of the time that may be spent spinning: one part in this many. More would be CPU that the endpoints miss.
-const SPIN_SHARE: u64 = 10;
+const SPIN_SHARE: u64 = 20;
 /// Spinning time that can be saved up.
 const SPIN_SAVED: Duration = Duration::from_millis(5);
 /// Packets read from one side before the other side and the line have their turn.

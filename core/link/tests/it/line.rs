@@ -184,7 +184,9 @@ fn a_host_that_wakes_for_exits_only_hands_on_each_packet_in_time() {
             let direction = if rng.chance(0.5) { Direction::Up } else { Direction::Down };
             let ttl = if rng.chance(0.1) { 1 + rng.below(3) as u8 } else { 64 };
             line.enter(direction, TestPacket { ttl, ..packet(id, 1500) }, now);
-            assert!(advance(&mut line, now, &mut routers).is_empty(), "seed {seed}: missed at {now}");
+            // The last router may answer the server at once.
+            let at_once = advance(&mut line, now, &mut routers);
+            assert!(at_once.iter().all(|(.., time)| *time == now), "seed {seed}: {at_once:?} at {now}");
         }
         assert!(out > 200 && wakes < 3 * out, "seed {seed}: {out} packets came out in {wakes} wakes");
     }
