@@ -22,6 +22,8 @@ pub(crate) struct Chart<'a> {
     pub(crate) curves: &'a [(&'a Curve, Ink, char)],
     pub(crate) time: (f64, f64),
     pub(crate) spans: &'a [Span],
+    /// Rare spikes do not set the height.
+    pub(crate) cut_spikes: bool,
 }
 
 /// Dots of one cell, and who drew them last.
@@ -135,10 +137,16 @@ impl Chart<'_> {
         lines
     }
     fn value_axis(&self, height: usize) -> Axis {
+        let most = (height / 2 + 1).clamp(2, 6);
+        if self.cut_spikes {
+            return Axis::linear(
+                self.curves.iter().map(|(c, _, _)| c.high_without_spikes()).fold(0.0, f64::max),
+                most,
+            );
+        }
         let ranges = self.curves.iter().filter_map(|(c, _, _)| c.range());
-        let range = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let (low, high) = range.unwrap_or((0.0, 1.0));
-        Axis::fitting(low, high, (height / 2 + 1).clamp(2, 6))
+        let (low, high) = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0.0, 1.0));
+        Axis::fitting(low, high, most)
     }
     /// The axis, with the seconds of its ticks in it.
     fn time_line(&self, width: usize, style: Style) -> String {

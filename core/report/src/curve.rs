@@ -61,6 +61,13 @@ impl Curve {
         };
         self.points.iter().map(|p| p.1).fold(None, fold)
     }
+    /// The top of an axis on which rare spikes are cut off: data that waited for a lost packet arrive all at once.
+    pub(crate) fn high_without_spikes(&self) -> f64 {
+        let mut values: Vec<f64> = self.points.iter().map(|p| p.1).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let common = values.get(values.len() * 95 / 100).copied().unwrap_or(0.0);
+        values.last().copied().unwrap_or(0.0).min(1.25 * common)
+    }
     /// The points between `start` and `end` in `count` columns; columns without points are left out.
     pub(crate) fn columns(&self, start: f64, end: f64, count: usize) -> Vec<Column> {
         let width = (end - start) / count.max(1) as f64;

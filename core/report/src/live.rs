@@ -194,16 +194,17 @@ impl LiveView {
         if let Some(last) = spans.last_mut() {
             last.end = last.end.max(now);
         }
-        let chart = |title, curves: &[_], rows| {
-            Chart { title, curves, time: (0.0, now.max(5.0)), spans: &spans }.lines(columns, rows, style)
+        let chart = |title, curves: &[_], rows, cut_spikes| {
+            Chart { title, curves, time: (0.0, now.max(5.0)), spans: &spans, cut_spikes }
+                .lines(columns, rows, style)
         };
         let goodput_rows = if room >= 13 { room * 2 / 5 } else { 0 };
         let latency = &self.shown().curve;
-        let mut lines = chart("latency, ms", &[(latency, Ink::Latency, '*')], room - goodput_rows);
+        let mut lines = chart("latency, ms", &[(latency, Ink::Latency, '*')], room - goodput_rows, false);
         if goodput_rows > 0 {
             let [up, down] = &self.goodput;
             let title = style.pick("goodput, Mbit/s", "goodput, Mbit/s: d down, u up");
-            lines.extend(chart(title, &[(down, Ink::Down, 'd'), (up, Ink::Up, 'u')], goodput_rows));
+            lines.extend(chart(title, &[(down, Ink::Down, 'd'), (up, Ink::Up, 'u')], goodput_rows, true));
         }
         lines
     }

@@ -84,7 +84,7 @@ fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec
     if !latency.is_empty() {
         let curves = [(&latency, Ink::Latency, '*')];
         lines.extend(
-            Chart { title: "latency, ms", curves: &curves, time, spans: &spans }
+            Chart { title: "latency, ms", curves: &curves, time, spans: &spans, cut_spikes: false }
                 .lines(columns, CHART_ROWS, style),
         );
     }
@@ -92,8 +92,11 @@ fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec
         let curves = [(&down, Ink::Down, 'd'), (&up, Ink::Up, 'u')];
         let names = format!("{}, {}", style.ink(Ink::Down, "down (d)"), style.ink(Ink::Up, "up (u)"));
         lines.push(format!("goodput, Mbit/s: {names}"));
-        let chart =
-            Chart { title: "", curves: &curves, time, spans: &spans }.lines(columns, CHART_ROWS - 2, style);
+        let chart = Chart { title: "", curves: &curves, time, spans: &spans, cut_spikes: true }.lines(
+            columns,
+            CHART_ROWS - 2,
+            style,
+        );
         lines.extend(chart.into_iter().skip(1));
     }
     lines

@@ -15,6 +15,8 @@ const HEIGHT: f64 = 250.0;
 const MARGIN: [f64; 4] = [52.0, 46.0, 20.0, 28.0];
 /// Columns of values: one for each unit of width would show no more.
 const COLUMNS: usize = 480;
+/// A true queue that never holds a packet this long is not drawn.
+const SHORTEST_QUEUE_MS: f64 = 1.0;
 /// A gap of this share of the width is not bridged by a line.
 const GAP: usize = COLUMNS / 24;
 
@@ -40,7 +42,10 @@ impl Extent {
             seconds: end - start,
             latency: Curve::latency(run, diagnosis.latency_source).range().unwrap_or((1.0, 1.0)),
             one_way: Direction::BOTH.map(|d| high(Curve::one_way(run, d))).into_iter().fold(0.0, f64::max),
-            goodput: Direction::BOTH.map(|d| high(Curve::goodput(run, d))).into_iter().fold(0.0, f64::max),
+            goodput: Direction::BOTH
+                .map(|d| Curve::goodput(run, d).high_without_spikes())
+                .into_iter()
+                .fold(0.0, f64::max),
         }
     }
     /// What holds both.
@@ -257,14 +262,8 @@ pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -
     for (direction, class, name) in
         [(Direction::Down, "truth-down", "true queue down"), (Direction::Up, "truth-up", "true queue up")]
     {
-        for series in run
-            .series
-            .iter()
-            .filter(|s| s.key.metric == Metric::Sojourn && s.key.direction == Some(direction))
-        {
-            let curve = Curve::of(run, &series.key).scaled(1e3);
-            let name = series.key.scope.as_ref().map_or(name.into(), |s| format!("{name} ({s})"));
-            panel.curve(class, &name, &curve, time, Fill::Band);
+        if let Some(curve) = longest_queue(run, direction) {
+            panel.curve(class, name, &curve, time, Fill::Band);
         }
     }
     let latency = Curve::latency(run, diagnosis.latency_source);
@@ -275,6 +274,15 @@ pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -
         panel.reference(idle.p50.value * 1e3, name);
     }
     panel.finish("Latency, ms")
+}
+
+/// True sojourn times in ms of the direction's hop with the longest queue; the others would only be lines at zero.
+fn longest_queue(run: &Run, direction: Direction) -> Option<Curve> {
+    let is_truth =
+        |s: &&fathom_metric::Series| s.key.metric == Metric::Sojourn && s.key.direction == Some(direction);
+    let curves = run.series.iter().filter(is_truth).map(|s| Curve::of(run, &s.key).scaled(1e3));
+    let highest = |c: &Curve| c.range().map_or(0.0, |r| r.1);
+    curves.max_by(|a, b| highest(a).total_cmp(&highest(b))).filter(|c| highest(c) >= SHORTEST_QUEUE_MS)
 }
 
 /// Goodput over time.

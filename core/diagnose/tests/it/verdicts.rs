@@ -195,7 +195,7 @@ fn verdicts_read_well() {
     );
     let all = d.verdict.join(" ");
     for words in
-        ["A queue of about 3", "2.98 Mbit/s uplink", "a call is unusable", "fq_codel or CAKE", "web page"]
+        ["A queue of about 3", "3.03 Mbit/s uplink", "a call is unusable", "fq_codel or CAKE", "web page"]
     {
         assert!(all.contains(words), "{all:?} does not say {words:?}");
     }

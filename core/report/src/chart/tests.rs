@@ -18,6 +18,7 @@ fn drawn(unicode: bool, columns: usize) -> String {
         curves: &[(&curve, Ink::Latency, '*')],
         time: (0.0, 10.0),
         spans: &spans,
+        cut_spikes: false,
     };
     chart.lines(columns, 8, Style { color: false, unicode }).join("\n")
 }
@@ -54,7 +55,13 @@ latency, ms
 fn nothing_to_draw_and_no_room() {
     let empty = Curve::default();
     for (columns, rows) in [(0, 0), (10, 3), (80, 24), (300, 100)] {
-        let chart = Chart { title: "t", curves: &[(&empty, Ink::Up, 'u')], time: (0.0, 1.0), spans: &[] };
+        let chart = Chart {
+            title: "t",
+            curves: &[(&empty, Ink::Up, 'u')],
+            time: (0.0, 1.0),
+            spans: &[],
+            cut_spikes: false,
+        };
         let lines = chart.lines(columns, rows, Style { color: true, unicode: true });
         assert_eq!(lines.len(), rows.max(5), "{columns} x {rows}");
     }
