@@ -17,6 +17,8 @@ const TOP: f64 = 0.8;
 const MOSTLY: f64 = 0.6;
 /// Fewer events than this tell no pattern.
 const FEWEST_EVENTS: usize = 3;
+/// More events than this do not tell more, and each costs a search.
+const MOST_EVENTS: usize = 500;
 /// How long before an event the latency is looked up: after it the sender has slowed down and the queue is shorter.
 const BEFORE: Duration = Duration::from_millis(250);
 
@@ -28,7 +30,8 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     // With both directions loaded the round trip belongs to neither.
     let rise = view.rise_of(direction).filter(|r| r.phase.kind == alone(direction))?;
     let events = loss_events(view.run, direction, rise.phase);
-    let heights: Vec<f64> = events.iter().filter_map(|at| height_at(view, &rise, *at)).collect();
+    let heights: Vec<f64> =
+        events.iter().take(MOST_EVENTS).filter_map(|at| height_at(view, &rise, *at)).collect();
     let at_top =
         heights.iter().filter(|h| **h >= TOP * rise.height()).count() as f64 / heights.len().max(1) as f64;
     let finding = match (rise.p50() < WORTH_TELLING_S, heights.len()) {
