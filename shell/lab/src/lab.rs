@@ -154,6 +154,7 @@ impl Lab {
     /// # Panics
     /// If the line's thread did.
     pub fn finish(mut self) -> Result<LabReport, LabError> {
+        self.note_drops_before_line()?;
         self.control.stop.store(true, Ordering::Relaxed);
         let ended = self.engine.take().ok_or(io::ErrorKind::NotFound.into());
         let outcome = ended.map_err(system("end the line"))?.join();
@@ -162,6 +163,16 @@ impl Lab {
         Ok(report)
     }
 
+    /// Such drops are in no queue of the line, so that its report would not know of them.
+    fn note_drops_before_line(&mut self) -> Result<(), LabError> {
+        let drops =
+            self.in_client(network::dropped_before_line)? + self.in_server(network::dropped_before_line)?;
+        if drops > 0 {
+            self.notes
+                .push(format!("{drops} packets were dropped before the line: its thread could not keep up"));
+        }
+        Ok(())
+    }
     fn namespace(&self, side: Side) -> &NetNs {
         &self.sides[side as usize].0
     }

@@ -121,7 +121,32 @@ fn set_up_tcp() -> Vec<String> {
     refused.collect()
 }
 
+/// Packets that the kernel had for the line and dropped because the line's thread did not come to read them. To be called
+/// inside of the namespace, while the interface exists.
+pub(crate) fn dropped_before_line() -> u64 {
+    fs::read_to_string("/proc/thread-self/net/dev").map_or(0, |table| tx_dropped(&table))
+}
+
+/// The column of /proc/net/dev: eight of reception, then bytes, packets, errors and drops of transmission.
+fn tx_dropped(table: &str) -> u64 {
+    let row = table.lines().find_map(|line| line.trim().strip_prefix(INTERFACE)?.strip_prefix(':'));
+    row.and_then(|row| row.split_whitespace().nth(11)?.parse().ok()).unwrap_or(0)
+}
+
 /// The error of a step of the system.
 pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> LabError {
     move |source| LabError::System { doing: doing.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_drops_of_transmission() {
+        let table = "Inter-|   Receive  |  Transmit\n face |bytes ...\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n \
+                     line0: 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
+        assert_eq!(tx_dropped(table), 32);
+        assert_eq!(tx_dropped("garbage"), 0);
+    }
 }

@@ -2,5 +2,6 @@
 mod garbage;
 mod headers;
 mod icmp;
+mod packet_bytes;
 mod reference;
 mod superpacket;
