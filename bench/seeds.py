@@ -3,7 +3,7 @@
 
 Seed 1 (Gettys): a 10 ms path reaches 1.2 s. Seed 3 (Seifried): 50 ms reaches more than 1,000 ms in about 15 s, and
 a 10 s test shows much less. Seed 4 (Auerswald): 110 Mbit/s into a 100 Mbit/s port climbs to 340 ms, and pings are
-lost several times as often as the 9 % of the traffic that the overload must lose.
+lost more often than the 9 % of the traffic that the overload must lose; scenarios/auerswald-switch.toml says why.
 """
 import re
 
@@ -38,15 +38,15 @@ def seifried():
 
 
 def auerswald():
-    """iperf3 sends 110 Mbit/s of wire-size UDP (1,472 bytes of payload, 1,514 on the wire) for 30 s; ping every 100 ms."""
+    """iperf3 sends 110 Mbit/s of wire-size UDP (1,472 bytes of payload, 1,514 on the wire) for 28 s; ping every 50 ms once the buffer is full."""
     rate = 110e6 * 1472 / 1514
-    script = (f"iperf3 -u -c $FATHOM_SERVER -b {rate:.0f} -l 1472 -t 30 --pacing-timer 100 >/dev/null & "
-              "sleep 1; ping -i 0.1 -c 280 -W 5 $FATHOM_SERVER; wait")
+    script = (f"sleep 1; (iperf3 -u -c $FATHOM_SERVER -b {rate:.0f} -l 1472 -t 28 --pacing-timer 100 >/dev/null) & "
+              "sleep 8; ping -i 0.05 -c 380 -W 5 $FATHOM_SERVER; wait")
     out = lab("auerswald-switch", ["sh", "-c", script], ["--far", "iperf3 -s >/dev/null"])
     rtts = [float(x) for x in re.findall(r"time=([\d.]+) ms", out)]
     loss = float(re.search(r"([\d.]+)% packet loss", out).group(1))
     show("seed 4: port overloaded by 10 %", "340 ms", f"{max(rtts):.0f} ms (median {percentile(rtts, 0.5):.0f})")
-    show("seed 4: loss of pings", "42 % (traffic: 9 %)", f"{loss:.0f} %")
+    show("seed 4: loss of pings (random frames 9 %, even ones 55 %)", "42 %", f"{loss:.0f} %")
 
 
 def main():
