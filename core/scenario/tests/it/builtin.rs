@@ -77,6 +77,7 @@ fn the_seeds_numbers_come_out() {
     {
         let plan = plan(name);
         assert_eq!(plan.line.propagation().as_millis_f64(), idle_ms, "{name}");
-        assert_eq!(full(&plan).as_millis_f64(), full_ms, "{name}");
+        // Whole packets of 1,514 bytes come to the seed's bytes within one packet, 0.1 ms at 100 Mbit/s.
+        assert!((full(&plan).as_millis_f64() - full_ms).abs() < 0.13, "{name}: {}", full(&plan));
     }
 }
