@@ -3,7 +3,7 @@
 
 client -- router -- server, three network namespaces; the router shapes each way with tbf over a byte FIFO, so the
 delay that a packet meets is backlog / rate. `tc -s -j qdisc` is read every 50 ms: that is the truth. Nothing of
-fathom's own emulation is involved. Needs root, iproute2, iperf3, irtt, flent, iperf; see bench/packages.
+fathom's own emulation is involved. Needs root, iproute2, iperf3, irtt, flent; see bench/packages.
 
 Usage: bench/truth.py [--fathom target/release/fathom] [--rounds 1] [--only NAME]
 """
@@ -125,11 +125,14 @@ def fathom(args, truth):
     whole, fraction = re.match(r"(.*?)(\.\d+)?Z$", recorded["started"]).groups()
     start = time.mktime(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) - time.timezone + float(fraction or 0)
     series = next(s for s in recorded["series"] if s["metric"] == "udp_rtt_s")
+    # A lost probe's value is how long it was waited for: like the peers, only answers count here.
+    lost = set(series.get("censored", []))
+    answers = [(at, v) for i, (at, v) in enumerate(zip(series["at_ns"], series["values"])) if i not in lost]
     out = {}
     for phase in recorded["phases"]:
         if phase["kind"] not in ("down", "up"):
             continue
-        values = [v for at, v in zip(series["at_ns"], series["values"]) if phase["start_ns"] <= at < phase["end_ns"]]
+        values = [v for at, v in answers if phase["start_ns"] <= at < phase["end_ns"]]
         column = 1 if phase["kind"] == "up" else 2
         window = truth.between(start + phase["start_ns"] / 1e9, start + phase["end_ns"] / 1e9, column)
         out[phase["kind"]] = (three(values), three(window))
@@ -177,24 +180,27 @@ def irtt(_args, truth):
 
 
 def flent(_args, truth):
-    """flent's ping series in tcp_upload and tcp_download (with iperf where netperf is not installed): what it prints
-    is over the whole run, its five idle seconds at each end included."""
-    out = {}
-    load = serve("iperf -s")
-    with tempfile.TemporaryDirectory() as folder:
-        for name, test, column in (("up", "tcp_upload", 1),):
-            mark = len(truth.rows)
-            run(inside("client", f"flent {test} -l 20 -s 0.05 -H {SERVER} -D {folder} -t x"), cwd=folder)
+    """flent's ping test (ICMP and UDP by irtt) beside iperf3's load: its own TCP tests need netperf, which Debian's main
+    archive does not have."""
+    responder = serve("irtt server")
+    def measure():
+        with tempfile.TemporaryDirectory() as folder:
+            run(inside("client", f"flent ping -l 9 -s 0.05 -H {SERVER} -D {folder} -t x"), cwd=folder)
             file = next(f for f in os.listdir(folder) if f.endswith(".flent.gz"))
             data = json.loads(gzip.open(os.path.join(folder, file)).read())
-            pings = [v / 1000 for k, s in data["results"].items() if "ing" in k for v in s if v is not None]
-            real = [row[column] for row in truth.rows[mark:] if row[column] > 0.002]
-            out[name] = (three(pings), three(real))
-    stop(load)
+        return [v / 1000 for v in data["results"]["Ping (ms) ICMP"] if v is not None]
+    out = {}
+    for name, reverse, column in (("up", False, 1), ("down", True, 2)):
+        mark = len(truth.rows)
+        _, values, _ = with_iperf3(truth, measure, reverse, column)
+        real = [row[column] for row in truth.rows[mark:] if row[column] > 0.002]
+        out[name] = (three(values), three(real))
+        quiet_line()
+    stop(responder)
     return out
 
 
-TOOLS = {"fathom": fathom, "irtt + iperf3": irtt, "iperf3 (TCP_INFO)": iperf3, "flent": flent}
+TOOLS = {"fathom": fathom, "irtt + iperf3": irtt, "iperf3 (TCP_INFO)": iperf3, "flent + iperf3": flent}
 
 
 def main():

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
     let queue: Spec =
         args.queue.parse().map_err(|e| Failure::input(format_args!("--queue \"{}\": {e}", args.queue)))?;
     let managed = line::with_queue(&plan.line, &queue);
-    let title = |queue: &str| format!("{} ({}), {queue}", plan.name, line::rates(&plan.line));
+    let title = |name: &str| format!("{} ({}), {name}", plan.name, line::rates(&plan.line));
     let before = measure(args, &plan.line, &title(&before_queue), &BEFORE, &stop, when)?;
     let after = if stop.load(Ordering::Relaxed) {
         None
