@@ -115,7 +115,7 @@ pub(crate) struct DemoArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct TestArgs {
-    /// The machine that runs `fathom serve`: NAME, NAME:PORT, ADDRESS or [ADDRESS]:PORT
+    /// The machine that runs `fathom serve`: a name or an address, with :PORT if it is not 3279 (IPv6 in brackets then)
     #[arg(value_name = "HOST")]
     pub(crate) server: String,
     /// TCP flows in each direction

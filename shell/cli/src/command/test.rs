@@ -3,9 +3,9 @@ use crate::args::{PhaseName, TestArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::live::Live;
 use crate::{result, signal, terminal};
-use fathom_drive::{Family, PhasePlan, TestConfig, TestError, run_test};
+use fathom_drive::{Family, PhasePlan, TestConfig, TestError, estimate_cost, run_test};
 use fathom_metric::PhaseKind;
-use fathom_units::Duration;
+use fathom_units::{Duration, Rate};
 use std::path::PathBuf;
 
 /// Shortest interval of samples that the probes and this program's own load allow.
@@ -16,6 +16,7 @@ pub(crate) fn run(args: &TestArgs, when: When) -> Outcome {
     result::check_names(&args.output.output)?;
     let config = config(args)?;
     let stop = signal::stop_flag()?;
+    terminal::note(&cost(&config));
     let mut live = Live::new(&format!("fathom test {}", args.server), config.clock, when);
     let measured = run_test(&config, &stop, &mut |event| live.on_event(event));
     drop(live);
@@ -47,6 +48,17 @@ fn config(args: &TestArgs) -> Result<TestConfig, Failure> {
         max_bytes: args.max_bytes,
         ..TestConfig::new(&args.server)
     })
+}
+
+/// What the test can cost, before it starts: a line's rate is not known yet, so the cost is for each Mbit/s of it.
+fn cost(config: &TestConfig) -> String {
+    const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
+    let (each, limit) = (estimate_cost(config, UNIT, UNIT), config.max_bytes);
+    let limit = limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in all"));
+    format!(
+        "fathom test: will move at most {} up and {} down for each Mbit/s of the line ({limit}; Ctrl-C stops)",
+        each.up, each.down
+    )
 }
 
 const fn family(args: &TestArgs) -> Option<Family> {
