@@ -54,7 +54,8 @@ fn config(args: &TestArgs) -> Result<TestConfig, Failure> {
 fn cost(config: &TestConfig) -> String {
     const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
     let (each, limit) = (estimate_cost(config, UNIT, UNIT), config.max_bytes);
-    let limit = limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in all"));
+    let limit =
+        limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in all"));
     format!(
         "fathom test: will move at most {} up and {} down for each Mbit/s of the line ({limit}; Ctrl-C stops)",
         each.up, each.down
