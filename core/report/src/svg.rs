@@ -390,19 +390,37 @@ pub(crate) const PALETTE: &str = include_str!("html/palette.css");
 /// The style of the charts' classes.
 pub(crate) const CHART_STYLE: &str = include_str!("html/chart.css");
 
-/// Latency and goodput of one run as one picture that stands alone.
-pub fn svg(run: &Run, diagnosis: &Diagnosis) -> String {
-    let extent = Extent::of(run, diagnosis);
-    let height = 2.0 * HEIGHT + 40.0;
-    let nested = |chart: String, y: f64| {
-        chart.replacen("<svg ", &format!("<svg x=\"0\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" "), 1)
-    };
-    let title = escape(&crate::terminal::clip(&run.title, 90));
+/// Height of a title in [`svg`].
+const TITLE_HEIGHT: f64 = 36.0;
+
+/// Latency and goodput as one picture that stands alone; several runs stand side by side, on shared axes.
+pub fn svg(runs: &[(&Run, &Diagnosis)]) -> String {
+    let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));
+    let Some(extent) = extents.reduce(Extent::union) else { return String::new() };
+    let (width, height) = (WIDTH * runs.len() as f64, 2.0 * HEIGHT + TITLE_HEIGHT + 4.0);
+    let columns: String =
+        runs.iter().enumerate().map(|(i, (run, d))| column(run, d, &extent, WIDTH * i as f64)).collect();
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\
          <style>{PALETTE}{CHART_STYLE}</style><rect class=\"paper\" width=\"100%\" height=\"100%\" rx=\"10\"/>\
-         <text class=\"heading\" x=\"14\" y=\"26\">{title}</text>{}{}</svg>",
-        nested(latency_chart(run, diagnosis, &extent), 36.0),
-        nested(goodput_chart(run, &extent), 36.0 + HEIGHT),
+         {columns}</svg>"
+    )
+}
+
+/// The title and both charts of one run, with their left edge at `x`.
+fn column(run: &Run, diagnosis: &Diagnosis, extent: &Extent, x: f64) -> String {
+    let nested = |chart: String, y: f64| {
+        chart.replacen(
+            "<svg ",
+            &format!("<svg x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" "),
+            1,
+        )
+    };
+    format!(
+        "<text class=\"heading\" x=\"{}\" y=\"26\">{}</text>{}{}",
+        x + 14.0,
+        escape(&crate::terminal::clip(&run.title, 90)),
+        nested(latency_chart(run, diagnosis, extent), TITLE_HEIGHT),
+        nested(goodput_chart(run, extent), TITLE_HEIGHT + HEIGHT),
     )
 }

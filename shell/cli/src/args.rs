@@ -225,7 +225,7 @@ pub(crate) struct CompareArgs {
     /// Result files; the first is what the others are compared with
     #[arg(required = true, num_args = 2.., value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Write the comparison to FILE as well (.html)
+    /// Write the comparison to FILE as well (.html .svg)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 }

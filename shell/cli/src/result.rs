@@ -52,16 +52,20 @@ pub(crate) fn check_names<'a>(
     Ok(())
 }
 
-/// Writes `runs` in the form that the ending of `path` names. Only a page takes more than one.
+/// Writes `runs` in the form that the ending of `path` names. Only a page and a picture take more than one.
 pub(crate) fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), Failure> {
     let one = || match runs {
         [one] => Ok(*one),
-        _ => Err(Failure::input(format_args!("{}: only .html takes {} runs", path.display(), runs.len()))),
+        _ => Err(Failure::input(format_args!(
+            "{}: only .html and .svg take {} runs",
+            path.display(),
+            runs.len()
+        ))),
     };
     let written = match form(path)? {
         Form::Html => fathom_store::write(path, &fathom_report::html(runs)),
         Form::Run => fathom_store::save(path, one()?.0),
-        Form::Svg => fathom_store::write(path, &fathom_report::svg(one()?.0, one()?.1)),
+        Form::Svg => fathom_store::write(path, &fathom_report::svg(runs)),
         Form::Csv => fathom_store::write(path, &fathom_report::csv(one()?.0)),
         Form::Flent => fathom_store::write(path, &fathom_report::flent(one()?.0)),
     };

@@ -86,7 +86,7 @@ fn pages_stand_alone() {
         ("single.html", html(&[(&before, &a)])),
         ("managed.html", html(&[(&after, &b)])),
         ("compare.html", html(&[(&before, &a), (&after, &b)])),
-        ("picture.svg", svg(&before, &a)),
+        ("picture.svg", svg(&[(&before, &a)])),
     ];
     for (name, text) in &pages {
         for outside in ["http://", "https://", "src=", "@import", "url(", "href"] {

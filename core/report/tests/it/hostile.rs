@@ -28,7 +28,7 @@ fn evil_run() -> Run {
 fn text_from_files_is_only_text() {
     let run = evil_run();
     let d = diagnose(&run);
-    for page in [html(&[(&run, &d)]), html(&[(&run, &d), (&run, &d)]), svg(&run, &d)] {
+    for page in [html(&[(&run, &d)]), html(&[(&run, &d), (&run, &d)]), svg(&[(&run, &d)])] {
         assert!(!page.contains("<script>alert"), "a tag came through");
         assert!(!page.contains('\x1b') && !page.contains('\u{202e}'));
     }
@@ -77,7 +77,7 @@ fn no_checked_run_makes_a_report_panic() {
                 &page[at.unwrap_or(0).saturating_sub(200)..][..300]
             );
         }
-        for text in [svg(&run, &d), csv(&run), flent(&run)] {
+        for text in [svg(&[(&run, &d)]), csv(&run), flent(&run)] {
             assert!(!text.contains("NaN"), "seed {seed}");
         }
     }

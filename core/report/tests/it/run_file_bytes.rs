@@ -15,7 +15,7 @@ pub(crate) fn check(bytes: &[u8]) {
         summary(&run, &diagnosis, 80, style),
         compare(&[("a", &run, &diagnosis), ("b", &run, &diagnosis)], 40, style),
         html(&[(&run, &diagnosis)]),
-        svg(&run, &diagnosis),
+        svg(&[(&run, &diagnosis)]),
     ];
     assert!(texts.iter().all(|text| !text.is_empty() && !text.contains('\x1b')));
     assert!(texts[2..].iter().all(|page| !page.contains("<script>alert")));
