@@ -83,12 +83,12 @@ class Truth(threading.Thread):
         self.join()
 
 
-def three(values):
-    """p50, p90 and maximum in ms."""
+def three(values, lost=0):
+    """p50, p90 and maximum in ms. Lost probes rank above all answers, where a tool tells them (RFC 7679 section 3.4)."""
     if not values:
         return None
     ordered = sorted(values)
-    at = lambda p: ordered[min(len(ordered) - 1, int(p * len(ordered)))]
+    at = lambda p: ordered[min(len(ordered) - 1, int(p * (len(ordered) + lost)))]
     return tuple(1000 * v for v in (at(0.5), at(0.9), ordered[-1]))
 
 
@@ -125,17 +125,18 @@ def fathom(args, truth):
     whole, fraction = re.match(r"(.*?)(\.\d+)?Z$", recorded["started"]).groups()
     start = time.mktime(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) - time.timezone + float(fraction or 0)
     series = next(s for s in recorded["series"] if s["metric"] == "udp_rtt_s")
-    # A lost probe's value is how long it was waited for: like the peers, only answers count here.
-    lost = set(series.get("censored", []))
-    answers = [(at, v) for i, (at, v) in enumerate(zip(series["at_ns"], series["values"])) if i not in lost]
+    # A lost probe's value is how long it was waited for.
+    censored = set(series.get("censored", []))
+    probes = [(at, None if i in censored else v) for i, (at, v) in enumerate(zip(series["at_ns"], series["values"]))]
     out = {}
     for phase in recorded["phases"]:
         if phase["kind"] not in ("down", "up"):
             continue
-        values = [v for at, v in answers if phase["start_ns"] <= at < phase["end_ns"]]
+        sent = [v for at, v in probes if phase["start_ns"] <= at < phase["end_ns"]]
+        answered = [v for v in sent if v is not None]
         column = 1 if phase["kind"] == "up" else 2
         window = truth.between(start + phase["start_ns"] / 1e9, start + phase["end_ns"] / 1e9, column)
-        out[phase["kind"]] = (three(values), three(window))
+        out[phase["kind"]] = (three(answered, len(sent) - len(answered)), three(window))
     return out
 
 
@@ -160,36 +161,9 @@ def iperf3(_args, truth):
     return {"up": up, "down": (None, three(real[len(real) // 2:]))}
 
 
-def irtt(_args, truth):
-    """irtt every 50 ms beside iperf3's load, its rows cut to the time of the load."""
-    server = serve("irtt server")
-    def measure():
-        with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            run(inside("client", f"irtt client -q -i 50ms -d 19s -o {file.name} {SERVER}"))
-            data = json.loads(gzip.open(file.name).read() if open(file.name, "rb").read(2) == b"\x1f\x8b" else open(file.name).read())
-        return [r["delay"]["rtt"] / 1e9 for r in data["round_trips"] if "delay" in r and "rtt" in r["delay"]]
-    out = {}
-    for name, reverse, column in (("up", False, 1), ("down", True, 2)):
-        mark = len(truth.rows)
-        _, values, _ = with_iperf3(truth, measure, reverse, column)
-        real = [row[column] for row in truth.rows[mark:] if row[column] > 0.002]
-        out[name] = (three(values), three(real))
-        quiet_line()
-    stop(server)
-    return out
-
-
-def flent(_args, truth):
-    """flent's ping test (ICMP and UDP by irtt) beside iperf3's load: its own TCP tests need netperf, which Debian's main
-    archive does not have."""
-    responder = serve("irtt server")
-    def measure():
-        with tempfile.TemporaryDirectory() as folder:
-            run(inside("client", f"flent ping -l 9 -s 0.05 -H {SERVER} -D {folder} -t x"), cwd=folder)
-            file = next(f for f in os.listdir(folder) if f.endswith(".flent.gz"))
-            data = json.loads(gzip.open(os.path.join(folder, file)).read())
-        return [v / 1000 for v in data["results"]["Ping (ms) ICMP"] if v is not None]
-    out = {}
+def beside_iperf3(truth, measure):
+    """A prober beside iperf3's load in each direction; the truth is that of the time with a queue."""
+    responder, out = serve("irtt server"), {}
     for name, reverse, column in (("up", False, 1), ("down", True, 2)):
         mark = len(truth.rows)
         _, values, _ = with_iperf3(truth, measure, reverse, column)
@@ -198,6 +172,28 @@ def flent(_args, truth):
         quiet_line()
     stop(responder)
     return out
+
+
+def irtt(_args, truth):
+    """irtt every 50 ms."""
+    def measure():
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            run(inside("client", f"irtt client -q -i 50ms -d 19s -o {file.name} {SERVER}"))
+            raw = open(file.name, "rb").read()
+        data = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+        return [r["delay"]["rtt"] / 1e9 for r in data["round_trips"] if "delay" in r and "rtt" in r["delay"]]
+    return beside_iperf3(truth, measure)
+
+
+def flent(_args, truth):
+    """flent's ping test (ICMP and UDP by irtt): its own TCP tests need netperf, which Debian's main archive does not have."""
+    def measure():
+        with tempfile.TemporaryDirectory() as folder:
+            run(inside("client", f"flent ping -l 9 -s 0.05 -H {SERVER} -D {folder} -t x"), cwd=folder)
+            file = next(f for f in os.listdir(folder) if f.endswith(".flent.gz"))
+            data = json.loads(gzip.open(os.path.join(folder, file)).read())
+        return [v / 1000 for v in data["results"]["Ping (ms) ICMP"] if v is not None]
+    return beside_iperf3(truth, measure)
 
 
 TOOLS = {"fathom": fathom, "irtt + iperf3": irtt, "iperf3 (TCP_INFO)": iperf3, "flent + iperf3": flent}
@@ -218,6 +214,7 @@ def main():
         for name, tool in TOOLS.items():
             if args.only and args.only not in name:
                 continue
+            errors = []
             for _ in range(args.rounds):
                 truth = Truth()
                 truth.start()
@@ -225,9 +222,11 @@ def main():
                 truth.stop()
                 for direction, (reported, real) in sorted(results.items()):
                     text = lambda v: "/".join(f"{x:.1f}" for x in v) if v else "none"
-                    error = text([a - b for a, b in zip(reported, real)]) if reported and real else "-"
-                    print(f"{name:<20}{direction:<10}{text(reported):>22}{text(real):>22}{error:>22}", flush=True)
+                    error = [a - b for a, b in zip(reported, real)] if reported and real else None
+                    print(f"{name:<20}{direction:<10}{text(reported):>22}{text(real):>22}{text(error):>22}", flush=True)
+                    errors += [abs(e) / r for e, r in zip(error, real)] if error else []
                 quiet_line()
+            print(f"{name:<20}mean error {statistics.mean(errors):.2%}, largest {max(errors):.2%} of the truth", flush=True)
     finally:
         destroy_line()
 

@@ -105,6 +105,19 @@ pub enum PhaseKind {
     Drain,
 }
 
+impl PhaseKind {
+    /// As in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PhaseKind::Idle => "idle",
+            PhaseKind::Down => "down",
+            PhaseKind::Up => "up",
+            PhaseKind::Both => "both",
+            PhaseKind::Drain => "drain",
+        }
+    }
+}
+
 /// Why a phase ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

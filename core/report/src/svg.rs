@@ -100,7 +100,7 @@ impl Panel {
     fn phases(&mut self, spans: &[Span], origin: f64) {
         for span in spans {
             let (x, end) = (self.px(span.start - origin), self.px(span.end - origin));
-            let class = phase_class(span.kind);
+            let class = span.kind.name();
             let (top, height) = (MARGIN[1], Panel::bottom() - MARGIN[1]);
             let width = end - x;
             self.body += &format!(
@@ -232,16 +232,6 @@ enum Fill {
     Ground,
 }
 
-const fn phase_class(kind: PhaseKind) -> &'static str {
-    match kind {
-        PhaseKind::Idle => "idle",
-        PhaseKind::Down => "down",
-        PhaseKind::Up => "up",
-        PhaseKind::Both => "both",
-        PhaseKind::Drain => "drain",
-    }
-}
-
 fn time_panel(run: &Run, extent: &Extent, y: Axis) -> Panel {
     let mut panel = Panel::new(Axis::exact(0.0, extent.seconds, 10), y);
     panel.phases(&spans(run), time_range(run).0);
@@ -326,8 +316,8 @@ pub(crate) fn distribution_chart(run: &Run, diagnosis: &Diagnosis, extent: &Exte
             })
             .collect();
         if points.len() > 1 {
-            panel.path(&format!("line {}", phase_class(phase.kind)), &points);
-            panel.legend.push((phase_class(phase.kind), phase_name(phase.kind).into()));
+            panel.path(&format!("line {}", phase.kind.name()), &points);
+            panel.legend.push((phase.kind.name(), phase_name(phase.kind).into()));
         }
     }
     panel.finish("Share of probes (%) answered within … ms")

@@ -2,7 +2,7 @@
 use crate::args::When;
 use crate::terminal::{self, Screen};
 use fathom_drive::Event;
-use fathom_metric::{Phase, PhaseEnd, PhaseKind};
+use fathom_metric::{Phase, PhaseEnd};
 use fathom_os::clock::Clock;
 use fathom_report::LiveView;
 use fathom_units::{Duration, Time};
@@ -52,7 +52,7 @@ impl Live {
         if self.screen.is_none() {
             terminal::note(&format!(
                 "{:<6}{:5.1} s, {}",
-                name(phase.kind),
+                phase.kind.name(),
                 phase.seconds(),
                 reason(phase.end)
             ));
@@ -80,16 +80,6 @@ impl Drop for Live {
         if self.screen.take().is_some() {
             self.notes.iter().for_each(|text| terminal::note(text));
         }
-    }
-}
-
-const fn name(kind: PhaseKind) -> &'static str {
-    match kind {
-        PhaseKind::Idle => "idle",
-        PhaseKind::Down => "down",
-        PhaseKind::Up => "up",
-        PhaseKind::Both => "both",
-        PhaseKind::Drain => "drain",
     }
 }
 

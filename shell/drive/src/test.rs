@@ -140,7 +140,7 @@ impl<'a> Test<'a> {
         for plan in &self.config.phases {
             let is_load = !directions(plan.kind).is_empty();
             if is_load && self.out_of_bytes {
-                let name = phase_name(plan.kind);
+                let name = plan.kind.name();
                 self.record.note(format!("the phase {name} was left out: the limit of bytes was reached"));
                 continue;
             }
@@ -468,16 +468,6 @@ impl<'a> Test<'a> {
         let answered = self.controls.iter().find(|(_, c)| c.baseline().is_some());
         let (kind, control) = answered.or(self.controls.first())?;
         control.decide(now, self.probes.oldest(*kind))
-    }
-}
-
-const fn phase_name(kind: PhaseKind) -> &'static str {
-    match kind {
-        PhaseKind::Idle => "idle",
-        PhaseKind::Down => "down",
-        PhaseKind::Up => "up",
-        PhaseKind::Both => "both",
-        PhaseKind::Drain => "drain",
     }
 }
 

@@ -46,18 +46,8 @@ fn every_built_in_line_carries_a_ping() {
     let _alone = alone();
     let listed = run(&["lab", "--list"]).out;
     let names: Vec<&str> = listed.lines().filter_map(|l| l.split(' ').next()).collect();
-    for name in [
-        "dsl",
-        "cable",
-        "fiber",
-        "lte",
-        "wifi",
-        "satellite",
-        "gettys-2010",
-        "seifried-2011",
-        "auerswald-switch",
-    ] {
-        assert!(names.contains(&name), "{name} is not listed: {listed}");
+    for name in fathom_scenario::BUILTIN_NAMES {
+        assert!(names.contains(name), "{name} is not listed: {listed}");
         // Lines that lose packets by design lose few of these.
         let ran = run(&["lab", "--line", name, "--", "sh", "-c", "ping -i 0.2 -c 5 -W 3 $FATHOM_SERVER"]);
         assert!(rtts_ms(&ran.out).len() >= 3, "{name}: {}", ran.told());
