@@ -214,7 +214,7 @@ def main():
         for name, tool in TOOLS.items():
             if args.only and args.only not in name:
                 continue
-            errors = []
+            errors = {"down": [], "up": []}
             for _ in range(args.rounds):
                 truth = Truth()
                 truth.start()
@@ -224,9 +224,11 @@ def main():
                     text = lambda v: "/".join(f"{x:.1f}" for x in v) if v else "none"
                     error = [a - b for a, b in zip(reported, real)] if reported and real else None
                     print(f"{name:<20}{direction:<10}{text(reported):>22}{text(real):>22}{text(error):>22}", flush=True)
-                    errors += [abs(e) / r for e, r in zip(error, real)] if error else []
+                    errors[direction] += [abs(e) / r for e, r in zip(error, real)] if error else []
                 quiet_line()
-            print(f"{name:<20}mean error {statistics.mean(errors):.2%}, largest {max(errors):.2%} of the truth", flush=True)
+            for direction, seen in errors.items():
+                told = f"mean error {statistics.mean(seen):.2%}, largest {max(seen):.2%} of the truth" if seen else "no figure"
+                print(f"{name:<20}{direction:<10}{told}", flush=True)
     finally:
         destroy_line()
 
