@@ -136,7 +136,7 @@ impl LiveView {
         lines.join("\n")
     }
     fn title_line(&self, now: f64, columns: usize, style: Style) -> String {
-        let clock = format!("{:02}:{:02}", (now / 60.0) as u64, (now % 60.0) as u64);
+        let clock = format!(" {:02}:{:02}", (now / 60.0) as u64, (now % 60.0) as u64);
         let room = columns.saturating_sub(clock.len());
         format!(
             "{}{}",

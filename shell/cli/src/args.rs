@@ -41,11 +41,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show two or more results side by side
     Compare(CompareArgs),
-    /// Print the manual page, in roff
-    #[command(hide = true)]
+    /// Print the manual page: `fathom man | man -l -`
     Man,
     /// Print the completions of a shell
-    #[command(hide = true)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

@@ -1,16 +1,23 @@
 //! Runs that the program itself puts together: a lab's, and a test over a lab's line.
 use fathom_lab::LabReport;
-use fathom_metric::{Host, Instrument, Run, SCHEMA_VERSION};
+use fathom_metric::{Instrument, Run, SCHEMA_VERSION};
+use std::collections::BTreeMap;
+
 /// What the queues of a lab did while some program ran: no probes, no phases, only the truth.
-pub(crate) fn of_lab(title: &str, started: String, report: LabReport) -> Run {
+pub(crate) fn of_lab(
+    title: &str,
+    started: String,
+    facts: BTreeMap<String, String>,
+    report: LabReport,
+) -> Run {
     let mut run = Run {
         schema_version: SCHEMA_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: "lab".to_owned(),
         started,
         title: title.to_owned(),
-        host: Host::default(),
-        facts: Default::default(),
+        host: fathom_drive::host(),
+        facts,
         phases: Vec::new(),
         series: Vec::new(),
         instrument: Instrument::default(),

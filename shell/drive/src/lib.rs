@@ -19,6 +19,7 @@ pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
+pub use record::host;
 
 use control::Control;
 use fathom_metric::{Run, SCHEMA_VERSION};
@@ -27,7 +28,7 @@ use fathom_probe::one_way_series;
 use fathom_probe::protocol::ClientMessage;
 use fathom_units::{Duration, WallTime};
 use probes::{ProbeResult, ProbeSettings};
-use record::{Record, holds_something, host};
+use record::{Record, holds_something};
 use resolve::{Limits, resolve};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -61,7 +61,8 @@ pub(crate) fn holds_something(series: &[Series]) -> bool {
 }
 
 /// This host.
-pub(crate) fn host() -> Host {
+/// This host, for a run's record.
+pub fn host() -> Host {
     let read = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
     let kernel = format!("{} {}", read("ostype").trim(), read("osrelease").trim());
     let cpus = std::thread::available_parallelism().map_or(0, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));

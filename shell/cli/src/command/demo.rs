@@ -98,6 +98,7 @@ fn measure(
     let mut run = measured.map_err(Failure::environment)?.map_err(|e| failure(&e))?;
     title.clone_into(&mut run.title);
     "demo".clone_into(&mut run.command);
+    run.facts.insert("line".to_owned(), title.to_owned());
     truth::add(&mut run, lab.finish().map_err(Failure::environment)?);
     let diagnosis = diagnose(&run);
     Ok((run, diagnosis))

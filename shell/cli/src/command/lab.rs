@@ -8,6 +8,7 @@ use fathom_metric::{Direction, Run};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_server::{Config, Server};
+use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Runs the program, and tells what the queues did meanwhile.
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &LabArgs) -> Outcome {
     drop(far);
     let report = lab.finish().map_err(Failure::environment)?;
     terminal::note(&outcome(&report.queues));
-    let run = truth::of_lab(&plan.name, started, report);
+    let run = truth::of_lab(&plan.name, started, facts(args, &plan_line), report);
     save(args, &run)?;
     exit_with(status.code().unwrap_or(1))
 }
@@ -93,6 +94,19 @@ fn outcome(queues: &[QueueReport]) -> String {
         );
     }
     text
+}
+
+/// What the run was made with.
+fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<String, String> {
+    let program = args.program.join(" ");
+    [
+        ("line", format!("{} ({})", args.line, line::rates(line))),
+        ("congestion control", args.congestion_control.clone()),
+        ("seed", args.seed.to_string()),
+        ("program", if program.is_empty() { "a shell".to_owned() } else { program }),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
 }
 
 fn save(args: &LabArgs, run: &Run) -> Result<(), Failure> {
