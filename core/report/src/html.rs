@@ -132,10 +132,10 @@ fn charts(runs: &[Pair<'_>]) -> String {
     let Some(extent) = extents.reduce(Extent::union) else { return String::new() };
     let charts = for_each(runs, |(run, diagnosis)| {
         let drawn = [
-            Some(latency_chart(run, diagnosis, &extent)),
-            Some(goodput_chart(run, &extent)),
+            latency_chart(run, diagnosis, &extent),
+            goodput_chart(run, &extent),
             one_way_chart(run, &extent),
-            Some(distribution_chart(run, diagnosis, &extent)),
+            distribution_chart(run, diagnosis, &extent),
         ];
         let cards: String =
             drawn.into_iter().flatten().map(|c| format!("<div class=\"card\">{c}</div>")).collect();
@@ -279,7 +279,7 @@ fn instruments(runs: &[Pair<'_>]) -> String {
         format!(
             "<div class=\"charts\">{}<div class=\"card\">{}</div><div class=\"card scroll\"><table>{rows}</table></div></div>",
             name_above(runs, run),
-            lateness_chart(run)
+            lateness_chart(run).unwrap_or_default()
         )
     });
     format!("<h2>Instrument and settings</h2>{cells}")

@@ -202,7 +202,11 @@ impl Panel {
         [octave, octave + 1].map(|edge| (self.px(libm::exp2(f64::from(edge))), y))
     }
     /// The chart with its title and legend.
-    fn finish(self, title: &str) -> String {
+    /// The chart; `None` if nothing is drawn in it.
+    fn finish(self, title: &str) -> Option<String> {
+        if self.legend.is_empty() {
+            return None;
+        }
         let (left, right) = (MARGIN[0] - 38.0, WIDTH - MARGIN[2]);
         let keys: Vec<String> = self
             .legend
@@ -216,10 +220,10 @@ impl Panel {
             keys.join("\u{2003}"),
         );
         let label = escape(title);
-        format!(
+        Some(format!(
             "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">{head}{}</svg>",
             self.body
-        )
+        ))
     }
 }
 
@@ -245,7 +249,7 @@ fn window(run: &Run, extent: &Extent) -> (f64, f64) {
 }
 
 /// Latency over time, with the true queue where the run knows it.
-pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -> String {
+pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -> Option<String> {
     let (low, high) = extent.latency;
     let mut panel = time_panel(run, extent, Axis::fitting(low, high, 6));
     let time = window(run, extent);
@@ -276,7 +280,7 @@ fn longest_queue(run: &Run, direction: Direction) -> Option<Curve> {
 }
 
 /// Goodput over time.
-pub(crate) fn goodput_chart(run: &Run, extent: &Extent) -> String {
+pub(crate) fn goodput_chart(run: &Run, extent: &Extent) -> Option<String> {
     let mut panel = time_panel(run, extent, Axis::linear(extent.goodput, 6));
     for (direction, class, name) in [(Direction::Down, "down", "down"), (Direction::Up, "up", "up")] {
         panel.curve(class, name, &Curve::goodput(run, direction), window(run, extent), Fill::Ground);
@@ -287,17 +291,14 @@ pub(crate) fn goodput_chart(run: &Run, extent: &Extent) -> String {
 /// One-way delays over time; `None` if there are none.
 pub(crate) fn one_way_chart(run: &Run, extent: &Extent) -> Option<String> {
     let [up, down] = Direction::BOTH.map(|d| Curve::one_way(run, d));
-    if up.is_empty() && down.is_empty() {
-        return None;
-    }
     let mut panel = time_panel(run, extent, Axis::linear(extent.one_way, 6));
     panel.curve("down", "on the way down", &down, window(run, extent), Fill::Band);
     panel.curve("up", "on the way up", &up, window(run, extent), Fill::Band);
-    Some(panel.finish("One-way delay, ms: where the queue is"))
+    panel.finish("One-way delay, ms: where the queue is")
 }
 
 /// Share of probes with at most a latency, for each phase. Lost probes keep a curve from reaching the top.
-pub(crate) fn distribution_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -> String {
+pub(crate) fn distribution_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -> Option<String> {
     let (low, high) = extent.latency;
     let mut panel = Panel::new(Axis::log(low.max(1e-3), high, 12), Axis::linear(100.0, 6));
     panel.grid("");
@@ -332,7 +333,7 @@ struct Bars {
 }
 
 /// How late the instrument was: share of wake-ups for each factor of two.
-pub(crate) fn lateness_chart(run: &Run) -> String {
+pub(crate) fn lateness_chart(run: &Run) -> Option<String> {
     let instrument = &run.instrument;
     let named = [
         ("timer", "probe timer", Some(&instrument.timer_lateness)),
@@ -399,8 +400,8 @@ pub fn svg(runs: &[(&Run, &Diagnosis)]) -> String {
 
 /// The title and both charts of one run, with their left edge at `x`.
 fn column(run: &Run, diagnosis: &Diagnosis, extent: &Extent, x: f64) -> String {
-    let nested = |chart: String, y: f64| {
-        chart.replacen(
+    let nested = |chart: Option<String>, y: f64| {
+        chart.unwrap_or_default().replacen(
             "<svg ",
             &format!("<svg x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" "),
             1,
