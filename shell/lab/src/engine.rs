@@ -72,7 +72,6 @@ struct Engine {
     strays: Strays,
     spin: SpinBudget,
     diligence: Diligence,
-    wake_up: WakeUp,
 }
 
 /// Runs the line until it is asked to stop.
@@ -128,7 +127,6 @@ impl Engine {
             strays: Strays::default(),
             spin: SpinBudget { left: Duration::ZERO, since: now },
             diligence: Diligence::start(now),
-            wake_up: WakeUp::default(),
             setup,
         }
     }
@@ -137,7 +135,6 @@ impl Engine {
     fn turn(&mut self) -> Result<bool, LabError> {
         let came_up = self.take_in(Direction::Up)?;
         let came_down = self.take_in(Direction::Down)?;
-        self.wake_up.is_over();
         let now = self.setup.clock.now();
         let out = &mut self.out;
         self.line.advance(now, &mut self.routers, &mut |direction, packet, due| {
@@ -164,7 +161,7 @@ impl Engine {
 
     /// Puts what was read, `length` bytes of it, onto the line.
     fn enter(&mut self, direction: Direction, length: usize) {
-        let now = self.wake_up.arrival(self.setup.clock.now());
+        let now = self.setup.clock.now();
         let Ok(buffer) = Buffer::read(&mut self.block, length, &self.pool) else {
             self.strays.malformed += 1;
             return;
@@ -209,9 +206,7 @@ impl Engine {
     fn sleep(&mut self, timeout: Duration) -> Result<bool, LabError> {
         let begin = self.setup.clock.now();
         let input = self.poll(timeout)?;
-        let slept = self.setup.clock.now() - begin;
-        self.diligence.slept += slept;
-        self.wake_up.woken(slept, timeout, input);
+        self.diligence.slept += self.setup.clock.now() - begin;
         Ok(input)
     }
     fn poll(&self, timeout: Duration) -> Result<bool, LabError> {
@@ -259,38 +254,6 @@ fn is_for(side: Addresses, destination: Option<IpAddr>) -> bool {
         Some(IpAddr::V4(v4)) => v4 == side.v4,
         Some(IpAddr::V6(v6)) => Some(v6) == side.v6,
         None => false,
-    }
-}
-
-/// How long this thread takes to wake, learnt from the waits that a timer ended. A packet that ended a wait came that much
-/// before the thread could look at the clock; without this each packet on an idle line would be late by it.
-#[derive(Clone, Copy, Default, Debug)]
-struct WakeUp {
-    latency: Duration,
-    /// Of the packets that are read now: by how much they came before the clock says.
-    head_start: Duration,
-}
-
-impl WakeUp {
-    /// Weight of a new value, as a divisor.
-    const WEIGHT: u64 = 16;
-    /// A longer one is another program's turn on the CPU, not a wake-up.
-    const LONGEST: Duration = Duration::from_micros(100);
-
-    fn woken(&mut self, slept: Duration, timeout: Duration, input: bool) {
-        if input {
-            self.head_start = self.latency.min(slept);
-        } else if timeout > Duration::ZERO {
-            let seen = slept.saturating_sub(timeout).min(Self::LONGEST);
-            self.latency = (self.latency * (Self::WEIGHT - 1) + seen) / Self::WEIGHT;
-        }
-    }
-    /// When a packet that is read at `now` came; never before the wait began, and so never before the line's last event.
-    fn arrival(&self, now: Time) -> Time {
-        now.saturating_sub(self.head_start)
-    }
-    fn is_over(&mut self) {
-        self.head_start = Duration::ZERO;
     }
 }
 
