@@ -15,9 +15,6 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Interval of the server's reports.
-pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
-
 /// What the server said in its first line.
 #[derive(Clone, Debug)]
 pub(crate) struct Hello {
@@ -62,12 +59,14 @@ impl Control {
             .map_err(|e| TestError::NotFathom(address, e.to_string()))?;
         let mut lines = LineReader::new(CONTROL_LINE_LIMIT_BYTES);
         let hello = read_hello(&socket, &mut lines, address, limits)?;
-        let ms = u32::try_from(REPORT_EVERY.as_nanos() / 1_000_000).unwrap_or(protocol::REPORT_EVERY_MAX_MS);
         let control = Control { address, hello, socket: Arc::new(socket), lines: Some(lines) };
-        control
-            .say(&ClientMessage::ReportEvery { ms })
-            .map_err(|e| TestError::NotFathom(address, e.to_string()))?;
+        let first = control.reports().ask(config.tcp_info_every);
+        first.map_err(|e| TestError::NotFathom(address, e.to_string()))?;
         Ok(control)
+    }
+    /// For asking how often the server reports.
+    pub(crate) fn reports(&self) -> Reports {
+        Reports { socket: self.socket.clone(), asked_ms: 0 }
     }
     /// Sends one line.
     pub(crate) fn say(&self, message: &ClientMessage) -> io::Result<()> {
@@ -91,6 +90,25 @@ impl Control {
             };
             tell(Err(end));
         })
+    }
+}
+
+/// The interval of the server's reports.
+pub(crate) struct Reports {
+    socket: Arc<Socket>,
+    asked_ms: u32,
+}
+
+impl Reports {
+    /// Asks for a report at this interval, as far as the protocol allows it, unless that was asked for last.
+    pub(crate) fn ask(&mut self, every: Duration) -> io::Result<()> {
+        let ms = u32::try_from(every.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
+        let ms = ms.clamp(protocol::REPORT_EVERY_MIN_MS, protocol::REPORT_EVERY_MAX_MS);
+        if ms == self.asked_ms {
+            return Ok(());
+        }
+        self.asked_ms = ms;
+        send(&self.socket, &ClientMessage::ReportEvery { ms }.to_line())
     }
 }
 

@@ -1,5 +1,5 @@
 //! The course of a test: phases, their ends, and everything that comes in.
-use crate::control::Control;
+use crate::control::{Control, Reports};
 use crate::flows::{self, Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
 use crate::probes::{self, ProbeEvent};
@@ -13,7 +13,7 @@ use fathom_probe::protocol::ServerMessage;
 use fathom_probe::{
     Baseline, ClockFit, ClockSamples, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
 };
-use fathom_units::{Bytes, Duration, Time};
+use fathom_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,6 +76,7 @@ pub(crate) struct Test<'a> {
     reported: Time,
     due: Due,
     cpu: Option<CpuReading>,
+    reports: Reports,
     /// Final counts of the server: UDP probes received.
     pub(crate) udp_received: Option<u64>,
     /// Payload bytes after which the load ends, of the test and of the phase.
@@ -127,6 +128,7 @@ impl<'a> Test<'a> {
             reported: now,
             due: Due { senders: now, count: now, cpu: now, decide: now },
             cpu: None,
+            reports: control.reports(),
             udp_received: None,
             byte_limit: config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed),
             phase_byte_limit: u64::MAX,
@@ -424,6 +426,12 @@ impl<'a> Test<'a> {
         let [up, down] = Direction::BOTH.map(|d| self.ledger.capacity(d));
         let rates = [up, down].map(Option::unwrap_or_default);
         let is_new = [0, 1].map(|d| self.probes.set_capacity(d, rates[d]));
+        if is_new[1] {
+            // If it cannot be asked the connection is gone, which its reader tells.
+            let _ = self
+                .reports
+                .ask(self.config.tcp_info_every.max(report_interval(self.config.flows, rates[1])));
+        }
         if is_new.contains(&true) {
             self.record.event(Event::Cost(estimate_cost(self.config, rates[0], rates[1])));
         }
@@ -469,6 +477,13 @@ impl<'a> Test<'a> {
         let (kind, control) = answered.or(self.controls.first())?;
         control.decide(now, self.probes.oldest(*kind))
     }
+}
+
+/// Shortest interval at which the server's reports take at most 1 % of the downlink.
+fn report_interval(flows: u32, down: Rate) -> Duration {
+    // Measured: 100 bytes of JSON for each flow and 40 for the line; TCP, IP and Ethernet headers take 66.
+    let bytes = Bytes(u64::from(flows) * 2 * 100 + 40 + 66);
+    Rate::from_bits_per_second(down.as_bits_per_second() / 100).serialization_time(bytes)
 }
 
 const fn directions(kind: PhaseKind) -> &'static [Direction] {
