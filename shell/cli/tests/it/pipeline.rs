@@ -25,6 +25,7 @@ fn test_over_lab(lab: &[&str], test: &str) -> Ran {
     run(&args)
 }
 
+/// Observed values of a metric in a phase.
 fn values(run: &Value, metric: &str, phase: &str) -> Vec<f64> {
     let list =
         |v: &Value| -> Vec<f64> { v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
@@ -33,8 +34,12 @@ fn values(run: &Value, metric: &str, phase: &str) -> Vec<f64> {
     let series =
         run["series"].as_array().unwrap().iter().find(|s| s["metric"] == metric && s["flow"].is_null());
     let series = series.unwrap_or_else(|| panic!("no {metric}"));
-    let inside = |(at, _): &(f64, f64)| (start..end).contains(at);
-    list(&series["at_ns"]).into_iter().zip(list(&series["values"])).filter(inside).map(|(_, v)| v).collect()
+    // A lost probe's value is how long it was waited for, no latency.
+    let lost: Vec<usize> = series["censored"]
+        .as_array()
+        .map_or(Vec::new(), |c| c.iter().map(|i| i.as_u64().unwrap() as usize).collect());
+    let pairs = list(&series["at_ns"]).into_iter().zip(list(&series["values"])).enumerate();
+    pairs.filter(|(i, (at, _))| (start..end).contains(at) && !lost.contains(i)).map(|(_, (_, v))| v).collect()
 }
 
 fn median(mut v: Vec<f64>) -> f64 {
