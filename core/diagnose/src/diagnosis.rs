@@ -13,7 +13,7 @@ pub enum Health {
     Healthy,
     /// Latency rises under load by more than a person or a protocol should have to bear.
     Bloated,
-    /// The instrument could have produced the result by itself.
+    /// The instrument could have produced the result by itself, or could not load and probe the line.
     Invalid,
     /// The run does not hold what a verdict needs.
     Inconclusive,

@@ -1,12 +1,13 @@
 //! Healthy, bloated, or not to be told.
+use crate::rules::bound::lossless;
 use crate::rules::while_doing;
 use crate::view::{Rise, View, is_loaded};
 use crate::{Health, PhaseSummary};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_metric::Metric;
 use fathom_metric::text::{milliseconds, percent};
+use fathom_metric::{Metric, NOT_RUN_IN_TIME};
 use fathom_stats::DelayHistogram;
 
 /// Median increase from which a line is called bloated: where DSLReports' grade C begins.
@@ -26,6 +27,9 @@ const CPU_STEAL: f64 = 0.10;
 /// Largest increase that a busy CPU makes up by itself: three times the worst that other programs reported on an
 /// unshaped path with both CPUs saturated (32 ms).
 const CPU_EXPLAINS_S: f64 = 0.100;
+
+/// Share of the probes that the program may leave out for want of CPU: with more, a queue of a few samples goes unseen.
+const MOSTLY_PROBED: f64 = 0.1;
 
 /// Loss of probes from which a phase tells nothing of latency.
 pub(crate) const MOSTLY_LOST: f64 = 0.5;
@@ -56,16 +60,19 @@ pub(crate) fn is_bloated(rise: &Rise<'_>) -> bool {
     rise.p50() >= BLOATED_P50_S || rise.p90() >= BLOATED_P90_S
 }
 
-/// Bloated if one phase is, and the instrument does not explain every phase that is.
-///
-/// An instrument can only add delay, so nothing it does turns a healthy result invalid.
+/// Bloated if one phase is, and the instrument does not explain every phase that is. Healthy if none is, and the
+/// instrument had the time to load the line and to probe it.
 pub(crate) fn judge(view: &View<'_>) -> State {
     if let Some(missing) = missing(view) {
         return State::Inconclusive(missing);
     }
     let bloated: Vec<Rise<'_>> = view.rises().filter(is_bloated).collect();
     if bloated.is_empty() {
-        return broken(view).map_or(State::Healthy, State::Inconclusive);
+        let spoilt = || unprobed(view).or_else(|| view.rises().find_map(|rise| unloaded(view, &rise)));
+        return match broken(view) {
+            Some(reason) => State::Inconclusive(reason),
+            None => spoilt().map_or(State::Healthy, State::Invalid),
+        };
     }
     let explained: Option<Vec<String>> = bloated.iter().map(|rise| explained(view, rise)).collect();
     match explained {
@@ -133,22 +140,38 @@ pub(crate) fn latest(view: &View<'_>) -> Option<(&'static str, f64)> {
     known.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
+/// This machine, not the line, limited the load of a phase: its CPUs had no time left, and the load lost nothing. A queue
+/// that was met would have dropped. (One that marks instead is called unmet here: kernels ask for marks only when told.)
+fn unloaded(view: &View<'_>, rise: &Rise<'_>) -> Option<String> {
+    let (what, share) = cpu_limit(view, rise).filter(|_| lossless(view, rise))?;
+    let (share, when) = (percent(share), while_doing(rise.phase.kind));
+    Some(format!("{what} for {share} of the time {when}, so this machine, not the line, limited the load"))
+}
+
+/// The program did not get the CPU for so many probes that it may have missed what they should have seen.
+fn unprobed(view: &View<'_>) -> Option<String> {
+    let source = view.source?;
+    let missed = f64::from(source.not_sent.get(NOT_RUN_IN_TIME).copied().unwrap_or(0));
+    let share = missed / (missed + source.values.len() as f64);
+    (share > MOSTLY_PROBED).then(|| {
+        format!("this program did not get the CPU in time for {} of the probes that were due", percent(share))
+    })
+}
+
 fn cpu_explains(view: &View<'_>, rise: &Rise<'_>, claim: f64) -> Option<String> {
-    if claim >= CPU_EXPLAINS_S {
-        return None;
-    }
+    let (what, share) = cpu_limit(view, rise).filter(|_| claim < CPU_EXPLAINS_S)?;
+    let (share, claim) = (percent(share), milliseconds(claim));
+    Some(format!("{what} for {share} of the time, which can make up a rise of {claim}"))
+}
+
+/// What left the program without CPU in a phase, and for which share of the time (median).
+fn cpu_limit(view: &View<'_>, rise: &Rise<'_>) -> Option<(&'static str, f64)> {
     let limits = [
         (Metric::CpuBusy, CPU_BUSY, "the CPUs were busy"),
         (Metric::CpuSteal, CPU_STEAL, "the hypervisor gave the CPUs to others"),
     ];
     limits.into_iter().find_map(|(metric, limit, what)| {
         let share = view.values(metric, rise.phase).percentile(0.5)?.value;
-        (share > limit).then(|| {
-            format!(
-                "{what} for {} of the time, which can make up a rise of {}",
-                percent(share),
-                milliseconds(claim)
-            )
-        })
+        (share > limit).then_some((what, share))
     })
 }

@@ -1,6 +1,6 @@
 //! The rules, one file each: view to findings.
 mod bloat;
-mod bound;
+pub(crate) mod bound;
 pub(crate) mod buffer;
 mod drain;
 mod growth;

@@ -89,6 +89,9 @@ pub struct Series {
     pub not_sent: BTreeMap<String, u32>,
 }
 
+/// The reason in [`Series::not_sent`] of probes whose program did not get the CPU when they were due.
+pub const NOT_RUN_IN_TIME: &str = "the probing thread did not run in time";
+
 /// What the load does in a phase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

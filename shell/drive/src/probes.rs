@@ -6,7 +6,7 @@ mod kept;
 mod udp;
 
 use connect::ConnectProber;
-use fathom_metric::{Metric, Observation, Series, SeriesKey};
+use fathom_metric::{Metric, NOT_RUN_IN_TIME, Observation, Series, SeriesKey};
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::{Priority, raise_priority};
@@ -234,7 +234,7 @@ impl Prober {
             ProbeKind::Kept => self.kept.as_mut().map(|p| (p.send(context), &mut p.book)),
         };
         let Some((result, book)) = sent else { return };
-        book.not_sent("the probing thread did not run in time", due.missed);
+        book.not_sent(NOT_RUN_IN_TIME, due.missed);
         match result {
             Ok(at) => self.watch.sent(at.saturating_since(due.slot)),
             Err(reason) => book.not_sent(&reason, 1),

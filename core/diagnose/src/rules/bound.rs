@@ -59,16 +59,20 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// No rise, no loss: nothing shows that the load met the limit of the line rather than one of its own.
-fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
+/// Losses of the load were watched, and there were none in any direction that was loaded.
+pub(crate) fn lossless(view: &View<'_>, rise: &Rise<'_>) -> bool {
     let watched = view.run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits);
     let directions: &[Direction] = match rise.phase.kind {
         PhaseKind::Up => &[Direction::Up],
         PhaseKind::Down => &[Direction::Down],
         _ => &Direction::BOTH,
     };
-    let unlost = directions.iter().all(|d| loss_events(view.run, *d, rise.phase).is_empty());
-    if !watched || rise.p90() >= NO_QUEUE_S || !unlost {
+    watched && directions.iter().all(|d| loss_events(view.run, *d, rise.phase).is_empty())
+}
+
+/// No rise, no loss: nothing shows that the load met the limit of the line rather than one of its own.
+fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
+    if rise.p90() >= NO_QUEUE_S || !lossless(view, rise) {
         return None;
     }
     let text = format!(

@@ -102,6 +102,39 @@ fn a_busy_machine_spoils_only_what_it_could_have_made() {
 }
 
 #[test]
+fn a_starved_instrument_finds_nothing_healthy() {
+    let lossless = |run: &mut Run| {
+        run.series
+            .iter_mut()
+            .filter(|s| s.key.metric == Metric::FlowRetransmits)
+            .for_each(|s| s.values.fill(0.0))
+    };
+    let unprobed = |run: &mut Run, count| {
+        let source = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
+        source.not_sent.insert(fathom_metric::NOT_RUN_IN_TIME.into(), count);
+    };
+    // (what, CPU busy, load loses nothing, probes left out) to health and a word.
+    let cases = [
+        ("quiet machine", 0.2, false, 0, Health::Healthy, "stays responsive"),
+        ("quiet machine, nothing lost", 0.2, true, 0, Health::Healthy, "stays responsive"),
+        ("busy machine, queue met", 1.0, false, 0, Health::Healthy, "stays responsive"),
+        ("busy machine, nothing lost", 1.0, true, 0, Health::Invalid, "CPUs were busy for 100 % of the time"),
+        ("some probes left out", 1.0, false, 50, Health::Healthy, "stays responsive"),
+        ("many probes left out", 0.5, false, 900, Health::Invalid, "did not get the CPU in time"),
+    ];
+    for (name, cpu_busy_ratio, no_loss, left_out, health, word) in cases {
+        let mut run = Line { cpu_busy_ratio, ..MANAGED }.run();
+        if no_loss {
+            lossless(&mut run);
+        }
+        unprobed(&mut run, left_out);
+        let d = diagnose(&run);
+        assert_eq!(d.health, health, "{name}: {}", d.headline);
+        assert!(d.headline.contains(word), "{name}: {}", d.headline);
+    }
+}
+
+#[test]
 fn what_is_missing_is_said() {
     let without = |change: fn(&mut Run)| {
         let mut run = BLOATED.run();

@@ -1,8 +1,8 @@
 //! Bad input and faults: each gets one clear line with the object, the value, the limit and what to try.
-use crate::program::{Ran, Serve, fathom, run, scratch};
+use crate::program::{Ran, Serve, alone, fathom, run, scratch};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 fn assert_told(ran: &Ran, code: i32, words: &[&str]) {
@@ -150,8 +150,42 @@ fn full_disk() {
         env!("CARGO_BIN_EXE_fathom"),
         server.target()
     );
-    let output = std::process::Command::new("unshare").args(["-m", "sh", "-c", &mount]).output().unwrap();
+    let output = Command::new("unshare").args(["-m", "sh", "-c", &mount]).output().unwrap();
     let ran: Ran = output.into();
     assert_told(&ran, 3, &["x.json", "No space left"]);
     assert!(!ran.out.is_empty(), "the result is printed all the same: {}", ran.told());
+}
+
+/// Without CPU for itself, the program says so instead of calling a line healthy that it could not load.
+#[test]
+fn a_starved_program_gives_no_verdict() {
+    let _alone = alone();
+    let serve = Serve::start(&[]);
+    let hogs: Vec<Hog> = (0..8).map(|_| Hog::start()).collect();
+    // Root may ask for real-time scheduling; without CAP_SYS_NICE it cannot.
+    let mut command = Command::new("sh");
+    let starve = "[ $(id -u) = 0 ] && set -- setpriv --bounding-set=-sys_nice \"$@\"; exec nice -n 10 \"$@\"";
+    command.args(["-c", starve, "sh", env!("CARGO_BIN_EXE_fathom"), "test", &serve.target()]);
+    command.args(["--phases", "idle,up", "--flows", "1", "--max-phase", "5s"]);
+    let ran: Ran = command.stdin(Stdio::null()).current_dir(scratch()).output().unwrap().into();
+    drop(hogs);
+    assert_eq!(ran.code, Some(4), "{}", ran.told());
+    assert!(ran.out.contains("does not count"), "{}", ran.told());
+}
+
+/// A busy loop that ends by itself.
+struct Hog(Child);
+
+impl Hog {
+    fn start() -> Hog {
+        Hog(Command::new("timeout").args(["60", "sh", "-c", "while :; do :; done"]).spawn().unwrap())
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        // SIGTERM, which `timeout` hands on; SIGKILL would leave the loop behind.
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
 }
