@@ -2,7 +2,9 @@
 use crate::delay::DelayLine;
 use crate::impairment::{Impairment, ImpairmentParams};
 use crate::serializer::Serializer;
-use fathom_qdisc::{AnyQdisc, Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink, Spec, Stats};
+use fathom_qdisc::{
+    AnyQdisc, Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Spec, Stats,
+};
 use fathom_units::{Bytes, Duration, Rate, Rng, Time};
 
 /// One direction of a link with the queue before it.
@@ -90,6 +92,21 @@ impl<P: Packet> Packet for Framed<P> {
     fn flow_hash(&self, salt: u64) -> u64 {
         self.packet.flow_hash(salt)
     }
+    fn host_hash(&self, end: End, salt: u64) -> u64 {
+        self.packet.host_hash(end, salt)
+    }
+    fn ip_len(&self) -> Bytes {
+        self.packet.ip_len()
+    }
+    fn dscp(&self) -> u8 {
+        self.packet.dscp()
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.packet.set_dscp(dscp);
+    }
+    fn pure_ack(&self) -> Option<PureAck> {
+        self.packet.pure_ack()
+    }
 }
 
 /// Passes the queue's drops and marks to the observer.
@@ -114,6 +131,8 @@ pub struct Bottleneck<P> {
     serializer: Serializer,
     /// The packet on the serialiser, with the time of its last bit.
     sending: Option<(Time, Framed<P>)>,
+    /// When a queue that shapes will give its next packet, if it gave none although it holds some.
+    ready: Option<Time>,
     impairment: Impairment,
     delay: DelayLine<P>,
     /// For packets held back; a line of its own, since they leave out of order.
@@ -133,6 +152,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
             queue: params.queue.build(seed),
             serializer: Serializer::new(params.rate),
             sending: None,
+            ready: None,
             impairment: Impairment::new(impairment, Rng::stream(seed, "impairment")),
             delay: DelayLine::new(params.delay),
             detour: DelayLine::new(params.delay + impairment.reorder_delay),
@@ -173,12 +193,13 @@ impl<P: Packet + Clone> Bottleneck<P> {
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
         let sent = self.sending.as_ref().map(|(end, _)| *end);
-        [sent, self.delay.next(), self.detour.next()].into_iter().flatten().min()
+        [sent, self.ready, self.delay.next(), self.detour.next()].into_iter().flatten().min()
     }
 
     /// No packet comes out before this; `None` if none is inside.
     pub fn next_exit(&self) -> Option<Time> {
-        let sent = self.sending.as_ref().map(|(end, _)| *end + self.delay.delay());
+        let free = self.sending.as_ref().map(|(end, _)| *end).or(self.ready);
+        let sent = free.map(|at| at + self.delay.delay());
         [sent, self.delay.next(), self.detour.next()].into_iter().flatten().min()
     }
 
@@ -199,11 +220,18 @@ impl<P: Packet + Clone> Bottleneck<P> {
         self.queue.stats()
     }
 
-    /// Finishes the transmissions due at or before `now`; each frees the serialiser for the next.
+    /// Finishes the transmissions due at or before `now`, and begins those for which a queue that shapes was waited for;
+    /// each frees the serialiser for the next.
     fn transmit(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        while let Some((end, framed)) = self.sending.take_if(|(end, _)| *end <= now) {
-            self.start(end, observer);
-            self.propagate(framed, end, observer);
+        loop {
+            if let Some((end, framed)) = self.sending.take_if(|(end, _)| *end <= now) {
+                self.start(end, observer);
+                self.propagate(framed, end, observer);
+            } else if let Some(at) = self.ready.take_if(|at| *at <= now) {
+                self.start(at, observer);
+            } else {
+                return;
+            }
         }
     }
 
@@ -212,7 +240,9 @@ impl<P: Packet + Clone> Bottleneck<P> {
         if self.sending.is_some() {
             return;
         }
-        let Some((framed, sojourn)) = self.queue.dequeue(now, &mut Reporting(observer)) else { return };
+        let taken = self.queue.dequeue(now, &mut Reporting(observer));
+        self.ready = if taken.is_none() { self.queue.next_ready(now) } else { None };
+        let Some((framed, sojourn)) = taken else { return };
         let backlog = self.queue.backlog();
         observer.event(Event::Dequeued { packet: &framed.packet, sojourn, backlog }, now);
         self.sending = Some((self.serializer.send(framed.len(), now), framed));

@@ -1,11 +1,78 @@
 //! Any of the disciplines behind one type, without a virtual call per packet.
-use crate::{Backlog, Codel, DropReason, Fifo, FqCodel, MarkReason, Packet, Qdisc, Sink, Spec, Stats};
+use crate::spec::{Text, read};
+use crate::{
+    Backlog, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams, MarkReason, Packet,
+    Qdisc, Sink, SpecError, Stats,
+};
+use core::fmt;
+use core::str::SplitWhitespace;
 use fathom_units::{Duration, Time};
 
-enum Discipline<P> {
-    Fifo(Fifo<P>),
-    Codel(Codel<P>),
-    FqCodel(FqCodel<P>),
+/// Declares [`Spec`] and [`AnyQdisc`]: each discipline is made by `new(parameters, seed)`.
+macro_rules! disciplines {
+    ($($(#[$doc:meta])* $name:ident($params:ty);)*) => {
+        /// A queue discipline and its parameters.
+        ///
+        /// ```text
+        /// fifo limit 256p | 375000b | 100ms [drop tail | drop head]
+        /// codel [limit 1000p] [target 5ms] [interval 100ms] [ecn | noecn]
+        /// fq_codel [limit 10240p] [flows 1024] [quantum 1514b] [target 5ms] [interval 100ms] [memory 32mb] [ecn | noecn]
+        /// ```
+        /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
+        /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
+        /// parameter.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Spec { $($(#[$doc])* $name($params),)* }
+
+        /// All names, in the order in which they are told.
+        pub(crate) const NAMES: &[&str] = &[$(<$params>::NAME),*];
+
+        enum Discipline<P> { $($name($name<P>),)* }
+
+        impl Spec {
+            /// The discipline of this name, its parameters read from `words`; `None` if there is none of this name.
+            pub(crate) fn read(name: &str, words: SplitWhitespace<'_>) -> Option<Result<Spec, SpecError>> {
+                $(if name == <$params>::NAME { return Some(read(words).map(Spec::$name)); })*
+                None
+            }
+        }
+
+        impl fmt::Display for Spec {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self { $(Spec::$name(params) => { f.write_str(<$params>::NAME)?; params.write(f) })* }
+            }
+        }
+
+        impl<P: Packet> Discipline<P> {
+            fn new(spec: &Spec, seed: u64) -> Self {
+                match spec { $(Spec::$name(params) => Discipline::$name($name::new(params.clone(), seed)),)* }
+            }
+        }
+
+        impl<P: Packet> Qdisc<P> for Discipline<P> {
+            fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
+                match self { $(Discipline::$name(q) => q.enqueue(packet, now, sink),)* }
+            }
+            fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+                match self { $(Discipline::$name(q) => q.dequeue(now, sink),)* }
+            }
+            fn next_ready(&self, now: Time) -> Option<Time> {
+                match self { $(Discipline::$name(q) => q.next_ready(now),)* }
+            }
+            fn backlog(&self) -> Backlog {
+                match self { $(Discipline::$name(q) => q.backlog(),)* }
+            }
+        }
+    };
+}
+
+disciplines! {
+    /// First in, first out.
+    Fifo(FifoParams);
+    /// CoDel, RFC 8289.
+    Codel(CodelParams);
+    /// FQ-CoDel, RFC 8290.
+    FqCodel(FqCodelParams);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.
@@ -16,12 +83,7 @@ pub struct AnyQdisc<P> {
 
 impl<P: Packet> AnyQdisc<P> {
     pub(crate) fn new(spec: &Spec, seed: u64) -> Self {
-        let discipline = match *spec {
-            Spec::Fifo(params) => Discipline::Fifo(Fifo::new(params)),
-            Spec::Codel(params) => Discipline::Codel(Codel::new(params)),
-            Spec::FqCodel(params) => Discipline::FqCodel(FqCodel::new(params, seed)),
-        };
-        AnyQdisc { discipline, stats: Stats::default() }
+        AnyQdisc { discipline: Discipline::new(spec, seed), stats: Stats::default() }
     }
     /// What it has done since it was made.
     pub fn stats(&self) -> &Stats {
@@ -49,36 +111,19 @@ impl<P: Packet, S: Sink<P>> Sink<P> for Counting<'_, S> {
 impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
     fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
         self.stats.arrived.add(packet.len());
-        let counting = &mut Counting { stats: &mut self.stats, sink };
-        match &mut self.discipline {
-            Discipline::Fifo(q) => q.enqueue(packet, now, counting),
-            Discipline::Codel(q) => q.enqueue(packet, now, counting),
-            Discipline::FqCodel(q) => q.enqueue(packet, now, counting),
-        }
-        self.stats.on_backlog(self.backlog());
+        self.discipline.enqueue(packet, now, &mut Counting { stats: &mut self.stats, sink });
+        self.stats.on_backlog(self.discipline.backlog());
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         let counting = &mut Counting { stats: &mut self.stats, sink };
-        let (packet, sojourn) = match &mut self.discipline {
-            Discipline::Fifo(q) => q.dequeue(now, counting),
-            Discipline::Codel(q) => q.dequeue(now, counting),
-            Discipline::FqCodel(q) => q.dequeue(now, counting),
-        }?;
+        let (packet, sojourn) = self.discipline.dequeue(now, counting)?;
         self.stats.on_sent(&packet, sojourn);
         Some((packet, sojourn))
     }
     fn next_ready(&self, now: Time) -> Option<Time> {
-        match &self.discipline {
-            Discipline::Fifo(q) => q.next_ready(now),
-            Discipline::Codel(q) => q.next_ready(now),
-            Discipline::FqCodel(q) => q.next_ready(now),
-        }
+        self.discipline.next_ready(now)
     }
     fn backlog(&self) -> Backlog {
-        match &self.discipline {
-            Discipline::Fifo(q) => q.backlog(),
-            Discipline::Codel(q) => q.backlog(),
-            Discipline::FqCodel(q) => q.backlog(),
-        }
+        self.discipline.backlog()
     }
 }

@@ -162,8 +162,8 @@ pub struct Codel<P> {
 }
 
 impl<P: Packet> Codel<P> {
-    /// An empty queue.
-    pub fn new(params: CodelParams) -> Self {
+    /// An empty queue. Nothing is left to chance, so the seed does not matter.
+    pub fn new(params: CodelParams, _seed: u64) -> Self {
         Codel { params, state: ControlState::default(), store: Store::new(), max_packet: Bytes::ZERO }
     }
 }

@@ -47,8 +47,8 @@ pub struct Fifo<P> {
 }
 
 impl<P: Packet> Fifo<P> {
-    /// An empty queue.
-    pub const fn new(params: FifoParams) -> Self {
+    /// An empty queue. Nothing is left to chance, so the seed does not matter.
+    pub const fn new(params: FifoParams, _seed: u64) -> Self {
         Fifo { params, store: Store::new() }
     }
 

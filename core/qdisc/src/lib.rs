@@ -16,10 +16,10 @@ mod spec;
 mod stats;
 mod store;
 
-pub use any::AnyQdisc;
+pub use any::{AnyQdisc, Spec};
 pub use codel::{Codel, CodelParams, ControlParams};
-pub use contract::{Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink};
+pub use contract::{Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Variant};
 pub use fifo::{DropFrom, Fifo, FifoParams, Limit};
 pub use fq_codel::{FqCodel, FqCodelParams};
-pub use spec::{Spec, SpecError};
+pub use spec::SpecError;
 pub use stats::{Count, Stats};

@@ -19,17 +19,15 @@ impl Count {
     }
 }
 
-/// What a queue discipline has done since it was made. `arrived` = `sent` + both `dropped` + what it holds now.
+/// What a queue discipline has done since it was made. `arrived` = `sent` + [`Stats::dropped`] + what it holds now.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
     /// Offered to the queue, whether or not it had room.
     pub arrived: Count,
     /// Handed to the link.
     pub sent: Count,
-    /// Dropped because the buffer had no room.
-    pub dropped_overlimit: Count,
-    /// Dropped by the algorithm, to signal congestion.
-    pub dropped_aqm: Count,
+    /// Dropped, by reason in the order of [`DropReason::ALL`].
+    dropped: [Count; DropReason::ALL.len()],
     /// Marked CE; each of them is also in `sent` or still in the queue.
     pub marked: Count,
     /// Most bytes and most packets held, each at its own moment.
@@ -41,16 +39,15 @@ pub struct Stats {
 impl Stats {
     /// All drops, whatever the reason.
     pub fn dropped(&self) -> Count {
-        Count {
-            packets: self.dropped_overlimit.packets + self.dropped_aqm.packets,
-            bytes: self.dropped_overlimit.bytes + self.dropped_aqm.bytes,
-        }
+        let sum = |a: Count, b: &Count| Count { packets: a.packets + b.packets, bytes: a.bytes + b.bytes };
+        self.dropped.iter().fold(Count::default(), sum)
+    }
+    /// Drops of one reason.
+    pub fn dropped_for(&self, reason: DropReason) -> Count {
+        self.dropped[reason as usize]
     }
     pub(crate) fn on_drop(&mut self, packet: &impl Packet, reason: DropReason) {
-        match reason {
-            DropReason::Overlimit => self.dropped_overlimit.add(packet.len()),
-            DropReason::Aqm => self.dropped_aqm.add(packet.len()),
-        }
+        self.dropped[reason as usize].add(packet.len());
     }
     pub(crate) fn on_backlog(&mut self, backlog: Backlog) {
         self.max_backlog.bytes = self.max_backlog.bytes.max(backlog.bytes);

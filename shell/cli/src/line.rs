@@ -51,10 +51,10 @@ pub(crate) fn with_queue(line: &LinePlan, queue: &Spec) -> LinePlan {
     let up = slowest(&|i| line.hops[i].up.rate);
     let down = slowest(&|i| line.hops[i].down.rate);
     if let Some(i) = up {
-        line.hops[i].up.queue = *queue;
+        line.hops[i].up.queue = queue.clone();
     }
     if let Some(i) = down {
-        line.hops[i].down.queue = *queue;
+        line.hops[i].down.queue = queue.clone();
     }
     line
 }

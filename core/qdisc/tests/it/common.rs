@@ -40,6 +40,9 @@ impl Sink<TestPacket> for Log {
         let reason = match reason {
             DropReason::Overlimit => "overlimit",
             DropReason::Aqm => "aqm",
+            DropReason::AckFilter => "ack filter",
+            DropReason::Expired => "expired",
+            DropReason::Oversize => "oversize",
         };
         self.0.push(format!("drop {} {reason}", packet.name));
     }

@@ -1,0 +1,58 @@
+//! `codel`.
+use super::words::{Exact, Words};
+use super::{SpecError, Text};
+use crate::{CodelParams, ControlParams};
+use core::fmt;
+use fathom_units::Duration;
+
+impl Default for ControlParams {
+    /// 5 ms, 100 ms, no ECN. Source: RFC 8289 section 4.
+    fn default() -> Self {
+        ControlParams { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false }
+    }
+}
+impl Default for CodelParams {
+    /// Those of Linux.
+    fn default() -> Self {
+        CodelParams { control: ControlParams::default(), limit_packets: 1000 }
+    }
+}
+/// Reads one word of the control law; false if `word` is none of them.
+pub(super) fn control(
+    words: &mut Words<'_>,
+    word: &'static str,
+    params: &mut ControlParams,
+) -> Result<bool, SpecError> {
+    match word {
+        "target" => params.target = words.duration(word)?,
+        "interval" => params.interval = words.duration(word)?,
+        "ecn" => params.ecn = true,
+        "noecn" => params.ecn = false,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+impl Text for CodelParams {
+    const NAME: &'static str = "codel";
+    const WORDS: &'static [&'static str] = &["limit", "target", "interval", "ecn", "noecn"];
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut params = CodelParams::default();
+        while let Some(word) = words.next_known()? {
+            if !control(words, word, &mut params.control)? {
+                params.limit_packets = words.packets("limit")?;
+            }
+        }
+        Ok(params)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " limit {}p {}", self.limit_packets, self.control)
+    }
+}
+
+impl fmt::Display for ControlParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ecn = if self.ecn { "ecn" } else { "noecn" };
+        write!(f, "target {} interval {} {ecn}", Exact(self.target), Exact(self.interval))
+    }
+}

@@ -1,0 +1,78 @@
+//! Why a text is no queue discipline.
+use super::known_disciplines;
+use alloc::string::String;
+use core::fmt;
+use fathom_units::UnitError;
+
+/// Why a text is not a [`Spec`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SpecError {
+    /// No text, or a first word that is no discipline.
+    Discipline {
+        /// The word; empty if there was none.
+        word: String,
+    },
+    /// A word that this discipline does not know.
+    Word {
+        /// The word.
+        word: String,
+        /// The discipline.
+        discipline: &'static str,
+        /// What it knows.
+        known: &'static [&'static str],
+    },
+    /// A word that needs a value and came last.
+    NoValue {
+        /// The word.
+        word: &'static str,
+    },
+    /// A value that is no quantity.
+    Unit {
+        /// The parameter.
+        word: &'static str,
+        /// What is wrong with the value.
+        error: UnitError,
+    },
+    /// A value of the wrong kind or out of range.
+    Value {
+        /// The parameter.
+        word: &'static str,
+        /// The value.
+        text: String,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// `fifo` without a limit: there is no such buffer.
+    NoLimit,
+    /// `fifo limit <time> drop tail`: see [`Limit::Sojourn`].
+    TailOfTime,
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecError::Discipline { word } if word.is_empty() => {
+                write!(f, "no queue discipline given (known: {})", known_disciplines())
+            }
+            SpecError::Discipline { word } => {
+                write!(f, "unknown queue discipline \"{word}\" (known: {})", known_disciplines())
+            }
+            SpecError::Word { word, discipline, known } => {
+                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.join(", "))
+            }
+            SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value after it"),
+            SpecError::Unit { word, error } => write!(f, "{word}: {error}"),
+            SpecError::Value { word, text, expected } => {
+                write!(f, "{word} \"{text}\" will not do (expected {expected})")
+            }
+            SpecError::NoLimit => write!(f, "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
+            SpecError::TailOfTime => {
+                write!(
+                    f,
+                    "a fifo limited by time drops at its head (leave out \"drop tail\", or limit in bytes)"
+                )
+            }
+        }
+    }
+}
+impl core::error::Error for SpecError {}

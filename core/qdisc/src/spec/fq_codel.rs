@@ -1,0 +1,52 @@
+//! `fq_codel`.
+use super::codel::control;
+use super::words::Words;
+use super::{SpecError, Text};
+use crate::{ControlParams, FqCodelParams};
+use core::fmt;
+use fathom_units::Bytes;
+
+impl Default for FqCodelParams {
+    /// Those of Linux and of RFC 8290 section 5.2.
+    fn default() -> Self {
+        FqCodelParams {
+            control: ControlParams { ecn: true, ..ControlParams::default() },
+            flows: 1024,
+            quantum: Bytes(1514),
+            limit_packets: 10_240,
+            memory: Bytes(32 << 20),
+        }
+    }
+}
+
+/// One entry of the table takes about 100 bytes. Linux allows as many.
+const MAX_FLOWS: u64 = 65_536;
+/// With less, a full packet would take many turns. Linux has the same floor.
+const MIN_QUANTUM: Bytes = Bytes(256);
+
+impl Text for FqCodelParams {
+    const NAME: &'static str = "fq_codel";
+    const WORDS: &'static [&'static str] =
+        &["limit", "flows", "quantum", "target", "interval", "memory", "ecn", "noecn"];
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut params = FqCodelParams::default();
+        while let Some(word) = words.next_known()? {
+            if control(words, word, &mut params.control)? {
+                continue;
+            }
+            match word {
+                "flows" => {
+                    params.flows = words.number(word, 1..=MAX_FLOWS, "a whole number from 1 to 65536")? as u32
+                }
+                "quantum" => params.quantum = words.bytes(word, MIN_QUANTUM, "256b or more")?,
+                "memory" => params.memory = words.bytes(word, Bytes(1), "more than 0")?,
+                _ => params.limit_packets = words.packets("limit")?,
+            }
+        }
+        Ok(params)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " limit {}p flows {}", self.limit_packets, self.flows)?;
+        write!(f, " quantum {}b memory {}b {}", self.quantum.get(), self.memory.get(), self.control)
+    }
+}

@@ -1,0 +1,160 @@
+//! The words of a queue discipline's text, and the values among them.
+use super::SpecError;
+use crate::{Limit, Spec, Variant};
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::ops::RangeInclusive;
+use core::str::SplitWhitespace;
+use fathom_units::{Bytes, Duration, Rate, Ratio};
+
+/// Longer targets and intervals are typing errors.
+const MAX_TIME: Duration = Duration::from_secs(3600);
+const LIMIT_EXPECTED: &str = "an amount above 0 such as 256p, 375000b, 64kb or 100ms";
+
+/// Queues inside queues inside queues: more is a mistake.
+const MAX_DEPTH: usize = 8;
+
+/// What follows a discipline's name: names of parameters, most of them with a value after them.
+pub(crate) struct Words<'a> {
+    words: SplitWhitespace<'a>,
+    discipline: &'static str,
+    known: &'static [&'static str],
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(
+        words: SplitWhitespace<'a>,
+        discipline: &'static str,
+        known: &'static [&'static str],
+    ) -> Self {
+        Words { words, discipline, known }
+    }
+    /// The next parameter's name, which is one of those known.
+    pub(super) fn next_known(&mut self) -> Result<Option<&'static str>, SpecError> {
+        let Some(word) = self.words.next() else { return Ok(None) };
+        let known = self.known.iter().find(|known| **known == word).copied();
+        let (discipline, all) = (self.discipline, self.known);
+        known.map(Some).ok_or_else(|| SpecError::Word { word: word.to_string(), discipline, known: all })
+    }
+    pub(super) fn value(&mut self, word: &'static str) -> Result<&'a str, SpecError> {
+        self.words.next().ok_or(SpecError::NoValue { word })
+    }
+    pub(super) fn bytes(
+        &mut self,
+        word: &'static str,
+        min: Bytes,
+        expected: &'static str,
+    ) -> Result<Bytes, SpecError> {
+        let text = self.value(word)?;
+        let bytes: Bytes = text.parse().map_err(|error| SpecError::Unit { word, error })?;
+        if bytes >= min { Ok(bytes) } else { Err(refuse(word, text, expected)) }
+    }
+    /// Above 0, at most an hour.
+    pub(super) fn duration(&mut self, word: &'static str) -> Result<Duration, SpecError> {
+        let text = self.value(word)?;
+        let duration: Duration = text.parse().map_err(|error| SpecError::Unit { word, error })?;
+        let fits = duration > Duration::ZERO && duration <= MAX_TIME;
+        if fits { Ok(duration) } else { Err(refuse(word, text, "more than 0 and at most an hour")) }
+    }
+    /// Above 0.
+    pub(super) fn rate(&mut self, word: &'static str) -> Result<Rate, SpecError> {
+        let text = self.value(word)?;
+        let rate: Rate = text.parse().map_err(|error| SpecError::Unit { word, error })?;
+        if rate.as_bits_per_second() > 0 { Ok(rate) } else { Err(refuse(word, text, "more than 0")) }
+    }
+    /// From 0 to 1, as in `2%` or `0.02`.
+    pub(super) fn ratio(&mut self, word: &'static str) -> Result<Ratio, SpecError> {
+        let text = self.value(word)?;
+        text.parse().map_err(|error| SpecError::Unit { word, error })
+    }
+    /// A whole number in a range.
+    pub(super) fn number(
+        &mut self,
+        word: &'static str,
+        range: RangeInclusive<u64>,
+        expected: &'static str,
+    ) -> Result<u64, SpecError> {
+        let text = self.value(word)?;
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| refuse(word, text, expected))
+    }
+    /// A number of packets above 0, as in `1000p`.
+    pub(super) fn packets(&mut self, word: &'static str) -> Result<u64, SpecError> {
+        let text = self.value(word)?;
+        packets(text).ok_or_else(|| refuse(word, text, "a number of packets above 0 such as 1000p"))
+    }
+    /// `rfc` or `linux`.
+    pub(super) fn variant(&mut self) -> Result<Variant, SpecError> {
+        match self.value("variant")? {
+            "rfc" => Ok(Variant::Rfc),
+            "linux" => Ok(Variant::Linux),
+            text => Err(refuse("variant", text, "rfc or linux")),
+        }
+    }
+    /// A queue discipline in braces that stand by themselves: `{ fq_codel limit 100p }`.
+    pub(super) fn child(&mut self, word: &'static str) -> Result<Spec, SpecError> {
+        let open = self.value(word)?;
+        if open != "{" {
+            return Err(refuse(word, open, "a queue discipline in braces, as in { fq_codel }"));
+        }
+        let (mut inside, mut depth) = (String::new(), 1);
+        while depth > 0 {
+            let word = self.value("{")?;
+            depth += usize::from(word == "{");
+            depth -= usize::from(word == "}");
+            if depth > MAX_DEPTH {
+                return Err(refuse("{", word, "at most 8 disciplines one inside the other"));
+            }
+            if depth > 0 {
+                inside.push_str(word);
+                inside.push(' ');
+            }
+        }
+        inside.parse()
+    }
+}
+
+pub(super) fn refuse(word: &'static str, text: &str, expected: &'static str) -> SpecError {
+    SpecError::Value { word, text: text.to_string(), expected }
+}
+
+/// `256p`; `None` if it is not that, or is zero.
+pub(super) fn packets(text: &str) -> Option<u64> {
+    let digits = text.strip_suffix(['p', 'P'])?;
+    // `parse` alone would take a sign.
+    let plain = digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|packets| plain && *packets > 0)
+}
+
+pub(super) fn limit(text: &str) -> Result<Limit, SpecError> {
+    if let Some(limit) = packets(text) {
+        return Ok(Limit::Packets(limit));
+    }
+    let bytes = text.parse().ok().filter(|bytes| *bytes > Bytes::ZERO).map(Limit::Bytes);
+    let fits = |time: &Duration| *time > Duration::ZERO && *time <= MAX_TIME;
+    let time = || text.parse().ok().filter(fits).map(Limit::Sojourn);
+    bytes.or_else(time).ok_or_else(|| refuse("limit", text, LIMIT_EXPECTED))
+}
+
+/// A duration in the largest unit that loses nothing; `Display` of [`Duration`] rounds.
+pub(super) struct Exact(pub(super) Duration);
+
+impl fmt::Display for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.0.as_nanos();
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        units
+            .iter()
+            .find(|(unit, _)| nanos.is_multiple_of(*unit))
+            .map_or(Ok(()), |(unit, name)| write!(f, "{}{name}", nanos / unit))
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Variant::Rfc => "rfc",
+            Variant::Linux => "linux",
+        })
+    }
+}

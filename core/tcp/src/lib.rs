@@ -1,0 +1,14 @@
+//! TCP for the simulator: a sender and a receiver without I/O, and congestion controls behind one trait.
+//!
+//! The model is Linux's TCP: windows in packets, SACK, RACK-TLP, PRR, undo. Sequence numbers are bytes since the start
+//! of the connection in 64 bits, so that nothing wraps. Time is an argument.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod control;
+mod segment;
+
+pub use control::{AckEvent, Cause, Control, RateSample, Recovery, Window, WindowEvent};
+pub use segment::{Ack, Data, SackRange};
