@@ -7,8 +7,12 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod any_control;
 mod control;
+mod reno;
 mod segment;
 
+pub use any_control::{AnyControl, ControlConfig, ControlKind, Friendliness, UnknownControl};
 pub use control::{AckEvent, Cause, Control, RateSample, Recovery, Window, WindowEvent};
+pub use reno::Reno;
 pub use segment::{Ack, Data, SackRange};

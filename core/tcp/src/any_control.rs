@@ -1,0 +1,138 @@
+//! Any of the congestion controls behind one type, without a virtual call per ACK.
+use crate::{AckEvent, Cause, Control, Reno, Window, WindowEvent};
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
+use fathom_units::{Duration, Time};
+
+/// How CUBIC keeps up with Reno where Reno would be faster.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Friendliness {
+    /// Not at all.
+    Off,
+    /// Linux 6.12: the estimate of Reno's window grows by 0.53 packets per round throughout.
+    #[default]
+    Linux,
+    /// RFC 9438 section 4.3: by 1 packet per round once it has reached the window before the last reduction.
+    Rfc9438,
+}
+
+/// Parameters of the congestion controls. Each takes what concerns it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ControlConfig {
+    /// Payload of a full segment, in bytes.
+    pub mss: u32,
+    /// Tick of the clock that CUBIC reads: the kernel's jiffy. 1 ms is HZ=1000.
+    pub granularity: Duration,
+    /// CUBIC leaves slow start by HyStart.
+    pub hystart: bool,
+    /// CUBIC gives way faster when its window shrinks twice in a row.
+    pub fast_convergence: bool,
+    /// CUBIC's Reno-friendly region.
+    pub tcp_friendliness: Friendliness,
+    /// LEDBAT's queueing delay. RFC 6817: at most 100 ms.
+    pub ledbat_target: Duration,
+    /// Of BBR's initial phase.
+    pub seed: u64,
+}
+
+impl Default for ControlConfig {
+    fn default() -> Self {
+        ControlConfig {
+            // 1500 bytes less 20 of IPv4, 20 of TCP, and 12 of timestamps.
+            mss: 1448,
+            granularity: Duration::from_millis(1),
+            hystart: true,
+            fast_convergence: true,
+            tcp_friendliness: Friendliness::Linux,
+            ledbat_target: Duration::from_millis(100),
+            seed: 1,
+        }
+    }
+}
+
+/// A name that is no congestion control.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownControl {
+    name: String,
+}
+
+impl fmt::Display for UnknownControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown congestion control \"{}\" (known:", self.name)?;
+        ControlKind::ALL.iter().try_for_each(|kind| write!(f, " {kind}"))?;
+        f.write_str(")")
+    }
+}
+impl core::error::Error for UnknownControl {}
+
+/// Declares [`ControlKind`] and [`AnyControl`] from one table: variant, name, type, and how it is made.
+macro_rules! controls {
+    ($($(#[$doc:meta])* $variant:ident $name:literal ($type:ty) = $make:expr;)*) => {
+        /// Which congestion control. Names are Linux's.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum ControlKind { $($(#[$doc])* $variant,)* }
+
+        impl ControlKind {
+            /// All of them.
+            pub const ALL: &[ControlKind] = &[$(ControlKind::$variant),*];
+            /// As in `net.ipv4.tcp_congestion_control`.
+            pub const fn name(self) -> &'static str {
+                match self { $(ControlKind::$variant => $name,)* }
+            }
+        }
+
+        /// A congestion control of any kind.
+        #[derive(Clone, Debug)]
+        pub enum AnyControl { $($(#[$doc])* $variant($type),)* }
+
+        impl AnyControl {
+            /// The control at the start of a connection.
+            #[must_use]
+            pub fn new(kind: ControlKind, config: &ControlConfig) -> Self {
+                match kind { $(ControlKind::$variant => AnyControl::$variant($make(config)),)* }
+            }
+            /// Which it is.
+            pub const fn kind(&self) -> ControlKind {
+                match self { $(AnyControl::$variant(_) => ControlKind::$variant,)* }
+            }
+        }
+
+        impl Control for AnyControl {
+            fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
+                match self { $(AnyControl::$variant(control) => control.on_ack(ack, window),)* }
+            }
+            fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
+                match self { $(AnyControl::$variant(control) => control.reduce(cause, now, window),)* }
+            }
+            fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
+                match self { $(AnyControl::$variant(control) => control.on_event(event, now, window),)* }
+            }
+            fn owns_window(&self) -> bool {
+                match self { $(AnyControl::$variant(control) => control.owns_window(),)* }
+            }
+            fn wants_exact_ecn(&self) -> bool {
+                match self { $(AnyControl::$variant(control) => control.wants_exact_ecn(),)* }
+            }
+        }
+    };
+}
+
+controls! {
+    /// Reno with SACK, RFC 5681.
+    Reno "reno" (Reno) = |_config| Reno::new();
+}
+
+impl fmt::Display for ControlKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for ControlKind {
+    type Err = UnknownControl;
+    fn from_str(name: &str) -> Result<Self, UnknownControl> {
+        let known = ControlKind::ALL.iter().find(|kind| kind.name() == name);
+        known.copied().ok_or_else(|| UnknownControl { name: name.to_string() })
+    }
+}
