@@ -5,12 +5,14 @@
 extern crate alloc;
 
 mod check;
+mod measure;
 mod registry;
 mod run;
 mod score;
 pub mod text;
 
 pub use check::RunError;
+pub use measure::{Measure, MeasureError};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
     Direction, Host, Instrument, Load, NOT_RUN_IN_TIME, Observation, Phase, PhaseEnd, PhaseKind, Run,

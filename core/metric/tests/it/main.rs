@@ -1,2 +1,3 @@
 //! Integration tests of `fathom-metric`.
+mod measure;
 mod reference;

@@ -1,0 +1,301 @@
+//! One number out of a run, named by a text: what scenarios claim, and what sweeps tabulate.
+use crate::{Direction, Metric, PhaseKind, Run, Series, Value};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+use fathom_stats::{Sample, jain_index};
+use fathom_units::{Duration, Time};
+
+/// A statistic over the observations of one metric.
+///
+/// ```text
+/// METRIC [up | down] [flow N] [scope NAME] STATISTIC [while PHASE | from TIME [to TIME]]
+/// udp_rtt_s max while up
+/// goodput_bits_per_second down mean from 10s
+/// udp_rtt_s reaches 1
+/// ```
+/// Without `flow` the series of all flows are taken together, and a series of the whole direction, where there is one, alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measure {
+    metric: Metric,
+    direction: Option<Direction>,
+    flow: Option<u32>,
+    scope: Option<String>,
+    statistic: Statistic,
+    window: Window,
+}
+
+/// How many observations become one number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Statistic {
+    Min,
+    Mean,
+    /// Of 0 to 1; censored values count as large as their lower bound or larger.
+    Percentile(f64),
+    /// Of what was observed.
+    Max,
+    First,
+    Last,
+    Sum,
+    Count,
+    /// Share of censored observations.
+    Lost,
+    /// Jain's index of the means of the series (flows).
+    Jain,
+    /// Seconds from the start of the window to the first observation of at least this.
+    Reaches(f64),
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Window {
+    All,
+    Phase(PhaseKind),
+    Between(Time, Time),
+}
+
+/// Why a text is not a [`Measure`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MeasureError {
+    word: String,
+    expected: &'static str,
+}
+
+impl fmt::Display for MeasureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.word.as_str() {
+            "" => write!(f, "the measure ends too early (expected {})", self.expected),
+            word => write!(f, "\"{word}\" in a measure will not do (expected {})", self.expected),
+        }
+    }
+}
+impl core::error::Error for MeasureError {}
+
+const STATISTICS: &str =
+    "min, mean, p50, p99.9 and the like, max, first, last, sum, count, lost, jain, or reaches NUMBER";
+const PHASES: &str = "idle, down, up, both or drain";
+
+impl Measure {
+    /// The number; `None` if the run has no such observation.
+    pub fn of(&self, run: &Run) -> Option<f64> {
+        let window = self.window.bounds(run)?;
+        let series = self.series(run);
+        if self.statistic == Statistic::Jain {
+            let means = series.iter().filter_map(|s| sample(s, window).mean_of_observed());
+            return jain_index(means.collect::<Vec<_>>());
+        }
+        let mut observations: Vec<(Time, Value)> =
+            series.iter().flat_map(|s| s.between(window.0, window.1)).map(|o| (o.at, o.value)).collect();
+        observations.sort_by_key(|(at, _)| *at);
+        self.statistic.of(&observations, window.0)
+    }
+    /// The metric's unit, or that of the statistic where it has another.
+    pub fn unit(&self) -> &'static str {
+        match self.statistic {
+            Statistic::Count => "1",
+            Statistic::Lost | Statistic::Jain => "ratio",
+            Statistic::Reaches(_) => "s",
+            _ => self.metric.info().unit,
+        }
+    }
+    fn series<'r>(&self, run: &'r Run) -> Vec<&'r Series> {
+        let fits = |s: &&Series| {
+            s.key.metric == self.metric
+                && (self.direction.is_none() || s.key.direction == self.direction)
+                && (self.flow.is_none() || s.key.flow == self.flow)
+                && (self.scope.is_none() || s.key.scope == self.scope)
+        };
+        let all: Vec<&Series> = run.series.iter().filter(fits).collect();
+        let whole: Vec<&Series> = all.iter().copied().filter(|s| s.key.flow.is_none()).collect();
+        let per_flow = self.flow.is_some() || self.statistic == Statistic::Jain;
+        match (per_flow, whole.is_empty()) {
+            (true, _) => all.into_iter().filter(|s| s.key.flow.is_some()).collect(),
+            (false, false) => whole,
+            (false, true) => all,
+        }
+    }
+}
+
+impl Window {
+    /// First moment, and moment after the last.
+    fn bounds(self, run: &Run) -> Option<(Time, Time)> {
+        match self {
+            Window::All => Some((Time::ZERO, Time::MAX)),
+            Window::Between(from, to) => Some((from, to)),
+            Window::Phase(kind) => {
+                let phase = run.phase(kind)?;
+                Some((Time::from_nanos(phase.start_ns), Time::from_nanos(phase.end_ns)))
+            }
+        }
+    }
+}
+
+fn sample(series: &Series, (from, to): (Time, Time)) -> Sample {
+    Sample::new(series.between(from, to).map(|o| pair(o.value)))
+}
+
+const fn pair(value: Value) -> (f64, bool) {
+    match value {
+        Value::Observed(v) => (v, false),
+        Value::Censored { at_least } => (at_least, true),
+    }
+}
+
+impl Statistic {
+    /// Of observations in the order of time, in a window that begins at `start`.
+    fn of(self, observations: &[(Time, Value)], start: Time) -> Option<f64> {
+        let all = Sample::new(observations.iter().map(|(_, value)| pair(*value)));
+        let observed = all.observed();
+        match self {
+            Statistic::Min => observed.first().copied(),
+            Statistic::Max => observed.last().copied(),
+            Statistic::Mean => all.mean_of_observed(),
+            Statistic::Percentile(p) => all.percentile(p).map(|b| b.value),
+            Statistic::First => observations.first().map(|(_, value)| pair(*value).0),
+            Statistic::Last => observations.last().map(|(_, value)| pair(*value).0),
+            Statistic::Sum => (!all.is_empty()).then(|| observed.iter().sum()),
+            Statistic::Count => Some(observations.len() as f64),
+            Statistic::Lost => {
+                let censored = observations.len() - observed.len();
+                (!all.is_empty()).then(|| censored as f64 / observations.len() as f64)
+            }
+            Statistic::Jain => None,
+            Statistic::Reaches(level) => {
+                let first = observations.iter().find(|(_, value)| pair(*value).0 >= level)?;
+                Some((first.0 - start).as_secs_f64())
+            }
+        }
+    }
+}
+
+impl FromStr for Measure {
+    type Err = MeasureError;
+    fn from_str(text: &str) -> Result<Self, MeasureError> {
+        let mut words = text.split_whitespace().peekable();
+        let name = words.next().unwrap_or("");
+        let metric = Metric::ALL.iter().copied().find(|m| m.info().name == name);
+        let metric = metric.ok_or_else(|| refuse(name, "a metric of docs/metrics.md, such as udp_rtt_s"))?;
+        let mut measure = Measure {
+            metric,
+            direction: None,
+            flow: None,
+            scope: None,
+            statistic: Statistic::Mean,
+            window: Window::All,
+        };
+        let statistic = loop {
+            match words.next().unwrap_or("") {
+                "up" => measure.direction = Some(Direction::Up),
+                "down" => measure.direction = Some(Direction::Down),
+                "flow" => measure.flow = Some(number(words.next(), "the number of a flow")?),
+                "scope" => measure.scope = words.next().map(ToString::to_string),
+                word => break word,
+            }
+        };
+        measure.statistic = statistic_of(statistic, &mut words)?;
+        measure.window = window_of(&mut words)?;
+        match words.next() {
+            None => Ok(measure),
+            Some(word) => Err(refuse(word, "nothing more")),
+        }
+    }
+}
+
+fn refuse(word: &str, expected: &'static str) -> MeasureError {
+    MeasureError { word: word.to_string(), expected }
+}
+
+fn number<T: FromStr>(word: Option<&str>, expected: &'static str) -> Result<T, MeasureError> {
+    let word = word.unwrap_or("");
+    word.parse().map_err(|_| refuse(word, expected))
+}
+
+fn statistic_of<'a>(
+    word: &str,
+    words: &mut impl Iterator<Item = &'a str>,
+) -> Result<Statistic, MeasureError> {
+    Ok(match word {
+        "min" => Statistic::Min,
+        "mean" => Statistic::Mean,
+        "max" => Statistic::Max,
+        "first" => Statistic::First,
+        "last" => Statistic::Last,
+        "sum" => Statistic::Sum,
+        "count" => Statistic::Count,
+        "lost" => Statistic::Lost,
+        "jain" => Statistic::Jain,
+        "reaches" => Statistic::Reaches(number(words.next(), "a number in the metric's unit")?),
+        other => Statistic::Percentile(percentile(other).ok_or_else(|| refuse(other, STATISTICS))?),
+    })
+}
+
+/// `p99.9` as 0.999.
+fn percentile(word: &str) -> Option<f64> {
+    let percent: f64 = word.strip_prefix('p')?.parse().ok()?;
+    (percent > 0.0 && percent < 100.0).then_some(percent / 100.0)
+}
+
+fn window_of<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Window, MeasureError> {
+    let time = |word: Option<&str>| number::<Duration>(word, "a time such as 10s").map(|d| Time::ZERO + d);
+    Ok(match words.next() {
+        None => Window::All,
+        Some("while") => {
+            let name = words.next().unwrap_or("");
+            let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both, PhaseKind::Drain];
+            let kind = kinds.into_iter().find(|kind| kind.name() == name);
+            Window::Phase(kind.ok_or_else(|| refuse(name, PHASES))?)
+        }
+        Some("from") => {
+            let from = time(words.next())?;
+            match words.next() {
+                None => Window::Between(from, Time::MAX),
+                Some("to") => Window::Between(from, time(words.next())?),
+                Some(other) => return Err(refuse(other, "\"to\" and a time, or nothing")),
+            }
+        }
+        Some(other) => return Err(refuse(other, "\"while\" and a phase, or \"from\" and a time")),
+    })
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.metric.info().name)?;
+        match self.direction {
+            Some(Direction::Up) => write!(f, " up")?,
+            Some(Direction::Down) => write!(f, " down")?,
+            None => {}
+        }
+        if let Some(flow) = self.flow {
+            write!(f, " flow {flow}")?;
+        }
+        if let Some(scope) = &self.scope {
+            write!(f, " scope {scope}")?;
+        }
+        write!(f, " {}", self.statistic)?;
+        match self.window {
+            Window::All => Ok(()),
+            Window::Phase(kind) => write!(f, " while {}", kind.name()),
+            Window::Between(from, Time::MAX) => write!(f, " from {}ns", from.as_nanos()),
+            Window::Between(from, to) => write!(f, " from {}ns to {}ns", from.as_nanos(), to.as_nanos()),
+        }
+    }
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self {
+            Statistic::Min => "min",
+            Statistic::Mean => "mean",
+            Statistic::Max => "max",
+            Statistic::First => "first",
+            Statistic::Last => "last",
+            Statistic::Sum => "sum",
+            Statistic::Count => "count",
+            Statistic::Lost => "lost",
+            Statistic::Jain => "jain",
+            Statistic::Percentile(p) => return write!(f, "p{}", libm::round(p * 1e6) / 1e4),
+            Statistic::Reaches(level) => return write!(f, "reaches {level}"),
+        };
+        f.write_str(word)
+    }
+}
