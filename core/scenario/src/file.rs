@@ -1,4 +1,5 @@
 //! The file's own form, field by field, and its conversion to a [`Plan`].
+use crate::claim::{Claim, ClaimFile};
 use crate::error::ScenarioError;
 use crate::field::{Quantity, check_word};
 use crate::plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
@@ -36,6 +37,8 @@ struct File {
     load: Option<Spanned<Load>>,
     #[serde(default)]
     expect: Expected,
+    #[serde(default)]
+    claim: Vec<ClaimFile>,
 }
 
 #[derive(Deserialize)]
@@ -152,7 +155,12 @@ fn plan(file: File) -> Result<Plan, Fault> {
             idle_latency: file.expect.idle_latency.map(range).transpose()?,
             max_working_latency: file.expect.max_working_latency.map(range).transpose()?,
         },
+        claims: file.claim.into_iter().map(claim).collect::<Result<_, _>>()?,
     })
+}
+
+fn claim(claim: ClaimFile) -> Result<Claim, Fault> {
+    claim.check().map_err(|(span, what)| Fault(span, what))
 }
 
 fn hop(hop: Hop) -> Result<HopPlan, Fault> {

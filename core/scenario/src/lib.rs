@@ -30,12 +30,14 @@
 extern crate alloc;
 
 mod builtin;
+mod claim;
 mod error;
 mod field;
 mod file;
 mod plan;
 
 pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan};
+pub use claim::{Arithmetic, Check, Claim};
 pub use error::ScenarioError;
 pub use file::parse;
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};

@@ -1,4 +1,5 @@
 //! What a scenario file says, with every value checked.
+use crate::Claim;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::{BottleneckParams, Line};
@@ -23,6 +24,8 @@ pub struct Plan {
     pub load: Option<LoadPlan>,
     /// What should come out under that load.
     pub expect: Expect,
+    /// What its source says, to be held against a run.
+    pub claims: Vec<Claim>,
 }
 
 /// The hops between user and server, beginning at the user.

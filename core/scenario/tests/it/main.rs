@@ -1,6 +1,7 @@
 //! Tests of scenario files: refusals, built-in lines, the fuzz corpus.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod builtin;
+mod claim;
 mod corpus;
 mod qdisc_spec_bytes;
 mod refusals;
