@@ -35,9 +35,11 @@ mod error;
 mod field;
 mod file;
 mod plan;
+mod settings;
 
 pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan};
 pub use claim::{Arithmetic, Check, Claim};
 pub use error::ScenarioError;
 pub use file::parse;
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
+pub use settings::{Setting, with_settings};

@@ -6,4 +6,5 @@ mod corpus;
 mod qdisc_spec_bytes;
 mod refusals;
 mod scenario_bytes;
+mod settings;
 mod units_bytes;

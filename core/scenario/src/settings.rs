@@ -1,0 +1,77 @@
+//! Single values of a scenario replaced from outside: `hop.modem.up.rate=3mbit`.
+use crate::ScenarioError;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::str::FromStr;
+use toml::{Table, Value};
+
+/// One value to replace, or to add where the scenario leaves it out.
+///
+/// ```text
+/// hop.modem.up.rate=3mbit      a hop by its name, or by its number from 0
+/// load.up_flows=4
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setting {
+    /// Keys from the outside in, with dots between.
+    pub path: String,
+    /// As it would stand in the file, without quotes.
+    pub value: String,
+}
+
+impl FromStr for Setting {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (path, value) = text.split_once('=').unwrap_or((text, ""));
+        if path.is_empty() || value.is_empty() || path.split('.').any(str::is_empty) {
+            return Err(format!(
+                "\"{text}\" sets nothing (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
+            ));
+        }
+        Ok(Setting { path: path.to_string(), value: value.to_string() })
+    }
+}
+
+/// The scenario `text` with `settings` in it, in order. Comments and the order of keys are lost.
+///
+/// # Errors
+/// A text that is no TOML, or a path that leads nowhere. Whether keys and values mean something, `parse` finds.
+pub fn with_settings(text: &str, file: &str, settings: &[Setting]) -> Result<String, ScenarioError> {
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let start = error.span().map_or(0, |span| span.start);
+        ScenarioError::at(file, text, start, error.message().to_string())
+    })?;
+    let mut root = Value::Table(table);
+    for setting in settings {
+        let slot = setting.path.split('.').try_fold(&mut root, enter);
+        let refuse = |what| ScenarioError::at(file, text, 0, format!("{}: {what}", setting.path));
+        *slot.map_err(refuse)? = value(&setting.value);
+    }
+    toml::to_string(&root).map_err(|error| ScenarioError::at(file, text, 0, error.to_string()))
+}
+
+/// What `key` leads to; made where there is nothing. `parse` refuses keys that mean nothing.
+fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
+    let kind = at.type_str();
+    match at {
+        Value::Table(table) => Ok(table.entry(key).or_insert_with(|| Value::Table(Table::new()))),
+        Value::Array(items) => {
+            let named = |item: &Value| item.get("name").and_then(Value::as_str) == Some(key);
+            let index = items.iter().position(named).or_else(|| key.parse().ok());
+            let count = items.len();
+            let item = index.and_then(|index| items.get_mut(index));
+            item.ok_or_else(|| {
+                format!("\"{key}\" is none of the {count} items (expected a name or a number from 0)")
+            })
+        }
+        _ => Err(format!("\"{key}\" lies in a {kind}, which has no keys")),
+    }
+}
+
+/// A value as TOML has it: a number or a truth value bare, all else a text.
+fn value(text: &str) -> Value {
+    let number = text.parse().map(Value::Integer).ok();
+    let number = number.or_else(|| text.parse().map(Value::Float).ok());
+    let bare = number.or_else(|| text.parse().map(Value::Boolean).ok());
+    bare.unwrap_or_else(|| Value::String(text.to_string()))
+}

@@ -1,0 +1,45 @@
+//! Values replaced from outside.
+use fathom_scenario::{BUILTIN_NAMES, Setting, builtin, parse, with_settings};
+use fathom_units::Rate;
+
+fn with(settings: &[&str]) -> Result<String, String> {
+    let settings: Vec<Setting> = settings.iter().map(|s| s.parse().unwrap()).collect();
+    with_settings(builtin("seifried-2011").unwrap(), "x.toml", &settings).map_err(|e| e.to_string())
+}
+
+#[test]
+fn values_reach_their_place() {
+    let text =
+        with(&["hop.cable-modem.up.rate=5mbit", "hop.0.down.queue=fq_codel", "load.up_flows=4"]).unwrap();
+    let plan = parse(&text, "x.toml").unwrap();
+    assert_eq!(plan.line.hops[1].up.rate, Some(Rate::from_bits_per_second(5_000_000)));
+    assert!(plan.line.hops[0].down.queue.to_string().starts_with("fq_codel"));
+    assert_eq!(plan.load.unwrap().up_flows, 4);
+}
+
+#[test]
+fn nothing_set_is_the_same_plan() {
+    for name in BUILTIN_NAMES {
+        let text = builtin(name).unwrap();
+        assert_eq!(parse(&with_settings(text, name, &[]).unwrap(), name), parse(text, name), "{name}");
+    }
+}
+
+#[test]
+fn paths_that_lead_nowhere() {
+    let table = [
+        ("hop.modem.up.rate=5mbit", "\"modem\" is none of the 4 items"),
+        ("hop.9.up.rate=5mbit", "\"9\" is none of the 4 items"),
+        ("name.up=5mbit", "\"up\" lies in a string"),
+    ];
+    for (setting, word) in table {
+        let error = with(&[setting]).expect_err(setting);
+        assert!(error.contains(word), "{error}");
+    }
+    // Where a key can be made, it is made, and refused as one in the file would be.
+    let text = with(&["hopp.0.up=5mbit"]).unwrap();
+    assert!(parse(&text, "x.toml").unwrap_err().to_string().contains("did you mean `hop`"));
+    for text in ["", "rate", "=5", "a..b=5", "rate="] {
+        assert!(text.parse::<Setting>().is_err(), "{text}");
+    }
+}
