@@ -1,21 +1,9 @@
 //! Any of the congestion controls behind one type, without a virtual call per ACK.
-use crate::{AckEvent, Cause, Control, Reno, Window, WindowEvent};
+use crate::{AckEvent, Cause, Control, Cubic, Friendliness, Reno, Window, WindowEvent};
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 use fathom_units::{Duration, Time};
-
-/// How CUBIC keeps up with Reno where Reno would be faster.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Friendliness {
-    /// Not at all.
-    Off,
-    /// Linux 6.12: the estimate of Reno's window grows by 0.53 packets per round throughout.
-    #[default]
-    Linux,
-    /// RFC 9438 section 4.3: by 1 packet per round once it has reached the window before the last reduction.
-    Rfc9438,
-}
 
 /// Parameters of the congestion controls. Each takes what concerns it.
 #[derive(Clone, PartialEq, Debug)]
@@ -121,6 +109,8 @@ macro_rules! controls {
 controls! {
     /// Reno with SACK, RFC 5681.
     Reno "reno" (Reno) = |_config| Reno::new();
+    /// CUBIC with HyStart, RFC 9438.
+    Cubic "cubic" (Cubic) = Cubic::new;
 }
 
 impl fmt::Display for ControlKind {

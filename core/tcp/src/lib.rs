@@ -9,10 +9,13 @@ extern crate alloc;
 
 mod any_control;
 mod control;
+mod cubic;
+mod hystart;
 mod reno;
 mod segment;
 
-pub use any_control::{AnyControl, ControlConfig, ControlKind, Friendliness, UnknownControl};
+pub use any_control::{AnyControl, ControlConfig, ControlKind, UnknownControl};
 pub use control::{AckEvent, Cause, Control, RateSample, Recovery, Window, WindowEvent};
+pub use cubic::{Cubic, Friendliness};
 pub use reno::Reno;
 pub use segment::{Ack, Data, SackRange};

@@ -1,0 +1,275 @@
+//! CUBIC (RFC 9438), in Linux's integers and on Linux's clock of jiffies, so that windows come out packet for packet.
+use crate::hystart::HyStart;
+use crate::reno::{Increase, MIN_SSTHRESH, growth, slow_start};
+use crate::{AckEvent, Cause, Control, ControlConfig, Window, WindowEvent};
+use fathom_units::{Duration, Time};
+
+/// Linux keeps beta in 1024ths; 717 of them are the 0.7 of RFC 9438.
+const BETA: u32 = 717;
+const BETA_SCALE: u32 = 1024;
+/// Time within an epoch is counted in 1024ths of a second.
+const SECOND: u64 = 1024;
+/// C = 0.4 packets per s^3, in 1024ths: 410.
+const C: u64 = 410;
+/// `C` t^3 with t in 1024ths of a second is 2^40 times too large.
+const CUBE_SHIFT: u32 = 40;
+/// The same factor the other way, for K. Cut off as in Linux.
+const K_FACTOR: u64 = (1 << CUBE_SHIFT) / C;
+/// 256 s, in 1024ths: further from K, `C` t^3 overflows 64 bits and the window has long been limited otherwise.
+const MAX_OFFSET: u64 = 1 << 18;
+/// Packets acknowledged per packet of growth of the Reno estimate, in eighths of the window: 15/8, so alpha is 0.533.
+/// RFC 9438 has 3 (1 - beta) / (1 + beta) = 0.529.
+const RENO_EIGHTHS: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+/// In the first epoch nothing is known of W_max: at least 5 % per round.
+const FIRST_EPOCH_DIVISOR: u32 = 20;
+/// At most half a packet for each acknowledged: RFC 9438's limit of 1.5 windows per round.
+const LEAST_DIVISOR: u32 = 2;
+
+/// How CUBIC keeps up with Reno where Reno would be faster.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Friendliness {
+    /// Not at all.
+    Off,
+    /// Linux 6.12: the estimate of Reno's window grows by 0.53 packets per round throughout.
+    #[default]
+    Linux,
+    /// RFC 9438 section 4.3: by 1 packet per round once it has reached the window before the last reduction.
+    Rfc9438,
+}
+
+/// The kernel's jiffies, read without a division while the tick lasts.
+#[derive(Clone, Debug)]
+struct Clock {
+    granularity: u64,
+    tick: u64,
+    tick_ends: u64,
+}
+
+impl Clock {
+    fn new(granularity: Duration) -> Self {
+        Clock { granularity: granularity.as_nanos().max(1), tick: 0, tick_ends: 0 }
+    }
+    fn read(&mut self, now: Time) -> u64 {
+        if now.as_nanos() >= self.tick_ends {
+            self.tick = now.as_nanos() / self.granularity;
+            self.tick_ends = (self.tick + 1).saturating_mul(self.granularity);
+        }
+        self.tick
+    }
+    /// Ticks that `d` lasts, rounded up as Linux rounds.
+    const fn ticks(&self, d: Duration) -> u64 {
+        d.as_nanos().div_ceil(self.granularity)
+    }
+    const fn ticks_per_second(&self) -> u64 {
+        1_000_000_000 / self.granularity
+    }
+    /// `ticks` in 1024ths of a second.
+    const fn scaled(&self, ticks: u64) -> u64 {
+        ticks.saturating_mul(self.granularity).saturating_mul(SECOND) / 1_000_000_000
+    }
+}
+
+/// One stretch of growth between two reductions.
+#[derive(Clone, Debug)]
+struct Epoch {
+    start: u64,
+    /// Inflection point, in packets: W_max, or the window at the start if that was higher.
+    origin: u32,
+    /// From the start to the inflection point, in 1024ths of a second.
+    k: u64,
+    /// Packets acknowledged and not yet counted into `reno`.
+    acked: u32,
+    /// What Reno's window would be.
+    reno: u32,
+}
+
+/// CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    clock: Clock,
+    increase: Increase,
+    /// Packets to acknowledge for one packet of growth.
+    divisor: u32,
+    /// Window before the last reduction, less what fast convergence takes off; 0 before the first.
+    w_max: u32,
+    /// Window before the last reduction.
+    prior: u32,
+    epoch: Option<Epoch>,
+    /// Window and tick at the last computation of `divisor`.
+    computed: (u32, u64),
+    min_rtt: Option<Duration>,
+    hystart: HyStart,
+    has_hystart: bool,
+    fast_convergence: bool,
+    friendliness: Friendliness,
+}
+
+impl Cubic {
+    /// At the start of a connection.
+    #[must_use]
+    pub fn new(config: &ControlConfig) -> Self {
+        Cubic {
+            clock: Clock::new(config.granularity),
+            increase: Increase::default(),
+            divisor: LEAST_DIVISOR,
+            w_max: 0,
+            prior: 0,
+            epoch: None,
+            computed: (0, 0),
+            min_rtt: None,
+            hystart: HyStart::new(),
+            has_hystart: config.hystart,
+            fast_convergence: config.fast_convergence,
+            friendliness: config.tcp_friendliness,
+        }
+    }
+    fn on_rtt(&mut self, ack: &AckEvent, rtt: Duration, window: &mut Window) {
+        let tick = self.clock.read(ack.now);
+        // The queue that caused a loss still drains in the first second after it.
+        let is_draining = |epoch: &Epoch| tick - epoch.start < self.clock.ticks_per_second();
+        if self.epoch.as_ref().is_some_and(is_draining) {
+            return;
+        }
+        let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
+        self.min_rtt = Some(min_rtt);
+        if self.has_hystart && window.in_slow_start() && self.hystart.exits(ack, rtt, min_rtt, window) {
+            window.ssthresh = window.cwnd;
+        }
+    }
+    /// Brings `divisor` up to date.
+    fn update(&mut self, now: Time, cwnd: u32, acked: u32) {
+        let tick = self.clock.read(now);
+        let (w_max, min_rtt) = (self.w_max, self.min_rtt.unwrap_or(Duration::ZERO));
+        if let Some(epoch) = &mut self.epoch {
+            epoch.acked = epoch.acked.saturating_add(acked);
+        }
+        let (last_cwnd, last_tick) = self.computed;
+        if last_cwnd == cwnd && tick - last_tick <= self.clock.ticks_per_second() / 32 {
+            return;
+        }
+        if self.epoch.is_none() || tick != last_tick {
+            self.computed = (cwnd, tick);
+            let epoch = self.epoch.get_or_insert_with(|| Epoch::new(tick, w_max, cwnd, acked));
+            let elapsed = self.clock.scaled(tick - epoch.start + self.clock.ticks(min_rtt));
+            self.divisor = divisor(cwnd, epoch.target(elapsed));
+            if w_max == 0 {
+                self.divisor = self.divisor.min(FIRST_EPOCH_DIVISOR);
+            }
+        }
+        self.keep_up_with_reno(cwnd);
+        self.divisor = self.divisor.max(LEAST_DIVISOR);
+    }
+    fn keep_up_with_reno(&mut self, cwnd: u32) {
+        let Some(epoch) = &mut self.epoch else { return };
+        if self.friendliness == Friendliness::Off {
+            return;
+        }
+        let slow = (u64::from(cwnd) * u64::from(RENO_EIGHTHS) / 8) as u32;
+        let is_raised = |reno| self.friendliness == Friendliness::Rfc9438 && reno >= self.prior;
+        loop {
+            let per = if is_raised(epoch.reno) { cwnd } else { slow };
+            if epoch.acked <= per {
+                break;
+            }
+            epoch.acked -= per;
+            epoch.reno += 1;
+        }
+        if epoch.reno > cwnd {
+            self.divisor = self.divisor.min(cwnd / (epoch.reno - cwnd));
+        }
+    }
+    /// A timeout says that nothing known of the path holds any more.
+    fn forget_path(&mut self) {
+        self.w_max = 0;
+        self.min_rtt = None;
+        self.computed = (0, 0);
+        self.divisor = LEAST_DIVISOR;
+        self.hystart = HyStart::new();
+    }
+}
+
+impl Epoch {
+    fn new(start: u64, w_max: u32, cwnd: u32, acked: u32) -> Self {
+        let k = cube_root(K_FACTOR * u64::from(w_max.saturating_sub(cwnd)));
+        Epoch { start, origin: w_max.max(cwnd), k, acked, reno: cwnd }
+    }
+    /// W(t), in packets.
+    fn target(&self, elapsed: u64) -> u64 {
+        let offset = elapsed.abs_diff(self.k).min(MAX_OFFSET);
+        let distance = (C * offset * offset * offset) >> CUBE_SHIFT;
+        let origin = u64::from(self.origin);
+        if elapsed < self.k { origin.saturating_sub(distance) } else { origin + distance }
+    }
+}
+
+/// Packets to acknowledge per packet of growth, to be at `target` in one round.
+fn divisor(cwnd: u32, target: u64) -> u32 {
+    match target.checked_sub(u64::from(cwnd)) {
+        None | Some(0) => cwnd.saturating_mul(100),
+        Some(missing) => (u64::from(cwnd) / missing) as u32,
+    }
+}
+
+/// Largest integer whose cube is at most `n`. Linux approximates it within 0.2 %.
+pub(crate) fn cube_root(n: u64) -> u64 {
+    let mut root = 0;
+    // From bit 21 on: 2^22 cubed is more than 64 bits.
+    for bit in (0..=21).rev() {
+        let candidate: u64 = root | 1 << bit;
+        if u128::from(candidate) * u128::from(candidate * candidate) <= u128::from(n) {
+            root = candidate;
+        }
+    }
+    root
+}
+
+impl Control for Cubic {
+    fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
+        if let Some(rtt) = ack.rtt {
+            self.on_rtt(ack, rtt, window);
+        }
+        let acked = growth(ack);
+        if acked == 0 {
+            return;
+        }
+        let rest = slow_start(window, acked);
+        if rest > 0 {
+            self.update(ack.now, window.cwnd, rest);
+            self.increase.add(window, self.divisor, rest);
+        }
+    }
+    fn reduce(&mut self, cause: Cause, _now: Time, window: &Window) -> u32 {
+        let cwnd = window.cwnd;
+        let shrinks_again = cwnd < self.w_max && self.fast_convergence;
+        let scaled = |factor, scale| (u64::from(cwnd) * u64::from(factor) / u64::from(scale)) as u32;
+        self.w_max = if shrinks_again { scaled(BETA_SCALE + BETA, 2 * BETA_SCALE) } else { cwnd };
+        self.prior = cwnd;
+        self.epoch = None;
+        self.increase.reset();
+        if cause == Cause::Timeout {
+            self.forget_path();
+        }
+        scaled(BETA, BETA_SCALE).max(MIN_SSTHRESH)
+    }
+    fn on_event(&mut self, event: WindowEvent, now: Time, _window: &mut Window) {
+        if let (WindowEvent::Start { idle }, Some(epoch)) = (event, &mut self.epoch) {
+            // Time without sending does not count: the window would jump when sending begins again.
+            let last_sent = now.saturating_sub(idle).as_nanos() / self.clock.granularity;
+            let tick = self.clock.read(now);
+            epoch.start = (epoch.start + (tick - last_sent)).min(tick);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cube_roots_are_exact() {
+        for n in (0..4_000).chain([1 << 40, (1 << 52) + 7, u64::MAX]) {
+            let root = u128::from(cube_root(n));
+            assert!(root.pow(3) <= u128::from(n) && (root + 1).pow(3) > u128::from(n), "{n}: {root}");
+        }
+    }
+}
