@@ -105,7 +105,8 @@ impl<P: Packet> FqCodel<P> {
         let flow = &mut self.flows[index];
         let before = flow.store.backlog();
         let (params, state, store) = (&self.params.control, &mut flow.state, &mut flow.store);
-        let taken = Control { params, state, store, max_packet: self.max_packet }.dequeue(now, sink);
+        let (max_packet, other_backlog) = (self.max_packet, Bytes::ZERO);
+        let taken = Control { params, state, store, max_packet, other_backlog }.dequeue(now, sink);
         let after = flow.store.backlog();
         self.backlog.packets -= before.packets - after.packets;
         self.backlog.bytes -= before.bytes - after.bytes;

@@ -1,14 +1,20 @@
 //! `codel`.
 use super::words::{Exact, Words};
 use super::{SpecError, Text};
-use crate::{CodelParams, ControlParams};
+use crate::{CodelParams, ControlParams, Variant};
 use core::fmt;
 use fathom_units::Duration;
 
 impl Default for ControlParams {
-    /// 5 ms, 100 ms, no ECN. Source: RFC 8289 section 4.
+    /// 5 ms, 100 ms, no ECN, no threshold. Source: RFC 8289 section 4.
     fn default() -> Self {
-        ControlParams { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false }
+        ControlParams {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            ecn: false,
+            ce_threshold: None,
+            variant: Variant::Rfc,
+        }
     }
 }
 impl Default for CodelParams {
@@ -28,6 +34,8 @@ pub(super) fn control(
         "interval" => params.interval = words.duration(word)?,
         "ecn" => params.ecn = true,
         "noecn" => params.ecn = false,
+        "ce_threshold" => params.ce_threshold = Some(words.duration(word)?),
+        "variant" => params.variant = words.variant()?,
         _ => return Ok(false),
     }
     Ok(true)
@@ -35,7 +43,8 @@ pub(super) fn control(
 
 impl Text for CodelParams {
     const NAME: &'static str = "codel";
-    const WORDS: &'static [&'static str] = &["limit", "target", "interval", "ecn", "noecn"];
+    const WORDS: &'static [&'static str] =
+        &["variant", "limit", "target", "interval", "ecn", "noecn", "ce_threshold"];
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut params = CodelParams::default();
         while let Some(word) = words.next_known()? {
@@ -46,13 +55,15 @@ impl Text for CodelParams {
         Ok(params)
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, " limit {}p {}", self.limit_packets, self.control)
+        write!(f, " variant {} limit {}p {}", self.control.variant, self.limit_packets, self.control)
     }
 }
 
+/// All but the variant, which stands first in a discipline's text.
 impl fmt::Display for ControlParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ecn = if self.ecn { "ecn" } else { "noecn" };
-        write!(f, "target {} interval {} {ecn}", Exact(self.target), Exact(self.interval))
+        write!(f, "target {} interval {} {ecn}", Exact(self.target), Exact(self.interval))?;
+        self.ce_threshold.map_or(Ok(()), |threshold| write!(f, " ce_threshold {}", Exact(threshold)))
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn packet(name: impl ToString, flow: u64, len: u64) -> TestPacket {
     TestPacket { name: name.to_string(), flow, len: Bytes(len), ecn: Ecn::NotEct }
 }
 
-/// What a call did, in words: `drop b aqm`, `mark c`, `send a 5ms`.
+/// What a call did, in words: `drop b aqm`, `mark c`, `mark c threshold`, `send a 5ms`.
 #[derive(Default, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Log(pub(crate) Vec<String>);
 
@@ -47,9 +47,12 @@ impl Sink<TestPacket> for Log {
         self.0.push(format!("drop {} {reason}", packet.name));
     }
     fn marked(&mut self, packet: &TestPacket, reason: MarkReason, _now: Time) {
-        assert_eq!(reason, MarkReason::Aqm);
         assert_eq!(packet.ecn, Ecn::Ce);
-        self.0.push(format!("mark {}", packet.name));
+        let reason = match reason {
+            MarkReason::Aqm => "",
+            MarkReason::Threshold => " threshold",
+        };
+        self.0.push(format!("mark {}{reason}", packet.name));
     }
 }
 
@@ -121,6 +124,10 @@ pub(crate) const SPECS: &[&str] = &[
     "codel limit 60p",
     "codel limit 60p ecn",
     "codel limit 1000p target 1ms interval 10ms",
+    "codel limit 60p ecn ce_threshold 3ms",
+    "codel variant linux limit 60p",
+    "codel variant linux limit 60p ecn ce_threshold 3ms",
+    "codel variant linux limit 1000p target 1ms interval 10ms",
     "fq_codel limit 50p",
     "fq_codel limit 1000p memory 20000b noecn",
     "fq_codel flows 2 quantum 300b target 1ms interval 10ms noecn",

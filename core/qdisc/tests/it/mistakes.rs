@@ -56,6 +56,21 @@ fn an_empty_queue_ends_the_time_above_target() {
     }
 }
 
+/// The listing of 2012 took up dropping again at count - 2, where RFC 8289 takes the drops of the last time alone. After
+/// counts 1, 2, 3 the former gives 1 and the latter 2, which is the second gap's 70.7 ms in place of 100.
+#[test]
+fn dropping_is_taken_up_again_at_the_drops_of_the_last_time() {
+    let mut queue = standing("codel", Ecn::NotEct);
+    let drops = [10.0, 110.0, 210.0, 281.0].map(|at| dequeue(&mut queue, ms(at)).matches("drop").count());
+    assert_eq!(drops, [0, 1, 1, 1]);
+    while dequeue(&mut queue, ms(281.0)) != "empty" {}
+    (1..=60).for_each(|n| {
+        enqueue(&mut queue, packet(n, 0, 1000), ms(400.0));
+    });
+    let drops = [410.0, 510.0, 580.7, 580.8].map(|at| dequeue(&mut queue, ms(at)).matches("drop").count());
+    assert_eq!(drops, [0, 1, 0, 1]);
+}
+
 /// Shadow's control law was (now + interval) / sqrt(count), which lies in the past from the second drop on.
 #[test]
 fn the_pace_of_drops_grows_with_the_square_root() {

@@ -15,8 +15,12 @@ fn texts_and_what_is_written_back() {
         ("fifo limit 256P drop head", "fifo limit 256p drop head"),
         ("fifo limit 100ms", "fifo limit 100ms drop head"),
         ("fifo  limit 1.5ms  drop head ", "fifo limit 1500us drop head"),
-        ("codel", "codel limit 1000p target 5ms interval 100ms noecn"),
-        ("codel target 20ms ecn limit 50p", "codel limit 50p target 20ms interval 100ms ecn"),
+        ("codel", "codel variant rfc limit 1000p target 5ms interval 100ms noecn"),
+        ("codel target 20ms ecn limit 50p", "codel variant rfc limit 50p target 20ms interval 100ms ecn"),
+        (
+            "codel ce_threshold 1ms variant linux",
+            "codel variant linux limit 1000p target 5ms interval 100ms noecn ce_threshold 1ms",
+        ),
         (
             "fq_codel",
             "fq_codel limit 10240p flows 1024 quantum 1514b memory 33554432b target 5ms interval 100ms ecn",
@@ -34,10 +38,19 @@ fn texts_and_what_is_written_back() {
 }
 
 #[test]
+fn a_name_that_is_none_is_told_those_that_are() {
+    for (text, refusal) in [
+        ("", "no queue discipline given (known: fifo, codel, fq_codel"),
+        ("best", "unknown queue discipline \"best\" (known: fifo, codel, fq_codel"),
+    ] {
+        let error = text.parse::<Spec>().expect_err(text).to_string();
+        assert!(error.starts_with(refusal), "{error}");
+    }
+}
+
+#[test]
 fn refusals_name_the_word_and_what_is_known() {
     let table = [
-        ("", "no queue discipline given (known: fifo, codel, fq_codel)"),
-        ("cake", "unknown queue discipline \"cake\" (known: fifo, codel, fq_codel)"),
         ("fifo", "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
         ("fifo limit", "\"limit\" needs a value after it"),
         (
@@ -70,8 +83,9 @@ fn refusals_name_the_word_and_what_is_known() {
         ),
         (
             "codel quantum 5b",
-            "unknown word \"quantum\" for codel (known: limit, target, interval, ecn, noecn)",
+            "unknown word \"quantum\" for codel (known: variant, limit, target, interval, ecn, noecn, ce_threshold)",
         ),
+        ("codel variant bsd", "variant \"bsd\" will not do (expected rfc or linux)"),
         ("fq_codel flows 0", "flows \"0\" will not do (expected a whole number from 1 to 65536)"),
         ("fq_codel quantum 100b", "quantum \"100b\" will not do (expected 256b or more)"),
         ("fq_codel quantum 100", "quantum: size \"100\" has no unit (did you mean \"100kb\" or \"100b\"?)"),
