@@ -1,0 +1,118 @@
+//! The results table on disk: CSV, one row a cell, in the order of cells, so that a broken sweep is a table cut short.
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A table that grows by rows.
+pub(crate) struct Table {
+    path: PathBuf,
+    file: File,
+    rows: u64,
+}
+
+/// Why a table cannot be used.
+#[derive(Debug)]
+pub enum TableError {
+    /// Reading or writing failed.
+    Io(PathBuf, io::Error),
+    /// The file holds something else.
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// Its line, from 1.
+        line: u64,
+        /// What it should have been.
+        expected: String,
+    },
+}
+
+impl std::fmt::Display for TableError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            TableError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            TableError::Other { path, line, expected } => write!(
+                f,
+                "{}:{line}: not of this sweep (expected \"{expected}\")\n  try: another file, or --restart to begin anew",
+                path.display()
+            ),
+        }
+    }
+}
+impl std::error::Error for TableError {}
+
+impl Table {
+    /// Opens or makes the table. Whole rows of this sweep (whose keys `key` gives) are kept; a last row without its end
+    /// is cut off.
+    pub(crate) fn open(
+        path: &Path,
+        columns: &[String],
+        key: impl Fn(u64) -> Vec<String>,
+    ) -> Result<Table, TableError> {
+        let io = |error| TableError::Io(path.to_owned(), error);
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        let header = row(columns);
+        let mut reader = BufReader::new(&mut file);
+        let (mut good, mut rows, mut line) = (0_u64, 0_u64, String::new());
+        loop {
+            line.clear();
+            let read = reader.read_line(&mut line).map_err(io)?;
+            if !line.ends_with('\n') {
+                break;
+            }
+            let expected = if good == 0 { header.clone() } else { row(&key(rows)).replace('\n', ",") };
+            if !line.starts_with(&expected) {
+                let (path, line) = (path.to_owned(), if good == 0 { 1 } else { rows + 2 });
+                return Err(TableError::Other { path, line, expected: expected.trim_end().to_owned() });
+            }
+            rows += u64::from(good > 0);
+            good += read as u64;
+        }
+        file.set_len(good).map_err(io)?;
+        file.seek(SeekFrom::End(0)).map_err(io)?;
+        let mut table = Table { path: path.to_owned(), file, rows };
+        if good == 0 {
+            table.write(&header)?;
+        }
+        Ok(table)
+    }
+    /// Rows it holds.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+    /// Adds a row; on failure what stood there stands.
+    pub(crate) fn push(&mut self, values: &[String]) -> Result<(), TableError> {
+        self.write(&row(values))?;
+        self.rows += 1;
+        Ok(())
+    }
+    fn write(&mut self, text: &str) -> Result<(), TableError> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|error| TableError::Io(self.path.clone(), error))
+    }
+}
+
+/// Values with commas between and quotes where needed (RFC 4180, with a bare line feed at the end).
+pub(crate) fn row(values: &[String]) -> String {
+    let quoted = |value: &String| {
+        let plain = !value.contains([',', '"', '\n', '\r']);
+        if plain { value.clone() } else { format!("\"{}\"", value.replace('"', "\"\"")) }
+    };
+    values.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// The values of a row.
+pub(crate) fn split(line: &str) -> Vec<String> {
+    let (mut values, mut value, mut quoted) = (Vec::new(), String::new(), false);
+    let mut chars = line.trim_end_matches('\n').chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, quoted) {
+            ('"', true) if chars.peek() == Some(&'"') => value.extend(chars.next()),
+            ('"', _) => quoted = !quoted,
+            (',', false) => values.push(std::mem::take(&mut value)),
+            _ => value.push(c),
+        }
+    }
+    values.push(value);
+    values
+}
