@@ -1,0 +1,21 @@
+//! Congestion controls by name.
+use fathom_tcp::{AnyControl, ControlConfig, ControlKind};
+
+#[test]
+fn names_are_linux_s_and_read_back() {
+    for kind in ControlKind::ALL {
+        assert_eq!(kind.to_string().parse::<ControlKind>().unwrap(), *kind);
+        assert_eq!(AnyControl::new(*kind, &ControlConfig::default()).kind(), *kind);
+    }
+}
+
+#[test]
+fn an_unknown_name_is_told_the_known_ones() {
+    let error = "newreno".parse::<ControlKind>().unwrap_err().to_string();
+    assert!(error.starts_with("unknown congestion control \"newreno\" (known: reno cubic"), "{error}");
+}
+
+#[test]
+fn a_control_is_small() {
+    assert!(size_of::<AnyControl>() <= 256, "{}", size_of::<AnyControl>());
+}
