@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod diagnosis;
+mod estimate;
 mod health;
 mod rules;
 mod summarize;
@@ -14,6 +15,7 @@ mod verdict;
 mod view;
 
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health, Impact, PhaseSummary};
+pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 
 /// What `run` shows. Never fails: what is missing makes it inconclusive.
 pub fn diagnose(run: &fathom_metric::Run) -> Diagnosis {

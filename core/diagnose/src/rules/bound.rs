@@ -20,7 +20,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 }
 
 /// The phase ended by a limit while latency still grew.
-pub(super) fn still_growing(view: &View<'_>, rise: &Rise<'_>) -> bool {
+pub(crate) fn still_growing(view: &View<'_>, rise: &Rise<'_>) -> bool {
     thirds(view, rise).is_some_and(|(middle, last)| {
         let above_idle = |v: f64| v - rise.idle.p50.value;
         rise.phase.end != PhaseEnd::Settled

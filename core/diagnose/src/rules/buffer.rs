@@ -12,7 +12,7 @@ use fathom_metric::{Direction, Metric, Phase, PhaseKind};
 
 /// Bytes of IP for each byte of TCP payload: full packets of 1500 bytes, of which 20 are IPv4, 20 TCP and 12 its
 /// timestamps. Acknowledgements of the other direction are not counted: at most 2.6 % of a download's rate.
-const IP_PER_PAYLOAD: f64 = 1500.0 / 1448.0;
+pub(crate) const IP_PER_PAYLOAD: f64 = 1500.0 / 1448.0;
 /// As [`IP_PER_PAYLOAD`] with 14 bytes of Ethernet header.
 const ETHERNET_PER_PAYLOAD: f64 = 1514.0 / 1448.0;
 /// The percentile that stands for a full buffer: the largest value may be an outlier of the host.

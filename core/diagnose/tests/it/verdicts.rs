@@ -255,3 +255,18 @@ fn no_run_makes_it_panic() {
         assert!(!d.headline.is_empty(), "seed {seed}");
     }
 }
+
+#[test]
+fn the_line_in_numbers() {
+    let line = fathom_diagnose::estimate_line(&BLOATED.run()).unwrap();
+    within(line.idle_rtt_s, 0.050, 0.053);
+    let up = line.up.unwrap();
+    within(up.bits_per_second, 2.9e6, 3.15e6);
+    within(up.buffer_bytes.unwrap(), 355e3, 385e3);
+    assert_eq!((up.flows, up.congestion_control.as_str(), up.is_lower_bound), (4, "cubic", false));
+    within(line.down.unwrap().bits_per_second, 19e6, 21e6);
+    let managed = fathom_diagnose::estimate_line(&MANAGED.run()).unwrap();
+    assert_eq!(managed.up.unwrap().buffer_bytes, None);
+    let idle_only = Run { phases: BLOATED.run().phases[..1].to_vec(), ..BLOATED.run() };
+    assert_eq!(fathom_diagnose::estimate_line(&idle_only), Err("no direction was loaded".into()));
+}
