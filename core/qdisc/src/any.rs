@@ -4,6 +4,7 @@ use crate::{
     Backlog, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams, MarkReason, Packet,
     Qdisc, Sink, SpecError, Stats,
 };
+use crate::{Pie, PieParams};
 use core::fmt;
 use core::str::SplitWhitespace;
 use fathom_units::{Duration, Time};
@@ -15,8 +16,10 @@ macro_rules! disciplines {
         ///
         /// ```text
         /// fifo limit 256p | 375000b | 100ms [drop tail | drop head]
-        /// codel [limit 1000p] [target 5ms] [interval 100ms] [ecn | noecn]
+        /// codel [variant rfc | linux] [limit 1000p] [target 5ms] [interval 100ms] [ecn | noecn] [ce_threshold <time>]
         /// fq_codel [limit 10240p] [flows 1024] [quantum 1514b] [target 5ms] [interval 100ms] [memory 32mb] [ecn | noecn]
+        /// pie [variant rfc | linux] [limit 1000p] [target 15ms] [tupdate 15ms] [alpha 2] [beta 20] [max_burst 150ms]
+        ///     [ecn | noecn] [mark_ecn_threshold 10%] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
         /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
@@ -73,6 +76,8 @@ disciplines! {
     Codel(CodelParams);
     /// FQ-CoDel, RFC 8290.
     FqCodel(FqCodelParams);
+    /// PIE, RFC 8033.
+    Pie(PieParams);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.

@@ -12,14 +12,17 @@ mod codel;
 mod contract;
 mod fifo;
 mod fq_codel;
+mod pie;
 mod spec;
 mod stats;
 mod store;
+mod timer;
 
 pub use any::{AnyQdisc, Spec};
 pub use codel::{Codel, CodelParams, ControlParams};
 pub use contract::{Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Variant};
 pub use fifo::{DropFrom, Fifo, FifoParams, Limit};
 pub use fq_codel::{FqCodel, FqCodelParams};
+pub use pie::{Pie, PieControlParams, PieParams};
 pub use spec::SpecError;
 pub use stats::{Count, Stats};

@@ -3,6 +3,7 @@ mod codel;
 mod error;
 mod fifo;
 mod fq_codel;
+mod pie;
 mod words;
 
 pub use error::SpecError;

@@ -65,7 +65,8 @@ impl<'a> Words<'a> {
     /// From 0 to 1, as in `2%` or `0.02`.
     pub(super) fn ratio(&mut self, word: &'static str) -> Result<Ratio, SpecError> {
         let text = self.value(word)?;
-        text.parse().map_err(|error| SpecError::Unit { word, error })
+        let plain = text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).map(Ratio);
+        plain.map_or_else(|| text.parse().map_err(|error| SpecError::Unit { word, error }), Ok)
     }
     /// A whole number in a range.
     pub(super) fn number(

@@ -304,6 +304,7 @@ fn oracle(spec: Spec) -> Option<Box<dyn Oracle>> {
             old: vec![],
             maxpacket: 0,
         }),
+        _ => return None,
     })
 }
 

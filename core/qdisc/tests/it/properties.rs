@@ -124,6 +124,7 @@ fn limits_are_never_exceeded() {
             Spec::FqCodel(params) => {
                 assert!(held.packets <= params.limit_packets && held.bytes <= params.memory, "{place}");
             }
+            Spec::Pie(params) => assert!(held.packets <= params.limit_packets, "{place}"),
         }
         assert!(
             queue.stats().max_backlog.packets >= held.packets

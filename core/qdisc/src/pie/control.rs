@@ -1,0 +1,262 @@
+//! PIE's controller: the probability, and whether an arrival gets a signal.
+use super::meter::DrainMeter;
+use crate::{Ecn, Packet, Variant};
+use fathom_units::{Bytes, Duration, Ratio, Rng, Time};
+
+/// Below this accumulated probability nobody gets a signal, and from [`ACCUMULATED_HIGH`] on everybody, so that signals
+/// are spread. Source: RFC 8033 section 5.4.
+const ACCUMULATED_LOW: f64 = 0.85;
+/// See [`ACCUMULATED_LOW`].
+const ACCUMULATED_HIGH: f64 = 8.5;
+/// With less than half of the target's delay, a probability below this has no effect. Source: RFC 8033 section 4.1.
+const SAFE_PROBABILITY: f64 = 0.2;
+/// From this probability on it grows by at most [`MAX_STEP`] at once. Source: RFC 8033 section 5.5.
+const CAPPED_FROM: f64 = 0.1;
+/// See [`CAPPED_FROM`].
+const MAX_STEP: f64 = 0.02;
+/// The gains belong to a probability of 0.1 and more; below they are smaller by the factor beside the first bound that
+/// the probability is under. Source: RFC 8033 section 4.2.
+const GAINS: [(f64, f64); 6] =
+    [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+/// What is left of the probability after an update without congestion. Source: RFC 8033 section 4.2.
+const DECAY_RFC: f64 = 0.98;
+/// Linux takes away a 64th.
+const DECAY_LINUX: f64 = 63.0 / 64.0;
+/// Above this delay Linux adds [`MAX_STEP`].
+const HIGH_DELAY: Duration = Duration::from_millis(250);
+/// `alpha` and `beta` are in sixteenths of 1/s, as in tc.
+const GAIN_UNIT: f64 = 1.0 / 16.0;
+/// What RFC 8033 calls MEAN_PKTSIZE; the value is that of RFC 8034.
+const MEAN_PACKET: Bytes = Bytes(1024);
+/// An Ethernet interface's MTU with its header, in Linux's tests.
+const LINUX_MTU: Bytes = Bytes(1514);
+/// Linux has 2^56 for a probability of 1 and cuts at 2^64.
+const LINUX_MAX: f64 = 256.0;
+
+/// Parameters of PIE's controller.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PieControlParams {
+    /// Delay to hold; default 15 ms.
+    pub target: Duration,
+    /// Time between two updates of the probability; default 15 ms. A Linux kernel rounds it up to its timer's tick: at
+    /// HZ=100 the default is 20 ms, at HZ=250 16 ms.
+    pub tupdate: Duration,
+    /// Weight of the delay's distance from target, in sixteenths of 1/s; default 2.
+    pub alpha: u32,
+    /// Weight of the delay's change, in sixteenths of 1/s; default 20.
+    pub beta: u32,
+    /// Delay above target is tolerated for this long when congestion begins; default 150 ms.
+    pub max_burst: Duration,
+    /// Mark ECN-capable packets instead of dropping them while the probability is at most `mark_ecn_threshold`.
+    pub ecn: bool,
+    /// Above this probability ECN-capable packets are dropped too; default 10 %.
+    pub mark_ecn_threshold: Ratio,
+    /// Make the probability of a signal proportional to a packet's size.
+    pub bytemode: bool,
+    /// Take the delay from the backlog and the measured rate of departure instead of time stamps.
+    pub dq_rate_estimator: bool,
+    /// Whose rules.
+    ///
+    /// Linux: bursts are tolerated by the time between departures, not by updates; the probability decays only at a
+    /// delay of zero, and grows faster above 250 ms; it may exceed 1, because its bound is at 256; the floor is two
+    /// packets of 1514 bytes; a mark leaves the accumulated probability as it is where that alone made it.
+    pub variant: Variant,
+}
+
+/// What becomes of an arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    Pass,
+    Mark,
+    Drop,
+}
+
+/// The controller of one queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PieControl {
+    probability: f64,
+    accumulated: f64,
+    delay: Duration,
+    old_delay: Duration,
+    burst_left: Duration,
+    last_dequeue: Option<Time>,
+    meter: DrainMeter,
+}
+
+impl PieControl {
+    pub(crate) fn new(params: &PieControlParams) -> Self {
+        PieControl {
+            probability: 0.0,
+            accumulated: 0.0,
+            delay: Duration::ZERO,
+            old_delay: Duration::ZERO,
+            burst_left: params.max_burst,
+            last_dequeue: None,
+            meter: DrainMeter::default(),
+        }
+    }
+
+    /// When the first update is due on a queue made at time zero: Linux waits for half a second.
+    pub(crate) const fn first_update(params: &PieControlParams) -> Time {
+        match params.variant {
+            Variant::Rfc => Time::from_nanos(params.tupdate.as_nanos()),
+            Variant::Linux => Time::from_nanos(500_000_000),
+        }
+    }
+
+    /// Decides on `packet`, with `backlog` in the queue before it.
+    pub(crate) fn verdict<P: Packet>(
+        &mut self,
+        params: &PieControlParams,
+        packet: &P,
+        backlog: Bytes,
+        rng: &mut Rng,
+    ) -> Verdict {
+        if params.variant == Variant::Rfc && self.is_calm(params) {
+            self.burst_left = params.max_burst;
+        }
+        if !self.signals(params, packet.len(), backlog, rng) {
+            return Verdict::Pass;
+        }
+        let may_mark = self.probability <= params.mark_ecn_threshold.0;
+        if params.ecn && may_mark && packet.ecn() != Ecn::NotEct {
+            return Verdict::Mark;
+        }
+        self.on_drop();
+        Verdict::Drop
+    }
+
+    /// A drop, for whatever reason: the next signal is not due soon.
+    pub(crate) fn on_drop(&mut self) {
+        self.accumulated = 0.0;
+    }
+
+    fn signals(&mut self, params: &PieControlParams, len: Bytes, backlog: Bytes, rng: &mut Rng) -> bool {
+        if self.burst_left > Duration::ZERO || self.is_safe(params, backlog) {
+            return false;
+        }
+        let probability = self.scaled(params, len);
+        self.accumulated = if probability == 0.0 { 0.0 } else { self.accumulated + probability };
+        if self.accumulated < ACCUMULATED_LOW {
+            return false;
+        }
+        if self.accumulated >= ACCUMULATED_HIGH {
+            return true;
+        }
+        let hit = rng.chance(probability);
+        if hit {
+            self.accumulated = 0.0;
+        }
+        hit
+    }
+
+    /// A signal now would cost throughput: the delay is low, or there is next to no queue.
+    fn is_safe(&self, params: &PieControlParams, backlog: Bytes) -> bool {
+        let (delay, is_short) = match params.variant {
+            Variant::Rfc => (self.old_delay, backlog.get() <= 2 * MEAN_PACKET.get()),
+            Variant::Linux => (self.delay, backlog.get() < 2 * LINUX_MTU.get()),
+        };
+        is_short || delay < params.target / 2 && self.probability < SAFE_PROBABILITY
+    }
+
+    /// The probability for a packet of `len`.
+    fn scaled(&self, params: &PieControlParams, len: Bytes) -> f64 {
+        let share = |of: Bytes| len.get() as f64 / of.get() as f64;
+        match params.variant {
+            _ if !params.bytemode => self.probability,
+            // RFC 8034 section 4.2: so that large packets do not always get one.
+            Variant::Rfc => (self.probability * share(MEAN_PACKET)).min(ACCUMULATED_LOW),
+            Variant::Linux => self.probability * share(LINUX_MTU).min(1.0),
+        }
+    }
+
+    /// No congestion, and none before.
+    fn is_calm(&self, params: &PieControlParams) -> bool {
+        self.probability == 0.0 && self.delay < params.target / 2 && self.old_delay < params.target / 2
+    }
+
+    /// Notes a departure that leaves `backlog`.
+    pub(crate) fn on_dequeue(
+        &mut self,
+        params: &PieControlParams,
+        len: Bytes,
+        sojourn: Duration,
+        backlog: Bytes,
+        now: Time,
+    ) {
+        let passed = if params.dq_rate_estimator {
+            self.meter.on_dequeue(params.variant, len, backlog, now)
+        } else {
+            // With nothing left the delay of the next is none.
+            self.delay = if backlog == Bytes::ZERO { Duration::ZERO } else { sojourn };
+            let last = self.last_dequeue.replace(now);
+            last.map_or(Duration::ZERO, |last| now - last)
+        };
+        if params.variant == Variant::Linux {
+            self.burst_left = self.burst_left.saturating_sub(passed);
+        }
+    }
+
+    /// The update due every `tupdate`.
+    pub(crate) fn update(&mut self, params: &PieControlParams, backlog: Bytes) {
+        if params.dq_rate_estimator {
+            self.old_delay = self.delay;
+            self.delay = self.meter.delay(params.variant, backlog);
+        }
+        let ceiling = if params.variant == Variant::Linux { LINUX_MAX } else { 1.0 };
+        let wanted = self.probability + self.step(params);
+        self.probability = wanted.clamp(0.0, ceiling);
+        match params.variant {
+            Variant::Rfc => self.settle_rfc(params),
+            Variant::Linux => self.settle_linux(params, backlog, wanted > ceiling),
+        }
+        self.old_delay = self.delay;
+    }
+
+    /// How much the probability changes.
+    fn step(&self, params: &PieControlParams) -> f64 {
+        let delay = self.delay.as_secs_f64();
+        let distance = delay - params.target.as_secs_f64();
+        let change = delay - self.old_delay.as_secs_f64();
+        let full = (f64::from(params.alpha) * distance + f64::from(params.beta) * change) * GAIN_UNIT;
+        let divisor =
+            GAINS.iter().find(|(bound, _)| self.probability < *bound).map_or(1.0, |(_, divisor)| *divisor);
+        let mut step = full / divisor;
+        if self.probability >= CAPPED_FROM {
+            step = step.min(MAX_STEP);
+        }
+        if params.variant == Variant::Linux && self.delay > HIGH_DELAY {
+            step += MAX_STEP;
+        }
+        step
+    }
+
+    fn settle_rfc(&mut self, params: &PieControlParams) {
+        if self.delay < params.target / 2 && self.old_delay < params.target / 2 {
+            self.probability *= DECAY_RFC;
+        }
+        self.burst_left = self.burst_left.saturating_sub(params.tupdate);
+    }
+
+    fn settle_linux(&mut self, params: &PieControlParams, backlog: Bytes, was_cut: bool) {
+        let was_idle = self.delay == Duration::ZERO && self.old_delay == Duration::ZERO;
+        // No delay but a backlog: nothing is known of the delay.
+        if was_idle && backlog == Bytes::ZERO && !was_cut {
+            self.probability *= DECAY_LINUX;
+        }
+        if self.is_calm(params) && (!params.dq_rate_estimator || self.meter.is_known()) {
+            self.accumulated = 0.0;
+            self.burst_left = params.max_burst;
+            self.last_dequeue = None;
+            self.meter = DrainMeter::default();
+        }
+    }
+
+    /// A further update would change nothing before the next arrival.
+    pub(crate) fn is_at_rest(&self, params: &PieControlParams) -> bool {
+        let no_delay = self.delay == Duration::ZERO && self.old_delay == Duration::ZERO;
+        // Linux's updates take nothing of the allowance.
+        let no_burst = params.variant == Variant::Linux || self.burst_left == Duration::ZERO;
+        self.probability == 0.0 && no_delay && no_burst
+    }
+}

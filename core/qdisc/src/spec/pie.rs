@@ -1,0 +1,107 @@
+//! `pie`.
+use super::words::{Exact, Words};
+use super::{SpecError, Text};
+use crate::{PieControlParams, PieParams, Variant};
+use core::fmt;
+use fathom_units::{Duration, Ratio};
+
+impl Default for PieControlParams {
+    /// 15 ms, gains 2/16 and 20/16, bursts of 150 ms, no ECN. Source: RFC 8033 section 4; Linux has the same.
+    fn default() -> Self {
+        PieControlParams {
+            target: Duration::from_millis(15),
+            tupdate: Duration::from_millis(15),
+            alpha: 2,
+            beta: 20,
+            max_burst: Duration::from_millis(150),
+            ecn: false,
+            mark_ecn_threshold: Ratio(0.1),
+            bytemode: false,
+            dq_rate_estimator: false,
+            variant: Variant::Rfc,
+        }
+    }
+}
+impl Default for PieParams {
+    /// Those of Linux.
+    fn default() -> Self {
+        PieParams { control: PieControlParams::default(), limit_packets: 1000 }
+    }
+}
+
+/// In sixteenths of 1/s; Linux has the same bound.
+const MAX_GAIN: u64 = 32;
+const GAIN_EXPECTED: &str = "a whole number from 0 to 32, in sixteenths of 1/s";
+
+fn gain(words: &mut Words<'_>, word: &'static str) -> Result<u32, SpecError> {
+    words.number(word, 0..=MAX_GAIN, GAIN_EXPECTED).map(|gain| gain as u32)
+}
+
+/// Reads one word of the controller; false if `word` is none of them.
+pub(super) fn control(
+    words: &mut Words<'_>,
+    word: &'static str,
+    params: &mut PieControlParams,
+) -> Result<bool, SpecError> {
+    match word {
+        "variant" => params.variant = words.variant()?,
+        "target" => params.target = words.duration(word)?,
+        "tupdate" => params.tupdate = words.duration(word)?,
+        "alpha" => params.alpha = gain(words, word)?,
+        "beta" => params.beta = gain(words, word)?,
+        "max_burst" => params.max_burst = words.duration(word)?,
+        "ecn" => params.ecn = true,
+        "noecn" => params.ecn = false,
+        "mark_ecn_threshold" => params.mark_ecn_threshold = words.ratio(word)?,
+        "bytemode" => params.bytemode = true,
+        "nobytemode" => params.bytemode = false,
+        "dq_rate_estimator" => params.dq_rate_estimator = true,
+        "no_dq_rate_estimator" => params.dq_rate_estimator = false,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+impl Text for PieParams {
+    const NAME: &'static str = "pie";
+    const WORDS: &'static [&'static str] = &[
+        "variant",
+        "limit",
+        "target",
+        "tupdate",
+        "alpha",
+        "beta",
+        "max_burst",
+        "ecn",
+        "noecn",
+        "mark_ecn_threshold",
+        "bytemode",
+        "nobytemode",
+        "dq_rate_estimator",
+        "no_dq_rate_estimator",
+    ];
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut params = PieParams::default();
+        while let Some(word) = words.next_known()? {
+            if !control(words, word, &mut params.control)? {
+                params.limit_packets = words.packets("limit")?;
+            }
+        }
+        Ok(params)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " variant {} limit {}p {}", self.control.variant, self.limit_packets, self.control)
+    }
+}
+
+/// All but the variant, which stands first in a discipline's text.
+impl fmt::Display for PieControlParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |on: bool, yes: &'static str, no: &'static str| if on { yes } else { no };
+        write!(f, "target {} tupdate {}", Exact(self.target), Exact(self.tupdate))?;
+        write!(f, " alpha {} beta {} max_burst {}", self.alpha, self.beta, Exact(self.max_burst))?;
+        write!(f, " {} mark_ecn_threshold {}", word(self.ecn, "ecn", "noecn"), self.mark_ecn_threshold.0)?;
+        write!(f, " {}", word(self.bytemode, "bytemode", "nobytemode"))?;
+        write!(f, " {}", word(self.dq_rate_estimator, "dq_rate_estimator", "no_dq_rate_estimator"))
+    }
+}
