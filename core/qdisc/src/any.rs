@@ -1,8 +1,8 @@
 //! Any of the disciplines behind one type, without a virtual call per packet.
 use crate::spec::{Text, read};
 use crate::{
-    Backlog, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams, MarkReason, Packet,
-    Qdisc, Sink, SpecError, Stats,
+    Backlog, Cake, CakeParams, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams,
+    MarkReason, Packet, Qdisc, Sink, SpecError, Stats,
 };
 use crate::{Pie, PieParams};
 use core::fmt;
@@ -78,6 +78,8 @@ disciplines! {
     FqCodel(FqCodelParams);
     /// PIE, RFC 8033.
     Pie(PieParams);
+    /// CAKE.
+    Cake(CakeParams);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.

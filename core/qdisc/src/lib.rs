@@ -8,6 +8,7 @@
 extern crate alloc;
 
 mod any;
+mod cake;
 mod codel;
 mod contract;
 mod fifo;
@@ -19,6 +20,7 @@ mod store;
 mod timer;
 
 pub use any::{AnyQdisc, Spec};
+pub use cake::{AckFilter, Cake, CakeParams, Cells, Diffserv, Framing, Isolation, SizeBase, TinParams};
 pub use codel::{Codel, CodelParams, ControlParams};
 pub use contract::{Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Variant};
 pub use fifo::{DropFrom, Fifo, FifoParams, Limit};

@@ -1,4 +1,5 @@
 //! The text form of a queue discipline and its parameters, in the words of `tc(8)`.
+mod cake;
 mod codel;
 mod error;
 mod fifo;

@@ -37,6 +37,23 @@ impl<P: Packet> Store<P> {
         self.bytes -= stored.packet.len();
         Some(stored)
     }
+    /// Takes out the packet at `place`, counted from the head.
+    pub(crate) fn remove(&mut self, place: usize) -> Option<Stored<P>> {
+        let stored = self.packets.remove(place)?;
+        self.bytes -= stored.packet.len();
+        Some(stored)
+    }
+    /// From the head on.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Stored<P>> {
+        self.packets.iter()
+    }
+    /// Packets held.
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+    pub(crate) fn last(&self) -> Option<&Stored<P>> {
+        self.packets.back()
+    }
     pub(crate) fn head(&self) -> Option<&Stored<P>> {
         self.packets.front()
     }

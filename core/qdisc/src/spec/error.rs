@@ -46,6 +46,8 @@ pub enum SpecError {
     NoLimit,
     /// `fifo limit <time> drop tail`: see [`Limit::Sojourn`].
     TailOfTime,
+    /// `cake nat`: no address translation is to be looked up here.
+    Nat,
 }
 
 impl fmt::Display for SpecError {
@@ -64,6 +66,9 @@ impl fmt::Display for SpecError {
             SpecError::Unit { word, error } => write!(f, "{word}: {error}"),
             SpecError::Value { word, text, expected } => {
                 write!(f, "{word} \"{text}\" will not do (expected {expected})")
+            }
+            SpecError::Nat => {
+                write!(f, "cake sees packets with their own addresses, not behind a NAT (leave out \"nat\")")
             }
             SpecError::NoLimit => write!(f, "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
             SpecError::TailOfTime => {

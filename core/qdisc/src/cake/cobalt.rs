@@ -1,0 +1,210 @@
+//! COBALT: CoDel that forgets slowly instead of at once, beside BLUE for flows that do not listen. Source: Høiland-
+//! Jørgensen et al., "Piece of CAKE" (arXiv:1804.07617) section 3.2; constants of `sch_cake`.
+use fathom_units::{Duration, Rng, Time};
+
+/// BLUE's steps in units of 2^-32: 1/256 up for an overflow, 1/4096 down for an empty queue.
+const BLUE_UP: u32 = 1 << 24;
+const BLUE_DOWN: u32 = 1 << 20;
+/// Up to here the inverse root is exact. Further on one Newton step a count is: the error is below 3/8 count^-2.
+const EXACT_ROOTS: u32 = 16;
+/// 1 in units of 2^-32, as nearly as fits.
+const ONE: u32 = u32::MAX;
+
+/// What COBALT is set to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct CobaltParams {
+    pub(super) target: Duration,
+    pub(super) interval: Duration,
+    /// Time of a full packet at the tin's rate.
+    pub(super) packet_time: Duration,
+}
+
+impl CobaltParams {
+    /// Up to this sojourn there is no standing queue. A few packets of a slow line are none either, nor, on ingress, two
+    /// of each of the `bulk_flows`: less would keep some of them from having one in flight.
+    pub(super) fn acceptable(&self, bulk_flows: u32) -> Duration {
+        self.target.max(self.packet_time * 4).max(self.packet_time * 2 * u64::from(bulk_flows))
+    }
+}
+
+/// What is to be done with a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Signal {
+    pub(super) mark: bool,
+    pub(super) drop: bool,
+}
+
+/// COBALT's memory of one queue.
+///
+/// Two things differ from Linux 6.12, both towards what the comments there describe. A queue that never signalled waits a
+/// whole interval above target before it first does (there its inverse root is 0, so that it signals on the next packet);
+/// so does one that was idle for an interval.
+#[derive(Clone, Debug)]
+pub(super) struct Cobalt {
+    /// Signals since it began, less those forgotten since.
+    count: u32,
+    /// 1/sqrt(count) in units of 2^-32.
+    inverse_root: u32,
+    /// When the next signal is due; below target, when the next one is forgotten.
+    next: Time,
+    /// The sojourn was last above target.
+    dropping: bool,
+    /// BLUE's probability in units of 2^-32, and when it changed.
+    probability: u32,
+    changed: Option<Time>,
+}
+
+impl Cobalt {
+    pub(super) const fn new() -> Self {
+        Cobalt {
+            count: 0,
+            inverse_root: ONE,
+            next: Time::ZERO,
+            dropping: false,
+            probability: 0,
+            changed: None,
+        }
+    }
+
+    /// What to do with a packet taken off the queue: it was `above` the acceptable sojourn, and is `markable`.
+    pub(super) fn judge(
+        &mut self,
+        interval: Duration,
+        above: bool,
+        markable: bool,
+        now: Time,
+        rng: &mut Rng,
+    ) -> Signal {
+        let due = self.is_due(now);
+        if above && !self.dropping {
+            self.count = self.count.max(1);
+            self.next = now + self.step(interval);
+        }
+        self.dropping = above;
+        let mut signal = Signal::default();
+        if due && above {
+            signal = Signal { mark: markable, drop: !markable };
+            self.count_to(self.count.saturating_add(1), interval);
+        } else {
+            self.forget(due, interval, now);
+        }
+        // Without regard to ECN: whoever fills the buffer did not heed it.
+        signal.drop |= self.probability > 0 && (rng.next_u64() as u32) < self.probability;
+        if self.count == 0 {
+            // From here on this is when the queue has been quiet for an interval.
+            self.next = now + interval;
+        } else if !signal.drop {
+            // Marks come one to a packet: those missed are not made up for.
+            self.next = self.next.max(now);
+        }
+        signal
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.count > 0 && now >= self.next
+    }
+    fn step(&self, interval: Duration) -> Duration {
+        let nanos = (u128::from(interval.as_nanos()) * u128::from(self.inverse_root)) >> 32;
+        Duration::from_nanos(nanos as u64)
+    }
+    /// Sets the count, and from when it was due on, when it is due next.
+    fn count_to(&mut self, count: u32, interval: Duration) {
+        self.count = count;
+        self.inverse_root =
+            if count < EXACT_ROOTS { exact(count) } else { refined(self.inverse_root, count) };
+        self.next += self.step(interval);
+    }
+    fn forget(&mut self, mut due: bool, interval: Duration, now: Time) {
+        while due {
+            self.count_to(self.count - 1, interval);
+            due = self.is_due(now);
+        }
+    }
+
+    /// The queue lost a packet for lack of room.
+    pub(super) fn overflowed(&mut self, target: Duration, now: Time) {
+        if self.may_change(target, now) {
+            self.probability = self.probability.saturating_add(BLUE_UP);
+            self.changed = Some(now);
+        }
+        self.dropping = true;
+        self.next = now;
+        self.count = self.count.max(1);
+    }
+    /// The queue's turn came and it was empty.
+    pub(super) fn was_empty(&mut self, params: &CobaltParams, now: Time) {
+        if self.probability > 0 && self.may_change(params.target, now) {
+            self.probability = self.probability.saturating_sub(BLUE_DOWN);
+            self.changed = Some(now);
+        }
+        self.dropping = false;
+        if self.is_due(now) {
+            self.count_to(self.count - 1, params.interval);
+        }
+    }
+    fn may_change(&self, target: Duration, now: Time) -> bool {
+        self.changed.is_none_or(|changed| now.saturating_since(changed) > target)
+    }
+    /// Nothing is left to forget.
+    pub(super) fn is_at_rest(&self, now: Time) -> bool {
+        self.probability == 0 && self.count == 0 && now >= self.next
+    }
+}
+
+fn exact(count: u32) -> u32 {
+    // A float to integer cast saturates: 1 becomes `ONE`.
+    (4_294_967_296.0 / libm::sqrt(f64::from(count.max(1))) + 0.5) as u32
+}
+
+/// One Newton step for 1/sqrt(count) from `near`, its value at a neighbouring count: near (3 - count near^2) / 2.
+fn refined(near: u32, count: u32) -> u32 {
+    let square = (u64::from(near) * u64::from(near)) >> 32;
+    let bracket = (3_u64 << 32).saturating_sub(u64::from(count) * square);
+    ((u128::from(near) * u128::from(bracket)) >> 33) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_inverse_root_is_exact_up_to_15_and_good_beyond_in_either_direction() {
+        let mut cobalt = Cobalt::new();
+        let mut error_at = |count: u32| {
+            cobalt.count_to(count, Duration::ZERO);
+            let right = 4_294_967_296.0 / libm::sqrt(f64::from(count.max(1)));
+            libm::fabs(f64::from(cobalt.inverse_root) / right - 1.0)
+        };
+        let up: Vec<f64> = (1..100_000).map(&mut error_at).collect();
+        let down: Vec<f64> = (0..99_999).rev().map(&mut error_at).collect();
+        let worst = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
+        assert!(worst(&up[..15]) < 1e-9 && worst(&down[down.len() - 15..]) < 1e-9);
+        // 3/8 / 16^2 = 0.0015.
+        assert!(worst(&up) < 0.002 && worst(&down) < 0.002, "{} {}", worst(&up), worst(&down));
+    }
+
+    #[test]
+    fn blue_goes_up_on_overflow_and_down_on_empty_once_a_target() {
+        let params = CobaltParams {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            packet_time: Duration::ZERO,
+        };
+        let mut cobalt = Cobalt::new();
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        for ms in [0, 1, 5, 6, 11, 12] {
+            cobalt.overflowed(params.target, at(ms));
+        }
+        // At 0, 6 and 12 ms; 5 ms after the last change is not more than a target.
+        assert_eq!(cobalt.probability, 3 * BLUE_UP);
+        for ms in [13, 18, 20, 24] {
+            cobalt.was_empty(&params, at(ms));
+        }
+        assert_eq!(cobalt.probability, 3 * BLUE_UP - 2 * BLUE_DOWN);
+        (0..2000).for_each(|n| cobalt.was_empty(&params, at(30 + 6 * n)));
+        assert!(cobalt.probability == 0 && cobalt.is_at_rest(at(20_000)), "{cobalt:?}");
+        (0..300).for_each(|n| cobalt.overflowed(params.target, at(30_000 + 6 * n)));
+        assert_eq!(cobalt.probability, u32::MAX);
+    }
+}

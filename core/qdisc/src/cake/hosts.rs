@@ -1,0 +1,28 @@
+//! Hosts of one side of the line, with how many bulk flows each has.
+use super::hash::{PLACES, Tags};
+
+/// The hosts that flows come from, or those that they go to.
+pub(super) struct Hosts {
+    tags: Tags,
+    bulk_flows: [u16; PLACES],
+}
+
+impl Hosts {
+    pub(super) const fn new() -> Self {
+        Hosts { tags: Tags::new(), bulk_flows: [0; PLACES] }
+    }
+    /// The place of the host with this hash. A host without bulk flows may lose its place: there is nothing to remember.
+    pub(super) fn place(&mut self, hash: u64) -> u16 {
+        let bulk_flows = &self.bulk_flows;
+        self.tags.find(hash, |place| bulk_flows[place] > 0).place as u16
+    }
+    pub(super) fn add_bulk_flow(&mut self, host: u16) {
+        self.bulk_flows[usize::from(host)] += 1;
+    }
+    pub(super) fn remove_bulk_flow(&mut self, host: u16) {
+        self.bulk_flows[usize::from(host)] -= 1;
+    }
+    pub(super) fn bulk_flows(&self, host: u16) -> u32 {
+        u32::from(self.bulk_flows[usize::from(host)])
+    }
+}

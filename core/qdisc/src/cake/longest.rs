@@ -1,0 +1,96 @@
+//! Which queue of all is the longest, kept up with every packet.
+use alloc::vec::Vec;
+
+const NOWHERE: u32 = u32::MAX;
+
+/// A heap of the queues that hold something, by their bytes.
+pub(super) struct Longest {
+    /// Bytes and queue; each entry has at least the bytes of the two below it.
+    heap: Vec<(u64, u32)>,
+    /// Where in the heap a queue is.
+    places: Vec<u32>,
+}
+
+impl Longest {
+    pub(super) fn new(queues: usize) -> Self {
+        Longest { heap: Vec::with_capacity(queues), places: (0..queues).map(|_| NOWHERE).collect() }
+    }
+    pub(super) fn queue(&self) -> Option<usize> {
+        self.heap.first().map(|(_, queue)| *queue as usize)
+    }
+    /// `queue` holds `bytes` now.
+    pub(super) fn set(&mut self, queue: usize, bytes: u64) {
+        let place = self.places[queue];
+        match (place, bytes) {
+            (NOWHERE, 0) => {}
+            (NOWHERE, _) => {
+                self.heap.push((bytes, queue as u32));
+                self.up(self.heap.len() - 1);
+            }
+            (_, 0) => self.remove(place as usize),
+            _ => {
+                self.heap[place as usize].0 = bytes;
+                self.settle(place as usize);
+            }
+        }
+    }
+
+    fn remove(&mut self, place: usize) {
+        let (_, queue) = self.heap.swap_remove(place);
+        self.places[queue as usize] = NOWHERE;
+        if place < self.heap.len() {
+            self.settle(place);
+        }
+    }
+    fn settle(&mut self, place: usize) {
+        let place = self.up(place);
+        self.down(place);
+    }
+    fn up(&mut self, mut place: usize) -> usize {
+        let entry = self.heap[place];
+        while place > 0 && self.heap[(place - 1) / 2].0 < entry.0 {
+            self.put(place, self.heap[(place - 1) / 2]);
+            place = (place - 1) / 2;
+        }
+        self.put(place, entry);
+        place
+    }
+    fn down(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        loop {
+            let children = (2 * place + 1)..(2 * place + 3).min(self.heap.len());
+            let Some(larger) = children.rev().max_by_key(|child| self.heap[*child].0) else { break };
+            if self.heap[larger].0 <= entry.0 {
+                break;
+            }
+            self.put(place, self.heap[larger]);
+            place = larger;
+        }
+        self.put(place, entry);
+    }
+    fn put(&mut self, place: usize, entry: (u64, u32)) {
+        self.heap[place] = entry;
+        self.places[entry.1 as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Rng;
+
+    #[test]
+    fn it_is_the_longest_that_a_search_finds() {
+        for seed in 0..20 {
+            let (mut rng, mut longest, mut bytes) = (Rng::new(seed), Longest::new(50), [0_u64; 50]);
+            for step in 0..2000 {
+                let queue = rng.below(50) as usize;
+                bytes[queue] = if rng.chance(0.3) { 0 } else { rng.below(40) };
+                longest.set(queue, bytes[queue]);
+                let most = bytes.iter().copied().max().filter(|most| *most > 0);
+                let got = longest.queue().map(|queue| bytes[queue]);
+                assert_eq!(got, most, "seed {seed}, step {step}");
+            }
+        }
+    }
+}

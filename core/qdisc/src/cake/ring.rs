@@ -1,0 +1,75 @@
+//! Lists of flows in the order of their turns, linked through a table, so that a flow leaves the middle of one at once.
+use super::hash::PLACES;
+use alloc::boxed::Box;
+
+/// The lists of one tin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum List {
+    /// Flows that came lately and may be sparse.
+    New,
+    /// Flows that have used up a turn.
+    Old,
+    /// Empty ones whose state is not at rest.
+    Decaying,
+}
+
+const ENDS: usize = 3;
+
+impl List {
+    const fn end(self) -> usize {
+        PLACES + self as usize
+    }
+}
+
+/// Three rings, each through an end of its own that is no flow.
+pub(super) struct Rings {
+    next: Box<[u16]>,
+    before: Box<[u16]>,
+}
+
+impl Rings {
+    pub(super) fn new() -> Self {
+        let alone: Box<[u16]> = (0..PLACES + ENDS).map(|place| place as u16).collect();
+        Rings { next: alone.clone(), before: alone }
+    }
+    pub(super) fn first(&self, list: List) -> Option<usize> {
+        let first = usize::from(self.next[list.end()]);
+        (first != list.end()).then_some(first)
+    }
+    /// Takes `flow` out of the list that it is in, if it is in any.
+    pub(super) fn take_out(&mut self, flow: usize) {
+        let (next, before) = (self.next[flow], self.before[flow]);
+        self.next[usize::from(before)] = next;
+        self.before[usize::from(next)] = before;
+        (self.next[flow], self.before[flow]) = (flow as u16, flow as u16);
+    }
+    /// Puts `flow` last in `list`, and takes it out of where it was.
+    pub(super) fn move_to(&mut self, list: List, flow: usize) {
+        self.take_out(flow);
+        let (end, last) = (list.end(), self.before[list.end()]);
+        self.next[usize::from(last)] = flow as u16;
+        (self.next[flow], self.before[flow]) = (end as u16, last);
+        self.before[end] = flow as u16;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn flows_leave_from_anywhere_and_come_last() {
+        let mut rings = Rings::new();
+        (0..4).for_each(|flow| rings.move_to(List::New, flow));
+        rings.move_to(List::Old, 2);
+        rings.move_to(List::New, 0);
+        let mut order = vec![];
+        while let Some(flow) = rings.first(List::New) {
+            order.push(flow);
+            rings.take_out(flow);
+        }
+        assert_eq!((order, rings.first(List::Old)), (vec![1, 3, 0], Some(2)));
+        assert_eq!(rings.first(List::Decaying), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! The way out: which tin, which queue, and whether its packet goes, is marked or is dropped.
+use super::cobalt::Signal;
+use super::shaper::Moment;
+use super::{Place, State};
+use crate::store::Stored;
+use crate::{DropReason, Ecn, MarkReason, Packet, Sink};
+use fathom_units::{Duration, Time};
+
+/// What came of the turn of a queue.
+enum Taken<P> {
+    Sent(P, Duration),
+    /// On ingress a drop is charged like a packet sent, and it is the next queue's turn.
+    Dropped,
+    Empty,
+}
+
+impl<P: Packet> State<P> {
+    pub(super) fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        let mut is_first = true;
+        while self.backlog.packets > 0 && self.shaper.ready_at() <= now {
+            let tin = if self.shaper.shapes() { self.tin_by_clock(now) } else { self.tin_by_weight() };
+            if let Some(sent) = self.serve(tin, &mut is_first, now, sink) {
+                return Some(sent);
+            }
+        }
+        None
+    }
+
+    /// The highest tin that keeps to its rate, or else the one that is back to it soonest.
+    fn tin_by_clock(&self, now: Time) -> usize {
+        let now = Moment::at(now);
+        let (mut best, mut soonest) = (0, None);
+        for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active()) {
+            let next = tin.clock.next();
+            if next <= now || soonest.is_none_or(|soonest| next <= soonest) {
+                (best, soonest) = (number, Some(next));
+            }
+        }
+        best
+    }
+
+    /// The next tin in a weighted deficit round robin. There is one, since there are packets.
+    fn tin_by_weight(&mut self) -> usize {
+        loop {
+            let tin = &mut self.tins[self.current];
+            if tin.is_active() && tin.deficit >= 0 {
+                return self.current;
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.weight;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+
+    /// The turn of a tin: its packet, or `None` if a queue was found empty, after which it may be another tin's.
+    fn serve(
+        &mut self,
+        tin: usize,
+        is_first: &mut bool,
+        now: Time,
+        sink: &mut impl Sink<P>,
+    ) -> Option<(P, Duration)> {
+        loop {
+            let queue = self.tins[tin].turn(core::mem::take(is_first))?;
+            if self.tins[tin].flows[queue].deficit <= 0 {
+                self.tins[tin].requeue(queue, &mut self.rng);
+                continue;
+            }
+            match self.take(Place { tin, queue }, now, sink) {
+                Taken::Sent(packet, sojourn) => return Some((packet, sojourn)),
+                Taken::Dropped => {}
+                Taken::Empty => return None,
+            }
+        }
+    }
+
+    /// The next packet of a queue, past those that are to be dropped. The last one may be marked, but always goes.
+    fn take(&mut self, place: Place, now: Time, sink: &mut impl Sink<P>) -> Taken<P> {
+        loop {
+            let Some(stored) = self.pop(place) else {
+                self.tins[place.tin].was_empty(place.queue, now);
+                return Taken::Empty;
+            };
+            let (tin, is_ingress) = (&mut self.tins[place.tin], self.params.ingress);
+            let signal = tin.judge(place.queue, &stored, is_ingress, now, &mut self.rng);
+            if !signal.drop || tin.flows[place.queue].store.len() == 0 {
+                let (packet, sojourn) = self.send(place, stored, signal, now, sink);
+                return Taken::Sent(packet, sojourn);
+            }
+            let charged = self.drop_charged(place, stored, DropReason::Aqm, now, sink);
+            if is_ingress {
+                self.spend(place, charged);
+                return Taken::Dropped;
+            }
+        }
+    }
+
+    fn send(
+        &mut self,
+        place: Place,
+        stored: Stored<P>,
+        signal: Signal,
+        now: Time,
+        sink: &mut impl Sink<P>,
+    ) -> (P, Duration) {
+        let (sojourn, mut packet) = (stored.sojourn(now), stored.packet);
+        if signal.mark && packet.ecn() != Ecn::NotEct {
+            packet.set_ce();
+            sink.marked(&packet, MarkReason::Aqm, now);
+        }
+        let charged = self.params.framing.charged(&packet);
+        self.tins[place.tin].clock.charge(charged, now);
+        self.shaper.charge_sent(charged);
+        self.spend(place, charged);
+        (packet, sojourn)
+    }
+
+    /// Takes what was charged off the turns of a queue and of its tin.
+    fn spend(&mut self, place: Place, charged: u64) {
+        let tin = &mut self.tins[place.tin];
+        tin.flows[place.queue].deficit -= charged as i64;
+        tin.deficit -= charged as i64;
+    }
+}
