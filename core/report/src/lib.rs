@@ -16,6 +16,7 @@ mod live;
 mod rows;
 mod summary;
 mod svg;
+mod sweep;
 mod terminal;
 
 use fathom_diagnose::Diagnosis;
@@ -29,6 +30,7 @@ pub use html::html;
 pub use live::LiveView;
 pub use summary::summary;
 pub use svg::svg;
+pub use sweep::sweep_page;
 
 /// What the terminal can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

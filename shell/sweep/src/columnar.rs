@@ -1,5 +1,5 @@
 //! The finished table as Parquet, for notebooks: texts for what was set, numbers for what came out.
-use crate::table::split;
+use crate::table::read_rows;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::{ParquetError, Result};
@@ -7,7 +7,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,9 +16,8 @@ use std::sync::Arc;
 /// # Errors
 /// Reading, writing, or a value that is no number.
 pub fn write_parquet(csv: &Path, to: &Path, texts: usize) -> Result<()> {
-    let mut lines = BufReader::new(File::open(csv)?).lines();
-    let names = split(&lines.next().ok_or_else(|| ParquetError::General("an empty table".into()))??);
-    let rows = lines.map(|line| Ok(split(&line?))).collect::<Result<Vec<_>>>()?;
+    let table = read_rows(csv)?;
+    let (names, rows) = table.split_first().ok_or_else(|| ParquetError::General("an empty table".into()))?;
     let is_text = |column: usize| column < texts || column + 1 == names.len();
     let fields = names.iter().enumerate().map(|(at, name)| Ok(Arc::new(field(name, is_text(at))?)));
     let schema = Type::group_type_builder("sweep").with_fields(fields.collect::<Result<_>>()?).build()?;

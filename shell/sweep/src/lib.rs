@@ -15,7 +15,7 @@ pub use axis::{Axis, AxisError};
 pub use columnar::write_parquet;
 pub use grid::Grid;
 pub use run::{Sweep, SweepError};
-pub use table::TableError;
+pub use table::{TableError, read_rows};
 
 /// How far a sweep is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

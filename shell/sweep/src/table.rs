@@ -116,3 +116,11 @@ pub(crate) fn split(line: &str) -> Vec<String> {
     values.push(value);
     values
 }
+
+/// All rows of the table at `path`, the names first.
+///
+/// # Errors
+/// Reading.
+pub fn read_rows(path: &Path) -> io::Result<Vec<Vec<String>>> {
+    BufReader::new(File::open(path)?).lines().map(|line| Ok(split(&line?))).collect()
+}

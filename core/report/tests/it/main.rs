@@ -5,3 +5,4 @@ mod hostile;
 #[path = "../../../diagnose/tests/it/line.rs"]
 mod line;
 mod run_file_bytes;
+mod sweep;
