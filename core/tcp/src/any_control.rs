@@ -1,5 +1,8 @@
 //! Any of the congestion controls behind one type, without a virtual call per ACK.
-use crate::{AckEvent, Cause, Control, Cubic, Friendliness, Reno, Window, WindowEvent};
+use crate::{
+    AckEvent, Bbr, Cause, Control, Cubic, Dctcp, Friendliness, Ledbat, Reno, Vegas, Window, WindowEvent,
+};
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
@@ -111,6 +114,14 @@ controls! {
     Reno "reno" (Reno) = |_config| Reno::new();
     /// CUBIC with HyStart, RFC 9438.
     Cubic "cubic" (Cubic) = Cubic::new;
+    /// BBR version 1, on the heap because it is large.
+    Bbr "bbr" (Box<Bbr>) = |config| Box::new(Bbr::new(config));
+    /// DCTCP, RFC 8257.
+    Dctcp "dctcp" (Dctcp) = |_config| Dctcp::new();
+    /// Vegas.
+    Vegas "vegas" (Vegas) = |_config| Vegas::new();
+    /// LEDBAT, RFC 6817, on the heap because it is large.
+    Ledbat "ledbat" (Box<Ledbat>) = |config| Box::new(Ledbat::new(config));
 }
 
 impl fmt::Display for ControlKind {

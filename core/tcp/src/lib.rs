@@ -8,14 +8,22 @@
 extern crate alloc;
 
 mod any_control;
+mod bbr;
 mod control;
 mod cubic;
+mod dctcp;
 mod hystart;
+mod ledbat;
 mod reno;
 mod segment;
+mod vegas;
 
 pub use any_control::{AnyControl, ControlConfig, ControlKind, UnknownControl};
+pub use bbr::{Bbr, BbrMode};
 pub use control::{AckEvent, Cause, Control, RateSample, Recovery, Window, WindowEvent};
 pub use cubic::{Cubic, Friendliness};
+pub use dctcp::Dctcp;
+pub use ledbat::Ledbat;
 pub use reno::Reno;
 pub use segment::{Ack, Data, SackRange};
+pub use vegas::Vegas;

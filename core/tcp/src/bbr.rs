@@ -1,0 +1,203 @@
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00) as in Linux: a model of the path's rate and RTT, no reaction to
+//! single losses. Rates are in packets per microsecond, scaled by 2^24, gains in 256ths.
+mod aggregation;
+mod filter;
+mod model;
+mod output;
+mod policer;
+
+use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Window, WindowEvent};
+use aggregation::Aggregation;
+use fathom_units::{Duration, Rate, Rng, Time};
+use filter::MaxFilter;
+use policer::Policer;
+
+const RATE_SHIFT: u32 = 24;
+const RATE_ONE: u64 = 1 << RATE_SHIFT;
+/// A gain of 1.
+const UNIT: u64 = 256;
+/// 2 / ln 2: the least with which the sending rate doubles each round.
+const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
+/// Its inverse: the queue of startup is gone in one round.
+const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
+/// Windows of two rate-delay products cover delayed and stretched ACKs.
+const CWND_GAIN: u64 = 2 * UNIT;
+/// One phase looks for more, the next drains what that queued, and six cruise.
+const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+/// Of the phases, all but the draining one may be the first.
+const FIRST_PHASES: u64 = 7;
+/// How long a smallest RTT is believed.
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+/// How long the window is small to find the smallest RTT anew.
+const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+/// Smallest window, in packets.
+const MIN_CWND: u32 = 4;
+/// Window before there is an RTT, RFC 6928.
+const INITIAL_CWND: u32 = 10;
+/// The pipe is full when the rate has not grown by a quarter for three rounds.
+const FULL_PIPE_GROWTH: (u64, u64) = (5, 4);
+const FULL_PIPE_ROUNDS: u8 = 3;
+/// Packets leave 1 % slower than the model says, so that no queue stays.
+const PACING_PERCENT: u64 = 99;
+/// Below this rate packets leave one by one, above in pairs at least.
+const PAIRS_FROM: u64 = 1_200_000 / 8;
+/// About 1 ms of the pacing rate goes out as one super-packet,
+const BURST_SHIFT: u32 = 10;
+/// if it has no more bytes than this: 64 KiB less headers.
+const MOST_BURST: u64 = 65_536 - 1 - 320;
+/// RTT that is assumed before there is one, for the first pacing rate.
+const NOMINAL_RTT: Duration = Duration::from_millis(1);
+
+/// `packets` in `time`, as a rate.
+fn packet_rate(packets: u64, time: Duration) -> u64 {
+    (packets << RATE_SHIFT) / (time.as_nanos() / 1_000).max(1)
+}
+
+/// Packets that a rate delivers in `time`, cut off.
+fn packets_in(rate: u64, time: Duration) -> u64 {
+    rate.saturating_mul(time.as_nanos() / 1_000) >> RATE_SHIFT
+}
+
+/// What BBR is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BbrMode {
+    /// Doubles the rate each round until the pipe is full.
+    Startup,
+    /// Drains the queue that this made.
+    Drain,
+    /// Cruises, and looks for more every eighth RTT.
+    ProbeBw,
+    /// Sends little to find the smallest RTT.
+    ProbeRtt,
+}
+
+/// BBR version 1.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    mss: u64,
+    rng: Rng,
+    mode: BbrMode,
+    pacing_gain: u64,
+    cwnd_gain: u64,
+    rates: MaxFilter,
+    policer: Policer,
+    aggregation: Aggregation,
+    round: u64,
+    /// The round ends with a packet that was sent when this many had been delivered.
+    round_end: u64,
+    is_round_start: bool,
+    min_rtt: Option<Duration>,
+    min_rtt_at: Time,
+    probe_rtt_ends: Option<Time>,
+    probe_rtt_had_round: bool,
+    /// Packets delivered since the start of the connection, as of the last ACK.
+    delivered: u64,
+    /// Packets sent while this many had been delivered were held back by ProbeRTT, not by the path.
+    held_back: (u64, u64),
+    cycle: usize,
+    cycle_start: Time,
+    full_rate: u64,
+    full_rounds: u8,
+    is_pipe_full: bool,
+    recovery: Recovery,
+    conserves_packets: bool,
+    /// The window to go back to after recovery or ProbeRTT.
+    prior_cwnd: u32,
+    restarts_from_idle: bool,
+    has_rtt: bool,
+    /// Bytes per second.
+    pacing: u64,
+    /// Packets of one burst.
+    burst: u32,
+}
+
+impl Bbr {
+    /// At the start of a connection.
+    #[must_use]
+    pub fn new(config: &ControlConfig) -> Self {
+        Bbr {
+            mss: u64::from(config.mss.max(1)),
+            rng: Rng::stream(config.seed, "bbr"),
+            mode: BbrMode::Startup,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            rates: MaxFilter::new(),
+            policer: Policer::new(),
+            aggregation: Aggregation::new(),
+            round: 0,
+            round_end: 0,
+            is_round_start: false,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            probe_rtt_ends: None,
+            probe_rtt_had_round: false,
+            delivered: 0,
+            held_back: (0, 0),
+            cycle: 0,
+            cycle_start: Time::ZERO,
+            full_rate: 0,
+            full_rounds: 0,
+            is_pipe_full: false,
+            recovery: Recovery::Open,
+            conserves_packets: false,
+            prior_cwnd: 0,
+            restarts_from_idle: false,
+            has_rtt: false,
+            pacing: 0,
+            burst: 1,
+        }
+    }
+    /// What it is doing.
+    pub const fn mode(&self) -> BbrMode {
+        self.mode
+    }
+    /// Pacing rate over estimated rate, in 256ths.
+    pub const fn pacing_gain(&self) -> u64 {
+        self.pacing_gain
+    }
+    /// The estimated rate of the path, payload only.
+    pub fn estimated_rate(&self) -> Rate {
+        Rate::from_bits_per_second(8 * self.bytes_per_second(self.rate(), UNIT))
+    }
+    fn rate(&self) -> u64 {
+        self.policer.rate().unwrap_or(self.rates.max())
+    }
+    fn bytes_per_second(&self, rate: u64, gain: u64) -> u64 {
+        let scaled = u128::from(rate) * u128::from(self.mss * gain * 1_000_000 / UNIT);
+        u64::try_from(scaled >> RATE_SHIFT).unwrap_or(u64::MAX)
+    }
+}
+
+impl Control for Bbr {
+    fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
+        self.update_model(ack, window);
+        self.set_pacing(ack, window);
+        self.set_window(ack, window);
+    }
+    fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
+        self.save_window(window.cwnd);
+        if cause == Cause::Timeout {
+            self.recovery = Recovery::Loss;
+            self.full_rate = 0;
+            self.policer.on_timeout(now, self.delivered);
+        }
+        // Slow start is not its own: the threshold stays as it is.
+        window.ssthresh
+    }
+    fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
+        match event {
+            WindowEvent::Start { idle } => self.on_start(idle, now, window),
+            WindowEvent::Undone => {
+                // The loss that seemed to fill the pipe was none.
+                self.full_rate = 0;
+                self.full_rounds = 0;
+                self.policer.reset();
+            }
+            // It goes back to its own window with the next ACK.
+            WindowEvent::Recovered => {}
+        }
+    }
+    fn owns_window(&self) -> bool {
+        true
+    }
+}

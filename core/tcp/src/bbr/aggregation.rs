@@ -1,0 +1,54 @@
+//! ACKs that come in bursts (Wi-Fi, cable): the window must cover what arrives beyond the estimated rate.
+use fathom_units::{Duration, Time};
+
+/// Rounds after which the older of the two maxima goes.
+const WINDOW_ROUNDS: u32 = 5;
+/// A measurement begins anew after so many packets.
+const MOST_PACKETS: u32 = 1 << 20;
+/// The window is raised by at most this much time at the estimated rate.
+const MOST_TIME: Duration = Duration::from_millis(100);
+
+/// Largest excess of packets acknowledged over those expected, in the last five to ten rounds.
+#[derive(Clone, Debug)]
+pub(super) struct Aggregation {
+    start: Time,
+    acked: u32,
+    extra: [u32; 2],
+    current: usize,
+    rounds: u32,
+}
+
+impl Aggregation {
+    pub(super) const fn new() -> Self {
+        Aggregation { start: Time::ZERO, acked: 0, extra: [0; 2], current: 0, rounds: 0 }
+    }
+    /// Measures from `now` on.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.start = now;
+        self.acked = 0;
+    }
+    pub(super) fn on_round(&mut self) {
+        self.rounds += 1;
+        if self.rounds >= WINDOW_ROUNDS {
+            self.rounds = 0;
+            self.current ^= 1;
+            self.extra[self.current] = 0;
+        }
+    }
+    pub(super) fn on_ack(&mut self, now: Time, acked: u32, rate: u64, cwnd: u32) {
+        let mut expected = super::packets_in(rate, now.saturating_since(self.start));
+        if u64::from(self.acked) <= expected || self.acked + acked >= MOST_PACKETS {
+            self.restart(now);
+            expected = 0;
+        }
+        self.acked = (self.acked + acked).min(MOST_PACKETS - 1);
+        let extra = u64::from(self.acked).saturating_sub(expected).min(u64::from(cwnd)) as u32;
+        let largest = &mut self.extra[self.current];
+        *largest = extra.max(*largest);
+    }
+    /// Packets by which the window is to be raised.
+    pub(super) fn allowance(&self, rate: u64) -> u32 {
+        let most = super::packets_in(rate, MOST_TIME);
+        u64::from(self.extra[0].max(self.extra[1])).min(most) as u32
+    }
+}

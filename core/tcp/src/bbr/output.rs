@@ -1,0 +1,127 @@
+//! From the model to a pacing rate and a window.
+use super::{
+    BURST_SHIFT, Bbr, BbrMode, HIGH_GAIN, INITIAL_CWND, MIN_CWND, MOST_BURST, NOMINAL_RTT, PACING_PERCENT,
+    PAIRS_FROM, RATE_ONE, RATE_SHIFT, UNIT, packet_rate,
+};
+use crate::{AckEvent, Recovery, Window};
+use fathom_units::{Duration, Rate, Time};
+
+/// In Linux's order, the states in which the window is being reduced for loss.
+const fn repairs_loss(recovery: Recovery) -> bool {
+    matches!(recovery, Recovery::Recovery | Recovery::Loss)
+}
+
+impl Bbr {
+    /// Sending begins with nothing in flight.
+    pub(super) fn on_start(&mut self, idle: Duration, now: Time, window: &mut Window) {
+        if idle == Duration::ZERO {
+            if !self.has_rtt {
+                self.min_rtt_at = now;
+                self.pace_before_rate(NOMINAL_RTT, window);
+            }
+            return;
+        }
+        self.restarts_from_idle = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            // There is no queue to drain and none to look for: at the estimated rate.
+            BbrMode::ProbeBw => self.pace(self.pacing_rate(self.rate(), UNIT), window),
+            BbrMode::ProbeRtt => self.check_probe_rtt_end(now, window),
+            BbrMode::Startup | BbrMode::Drain => {}
+        }
+    }
+    /// The window over the RTT, as long as there is no rate.
+    fn pace_before_rate(&mut self, rtt: Duration, window: &mut Window) {
+        let rate = packet_rate(u64::from(window.cwnd), rtt);
+        self.pace(self.pacing_rate(rate, HIGH_GAIN), window);
+    }
+    fn pacing_rate(&self, rate: u64, gain: u64) -> u64 {
+        self.bytes_per_second(rate, gain) / 100 * PACING_PERCENT
+    }
+    fn pace(&mut self, rate: u64, window: &mut Window) {
+        if rate == self.pacing {
+            return;
+        }
+        self.pacing = rate;
+        window.pacing = Some(Rate::from_bits_per_second(rate.saturating_mul(8)));
+        let least = if rate < PAIRS_FROM { 1 } else { 2 };
+        let bytes = (rate >> BURST_SHIFT).min(MOST_BURST);
+        self.burst = (bytes as u32 / self.mss as u32).clamp(least, 127);
+    }
+    pub(super) fn set_pacing(&mut self, ack: &AckEvent, window: &mut Window) {
+        if !self.has_rtt && ack.srtt > Duration::ZERO {
+            self.has_rtt = true;
+            self.pace_before_rate(ack.srtt, window);
+        }
+        let rate = self.pacing_rate(self.rate(), self.pacing_gain);
+        // In startup a lower estimate is one of too little sent.
+        if self.is_pipe_full || rate > self.pacing {
+            self.pace(rate, window);
+        }
+    }
+    /// Packets that the path holds at `gain` times its rate and smallest RTT, rounded up.
+    fn rate_delay_product(&self, rate: u64, gain: u64) -> u32 {
+        let Some(min_rtt) = self.min_rtt else { return INITIAL_CWND };
+        let scaled = rate.saturating_mul(min_rtt.as_nanos() / 1_000);
+        let scaled = (u128::from(scaled) * u128::from(gain)) >> UNIT.trailing_zeros();
+        u32::try_from((scaled + u128::from(RATE_ONE - 1)) >> RATE_SHIFT).unwrap_or(u32::MAX)
+    }
+    /// Room for bursts in the sender, in the receiver and on the way, and for delayed ACKs in pairs.
+    fn with_bursts(&self, packets: u32) -> u32 {
+        let packets = packets.saturating_add(3 * self.burst);
+        let even = packets.saturating_add(packets % 2);
+        let looks_for_more = self.mode == BbrMode::ProbeBw && self.cycle == 0;
+        if looks_for_more { even.saturating_add(2) } else { even }
+    }
+    /// What is in flight when packets arrive and leave at `gain` times the largest rate of the last rounds.
+    pub(super) fn held_by_path(&self, gain: u64) -> u32 {
+        self.with_bursts(self.rate_delay_product(self.rates.max(), gain))
+    }
+    pub(super) fn save_window(&mut self, cwnd: u32) {
+        let is_own = !repairs_loss(self.recovery) && self.mode != BbrMode::ProbeRtt;
+        self.prior_cwnd = if is_own { cwnd } else { self.prior_cwnd.max(cwnd) };
+    }
+    pub(super) fn set_window(&mut self, ack: &AckEvent, window: &mut Window) {
+        if ack.newly_acked > 0 && !self.recovers(ack, window) {
+            self.approach_target(ack, window);
+        }
+        if self.mode == BbrMode::ProbeRtt {
+            window.cwnd = window.cwnd.min(MIN_CWND);
+        }
+    }
+    /// In the first round of recovery one packet leaves for each that arrives; after it the old window returns.
+    /// True if that has set the window.
+    fn recovers(&mut self, ack: &AckEvent, window: &mut Window) -> bool {
+        let losses = ack.rate.map_or(0, |sample| sample.losses);
+        window.cwnd = window.cwnd.saturating_sub(losses).max(1);
+        let arrived = ack.in_flight + ack.newly_acked;
+        if ack.recovery == Recovery::Recovery && self.recovery != Recovery::Recovery {
+            self.conserves_packets = true;
+            self.round_end = ack.delivered;
+            window.cwnd = arrived;
+        } else if repairs_loss(self.recovery) && !repairs_loss(ack.recovery) {
+            self.conserves_packets = false;
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+        }
+        self.recovery = ack.recovery;
+        if self.conserves_packets {
+            window.cwnd = window.cwnd.max(arrived);
+        }
+        self.conserves_packets
+    }
+    fn approach_target(&self, ack: &AckEvent, window: &mut Window) {
+        let rate = self.rate();
+        let mut target = self.rate_delay_product(rate, self.cwnd_gain);
+        if self.is_pipe_full {
+            target = target.saturating_add(self.aggregation.allowance(rate));
+        }
+        let target = self.with_bursts(target);
+        let grown = window.cwnd.saturating_add(ack.newly_acked);
+        if self.is_pipe_full {
+            window.cwnd = grown.min(target);
+        } else if window.cwnd < target || ack.delivered < u64::from(INITIAL_CWND) {
+            window.cwnd = grown;
+        }
+        window.cwnd = window.cwnd.max(MIN_CWND);
+    }
+}

@@ -1,0 +1,76 @@
+//! DCTCP (RFC 8257): the window falls by as much as marks say, not by half. Without marks it is Reno.
+use crate::Reno;
+use crate::reno::MIN_SSTHRESH;
+use crate::{AckEvent, Cause, Control, Window};
+use fathom_units::Time;
+
+/// All packets marked. Linux keeps alpha in 1024ths.
+const ALPHA_ONE: u32 = 1024;
+/// g = 1/16, RFC 8257 section 4.2.
+const G_SHIFT: u32 = 4;
+
+/// DCTCP.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    reno: Reno,
+    /// Smoothed share of marked packets, in 1024ths.
+    alpha: u32,
+    /// The observation window ends when this packet has been acknowledged.
+    end: u64,
+    /// Packets delivered, and of these marked, at its start.
+    start: (u64, u64),
+}
+
+impl Default for Dctcp {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Dctcp {
+    /// At the start of a connection: alpha is 1, so that the first mark halves the window.
+    #[must_use]
+    pub fn new() -> Self {
+        Dctcp { reno: Reno::new(), alpha: ALPHA_ONE, end: 0, start: (0, 0) }
+    }
+    /// Smoothed share of marked packets, in 1024ths.
+    pub const fn alpha(&self) -> u32 {
+        self.alpha
+    }
+    fn observe(&mut self, ack: &AckEvent) {
+        let delivered = ack.delivered.saturating_sub(self.start.0).max(1);
+        let marked = ack.delivered_ce.saturating_sub(self.start.1);
+        // Below 1/64 the share of g is nothing in integers: alpha then goes to zero at once.
+        let decay = match self.alpha >> G_SHIFT {
+            0 => self.alpha,
+            decay => decay,
+        };
+        let share = (marked * u64::from(ALPHA_ONE >> G_SHIFT) / delivered) as u32;
+        self.alpha = (self.alpha - decay + share).min(ALPHA_ONE);
+        self.start = (ack.delivered, ack.delivered_ce);
+        self.end = ack.next_packet;
+    }
+}
+
+impl Control for Dctcp {
+    fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
+        if ack.acked_packet >= self.end {
+            self.observe(ack);
+        }
+        self.reno.on_ack(ack, window);
+    }
+    fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
+        let halved = self.reno.reduce(cause, now, window);
+        match cause {
+            Cause::Ecn => {
+                let cut = u64::from(window.cwnd) * u64::from(self.alpha) / u64::from(2 * ALPHA_ONE);
+                (window.cwnd - cut as u32).max(MIN_SSTHRESH)
+            }
+            // RFC 8257 section 3.5: loss is loss.
+            Cause::Loss | Cause::Timeout => halved,
+        }
+    }
+    fn wants_exact_ecn(&self) -> bool {
+        true
+    }
+}

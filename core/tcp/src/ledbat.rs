@@ -1,0 +1,120 @@
+//! LEDBAT (RFC 6817): yields to all others by holding the queueing delay at a target.
+use crate::reno::{growth, slow_start};
+use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Reno, Window};
+use fathom_units::{Duration, Time};
+
+/// Minima of so many minutes make the base delay. RFC 6817 section 2.4.2.
+const BASE_HISTORY: usize = 10;
+const MINUTE: u64 = 60_000_000_000;
+/// The current delay is the smallest of so many samples; RFC 6817 wants at least 1. Source: ns-3 `TcpLedbat`.
+const CURRENT_FILTER: usize = 4;
+/// Smallest window, in packets.
+const MIN_CWND: u32 = 2;
+/// The window may exceed what was in flight by this, in packets.
+const ALLOWED_INCREASE: u32 = 1;
+
+/// Delays one way, between clocks that are not synchronised: only differences count.
+#[derive(Clone, Debug)]
+struct Delays {
+    minute: u64,
+    /// Minima of the last minutes, at `minute` modulo the length; [`Duration::MAX`] where there was no sample.
+    minima: [Duration; BASE_HISTORY],
+    base: Duration,
+    recent: [Duration; CURRENT_FILTER],
+    next: usize,
+}
+
+impl Delays {
+    fn new() -> Self {
+        Delays {
+            minute: 0,
+            minima: [Duration::MAX; BASE_HISTORY],
+            base: Duration::MAX,
+            recent: [Duration::MAX; CURRENT_FILTER],
+            next: 0,
+        }
+    }
+    fn add(&mut self, now: Time, delay: Duration) {
+        self.forget(now.as_nanos() / MINUTE);
+        let slot = &mut self.minima[(self.minute % BASE_HISTORY as u64) as usize];
+        *slot = delay.min(*slot);
+        self.base = self.base.min(delay);
+        self.recent[self.next] = delay;
+        self.next = (self.next + 1) % CURRENT_FILTER;
+    }
+    /// Drops what is older than the history.
+    fn forget(&mut self, minute: u64) {
+        if minute == self.minute {
+            return;
+        }
+        let passed = (minute - self.minute).min(BASE_HISTORY as u64);
+        for past in 0..passed {
+            self.minima[((minute - past) % BASE_HISTORY as u64) as usize] = Duration::MAX;
+        }
+        self.minute = minute;
+        self.base = self.minima.iter().copied().fold(Duration::MAX, Duration::min);
+    }
+    fn queueing(&self) -> Duration {
+        let current = self.recent.iter().copied().fold(Duration::MAX, Duration::min);
+        current.saturating_sub(self.base)
+    }
+}
+
+/// LEDBAT with GAIN 1.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    reno: Reno,
+    target: i64,
+    delays: Delays,
+    /// Off-target time of the packets acknowledged, in ns; one window at a whole target is one packet of growth.
+    credit: i64,
+    has_begun: bool,
+}
+
+impl Ledbat {
+    /// At the start of a connection.
+    #[must_use]
+    pub fn new(config: &ControlConfig) -> Self {
+        let target = i64::try_from(config.ledbat_target.as_nanos()).unwrap_or(i64::MAX).max(1);
+        Ledbat { reno: Reno::new(), target, delays: Delays::new(), credit: 0, has_begun: false }
+    }
+    /// Grows or shrinks by the distance from the target; never faster than Reno upwards.
+    fn steer(&mut self, ack: &AckEvent, window: &mut Window) {
+        let queueing = i64::try_from(self.delays.queueing().as_nanos()).unwrap_or(i64::MAX);
+        let off_target = self.target.saturating_sub(queueing);
+        self.credit = self.credit.saturating_add(off_target.saturating_mul(i64::from(ack.newly_acked)));
+        let packet = self.target.saturating_mul(i64::from(window.cwnd));
+        if self.credit >= packet {
+            self.credit -= packet;
+            window.cwnd += 1;
+        } else if self.credit <= -packet {
+            let packets = self.credit / -packet;
+            self.credit %= packet;
+            window.cwnd = window.cwnd.saturating_sub(packets as u32);
+        }
+        // A window that is not used is not kept.
+        let most = ack.in_flight_before.saturating_add(ALLOWED_INCREASE);
+        window.cwnd = window.cwnd.min(most).max(MIN_CWND);
+    }
+}
+
+impl Control for Ledbat {
+    fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
+        self.delays.add(ack.now, ack.one_way_delay);
+        if !self.has_begun {
+            // No slow start but after a timeout: the ramp is at most Reno's.
+            self.has_begun = true;
+            window.ssthresh = window.ssthresh.min(window.cwnd);
+        }
+        let may_grow = growth(ack);
+        if window.in_slow_start() {
+            slow_start(window, may_grow);
+        } else if !matches!(ack.recovery, Recovery::Cwr | Recovery::Recovery) {
+            self.steer(ack, window);
+        }
+    }
+    fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
+        self.credit = 0;
+        self.reno.reduce(cause, now, window)
+    }
+}

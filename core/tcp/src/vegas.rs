@@ -1,0 +1,119 @@
+//! Vegas (Brakmo and Peterson 1995), as Linux has it: each flow keeps two to four packets in the queue.
+use crate::reno::{MIN_SSTHRESH, growth, slow_start};
+use crate::{AckEvent, Cause, Control, Recovery, Reno, Window, WindowEvent};
+use fathom_units::{Duration, Time};
+
+/// Fewer packets queued than this: the window grows.
+const ALPHA: u64 = 2;
+/// More packets queued than this: it shrinks.
+const BETA: u64 = 4;
+/// More packets queued than this end slow start.
+const GAMMA: u64 = 1;
+/// With fewer RTT samples in a round, the smallest of them may be inflated by a delayed ACK.
+const LEAST_SAMPLES: u32 = 3;
+
+/// Vegas.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    reno: Reno,
+    /// False while losses are repaired: Reno then.
+    is_enabled: bool,
+    /// The round ends when more than this has been acknowledged.
+    end: u64,
+    /// Smallest RTT of all.
+    base_rtt: Duration,
+    /// Smallest RTT of this round.
+    round_rtt: Duration,
+    samples: u32,
+}
+
+impl Default for Vegas {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Vegas {
+    /// At the start of a connection.
+    #[must_use]
+    pub fn new() -> Self {
+        Vegas {
+            reno: Reno::new(),
+            is_enabled: false,
+            end: 0,
+            base_rtt: Duration::MAX,
+            round_rtt: Duration::MAX,
+            samples: 0,
+        }
+    }
+    fn begin_round(&mut self, next_packet: u64) {
+        self.end = next_packet;
+        self.round_rtt = Duration::MAX;
+        self.samples = 0;
+    }
+    fn follow(&mut self, recovery: Recovery, next_packet: u64) {
+        let is_open = recovery == Recovery::Open;
+        if is_open && !self.is_enabled {
+            self.begin_round(next_packet);
+        }
+        self.is_enabled = is_open;
+    }
+    /// Once per round.
+    fn adjust(&self, window: &mut Window, may_grow: u32) {
+        let (base, rtt, cwnd) = (self.base_rtt.as_nanos(), self.round_rtt.as_nanos(), u64::from(window.cwnd));
+        let queued = cwnd.saturating_mul(rtt - base) / base;
+        if window.in_slow_start() {
+            if queued > GAMMA {
+                // What the path holds without a queue, and one packet.
+                let held = (cwnd.saturating_mul(base) / rtt) as u32;
+                window.cwnd = window.cwnd.min(held + 1);
+                window.ssthresh = window.ssthresh.min(window.cwnd);
+            } else {
+                slow_start(window, may_grow);
+            }
+        } else if queued > BETA {
+            window.cwnd -= 1;
+            window.ssthresh = window.ssthresh.min(window.cwnd);
+        } else if queued < ALPHA && may_grow > 0 {
+            window.cwnd += 1;
+        }
+        window.cwnd = window.cwnd.max(MIN_SSTHRESH);
+        // Should a restart follow, slow start leads back to three quarters of this.
+        window.ssthresh = window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4);
+    }
+}
+
+impl Control for Vegas {
+    fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
+        self.follow(ack.recovery, ack.next_packet);
+        if let Some(rtt) = ack.rtt {
+            let rtt = rtt.max(Duration::from_nanos(1));
+            self.base_rtt = self.base_rtt.min(rtt);
+            self.round_rtt = self.round_rtt.min(rtt);
+            self.samples += 1;
+        }
+        let acked = growth(ack);
+        if !self.is_enabled {
+            self.reno.on_ack(ack, window);
+        } else if ack.acked_packet > self.end {
+            if self.samples < LEAST_SAMPLES {
+                self.reno.on_ack(ack, window);
+            } else {
+                self.adjust(window, acked);
+            }
+            self.begin_round(ack.next_packet);
+        } else if window.in_slow_start() {
+            slow_start(window, acked);
+        }
+    }
+    fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
+        self.reno.reduce(cause, now, window)
+    }
+    fn on_event(&mut self, event: WindowEvent, _now: Time, _window: &mut Window) {
+        if let WindowEvent::Start { .. } = event {
+            // The path may have changed while nothing was sent.
+            self.base_rtt = Duration::MAX;
+            self.is_enabled = false;
+        }
+    }
+}
