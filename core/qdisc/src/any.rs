@@ -4,7 +4,7 @@ use crate::{
     Backlog, Cake, CakeParams, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams,
     MarkReason, Packet, Qdisc, Sink, SpecError, Stats,
 };
-use crate::{Pie, PieParams};
+use crate::{Pie, PieParams, Red, RedParams};
 use core::fmt;
 use core::str::SplitWhitespace;
 use fathom_units::{Duration, Time};
@@ -20,6 +20,8 @@ macro_rules! disciplines {
         /// fq_codel [limit 10240p] [flows 1024] [quantum 1514b] [target 5ms] [interval 100ms] [memory 32mb] [ecn | noecn]
         /// pie [variant rfc | linux] [limit 1000p] [target 15ms] [tupdate 15ms] [alpha 2] [beta 20] [max_burst 150ms]
         ///     [ecn | noecn] [mark_ecn_threshold 10%] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
+        /// red [variant rfc | linux] [limit 400000b] [min <bytes>] [max <bytes>] [avpkt 1000b] [burst <packets>]
+        ///     [probability 0.02] [bandwidth 10mbit] [ecn] [harddrop] [gentle] [adaptive]
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
         /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
@@ -78,6 +80,8 @@ disciplines! {
     FqCodel(FqCodelParams);
     /// PIE, RFC 8033.
     Pie(PieParams);
+    /// RED.
+    Red(RedParams);
     /// CAKE.
     Cake(CakeParams);
 }

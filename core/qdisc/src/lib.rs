@@ -14,6 +14,7 @@ mod contract;
 mod fifo;
 mod fq_codel;
 mod pie;
+mod red;
 mod spec;
 mod stats;
 mod store;
@@ -26,5 +27,6 @@ pub use contract::{Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Q
 pub use fifo::{DropFrom, Fifo, FifoParams, Limit};
 pub use fq_codel::{FqCodel, FqCodelParams};
 pub use pie::{Pie, PieControlParams, PieParams};
+pub use red::{Red, RedParams};
 pub use spec::SpecError;
 pub use stats::{Count, Stats};

@@ -5,6 +5,7 @@ mod error;
 mod fifo;
 mod fq_codel;
 mod pie;
+mod red;
 mod words;
 
 pub use error::SpecError;

@@ -21,6 +21,10 @@ impl Timer {
         }
         due
     }
+    /// The time that [`Timer::is_due`] was true for.
+    pub(crate) fn last(&self) -> Time {
+        self.next.saturating_sub(self.period)
+    }
     /// Leaves out what is due by `now`, for work that would change nothing, so that a long pause costs no time.
     pub(crate) fn skip(&mut self, now: Time) {
         if self.next <= now {

@@ -1,0 +1,177 @@
+//! RED: Floyd and Jacobson 1993, with gentle mode (Floyd 2000) and adaptive RED (Floyd, Gummadi, Shenker 2001); and
+//! Linux's.
+mod classic;
+mod linux;
+
+use crate::store::Store;
+use crate::timer::Timer;
+use crate::{Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink, Variant};
+use classic::Classic;
+use fathom_units::{Bytes, Duration, Rate, Ratio, Rng, Time};
+use linux::Linux;
+
+/// How often the adaptive form changes the probability. Source: Floyd 2001 section 4; Linux has the same.
+const ADAPT_EVERY: Duration = Duration::from_millis(500);
+/// The averaging weight is 2^-n with n below this.
+const MAX_WEIGHT_LOG: u32 = 32;
+
+/// Parameters of [`Red`], in tc's terms.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RedParams {
+    /// Whose rules: `Rfc` stands for the papers (RED has no RFC of its own; RFC 2309 recommends it), `Linux` for
+    /// `sch_red` with the parameters that tc derives: see [`Red`].
+    pub variant: Variant,
+    /// Bytes it holds whatever the average.
+    pub limit: Bytes,
+    /// Average backlog below which nothing is dropped.
+    pub min: Bytes,
+    /// Average backlog from which everything is, unless `gentle`.
+    pub max: Bytes,
+    /// Size of the packets that `burst` counts, and of those that would have left while the link was idle.
+    pub avpkt: Bytes,
+    /// Packets that an empty queue takes at once before the average reaches `min`: it sets the averaging weight.
+    pub burst: u32,
+    /// Probability of a signal just below `max`; with `adaptive`, at the start.
+    pub probability: Ratio,
+    /// The link's rate, for the packets that would have left while it was idle.
+    pub rate: Rate,
+    /// Mark ECN-capable packets where others are dropped.
+    pub ecn: bool,
+    /// With `ecn`, drop from `max` on all the same.
+    pub harddrop: bool,
+    /// Let the probability grow to 1 between `max` and twice `max`. Linux has no such mode.
+    pub gentle: bool,
+    /// Adjust the probability so that the average stays in the middle fifth between `min` and `max`.
+    pub adaptive: bool,
+}
+
+impl RedParams {
+    /// n of the averaging weight 2^-n as tc derives it: the largest weight with which `burst` packets into an empty queue
+    /// leave the average at `min` or below; `None` if there is none, as with fewer packets than `min` holds.
+    pub(crate) fn weight_log(&self) -> Option<u32> {
+        let burst = f64::from(self.burst);
+        let needed = burst + 1.0 - self.min.get() as f64 / self.avpkt.get() as f64;
+        let reaches = |log: &u32| {
+            let weight = 1.0 / (1_u64 << log) as f64;
+            needed <= (1.0 - libm::pow(1.0 - weight, burst)) / weight
+        };
+        (1..MAX_WEIGHT_LOG).find(reaches).filter(|_| needed >= 1.0)
+    }
+}
+
+/// What the average asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    None,
+    Early,
+    Forced,
+}
+
+/// The two sets of rules.
+enum Law {
+    Classic(Classic),
+    Linux(alloc::boxed::Box<Linux>),
+}
+
+/// Random early detection on the average backlog in bytes, which is brought up to date at each arrival.
+///
+/// The papers' rules: average by w = 2^-n (n from `burst`, as tc derives it); on a link that was idle for t the average
+/// decays by (1 - w)^m with m = t * rate / avpkt packets that could have left; signals are spread evenly by
+/// p / (1 - count p). Each packet counts the same, whatever its size.
+///
+/// Linux's rules are those with integers: the decay comes from a table of 256 shifts, a signal is due when count * (avg -
+/// min) passes a random number that is drawn only after the one before. tc makes for it:
+/// - Wlog, the n above.
+/// - Scell_log, the smallest k for which the idle time that shifts the average by 31 is below 512 * 2^k ticks of 64 ns,
+///   and the table: entry i is i * 2^k ticks over the time of one packet, times -ln(1 - w), cut to whole numbers, at
+///   most 31. (The shift is by powers of two where the exponent is natural, so Linux forgets faster.)
+/// - Plog, which a kernel since 3.3 ignores, as tc sends it the probability itself.
+pub struct Red<P> {
+    params: RedParams,
+    law: Law,
+    timer: Timer,
+    /// Since when the link has found nothing to send.
+    idle_since: Option<Time>,
+    rng: Rng,
+    store: Store<P>,
+}
+
+impl<P: Packet> Red<P> {
+    /// An empty queue; `seed` sets which packets get a signal.
+    pub fn new(params: RedParams, seed: u64) -> Self {
+        let law = match params.variant {
+            Variant::Rfc => Law::Classic(Classic::new(&params)),
+            Variant::Linux => Law::Linux(alloc::boxed::Box::new(Linux::new(&params))),
+        };
+        Red {
+            params,
+            law,
+            timer: Timer::new(Time::ZERO + ADAPT_EVERY, ADAPT_EVERY),
+            idle_since: Some(Time::ZERO),
+            rng: Rng::stream(seed, "red"),
+            store: Store::new(),
+        }
+    }
+
+    /// The changes of the probability that have become due since the last call.
+    fn catch_up(&mut self, now: Time) {
+        while self.params.adaptive && self.timer.is_due(now) {
+            let idle = self.idle_since.map(|since| (since, self.timer.last()));
+            match &mut self.law {
+                Law::Classic(law) => law.adapt(&self.params, idle),
+                Law::Linux(law) => law.adapt(idle),
+            }
+        }
+    }
+
+    fn signal(&mut self, now: Time) -> Signal {
+        let (backlog, idle) = (self.store.bytes(), self.idle_since.map(|since| (since, now)));
+        match &mut self.law {
+            Law::Classic(law) => law.on_arrival(&self.params, backlog, idle, &mut self.rng),
+            Law::Linux(law) => law.on_arrival(backlog, idle, &mut self.rng),
+        }
+    }
+
+    /// Drops an arrival. If it found the link idle, the link still is.
+    fn refuse(&mut self, packet: P, reason: DropReason, now: Time, sink: &mut impl Sink<P>) {
+        self.idle_since = self.idle_since.map(|_| now);
+        sink.dropped(packet, reason, Duration::ZERO, now);
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Red<P> {
+    fn enqueue(&mut self, mut packet: P, now: Time, sink: &mut impl Sink<P>) {
+        self.catch_up(now);
+        let signal = self.signal(now);
+        if signal != Signal::None {
+            let may_mark = self.params.ecn && !(self.params.harddrop && signal == Signal::Forced);
+            if !may_mark || packet.ecn() == Ecn::NotEct {
+                return self.refuse(packet, DropReason::Aqm, now, sink);
+            }
+        }
+        if self.store.bytes() + packet.len() > self.params.limit {
+            return self.refuse(packet, DropReason::Overlimit, now, sink);
+        }
+        if signal != Signal::None {
+            packet.set_ce();
+            sink.marked(&packet, MarkReason::Aqm, now);
+        }
+        self.idle_since = None;
+        self.store.push(packet, now);
+    }
+    fn dequeue(&mut self, now: Time, _sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        self.catch_up(now);
+        let Some(stored) = self.store.pop() else {
+            self.idle_since.get_or_insert(now);
+            return None;
+        };
+        let sojourn = stored.sojourn(now);
+        Some((stored.packet, sojourn))
+    }
+    fn next_ready(&self, _now: Time) -> Option<Time> {
+        None
+    }
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+}
