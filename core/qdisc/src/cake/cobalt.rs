@@ -7,8 +7,8 @@ const BLUE_UP: u32 = 1 << 24;
 const BLUE_DOWN: u32 = 1 << 20;
 /// Up to here the inverse root is exact. Further on one Newton step a count is: the error is below 3/8 count^-2.
 const EXACT_ROOTS: u32 = 16;
-/// 1 in units of 2^-32, as nearly as fits.
-const ONE: u32 = u32::MAX;
+/// 1 in units of 2^-32.
+const ONE: u64 = 1 << 32;
 
 /// What COBALT is set to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +44,7 @@ pub(super) struct Cobalt {
     /// Signals since it began, less those forgotten since.
     count: u32,
     /// 1/sqrt(count) in units of 2^-32.
-    inverse_root: u32,
+    inverse_root: u64,
     /// When the next signal is due; below target, when the next one is forgotten.
     next: Time,
     /// The sojourn was last above target.
@@ -151,16 +151,15 @@ impl Cobalt {
     }
 }
 
-fn exact(count: u32) -> u32 {
-    // A float to integer cast saturates: 1 becomes `ONE`.
-    (4_294_967_296.0 / libm::sqrt(f64::from(count.max(1))) + 0.5) as u32
+fn exact(count: u32) -> u64 {
+    (ONE as f64 / libm::sqrt(f64::from(count.max(1))) + 0.5) as u64
 }
 
 /// One Newton step for 1/sqrt(count) from `near`, its value at a neighbouring count: near (3 - count near^2) / 2.
-fn refined(near: u32, count: u32) -> u32 {
-    let square = (u64::from(near) * u64::from(near)) >> 32;
-    let bracket = (3_u64 << 32).saturating_sub(u64::from(count) * square);
-    ((u128::from(near) * u128::from(bracket)) >> 33) as u32
+fn refined(near: u64, count: u32) -> u64 {
+    let square = (u128::from(near) * u128::from(near)) >> 32;
+    let bracket = (3 * u128::from(ONE)).saturating_sub(u128::from(count) * square);
+    ((u128::from(near) * bracket) >> 33) as u64
 }
 
 #[cfg(test)]
@@ -174,7 +173,7 @@ mod tests {
         let mut error_at = |count: u32| {
             cobalt.count_to(count, Duration::ZERO);
             let right = 4_294_967_296.0 / libm::sqrt(f64::from(count.max(1)));
-            libm::fabs(f64::from(cobalt.inverse_root) / right - 1.0)
+            libm::fabs(cobalt.inverse_root as f64 / right - 1.0)
         };
         let up: Vec<f64> = (1..100_000).map(&mut error_at).collect();
         let down: Vec<f64> = (0..99_999).rev().map(&mut error_at).collect();

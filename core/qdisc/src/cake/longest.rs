@@ -88,7 +88,7 @@ mod tests {
                 bytes[queue] = if rng.chance(0.3) { 0 } else { rng.below(40) };
                 longest.set(queue, bytes[queue]);
                 let most = bytes.iter().copied().max().filter(|most| *most > 0);
-                let got = longest.queue().map(|queue| bytes[queue]);
+                let got = longest.queue().map(|longest| bytes[longest]);
                 assert_eq!(got, most, "seed {seed}, step {step}");
             }
         }

@@ -1,5 +1,5 @@
 //! A packet and a sink for tests.
-use fathom_qdisc::{AnyQdisc, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink, Spec};
+use fathom_qdisc::{AnyQdisc, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Spec};
 use fathom_units::{Bytes, Duration, Rng, Time};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -8,6 +8,18 @@ pub(crate) struct TestPacket {
     pub(crate) flow: u64,
     pub(crate) len: Bytes,
     pub(crate) ecn: Ecn,
+    pub(crate) header: Header,
+}
+
+/// What only some disciplines look at.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Header {
+    pub(crate) dscp: u8,
+    /// The same as the size on the wire if there is none.
+    pub(crate) ip_len: Option<Bytes>,
+    /// Source and destination; each flow has hosts of its own if there are none.
+    pub(crate) hosts: Option<[u64; 2]>,
+    pub(crate) ack: Option<PureAck>,
 }
 
 impl Packet for TestPacket {
@@ -25,10 +37,25 @@ impl Packet for TestPacket {
     fn flow_hash(&self, _salt: u64) -> u64 {
         self.flow
     }
+    fn host_hash(&self, end: End, _salt: u64) -> u64 {
+        self.header.hosts.map_or(self.flow, |hosts| hosts[end as usize])
+    }
+    fn ip_len(&self) -> Bytes {
+        self.header.ip_len.unwrap_or(self.len)
+    }
+    fn dscp(&self) -> u8 {
+        self.header.dscp
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.header.dscp = dscp;
+    }
+    fn pure_ack(&self) -> Option<PureAck> {
+        self.header.ack
+    }
 }
 
 pub(crate) fn packet(name: impl ToString, flow: u64, len: u64) -> TestPacket {
-    TestPacket { name: name.to_string(), flow, len: Bytes(len), ecn: Ecn::NotEct }
+    TestPacket { name: name.to_string(), flow, len: Bytes(len), ecn: Ecn::NotEct, header: Header::default() }
 }
 
 /// What a call did, in words: `drop b aqm`, `mark c`, `mark c threshold`, `send a 5ms`.
@@ -137,6 +164,11 @@ pub(crate) const SPECS: &[&str] = &[
     "cake bandwidth 4mbit besteffort flows memlimit 30000b",
     "cake bandwidth 1mbit rtt 20ms flowblind ingress memlimit 60000b pppoe-llcsnap",
     "cake unlimited autorate-ingress hosts diffserv8 ack-filter-aggressive rtt 1ms",
+    "blue limit 20p freeze 10ms",
+    "blue limit 20p freeze 1ms increment 0.2 decrement 0.1 ecn",
+    "ebdp limit 60p",
+    "ebdp limit 60p delay 10ms extra 1",
+    "astar limit 60p delay 100ms",
     "red limit 60000b min 5000b max 15000b",
     "red limit 60000b min 5000b max 15000b ecn gentle adaptive probability 0.5",
     "red limit 20000b min 2000b max 15000b ecn harddrop",

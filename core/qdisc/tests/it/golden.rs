@@ -6,11 +6,16 @@
 //! 5ms | dequeue                | send a 5ms
 //! ```
 //! `enqueue a 1000b flow 3 ect` names a flow and an ECN-capable packet; `enqueue a1..a9 1000b` is nine of them; `dequeue 3`
-//! dequeues three times. `qdisc` begins anew with an empty queue.
-use crate::common::{TestPacket, build, dequeue, enqueue, packet};
-use fathom_qdisc::{AnyQdisc, Ecn};
+//! dequeues three times; `next` tells when to ask again. `qdisc` begins anew with an empty queue.
+//!
+//! Also: `dscp 46`, `ip 1500b` (the IP packet's size), `src 1 dst 2` (hosts), and for a bare ACK `ack 1000`, with
+//! `sack 2000-3000,5000-6000`, `ts 7`, `ece` and `options` if it has them.
+use crate::common::{Header, TestPacket, build, dequeue, enqueue, packet};
+use fathom_qdisc::{AnyQdisc, Ecn, PureAck, Qdisc};
 use fathom_units::{Bytes, Duration, Time};
+use std::fmt::Debug;
 use std::path::Path;
+use std::str::FromStr;
 
 fn packets(words: &[&str]) -> Vec<TestPacket> {
     let names: Vec<String> = match words[0].split_once("..") {
@@ -22,9 +27,39 @@ fn packets(words: &[&str]) -> Vec<TestPacket> {
         }
     };
     let len: Bytes = words[1].parse().unwrap();
-    let flow = words.iter().position(|word| *word == "flow").map_or(0, |at| words[at + 1].parse().unwrap());
+    let flow = value(words, "flow").unwrap_or(0);
     let ecn = if words.contains(&"ect") { Ecn::Ect0 } else { Ecn::NotEct };
-    names.into_iter().map(|name| TestPacket { ecn, ..packet(name, flow, len.get()) }).collect()
+    let named = |name| TestPacket { ecn, header: header(words, flow), ..packet(name, flow, len.get()) };
+    names.into_iter().map(named).collect()
+}
+
+/// What comes after `name`.
+fn value<T: FromStr<Err: Debug>>(words: &[&str], name: &str) -> Option<T> {
+    let at = words.iter().position(|word| *word == name)?;
+    Some(words[at + 1].parse().unwrap())
+}
+
+fn header(words: &[&str], flow: u64) -> Header {
+    let hosts = value(words, "src").map(|source| [source, value(words, "dst").unwrap()]);
+    let ack = value(words, "ack").map(|ack| pure_ack(words, flow, ack));
+    Header { dscp: value(words, "dscp").unwrap_or(0), ip_len: value(words, "ip"), hosts, ack }
+}
+
+fn pure_ack(words: &[&str], connection: u64, ack: u32) -> PureAck {
+    let mut sack = [(0, 0); 4];
+    let blocks: String = value(words, "sack").unwrap_or_default();
+    for (place, block) in blocks.split_terminator(',').enumerate() {
+        let (start, end) = block.split_once('-').unwrap();
+        sack[place] = (start.parse().unwrap(), end.parse().unwrap());
+    }
+    PureAck {
+        connection,
+        ack,
+        ecn_flags: u8::from(words.contains(&"ece")),
+        sack,
+        timestamp: value(words, "ts"),
+        other_options: words.contains(&"options"),
+    }
 }
 
 fn act(queue: &mut AnyQdisc<TestPacket>, action: &str, now: Time) -> String {
@@ -35,6 +70,7 @@ fn act(queue: &mut AnyQdisc<TestPacket>, action: &str, now: Time) -> String {
             let times = words.get(1).map_or(1, |times| times.parse().unwrap());
             (0..times).map(|_| dequeue(queue, now)).collect()
         }
+        "next" => vec![queue.next_ready(now).map_or("never".into(), |next| next.to_string())],
         other => panic!("unknown action {other}"),
     };
     let told: Vec<String> = results.into_iter().filter(|result| result != "-").collect();
