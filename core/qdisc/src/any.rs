@@ -1,5 +1,6 @@
 //! Any of the disciplines behind one type, without a virtual call per packet.
 use crate::spec::{Text, read};
+use crate::{Astar, AstarParams, Blue, BlueParams, Ebdp, EbdpParams};
 use crate::{
     Backlog, Cake, CakeParams, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams,
     MarkReason, Packet, Qdisc, Sink, SpecError, Stats,
@@ -22,6 +23,8 @@ macro_rules! disciplines {
         ///     [ecn | noecn] [mark_ecn_threshold 10%] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
         /// red [variant rfc | linux] [limit 400000b] [min <bytes>] [max <bytes>] [avpkt 1000b] [burst <packets>]
         ///     [probability 0.02] [bandwidth 10mbit] [ecn] [harddrop] [gentle] [adaptive]
+        /// blue [limit 1000p] [increment 0.02] [decrement 0.002] [freeze 100ms] [ecn | noecn]
+        /// ebdp | astar [limit 400p] [delay 200ms] [extra 5]
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
         /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
@@ -82,6 +85,12 @@ disciplines! {
     Pie(PieParams);
     /// RED.
     Red(RedParams);
+    /// BLUE.
+    Blue(BlueParams);
+    /// Buffer sized by service time.
+    Ebdp(EbdpParams);
+    /// Buffer sized by service time and idle time.
+    Astar(AstarParams);
     /// CAKE.
     Cake(CakeParams);
 }

@@ -8,9 +8,11 @@
 extern crate alloc;
 
 mod any;
+mod blue;
 mod cake;
 mod codel;
 mod contract;
+mod ebdp;
 mod fifo;
 mod fq_codel;
 mod pie;
@@ -21,9 +23,11 @@ mod store;
 mod timer;
 
 pub use any::{AnyQdisc, Spec};
+pub use blue::{Blue, BlueParams};
 pub use cake::{AckFilter, Cake, CakeParams, Cells, Diffserv, Framing, Isolation, SizeBase, TinParams};
 pub use codel::{Codel, CodelParams, ControlParams};
 pub use contract::{Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Variant};
+pub use ebdp::{Astar, AstarParams, Ebdp, EbdpParams};
 pub use fifo::{DropFrom, Fifo, FifoParams, Limit};
 pub use fq_codel::{FqCodel, FqCodelParams};
 pub use pie::{Pie, PieControlParams, PieParams};

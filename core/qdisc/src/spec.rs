@@ -1,6 +1,8 @@
 //! The text form of a queue discipline and its parameters, in the words of `tc(8)`.
+mod blue;
 mod cake;
 mod codel;
+mod ebdp;
 mod error;
 mod fifo;
 mod fq_codel;

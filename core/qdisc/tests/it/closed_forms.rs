@@ -11,6 +11,9 @@ const UNLOADED: &[&str] = &[
     "fq_codel",
     "pie",
     "pie variant linux",
+    "blue",
+    "ebdp",
+    "astar",
     "red",
     "red variant linux",
 ];
