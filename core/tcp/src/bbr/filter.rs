@@ -50,7 +50,7 @@ mod tests {
             let value = 1 + rng.below(1_000);
             samples.push((round, value));
             filter.add(round, value);
-            let inside = samples.iter().filter(|(at, _)| round - at < ROUNDS).map(|(_, value)| *value);
+            let inside = samples.iter().filter(|(at, _)| round - at < ROUNDS).map(|(_, sample)| *sample);
             assert_eq!(Some(filter.max()), inside.max(), "seed 7, round {round}");
         }
     }

@@ -1,21 +1,31 @@
 //! A sender that only counts: packets go out as the window allows and come back when the test says. No loss, no real TCP.
 use fathom_tcp::{
-    AckEvent, AnyControl, Cause, Control, ControlConfig, ControlKind, Recovery, Window, WindowEvent,
+    AckEvent, AnyControl, Cause, Control, ControlConfig, ControlKind, RateSample, Recovery, Window,
+    WindowEvent,
 };
-use fathom_units::{Duration, Time};
+use fathom_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
 /// Initial window, RFC 6928.
 const INITIAL_WINDOW: u32 = 10;
+
+/// What is remembered of a packet, for delivery-rate samples (draft-ietf-ccwg-bbr section 4.1).
+#[derive(Clone, Copy)]
+struct Sent {
+    at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_at: Time,
+}
 
 pub(crate) struct Path {
     pub(crate) control: AnyControl,
     pub(crate) window: Window,
     pub(crate) now: Time,
     pub(crate) recovery: Recovery,
-    sent: VecDeque<Time>,
-    acked: u64,
-    next: u64,
+    sent: VecDeque<Sent>,
+    pub(crate) acked: u64,
+    pub(crate) next: u64,
     written: u64,
     last_sent: Option<Time>,
     srtt: Option<Duration>,
@@ -24,6 +34,12 @@ pub(crate) struct Path {
     limit_checked: u64,
     is_limited: bool,
     delivered_ce: u64,
+    delivered_at: Time,
+    first_at: Time,
+    may_send_at: Time,
+    recovery_ends: u64,
+    losses: u32,
+    mss: u64,
 }
 
 impl Path {
@@ -44,6 +60,12 @@ impl Path {
             limit_checked: 0,
             is_limited: false,
             delivered_ce: 0,
+            delivered_at: Time::ZERO,
+            first_at: Time::ZERO,
+            may_send_at: Time::ZERO,
+            recovery_ends: 0,
+            losses: 0,
+            mss: u64::from(config.mss),
         }
     }
     /// A path of this kind with default parameters and no end of data.
@@ -65,14 +87,32 @@ impl Path {
             self.control.on_event(WindowEvent::Start { idle }, self.now, &mut self.window);
         }
         let before = self.next;
-        while self.next < self.written && self.in_flight() < self.window.cwnd {
-            self.sent.push_back(self.now);
-            self.next += 1;
-            self.last_sent = Some(self.now);
+        while self.has_room() && self.may_send_at <= self.now {
+            self.send_one();
         }
         let is_full = self.in_flight() >= self.window.cwnd;
         if self.next > before || is_full {
             self.check_limit(is_full);
+        }
+    }
+    fn has_room(&self) -> bool {
+        self.next < self.written && self.in_flight() < self.window.cwnd
+    }
+    /// When pacing lets the next packet go, if nothing else holds it.
+    pub(crate) fn wakes(&self) -> Option<Time> {
+        self.has_room().then_some(self.may_send_at)
+    }
+    fn send_one(&mut self) {
+        if self.sent.is_empty() {
+            self.first_at = self.now;
+            self.delivered_at = self.now;
+        }
+        let (delivered, delivered_at, first_at) = (self.acked, self.delivered_at, self.first_at);
+        self.sent.push_back(Sent { at: self.now, delivered, delivered_at, first_at });
+        self.next += 1;
+        self.last_sent = Some(self.now);
+        if let Some(rate) = self.window.pacing {
+            self.may_send_at = self.may_send_at.max(self.now) + rate.serialization_time(Bytes(self.mss));
         }
     }
     /// Limited if the window was full at any time in the last round in which something was sent.
@@ -86,13 +126,19 @@ impl Path {
     /// One cumulative ACK for `packets`, with the RTT of the newest, or `rtt` instead of it.
     pub(crate) fn ack(&mut self, packets: u32, rtt: Option<Duration>, is_marked: bool) {
         let newest = self.sent[packets as usize - 1];
-        let rtt = rtt.unwrap_or(self.now - newest);
+        let rtt = rtt.unwrap_or(self.now - newest.at);
         self.srtt = Some(self.srtt.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
         self.min_rtt = self.min_rtt.min(rtt);
         let in_flight_before = self.in_flight();
         self.sent.drain(..packets as usize);
         self.acked += u64::from(packets);
         self.delivered_ce += if is_marked { u64::from(packets) } else { 0 };
+        self.delivered_at = self.now;
+        self.first_at = newest.at;
+        if self.recovery == Recovery::Recovery && self.acked >= self.recovery_ends {
+            self.recovery = Recovery::Open;
+            self.control.on_event(WindowEvent::Recovered, self.now, &mut self.window);
+        }
         let opens = self.window.in_slow_start() && self.window.cwnd < 2 * self.most_in_flight;
         let ack = AckEvent {
             now: self.now,
@@ -111,10 +157,33 @@ impl Path {
             acked_packet: self.acked,
             recovery: self.recovery,
             is_cwnd_limited: self.is_limited || opens,
-            rate: None,
+            rate: Some(self.sample(newest)),
         };
+        self.losses = 0;
         self.control.on_ack(&ack, &mut self.window);
         self.send();
+    }
+    fn sample(&self, newest: Sent) -> RateSample {
+        RateSample {
+            delivered: (self.acked - newest.delivered) as u32,
+            interval: (newest.at - newest.first_at).max(self.now - newest.delivered_at),
+            prior_delivered: newest.delivered,
+            is_app_limited: false,
+            losses: self.losses,
+        }
+    }
+    /// Loss of one packet, found now: at most one reduction per window of data. The packet itself counts as repaired.
+    pub(crate) fn lose_one(&mut self) {
+        self.losses += 1;
+        if self.recovery == Recovery::Recovery {
+            return;
+        }
+        self.recovery = Recovery::Recovery;
+        self.recovery_ends = self.next;
+        self.window.ssthresh = self.control.reduce(Cause::Loss, self.now, &self.window);
+        if !self.control.owns_window() {
+            self.window.cwnd = self.window.ssthresh;
+        }
     }
     /// All that is in flight comes back one by one, evenly over `rtt`, as from a line whose rate is just the window.
     pub(crate) fn round(&mut self, rtt: Duration) {

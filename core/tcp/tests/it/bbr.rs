@@ -1,0 +1,135 @@
+//! BBR's states and gains on a line whose rate and RTT are known.
+use crate::line::Line;
+use crate::path::Path;
+use fathom_tcp::{AnyControl, Bbr, BbrMode, ControlConfig, ControlKind};
+use fathom_units::{Duration, Time};
+use std::fmt::Write;
+
+fn bbr(line: &Line) -> &Bbr {
+    match &line.paths[0].control {
+        AnyControl::Bbr(bbr) => bbr,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// 10 packets a millisecond and 40 ms: the path holds 401 packets.
+fn line(seed: u64) -> Line {
+    let mut line = Line::new(Duration::from_micros(100), Duration::from_millis(40));
+    line.join(Path::new(ControlKind::Bbr, &ControlConfig { seed, ..ControlConfig::default() }));
+    line
+}
+
+/// Each change of mode or gain: when, which, and the window then.
+fn states(line: &mut Line, until: Time) -> Vec<(Time, BbrMode, u64, u32)> {
+    let mut states: Vec<(Time, BbrMode, u64, u32)> = Vec::new();
+    line.run(until, |line| {
+        let (mode, gain) = (bbr(line).mode(), bbr(line).pacing_gain());
+        if states.last().is_none_or(|(_, last, last_gain, _)| (*last, *last_gain) != (mode, gain)) {
+            states.push((line.now, mode, gain, line.paths[0].window.cwnd));
+        }
+    });
+    states
+}
+
+#[test]
+fn states_are_those_written_down() {
+    let mut text =
+        String::from("# BBR on 10 packets per ms and 40 ms: time, mode, pacing gain in 256ths, cwnd.\n");
+    for (at, mode, gain, cwnd) in states(&mut line(1), Time::ZERO + Duration::from_secs(12)) {
+        writeln!(text, "{:9.3} ms | {mode:?} | {gain} | {cwnd}", at.as_nanos() as f64 / 1e6).unwrap();
+    }
+    crate::golden("bbr.txt", &text);
+}
+
+#[test]
+fn startup_fills_the_pipe_and_drain_empties_the_queue() {
+    let mut line = line(1);
+    let seen = states(&mut line, Time::ZERO + Duration::from_secs(2));
+    assert_eq!((seen[0].1, seen[0].2), (BbrMode::Startup, 739), "2 / ln 2 in 256ths, rounded up");
+    assert_eq!((seen[1].1, seen[1].2), (BbrMode::Drain, 88));
+    assert_eq!(seen[2].1, BbrMode::ProbeBw);
+    // log2(401 / 10) is 5.3 doublings, the round that fills the pipe, and three without growth, with a queue that makes each of them up
+    // to 2.9 RTTs long: 7 + 3 * 2.9.
+    let rounds = (seen[1].0 - seen[0].0).as_millis_f64() / 40.0;
+    assert!((12.0..=18.0).contains(&rounds), "{rounds} rounds of startup");
+    let rate = bbr(&line).estimated_rate().as_bits_per_second() as f64 / (8.0 * 1448.0 * 10_000.0);
+    assert!((0.999..1.001).contains(&rate), "estimated rate over the line's: {rate}");
+}
+
+#[test]
+fn the_cycle_is_one_up_one_down_and_six_level() {
+    let seen = states(&mut line(3), Time::ZERO + Duration::from_secs(8));
+    let cycle: Vec<_> = seen.iter().filter(|state| state.1 == BbrMode::ProbeBw).collect();
+    let ups: Vec<usize> = (0..cycle.len() - 3).filter(|at| cycle[*at].2 == 320).collect();
+    assert!(ups.len() > 15, "{} cycles", ups.len());
+    for up in ups {
+        assert_eq!((cycle[up + 1].2, cycle[up + 2].2, cycle[up + 3].2), (192, 256, 320));
+        let lasts = |at: usize| (cycle[at + 1].0 - cycle[at].0).as_millis_f64() / 40.1;
+        assert!((1.0..1.6).contains(&lasts(up)), "looks for more for {} RTT", lasts(up));
+        assert!(lasts(up + 1) <= 1.1, "drains for {} RTT", lasts(up + 1));
+        assert!((5.9..6.7).contains(&lasts(up + 2)), "cruises for {} RTT", lasts(up + 2));
+    }
+}
+
+#[test]
+fn the_first_phase_is_random_but_never_the_draining_one() {
+    let firsts: Vec<u64> = (0..64)
+        .map(|seed| {
+            let seen = states(&mut line(seed), Time::ZERO + Duration::from_secs(1));
+            seen.iter().find(|state| state.1 == BbrMode::ProbeBw).unwrap().2
+        })
+        .collect();
+    assert!(!firsts.contains(&192), "{firsts:?}");
+    // One in seven begins by looking for more: 9 of 64.
+    let ups = firsts.iter().filter(|gain| **gain == 320).count();
+    assert!((3..=18).contains(&ups), "{ups} of 64");
+}
+
+#[test]
+fn every_ten_seconds_the_window_is_four_for_two_hundred_milliseconds() {
+    let seen = states(&mut line(1), Time::ZERO + Duration::from_secs(25));
+    let probes: Vec<usize> = (0..seen.len()).filter(|at| seen[*at].1 == BbrMode::ProbeRtt).collect();
+    assert_eq!(probes.len(), 2);
+    let lasts = |at: usize| (seen[at + 1].0 - seen[at].0).as_millis_f64();
+    for probe in &probes {
+        assert_eq!((seen[*probe].2, seen[*probe].3), (256, 4));
+        assert!(
+            (240.0..=330.0).contains(&lasts(*probe)),
+            "{} ms: 200 and the draining of a window",
+            lasts(*probe)
+        );
+    }
+    let apart = (seen[probes[1]].0 - seen[probes[0]].0).as_secs_f64();
+    assert!((10.0..10.6).contains(&apart), "{apart} s apart");
+}
+
+/// In the steady state the queue is that of the quarter more of one phase in eight.
+#[test]
+fn it_leaves_no_standing_queue_and_fills_the_line() {
+    let mut line = line(1);
+    line.run(Time::ZERO + Duration::from_secs(2), |_| {});
+    let (before, mut least, mut most) = (line.paths[0].acked, Duration::MAX, Duration::ZERO);
+    line.run(Time::ZERO + Duration::from_secs(9), |line| {
+        least = least.min(line.queueing());
+        most = most.max(line.queueing());
+    });
+    let share = (line.paths[0].acked - before) as f64 / 70_000.0;
+    assert!(share > 0.97, "{share} of the line");
+    assert!(
+        least <= Duration::from_millis(1) && most <= Duration::from_millis(14),
+        "queue {least} to {most}"
+    );
+}
+
+/// Heavy loss at a steady rate is taken for a policer: 48 rounds at that rate, then BBR looks for more again.
+#[test]
+fn a_policer_s_rate_is_kept_for_48_rounds() {
+    let mut rng = fathom_units::Rng::new(11);
+    let line = Line::new(Duration::from_micros(100), Duration::from_millis(40));
+    let mut line = line.losing(move |_| rng.chance(0.3));
+    line.join(Path::new(ControlKind::Bbr, &ControlConfig::default()));
+    let seen = states(&mut line, Time::ZERO + Duration::from_secs(10));
+    let rounds = |at: usize| (seen[at + 1].0 - seen[at].0).as_millis_f64() / 40.1;
+    let kept: Vec<f64> = (0..seen.len() - 1).map(rounds).filter(|n| *n > 20.0).collect();
+    assert!(!kept.is_empty() && kept.iter().all(|n| (47.0..75.0).contains(n)), "seed 11: {kept:?}");
+}

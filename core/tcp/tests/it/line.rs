@@ -1,0 +1,87 @@
+//! Paths that share a queue without end before a link of fixed rate, and a fixed delay after it. ACKs are never lost.
+use crate::path::Path;
+use fathom_units::{Duration, Time};
+use std::collections::VecDeque;
+
+pub(crate) struct Line {
+    pub(crate) paths: Vec<Path>,
+    pub(crate) now: Time,
+    /// Time of one packet on the link; zero is a link that never queues.
+    service: Duration,
+    rtt: Duration,
+    free_at: Time,
+    /// ACKs on their way, in order: when, whose, and whether its packet came through.
+    pending: VecDeque<(Time, usize, bool)>,
+    /// Is the packet of this number (over all paths) lost?
+    is_lost: Box<dyn FnMut(u64) -> bool>,
+    sent: u64,
+}
+
+impl Line {
+    pub(crate) fn new(service: Duration, rtt: Duration) -> Self {
+        Line {
+            paths: Vec::new(),
+            now: Time::ZERO,
+            service,
+            rtt,
+            free_at: Time::ZERO,
+            pending: VecDeque::new(),
+            is_lost: Box::new(|_| false),
+            sent: 0,
+        }
+    }
+    pub(crate) fn losing(self, is_lost: impl FnMut(u64) -> bool + 'static) -> Self {
+        Line { is_lost: Box::new(is_lost), ..self }
+    }
+    /// A path that begins now.
+    pub(crate) fn join(&mut self, path: Path) {
+        self.paths.push(path);
+        let last = self.paths.len() - 1;
+        self.act(last, |joined| joined.write(1 << 40));
+    }
+    /// Time that a packet would wait for the link.
+    pub(crate) fn queueing(&self) -> Duration {
+        self.free_at.saturating_since(self.now)
+    }
+    fn act(&mut self, index: usize, action: impl FnOnce(&mut Path)) {
+        let path = &mut self.paths[index];
+        path.now = self.now;
+        let before = path.next;
+        action(path);
+        for _ in before..path.next {
+            self.sent += 1;
+            self.free_at = self.free_at.max(self.now) + self.service;
+            self.pending.push_back((self.free_at + self.rtt, index, (self.is_lost)(self.sent)));
+        }
+    }
+    fn next_wake(&self) -> Option<(Time, usize)> {
+        let wakes = self.paths.iter().enumerate();
+        wakes.filter_map(|(index, path)| path.wakes().map(|at| (at.max(self.now), index))).min()
+    }
+    /// Runs up to and including `until`, and tells each event's effect to `watch`.
+    pub(crate) fn run(&mut self, until: Time, mut watch: impl FnMut(&Line)) {
+        loop {
+            let wake = self.next_wake();
+            let ack = self.pending.front().copied();
+            match (ack, wake) {
+                (Some((at, index, lost)), wake) if at <= until && wake.is_none_or(|(wake, _)| at <= wake) => {
+                    self.pending.pop_front();
+                    self.now = at;
+                    self.act(index, |path| {
+                        if lost {
+                            path.lose_one();
+                        }
+                        path.ack(1, None, false);
+                    });
+                }
+                (_, Some((at, index))) if at <= until => {
+                    self.now = at;
+                    self.act(index, Path::send);
+                }
+                _ => break,
+            }
+            watch(self);
+        }
+        self.now = until;
+    }
+}
