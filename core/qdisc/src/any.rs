@@ -1,6 +1,6 @@
 //! Any of the disciplines behind one type, without a virtual call per packet.
 use crate::spec::{Text, read};
-use crate::{Astar, AstarParams, Blue, BlueParams, Ebdp, EbdpParams};
+use crate::{Astar, AstarParams, Blue, BlueParams, Ebdp, EbdpParams, Sfb, SfbParams};
 use crate::{
     Backlog, Cake, CakeParams, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams,
     MarkReason, Packet, Qdisc, Sink, SpecError, Stats,
@@ -24,6 +24,8 @@ macro_rules! disciplines {
         /// red [variant rfc | linux] [limit 400000b] [min <bytes>] [max <bytes>] [avpkt 1000b] [burst <packets>]
         ///     [probability 0.02] [bandwidth 10mbit] [ecn] [harddrop] [gentle] [adaptive]
         /// blue [limit 1000p] [increment 0.02] [decrement 0.002] [freeze 100ms] [ecn | noecn]
+        /// sfb [limit 1000p] [max 25] [target 20] [increment 0.0005] [decrement 0.00005] [rehash 600s] [db 60s]
+        ///     [penalty_rate 10] [penalty_burst 20]
         /// ebdp | astar [limit 400p] [delay 200ms] [extra 5]
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
@@ -87,6 +89,8 @@ disciplines! {
     Red(RedParams);
     /// BLUE.
     Blue(BlueParams);
+    /// Stochastic fair BLUE.
+    Sfb(SfbParams);
     /// Buffer sized by service time.
     Ebdp(EbdpParams);
     /// Buffer sized by service time and idle time.

@@ -8,6 +8,7 @@ mod fifo;
 mod fq_codel;
 mod pie;
 mod red;
+mod sfb;
 mod words;
 
 pub use error::SpecError;

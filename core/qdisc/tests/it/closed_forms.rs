@@ -12,6 +12,7 @@ const UNLOADED: &[&str] = &[
     "pie",
     "pie variant linux",
     "blue",
+    "sfb",
     "ebdp",
     "astar",
     "red",

@@ -166,6 +166,8 @@ pub(crate) const SPECS: &[&str] = &[
     "cake unlimited autorate-ingress hosts diffserv8 ack-filter-aggressive rtt 1ms",
     "blue limit 20p freeze 10ms",
     "blue limit 20p freeze 1ms increment 0.2 decrement 0.1 ecn",
+    "sfb limit 60p",
+    "sfb limit 60p target 3 max 8 increment 0.05 decrement 0.01 rehash 1s db 300ms",
     "ebdp limit 60p",
     "ebdp limit 60p delay 10ms extra 1",
     "astar limit 60p delay 100ms",

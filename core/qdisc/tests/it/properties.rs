@@ -129,6 +129,7 @@ fn limits_are_never_exceeded() {
             Spec::Blue(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Ebdp(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Astar(params) => assert!(held.packets <= params.ebdp.limit_packets, "{place}"),
+            Spec::Sfb(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Red(params) => assert!(held.bytes <= params.limit, "{place}"),
             Spec::Pie(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Cake(params) => assert!(params.memory.is_none_or(|memory| held.bytes <= memory), "{place}"),

@@ -1,0 +1,70 @@
+//! `sfb`.
+use super::words::{Exact, Words};
+use super::{SpecError, Text};
+use crate::SfbParams;
+use core::fmt;
+use fathom_units::{Duration, Ratio};
+
+impl Default for SfbParams {
+    fn default() -> Self {
+        SfbParams {
+            limit_packets: 1000,
+            max: 25,
+            target: 20,
+            increment: Ratio(0.0005),
+            decrement: Ratio(0.00005),
+            rehash: Duration::from_secs(600),
+            db: Duration::from_secs(60),
+            penalty_rate: 10,
+            penalty_burst: 20,
+        }
+    }
+}
+
+fn number(words: &mut Words<'_>, word: &'static str, max: u64) -> Result<u64, SpecError> {
+    words.number(word, 1..=max, "a whole number above 0")
+}
+fn bin(words: &mut Words<'_>, word: &'static str) -> Result<u16, SpecError> {
+    number(words, word, u64::from(u16::MAX)).map(|packets| packets as u16)
+}
+fn penalty(words: &mut Words<'_>, word: &'static str) -> Result<u32, SpecError> {
+    number(words, word, 1_000_000).map(|packets| packets as u32)
+}
+
+impl Text for SfbParams {
+    const NAME: &'static str = "sfb";
+    const WORDS: &'static [&'static str] = &[
+        "limit",
+        "max",
+        "target",
+        "increment",
+        "decrement",
+        "rehash",
+        "db",
+        "penalty_rate",
+        "penalty_burst",
+    ];
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut params = SfbParams::default();
+        while let Some(word) = words.next_known()? {
+            match word {
+                "max" => params.max = bin(words, word)?,
+                "target" => params.target = bin(words, word)?,
+                "increment" => params.increment = words.ratio(word)?,
+                "decrement" => params.decrement = words.ratio(word)?,
+                "rehash" => params.rehash = words.duration(word)?,
+                "db" => params.db = words.duration(word)?,
+                "penalty_rate" => params.penalty_rate = penalty(words, word)?,
+                "penalty_burst" => params.penalty_burst = penalty(words, word)?,
+                _ => params.limit_packets = words.packets("limit")?,
+            }
+        }
+        Ok(params)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " limit {}p max {} target {}", self.limit_packets, self.max, self.target)?;
+        write!(f, " increment {} decrement {}", self.increment.0, self.decrement.0)?;
+        write!(f, " rehash {} db {}", Exact(self.rehash), Exact(self.db))?;
+        write!(f, " penalty_rate {} penalty_burst {}", self.penalty_rate, self.penalty_burst)
+    }
+}
