@@ -5,6 +5,7 @@ mod kinds;
 mod laws;
 mod line;
 mod path;
+mod response;
 mod traces;
 
 /// Compares with a file of `golden/tcp`. `UPDATE_GOLDEN=1` rewrites it.
