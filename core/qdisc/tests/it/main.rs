@@ -1,5 +1,7 @@
 //! Tests of the queue disciplines: hand-written time lines, properties, an oracle, and mistakes that others made.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod cake;
+mod cake_acks;
 mod closed_forms;
 mod common;
 mod golden;
