@@ -50,7 +50,17 @@ const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
 /// `packets` in `time`, as a rate.
 fn packet_rate(packets: u64, time: Duration) -> u64 {
-    (packets << RATE_SHIFT) / (time.as_nanos() / 1_000).max(1)
+    (packets << RATE_SHIFT) / microseconds(time)
+}
+
+/// Is [`packet_rate`] at least `rate`?
+fn is_at_least(packets: u64, time: Duration, rate: u64) -> bool {
+    packets << RATE_SHIFT >= rate.saturating_mul(microseconds(time))
+}
+
+/// At least one.
+fn microseconds(time: Duration) -> u64 {
+    (time.as_nanos() / 1_000).max(1)
 }
 
 /// Packets that a rate delivers in `time`, cut off.
@@ -105,8 +115,10 @@ pub struct Bbr {
     prior_cwnd: u32,
     restarts_from_idle: bool,
     has_rtt: bool,
-    /// Bytes per second.
+    /// Bytes per second,
     pacing: u64,
+    /// and the rate and the gain from which it was last computed.
+    paced_for: (u64, u64),
     /// Packets of one burst.
     burst: u32,
 }
@@ -144,6 +156,7 @@ impl Bbr {
             restarts_from_idle: false,
             has_rtt: false,
             pacing: 0,
+            paced_for: (0, 0),
             burst: 1,
         }
     }

@@ -41,13 +41,15 @@ pub enum Friendliness {
 #[derive(Clone, Debug)]
 struct Clock {
     granularity: u64,
+    ticks_per_second: u64,
     tick: u64,
     tick_ends: u64,
 }
 
 impl Clock {
     fn new(granularity: Duration) -> Self {
-        Clock { granularity: granularity.as_nanos().max(1), tick: 0, tick_ends: 0 }
+        let granularity = granularity.as_nanos().max(1);
+        Clock { granularity, ticks_per_second: 1_000_000_000 / granularity, tick: 0, tick_ends: 0 }
     }
     fn read(&mut self, now: Time) -> u64 {
         if now.as_nanos() >= self.tick_ends {
@@ -59,9 +61,6 @@ impl Clock {
     /// Ticks that `d` lasts, rounded up as Linux rounds.
     const fn ticks(&self, d: Duration) -> u64 {
         d.as_nanos().div_ceil(self.granularity)
-    }
-    const fn ticks_per_second(&self) -> u64 {
-        1_000_000_000 / self.granularity
     }
     /// `ticks` in 1024ths of a second.
     const fn scaled(&self, ticks: u64) -> u64 {
@@ -126,7 +125,7 @@ impl Cubic {
     fn on_rtt(&mut self, ack: &AckEvent, rtt: Duration, window: &mut Window) {
         let tick = self.clock.read(ack.now);
         // The queue that caused a loss still drains in the first second after it.
-        let is_draining = |epoch: &Epoch| tick - epoch.start < self.clock.ticks_per_second();
+        let is_draining = |epoch: &Epoch| tick - epoch.start < self.clock.ticks_per_second;
         if self.epoch.as_ref().is_some_and(is_draining) {
             return;
         }
@@ -144,7 +143,7 @@ impl Cubic {
             epoch.acked = epoch.acked.saturating_add(acked);
         }
         let (last_cwnd, last_tick) = self.computed;
-        if last_cwnd == cwnd && tick - last_tick <= self.clock.ticks_per_second() / 32 {
+        if last_cwnd == cwnd && tick - last_tick <= self.clock.ticks_per_second / 32 {
             return;
         }
         if self.epoch.is_none() || tick != last_tick {

@@ -19,6 +19,10 @@ impl MaxFilter {
     pub(super) const fn max(&self) -> u64 {
         self.max
     }
+    /// Largest of this round so far; 0 if the round is new.
+    pub(super) const fn of_round(&self, round: u64) -> u64 {
+        if round == self.round { self.maxima[(round % ROUNDS) as usize] } else { 0 }
+    }
     /// Rounds without a sample age nothing: their maxima go when the next sample comes.
     pub(super) fn add(&mut self, round: u64, value: u64) {
         if round != self.round {

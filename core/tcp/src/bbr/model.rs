@@ -44,6 +44,14 @@ impl Bbr {
             self.policer.reset();
             self.begin_probe_bw(ack.now);
         }
+        self.add_rate(sample);
+    }
+    fn add_rate(&mut self, sample: &RateSample) {
+        // Most samples raise nothing: a product tells that faster than the quotient.
+        let least = self.rates.of_round(self.round) + 1;
+        if !super::is_at_least(u64::from(sample.delivered), sample.interval, least) {
+            return;
+        }
         let rate = packet_rate(u64::from(sample.delivered), sample.interval);
         if !sample.is_app_limited || rate >= self.rates.max() {
             self.rates.add(self.round, rate);

@@ -39,6 +39,7 @@ impl Bbr {
         self.bytes_per_second(rate, gain) / 100 * PACING_PERCENT
     }
     fn pace(&mut self, rate: u64, window: &mut Window) {
+        self.paced_for = (0, 0);
         if rate == self.pacing {
             return;
         }
@@ -53,18 +54,22 @@ impl Bbr {
             self.has_rtt = true;
             self.pace_before_rate(ack.srtt, window);
         }
+        let paced_for = (self.rate(), self.pacing_gain);
+        if paced_for == self.paced_for {
+            return;
+        }
         let rate = self.pacing_rate(self.rate(), self.pacing_gain);
         // In startup a lower estimate is one of too little sent.
         if self.is_pipe_full || rate > self.pacing {
             self.pace(rate, window);
         }
+        self.paced_for = paced_for;
     }
     /// Packets that the path holds at `gain` times its rate and smallest RTT, rounded up.
     fn rate_delay_product(&self, rate: u64, gain: u64) -> u32 {
         let Some(min_rtt) = self.min_rtt else { return INITIAL_CWND };
-        let scaled = rate.saturating_mul(min_rtt.as_nanos() / 1_000);
-        let scaled = (u128::from(scaled) * u128::from(gain)) >> UNIT.trailing_zeros();
-        u32::try_from((scaled + u128::from(RATE_ONE - 1)) >> RATE_SHIFT).unwrap_or(u32::MAX)
+        let scaled = rate.saturating_mul(min_rtt.as_nanos() / 1_000).saturating_mul(gain) / UNIT;
+        u32::try_from((scaled + (RATE_ONE - 1)) >> RATE_SHIFT).unwrap_or(u32::MAX)
     }
     /// Room for bursts in the sender, in the receiver and on the way, and for delayed ACKs in pairs.
     fn with_bursts(&self, packets: u32) -> u32 {
