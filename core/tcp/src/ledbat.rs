@@ -118,3 +118,37 @@ impl Control for Ledbat {
         self.reno.reduce(cause, now, window)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_delay_is_that_of_ten_minutes() {
+        let minutes = |n: u64| Time::from_nanos(n * MINUTE);
+        let ms = Duration::from_millis;
+        let mut delays = Delays::new();
+        delays.add(minutes(0), ms(20));
+        delays.add(minutes(3), ms(30));
+        (4..=9).for_each(|minute| delays.add(minutes(minute), ms(40)));
+        assert_eq!(delays.base, ms(20));
+        assert_eq!(delays.queueing(), ms(20));
+        // The minutes 1 to 10 remain, then 4 to 13: the path has become longer.
+        delays.add(minutes(10), ms(40));
+        assert_eq!(delays.base, ms(30));
+        delays.add(minutes(13), ms(45));
+        assert_eq!(delays.base, ms(40));
+        // A long pause leaves nothing of the old.
+        delays.add(minutes(100), ms(50));
+        assert_eq!(delays.base, ms(50));
+    }
+
+    #[test]
+    fn the_current_delay_is_the_smallest_of_four() {
+        let mut delays = Delays::new();
+        for (at, delay) in [20, 90, 80, 70, 60].into_iter().enumerate() {
+            delays.add(Time::from_nanos(at as u64), Duration::from_millis(delay));
+        }
+        assert_eq!(delays.queueing(), Duration::from_millis(40));
+    }
+}

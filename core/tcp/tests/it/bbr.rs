@@ -1,7 +1,7 @@
 //! BBR's states and gains on a line whose rate and RTT are known.
 use crate::line::Line;
 use crate::path::Path;
-use fathom_tcp::{AnyControl, Bbr, BbrMode, ControlConfig, ControlKind};
+use fathom_tcp::{AnyControl, Bbr, BbrMode, Cause, Control, ControlConfig, ControlKind, WindowEvent};
 use fathom_units::{Duration, Time};
 use std::fmt::Write;
 
@@ -132,4 +132,33 @@ fn a_policer_s_rate_is_kept_for_48_rounds() {
     let rounds = |at: usize| (seen[at + 1].0 - seen[at].0).as_millis_f64() / 40.1;
     let kept: Vec<f64> = (0..seen.len() - 1).map(rounds).filter(|n| *n > 20.0).collect();
     assert!(!kept.is_empty() && kept.iter().all(|n| (47.0..75.0).contains(n)), "seed 11: {kept:?}");
+}
+
+/// A loss costs nothing but its round: one packet for each that arrives, then the window from before.
+#[test]
+fn recovery_conserves_packets_for_a_round_and_gives_the_window_back() {
+    let mut line = line(1);
+    line.run(Time::ZERO + Duration::from_secs(3), |_| {});
+    let before = line.paths[0].window.cwnd;
+    let in_flight = line.paths[0].in_flight();
+    line.paths[0].lose_one();
+    let mut windows = Vec::new();
+    line.run(Time::ZERO + Duration::from_millis(3_100), |line| windows.push(line.paths[0].window.cwnd));
+    // Until the next ACK, packets leave by the clock of pacing.
+    windows.drain(..windows.iter().position(|cwnd| *cwnd != before).unwrap());
+    assert!(windows[0].abs_diff(in_flight) <= 3, "{} of {in_flight} in flight", windows[0]);
+    assert!(windows[..100].iter().all(|cwnd| *cwnd <= in_flight + 1));
+    assert!(windows.last().unwrap().abs_diff(before) <= 16, "{before} before, {:?} after", windows.last());
+}
+
+#[test]
+fn a_loss_that_was_none_lets_startup_go_on() {
+    let mut line = line(1);
+    line.run(Time::ZERO + Duration::from_millis(300), |_| {});
+    let path = &mut line.paths[0];
+    assert_eq!(path.control.reduce(Cause::Loss, path.now, &path.window), u32::MAX, "the threshold stays");
+    path.control.on_event(WindowEvent::Undone, path.now, &mut path.window);
+    assert_eq!(bbr(&line).mode(), BbrMode::Startup);
+    let seen = states(&mut line, Time::ZERO + Duration::from_secs(2));
+    assert_eq!(seen[1].1, BbrMode::Drain);
 }
