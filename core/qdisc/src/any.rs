@@ -5,6 +5,7 @@ use crate::{
     Backlog, Cake, CakeParams, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams,
     MarkReason, Packet, Qdisc, Sink, SpecError, Stats,
 };
+use crate::{DualPi2, DualPi2Params};
 use crate::{Pie, PieParams, Red, RedParams};
 use core::fmt;
 use core::str::SplitWhitespace;
@@ -23,6 +24,9 @@ macro_rules! disciplines {
         ///     [ecn | noecn] [mark_ecn_threshold 10%] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
         /// red [variant rfc | linux] [limit 400000b] [min <bytes>] [max <bytes>] [avpkt 1000b] [burst <packets>]
         ///     [probability 0.02] [bandwidth 10mbit] [ecn] [harddrop] [gentle] [adaptive]
+        /// dualpi2 [variant rfc | linux] [limit 10000p] [target 15ms] [tupdate 15ms] [alpha 0.15] [beta 3]
+        ///     [coupling_factor 2] [min_th 800us] [range 400us] [step_thresh 1ms] [classic_protection 10%]
+        ///     [drop_on_overload | overflow]
         /// blue [limit 1000p] [increment 0.02] [decrement 0.002] [freeze 100ms] [ecn | noecn]
         /// sfb [limit 1000p] [max 25] [target 20] [increment 0.0005] [decrement 0.00005] [rehash 600s] [db 60s]
         ///     [penalty_rate 10] [penalty_burst 20]
@@ -87,6 +91,8 @@ disciplines! {
     Pie(PieParams);
     /// RED.
     Red(RedParams);
+    /// DualPI2, RFC 9332.
+    DualPi2(DualPi2Params);
     /// BLUE.
     Blue(BlueParams);
     /// Stochastic fair BLUE.

@@ -3,6 +3,7 @@ mod bins;
 
 use crate::store::Store;
 use crate::{Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use bins::{Bins, CERTAIN, Fullness};
 use fathom_units::{Duration, Ratio, Rng, Time};
@@ -64,7 +65,7 @@ impl PenaltyBox {
 /// link: a bin's target is less than its window.
 pub struct Sfb<P> {
     params: SfbParams,
-    bins: [Bins; 2],
+    bins: Box<[Bins; 2]>,
     /// Which of the two decides.
     active: usize,
     changed: Time,
@@ -79,7 +80,7 @@ impl<P: Packet> Sfb<P> {
     /// An empty queue; `seed` sets which flows share bins and which packets get a signal.
     pub fn new(params: SfbParams, seed: u64) -> Self {
         let mut rng = Rng::stream(seed, "sfb");
-        let bins = core::array::from_fn(|_| Bins::new(&params, rng.next_u64()));
+        let bins = Box::new(core::array::from_fn(|_| Bins::new(&params, rng.next_u64())));
         Sfb {
             params,
             bins,

@@ -2,6 +2,7 @@
 mod blue;
 mod cake;
 mod codel;
+mod dualpi2;
 mod ebdp;
 mod error;
 mod fifo;

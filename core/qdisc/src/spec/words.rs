@@ -100,14 +100,14 @@ impl<'a> Words<'a> {
         }
         let (mut inside, mut depth) = (String::new(), 1);
         while depth > 0 {
-            let word = self.value("{")?;
-            depth += usize::from(word == "{");
-            depth -= usize::from(word == "}");
+            let part = self.value("{")?;
+            depth += usize::from(part == "{");
+            depth -= usize::from(part == "}");
             if depth > MAX_DEPTH {
-                return Err(refuse("{", word, "at most 8 disciplines one inside the other"));
+                return Err(refuse("{", part, "at most 8 disciplines one inside the other"));
             }
             if depth > 0 {
-                inside.push_str(word);
+                inside.push_str(part);
                 inside.push(' ');
             }
         }

@@ -14,6 +14,8 @@ const UNLOADED: &[&str] = &[
     "blue",
     "sfb",
     "ebdp",
+    "dualpi2 target 100ms",
+    "dualpi2 variant linux target 100ms",
     "astar",
     "red",
     "red variant linux",

@@ -5,7 +5,7 @@
 //! 0ms | enqueue a 1000b        | -
 //! 5ms | dequeue                | send a 5ms
 //! ```
-//! `enqueue a 1000b flow 3 ect` names a flow and an ECN-capable packet; `enqueue a1..a9 1000b` is nine of them; `dequeue 3`
+//! `enqueue a 1000b flow 3 ect` names a flow and an ECN-capable packet (`ect1` is L4S, `ce` is marked already); `enqueue a1..a9 1000b` is nine of them; `dequeue 3`
 //! dequeues three times; `next` tells when to ask again. `qdisc` begins anew with an empty queue.
 //!
 //! Also: `dscp 46`, `ip 1500b` (the IP packet's size), `src 1 dst 2` (hosts), and for a bare ACK `ack 1000`, with
@@ -28,7 +28,8 @@ fn packets(words: &[&str]) -> Vec<TestPacket> {
     };
     let len: Bytes = words[1].parse().unwrap();
     let flow = value(words, "flow").unwrap_or(0);
-    let ecn = if words.contains(&"ect") { Ecn::Ect0 } else { Ecn::NotEct };
+    let codes = [("ect", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
+    let ecn = codes.into_iter().find(|(word, _)| words.contains(word)).map_or(Ecn::NotEct, |(_, ecn)| ecn);
     let named = |name| TestPacket { ecn, header: header(words, flow), ..packet(name, flow, len.get()) };
     names.into_iter().map(named).collect()
 }

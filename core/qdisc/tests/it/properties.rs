@@ -1,6 +1,6 @@
 //! What holds whatever comes, over random arrivals. Each failure names its seed.
 use crate::common::{Action, Log, SPECS, TestPacket, build, random_actions};
-use fathom_qdisc::{AnyQdisc, Backlog, Count, DropReason, Limit, MarkReason, Packet, Qdisc, Sink, Spec};
+use fathom_qdisc::{AnyQdisc, Backlog, Count, DropReason, Ecn, Limit, MarkReason, Packet, Qdisc, Sink, Spec};
 use fathom_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
@@ -86,11 +86,17 @@ fn the_counters_agree_with_what_the_host_saw() {
 
 #[test]
 fn packets_of_a_flow_stay_in_order() {
-    let mut last: BTreeMap<(String, u64, u64), u64> = BTreeMap::new();
+    let mut last: BTreeMap<(String, u64, u64, bool), u64> = BTreeMap::new();
+    let mut is_l4s = BTreeMap::new();
     for_all(|spec, _, step| {
+        // Two queues by code point: a real flow has one.
+        let is_dual = spec.starts_with("dualpi2");
+        step.arrived.iter().for_each(|packet| {
+            is_l4s.insert(packet.name.clone(), is_dual && matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce));
+        });
         let Some(Some((packet, _))) = &step.sent else { return };
         let number: u64 = packet.name.parse().unwrap();
-        let before = last.insert((spec.to_string(), step.seed, packet.flow), number);
+        let before = last.insert((spec.to_string(), step.seed, packet.flow, is_l4s[&packet.name]), number);
         assert!(before.is_none_or(|before| before < number), "{spec}, seed {}: {number} late", step.seed);
     });
 }
@@ -130,6 +136,7 @@ fn limits_are_never_exceeded() {
             Spec::Ebdp(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Astar(params) => assert!(held.packets <= params.ebdp.limit_packets, "{place}"),
             Spec::Sfb(params) => assert!(held.packets <= params.limit_packets, "{place}"),
+            Spec::DualPi2(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Red(params) => assert!(held.bytes <= params.limit, "{place}"),
             Spec::Pie(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Cake(params) => assert!(params.memory.is_none_or(|memory| held.bytes <= memory), "{place}"),
