@@ -12,7 +12,7 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow-start threshold, in packets; [`u32::MAX`] until the first congestion.
     pub ssthresh: u32,
-    /// Payload and headers, at most this fast; `None` sends as ACKs allow. The sender paces.
+    /// Payload, at most this fast; `None` sends as ACKs allow. The sender paces. Linux's own pacing does not count headers either.
     pub pacing: Option<Rate>,
 }
 
