@@ -53,6 +53,12 @@ impl Flow {
     }
 }
 
+/// A 64-bit hash of an address, with `salt`. Not for secrets.
+#[must_use]
+pub fn address_hash(address: IpAddr, salt: u64) -> u64 {
+    mix(salt ^ mix(address_word(address)))
+}
+
 fn address_word(address: IpAddr) -> u64 {
     match address {
         IpAddr::V4(v4) => u64::from(v4.to_bits()),

@@ -52,6 +52,13 @@ impl<T: AsRef<[u8]>> IpPacket<T> {
             IpPacket::V6(p) => p.ecn(),
         }
     }
+    /// The six DSCP bits.
+    pub fn dscp(&self) -> u8 {
+        match self {
+            IpPacket::V4(p) => p.dscp(),
+            IpPacket::V6(p) => p.dscp(),
+        }
+    }
     /// Hops that the packet may still travel.
     pub fn hop_limit(&self) -> u8 {
         match self {
@@ -88,6 +95,13 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> IpPacket<T> {
         match self {
             IpPacket::V4(p) => p.set_ce(),
             IpPacket::V6(p) => p.set_ce(),
+        }
+    }
+    /// Sets the six DSCP bits and leaves ECN alone.
+    pub fn set_dscp(&mut self, dscp: u8) {
+        match self {
+            IpPacket::V4(p) => p.set_dscp(dscp),
+            IpPacket::V6(p) => p.set_dscp(dscp),
         }
     }
     /// Takes `hops` off the hops that the packet may still travel, not below zero.

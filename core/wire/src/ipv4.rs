@@ -63,6 +63,10 @@ impl<T: AsRef<[u8]>> Ipv4Packet<T> {
     pub fn ecn(&self) -> u8 {
         self.bytes.as_ref()[field::DSCP_AND_ECN] & 0b11
     }
+    /// The six DSCP bits.
+    pub fn dscp(&self) -> u8 {
+        self.bytes.as_ref()[field::DSCP_AND_ECN] >> 2
+    }
     /// Identification.
     pub fn identification(&self) -> u16 {
         u16_at(self.bytes.as_ref(), field::IDENTIFICATION)
@@ -102,6 +106,10 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Ipv4Packet<T> {
     pub fn set_ce(&mut self) {
         let ecn = self.ecn();
         self.change_word(0, |word| word + u16::from(CE - ecn));
+    }
+    /// Sets the six DSCP bits; the header's checksum follows.
+    pub fn set_dscp(&mut self, dscp: u8) {
+        self.change_word(0, |word| word & !0x00fc | u16::from(dscp & 0x3f) << 2);
     }
     /// Takes `hops` off the time to live, not below zero; the header's checksum follows.
     pub fn decrement_ttl(&mut self, hops: u8) {

@@ -60,6 +60,11 @@ impl<T: AsRef<[u8]>> Ipv6Packet<T> {
     pub fn ecn(&self) -> u8 {
         self.bytes.as_ref()[field::CLASS_AND_LABEL] >> 4 & 0b11
     }
+    /// The six DSCP bits, four in the first byte and two in the second.
+    pub fn dscp(&self) -> u8 {
+        let bytes = self.bytes.as_ref();
+        (bytes[field::VERSION] & 0x0f) << 2 | bytes[field::CLASS_AND_LABEL] >> 6
+    }
     /// Hop limit.
     pub fn hop_limit(&self) -> u8 {
         self.bytes.as_ref()[field::HOP_LIMIT]
@@ -104,6 +109,12 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Ipv6Packet<T> {
     /// Sets the ECN bits to CE.
     pub fn set_ce(&mut self) {
         self.bytes.as_mut()[field::CLASS_AND_LABEL] |= CE << 4;
+    }
+    /// Sets the six DSCP bits.
+    pub fn set_dscp(&mut self, dscp: u8) {
+        let bytes = self.bytes.as_mut();
+        bytes[field::VERSION] = bytes[field::VERSION] & 0xf0 | dscp >> 2 & 0x0f;
+        bytes[field::CLASS_AND_LABEL] = bytes[field::CLASS_AND_LABEL] & 0x3f | dscp << 6;
     }
     /// Takes `hops` off the hop limit, not below zero.
     pub fn decrement_hop_limit(&mut self, hops: u8) {

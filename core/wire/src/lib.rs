@@ -16,16 +16,18 @@ mod ipv4;
 mod ipv6;
 mod superpacket;
 mod tcp;
+mod tcp_option;
 mod udp;
 mod vnet;
 
 pub use error::WireError;
-pub use flow::{Flow, flow_of};
+pub use flow::{Flow, address_hash, flow_of};
 pub use ip::{CE, IpPacket};
 pub use ipv4::Ipv4Packet;
 pub use ipv6::Ipv6Packet;
 pub use superpacket::{MAX_HEADER_BYTES, Rewrite, Run, SuperPacket};
-pub use tcp::TcpSegment;
+pub use tcp::{TcpSegment, flag};
+pub use tcp_option::{TcpOption, TcpOptions};
 pub use udp::UdpDatagram;
 pub use vnet::VnetHeader;
 

@@ -33,6 +33,8 @@ pub struct SuperPacket {
 pub struct Rewrite {
     /// They were marked with congestion experienced.
     pub ce: bool,
+    /// Their DSCP was set to this.
+    pub dscp: Option<u8>,
     /// Routers that they passed.
     pub hops: u8,
 }
@@ -130,6 +132,9 @@ impl SuperPacket {
         let mut ip = IpPacket::of_checked_header(header);
         if change.ce {
             ip.set_ce();
+        }
+        if let Some(dscp) = change.dscp {
+            ip.set_dscp(dscp);
         }
         ip.decrement_hop_limit(change.hops);
         Run { vnet, header_len: self.header_bytes, payload }

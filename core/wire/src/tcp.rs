@@ -1,4 +1,5 @@
 //! TCP. Source: RFC 9293 section 3.1.
+use crate::TcpOptions;
 use crate::error::{WireError, need, put_u16, u16_at};
 
 /// Where each field begins.
@@ -6,6 +7,7 @@ mod field {
     pub(super) const SOURCE_PORT: usize = 0;
     pub(super) const DESTINATION_PORT: usize = 2;
     pub(super) const SEQUENCE: usize = 4;
+    pub(super) const ACKNOWLEDGEMENT: usize = 8;
     pub(super) const DATA_OFFSET: usize = 12;
     pub(super) const FLAGS: usize = 13;
     pub(super) const CHECKSUM: usize = 16;
@@ -13,10 +15,23 @@ mod field {
 }
 
 /// Bits of [`TcpSegment::flags`].
-pub(crate) mod flag {
-    pub(crate) const FIN: u8 = 0x01;
-    pub(crate) const PSH: u8 = 0x08;
-    pub(crate) const CWR: u8 = 0x80;
+pub mod flag {
+    /// No more data from the sender.
+    pub const FIN: u8 = 0x01;
+    /// First segment.
+    pub const SYN: u8 = 0x02;
+    /// The connection is ended at once.
+    pub const RST: u8 = 0x04;
+    /// Data is to be handed on.
+    pub const PSH: u8 = 0x08;
+    /// The acknowledgement number counts.
+    pub const ACK: u8 = 0x10;
+    /// The urgent pointer counts.
+    pub const URG: u8 = 0x20;
+    /// Congestion was experienced (RFC 3168).
+    pub const ECE: u8 = 0x40;
+    /// The sender slowed down (RFC 3168).
+    pub const CWR: u8 = 0x80;
 }
 
 /// Where the checksum is in the header.
@@ -59,8 +74,14 @@ impl<T: AsRef<[u8]>> TcpSegment<T> {
     }
     /// Sequence number.
     pub fn sequence(&self) -> u32 {
+        self.u32_at(field::SEQUENCE)
+    }
+    /// Acknowledgement number; it counts if [`flag::ACK`] is set.
+    pub fn acknowledgement(&self) -> u32 {
+        self.u32_at(field::ACKNOWLEDGEMENT)
+    }
+    fn u32_at(&self, at: usize) -> u32 {
         let b = self.bytes.as_ref();
-        let at = field::SEQUENCE;
         u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
     }
     /// Bytes of the header, options included.
@@ -70,6 +91,14 @@ impl<T: AsRef<[u8]>> TcpSegment<T> {
     /// Flags, CWR first and FIN last.
     pub fn flags(&self) -> u8 {
         self.bytes.as_ref()[field::FLAGS]
+    }
+    /// The four bits before the flags: three that are reserved, and last NS (RFC 3540), now AE of AccECN (RFC 9768).
+    pub fn upper_flags(&self) -> u8 {
+        self.bytes.as_ref()[field::DATA_OFFSET] & 0x0f
+    }
+    /// Its options.
+    pub fn options(&self) -> TcpOptions<'_> {
+        TcpOptions::new(&self.bytes.as_ref()[field::END..self.header_len()])
     }
 }
 

@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod lab;
 mod network;
+mod pure_ack;
 mod report;
 mod router;
 mod slice;

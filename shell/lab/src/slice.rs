@@ -1,8 +1,9 @@
 //! A packet on the line: a segment of a buffer that all its segments share.
-use fathom_qdisc::{Ecn, Packet};
+use crate::pure_ack::pure_ack;
+use fathom_qdisc::{Ecn, End, Packet, PureAck};
 use fathom_units::Bytes;
 use fathom_wire::{
-    CE, IpPacket, MAX_HEADER_BYTES, Rewrite, Run, SuperPacket, VnetHeader, WireError, flow_of,
+    CE, IpPacket, MAX_HEADER_BYTES, Rewrite, Run, SuperPacket, VnetHeader, WireError, address_hash, flow_of,
 };
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -36,7 +37,10 @@ pub(crate) struct Buffer {
     layout: SuperPacket,
     /// Hash of the flow, not salted.
     flow: u64,
+    /// Hashes of source and destination, not salted.
+    hosts: [u64; 2],
     ecn: u8,
+    dscp: u8,
     hop_limit: u8,
     pool: Pool,
 }
@@ -78,7 +82,9 @@ impl Buffer {
         let layout = SuperPacket::new_checked(vnet, bytes)?;
         let ip = IpPacket::new_checked(bytes)?;
         let (flow, ecn, hop_limit) = (flow_of(&ip, bytes).hash(0), ip.ecn(), ip.hop_limit());
-        Ok(Rc::new(Buffer { block, packet, layout, flow, ecn, hop_limit, pool: pool.clone() }))
+        let hosts = [ip.source(), ip.destination()].map(|address| address_hash(address, 0));
+        let dscp = ip.dscp();
+        Ok(Rc::new(Buffer { block, packet, layout, flow, hosts, ecn, dscp, hop_limit, pool: pool.clone() }))
     }
 
     /// The IP packet.
@@ -163,7 +169,63 @@ impl Packet for Slice {
         self.change.ce = true;
     }
     fn flow_hash(&self, salt: u64) -> u64 {
-        // The flow's own hash scatters its fields; a product with an odd number keeps different flows apart.
-        (self.buffer.flow ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
+        salted(self.buffer.flow, salt)
+    }
+    fn host_hash(&self, end: End, salt: u64) -> u64 {
+        salted(self.buffer.hosts[end as usize], salt)
+    }
+    fn dscp(&self) -> u8 {
+        self.change.dscp.unwrap_or(self.buffer.dscp)
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.change.dscp = Some(dscp);
+    }
+    fn pure_ack(&self) -> Option<PureAck> {
+        let is_one = self.buffer.layout.segments() == 1;
+        is_one.then(|| pure_ack(self.buffer.packet(), self.buffer.flow)).flatten()
+    }
+}
+
+/// The hash that is salted scatters its fields already; a product with an odd number keeps different ones apart.
+const fn salted(hash: u64, salt: u64) -> u64 {
+    (hash ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_wire::Ipv4Packet;
+
+    /// UDP from 10.0.0.`source` port `port` to 10.0.1.1, DSCP 46, ECT(0), four bytes.
+    fn slice(source: u8, port: u8) -> Slice {
+        let mut bytes =
+            vec![0x45, 46 << 2 | 2, 0, 32, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, source, 10, 0, 1, 1];
+        bytes.extend([0, port, 0, 53, 0, 12, 0, 0, 1, 2, 3, 4]);
+        let checksum = fathom_wire::checksum::of(&bytes[..20]);
+        bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
+        let buffer = Buffer::of_packet(bytes, &Pool::default()).unwrap();
+        Slice::all(&buffer).next().unwrap()
+    }
+
+    #[test]
+    fn a_dscp_that_a_queue_sets_is_written_with_its_checksum() {
+        let mut slice = slice(1, 1);
+        assert_eq!((slice.dscp(), slice.ecn()), (46, Ecn::Ect0));
+        slice.set_dscp(8);
+        slice.set_ce();
+        let bytes = slice.to_bytes();
+        let written = Ipv4Packet::new_checked(&bytes[..]).unwrap();
+        assert_eq!((slice.dscp(), written.dscp(), written.ecn()), (8, 8, CE));
+        assert!(written.checksum_is_right());
+    }
+
+    #[test]
+    fn a_host_is_its_address_whatever_the_flow() {
+        let hash = |slice: &Slice, end| slice.host_hash(end, 7);
+        let (a, other_port, other_host) = (slice(1, 1), slice(1, 2), slice(2, 1));
+        assert_eq!(hash(&a, End::Source), hash(&other_port, End::Source));
+        assert_ne!(hash(&a, End::Source), hash(&other_host, End::Source));
+        assert_eq!(hash(&a, End::Destination), hash(&other_host, End::Destination));
+        assert_ne!(a.flow_hash(7), other_port.flow_hash(7));
     }
 }

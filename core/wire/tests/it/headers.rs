@@ -1,7 +1,10 @@
 //! Getters and setters on packets with known fields.
 use crate::reference::{Tcp, sum};
 use fathom_units::Rng;
-use fathom_wire::{CE, Flow, IpPacket, Ipv4Packet, Ipv6Packet, TcpSegment, UdpDatagram, WireError, flow_of};
+use fathom_wire::{
+    CE, Flow, IpPacket, Ipv4Packet, Ipv6Packet, TcpOption, TcpSegment, UdpDatagram, WireError, address_hash,
+    flow_of,
+};
 
 #[test]
 fn fields_are_read_where_the_reference_wrote_them() {
@@ -10,11 +13,13 @@ fn fields_are_read_where_the_reference_wrote_them() {
         let bytes = tcp.build();
         let ip = IpPacket::new_checked(&bytes[..]).unwrap();
         assert_eq!((ip.ecn(), ip.hop_limit(), ip.total_len()), (tcp.class & 3, tcp.ttl, bytes.len()));
+        assert_eq!(ip.dscp(), tcp.class >> 2);
         let (protocol, at) = ip.transport().unwrap();
         assert_eq!((protocol, at), (6, tcp.header_len() - 20 - tcp.options.len()), "seed {seed}");
         let segment = TcpSegment::new_checked(&bytes[at..]).unwrap();
         assert_eq!((segment.source_port(), segment.destination_port()), (0x1234, 0x5678));
         assert_eq!((segment.sequence(), segment.flags()), (tcp.sequence, tcp.flags));
+        assert_eq!((segment.acknowledgement(), segment.upper_flags()), (0x0908_0706, 0));
         assert_eq!(segment.header_len(), 20 + tcp.options.len());
     }
 }
@@ -33,6 +38,62 @@ fn ipv4_changes_keep_the_checksum_right() {
         ip.decrement_ttl(255);
         assert_eq!(ip.ttl(), 0);
         assert_eq!(sum(&bytes[..20]), 0xffff);
+    }
+}
+
+#[test]
+fn a_dscp_that_is_set_changes_nothing_else() {
+    for seed in 0..128 {
+        let tcp = Tcp::random(&mut Rng::new(seed), seed % 2 == 1, 10);
+        let (mut bytes, dscp) = (tcp.build(), seed as u8 / 2);
+        let mut ip = IpPacket::new_checked(&mut bytes[..]).unwrap();
+        ip.set_dscp(dscp);
+        assert_eq!(ip.dscp(), dscp);
+        // The reference sums IPv4's header anew.
+        let class = dscp << 2 | tcp.class & 3;
+        assert_eq!(bytes, Tcp { class, ..tcp }.build(), "seed {seed}");
+    }
+}
+
+#[test]
+fn tcp_options_are_taken_apart() {
+    let timestamps = |value| TcpOption::Timestamps { value, echo: 9 };
+    let sack = |blocks: &[(u32, u32)]| {
+        let mut all = [(0, 0); 4];
+        all[..blocks.len()].copy_from_slice(blocks);
+        TcpOption::Sack(all)
+    };
+    let table: [(&[u8], Vec<TcpOption>); 9] = [
+        (&[], vec![]),
+        // As Linux sends them: padding, then timestamps; and with one block after it.
+        (&[1, 1, 8, 10, 0, 0, 1, 2, 0, 0, 0, 9], vec![timestamps(258)]),
+        (
+            &[
+                1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 9, 1, 1, 5, 18, 0, 0, 1, 0, 0, 0, 2, 0, 255, 255, 255, 255,
+                0, 0, 0, 1,
+            ],
+            vec![timestamps(7), sack(&[(256, 512), (u32::MAX, 1)])],
+        ),
+        // SYN: segment size, SACK permitted, window scale.
+        (&[2, 4, 5, 180, 4, 2, 1, 3, 3, 7, 0, 0], vec![2, 4, 3].into_iter().map(TcpOption::Other).collect()),
+        // The end is the end.
+        (&[1, 0, 8, 10], vec![]),
+        // Lengths that cannot be: past the end, none, and less than type and length.
+        (&[8, 10, 0, 0], vec![TcpOption::Other(8)]),
+        (&[1, 1, 1, 8], vec![TcpOption::Other(8)]),
+        (&[5, 1, 1, 1, 8, 10, 0, 0], vec![TcpOption::Other(5)]),
+        // A block and a half; timestamps of 6 bytes.
+        (
+            &[5, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 6, 0, 0, 0, 0],
+            vec![5, 8].into_iter().map(TcpOption::Other).collect(),
+        ),
+    ];
+    for (options, expected) in table {
+        let mut tcp = Tcp::random(&mut Rng::new(1), false, 3);
+        tcp.options = options.to_vec();
+        let bytes = tcp.build();
+        let segment = TcpSegment::new_checked(&bytes[20..]).unwrap();
+        assert_eq!(segment.options().collect::<Vec<_>>(), expected, "{options:?}");
     }
 }
 
@@ -106,6 +167,18 @@ fn the_flow_hash_depends_on_every_field_and_the_salt() {
     hashes.sort_unstable();
     hashes.dedup();
     assert_eq!(hashes.len(), others.len() + 2);
+}
+
+#[test]
+fn address_hashes_differ_between_neighbours_and_with_the_salt() {
+    let v4 = (0..=255).map(|last| [10, 0, 0, last].into());
+    let v6 = (0..=255).map(|last| [0xfd00, 0, 0, 0, 0, 0, 0, last].into());
+    let addresses: Vec<std::net::IpAddr> = v4.chain(v6).collect();
+    let mut hashes: Vec<u64> =
+        addresses.iter().flat_map(|address| [address_hash(*address, 1), address_hash(*address, 2)]).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), 1024);
 }
 
 #[test]

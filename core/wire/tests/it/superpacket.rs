@@ -91,17 +91,17 @@ fn check_vnet(vnet: VnetHeader, expected: &Tcp, segments: usize, mss: usize) {
 }
 
 #[test]
-fn marks_and_hops_are_written_with_their_checksum() {
+fn marks_dscp_and_hops_are_written_with_their_checksum() {
     for seed in 0..100 {
         let mut rng = Rng::new(seed);
         let tcp = Tcp::random(&mut rng, seed % 2 == 1, 4000);
         let (vnet, bytes) = as_read(&tcp, 1448);
         let packet = SuperPacket::new_checked(vnet, &bytes).unwrap();
-        let (run_vnet, run) = written(&packet, &bytes, 1..3, Rewrite { ce: true, hops: 2 });
+        let (run_vnet, run) = written(&packet, &bytes, 1..3, Rewrite { ce: true, dscp: Some(46), hops: 2 });
         let mut expected = tcp.segmented(1448)[1].clone();
         expected.payload = tcp.payload[1448..4000].to_vec();
         expected.flags |= tcp.flags & (0x08 | 0x01);
-        expected.class |= 3;
+        expected.class = 46 << 2 | 3;
         expected.ttl -= 2;
         assert_eq!(complete(run_vnet, run), expected.build(), "seed {seed}");
     }
@@ -119,7 +119,7 @@ fn a_packet_that_is_not_to_be_cut_keeps_all_but_marks_and_hops() {
     let bytes = tcp.build();
     let packet = SuperPacket::new_checked(vnet, &bytes).unwrap();
     assert_eq!((packet.segments(), packet.segment_len(0)), (1, bytes.len()));
-    let (same, run) = written(&packet, &bytes, 0..1, Rewrite { ce: true, hops: 1 });
+    let (same, run) = written(&packet, &bytes, 0..1, Rewrite { ce: true, dscp: None, hops: 1 });
     let expected = Tcp { class: tcp.class | 3, ttl: tcp.ttl - 1, ..tcp };
     assert_eq!((same, run), (vnet, expected.build()));
 }

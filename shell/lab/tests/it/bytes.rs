@@ -53,3 +53,21 @@ fn at_a_rate_at_which_super_packets_pass_whole() {
         transfer(client, server, 3);
     }
 }
+
+/// The shaper holds packets back with nothing on the wire, and ACKs are filtered.
+#[test]
+fn through_cake_and_its_ack_filter() {
+    let lab = one_link(
+        "rate = \"1gbit\", delay = \"2ms\", queue = \"cake bandwidth 80mbit diffserv4 wash ack-filter-aggressive\"",
+    );
+    let begin = std::time::Instant::now();
+    for v6 in [false, true] {
+        let (client, server) = connect(&lab, v6);
+        transfer(client, server, 4);
+    }
+    // 16 MB at 80 Mbit/s.
+    assert!(begin.elapsed().as_secs_f64() > 1.6, "{:?}", begin.elapsed());
+    let report = lab.lab.finish().unwrap();
+    assert!(report.queues.iter().all(|queue| queue.dropped_packets < 2000), "{:?}", report.queues);
+    assert!(!report.notes.iter().any(|n| n.contains("refused")), "{:?}", report.notes);
+}
