@@ -7,5 +7,6 @@ mod common;
 mod golden;
 mod mistakes;
 mod oracle;
+mod oracle_aqm;
 mod properties;
 mod spec;

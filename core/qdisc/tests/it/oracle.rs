@@ -1,29 +1,30 @@
 //! The disciplines a second time, written to be read beside the RFCs and not to be fast: plain vectors, floating-point
 //! seconds, no sharing of code. Random arrivals must give the same packet at every step.
 use crate::common::{Action, SPECS, TestPacket, build, dequeue, enqueue, random_actions};
+use crate::oracle_aqm::{PieOracle, RedOracle};
 use fathom_qdisc::{ControlParams, DropFrom, Ecn, FifoParams, FqCodelParams, Limit, Spec, Variant};
 use fathom_units::{Duration, Time};
 
-type Queue = Vec<(TestPacket, f64)>;
+pub(crate) type Queue = Vec<(TestPacket, f64)>;
 
-fn bytes(queue: &Queue) -> u64 {
+pub(crate) fn bytes(queue: &Queue) -> u64 {
     queue.iter().map(|(packet, _)| packet.len.get()).sum()
 }
-fn take(queue: &mut Queue) -> Option<(TestPacket, f64)> {
+pub(crate) fn take(queue: &mut Queue) -> Option<(TestPacket, f64)> {
     (!queue.is_empty()).then(|| queue.remove(0))
 }
 
 /// Nanoseconds as a float: exact up to 2^53, which is 104 days.
-fn float(d: Duration) -> f64 {
+pub(crate) fn float(d: Duration) -> f64 {
     d.as_nanos() as f64
 }
 
-trait Oracle {
+pub(crate) trait Oracle {
     fn enqueue(&mut self, packet: TestPacket, now: f64) -> Vec<String>;
     fn dequeue(&mut self, now: f64) -> Vec<String>;
 }
 
-fn sent(packet: &TestPacket, sojourn: f64) -> String {
+pub(crate) fn sent(packet: &TestPacket, sojourn: f64) -> String {
     format!("send {} {}", packet.name, Duration::from_nanos(sojourn as u64))
 }
 
@@ -304,6 +305,8 @@ fn oracle(spec: Spec) -> Option<Box<dyn Oracle>> {
             old: vec![],
             maxpacket: 0,
         }),
+        Spec::Red(params) => Box::new(RedOracle::new(params)),
+        Spec::Pie(params) => Box::new(PieOracle::new(params)?),
         _ => return None,
     })
 }
