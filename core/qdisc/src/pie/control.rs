@@ -260,3 +260,55 @@ impl PieControl {
         self.probability == 0.0 && no_delay && no_burst
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(probability: f64, delay_ms: u64, old_ms: u64) -> PieControl {
+        let [delay, old_delay] = [delay_ms, old_ms].map(Duration::from_millis);
+        PieControl { probability, delay, old_delay, ..PieControl::new(&PieControlParams::default()) }
+    }
+    fn assert_near(got: f64, expected: f64) {
+        assert!((got - expected).abs() < 1e-12, "{got}, expected {expected}");
+    }
+
+    /// alpha = 0.125 / s and beta = 1.25 / s on seconds. mahimahi's act on milliseconds with the divisors of an old draft,
+    /// about 62 times as much.
+    #[test]
+    fn the_gains_are_per_second_of_delay() {
+        let params = PieControlParams::default();
+        // 15 ms above target, 30 ms more than before, at the lowest probability.
+        assert_near(at(0.0, 30, 0).step(&params), (0.125 * 0.015 + 1.25 * 0.030) / 2048.0);
+        assert_near(at(0.0, 10, 30).step(&params), (0.125 * -0.005 + 1.25 * -0.020) / 2048.0);
+    }
+
+    #[test]
+    fn gains_grow_with_the_probability() {
+        let params = PieControlParams::default();
+        let table = [
+            (9e-7, 2048.0),
+            (1e-6, 512.0),
+            (1e-5, 128.0),
+            (1e-4, 32.0),
+            (1e-3, 8.0),
+            (0.01, 2.0),
+            (0.1, 1.0),
+        ];
+        for (probability, divisor) in table {
+            assert_near(at(probability, 25, 25).step(&params), 0.125 * 0.010 / divisor);
+        }
+    }
+
+    #[test]
+    fn from_a_tenth_on_a_step_up_is_2_percent_at_most() {
+        let params = PieControlParams::default();
+        assert_near(at(0.1, 215, 15).step(&params), 0.02);
+        assert_near(at(0.0999, 215, 15).step(&params), (0.125 * 0.2 + 1.25 * 0.2) / 2.0);
+        assert_near(at(0.1, 15, 215).step(&params), -0.25);
+        // Linux adds another above 250 ms.
+        let linux = PieControlParams { variant: Variant::Linux, ..params };
+        assert_near(at(0.1, 250, 0).step(&linux), 0.02);
+        assert_near(at(0.1, 251, 0).step(&linux), 0.04);
+    }
+}

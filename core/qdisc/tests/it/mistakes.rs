@@ -71,6 +71,27 @@ fn dropping_is_taken_up_again_at_the_drops_of_the_last_time() {
     assert_eq!(drops, [0, 1, 0, 1]);
 }
 
+/// ns-3's PIE has derandomisation off: drops by chance alone come in clusters and after long pauses. With p = 0.0814
+/// none is nearer than ceil(0.85 / p) = 11 packets to the one before, and none further away than ceil(8.5 / p) = 105.
+#[test]
+fn pie_spreads_its_drops() {
+    let mut queue = build("pie limit 100000p tupdate 1s max_burst 1ms");
+    (0..5).for_each(|n| {
+        enqueue(&mut queue, packet(n, 0, 1000), ms(0.0));
+    });
+    // A delay of 0.999 s. Updates at 1, 2, 3 and 4 s: with 0.125 * 0.984 = 0.123 and 1.25 * 0.999 = 1.249,
+    // p = (0.123 + 1.249) / 2048 = 0.00067, + 0.123 / 32 = 0.00451, + 0.123 / 8 = 0.01989, + 0.123 / 2 = 0.0814.
+    dequeue(&mut queue, ms(999.0));
+    let drops: Vec<u32> =
+        (0..50_000).filter(|n| enqueue(&mut queue, packet(n, 0, 1000), ms(4500.0)) != "-").collect();
+    let gaps: Vec<u32> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(gaps.iter().min(), Some(&11));
+    assert!(gaps.iter().all(|gap| *gap <= 105), "{gaps:?}");
+    // 10 packets in which there is none, then by chance with p, but for the few that the upper bound ends: 10 + 1 / p.
+    let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
+    assert!((mean / (10.0 + 1.0 / 0.0814) - 1.0).abs() < 0.04, "{mean}");
+}
+
 /// Shadow's control law was (now + interval) / sqrt(count), which lies in the past from the second drop on.
 #[test]
 fn the_pace_of_drops_grows_with_the_square_root() {

@@ -1,4 +1,5 @@
 //! The text form.
+use crate::common::SPECS;
 use fathom_qdisc::{DropFrom, Limit, Spec};
 use fathom_units::{Bytes, Duration, Rng};
 
@@ -20,6 +21,34 @@ fn texts_and_what_is_written_back() {
         (
             "codel ce_threshold 1ms variant linux",
             "codel variant linux limit 1000p target 5ms interval 100ms noecn ce_threshold 1ms",
+        ),
+        (
+            "red limit 1000000b min 30000b max 90000b avpkt 1000b burst 55 probability 0.02 bandwidth 20mbit adaptive",
+            "red variant rfc limit 1000000b min 30000b max 90000b avpkt 1000b burst 55 probability 0.02 bandwidth 20000000bit adaptive",
+        ),
+        (
+            "red ecn variant linux limit 120000b",
+            "red variant linux limit 120000b min 10000b max 30000b avpkt 1000b burst 16 probability 0.02 bandwidth 10000000bit ecn",
+        ),
+        ("blue", "blue limit 1000p increment 0.02 decrement 0.002 freeze 100ms noecn"),
+        ("blue increment 5% ecn", "blue limit 1000p increment 0.05 decrement 0.002 freeze 100ms ecn"),
+        (
+            "sfb db 1s",
+            "sfb limit 1000p max 25 target 20 increment 0.0005 decrement 0.00005 rehash 600s db 1s penalty_rate 10 penalty_burst 20",
+        ),
+        ("ebdp", "ebdp limit 400p delay 200ms extra 5"),
+        ("astar extra 3", "astar limit 400p delay 200ms extra 3"),
+        (
+            "pie tupdate 20ms variant linux bytemode",
+            "pie variant linux limit 1000p target 15ms tupdate 20ms alpha 2 beta 20 max_burst 150ms noecn mark_ecn_threshold 0.1 bytemode no_dq_rate_estimator",
+        ),
+        (
+            "dualpi2 beta 5 variant linux",
+            "dualpi2 variant linux limit 10000p target 15ms tupdate 16ms alpha 0.16 beta 5 coupling_factor 2 min_th 800us range 400us step_thresh 1ms classic_protection 0.1 drop_on_overload",
+        ),
+        (
+            "dualpi2 overflow",
+            "dualpi2 variant rfc limit 10000p target 15ms tupdate 15ms alpha 0.15 beta 3 coupling_factor 2 min_th 800us range 400us step_thresh 1ms classic_protection 0.1 overflow",
         ),
         (
             "fq_codel",
@@ -85,6 +114,25 @@ fn refusals_name_the_word_and_what_is_known() {
             "codel quantum 5b",
             "unknown word \"quantum\" for codel (known: variant, limit, target, interval, ecn, noecn, ce_threshold)",
         ),
+        (
+            "red min 9000b max 3000b",
+            "max \"3000b\" will not do (expected more than min, and both more than 0)",
+        ),
+        (
+            "red min 30000b max 90000b burst 20",
+            "burst \"20\" will not do (expected at least the packets of size avpkt in min, and not thousands of times as many)",
+        ),
+        (
+            "red gentle variant linux",
+            "variant \"linux\" will not do (expected rfc with gentle, which Linux does not have)",
+        ),
+        ("red probability 2", "probability: ratio \"2\" has no unit (did you mean \"2%\"?)"),
+        (
+            "pie alpha 33",
+            "alpha \"33\" will not do (expected a whole number from 0 to 32, in sixteenths of 1/s)",
+        ),
+        ("dualpi2 beta -1", "beta \"-1\" will not do (expected a number from 0 to 1000, in 1/s)"),
+        ("sfb max 0", "max \"0\" will not do (expected a whole number above 0)"),
         ("codel variant bsd", "variant \"bsd\" will not do (expected rfc or linux)"),
         ("fq_codel flows 0", "flows \"0\" will not do (expected a whole number from 1 to 65536)"),
         ("fq_codel quantum 100b", "quantum \"100b\" will not do (expected 256b or more)"),
@@ -98,6 +146,10 @@ fn refusals_name_the_word_and_what_is_known() {
 
 #[test]
 fn what_is_written_reads_back_the_same() {
+    for text in SPECS {
+        let spec = parse(text);
+        assert_eq!(parse(&spec.to_string()), spec, "{text}");
+    }
     let mut rng = Rng::new(8);
     for _ in 0..1000 {
         let limit = match rng.below(3) {
