@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt;
 use fathom_units::UnitError;
 
-/// Why a text is not a [`Spec`].
+/// Why a text is not a [`Spec`](crate::Spec).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SpecError {
     /// No text, or a first word that is no discipline.
@@ -44,7 +44,7 @@ pub enum SpecError {
     },
     /// `fifo` without a limit: there is no such buffer.
     NoLimit,
-    /// `fifo limit <time> drop tail`: see [`Limit::Sojourn`].
+    /// `fifo limit <time> drop tail`: see [`Limit::Sojourn`](crate::Limit::Sojourn).
     TailOfTime,
     /// `cake nat`: no address translation is to be looked up here.
     Nat,

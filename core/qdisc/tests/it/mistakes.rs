@@ -67,8 +67,8 @@ fn dropping_is_taken_up_again_at_the_drops_of_the_last_time() {
     (1..=60).for_each(|n| {
         enqueue(&mut queue, packet(n, 0, 1000), ms(400.0));
     });
-    let drops = [410.0, 510.0, 580.7, 580.8].map(|at| dequeue(&mut queue, ms(at)).matches("drop").count());
-    assert_eq!(drops, [0, 1, 0, 1]);
+    let again = [410.0, 510.0, 580.7, 580.8].map(|at| dequeue(&mut queue, ms(at)).matches("drop").count());
+    assert_eq!(again, [0, 1, 0, 1]);
 }
 
 /// ns-3's PIE has derandomisation off: drops by chance alone come in clusters and after long pauses. With p = 0.0814

@@ -67,7 +67,8 @@ fn what_went_in_came_out_or_was_dropped_or_is_held() {
 
 #[test]
 fn the_counters_agree_with_what_the_host_saw() {
-    let mut counts: BTreeMap<(String, u64), ([Count; 2], BTreeMap<DropReason, Count>)> = BTreeMap::new();
+    type Counts = ([Count; 2], BTreeMap<DropReason, Count>);
+    let mut counts: BTreeMap<(String, u64), Counts> = BTreeMap::new();
     for_all(|spec, queue, step| {
         let ([arrived, sent], dropped) = counts.entry((spec.to_string(), step.seed)).or_default();
         step.arrived.iter().for_each(|packet| arrived.add(packet.len()));
@@ -106,7 +107,7 @@ fn a_queue_with_packets_gives_one() {
     for_all(|spec, queue, step| {
         let (place, next) = (format!("{spec}, seed {}, {}", step.seed, step.now), queue.next_ready(step.now));
         // One that shapes says when to ask again.
-        if step.sent == Some(None) && !next.is_some_and(|next| next > step.now) {
+        if step.sent == Some(None) && next.is_none_or(|next| next <= step.now) {
             assert_eq!(step.before, Backlog::default(), "{place}");
         }
         assert!(next.is_none() || queue.backlog().packets > 0 && next >= Some(step.now), "{place}");
