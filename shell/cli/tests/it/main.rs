@@ -3,6 +3,7 @@
 mod architecture;
 mod faults;
 mod help;
+mod kernel;
 mod lab;
 mod pipeline;
 mod program;

@@ -1,0 +1,135 @@
+//! The Linux kernel itself, beside what is expected of it: Debian's User-Mode Linux boots, and sends real TCP through real
+//! queue disciplines. What it says is what the closed forms say, or the model of a line is not understood.
+use crate::program::{Ran, alone, scratch};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const KERNEL: &str = "linux.uml";
+const INSIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/conformance/inside.sh");
+/// A packet of full size with its Ethernet header, as Linux counts it.
+const PACKET_BITS: f64 = 1514.0 * 8.0;
+/// Of the bits of such a packet, those that are payload: less headers of Ethernet, IP, and TCP with timestamps.
+const PAYLOAD: f64 = 1448.0 / 1514.0;
+
+struct Cell {
+    name: &'static str,
+    rate_mbit: f64,
+    rtt_ms: f64,
+    queue: &'static str,
+    /// Congestion control.
+    control: &'static str,
+}
+
+/// Rates are low, for a busy machine to keep up with. Reno, for its slow start fills a buffer within a second.
+const FIFO: Cell =
+    Cell { name: "fifo", rate_mbit: 4.0, rtt_ms: 5.0, queue: "pfifo limit 100", control: "reno" };
+const FQ_CODEL: Cell =
+    Cell { name: "fq_codel", rate_mbit: 5.0, rtt_ms: 20.0, queue: "fq_codel", control: "cubic" };
+const CAKE: Cell = Cell {
+    name: "cake",
+    rate_mbit: 5.0,
+    rtt_ms: 20.0,
+    queue: "cake bandwidth 5mbit besteffort",
+    control: "cubic",
+};
+
+impl Cell {
+    /// For `inside.sh`: five seconds, of which the first is not counted in the goodput; pings every 50 ms of the rest.
+    fn text(&self) -> String {
+        format!(
+            "RATE={}mbit RTT={}ms QDISC='{}' CC={} FLOWS=1 ECN=0 OMIT=1 SPAN=4 PROBES=80 TRACE=\n",
+            self.rate_mbit, self.rtt_ms, self.queue, self.control
+        )
+    }
+    fn packet_ms(&self) -> f64 {
+        PACKET_BITS / self.rate_mbit / 1e3
+    }
+}
+
+/// What the kernel's ping and iperf3 say of a cell.
+struct Seen {
+    pings_ms: Vec<f64>,
+    goodput_mbit: f64,
+}
+
+impl Seen {
+    fn read(cell: &Path) -> Seen {
+        let ping = std::fs::read_to_string(cell.join("ping")).unwrap_or_default();
+        let time = |line: &str| line.split("time=").nth(1)?.split(' ').next()?.parse().ok();
+        let mut pings_ms: Vec<f64> = ping.lines().filter_map(time).collect();
+        pings_ms.sort_by(f64::total_cmp);
+        let iperf = std::fs::read_to_string(cell.join("iperf.json")).unwrap_or_default();
+        let iperf: serde_json::Value = serde_json::from_str(&iperf).unwrap_or_default();
+        let received = iperf["end"]["sum_received"]["bits_per_second"].as_f64();
+        Seen { pings_ms, goodput_mbit: received.unwrap_or(0.0) / 1e6 }
+    }
+    /// The round trip that this share of the pings does not exceed.
+    fn percentile(&self, share: f64) -> f64 {
+        self.pings_ms[(self.pings_ms.len() as f64 * share).ceil() as usize - 1]
+    }
+}
+
+/// Boots once, and measures each cell.
+fn measure(cells: &[&Cell]) -> Vec<Seen> {
+    let work = scratch().join("kernel");
+    let place = |cell: &Cell| -> PathBuf { work.join(cell.name) };
+    let _ = std::fs::remove_dir_all(&work);
+    for cell in cells {
+        std::fs::create_dir_all(place(cell)).unwrap();
+        std::fs::write(place(cell).join("cell"), cell.text()).unwrap();
+    }
+    let told = boot(&work);
+    let failed = std::fs::read_to_string(work.join("failed")).unwrap_or_default();
+    let seen: Vec<Seen> = cells.iter().map(|cell| Seen::read(&place(cell))).collect();
+    let complete = seen.iter().all(|seen| seen.pings_ms.len() >= 60 && seen.goodput_mbit > 0.0);
+    assert!(complete, "the kernel did not measure every cell\ninside: {failed}\nits console: {told}");
+    std::fs::remove_dir_all(work).unwrap();
+    seen
+}
+
+/// The kernel's console. Its memory is a file in `work`: elsewhere (`/dev/shm`) code may be forbidden to run from it.
+fn boot(work: &Path) -> String {
+    let mut command = Command::new("timeout");
+    command.args(["120", KERNEL, "mem=192M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"]);
+    command.arg(format!("init={INSIDE}")).args(["con=null", "con0=fd:0,fd:1", "quiet", "--"]).arg(work);
+    let ran: Ran = command.env("TMPDIR", work).stdin(Stdio::null()).output().unwrap().into();
+    assert_ne!(
+        ran.code,
+        Some(127),
+        "{KERNEL} is missing: ./setup installs it (Debian package user-mode-linux)"
+    );
+    let is_refused = !work.join("kernel").exists() && ran.told().contains("ptrace");
+    assert!(!is_refused, "this machine does not allow ptrace, which User-Mode Linux needs: {}", ran.told());
+    ran.told()
+}
+
+/// Real time on a machine that may be busy: a kernel that waits for a processor shows lower goodput and longer round trips,
+/// so medians are held to the closed forms, and extremes on the side that waiting cannot fake.
+#[test]
+fn the_kernels_latency_is_that_of_the_closed_forms() {
+    let _alone = alone();
+    let cells = [&FIFO, &FQ_CODEL, &CAKE];
+    let seen = measure(&cells);
+    for (cell, seen) in cells.iter().zip(&seen) {
+        let (median, max, goodput) = (seen.percentile(0.5), seen.percentile(1.0), seen.goodput_mbit);
+        println!("{}: ping median {median} ms, max {max} ms; goodput {goodput:.2} Mbit/s", cell.name);
+        let most = cell.rate_mbit * PAYLOAD;
+        // What stood in the queue when the count began belongs to it: a tenth of the rate at most.
+        assert!((0.6 * most..1.1 * most).contains(&goodput), "{}: {goodput} of {most} Mbit/s", cell.name);
+    }
+    // A full FIFO is its packets, one after the other: 303 ms.
+    let full = 100.0 * FIFO.packet_ms();
+    let (median, most, max) = (seen[0].percentile(0.5), seen[0].percentile(0.9), seen[0].percentile(1.0));
+    assert!(max > 0.9 * full, "max {max} ms, full {full} ms");
+    assert!(most < 1.1 * full + FIFO.rtt_ms, "nine of ten within {most} ms, full {full} ms");
+    assert!(median > 0.4 * full, "median {median} ms, full {full} ms");
+    // Fair queueing lets a ping wait for no more than the packet on the line.
+    for (cell, seen) in cells.iter().zip(&seen).skip(1) {
+        let (median, least) = (seen.percentile(0.5), cell.rtt_ms);
+        assert!(
+            (least..least + 3.0 * cell.packet_ms()).contains(&median),
+            "{}: median {median} ms",
+            cell.name
+        );
+    }
+}
