@@ -1,5 +1,5 @@
 //! LEDBAT (RFC 6817): yields to all others by holding the queueing delay at a target.
-use crate::reno::{growth, slow_start};
+use crate::reno::{MIN_SSTHRESH, growth, slow_start};
 use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Reno, Window};
 use fathom_units::{Duration, Time};
 
@@ -104,7 +104,7 @@ impl Control for Ledbat {
         if !self.has_begun {
             // No slow start but after a timeout: the ramp is at most Reno's.
             self.has_begun = true;
-            window.ssthresh = window.ssthresh.min(window.cwnd);
+            window.ssthresh = window.ssthresh.min(window.cwnd.max(MIN_SSTHRESH));
         }
         let may_grow = growth(ack);
         if window.in_slow_start() {

@@ -14,8 +14,10 @@ mod cubic;
 mod dctcp;
 mod hystart;
 mod ledbat;
+mod receiver;
 mod reno;
 mod segment;
+mod sender;
 mod vegas;
 
 pub use any_control::{AnyControl, ControlConfig, ControlKind, UnknownControl};
@@ -24,6 +26,8 @@ pub use control::{AckEvent, Cause, Control, RateSample, Recovery, Window, Window
 pub use cubic::{Cubic, Friendliness};
 pub use dctcp::Dctcp;
 pub use ledbat::Ledbat;
+pub use receiver::{Receiver, ReceiverConfig};
 pub use reno::Reno;
 pub use segment::{Ack, Data, SackRange};
+pub use sender::{Sender, SenderConfig};
 pub use vegas::Vegas;

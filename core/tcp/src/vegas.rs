@@ -79,7 +79,7 @@ impl Vegas {
         }
         window.cwnd = window.cwnd.max(MIN_SSTHRESH);
         // Should a restart follow, slow start leads back to three quarters of this.
-        window.ssthresh = window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4);
+        window.ssthresh = window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4).max(MIN_SSTHRESH);
     }
 }
 
