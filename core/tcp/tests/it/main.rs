@@ -6,6 +6,7 @@ mod laws;
 mod line;
 mod path;
 mod response;
+mod storms;
 mod traces;
 
 /// Compares with a file of `golden/tcp`. `UPDATE_GOLDEN=1` rewrites it.
