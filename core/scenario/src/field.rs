@@ -1,11 +1,12 @@
 //! Values of a scenario file: texts that become quantities within limits.
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
 use core::str::FromStr;
 use fathom_qdisc::Spec;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 /// Faster lines are typing errors.
 const MAX_RATE: Rate = Rate::from_bits_per_second(1_000_000_000_000);
@@ -44,6 +45,97 @@ impl Field for Spec {
     fn refusal(&self) -> Option<&'static str> {
         None
     }
+}
+
+/// A number of bytes to send, or of a window.
+#[derive(Clone, Copy)]
+pub(crate) struct Amount(pub(crate) Bytes);
+/// More than this is a typing error: 1 TB.
+const MAX_AMOUNT: Bytes = Bytes(1_000_000_000_000);
+
+impl FromStr for Amount {
+    type Err = <Bytes as FromStr>::Err;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Amount)
+    }
+}
+impl Field for Amount {
+    fn refusal(&self) -> Option<&'static str> {
+        let fits = self.0 > Bytes::ZERO && self.0 <= MAX_AMOUNT;
+        (!fits).then_some("above 0 and at most 1 TB")
+    }
+}
+
+/// The length of a part of a run: a switch's buffer may take more than an hour to fill.
+#[derive(Clone, Copy)]
+pub(crate) struct Lasting(pub(crate) Duration);
+const MAX_LASTING: Duration = Duration::from_secs(48 * 3600);
+
+impl FromStr for Lasting {
+    type Err = <Duration as FromStr>::Err;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Lasting)
+    }
+}
+impl Field for Lasting {
+    fn refusal(&self) -> Option<&'static str> {
+        (self.0 > MAX_LASTING).then_some("at most 48 hours")
+    }
+}
+
+/// A quantity, or several in brackets.
+pub(crate) struct OneOrMore<T>(pub(crate) Vec<T>);
+
+impl<'de, T: Field> Deserialize<'de> for OneOrMore<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OneOrMoreVisitor(PhantomData))
+    }
+}
+
+struct OneOrMoreVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Field> Visitor<'de> for OneOrMoreVisitor<T> {
+    type Value = OneOrMore<T>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a quantity with its unit, in quotes, or several in brackets")
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<OneOrMore<T>, E> {
+        QuantityVisitor(PhantomData).visit_str(text).map(|one| OneOrMore(Vec::from([one.0])))
+    }
+    fn visit_i64<E: Error>(self, number: i64) -> Result<OneOrMore<T>, E> {
+        bare::<T, E>(number).map(|one| OneOrMore(Vec::from([one.0])))
+    }
+    fn visit_f64<E: Error>(self, number: f64) -> Result<OneOrMore<T>, E> {
+        bare::<T, E>(number).map(|one| OneOrMore(Vec::from([one.0])))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OneOrMore<T>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(item) = items.next_element::<Quantity<T>>()? {
+            all.push(item.0);
+        }
+        Ok(OneOrMore(all))
+    }
+}
+
+/// Six DSCP bits: a number, or a name of RFC 4594 (`ef`, `cs0` to `cs7`, `af11` to `af43`) or RFC 8622 (`le`).
+pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
+    let named = |text: &str| match text.as_bytes() {
+        b"ef" => Some(46),
+        b"le" => Some(1),
+        [b'c', b's', class @ b'0'..=b'7'] => Some((class - b'0') << 3),
+        [b'a', b'f', class @ b'1'..=b'4', drop @ b'1'..=b'3'] => {
+            Some(((class - b'0') << 3) | ((drop - b'0') << 1))
+        }
+        _ => None,
+    };
+    let found = match value {
+        toml::Value::Integer(number) => u8::try_from(*number).ok().filter(|dscp| *dscp < 64),
+        toml::Value::String(text) => named(text),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        alloc::format!("dscp: {value} is none (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)")
+    })
 }
 
 /// A `T` written as a string. A bare number is refused in the words of `T`'s own error, which ask for a unit.

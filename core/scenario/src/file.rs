@@ -3,6 +3,9 @@ use crate::claim::{Claim, ClaimFile};
 use crate::error::ScenarioError;
 use crate::field::{Quantity, check_word};
 use crate::plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
+use crate::run::RunFile;
+use crate::work::WorkPlan;
+use crate::work_file::WorkFile;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -35,6 +38,10 @@ struct File {
     source: String,
     hop: Spanned<Vec<Hop>>,
     load: Option<Spanned<Load>>,
+    #[serde(default)]
+    work: Vec<WorkFile>,
+    #[serde(default)]
+    run: RunFile,
     #[serde(default)]
     expect: Expected,
     #[serde(default)]
@@ -145,12 +152,16 @@ fn plan(file: File) -> Result<Plan, Fault> {
     if hops.is_empty() || hops.len() > MAX_HOPS {
         return Err(Fault(span, format!("{} hops will not do (expected 1 to {MAX_HOPS})", hops.len())));
     }
+    let load = file.load.map(load).transpose()?;
+    let run = file.run.check(load.as_ref().map(|load| load.duration)).map_err(fault)?;
     Ok(Plan {
         name: file.name.into_inner(),
         about: file.about,
         source: file.source,
         line: LinePlan { hops: hops.into_iter().map(hop).collect::<Result<_, _>>()? },
-        load: file.load.map(load).transpose()?,
+        load,
+        works: works(file.work)?,
+        run,
         expect: Expect {
             idle_latency: file.expect.idle_latency.map(range).transpose()?,
             max_working_latency: file.expect.max_working_latency.map(range).transpose()?,
@@ -159,8 +170,25 @@ fn plan(file: File) -> Result<Plan, Fault> {
     })
 }
 
+fn fault((span, what): (Range<usize>, String)) -> Fault {
+    Fault(span, what)
+}
+
+fn works(files: Vec<WorkFile>) -> Result<Vec<WorkPlan>, Fault> {
+    let mut works: Vec<WorkPlan> = Vec::new();
+    for file in files {
+        let span = file.span();
+        let work = file.check().map_err(fault)?;
+        if works.iter().any(|other| other.name == work.name) {
+            return Err(Fault(span, format!("name: there is another work \"{}\"", work.name)));
+        }
+        works.push(work);
+    }
+    Ok(works)
+}
+
 fn claim(claim: ClaimFile) -> Result<Claim, Fault> {
-    claim.check().map_err(|(span, what)| Fault(span, what))
+    claim.check().map_err(fault)
 }
 
 fn hop(hop: Hop) -> Result<HopPlan, Fault> {

@@ -35,7 +35,10 @@ mod error;
 mod field;
 mod file;
 mod plan;
+mod run;
 mod settings;
+mod work;
+mod work_file;
 
 pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan};
 pub use claim::{Arithmetic, Check, Claim};
@@ -43,3 +46,6 @@ pub use error::ScenarioError;
 pub use file::parse;
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
 pub use settings::{Setting, with_settings};
+pub use work::{
+    CONGESTION_CONTROLS, EdgePlan, PagePlan, RunPlan, Spacing, TransportPlan, WorkKind, WorkPlan,
+};

@@ -1,5 +1,6 @@
 //! What a scenario file says, with every value checked.
 use crate::Claim;
+use crate::work::{RunPlan, WorkPlan};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::{BottleneckParams, Line};
@@ -22,6 +23,10 @@ pub struct Plan {
     pub line: LinePlan,
     /// Load that belongs to the scenario; a host may bring its own.
     pub load: Option<LoadPlan>,
+    /// What else is sent; a simulation alone can.
+    pub works: Vec<WorkPlan>,
+    /// How long, and how often it is looked at.
+    pub run: RunPlan,
     /// What should come out under that load.
     pub expect: Expect,
     /// What its source says, to be held against a run.

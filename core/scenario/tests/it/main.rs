@@ -8,3 +8,4 @@ mod refusals;
 mod scenario_bytes;
 mod settings;
 mod units_bytes;
+mod work;

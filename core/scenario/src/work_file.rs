@@ -1,0 +1,341 @@
+//! `[[work]]` as it stands in a file, and its conversion to a [`WorkPlan`].
+use crate::field::{Amount, OneOrMore, Quantity, check_word, dscp};
+use crate::work::{CONGESTION_CONTROLS, EdgePlan, PagePlan, Spacing, TransportPlan, WorkKind, WorkPlan};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Display;
+use core::ops::{Range, RangeInclusive};
+use fathom_link::Direction;
+use fathom_units::{Bytes, Duration, Rate};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Where it is wrong, and how.
+pub(crate) type Fault = (Range<usize>, String);
+
+/// What fits into a name.
+const MAX_NAME: usize = 64;
+/// As in `[load]`.
+const FLOWS: RangeInclusive<i64> = 1..=1024;
+/// One bit of a packet's byte for its host is the direction.
+const HOSTS: RangeInclusive<i64> = 1..=127;
+const OBJECTS: RangeInclusive<i64> = 1..=10_000;
+/// In packets; Linux has no limit, but more than this is no initial window.
+const INITIAL_WINDOW: RangeInclusive<i64> = 1..=1000;
+/// From the headers of IPv4 and UDP to the largest IP packet.
+const PACKET: RangeInclusive<i64> = 28..=65_535;
+/// Rounds and requests closer than this are a burst.
+const LEAST_INTERVAL: Duration = Duration::from_micros(1);
+
+macro_rules! work_file {
+    ($($key:ident: $type:ty,)*) => {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct WorkFile {
+            kind: Spanned<String>,
+            $($key: Option<Spanned<$type>>,)*
+        }
+        impl WorkFile {
+            /// Every key that is given besides `kind`, and where.
+            fn given(&self) -> Vec<(&'static str, Range<usize>)> {
+                let all = [$((stringify!($key), self.$key.as_ref().map(Spanned::span)),)*];
+                all.into_iter().filter_map(|(key, span)| Some((key, span?))).collect()
+            }
+        }
+    };
+}
+
+work_file! {
+    name: String,
+    direction: String,
+    flows: i64,
+    start: Quantity<Duration>,
+    stop: Quantity<Duration>,
+    congestion_control: String,
+    ecn: bool,
+    initial_window: i64,
+    window: Quantity<Amount>,
+    pacing: bool,
+    extra_rtt: OneOrMore<Duration>,
+    access_rate: Quantity<Rate>,
+    hosts: i64,
+    dscp: toml::Value,
+    bytes: Quantity<Amount>,
+    churn: Quantity<Duration>,
+    connections: i64,
+    shards: i64,
+    objects: i64,
+    request: Quantity<Amount>,
+    response: Quantity<Amount>,
+    interval: Quantity<Duration>,
+    rate: Quantity<Rate>,
+    size: i64,
+    sizes: String,
+    key_frame: Quantity<Amount>,
+    every: Quantity<Duration>,
+}
+
+const ALWAYS: &[&str] = &["name", "flows", "start", "stop", "extra_rtt", "access_rate", "hosts", "dscp"];
+const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window", "pacing"];
+
+/// A kind's keys besides [`ALWAYS`]; [`TCP`] if `true`. `None` for a word that is no kind.
+fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
+    Some(match kind {
+        "bulk" | "backup" => (&["direction", "bytes"], true),
+        "swarm" => (&["direction", "churn"], true),
+        "web" => (&["connections", "shards", "objects", "bytes", "interval"], true),
+        "rpc" => (&["request", "response", "interval"], true),
+        "incast" => (&["direction", "bytes", "interval"], true),
+        "video" => (&["direction", "rate", "every", "key_frame", "size"], true),
+        "call" => (&[], false),
+        "game" => (&["size", "interval"], false),
+        "cbr" => (&["direction", "rate", "size"], false),
+        "poisson" => (&["direction", "rate", "size", "sizes"], false),
+        _ => return None,
+    })
+}
+
+impl WorkFile {
+    /// Where it stands.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.name.as_ref().map_or_else(|| self.kind.span(), Spanned::span)
+    }
+    /// The plan, or what is wrong with it and where.
+    pub(crate) fn check(self) -> Result<WorkPlan, Fault> {
+        self.check_keys()?;
+        let name = match &self.name {
+            None => self.kind.get_ref().clone(),
+            Some(name) => {
+                check_word("name", name.get_ref(), MAX_NAME).map_err(|what| (name.span(), what))?;
+                name.get_ref().clone()
+            }
+        };
+        let plan = WorkPlan {
+            name,
+            kind: self.work_kind()?,
+            direction: self.direction()?,
+            flows: self.count("flows", &self.flows, FLOWS, self.usual_flows())?,
+            start: self.start.as_ref().map_or(Duration::ZERO, |given| given.get_ref().0),
+            stop: self.stop.as_ref().map(|given| given.get_ref().0),
+            transport: self.transport()?,
+            edge: self.edge()?,
+        };
+        match &self.stop {
+            Some(stop) if stop.get_ref().0 <= plan.start => {
+                Err((stop.span(), format!("stop: {} is not after start = {}", stop.get_ref().0, plan.start)))
+            }
+            _ => Ok(plan),
+        }
+    }
+
+    fn check_keys(&self) -> Result<(), Fault> {
+        let kind = self.kind.get_ref().as_str();
+        let Some((own, tcp)) = keys(kind) else {
+            let known = "bulk, swarm, web, rpc, incast, video, call, game, backup, cbr, poisson";
+            return Err((self.kind.span(), format!("kind: there is no work \"{kind}\" (known: {known})")));
+        };
+        // Video in datagrams knows nothing of TCP.
+        let tcp = if tcp && self.key_frame.is_none() { TCP } else { &[] };
+        let takes = |key: &&str| [ALWAYS, own, tcp].iter().any(|keys| keys.contains(key));
+        match self.given().into_iter().find(|(key, _)| !takes(key)) {
+            None => Ok(()),
+            Some((key, span)) => {
+                let takes = [own, ALWAYS, tcp].concat().join(", ");
+                Err((span, format!("{key}: a work of kind \"{kind}\" has no such key (it takes {takes})")))
+            }
+        }
+    }
+
+    fn work_kind(&self) -> Result<WorkKind, Fault> {
+        let ms = Duration::from_millis;
+        Ok(match self.kind.get_ref().as_str() {
+            "swarm" => WorkKind::Swarm {
+                churn: self.churn.as_ref().map(|_| self.lasting("churn", &self.churn, ms(0))).transpose()?,
+            },
+            "web" => WorkKind::Web(self.page()?),
+            "rpc" => WorkKind::Rpc {
+                request: amount(&self.request, 200),
+                response: amount(&self.response, 10_000),
+                interval: self.lasting("interval", &self.interval, ms(1000))?,
+            },
+            "incast" => WorkKind::Incast {
+                block: amount(&self.bytes, 256 * 1024),
+                interval: self.lasting("interval", &self.interval, ms(1000))?,
+            },
+            "video" => self.video()?,
+            "call" => WorkKind::Call,
+            "game" => WorkKind::Game {
+                size: self.size(200)?,
+                interval: self.lasting("interval", &self.interval, ms(20))?,
+            },
+            "cbr" => self.datagrams(Spacing::Even)?,
+            "poisson" => self.datagrams(Spacing::Poisson)?,
+            _ => WorkKind::Bulk { bytes: self.bytes.as_ref().map(|given| given.get_ref().0.0) },
+        })
+    }
+
+    fn page(&self) -> Result<PagePlan, Fault> {
+        let connections = self.count("connections", &self.connections, FLOWS, 6)?;
+        let shards = self.count("shards", &self.shards, FLOWS, 1)?;
+        if i64::from(connections) * i64::from(shards) > *FLOWS.end() {
+            let what = format!(
+                "connections: {connections} to each of {shards} shards are too many (at most {} in all)",
+                FLOWS.end()
+            );
+            return Err((self.kind.span(), what));
+        }
+        Ok(PagePlan {
+            connections,
+            shards,
+            objects: self.count("objects", &self.objects, OBJECTS, 10)?,
+            bytes: amount(&self.bytes, 30_000),
+            interval: self
+                .interval
+                .as_ref()
+                .map(|_| self.lasting("interval", &self.interval, Duration::ZERO))
+                .transpose()?,
+        })
+    }
+
+    fn video(&self) -> Result<WorkKind, Fault> {
+        let rate = self.required("rate", &self.rate)?;
+        let every = self.lasting("every", &self.every, Duration::from_secs(2))?;
+        match &self.key_frame {
+            Some(key_frame) => Ok(WorkKind::Camera {
+                rate,
+                size: self.size(1400)?,
+                key_frame: key_frame.get_ref().0.0,
+                every,
+            }),
+            None if self.size.is_some() => {
+                let span = self.size.as_ref().map_or(0..0, Spanned::span);
+                Err((
+                    span,
+                    "size: segments over TCP have none (give key_frame for video in datagrams)".to_owned(),
+                ))
+            }
+            None => Ok(WorkKind::Segments { rate, every }),
+        }
+    }
+
+    fn datagrams(&self, spacing: Spacing) -> Result<WorkKind, Fault> {
+        let exponential_sizes = match &self.sizes {
+            None => false,
+            Some(sizes) => match sizes.get_ref().as_str() {
+                "fixed" => false,
+                "exponential" => true,
+                _ => return Err((sizes.span(), "sizes: expected \"fixed\" or \"exponential\"".to_owned())),
+            },
+        };
+        let rate = self.required("rate", &self.rate)?;
+        Ok(WorkKind::Datagrams { rate, size: self.size(1500)?, spacing, exponential_sizes })
+    }
+
+    fn direction(&self) -> Result<Direction, Fault> {
+        let Some(given) = &self.direction else {
+            let down = matches!(self.kind.get_ref().as_str(), "web" | "rpc" | "incast" | "video");
+            return Ok(if down { Direction::Down } else { Direction::Up });
+        };
+        match given.get_ref().as_str() {
+            "up" => Ok(Direction::Up),
+            "down" => Ok(Direction::Down),
+            other => {
+                Err((given.span(), format!("direction: \"{other}\" is none (expected \"up\" or \"down\")")))
+            }
+        }
+    }
+
+    /// Swarms and incast are of many.
+    fn usual_flows(&self) -> u32 {
+        if matches!(self.kind.get_ref().as_str(), "swarm" | "incast") { 20 } else { 1 }
+    }
+
+    fn transport(&self) -> Result<TransportPlan, Fault> {
+        let usual = if self.kind.get_ref() == "backup" { "ledbat" } else { "cubic" };
+        let congestion_control = match &self.congestion_control {
+            None => usual.to_string(),
+            Some(name) if CONGESTION_CONTROLS.contains(&name.get_ref().as_str()) => name.get_ref().clone(),
+            Some(name) => {
+                let known = CONGESTION_CONTROLS.join(", ");
+                let what =
+                    format!("congestion_control: \"{}\" is not known (known: {known})", name.get_ref());
+                return Err((name.span(), what));
+            }
+        };
+        let initial_window = self
+            .initial_window
+            .as_ref()
+            .map(|_| self.count("initial_window", &self.initial_window, INITIAL_WINDOW, 10));
+        let flag = |given: &Option<Spanned<bool>>| given.as_ref().is_some_and(|given| *given.get_ref());
+        Ok(TransportPlan {
+            congestion_control,
+            ecn: flag(&self.ecn),
+            initial_window: initial_window.transpose()?,
+            window: self.window.as_ref().map(|given| given.get_ref().0.0),
+            pacing: flag(&self.pacing),
+        })
+    }
+
+    fn edge(&self) -> Result<EdgePlan, Fault> {
+        let extra_rtt = match &self.extra_rtt {
+            None => Vec::new(),
+            Some(given) if given.get_ref().0.is_empty() => {
+                return Err((given.span(), "extra_rtt: an empty list (leave it out)".to_owned()));
+            }
+            Some(given) => given.get_ref().0.clone(),
+        };
+        let dscp = self.dscp.as_ref().map(|given| dscp(given.get_ref()).map_err(|what| (given.span(), what)));
+        Ok(EdgePlan {
+            extra_rtt,
+            access_rate: self.access_rate.as_ref().map(|given| given.get_ref().0),
+            hosts: u8::try_from(self.count("hosts", &self.hosts, HOSTS, 1)?).unwrap_or(1),
+            dscp: dscp.transpose()?.unwrap_or(0),
+        })
+    }
+
+    fn size(&self, usual: u32) -> Result<u16, Fault> {
+        self.count("size", &self.size, PACKET, usual).map(|size| u16::try_from(size).unwrap_or(u16::MAX))
+    }
+    fn required<T: Copy>(&self, key: &str, given: &Option<Spanned<Quantity<T>>>) -> Result<T, Fault> {
+        let missing =
+            || (self.kind.span(), format!("{key}: a work of kind \"{}\" needs one", self.kind.get_ref()));
+        given.as_ref().map(|given| given.get_ref().0).ok_or_else(missing)
+    }
+    fn count(
+        &self,
+        key: &str,
+        given: &Option<Spanned<i64>>,
+        fits: RangeInclusive<i64>,
+        usual: u32,
+    ) -> Result<u32, Fault> {
+        let Some(given) = given else { return Ok(usual) };
+        let number = *given.get_ref();
+        if fits.contains(&number) {
+            return Ok(u32::try_from(number).unwrap_or(u32::MAX));
+        }
+        Err((given.span(), refusal(key, number, fits.start(), fits.end())))
+    }
+    fn lasting(
+        &self,
+        key: &str,
+        given: &Option<Spanned<Quantity<Duration>>>,
+        usual: Duration,
+    ) -> Result<Duration, Fault> {
+        let Some(given) = given else { return Ok(usual) };
+        let duration = given.get_ref().0;
+        if duration >= LEAST_INTERVAL {
+            return Ok(duration);
+        }
+        Err((given.span(), refusal(key, duration, LEAST_INTERVAL, "1 hour")))
+    }
+}
+
+fn amount(given: &Option<Spanned<Quantity<Amount>>>, usual: u64) -> Bytes {
+    given.as_ref().map_or(Bytes(usual), |given| given.get_ref().0.0)
+}
+
+fn refusal(key: &str, seen: impl Display, least: impl Display, most: impl Display) -> String {
+    format!("{key}: {seen} will not do (expected {least} to {most})")
+}

@@ -1,0 +1,131 @@
+//! `[[work]]` and `[run]`.
+use fathom_link::Direction;
+use fathom_scenario::{Plan, ScenarioError, Spacing, WorkKind, WorkPlan, parse};
+use fathom_units::{Bytes, Duration};
+
+/// Nine lines, so that what follows begins in line 10.
+const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\nup = { delay = \"1ms\" }\n\
+                    down = { delay = \"1ms\" }\n\n\n";
+
+fn plan(rest: &str) -> Result<Plan, ScenarioError> {
+    parse(&format!("{LINE}{rest}"), "x.toml")
+}
+fn work(keys: &str) -> WorkPlan {
+    plan(&format!("[[work]]\n{keys}")).unwrap_or_else(|e| panic!("{keys}: {e}")).works.remove(0)
+}
+
+#[test]
+fn each_kind_with_its_defaults() {
+    let kinds = [
+        ("bulk", Direction::Up, 1),
+        ("backup", Direction::Up, 1),
+        ("swarm", Direction::Up, 20),
+        ("web", Direction::Down, 1),
+        ("rpc", Direction::Down, 1),
+        ("incast", Direction::Down, 20),
+        ("call", Direction::Up, 1),
+        ("game", Direction::Up, 1),
+    ];
+    for (kind, direction, flows) in kinds {
+        let work = work(&format!("kind = \"{kind}\""));
+        assert_eq!((work.name.as_str(), work.direction, work.flows), (kind, direction, flows), "{kind}");
+        let control = if kind == "backup" { "ledbat" } else { "cubic" };
+        assert_eq!(work.transport.congestion_control, control, "{kind}");
+    }
+    let WorkKind::Datagrams { rate, size, spacing, .. } = work("kind = \"poisson\"\nrate = \"9mbit\"").kind
+    else {
+        panic!("poisson")
+    };
+    assert_eq!((rate.as_bits_per_second(), size, spacing), (9_000_000, 1500, Spacing::Poisson));
+}
+
+#[test]
+fn every_key_arrives() {
+    let page = work(
+        "kind = \"web\"\nname = \"shop\"\nflows = 2\nstart = \"1s\"\nstop = \"9s\"\ncongestion_control = \"reno\"\necn = true\n\
+         initial_window = 4\nwindow = \"64kb\"\npacing = true\nextra_rtt = [\"20ms\", \"80ms\"]\naccess_rate = \"1gbit\"\n\
+         hosts = 3\ndscp = \"af41\"\nconnections = 5\nshards = 2\nobjects = 7\nbytes = \"8kb\"\ninterval = \"3s\"",
+    );
+    let WorkKind::Web(web) = page.kind else { panic!("{page:?}") };
+    assert_eq!((web.connections, web.shards, web.objects, web.bytes), (5, 2, 7, Bytes(8192)));
+    assert_eq!(web.interval, Some(Duration::from_secs(3)));
+    assert_eq!((page.name.as_str(), page.flows), ("shop", 2));
+    assert_eq!((page.start, page.stop), (Duration::from_secs(1), Some(Duration::from_secs(9))));
+    let tcp = page.transport;
+    assert_eq!((tcp.congestion_control.as_str(), tcp.ecn, tcp.pacing), ("reno", true, true));
+    assert_eq!((tcp.initial_window, tcp.window), (Some(4), Some(Bytes(65_536))));
+    assert_eq!(page.edge.extra_rtt, [Duration::from_millis(20), Duration::from_millis(80)]);
+    assert_eq!((page.edge.hosts, page.edge.dscp), (3, 34));
+    assert!(page.edge.access_rate.is_some());
+    let camera =
+        work("kind = \"video\"\ndirection = \"up\"\nrate = \"6mbit\"\nkey_frame = \"2mb\"\nevery = \"30s\"");
+    assert!(matches!(camera.kind, WorkKind::Camera { size: 1400, .. }), "{camera:?}");
+    assert!(matches!(work("kind = \"video\"\nrate = \"6mbit\"").kind, WorkKind::Segments { .. }));
+}
+
+#[test]
+fn refusals_give_line_and_key() {
+    let table = [
+        ("kind = \"torrent\"", "x.toml:11: kind: there is no work \"torrent\" (known: bulk, swarm"),
+        (
+            "kind = \"bulk\"\nrate = \"1mbit\"",
+            "x.toml:12: rate: a work of kind \"bulk\" has no such key (it takes direction, bytes",
+        ),
+        ("kind = \"call\"\necn = true", "x.toml:12: ecn: a work of kind \"call\" has no such key"),
+        ("kind = \"cbr\"", "x.toml:11: rate: a work of kind \"cbr\" needs one"),
+        ("kind = \"bulk\"\nflows = 0", "x.toml:12: flows: 0 will not do (expected 1 to 1024)"),
+        ("kind = \"bulk\"\nflows = \"2\"", "x.toml:12: flows: invalid type"),
+        ("kind = \"bulk\"\nbytes = \"0b\"", "x.toml:12: bytes: \"0b\" is out of range"),
+        ("kind = \"bulk\"\nextra_rtt = \"5\"", "x.toml:12: extra_rtt: duration \"5\" has no unit"),
+        ("kind = \"bulk\"\nextra_rtt = []", "x.toml:12: extra_rtt: an empty list"),
+        ("kind = \"bulk\"\ndscp = 64", "x.toml:12: dscp: 64 is none"),
+        ("kind = \"bulk\"\ndscp = \"af44\"", "x.toml:12: dscp: \"af44\" is none"),
+        ("kind = \"bulk\"\nhosts = 128", "x.toml:12: hosts: 128 will not do (expected 1 to 127)"),
+        (
+            "kind = \"bulk\"\ncongestion_control = \"bic\"",
+            "x.toml:12: congestion_control: \"bic\" is not known",
+        ),
+        ("kind = \"bulk\"\ndirection = \"left\"", "x.toml:12: direction: \"left\" is none"),
+        ("kind = \"bulk\"\nstart = \"5s\"\nstop = \"5s\"", "x.toml:13: stop: 5s is not after start = 5s"),
+        ("kind = \"poisson\"\nrate = \"1mbit\"\nsizes = \"odd\"", "x.toml:13: sizes: expected"),
+        (
+            "kind = \"cbr\"\nrate = \"1mbit\"\nsize = 20",
+            "x.toml:13: size: 20 will not do (expected 28 to 65535)",
+        ),
+        (
+            "kind = \"game\"\ninterval = \"0s\"",
+            "x.toml:12: interval: 0ns will not do (expected 1us to 1 hour)",
+        ),
+        (
+            "kind = \"web\"\nconnections = 600\nshards = 2",
+            "x.toml:11: connections: 600 to each of 2 shards are too many",
+        ),
+        ("kind = \"web\"\nobject = 3", "x.toml:12: unknown field `object`"),
+        ("kind = \"call\"\n[[work]]\nkind = \"call\"", "x.toml:13: name: there is another work \"call\""),
+    ];
+    for (keys, message) in table {
+        let error = plan(&format!("[[work]]\n{keys}")).expect_err(keys).to_string();
+        assert!(error.starts_with(message), "{keys}: {error}");
+    }
+}
+
+#[test]
+fn run_lasts_as_the_load_unless_it_says() {
+    let seconds = |rest: &str| plan(rest).map(|p| p.run.duration.as_secs_f64());
+    assert_eq!(seconds(""), Ok(20.0));
+    assert_eq!(seconds("[load]\nup_flows = 1\nduration = \"7s\""), Ok(7.0));
+    assert_eq!(seconds("[run]\nduration = \"4000s\""), Ok(4000.0));
+    let run = plan("[run]\nidle = \"1s\"\ndrain = \"4s\"\nseed = 5\nsample_every = \"10ms\"").unwrap().run;
+    assert_eq!((run.idle, run.drain, run.seed), (Duration::from_secs(1), Duration::from_secs(4), 5));
+    assert_eq!(run.sample_every, Duration::from_millis(10));
+    for (keys, message) in [
+        ("duration = \"0s\"", "x.toml:11: duration: a run of no length"),
+        ("duration = \"49h\"", "x.toml:11: duration: "),
+        ("sample_every = \"1us\"", "x.toml:11: sample_every: expected at least 1ms"),
+        ("seed = -1", "x.toml:11: seed: "),
+        ("length = \"1s\"", "x.toml:11: unknown field `length`"),
+    ] {
+        let error = plan(&format!("[run]\n{keys}")).expect_err(keys).to_string();
+        assert!(error.starts_with(message), "{keys}: {error}");
+    }
+}
