@@ -1,5 +1,6 @@
 //! The packets between the cumulative acknowledgement and the newest sent, and what is known of each.
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use fathom_units::Time;
 
 /// A packet that was sent and is not yet acknowledged cumulatively.
@@ -47,6 +48,7 @@ pub(super) struct Flight {
     first: u64,
     sacked: u32,
     lost: u32,
+    resent: u32,
     /// No lost packet has a number below this.
     lost_from: u64,
 }
@@ -63,6 +65,10 @@ impl Flight {
     }
     pub(super) fn sacked(&self) -> u32 {
         self.sacked
+    }
+    /// Retransmissions under way.
+    pub(super) fn resent(&self) -> u32 {
+        self.resent
     }
     /// Lost and not sent again.
     pub(super) fn lost(&self) -> u32 {
@@ -98,7 +104,8 @@ impl Flight {
         let before = core::mem::replace(&mut sent.state, state);
         self.uncount(before);
         match state {
-            State::Flying | State::Resent => {}
+            State::Flying => {}
+            State::Resent => self.resent += 1,
             State::Sacked => self.sacked += 1,
             State::Lost => {
                 self.lost += 1;
@@ -120,7 +127,8 @@ impl Flight {
     }
     fn uncount(&mut self, state: State) {
         match state {
-            State::Flying | State::Resent => {}
+            State::Flying => {}
+            State::Resent => self.resent -= 1,
             State::Sacked => self.sacked -= 1,
             State::Lost => self.lost -= 1,
         }
@@ -151,10 +159,13 @@ impl Flight {
             }
         }
     }
-    /// What was taken for lost and not sent again is under way after all.
-    pub(super) fn find_all(&mut self) {
+    /// What was taken for lost and not sent again is under way after all: numbers, and when each was sent.
+    pub(super) fn find_all(&mut self) -> Vec<(u64, Time)> {
+        let mut found = Vec::new();
         while let Some(number) = self.next_lost() {
             self.set(number, State::Flying);
+            found.extend(self.get(number).map(|sent| (number, sent.at)));
         }
+        found
     }
 }

@@ -1,6 +1,7 @@
 //! Loss by time: RACK, RFC 8985. A packet is lost if one sent later was delivered, and a little more time has passed.
 use super::flight::{Flight, Sent, State};
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
 /// Packets SACKed from which no time is given for reordering, if none was ever seen: the classic three duplicates.
@@ -39,6 +40,11 @@ impl Rack {
     }
     pub(super) fn sent(&mut self, number: u64, at: Time) {
         self.order.push_back((number, at));
+    }
+    /// Packets that were taken for lost are under way again. They left before all that is still looked at.
+    pub(super) fn restore(&mut self, mut found: Vec<(u64, Time)>) {
+        found.sort_by_key(|(number, at)| (*at, *number));
+        found.into_iter().rev().for_each(|entry| self.order.push_front(entry));
     }
     /// `sent` was delivered. `min_rtt` tells an ACK of the original from one of the retransmission.
     pub(super) fn delivered(&mut self, sent: &Sent, now: Time, min_rtt: Duration) {

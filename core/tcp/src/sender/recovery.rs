@@ -48,9 +48,14 @@ impl Default for Repair {
 }
 
 impl Repair {
-    pub(super) fn remember(&mut self, window: &Window) {
+    /// Keeps what an undo sets back. `resent` packets of an earlier repair are still under way: their ACKs answer segments
+    /// sent before this one began, and must not pass for ACKs of originals.
+    pub(super) fn remember(&mut self, window: &Window, resent: u32) {
         self.before = Some((window.cwnd, window.ssthresh));
-        (self.first_resent, self.resent_open) = (None, 0);
+        self.resent_open = resent;
+        if resent == 0 {
+            self.first_resent = None;
+        }
     }
     pub(super) fn resent(&mut self, now: Time) {
         self.first_resent.get_or_insert(now);
@@ -103,7 +108,7 @@ impl Sender {
     fn reduce(&mut self, cause: Cause, now: Time) {
         let was_reducing = self.repair.is_reducing();
         if !was_reducing {
-            self.repair.remember(&self.window);
+            self.repair.remember(&self.window, self.flight.resent());
             self.window.ssthresh = self.control.reduce(cause, now, &self.window);
             (self.repair.prior_cwnd, self.repair.prr_delivered, self.repair.prr_out) =
                 (self.window.cwnd, 0, 0);
@@ -189,7 +194,7 @@ impl Sender {
         }
         self.window.cwnd = self.window.cwnd.max(cwnd);
         self.window.ssthresh = self.window.ssthresh.max(threshold);
-        self.flight.find_all();
+        self.rack.restore(self.flight.find_all());
         self.repair.before = None;
         self.repair.state = if self.flight.sacked() == 0 { Recovery::Open } else { Recovery::Disorder };
         self.timers.backoff = 0;

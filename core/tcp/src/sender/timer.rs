@@ -128,7 +128,7 @@ impl Sender {
             Recovery::Loss => self.timers.backoff == 0,
         };
         if fresh {
-            self.repair.remember(&self.window);
+            self.repair.remember(&self.window, self.flight.resent());
             self.window.ssthresh = self.control.reduce(Cause::Timeout, now, &self.window);
         }
         self.repair.timed_out = fresh.then_some(now);
