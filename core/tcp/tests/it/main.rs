@@ -1,9 +1,11 @@
 //! Tests of TCP: windows after each ACK, closed forms and published values.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bbr;
+mod kernel;
 mod kinds;
 mod laws;
 mod line;
+mod pair;
 mod path;
 mod response;
 mod storms;

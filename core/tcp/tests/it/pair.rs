@@ -1,0 +1,121 @@
+//! A real sender and a real receiver with a link between them: rate, room, marks, delay and loss, in virtual time.
+use fathom_tcp::{
+    Ack, AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender,
+    SenderConfig,
+};
+use fathom_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// The link towards the receiver; ACKs only take time.
+pub(crate) struct Link {
+    /// Time of one packet; zero is a link that never queues.
+    pub(crate) service: Duration,
+    /// Packets that wait at most; the next is dropped.
+    pub(crate) room: u64,
+    /// A packet that finds more than this many waiting is marked.
+    pub(crate) marks_from: u64,
+    /// Both ways together.
+    pub(crate) rtt: Duration,
+    /// Is the packet of this number lost?
+    pub(crate) is_lost: Box<dyn FnMut(u64) -> bool>,
+}
+
+impl Link {
+    pub(crate) fn new(service: Duration, rtt: Duration) -> Self {
+        Link { service, room: u64::MAX, marks_from: u64::MAX, rtt, is_lost: Box::new(|_| false) }
+    }
+}
+
+pub(crate) struct Pair {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) now: Time,
+    pub(crate) drops: u64,
+    link: Link,
+    free_at: Time,
+    sent: u64,
+    data: VecDeque<(Time, Data, bool)>,
+    acks: VecDeque<(Time, Ack)>,
+}
+
+impl Pair {
+    /// A transfer without end. `granularity` is the kernel's tick.
+    pub(crate) fn new(kind: ControlKind, granularity: Duration, link: Link) -> Self {
+        let control = AnyControl::new(kind, &ControlConfig { granularity, ..ControlConfig::default() });
+        let exact_ecn = control.wants_exact_ecn();
+        let config = SenderConfig { granularity, ecn: exact_ecn, ..SenderConfig::default() };
+        let mut sender = Sender::new(config, control, Time::ZERO);
+        sender.write(1 << 50);
+        Pair {
+            sender,
+            receiver: Receiver::new(ReceiverConfig { exact_ecn, ..ReceiverConfig::default() }),
+            now: Time::ZERO,
+            drops: 0,
+            link,
+            free_at: Time::ZERO,
+            sent: 0,
+            data: VecDeque::new(),
+            acks: VecDeque::new(),
+        }
+    }
+    /// Time that a packet would wait for the link.
+    pub(crate) fn queueing(&self) -> Duration {
+        self.free_at.saturating_since(self.now)
+    }
+    fn waiting(&self) -> u64 {
+        self.queueing().as_nanos().checked_div(self.link.service.as_nanos()).unwrap_or(0)
+    }
+    fn transmit(&mut self) {
+        while let Some(data) = self.sender.poll_transmit(self.now) {
+            self.sent += 1;
+            let waiting = self.waiting();
+            if (self.link.is_lost)(self.sent) || waiting >= self.link.room {
+                self.drops += 1;
+                continue;
+            }
+            self.free_at = self.free_at.max(self.now) + self.link.service;
+            let is_marked = data.ect && waiting > self.link.marks_from;
+            self.data.push_back((self.free_at + self.link.rtt / 2, data, is_marked));
+        }
+    }
+    fn reply(&mut self, ack: Option<Ack>) {
+        self.acks.extend(ack.map(|ack| (self.now + self.link.rtt / 2, ack)));
+    }
+    fn next_event(&self) -> Option<Time> {
+        let data = self.data.front().map(|front| front.0);
+        let acks = self.acks.front().map(|front| front.0);
+        [data, acks, self.sender.next_timer(), self.receiver.next_timer()].into_iter().flatten().min()
+    }
+    /// Runs up to and including `until`.
+    pub(crate) fn run(&mut self, until: Time) {
+        self.transmit();
+        while let Some(at) = self.next_event().filter(|at| *at <= until) {
+            let at = self.now.max(at);
+            self.now = at;
+            while let Some((_, data, ce)) = due(&mut self.data, |front| front.0 <= at) {
+                let ack = self.receiver.on_data(&data, ce, self.now);
+                self.reply(ack);
+            }
+            let held = self.receiver.on_timer(self.now);
+            self.reply(held);
+            while let Some((_, ack)) = due(&mut self.acks, |front| front.0 <= at) {
+                self.sender.on_ack(&ack, self.now);
+                self.transmit();
+            }
+            self.sender.on_timer(self.now);
+            self.transmit();
+        }
+        self.now = until;
+    }
+    /// Goodput in packets per second over the next `span`.
+    pub(crate) fn goodput(&mut self, span: Duration) -> f64 {
+        let before = self.receiver.delivered();
+        self.run(self.now + span);
+        (self.receiver.delivered() - before) as f64 / 1448.0 / span.as_secs_f64()
+    }
+}
+
+/// Takes the first out of the queue if it `is_due`.
+fn due<T>(queue: &mut VecDeque<T>, is_due: impl FnOnce(&T) -> bool) -> Option<T> {
+    if queue.front().is_some_and(is_due) { queue.pop_front() } else { None }
+}
