@@ -7,6 +7,7 @@ use crate::{
 };
 use crate::{DualPi2, DualPi2Params};
 use crate::{Pie, PieParams, Red, RedParams};
+use crate::{Tbf, TbfParams};
 use core::fmt;
 use core::str::SplitWhitespace;
 use fathom_units::{Duration, Time};
@@ -31,6 +32,7 @@ macro_rules! disciplines {
         /// sfb [limit 1000p] [max 25] [target 20] [increment 0.0005] [decrement 0.00005] [rehash 600s] [db 60s]
         ///     [penalty_rate 10] [penalty_burst 20]
         /// ebdp | astar [limit 400p] [delay 200ms] [extra 5]
+        /// tbf rate <rate> burst <bytes> [peakrate <rate> mtu <bytes>] limit <bytes> | latency <time> | { <discipline> }
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
         /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
@@ -103,6 +105,8 @@ disciplines! {
     Astar(AstarParams);
     /// CAKE.
     Cake(CakeParams);
+    /// A token bucket filter.
+    Tbf(TbfParams);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.

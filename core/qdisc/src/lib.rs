@@ -9,6 +9,7 @@ extern crate alloc;
 
 mod any;
 mod blue;
+mod bucket;
 mod cake;
 mod codel;
 mod contract;
@@ -22,6 +23,7 @@ mod sfb;
 mod spec;
 mod stats;
 mod store;
+mod tbf;
 mod timer;
 
 pub use any::{AnyQdisc, Spec};
@@ -38,3 +40,4 @@ pub use red::{Red, RedParams};
 pub use sfb::{Sfb, SfbParams};
 pub use spec::SpecError;
 pub use stats::{Count, Stats};
+pub use tbf::{PeakParams, Tbf, TbfParams, TbfQueue};

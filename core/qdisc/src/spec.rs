@@ -10,6 +10,7 @@ mod fq_codel;
 mod pie;
 mod red;
 mod sfb;
+mod tbf;
 mod words;
 
 pub use error::SpecError;

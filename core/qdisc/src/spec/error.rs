@@ -42,6 +42,15 @@ pub enum SpecError {
         /// What would do.
         expected: &'static str,
     },
+    /// A word that this discipline cannot do without.
+    Missing {
+        /// The discipline.
+        discipline: &'static str,
+        /// The word.
+        word: &'static str,
+    },
+    /// `tbf` with more than one of `limit`, `latency` and a queue in braces.
+    TbfQueues,
     /// `fifo` without a limit: there is no such buffer.
     NoLimit,
     /// `fifo limit <time> drop tail`: see [`Limit::Sojourn`](crate::Limit::Sojourn).
@@ -69,6 +78,12 @@ impl fmt::Display for SpecError {
             }
             SpecError::Nat => {
                 write!(f, "cake sees packets with their own addresses, not behind a NAT (leave out \"nat\")")
+            }
+            SpecError::Missing { discipline, word } => {
+                write!(f, "{discipline} needs \"{word}\" and its value")
+            }
+            SpecError::TbfQueues => {
+                write!(f, "tbf takes one of limit, latency and a queue in braces (which has its own limit)")
             }
             SpecError::NoLimit => write!(f, "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
             SpecError::TailOfTime => {

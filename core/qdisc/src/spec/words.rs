@@ -92,12 +92,8 @@ impl<'a> Words<'a> {
             text => Err(refuse("variant", text, "rfc or linux")),
         }
     }
-    /// A queue discipline in braces that stand by themselves: `{ fq_codel limit 100p }`.
-    pub(super) fn child(&mut self, word: &'static str) -> Result<Spec, SpecError> {
-        let open = self.value(word)?;
-        if open != "{" {
-            return Err(refuse(word, open, "a queue discipline in braces, as in { fq_codel }"));
-        }
+    /// A queue discipline in braces that stand by themselves, as in `{ fq_codel limit 100p }`, after the first brace.
+    pub(super) fn child(&mut self) -> Result<Spec, SpecError> {
         let (mut inside, mut depth) = (String::new(), 1);
         while depth > 0 {
             let part = self.value("{")?;

@@ -9,4 +9,5 @@ mod mistakes;
 mod oracle;
 mod oracle_aqm;
 mod properties;
+mod shapers;
 mod spec;

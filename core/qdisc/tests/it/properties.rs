@@ -1,6 +1,8 @@
 //! What holds whatever comes, over random arrivals. Each failure names its seed.
 use crate::common::{Action, Log, SPECS, TestPacket, build, random_actions};
-use fathom_qdisc::{AnyQdisc, Backlog, Count, DropReason, Ecn, Limit, MarkReason, Packet, Qdisc, Sink, Spec};
+use fathom_qdisc::{
+    AnyQdisc, Backlog, Count, DropReason, Ecn, Limit, MarkReason, Packet, Qdisc, Sink, Spec, TbfQueue,
+};
 use fathom_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
@@ -140,6 +142,10 @@ fn limits_are_never_exceeded() {
             Spec::DualPi2(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Red(params) => assert!(held.bytes <= params.limit, "{place}"),
             Spec::Pie(params) => assert!(held.packets <= params.limit_packets, "{place}"),
+            Spec::Tbf(params) => match params.queue {
+                TbfQueue::Limit(limit) => assert!(held.bytes <= limit, "{place}"),
+                TbfQueue::Child(_) => {}
+            },
             Spec::Cake(params) => assert!(params.memory.is_none_or(|memory| held.bytes <= memory), "{place}"),
         }
         assert!(
