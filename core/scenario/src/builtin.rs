@@ -1,14 +1,17 @@
-//! The lines that every copy of the program has.
+//! The scenarios that every copy of the program has: lines, and the gallery of claims.
 use crate::{Plan, ScenarioError, parse};
 
 macro_rules! builtin {
-    ($($name:literal),*) => {
+    (lines $($line:literal)*; gallery $($item:literal)*) => {
         /// Names of the built-in lines.
-        pub const BUILTIN_NAMES: &[&str] = &[$($name),*];
-        /// The scenario file of a built-in line; `None` if there is none of that name.
+        pub const BUILTIN_NAMES: &[&str] = &[$($line),*];
+        /// Names of the gallery's scenarios, beside the lines that make claims.
+        const GALLERY: &[&str] = &[$($item),*];
+        /// The scenario file of a built-in line or of the gallery; `None` if there is none of that name.
         pub fn builtin(name: &str) -> Option<&'static str> {
             match name {
-                $($name => Some(include_str!(concat!("../../../scenarios/", $name, ".toml"))),)*
+                $($line => Some(include_str!(concat!("../../../scenarios/", $line, ".toml"))),)*
+                $($item => Some(include_str!(concat!("../../../scenarios/gallery/", $item, ".toml"))),)*
                 _ => None,
             }
         }
@@ -16,18 +19,52 @@ macro_rules! builtin {
 }
 
 builtin!(
-    "dsl",
-    "cable",
-    "fiber",
-    "lte",
-    "wifi",
-    "satellite",
-    "gettys-2010",
-    "seifried-2011",
+    lines
+    "dsl"
+    "cable"
+    "fiber"
+    "lte"
+    "wifi"
+    "satellite"
+    "gettys-2010"
+    "seifried-2011"
     "auerswald-switch"
+    ;
+    gallery
+    "incast-dctcp"
+    "incast-droptail"
+    "ledbat-codel"
+    "ledbat-droptail"
+    "rfc7928-burst"
+    "rfc7928-burst-bloat"
+    "rfc7928-rtt-fairness"
+    "rfc7928-rtt-unfairness"
+    "s03-ring-256"
+    "s04-page-6-connections"
+    "s04-page-60-connections"
+    "s05-xp-1-connections"
+    "s05-xp-6-connections"
+    "s07-shared-buffer"
+    "s08-one-percent"
+    "s09-units"
+    "s10-bittorrent"
+    "s12-cameras"
+    "s12-cameras-slow-ports"
+    "s14-lines"
+    "s15-shaped"
+    "s16-moving-bottleneck-wifi"
+    "s16-moving-bottleneck-wired"
+    "sizing-large-buffer"
+    "sizing-small-buffer"
+    "sizing-square-root"
 );
 
-/// The plan of a built-in line; `None` if there is none of that name.
+/// Names of all built-in scenarios that make claims: the seeds' own lines, then the gallery's.
+pub fn gallery_names() -> impl Iterator<Item = &'static str> {
+    ["gettys-2010", "seifried-2011", "auerswald-switch"].into_iter().chain(GALLERY.iter().copied())
+}
+
+/// The plan of a built-in scenario; `None` if there is none of that name.
 ///
 /// # Errors
 /// None that a release has: a test reads them all.

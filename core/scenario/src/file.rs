@@ -36,7 +36,7 @@ struct File {
     name: Spanned<String>,
     about: String,
     source: String,
-    hop: Spanned<Vec<Hop>>,
+    hop: Option<Spanned<Vec<Hop>>>,
     load: Option<Spanned<Load>>,
     #[serde(default)]
     work: Vec<WorkFile>,
@@ -148,8 +148,9 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 fn plan(file: File) -> Result<Plan, Fault> {
     check_word("name", file.name.get_ref(), MAX_NAME).map_err(|what| Fault(file.name.span(), what))?;
-    let (span, hops) = (file.hop.span(), file.hop.into_inner());
-    if hops.is_empty() || hops.len() > MAX_HOPS {
+    let needs_no_line = file.load.is_none() && file.work.is_empty() && !file.claim.is_empty();
+    let (span, hops) = file.hop.map_or((0..0, Vec::new()), |hops| (hops.span(), hops.into_inner()));
+    if (hops.is_empty() && !needs_no_line) || hops.len() > MAX_HOPS {
         return Err(Fault(span, format!("{} hops will not do (expected 1 to {MAX_HOPS})", hops.len())));
     }
     let load = file.load.map(load).transpose()?;

@@ -40,7 +40,7 @@ mod settings;
 mod work;
 mod work_file;
 
-pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan};
+pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan, gallery_names};
 pub use claim::{Arithmetic, Check, Claim};
 pub use error::ScenarioError;
 pub use file::parse;

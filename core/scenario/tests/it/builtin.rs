@@ -1,6 +1,6 @@
 //! The built-in lines: readable, and their expectations follow from their own numbers.
 use fathom_qdisc::{Limit, Spec};
-use fathom_scenario::{BUILTIN_NAMES, Plan, builtin, builtin_plan};
+use fathom_scenario::{BUILTIN_NAMES, Plan, builtin, builtin_plan, gallery_names};
 use fathom_units::{Bytes, Duration};
 
 fn plan(name: &str) -> Plan {
@@ -20,18 +20,38 @@ fn all_are_read_and_bear_their_own_name() {
     assert!(builtin("no such line").is_none() && builtin_plan("no such line").is_none());
 }
 
-#[test]
-fn every_file_of_the_folder_is_built_in() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
-    let mut files: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .map(|name| name.strip_suffix(".toml").expect("a scenario").to_string())
+/// Names of the scenario files in a folder of `scenarios`.
+fn files(folder: &str) -> Vec<String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(folder);
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.is_file());
+    let mut names: Vec<String> = files
+        .map(|path| {
+            path.file_name().unwrap().to_str().unwrap().strip_suffix(".toml").expect("a scenario").to_owned()
+        })
         .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_file_of_the_folders_is_built_in() {
     let mut names: Vec<&str> = BUILTIN_NAMES.to_vec();
-    files.sort();
     names.sort_unstable();
-    assert_eq!(files, names);
+    assert_eq!(files(""), names);
+    let mut names: Vec<&str> = gallery_names().filter(|name| !BUILTIN_NAMES.contains(name)).collect();
+    names.sort_unstable();
+    assert_eq!(files("gallery"), names);
+}
+
+#[test]
+fn everything_in_the_gallery_makes_claims() {
+    for name in gallery_names() {
+        let plan = plan(name);
+        assert_eq!(plan.name, name);
+        assert!(!plan.claims.is_empty(), "{name} claims nothing");
+        assert!(!plan.about.is_empty() && !plan.source.is_empty(), "{name}");
+    }
 }
 
 /// 1514 bytes there and 60 back on every link: what an idle round trip takes at least, and within 3 ms at most.

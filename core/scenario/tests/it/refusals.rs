@@ -61,8 +61,8 @@ fn refusals_give_line_and_reason() {
         ),
         (
             "fifo limit 375000b",
-            "sfq",
-            "home.toml:9: queue: unknown queue discipline \"sfq\" (known: fifo, codel, fq_codel)",
+            "fastest",
+            "home.toml:9: queue: unknown queue discipline \"fastest\" (known: fifo, codel, fq_codel, ",
         ),
         (
             "\"3mbit\"",
@@ -106,7 +106,8 @@ fn refusals_give_line_and_reason() {
     for (from, to, message) in table {
         assert!(GOOD.contains(from), "{from}");
         let error = parse(&GOOD.replacen(from, to, 1), "home.toml").expect_err(to);
-        assert_eq!(error.to_string(), message);
+        // A list of what is known may go on.
+        assert!(error.to_string().starts_with(message), "{error}\n{message}");
     }
 }
 
