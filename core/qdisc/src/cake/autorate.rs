@@ -65,3 +65,41 @@ const fn moved(average: u64, sample: u64) -> u64 {
     let shift = if sample > average { UP_SHIFT } else { DOWN_SHIFT };
     average - (average >> shift) + (sample >> shift)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of packets of 1000 bytes, so that each pair ends a window.
+    fn pairs(estimator: &mut Estimator, now: &mut Time, pairs: u32, each: Duration) {
+        for _ in 0..pairs {
+            for part in [1, 4] {
+                *now += each * part / 5;
+                estimator.arrived(Bytes(1000), *now);
+            }
+        }
+    }
+
+    #[test]
+    fn the_peak_rises_by_a_quarter_and_falls_by_a_256th_of_the_difference() {
+        let (mut estimator, mut now) =
+            (Estimator::new(Some(Rate::from_bits_per_second(8_000_000))), Time::ZERO);
+        // 2000 bytes in 1 ms are 2 MB/s, the start is 1 MB/s; the average pause settles first.
+        pairs(&mut estimator, &mut now, 100, Duration::from_millis(1));
+        let high = estimator.peak as f64;
+        assert!(libm::fabs(high / 2e6 - 1.0) < 1e-3, "{high}");
+        // Half as fast: (255/256)^200 = 0.457 of the difference is left. The average pause rises in between, so that a
+        // few of the windows are longer than a pair.
+        pairs(&mut estimator, &mut now, 200, Duration::from_millis(2));
+        let fallen = (estimator.peak as f64 - 1e6) / (high - 1e6);
+        assert!((0.44..0.48).contains(&fallen), "{fallen}");
+    }
+
+    #[test]
+    fn a_long_silence_is_no_more_than_a_second() {
+        let mut estimator = Estimator::new(None);
+        estimator.arrived(Bytes(1000), Time::ZERO);
+        estimator.arrived(Bytes(1000), Time::ZERO + Duration::from_secs(100));
+        assert_eq!(estimator.pause, 250_000_000);
+    }
+}

@@ -26,3 +26,25 @@ impl Hosts {
         u32::from(self.bulk_flows[usize::from(host)])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_without_bulk_flows_may_lose_its_place_and_one_with_any_keeps_it() {
+        let mut hosts = Hosts::new();
+        // Ten hosts that all want the first place of the first set of eight.
+        let hash = |host: u64| (host + 1) * PLACES as u64;
+        (0..8).for_each(|host| {
+            let place = hosts.place(hash(host));
+            hosts.add_bulk_flow(place);
+            assert_eq!(u64::from(place), host);
+        });
+        hosts.remove_bulk_flow(3);
+        assert_eq!((hosts.place(hash(8)), hosts.place(hash(8))), (3, 3));
+        hosts.add_bulk_flow(3);
+        // No place is free: it shares the first.
+        assert_eq!((hosts.place(hash(9)), hosts.bulk_flows(0)), (0, 1));
+    }
+}

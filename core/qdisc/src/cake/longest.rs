@@ -3,9 +3,9 @@ use alloc::vec::Vec;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// A heap of the queues that hold something, by their bytes.
+/// A heap of the queues that hold something, by their bytes and then by their number.
 pub(super) struct Longest {
-    /// Bytes and queue; each entry has at least the bytes of the two below it.
+    /// Bytes and queue; each entry is greater than the two below it.
     heap: Vec<(u64, u32)>,
     /// Where in the heap a queue is.
     places: Vec<u32>,
@@ -48,7 +48,7 @@ impl Longest {
     }
     fn up(&mut self, mut place: usize) -> usize {
         let entry = self.heap[place];
-        while place > 0 && self.heap[(place - 1) / 2].0 < entry.0 {
+        while place > 0 && self.heap[(place - 1) / 2] < entry {
             self.put(place, self.heap[(place - 1) / 2]);
             place = (place - 1) / 2;
         }
@@ -59,8 +59,8 @@ impl Longest {
         let entry = self.heap[place];
         loop {
             let children = (2 * place + 1)..(2 * place + 3).min(self.heap.len());
-            let Some(larger) = children.rev().max_by_key(|child| self.heap[*child].0) else { break };
-            if self.heap[larger].0 <= entry.0 {
+            let Some(larger) = children.max_by_key(|child| self.heap[*child]) else { break };
+            if self.heap[larger] < entry {
                 break;
             }
             self.put(place, self.heap[larger]);
@@ -87,9 +87,8 @@ mod tests {
                 let queue = rng.below(50) as usize;
                 bytes[queue] = if rng.chance(0.3) { 0 } else { rng.below(40) };
                 longest.set(queue, bytes[queue]);
-                let most = bytes.iter().copied().max().filter(|most| *most > 0);
-                let got = longest.queue().map(|longest| bytes[longest]);
-                assert_eq!(got, most, "seed {seed}, step {step}");
+                let most = bytes.iter().copied().zip(0..50).max().filter(|(most, _)| *most > 0);
+                assert_eq!(longest.queue(), most.map(|(_, found)| found), "seed {seed}, step {step}");
             }
         }
     }

@@ -275,6 +275,36 @@ fn autorate_finds_the_rate_of_what_arrives() {
     }
 }
 
+/// 300 ms of packets at 10 Mbit/s, and nobody asks. The rate is set at about 250 ms, and only the time since then counts:
+/// 50 ms at 9.4 Mbit/s are 39 packets.
+#[test]
+fn a_rate_that_is_found_does_not_apply_to_the_past() {
+    let (mut queue, mut drops) = (build("cake autorate-ingress besteffort"), Drops::default());
+    let mut now = Time::ZERO;
+    for number in 0..248 {
+        now += Duration::from_nanos(if number % 2 == 0 { 422_400 } else { 2_000_000 });
+        queue.enqueue(TestPacket { ecn: Ecn::Ect0, ..packet(number, 1, 1514) }, now, &mut drops);
+    }
+    let sent = std::iter::from_fn(|| queue.dequeue(now, &mut drops)).count();
+    assert!((36..=42).contains(&sent), "{sent}");
+}
+
+/// Four times what the rate sends in an RTT, here of 1000 s: at 1 kbit/s less than the least, at what is found more than
+/// the most.
+#[test]
+fn the_memory_follows_the_rate() {
+    for (words, expected) in [("", 4 << 20), ("autorate-ingress", 10_240 * 1514)] {
+        let mut queue = build(&format!("cake bandwidth 1kbit interplanetary {words}"));
+        let mut now = Time::ZERO;
+        for number in 0..20_000 {
+            now += Duration::from_nanos(if number % 2 == 0 { 42_240 } else { 200_000 });
+            queue.enqueue(packet(number, 1, 1514), now, &mut Drops::default());
+        }
+        let held = queue.backlog().bytes.get();
+        assert!(held <= expected && held + 1514 > expected, "{words}: {held}");
+    }
+}
+
 #[test]
 fn targets_intervals_and_quanta_by_rate() {
     let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);

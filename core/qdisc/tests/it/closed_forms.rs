@@ -12,6 +12,7 @@ const UNLOADED: &[&str] = &[
     "pie",
     "pie variant linux",
     "blue",
+    "cake",
     "sfb",
     "ebdp",
     "dualpi2 target 100ms",

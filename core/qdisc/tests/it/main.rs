@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod cake;
 mod cake_acks;
+mod cake_oracle;
 mod closed_forms;
 mod common;
 mod golden;
