@@ -149,8 +149,6 @@ pub struct TransportPlan {
     pub initial_window: Option<u32>,
     /// What the receiver has room for; `64kb` is a connection without window scaling.
     pub window: Option<Bytes>,
-    /// Packets are spaced out (sch_fq) whatever the congestion control; BBR always does.
-    pub pacing: bool,
 }
 
 /// What lies between a workload's ends and the line.

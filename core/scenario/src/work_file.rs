@@ -57,7 +57,6 @@ work_file! {
     ecn: bool,
     initial_window: i64,
     window: Quantity<Amount>,
-    pacing: bool,
     extra_rtt: OneOrMore<Duration>,
     access_rate: Quantity<Rate>,
     hosts: i64,
@@ -78,7 +77,7 @@ work_file! {
 }
 
 const ALWAYS: &[&str] = &["name", "flows", "start", "stop", "extra_rtt", "access_rate", "hosts", "dscp"];
-const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window", "pacing"];
+const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window"];
 
 /// A kind's keys besides [`ALWAYS`]; [`TCP`] if `true`. `None` for a word that is no kind.
 fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
@@ -268,13 +267,11 @@ impl WorkFile {
             .initial_window
             .as_ref()
             .map(|_| self.count("initial_window", &self.initial_window, INITIAL_WINDOW, 10));
-        let flag = |given: &Option<Spanned<bool>>| given.as_ref().is_some_and(|given| *given.get_ref());
         Ok(TransportPlan {
             congestion_control,
-            ecn: flag(&self.ecn),
+            ecn: self.ecn.as_ref().is_some_and(|given| *given.get_ref()),
             initial_window: initial_window.transpose()?,
             window: self.window.as_ref().map(|given| given.get_ref().0.0),
-            pacing: flag(&self.pacing),
         })
     }
 

@@ -1,5 +1,36 @@
 //! A scenario in virtual time: event queue, clock, workloads, and the `Run` that they make.
+//!
+//! The line is the lab's own [`fathom_link::Line`] with the same queue disciplines; the ends are those of `fathom-tcp`.
+//! No floating point decides when something happens, so that an outcome is the same, to the bit, on every machine.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
+
+mod agenda;
+mod cost;
+mod expand;
+mod flow;
+mod net;
+mod outcome;
+mod packet;
+mod probe;
+mod record;
+mod results;
+mod sim;
+mod timing;
+mod unit;
+mod watch;
+mod world;
+
+pub use cost::packets;
+pub use outcome::{Counted, FlowOutcome, Options, Outcome, QueueOutcome};
+
+use fathom_scenario::Plan;
+
+/// Runs `plan` in virtual time.
+pub fn simulate(plan: &Plan, options: &Options) -> Outcome {
+    let mut sim = sim::Sim::new(plan, options);
+    sim.run();
+    sim.outcome(plan)
+}

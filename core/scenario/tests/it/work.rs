@@ -43,7 +43,7 @@ fn each_kind_with_its_defaults() {
 fn every_key_arrives() {
     let page = work(
         "kind = \"web\"\nname = \"shop\"\nflows = 2\nstart = \"1s\"\nstop = \"9s\"\ncongestion_control = \"reno\"\necn = true\n\
-         initial_window = 4\nwindow = \"64kb\"\npacing = true\nextra_rtt = [\"20ms\", \"80ms\"]\naccess_rate = \"1gbit\"\n\
+         initial_window = 4\nwindow = \"64kb\"\nextra_rtt = [\"20ms\", \"80ms\"]\naccess_rate = \"1gbit\"\n\
          hosts = 3\ndscp = \"af41\"\nconnections = 5\nshards = 2\nobjects = 7\nbytes = \"8kb\"\ninterval = \"3s\"",
     );
     let WorkKind::Web(web) = page.kind else { panic!("{page:?}") };
@@ -52,7 +52,7 @@ fn every_key_arrives() {
     assert_eq!((page.name.as_str(), page.flows), ("shop", 2));
     assert_eq!((page.start, page.stop), (Duration::from_secs(1), Some(Duration::from_secs(9))));
     let tcp = page.transport;
-    assert_eq!((tcp.congestion_control.as_str(), tcp.ecn, tcp.pacing), ("reno", true, true));
+    assert_eq!((tcp.congestion_control.as_str(), tcp.ecn), ("reno", true));
     assert_eq!((tcp.initial_window, tcp.window), (Some(4), Some(Bytes(65_536))));
     assert_eq!(page.edge.extra_rtt, [Duration::from_millis(20), Duration::from_millis(80)]);
     assert_eq!((page.edge.hosts, page.edge.dscp), (3, 34));

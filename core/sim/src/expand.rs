@@ -1,0 +1,230 @@
+//! From a plan's works to units.
+use crate::net::{Edge, Net};
+use crate::unit::{
+    Beat, Incast, KeyFrames, Length, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit,
+};
+use crate::world::Profile;
+use alloc::borrow::ToOwned;
+use alloc::collections::VecDeque;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_link::{Direction, Serializer};
+use fathom_scenario::{EdgePlan, LoadPlan, Plan, Spacing, TransportPlan, WorkKind, WorkPlan};
+use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
+use fathom_units::{Bytes, Duration, Rate, Rng, Time};
+
+/// Flows of one work begin within so long after the first, as programs do that start them one after the other.
+const STAGGER: Duration = Duration::from_millis(10);
+/// G.711: 160 bytes of speech, RTP, UDP and IPv4, every 20 ms.
+const CALL_LEN: u16 = 200;
+const CALL_EVERY: Duration = Duration::from_millis(20);
+
+/// A unit with the time of its life.
+pub(crate) struct Planned {
+    pub(crate) unit: Unit,
+    pub(crate) me: Me,
+    pub(crate) start: Time,
+    pub(crate) stop: Time,
+}
+
+/// All that a run sends.
+pub(crate) struct Expanded {
+    pub(crate) works: Vec<WorkPlan>,
+    pub(crate) units: Vec<Planned>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// The works of `plan`, its `[load]` among them.
+pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
+    let mut notes = Vec::new();
+    let mut works = plan.load.as_ref().map_or_else(Vec::new, |load| bulk(load, &mut notes));
+    works.extend(plan.works.iter().cloned());
+    let mut rng = Rng::stream(seed, "start");
+    let mut units: Vec<Planned> = Vec::new();
+    let begin = Time::ZERO + plan.run.idle;
+    let end = begin + plan.run.duration;
+    for (number, work) in works.iter().enumerate() {
+        let of_work = WorkUnits { work, net: &mut *net, phase: &mut rng }.units();
+        let (start, stop) = (begin + work.start, work.stop.map_or(end, |stop| begin + stop).min(end));
+        for (nth, unit) in of_work.into_iter().enumerate() {
+            let me = Me { unit: units.len() as u32, work: number as u32 };
+            let late = if nth == 0 { 0 } else { rng.below(STAGGER.as_nanos()) };
+            let start = start + Duration::from_nanos(late);
+            if start < stop {
+                units.push(Planned { unit, me, start, stop });
+            }
+        }
+    }
+    Expanded { works, units, notes }
+}
+
+/// `[load]` as works.
+fn bulk(load: &LoadPlan, notes: &mut Vec<String>) -> Vec<WorkPlan> {
+    let mut congestion_control = load.congestion_control.clone();
+    if congestion_control.parse::<ControlKind>().is_err() {
+        notes.push(alloc::format!(
+            "congestion control {congestion_control} is not simulated; cubic took its place"
+        ));
+        "cubic".clone_into(&mut congestion_control);
+    }
+    let work = |name: &str, direction, flows| WorkPlan {
+        name: name.to_string(),
+        kind: WorkKind::Bulk { bytes: None },
+        direction,
+        flows,
+        start: Duration::ZERO,
+        stop: Some(load.duration),
+        transport: TransportPlan {
+            congestion_control: congestion_control.clone(),
+            ecn: false,
+            initial_window: None,
+            window: None,
+        },
+        edge: EdgePlan { extra_rtt: Vec::new(), access_rate: None, hosts: 1, dscp: 0 },
+    };
+    let both = [("load up", Direction::Up, load.up_flows), ("load down", Direction::Down, load.down_flows)];
+    both.into_iter()
+        .filter(|(.., flows)| *flows > 0)
+        .map(|(name, way, flows)| work(name, way, flows))
+        .collect()
+}
+
+/// Makes the units of one work.
+struct WorkUnits<'a> {
+    work: &'a WorkPlan,
+    net: &'a mut Net,
+    phase: &'a mut Rng,
+}
+
+impl WorkUnits<'_> {
+    fn units(&mut self) -> Vec<Unit> {
+        match self.work.kind {
+            WorkKind::Incast { block, interval } => Vec::from([self.incast(block, interval)]),
+            _ => (0..self.work.flows).flat_map(|nth| self.nth(nth)).collect(),
+        }
+    }
+    fn nth(&mut self, nth: u32) -> Vec<Unit> {
+        let (profile, direction) = (self.profile(nth), self.work.direction);
+        let unit = match self.work.kind {
+            WorkKind::Bulk { bytes } => {
+                let bytes = bytes.map(Bytes::get);
+                Unit::Transfer(Transfer { profile, direction, bytes, flow: None, timing: None })
+            }
+            WorkKind::Swarm { churn } => Unit::Peer(Peer { profile, direction, churn, flow: None }),
+            WorkKind::Web(plan) => {
+                let (channels, left, began) = (Vec::new(), Vec::new(), Time::ZERO);
+                Unit::Page(Page { profile, plan, channels, left, began, timing: 0 })
+            }
+            WorkKind::Rpc { request, response, interval } => {
+                let (request, response) = (request.get(), response.get());
+                Unit::Rpc(Rpc {
+                    profile,
+                    request,
+                    response,
+                    interval,
+                    channel: None,
+                    began: Time::ZERO,
+                    timing: 0,
+                })
+            }
+            WorkKind::Segments { rate, every } => Unit::Segments(Segments {
+                profile,
+                direction,
+                rate,
+                every,
+                flow: None,
+                under_way: VecDeque::new(),
+            }),
+            WorkKind::Camera { rate, size, key_frame, every } => {
+                let key = KeyFrames { bytes: key_frame.get(), every, next: Time::ZERO };
+                let source = self.source(profile, direction, (evenly(rate), size), Purpose::Camera);
+                Unit::Source(Source { key_frames: Some(key), ..source })
+            }
+            WorkKind::Call => return self.both_ways(&profile, CALL_EVERY, CALL_LEN, Purpose::Call),
+            WorkKind::Game { size, interval } => {
+                return self.both_ways(&profile, interval, size, Purpose::Game);
+            }
+            WorkKind::Datagrams { rate, size, spacing, exponential_sizes } => {
+                let beat = match spacing {
+                    Spacing::Even => evenly(rate),
+                    Spacing::Poisson => Beat::Poisson(rate.serialization_time(Bytes(u64::from(size)))),
+                };
+                let source = self.source(profile, direction, (beat, size), Purpose::Fill);
+                let length = if exponential_sizes { Length::Exponential(size) } else { source.length };
+                Unit::Source(Source { length, ..source })
+            }
+            WorkKind::Incast { .. } => return Vec::new(),
+        };
+        Vec::from([unit])
+    }
+    /// One sender up and one down, neither in step with others.
+    fn both_ways(&mut self, profile: &Profile, every: Duration, size: u16, purpose: Purpose) -> Vec<Unit> {
+        let both = [Direction::Up, Direction::Down];
+        let one = |direction| {
+            let source = self.source(profile.clone(), direction, (Beat::Every(every), size), purpose);
+            let late = Duration::from_nanos(self.phase.below(every.as_nanos()));
+            Unit::Source(Source { next: Time::ZERO + late, ..source })
+        };
+        both.map(one).into_iter().collect()
+    }
+    fn source(
+        &self,
+        profile: Profile,
+        direction: Direction,
+        (beat, size): (Beat, u16),
+        purpose: Purpose,
+    ) -> Source {
+        Source {
+            profile,
+            direction,
+            beat,
+            length: Length::Fixed(size),
+            key_frames: None,
+            purpose,
+            flow: None,
+            sent: 0,
+            next: Time::ZERO,
+            log: Vec::new(),
+        }
+    }
+    fn incast(&mut self, block: Bytes, interval: Duration) -> Unit {
+        let profiles = (0..self.work.flows).map(|nth| self.profile(nth)).collect();
+        Unit::Incast(Incast {
+            profiles,
+            direction: self.work.direction,
+            block: block.get(),
+            interval,
+            flows: Vec::new(),
+            waiting: 0,
+            began: Time::ZERO,
+            timing: 0,
+        })
+    }
+    fn profile(&mut self, nth: u32) -> Profile {
+        let (transport, edge) = (&self.work.transport, &self.work.edge);
+        let usual = (SenderConfig::default(), ReceiverConfig::default());
+        let extra = edge.extra_rtt.get(nth as usize % edge.extra_rtt.len().max(1)).copied();
+        Profile {
+            sender: SenderConfig {
+                ecn: transport.ecn,
+                initial_window: transport.initial_window.unwrap_or(usual.0.initial_window),
+                ..usual.0
+            },
+            receiver: ReceiverConfig {
+                window: transport.window.map_or(usual.1.window, Bytes::get),
+                ..usual.1
+            },
+            kind: transport.congestion_control.parse().unwrap_or(ControlKind::Cubic),
+            edge: Edge {
+                pipe: extra.and_then(|extra| self.net.pipe(extra)),
+                access: edge.access_rate.map(|rate| self.net.access(rate)),
+            },
+            dscp: edge.dscp,
+            host: (nth % u32::from(edge.hosts.max(1))) as u8,
+        }
+    }
+}
+
+fn evenly(rate: Rate) -> Beat {
+    Beat::Rate(Serializer::new(Some(rate)))
+}

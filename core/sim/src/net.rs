@@ -1,0 +1,132 @@
+//! What lies between the ends of all flows: the line, own delays on the server's side, access links of senders.
+use crate::agenda::{Agenda, Wake};
+use crate::packet::Packet;
+use crate::watch::{DIRECTIONS, Watch};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use fathom_link::{DelayLine, Direction, Line, Place, Serializer};
+use fathom_qdisc::Packet as _;
+use fathom_units::{Bytes, Duration, Rate, Time};
+
+/// As a link of Ethernet charges a packet, and a scenario's hop by default.
+const ACCESS_OVERHEAD: Bytes = Bytes(14);
+
+/// How a flow's packets reach the line.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Edge {
+    /// Number of the pair of delays that the flow has on the server's side.
+    pub(crate) pipe: Option<u32>,
+    /// Number of its sender's access link.
+    pub(crate) access: Option<u32>,
+}
+
+/// Packets that wait for their turn on an access link, each with the time of its last bit.
+struct Access {
+    serializer: Serializer,
+    waiting: VecDeque<(Time, Packet, Direction, Option<u32>)>,
+}
+
+/// The network.
+pub(crate) struct Net {
+    pub(crate) now: Time,
+    pub(crate) agenda: Agenda,
+    pub(crate) line: Line<Packet>,
+    pub(crate) watch: Watch,
+    /// Half of each own delay; `pipes[2 n]` is that of pair n away from the user, `pipes[2 n + 1]` to the user.
+    pipes: Vec<DelayLine<Packet>>,
+    accesses: Vec<Access>,
+    /// Packets that have entered the line.
+    pub(crate) entered: u64,
+}
+
+impl Net {
+    pub(crate) fn new(line: Line<Packet>, watch: Watch) -> Self {
+        let (pipes, accesses) = (Vec::new(), Vec::new());
+        Net { now: Time::ZERO, agenda: Agenda::default(), line, watch, pipes, accesses, entered: 0 }
+    }
+    /// A pair of delays that make `extra` together; one there is already, where there is.
+    pub(crate) fn pipe(&mut self, extra: Duration) -> Option<u32> {
+        if extra == Duration::ZERO {
+            return None;
+        }
+        let half = extra / 2;
+        let there = self.pipes.iter().step_by(2).position(|pipe| pipe.delay() == half);
+        let number = there.unwrap_or_else(|| {
+            self.pipes.extend([half, half].map(DelayLine::new));
+            self.pipes.len() / 2 - 1
+        });
+        Some(number as u32)
+    }
+    /// A new access link.
+    pub(crate) fn access(&mut self, rate: Rate) -> u32 {
+        self.accesses.push(Access { serializer: Serializer::new(Some(rate)), waiting: VecDeque::new() });
+        self.accesses.len() as u32 - 1
+    }
+
+    /// `packet` leaves its sender's host.
+    pub(crate) fn send(&mut self, packet: Packet, travel: Direction, edge: Edge) {
+        let Some(number) = edge.access else { return self.reach_edge(packet, travel, edge.pipe) };
+        let access = &mut self.accesses[number as usize];
+        let sent = access.serializer.send(packet.len() + ACCESS_OVERHEAD, self.now);
+        if access.waiting.is_empty() {
+            self.agenda.push(sent, Wake::Access(number));
+        }
+        access.waiting.push_back((sent, packet, travel, edge.pipe));
+    }
+    /// The head of an access link has left it.
+    pub(crate) fn leave_access(&mut self, number: u32) {
+        let access = &mut self.accesses[number as usize];
+        let Some((_, packet, travel, pipe)) = access.waiting.pop_front() else { return };
+        if let Some((next, ..)) = access.waiting.front() {
+            self.agenda.push(*next, Wake::Access(number));
+        }
+        self.reach_edge(packet, travel, pipe);
+    }
+    /// `packet` is at the end of the line, or on the server's side before its own delay.
+    fn reach_edge(&mut self, packet: Packet, travel: Direction, pipe: Option<u32>) {
+        match pipe.filter(|_| travel == Direction::Down) {
+            Some(pair) => self.delay(2 * pair + 1, packet),
+            None => self.enter(travel, packet),
+        }
+    }
+    /// `packet`, on its way to the server, has left the line.
+    pub(crate) fn delay_beyond(&mut self, pair: u32, packet: Packet) {
+        self.delay(2 * pair, packet);
+    }
+    fn delay(&mut self, number: u32, packet: Packet) {
+        let pipe = &mut self.pipes[number as usize];
+        let idle = pipe.next().is_none();
+        pipe.push(packet, self.now);
+        if let Some(at) = pipe.next().filter(|_| idle) {
+            self.agenda.push(at, Wake::Pipe(number));
+        }
+    }
+    /// The head of a delay is through: it enters the line, or is given back if it goes to the server.
+    pub(crate) fn leave_pipe(&mut self, number: u32) -> Option<Packet> {
+        let pipe = &mut self.pipes[number as usize];
+        let (packet, _) = pipe.pop(self.now)?;
+        if let Some(at) = pipe.next() {
+            self.agenda.push(at, Wake::Pipe(number));
+        }
+        if number % 2 == 0 {
+            return Some(packet);
+        }
+        self.enter(Direction::Down, packet);
+        None
+    }
+    fn enter(&mut self, travel: Direction, packet: Packet) {
+        self.entered += 1;
+        self.line.enter(travel, packet, self.now);
+    }
+    /// Packets on the line, whatever they are doing there.
+    pub(crate) fn on_the_line(&self) -> u64 {
+        let places =
+            (0..self.line.len()).flat_map(|hop| DIRECTIONS.map(|direction| Place { hop, direction }));
+        let held = places.map(|place| {
+            let bottleneck = self.line.bottleneck(place);
+            let sending = u64::from(bottleneck.sending() > Bytes::ZERO);
+            bottleneck.queued().packets + sending + bottleneck.in_flight().packets
+        });
+        held.sum()
+    }
+}

@@ -1,0 +1,176 @@
+//! Packets as they travel over the line: small, and copied.
+use fathom_link::Direction;
+use fathom_qdisc::{Ecn, End, Packet as Queueable, PureAck};
+use fathom_tcp::{Ack, Data, SackRange};
+use fathom_units::{Bytes, Time};
+
+/// Headers of IPv4 and of TCP with timestamps.
+const TCP_HEADERS: u16 = 52;
+/// A SYN has the options MSS, window scale, SACK permitted and timestamps.
+const SYN_LEN: u16 = 60;
+/// Two NOPs, kind and length before the ranges, and each range.
+const SACK_OPTION: u16 = 4;
+const SACK_RANGE: u16 = 8;
+
+/// A packet. `side` and `tos` hold what a queue discipline may ask for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) body: Body,
+    /// Its flow's number from 0.
+    pub(crate) flow: u32,
+    ip_len: u16,
+    /// DSCP and ECN, as in the IP header.
+    tos: u8,
+    /// The host on the user's side; the highest bit is set if it travels to the user.
+    side: u8,
+}
+
+const TO_USER: u8 = 0x80;
+/// Every packet on the line costs this: half a cache line more would cost as much again.
+const _: () = assert!(size_of::<Packet>() <= 64);
+
+/// What it carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// A TCP segment, or the SYN.
+    Data { seq: u64, sent_at: Time, len: u32, syn: bool, cwr: bool },
+    /// A TCP acknowledgement. The window is at most 4 GB.
+    Ack { ack: u64, echo: Time, received_at: Time, sack: [SackRange; 3], window: u32, flags: u8 },
+    /// A datagram of a workload, by number.
+    Datagram { number: u32, sent_at: Time },
+    /// A probe, by number; on its way back with the time at which it reached the server.
+    Probe { number: u32, is_icmp: bool, sent_at: Time, reached_at: Option<Time> },
+}
+
+const ECE: u8 = 1;
+const DSACK: u8 = 2;
+const SYN: u8 = 4;
+
+/// What all packets of a flow in one direction have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Label {
+    pub(crate) flow: u32,
+    pub(crate) dscp: u8,
+    /// On the user's side, below 128.
+    pub(crate) host: u8,
+    /// Of travel.
+    pub(crate) travel: Direction,
+}
+
+impl Label {
+    fn packet(self, body: Body, ip_len: u16, ecn: u8) -> Packet {
+        let to_user = if self.travel == Direction::Down { TO_USER } else { 0 };
+        Packet { body, flow: self.flow, ip_len, tos: (self.dscp << 2) | ecn, side: self.host | to_user }
+    }
+    pub(crate) fn data(self, data: &Data) -> Packet {
+        let Data { seq, len, sent_at, syn, cwr, ect } = *data;
+        let ip_len = if syn { SYN_LEN } else { TCP_HEADERS + len as u16 };
+        self.packet(Body::Data { seq, sent_at, len, syn, cwr }, ip_len, if ect { ECT0 } else { NOT_ECT })
+    }
+    pub(crate) fn ack(self, ack: &Ack) -> Packet {
+        let ranges = ack.sack.iter().filter(|range| range.start < range.end).count() as u16;
+        let ip_len = match (ack.syn, ranges) {
+            (true, _) => SYN_LEN,
+            (false, 0) => TCP_HEADERS,
+            (false, n) => TCP_HEADERS + SACK_OPTION + n * SACK_RANGE,
+        };
+        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+        let body = Body::Ack {
+            ack: ack.ack,
+            echo: ack.echo,
+            received_at: ack.received_at,
+            sack: ack.sack,
+            window: u32::try_from(ack.window).unwrap_or(u32::MAX),
+            flags: flag(ack.ece, ECE) | flag(ack.dsack, DSACK) | flag(ack.syn, SYN),
+        };
+        self.packet(body, ip_len, NOT_ECT)
+    }
+    pub(crate) fn datagram(self, number: u32, ip_len: u16, sent_at: Time) -> Packet {
+        self.packet(Body::Datagram { number, sent_at }, ip_len, NOT_ECT)
+    }
+    pub(crate) fn probe(self, body: Body, ip_len: u16) -> Packet {
+        self.packet(body, ip_len, NOT_ECT)
+    }
+}
+
+/// The segment that a data packet is.
+pub(crate) const fn segment(seq: u64, sent_at: Time, len: u32, syn: bool, cwr: bool) -> Data {
+    Data { seq, len, sent_at, syn, cwr, ect: false }
+}
+
+/// The acknowledgement that an ACK's body is.
+pub(crate) const fn acknowledgement(body: &Body) -> Option<Ack> {
+    let Body::Ack { ack, echo, received_at, sack, window, flags } = *body else { return None };
+    let (ece, dsack, syn) = (flags & ECE != 0, flags & DSACK != 0, flags & SYN != 0);
+    Some(Ack { ack, sack, dsack, echo, received_at, ece, window: window as u64, syn })
+}
+
+const NOT_ECT: u8 = 0;
+const ECT0: u8 = 2;
+const CE: u8 = 3;
+
+impl Packet {
+    pub(crate) const fn ip_len(&self) -> u16 {
+        self.ip_len
+    }
+    pub(crate) const fn is_marked(&self) -> bool {
+        self.tos & 3 == CE
+    }
+}
+
+/// SplitMix64's finish: spreads every bit over all.
+const fn mix(value: u64) -> u64 {
+    let z = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Queueable for Packet {
+    fn len(&self) -> Bytes {
+        Bytes(u64::from(self.ip_len))
+    }
+    fn ecn(&self) -> Ecn {
+        match self.tos & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+    fn set_ce(&mut self) {
+        self.tos |= CE;
+    }
+    fn flow_hash(&self, salt: u64) -> u64 {
+        mix(salt ^ (u64::from(self.flow) + 1))
+    }
+    /// Each flow has a server of its own.
+    fn host_hash(&self, end: End, salt: u64) -> u64 {
+        let is_user = (end == End::Source) == (self.side & TO_USER == 0);
+        let host = if is_user { u64::from(self.side & !TO_USER) << 40 } else { u64::from(self.flow) + 1 };
+        mix(salt ^ host)
+    }
+    fn dscp(&self) -> u8 {
+        self.tos >> 2
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.tos = (dscp << 2) | (self.tos & 3);
+    }
+    fn pure_ack(&self) -> Option<PureAck> {
+        let ack = acknowledgement(&self.body).filter(|ack| !ack.syn)?;
+        let absolute = |offset: u32| (ack.ack as u32).wrapping_add(offset);
+        let mut sack = [(0, 0); 4];
+        for (slot, range) in sack.iter_mut().zip(ack.sack.iter().filter(|range| range.start < range.end)) {
+            *slot = (absolute(range.start), absolute(range.end));
+        }
+        Some(PureAck {
+            connection: u64::from(self.flow),
+            ack: ack.ack as u32,
+            ecn_flags: u8::from(ack.ece),
+            sack,
+            // A clock of 1 ms, as Linux's.
+            timestamp: Some((ack.received_at.as_nanos() / 1_000_000) as u32),
+            // A D-SACK tells something that no later ACK repeats.
+            other_options: ack.dsack,
+        })
+    }
+}

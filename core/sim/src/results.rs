@@ -1,0 +1,264 @@
+//! What a simulation came to.
+use crate::record::seen;
+use crate::sim::{Course, Sim};
+use crate::unit::{Purpose, Source, Unit};
+use crate::watch::DIRECTIONS;
+use crate::{Counted, FlowOutcome, Outcome, QueueOutcome};
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_link::{Direction, Place};
+use fathom_metric::{
+    Call, Host, Instrument, Load, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION,
+    Series, SeriesKey, Value,
+};
+use fathom_scenario::{Plan, WorkKind, WorkPlan};
+use fathom_stats::Sample;
+use fathom_units::{Duration, Time};
+
+/// A call is judged so often: 250 packets give a 95th percentile.
+const CALL_WINDOW: Duration = Duration::from_secs(5);
+/// Share of a call's packets that its playout waits for, as the score has it.
+const PLAYED: f64 = 0.95;
+
+/// Which works are load. Where none is of the kind that fills lines, all are.
+pub(crate) fn loads(works: &[WorkPlan]) -> Vec<bool> {
+    let any = works.iter().any(WorkPlan::is_load);
+    works.iter().map(|work| work.is_load() || !any).collect()
+}
+
+impl Sim {
+    /// The results.
+    pub(crate) fn outcome(mut self, plan: &Plan) -> Outcome {
+        let end = self.world.now().max(self.course.end);
+        self.units.iter_mut().for_each(|living| living.unit.stop(&mut self.world));
+        let flows = self.flows();
+        let queues = self.queues(plan);
+        let counted = self.counted();
+        let phases = self.phases();
+        let names: Vec<String> = self.works.iter().map(|work| work.name.clone()).collect();
+        let mut series = self.world.probes.series(end);
+        series.extend(self.world.timings.series(&names, end));
+        series.extend(self.datagram_series(&names));
+        let mut digest = self.world.digest;
+        let facts = facts(plan, &self.works);
+        let (notes, packets) = (self.notes, self.world.delivered);
+        series.extend(self.record.into_series());
+        let values = series.iter().flat_map(|series| &series.values).map(|value| value.to_bits());
+        values.chain(flows.iter().map(|flow| flow.delivered_bytes)).for_each(|value| digest.add(value));
+        let run = run(plan, facts, phases, series, notes);
+        Outcome { run, queues, flows, digest: digest.0, packets, counted }
+    }
+
+    fn flows(&self) -> Vec<FlowOutcome> {
+        let work_of = |unit: u32| self.units[unit as usize].me.work;
+        let flows = self.world.flows.iter().enumerate();
+        let outcome = flows.map(|(number, flow)| FlowOutcome {
+            work: self.works[work_of(flow.unit) as usize].name.clone(),
+            direction: seen(flow.direction),
+            delivered_bytes: flow.total.delivered_bytes,
+            sent_packets: flow.total.sent_packets,
+            delivered_packets: flow.total.delivered_packets,
+            retransmits: flow.retransmits(),
+            dropped_packets: self.world.net.watch.dropped[number],
+            marked_packets: self.world.net.watch.marked[number],
+            opened: flow.opened,
+            closed: flow.total.closed,
+            mean_delay: flow.mean_delay(),
+        });
+        outcome.collect()
+    }
+    fn queues(&self, plan: &Plan) -> Vec<QueueOutcome> {
+        let of = |hop: usize, name: &str, direction: Direction| QueueOutcome {
+            hop: name.to_owned(),
+            direction: seen(direction),
+            stats: *self.world.net.line.bottleneck(Place { hop, direction }).stats(),
+        };
+        let hops = plan.line.hops.iter().enumerate();
+        hops.flat_map(|(hop, named)| DIRECTIONS.map(|direction| of(hop, &named.name, direction))).collect()
+    }
+    fn counted(&self) -> Counted {
+        let (net, inside) = (&self.world.net, self.world.net.watch.counted);
+        Counted {
+            events: self.events,
+            entered: net.entered,
+            delivered: self.world.delivered,
+            dropped: inside.dropped,
+            lost: inside.lost,
+            duplicated: inside.duplicated,
+            on_the_line: net.on_the_line(),
+        }
+    }
+    fn phases(&self) -> Vec<Phase> {
+        let Course { load, drain, end } = self.course;
+        let kind = kind(&self.works);
+        let phase = |kind, start: Time, end: Time, load| Phase {
+            kind,
+            start_ns: start.as_nanos(),
+            end_ns: end.as_nanos(),
+            end: PhaseEnd::TimeLimit,
+            load,
+        };
+        let loaded = if self.works.is_empty() {
+            phase(PhaseKind::Idle, load, drain, None)
+        } else {
+            phase(kind, load, drain, Some(self.load()))
+        };
+        let all = [
+            phase(PhaseKind::Idle, Time::ZERO, load, None),
+            loaded,
+            phase(PhaseKind::Drain, drain, end, None),
+        ];
+        all.into_iter().filter(|phase| phase.start_ns < phase.end_ns).collect()
+    }
+    fn load(&self) -> Load {
+        let loads = loads(&self.works);
+        let load_works = || self.works.iter().zip(&loads).filter(|(_, load)| **load).map(|(work, _)| work);
+        let flows = |direction| load_works().map(|work| concurrent(work, direction)).sum();
+        let delivered = |direction| {
+            let of = self.world.flows.iter().filter(|flow| {
+                flow.direction == direction && loads[self.units[flow.unit as usize].me.work as usize]
+            });
+            of.map(|flow| flow.total.delivered_bytes).sum()
+        };
+        let mut controls: Vec<&str> = load_works()
+            .filter(|work| work.is_tcp())
+            .map(|work| work.transport.congestion_control.as_str())
+            .collect();
+        controls.sort_unstable();
+        controls.dedup();
+        Load {
+            flows_up: flows(Direction::Up),
+            flows_down: flows(Direction::Down),
+            congestion_control: controls.join(", "),
+            delivered_up_bytes: delivered(Direction::Up),
+            delivered_down_bytes: delivered(Direction::Down),
+        }
+    }
+    /// Delays of cameras, calls and games, and what follows from them.
+    fn datagram_series(&self, names: &[String]) -> Vec<Series> {
+        let mut all = Vec::new();
+        for living in &self.units {
+            let Unit::Source(source) = &living.unit else { continue };
+            let (scope, flow) =
+                (names.get(living.me.work as usize).cloned(), source.flow.map(|flow| flow + 1));
+            let key = |metric| SeriesKey {
+                metric,
+                direction: Some(seen(source.direction)),
+                flow,
+                scope: scope.clone(),
+            };
+            if source.log.is_empty() {
+                continue;
+            }
+            all.push(delays(source, key(Metric::PacketDelay), self.world.now()));
+            match source.purpose {
+                Purpose::Call => all.push(quality(source, key(Metric::CallMos))),
+                Purpose::Game => all.push(lateness(source, key(Metric::UpdateLateness))),
+                Purpose::Camera | Purpose::Fill => {}
+            }
+        }
+        all
+    }
+}
+
+/// Flows that a work has at once in a direction.
+fn concurrent(work: &WorkPlan, direction: Direction) -> u32 {
+    match work.kind {
+        WorkKind::Web(page) if direction == Direction::Down => work.flows * page.connections * page.shards,
+        WorkKind::Call | WorkKind::Game { .. } => work.flows,
+        _ if direction == work.direction => work.flows,
+        _ => 0,
+    }
+}
+
+/// What the load does, by its works' directions.
+fn kind(works: &[WorkPlan]) -> PhaseKind {
+    let loads = loads(works);
+    let has =
+        |direction| works.iter().zip(&loads).any(|(work, load)| *load && concurrent(work, direction) > 0);
+    match (has(Direction::Up), has(Direction::Down)) {
+        (true, true) => PhaseKind::Both,
+        (false, true) => PhaseKind::Down,
+        _ => PhaseKind::Up,
+    }
+}
+
+fn delays(source: &Source, key: SeriesKey, end: Time) -> Series {
+    let mut series = Series::new(key);
+    for (sent, took) in &source.log {
+        let value = match took {
+            Some(took) => Value::Observed(took.as_secs_f64()),
+            None => Value::Censored { at_least: end.saturating_since(*sent).as_secs_f64() },
+        };
+        series.push(Observation { at: *sent, value });
+    }
+    series
+}
+
+/// The E-model's opinion of each window of the call. What did not arrive by the end is lost.
+fn quality(source: &Source, key: SeriesKey) -> Series {
+    let mut series = Series::new(key);
+    let Some((begin, _)) = source.log.first() else { return series };
+    let window = |at: &Time| at.saturating_since(*begin).as_nanos() / CALL_WINDOW.as_nanos();
+    for packets in source.log.chunk_by(|a, b| window(&a.0) == window(&b.0)) {
+        let heard: Vec<f64> =
+            packets.iter().filter_map(|(_, took)| took.map(Duration::as_secs_f64)).collect();
+        let lost = 1.0 - heard.len() as f64 / packets.len() as f64;
+        let played = Sample::new(heard.into_iter().map(|delay| (delay, false))).percentile(PLAYED);
+        let call = played.map_or(1.0, |delay| Call::new(delay.value, lost).mos);
+        series.push(Observation { at: packets[0].0, value: Value::Observed(call) });
+    }
+    series
+}
+
+/// How much later than the quickest each update came.
+fn lateness(source: &Source, key: SeriesKey) -> Series {
+    let quickest = source.log.iter().filter_map(|(_, took)| *took).min().unwrap_or_default();
+    let mut series = Series::new(key);
+    for (sent, took) in source.log.iter().filter_map(|(sent, took)| Some((*sent, (*took)?))) {
+        series.push(Observation { at: sent, value: Value::Observed((took - quickest).as_secs_f64()) });
+    }
+    series
+}
+
+fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<String, String> {
+    let queues = plan.line.hops.iter().map(|hop| {
+        let rate = |side: &fathom_link::BottleneckParams| {
+            side.rate.map_or("unlimited".to_owned(), |r| r.to_string())
+        };
+        alloc::format!("{} {}/{}", hop.name, rate(&hop.up), rate(&hop.down))
+    });
+    let works = works.iter().map(|work| alloc::format!("{} x {}", work.flows, work.name));
+    BTreeMap::from([
+        ("line".to_owned(), queues.collect::<Vec<_>>().join(", ")),
+        ("works".to_owned(), works.collect::<Vec<_>>().join(", ")),
+        ("probe interval".to_owned(), plan.run.sample_every.to_string()),
+    ])
+}
+
+/// The record. What only a host knows, such as the wall clock, is left empty.
+fn run(
+    plan: &Plan,
+    facts: BTreeMap<String, String>,
+    phases: Vec<Phase>,
+    series: Vec<Series>,
+    notes: Vec<String>,
+) -> Run {
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool_version: String::new(),
+        command: "sim".to_owned(),
+        started: String::new(),
+        title: plan.name.clone(),
+        host: Host::default(),
+        facts,
+        phases,
+        series,
+        // Virtual time is never late, and every probe has its exact times.
+        instrument: Instrument { kernel_timestamp_ratio: 1.0, ..Instrument::default() },
+        partial: None,
+        notes,
+    }
+}
