@@ -6,8 +6,8 @@ use crate::{
     MarkReason, Packet, Qdisc, Sink, SpecError, Stats,
 };
 use crate::{DualPi2, DualPi2Params};
+use crate::{Htb, HtbParams, Tbf, TbfParams};
 use crate::{Pie, PieParams, Red, RedParams};
-use crate::{Tbf, TbfParams};
 use core::fmt;
 use core::str::SplitWhitespace;
 use fathom_units::{Duration, Time};
@@ -33,6 +33,8 @@ macro_rules! disciplines {
         ///     [penalty_rate 10] [penalty_burst 20]
         /// ebdp | astar [limit 400p] [delay 200ms] [extra 5]
         /// tbf rate <rate> burst <bytes> [peakrate <rate> mtu <bytes>] limit <bytes> | latency <time> | { <discipline> }
+        /// htb [default <class>] [r2q 10] class <number> [parent <class>] rate <rate> [ceil <rate>] [burst 1600b] [cburst 1600b]
+        ///     [prio 0] [quantum <bytes>] [match dscp <0..63> | flow <0..1023> | ect1] [{ <discipline> }] class ...
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
         /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
@@ -107,6 +109,8 @@ disciplines! {
     Cake(CakeParams);
     /// A token bucket filter.
     Tbf(TbfParams);
+    /// A hierarchical token bucket.
+    Htb(HtbParams);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.
@@ -118,6 +122,9 @@ pub struct AnyQdisc<P> {
 impl<P: Packet> AnyQdisc<P> {
     pub(crate) fn new(spec: &Spec, seed: u64) -> Self {
         AnyQdisc { discipline: Discipline::new(spec, seed), stats: Stats::default() }
+    }
+    pub(crate) fn has_packets(&self) -> bool {
+        self.discipline.backlog().packets > 0
     }
     /// What it has done since it was made.
     pub fn stats(&self) -> &Stats {

@@ -7,6 +7,7 @@ mod ebdp;
 mod error;
 mod fifo;
 mod fq_codel;
+mod htb;
 mod pie;
 mod red;
 mod sfb;

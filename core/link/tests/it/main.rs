@@ -6,3 +6,4 @@ mod impairment;
 mod late;
 mod line;
 mod serializer;
+mod shaped;

@@ -50,13 +50,13 @@ impl Said {
                 let peak = alloc::format!("{}bit", peak.as_bits_per_second());
                 Err(refuse("peakrate", &peak, "more than rate"))
             }
-            (Some(rate), Some(mtu)) => Ok(Some(PeakParams { rate, mtu })),
+            (Some(peak), Some(mtu)) => Ok(Some(PeakParams { rate: peak, mtu })),
         }
     }
     /// tc makes bytes of a latency: what has to wait as long while full buckets empty.
     fn limit(&self, rate: Rate, burst: Bytes, peak: Option<PeakParams>) -> Option<Bytes> {
         let latency = self.latency?;
-        let held = |rate: Rate, burst: Bytes| Bytes(rate.bytes_in(latency).get().saturating_add(burst.get()));
+        let held = |at: Rate, depth: Bytes| Bytes(at.bytes_in(latency).get().saturating_add(depth.get()));
         let limit = held(rate, burst);
         Some(peak.map_or(limit, |peak| limit.min(held(peak.rate, peak.mtu))))
     }

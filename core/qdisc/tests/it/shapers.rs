@@ -73,9 +73,10 @@ fn no_window_sees_more_than_burst_and_rate() {
                 let out = departures(&plain, rate, share, seed);
                 assert!(out.len() > 300, "{place}");
                 assert_conforms(&out, rate, Bytes(5000), &place);
-                let out = departures(&format!("{plain} peakrate 7000003bit mtu 1200b"), rate, share, seed);
-                assert_conforms(&out, rate, Bytes(5000), &place);
-                assert_conforms(&out, peak, Bytes(1200), &place);
+                let with_peak =
+                    departures(&format!("{plain} peakrate 7000003bit mtu 1200b"), rate, share, seed);
+                assert_conforms(&with_peak, rate, Bytes(5000), &place);
+                assert_conforms(&with_peak, peak, Bytes(1200), &place);
             }
         }
     }

@@ -1,0 +1,103 @@
+//! The text form of the disciplines that share between flows or hold other disciplines.
+use fathom_qdisc::Spec;
+
+/// A text, and what is written back.
+const TEXTS: &[(&str, &str)] = &[
+    ("tbf limit 64kb burst 3kb rate 8mbit", "tbf rate 8000000bit burst 3072b limit 65536b"),
+    // 8 Mbit/s carry 100000 bytes in 100 ms.
+    ("tbf rate 8mbit burst 2000b latency 100ms", "tbf rate 8000000bit burst 2000b limit 102000b"),
+    // The peak rate holds less: 200000 bytes and 1000.
+    (
+        "tbf rate 16mbit burst 2000b latency 100ms peakrate 16000001bit mtu 1000b",
+        "tbf rate 16000000bit burst 2000b peakrate 16000001bit mtu 1000b limit 201000b",
+    ),
+    (
+        "tbf rate 8mbit burst 2000b { tbf rate 4mbit burst 2000b { fifo limit 5p } }",
+        "tbf rate 8000000bit burst 2000b { tbf rate 4000000bit burst 2000b { fifo limit 5p } }",
+    ),
+    (
+        "htb default 1 class 1 rate 20mbit burst 1600b cburst 1600b",
+        "htb default 1 class 1 rate 20000000bit ceil 20000000bit burst 1600b cburst 1600b prio 0 quantum 200000b { fifo limit 1000p }",
+    ),
+    // 1 Mbit/s / 8 / 20 is 6250 bytes; 1 kbit/s would give less than 1000.
+    (
+        "htb r2q 20 class 7 ceil 5mbit rate 1mbit class 9 prio 3 rate 1kbit parent 7 match dscp 46 match flow 3..9 { fifo limit 1p } match ect1",
+        "htb default 0 class 7 rate 1000000bit ceil 5000000bit burst 1600b cburst 1600b prio 0 quantum 6250b class 9 parent 7 rate 1000bit ceil 1000bit burst 1600b cburst 1600b prio 3 quantum 1000b match dscp 46 match flow 3..9 match ect1 { fifo limit 1p }",
+    ),
+];
+
+#[test]
+fn texts_and_what_is_written_back() {
+    for (text, written) in TEXTS {
+        let spec: Spec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(spec.to_string(), *written, "{text}");
+        assert_eq!(written.parse(), Ok(spec), "{text}");
+    }
+}
+
+const REFUSALS: &[(&str, &str)] = &[
+    ("tbf rate 8mbit limit 5kb", "tbf needs \"burst\" and its value"),
+    ("tbf rate 8mbit burst 5kb", "tbf needs \"limit\" and its value"),
+    (
+        "tbf rate 8mbit burst 5kb limit 5kb latency 5ms",
+        "tbf takes one of limit, latency and a queue in braces (which has its own limit)",
+    ),
+    ("tbf rate 8mbit burst 5kb limit 5kb peakrate 9mbit", "tbf needs \"mtu\" and its value"),
+    (
+        "tbf rate 8mbit burst 5kb limit 5kb peakrate 8mbit mtu 2kb",
+        "peakrate \"8000000bit\" will not do (expected more than rate)",
+    ),
+    ("tbf rate 8mbit burst 5kb { fifo limit 3p", "\"{\" needs a value after it"),
+    ("tbf rate 8mbit burst 5kb { fifo limit 3p } limit", "\"limit\" needs a value after it"),
+    ("tbf rate 8mbit burst 5kb { fifo }", "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
+    (
+        "tbf rate 8mbit burst 5kb fq_codel",
+        "unknown word \"fq_codel\" for tbf (known: rate, burst, limit, latency, peakrate, mtu, {)",
+    ),
+    ("htb", "htb needs \"class\" and its value"),
+    ("htb rate 8mbit", "htb needs \"class\" and its value"),
+    ("htb class 1", "an htb class needs \"rate\" and its value"),
+    ("htb class 0 rate 8mbit", "class \"0\" will not do (expected a number from 1 to 65535)"),
+    (
+        "htb class 1 rate 8mbit class 1 rate 8mbit",
+        "class \"1\" will not do (expected at most 1024 with different numbers)",
+    ),
+    ("htb class 1 rate 8mbit ceil 4mbit", "ceil \"4000000bit\" will not do (expected at least rate)"),
+    (
+        "htb class 1 rate 8mbit class 2 parent 3 rate 4mbit class 3 rate 5mbit",
+        "parent \"3\" will not do (expected a class before this one, and at most 7 above it)",
+    ),
+    (
+        "htb class 1 rate 8mbit { fifo limit 2p } class 2 parent 1 rate 4mbit",
+        "class \"1\" will not do (expected no match and no queue where it has classes)",
+    ),
+    (
+        "htb default 1 class 1 rate 8mbit class 2 parent 1 rate 4mbit",
+        "default \"1\" will not do (expected 0, or a class without classes inside)",
+    ),
+    ("htb class 1 rate 8mbit match port 5", "match \"port\" will not do (expected dscp, flow or ect1)"),
+    (
+        "htb class 1 rate 8mbit match flow 9..3",
+        "flow \"9..3\" will not do (expected numbers below 1024 such as 0..511)",
+    ),
+];
+
+#[test]
+fn refusals_name_the_word() {
+    for (text, refusal) in REFUSALS {
+        let error = text.parse::<Spec>().expect_err(text);
+        assert_eq!(error.to_string(), *refusal, "{text}");
+    }
+}
+
+#[test]
+fn disciplines_inside_one_another_have_an_end() {
+    let nested = |depth: usize| {
+        let open = "tbf rate 1mbit burst 2000b { ".repeat(depth);
+        format!("{open}fifo limit 1p{}", " }".repeat(depth)).parse::<Spec>()
+    };
+    assert!(nested(8).is_ok());
+    let error = nested(9).expect_err("9").to_string();
+    assert_eq!(error, "{ \"{\" will not do (expected at most 8 disciplines one inside the other)");
+    assert!(nested(1000).is_err());
+}
