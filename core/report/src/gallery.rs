@@ -70,7 +70,8 @@ fn value_text(value: f64, unit: &str) -> String {
 }
 
 /// The claims of a scenario, for the terminal: a line each, and its note below.
-pub fn claims(rows: &[ClaimRow], columns: usize, style: Style) -> String {
+pub fn claims(rows: &[ClaimRow], columns: u16, style: Style) -> String {
+    let columns = usize::from(columns);
     let mut text = String::new();
     for row in rows {
         let (mark, ink) = if row.holds() {

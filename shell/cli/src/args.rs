@@ -1,6 +1,9 @@
 //! The command line: every flag once. Help, man page and completions come from here.
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fathom_metric::Measure;
 use fathom_qdisc::Spec;
+use fathom_scenario::Setting;
+use fathom_sweep::Axis;
 use fathom_units::{Bytes, Duration};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -37,6 +40,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Run any program behind an emulated line
     Lab(LabArgs),
+    /// Simulate a scenario in virtual time: any queue, any congestion control, any link
+    Sim(SimArgs),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
     Report(ReportArgs),
     /// Show two or more results side by side
@@ -58,6 +63,7 @@ impl Command {
             Command::Test(_) => "test",
             Command::Serve(_) => "serve",
             Command::Lab(_) => "lab",
+            Command::Sim(_) => "sim",
             Command::Report(_) => "report",
             Command::Compare(_) => "compare",
             Command::Man => "man",
@@ -183,7 +189,10 @@ pub(crate) struct ServeArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct LabArgs {
-    /// Emulated line: a built-in name or a scenario file
+    /// Run the scenario's own load (a built-in name or a file), measure, and show the result as `fathom test` does
+    #[arg(value_name = "SCENARIO", conflicts_with_all = ["line", "far", "program"])]
+    pub(crate) scenario: Option<String>,
+    /// Emulated line for COMMAND: a built-in name or a scenario file
     #[arg(long, default_value = "dsl", value_name = "NAME|FILE")]
     pub(crate) line: String,
     /// Replace every bottleneck queue by this one, as in `fq_codel` or `fifo limit 100ms`
@@ -198,15 +207,119 @@ pub(crate) struct LabArgs {
     /// Seed of loss, reordering and flow hashes
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
-    /// Write what the queues did to FILE (.json .json.gz .csv); repeatable
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// List the built-in lines
     #[arg(long)]
     pub(crate) list: bool,
     /// Program to run at the user's end, with its arguments; a shell when left out
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) program: Vec<String>,
+}
+
+const SIM_EXAMPLES: &str = "\
+Examples:
+  fathom sim seifried-2011                              what the upload does to the line
+  fathom sim seifried-2011 --queue 'fq_codel target 10ms'
+  fathom sim home.toml --set hop.modem.up.rate=5mbit -o home.html
+  fathom sim --from test.json.gz --with cake@95%        what CAKE would do on the line that was tested
+  fathom sim home.toml --vs-lab                         the same with real kernel TCP, side by side
+  fathom sim sweep home.toml --vary queue=codel,pie,fq_codel --seeds 1..10 -o sweep.csv
+  fathom sim gallery                                    every numeric claim of the project's sources";
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, after_help = SIM_EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct SimArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<SimAction>,
+    /// A built-in name (see `fathom lab --list`) or a scenario file
+    #[arg(value_name = "SCENARIO", required_unless_present = "from")]
+    pub(crate) scenario: Option<String>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+    /// Run it in the lab too, with real kernel TCP in real time, and compare
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) vs_lab: bool,
+    /// Fit rate, delay and buffer to this result, and simulate the line that it shows
+    #[arg(long, value_name = "RUN", conflicts_with = "scenario")]
+    pub(crate) from: Option<PathBuf>,
+    /// The queue to try on the fitted line; QUEUE@SHARE puts it behind a shaper at that share of the rate
+    #[arg(long, value_name = "QUEUE[@SHARE]", requires = "from")]
+    pub(crate) with: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Changes of a scenario from the command line.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct ChangeArgs {
+    /// Replace every bottleneck queue by this one, as in `fq_codel` or `fifo limit 100ms`
+    #[arg(long, value_name = "QUEUE")]
+    pub(crate) queue: Option<Spec>,
+    /// Set a value of the file, as in `hop.modem.up.rate=5mbit` (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Setting>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum SimAction {
+    /// Simulate a scenario over many parameters and seeds, on all cores
+    Sweep(SweepArgs),
+    /// Simulate every scenario that has claims, and hold them against what comes out
+    Gallery(GalleryArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepArgs {
+    /// A built-in name or a scenario file
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) scenario: String,
+    /// Vary a value: KEY=V1,V2 or KEY=FROM..TO/COUNT (even steps) or KEY=FROM..TO*COUNT (multiples); `queue` is every
+    /// bottleneck's queue (repeatable: all combinations)
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub(crate) vary: Vec<Axis>,
+    /// Seeds, as in 7 or 1..10
+    #[arg(long, default_value = "1", value_name = "N|FROM..TO")]
+    pub(crate) seeds: String,
+    /// A column: METRIC [up|down] STATISTIC [while PHASE], as in 'udp_rtt_s p95 while up' (repeatable)
+    #[arg(long, value_name = "MEASURE")]
+    pub(crate) measure: Vec<Measure>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+    /// The table (.csv; .parquet and .html beside it are made from it); one that was cut short is gone on with
+    #[arg(short, long, default_value = "sweep.csv", value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+    /// Begin anew although the table exists
+    #[arg(long)]
+    pub(crate) restart: bool,
+    /// Threads; as many as there are CPUs when left out
+    #[arg(short, long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
+    pub(crate) jobs: Option<u16>,
+    /// Only every N-th cell, beginning at the I-th: for several machines
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// Start although it will take longer than an hour
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct GalleryArgs {
+    /// Only these scenarios
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Directory for the page with all pictures
+    #[arg(long, default_value = "fathom-gallery", value_name = "DIR")]
+    pub(crate) output_dir: PathBuf,
+    /// Write no files
+    #[arg(long)]
+    pub(crate) no_save: bool,
+    /// Print one JSON document instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -1,7 +1,12 @@
 //! One module a subcommand.
+pub(crate) mod counterfactual;
 pub(crate) mod demo;
+pub(crate) mod gallery;
 pub(crate) mod lab;
 pub(crate) mod man;
 pub(crate) mod report;
 pub(crate) mod serve;
+pub(crate) mod sim;
+pub(crate) mod sweep;
 pub(crate) mod test;
+pub(crate) mod vs_lab;

@@ -1,7 +1,8 @@
 //! `--line`: a built-in name or a scenario file.
+use crate::args::ChangeArgs;
 use crate::failure::Failure;
 use fathom_qdisc::Spec;
-use fathom_scenario::{BUILTIN_NAMES, LinePlan, Plan, builtin_plan, parse};
+use fathom_scenario::{BUILTIN_NAMES, LinePlan, Plan, ScenarioError, builtin, parse, with_settings};
 use fathom_units::Rate;
 use std::io::Read;
 use std::path::Path;
@@ -9,20 +10,54 @@ use std::path::Path;
 /// A scenario is text written by a person.
 const MAX_SCENARIO_BYTES: u64 = 1 << 20;
 
-/// Finds and reads the plan.
-pub(crate) fn load(name: &str) -> Result<Plan, Failure> {
-    if let Some(plan) = builtin_plan(name) {
-        return plan.map_err(Failure::input);
+/// A scenario's text, and the name by which errors call it.
+pub(crate) struct Text {
+    text: String,
+    name: String,
+}
+
+impl Text {
+    /// The plan, with what the command line changes.
+    pub(crate) fn plan(&self, change: &ChangeArgs) -> Result<Plan, ScenarioError> {
+        let text = &self.text;
+        let changed =
+            (!change.set.is_empty()).then(|| with_settings(text, &self.name, &change.set)).transpose()?;
+        let mut plan = parse(changed.as_ref().unwrap_or(text), &self.name)?;
+        if let Some(queue) = &change.queue {
+            plan.line = with_queue(&plan.line, queue);
+        }
+        Ok(plan)
+    }
+    /// What is wrong with a value from the command line.
+    pub(crate) fn error(&self, what: &str) -> ScenarioError {
+        ScenarioError { file: self.name.clone(), line: 1, what: what.to_owned() }
+    }
+}
+
+/// Finds and reads the text: a built-in name or a file.
+pub(crate) fn text(name: &str) -> Result<Text, Failure> {
+    let found = |text: String| Text { text, name: name.to_owned() };
+    if let Some(text) = builtin(name) {
+        return Ok(found(text.to_owned()));
     }
     if !name.contains(['/', '.']) && !Path::new(name).exists() {
         return Err(Failure::input(format_args!(
-            "no built-in line is called \"{name}\" (known: {})\n  try: --line {}, or the path of a scenario file",
+            "no built-in line is called \"{name}\" (known: {})\n  try: {}, or the path of a scenario file",
             BUILTIN_NAMES.join(" "),
             closest(name)
         )));
     }
-    let text = read(name).map_err(|e| Failure::input(format_args!("{name}: {e}")))?;
-    parse(&text, name).map_err(Failure::input)
+    read(name).map(found).map_err(|e| Failure::input(format_args!("{name}: {e}")))
+}
+
+/// Finds and reads the plan.
+pub(crate) fn load(name: &str) -> Result<Plan, Failure> {
+    load_with(name, &ChangeArgs::default())
+}
+
+/// Finds and reads the plan, with what the command line changes.
+pub(crate) fn load_with(name: &str, change: &ChangeArgs) -> Result<Plan, Failure> {
+    text(name)?.plan(change).map_err(Failure::input)
 }
 
 fn read(path: &str) -> std::io::Result<String> {
@@ -48,8 +83,8 @@ pub(crate) fn with_queue(line: &LinePlan, queue: &Spec) -> LinePlan {
     let slowest = |rate: &dyn Fn(usize) -> Option<Rate>| {
         (0..line.hops.len()).min_by_key(|i| rate(*i).unwrap_or(MAX_RATE))
     };
-    let up = slowest(&|i| line.hops[i].up.rate);
-    let down = slowest(&|i| line.hops[i].down.rate);
+    let up = slowest(&|i| line.hops[i].up.nominal_rate());
+    let down = slowest(&|i| line.hops[i].down.nominal_rate());
     if let Some(i) = up {
         line.hops[i].up.queue = queue.clone();
     }
@@ -66,7 +101,7 @@ pub(crate) fn rates(line: &LinePlan) -> String {
     let slowest = |rates: &mut dyn Iterator<Item = Option<Rate>>| {
         rates.flatten().min().map_or_else(|| "unlimited".to_owned(), |r| r.to_string())
     };
-    let up = slowest(&mut line.hops.iter().map(|h| h.up.rate));
-    let down = slowest(&mut line.hops.iter().map(|h| h.down.rate));
+    let up = slowest(&mut line.hops.iter().map(|h| h.up.nominal_rate()));
+    let down = slowest(&mut line.hops.iter().map(|h| h.down.nominal_rate()));
     format!("{up} up, {down} down")
 }

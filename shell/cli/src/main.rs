@@ -4,6 +4,7 @@ mod command;
 mod failure;
 mod line;
 mod live;
+mod over_line;
 mod result;
 mod signal;
 mod terminal;
@@ -29,7 +30,8 @@ fn run(cli: Cli) -> Outcome {
         Command::Demo(args) => command::demo::run(&args, cli.color),
         Command::Test(args) => command::test::run(&args, cli.color),
         Command::Serve(args) => command::serve::run(&args),
-        Command::Lab(args) => command::lab::run(&args),
+        Command::Lab(args) => command::lab::run(&args, cli.color),
+        Command::Sim(args) => command::sim::run(&args, cli.color),
         Command::Report(args) => command::report::run(&args, cli.color),
         Command::Compare(args) => command::report::compare(&args, cli.color),
         Command::Man => command::man::page(),

@@ -1,17 +1,13 @@
 //! `fathom demo`: the same upload twice, over a bloated line and over one whose queue manages itself.
 use crate::args::{DemoArgs, When};
-use crate::command::test::failure;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::live::Live;
-use crate::{line, result, signal, terminal, truth};
+use crate::over_line::{Load, test_over_line};
+use crate::{line, result, signal, terminal};
 use fathom_diagnose::{Diagnosis, diagnose};
-use fathom_drive::{PhasePlan, TestConfig, run_test};
-use fathom_lab::{Lab, LabOptions};
+use fathom_drive::PhasePlan;
 use fathom_metric::{PhaseKind, Run};
-use fathom_os::clock::Clock;
 use fathom_qdisc::Spec;
 use fathom_scenario::LinePlan;
-use fathom_server::{Config, Server};
 use fathom_units::Duration;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +58,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 
 /// The queue in front of the slowest uplink, in words.
 fn bottleneck_queue(line: &LinePlan) -> String {
-    let slowest = line.hops.iter().filter(|h| h.up.rate.is_some()).min_by_key(|h| h.up.rate);
+    let slowest = line.hops.iter().filter(|h| h.up.nominal_rate().is_some()).min_by_key(|h| h.up.nominal_rate());
     slowest.map_or_else(|| "no limit".to_owned(), |hop| hop.up.queue.to_string())
 }
 
@@ -74,32 +70,19 @@ fn measure(
     stop: &AtomicBool,
     when: When,
 ) -> Result<(Run, Diagnosis), Failure> {
-    let clock = Clock::start();
-    let options =
-        LabOptions { congestion_control: args.congestion_control.clone(), ..LabOptions::new(clock, 1) };
-    let lab = Lab::start(line, &options).map_err(Failure::environment)?;
-    let server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
-    let _server = server.map_err(Failure::environment)?;
     let plan = |(kind, min, max): &(PhaseKind, u64, u64)| PhasePlan {
         kind: *kind,
         min: Duration::from_secs(*min),
         max: Duration::from_secs(*max),
     };
-    let config = TestConfig {
-        clock,
+    let load = Load {
         flows: args.flows,
         congestion_control: args.congestion_control.clone(),
         phases: phases.iter().map(plan).collect(),
-        ..TestConfig::new(&lab.server_address().v4.to_string())
+        seed: 1,
     };
-    let mut live = Live::new(title, clock, when);
-    let measured = lab.in_client(|| run_test(&config, stop, &mut |event| live.on_event(event)));
-    drop(live);
-    let mut run = measured.map_err(Failure::environment)?.map_err(|e| failure(&e))?;
-    title.clone_into(&mut run.title);
+    let mut run = test_over_line(line, &load, title, stop, when)?;
     "demo".clone_into(&mut run.command);
-    run.facts.insert("line".to_owned(), title.to_owned());
-    truth::add(&mut run, lab.finish().map_err(Failure::environment)?);
     let diagnosis = diagnose(&run);
     Ok((run, diagnosis))
 }

@@ -1,6 +1,7 @@
 //! `fathom lab`: any program behind an emulated line.
-use crate::args::LabArgs;
+use crate::args::{ChangeArgs, LabArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::over_line::{Load, test_over_line};
 use crate::{line, result, signal, terminal, truth};
 use fathom_diagnose::diagnose;
 use fathom_lab::{Child, Lab, LabOptions, QueueReport, Side};
@@ -12,11 +13,14 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Runs the program, and tells what the queues did meanwhile.
-pub(crate) fn run(args: &LabArgs) -> Outcome {
+pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
     if args.list {
         return list();
     }
-    result::check_names(&args.output)?;
+    result::check_names(&args.output.output)?;
+    if let Some(name) = &args.scenario {
+        return measure(args, name, when);
+    }
     let plan = line::load(&args.line)?;
     let plan_line =
         args.queue.as_ref().map_or_else(|| plan.line.clone(), |q| line::with_queue(&plan.line, q));
@@ -42,6 +46,19 @@ pub(crate) fn run(args: &LabArgs) -> Outcome {
     let run = truth::of_lab(&plan.name, started, facts(args, &plan_line), report);
     save(args, &run)?;
     exit_with(status.code().unwrap_or(1))
+}
+
+/// The scenario's own load over its own line.
+fn measure(args: &LabArgs, name: &str, when: When) -> Outcome {
+    let change = ChangeArgs { queue: args.queue.clone(), ..ChangeArgs::default() };
+    let plan = line::load_with(name, &change)?;
+    let load = Load::of(&plan, args.seed)?;
+    fathom_os::userns::become_root().map_err(Failure::environment)?;
+    let stop = signal::stop_flag()?;
+    let title = format!("{} ({})", plan.name, line::rates(&plan.line));
+    let mut run = test_over_line(&plan.line, &load, &title, &stop, when)?;
+    "lab".clone_into(&mut run.command);
+    result::deliver(&run, &args.output, when)
 }
 
 fn list() -> Outcome {
@@ -111,7 +128,7 @@ fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<String, String> {
 
 fn save(args: &LabArgs, run: &Run) -> Result<(), Failure> {
     let diagnosis = diagnose(run);
-    for path in &args.output {
+    for path in &args.output.output {
         result::write(path, &[(run, &diagnosis)])?;
         terminal::note(&format!("wrote {}", path.display()));
     }
