@@ -5,94 +5,151 @@ use super::recovery::Progress;
 use crate::{Ack, AckEvent, Control, Recovery};
 use fathom_units::{Duration, Time};
 
+/// When the first and the last were sent of the packets that an ACK delivered and that were never sent again.
+#[derive(Clone, Copy, Default)]
+struct Span(Option<(Time, Time)>);
+
+impl Span {
+    fn add(&mut self, at: Time) {
+        self.0 = Some(self.0.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
+    }
+}
+
 /// What an ACK delivered.
 #[derive(Default)]
 struct Delivered {
     packets: u32,
     cumulative: u32,
-    /// When the first and the newest packet were sent, of those never sent again.
-    first_sent: Option<Time>,
-    newest_sent: Option<Time>,
-}
-
-impl Delivered {
-    fn add(&mut self, sent: &Sent) {
-        self.packets += 1;
-        if !sent.retransmitted {
-            self.first_sent = Some(self.first_sent.map_or(sent.at, |first| first.min(sent.at)));
-            self.newest_sent = self.newest_sent.max(Some(sent.at));
-        }
-    }
+    selective: u32,
+    /// Among what it acknowledged cumulatively was something that had been sent again.
+    resent: bool,
+    /// Something was sent once, and before the repair began that is going on.
+    original: bool,
+    by_ack: Span,
+    by_sack: Span,
 }
 
 impl Sender {
     /// An acknowledgement arrived at `now`.
     pub fn on_ack(&mut self, ack: &Ack, now: Time) {
         if ack.syn {
-            return self.established(ack, now);
+            return self.establish(ack, now);
         }
-        self.receive_window = ack.window;
-        if ack.ack < self.acked {
+        if ack.ack > self.next {
             return;
         }
         let in_flight_before = self.flight.in_network();
+        let losses_before = self.flight.losses;
         let advanced = ack.ack > self.acked;
-        self.acked = ack.ack;
+        self.repair.new_data_first = false;
+        if ack.ack >= self.acked {
+            (self.acked, self.receive_window) = (ack.ack, ack.window);
+        }
         let mut delivered = Delivered::default();
-        self.take_cumulative(ack.ack, now, &mut delivered);
-        self.take_selective(ack, now, &mut delivered);
-        self.sample_rtt(&delivered, now);
-        if ack.ece {
-            self.delivered_ce += u64::from(delivered.packets);
-        }
         if advanced {
-            self.timers.backoff = 0;
+            self.timers.in_row = 0;
+            self.take_cumulative(now, &mut delivered);
         }
-        let lost = self.detect_losses(now);
-        let progress = Progress {
-            delivered: delivered.packets,
-            lost,
-            advanced,
-            echo: ack.echo,
-            original: delivered.first_sent,
-            dsack: ack.dsack,
-        };
-        self.repair(progress, ack.ece, now);
-        if delivered.packets > 0 {
-            self.tell_control(ack, &delivered, (in_flight_before, lost), now);
+        self.take_selective(ack, now, &mut delivered);
+        let rtt = self.sample_rtt(ack, &delivered, advanced, now);
+        if let Some(start) = self.rate.round_start() {
+            self.rack.adapt(start, self.rate.delivered);
         }
-        if advanced || delivered.packets > 0 {
+        let waits = self.look_after(ack, &delivered, advanced, now);
+        if !waits && self.moves_timer(&delivered, advanced) {
             self.arm(now);
+        }
+        let lost = (self.flight.losses - losses_before) as u32;
+        if self.repair.is_reducing() {
+            self.reduce_proportionally(delivered.packets, lost, advanced);
+        }
+        if delivered.packets > 0 {
+            self.tell_control(ack, &delivered, (in_flight_before, lost, rtt), now);
+            self.set_pace();
         }
     }
 
-    fn established(&mut self, ack: &Ack, now: Time) {
+    /// Probes and repair, if there is anything out of the ordinary. True if the reordering timer was set.
+    fn look_after(&mut self, ack: &Ack, delivered: &Delivered, advanced: bool, now: Time) -> bool {
+        if ack.ece {
+            self.delivered_ce += u64::from(delivered.packets);
+        }
+        if ack.dsack {
+            if self.probe.is_none() {
+                self.rack.needless();
+            }
+            self.repair.undo.needless();
+        }
+        let is_duplicate = !advanced && delivered.selective == 0 && !ack.dsack;
+        if self.probe.is_some() {
+            self.end_probe(ack.dsack, is_duplicate, now);
+        }
+        let is_plain = advanced && delivered.selective == 0 && !ack.ece && !ack.dsack;
+        if is_plain && self.repair.state == Recovery::Open {
+            return false;
+        }
+        let progress = Progress {
+            advanced,
+            selective: delivered.selective,
+            original: delivered.original,
+            ece: ack.ece,
+            echo: ack.echo,
+        };
+        self.repair(progress, now)
+    }
+
+    /// The timers run anew when the cumulative acknowledgement moves on, or when a packet is SACKed that left before the first packet
+    /// was last sent; else SACKs could put the timeout off for ever.
+    fn moves_timer(&self, delivered: &Delivered, advanced: bool) -> bool {
+        let head = self.flight.head();
+        advanced
+            || delivered
+                .by_sack
+                .0
+                .zip(head)
+                .is_some_and(|((first, _), head)| delivered.selective > 0 && first < head.at)
+    }
+
+    fn establish(&mut self, ack: &Ack, now: Time) {
         if self.established {
             return;
         }
         self.established = true;
         self.receive_window = ack.window;
+        if self.timers.in_row > 1 {
+            // RFC 6298 section 5.7 and Linux: more than one SYN was lost.
+            self.window.cwnd = 1;
+        }
         self.timers.disarm();
-        self.timers.backoff = 0;
-        self.rtt.add(now.saturating_since(ack.echo), 0, 0);
+        let rtt = now.saturating_since(ack.echo);
+        self.rtt.add_least(rtt);
+        self.rtt.add(rtt, 0, 0);
         self.rate.restart(now);
+        self.set_pace();
     }
 
-    fn take_cumulative(&mut self, ack: u64, now: Time, delivered: &mut Delivered) {
-        while let Some(sent) = self.flight.pop(ack) {
+    fn take_cumulative(&mut self, now: Time, delivered: &mut Delivered) {
+        while let Some(sent) = self.flight.pop(self.acked) {
             delivered.cumulative += 1;
+            delivered.resent |= sent.retransmitted;
             if sent.state != State::Sacked {
                 self.take(&sent, now, delivered);
+                if !sent.retransmitted {
+                    delivered.by_ack.add(sent.at);
+                }
             }
         }
     }
 
     fn take_selective(&mut self, ack: &Ack, now: Time, delivered: &mut Delivered) {
-        let ranges = ack.sack.map(|range| (ack.ack + u64::from(range.start), ack.ack + u64::from(range.end)));
-        let before = core::mem::replace(&mut self.sacked, ranges);
-        if ranges.iter().all(|(start, end)| start >= end) {
+        if ack.sack.iter().all(|range| range.start >= range.end) {
             return;
         }
+        let absolute = |offset: u32| (ack.ack + u64::from(offset)).max(self.acked);
+        let mut ranges = ack.sack.map(|range| (absolute(range.start), absolute(range.end)));
+        // In ascending order, so that what is SACKed at once does not look reordered.
+        ranges.sort_unstable();
+        let before = core::mem::replace(&mut self.sacked, ranges);
         for (start, end) in ranges {
             for (from, to) in unseen(start, end, &before) {
                 self.take_range(from, to, now, delivered);
@@ -104,47 +161,71 @@ impl Sender {
         for number in self.flight.numbers(start, end) {
             let Some(sent) = self.flight.get(number).copied() else { continue };
             if sent.state != State::Sacked {
-                self.take(&sent, now, delivered);
                 self.flight.set(number, State::Sacked);
+                self.take(&sent, now, delivered);
+                delivered.selective += 1;
+                if !sent.retransmitted {
+                    delivered.by_sack.add(sent.at);
+                }
             }
         }
     }
 
     /// A packet is delivered.
     fn take(&mut self, sent: &Sent, now: Time, delivered: &mut Delivered) {
-        delivered.add(sent);
+        delivered.packets += 1;
+        delivered.original |= !sent.retransmitted && sent.end() <= self.repair.end;
         self.rate.deliver(sent, now);
+        self.rack.delivered(sent, now, self.rtt.min());
+    }
+
+    /// The estimator takes the oldest packet's RTT, which includes the delay of a delayed ACK, as Linux does. Gives the newest
+    /// packet's. Where all were sent again the timestamp tells (RFC 7323 section 4).
+    fn sample_rtt(
+        &mut self,
+        ack: &Ack,
+        delivered: &Delivered,
+        advanced: bool,
+        now: Time,
+    ) -> Option<Duration> {
+        let by_ack = delivered.by_ack.0.filter(|_| !delivered.resent);
+        let by_sack = delivered.by_sack.0;
+        let by_echo = advanced.then_some((ack.echo, ack.echo));
+        let (oldest, _) = by_ack.or(by_sack).or(by_echo)?;
+        let (_, newest) = by_sack.or(by_ack).or(by_echo)?;
+        let rtt = now.saturating_since(newest);
+        self.rtt.add_least(rtt);
+        self.rtt.add(now.saturating_since(oldest), self.acked, self.next);
+        self.timers.reset_backoff();
+        Some(rtt)
+    }
+
+    fn tell_control(
+        &mut self,
+        ack: &Ack,
+        delivered: &Delivered,
+        (in_flight_before, losses, rtt): (u32, u32, Option<Duration>),
+        now: Time,
+    ) {
         let min_rtt = self.rtt.min();
-        self.rack.delivered(sent, now, min_rtt);
-    }
-
-    /// The estimator takes the oldest packet's RTT, which includes the delay of a delayed ACK, as Linux does.
-    fn sample_rtt(&mut self, delivered: &Delivered, now: Time) {
-        if let Some(at) = delivered.first_sent {
-            self.rtt.add(now - at, self.acked, self.next);
-        }
-    }
-
-    fn tell_control(&mut self, ack: &Ack, delivered: &Delivered, (before, losses): (u32, u32), now: Time) {
-        let mss = u64::from(self.config.mss);
         let event = AckEvent {
             now,
             newly_acked: delivered.packets,
             cumulative: delivered.cumulative,
             ece: ack.ece,
-            rtt: delivered.newest_sent.map(|at| now - at),
+            rtt,
             srtt: self.rtt.smoothed(),
-            min_rtt: self.rtt.min(),
+            min_rtt,
             one_way_delay: ack.received_at.saturating_since(ack.echo),
-            in_flight_before: before,
+            in_flight_before,
             in_flight: self.flight.in_network(),
             delivered: self.rate.delivered,
             delivered_ce: self.delivered_ce,
-            next_packet: self.next.div_ceil(mss),
-            acked_packet: self.acked.div_ceil(mss),
+            next_packet: self.flight.next(),
+            acked_packet: self.flight.first(),
             recovery: self.repair.state,
             is_cwnd_limited: self.is_cwnd_limited(),
-            rate: self.rate.take(losses, self.rtt.min().min(MAX_SHORTEST)),
+            rate: self.rate.take(losses, min_rtt),
         };
         let cwnd = self.window.cwnd;
         self.control.on_ack(&event, &mut self.window);
@@ -154,9 +235,6 @@ impl Sender {
         );
     }
 }
-
-/// A sample over less than the smallest RTT is too short to tell a rate; over more than this none is.
-const MAX_SHORTEST: Duration = Duration::from_secs(1);
 
 /// Parts of `start..end` that lie in none of the ranges `seen`: at most four.
 fn unseen(start: u64, end: u64, seen: &[(u64, u64); 3]) -> impl Iterator<Item = (u64, u64)> + use<> {

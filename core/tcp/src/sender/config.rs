@@ -18,6 +18,8 @@ pub struct SenderConfig {
     pub ecn: bool,
     /// Opens with a SYN, and waits for the answer.
     pub handshake: bool,
+    /// Paces as under `sch_fq` where the control sets no rate itself: 200 % of the window per RTT in slow start, then 120 %.
+    pub paced: bool,
     /// Tick of the kernel's clock, to which timeouts are rounded up: 1 ms is HZ=1000.
     pub granularity: Duration,
 }
@@ -32,6 +34,7 @@ impl Default for SenderConfig {
             initial_rto: Duration::from_secs(1),
             ecn: false,
             handshake: true,
+            paced: false,
             granularity: Duration::from_millis(1),
         }
     }

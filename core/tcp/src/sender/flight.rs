@@ -1,29 +1,76 @@
 //! The packets between the cumulative acknowledgement and the newest sent, and what is known of each.
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
-use fathom_units::Time;
+use core::ops::Range;
+use fathom_units::{Duration, Time};
 
-/// A packet that was sent and is not yet acknowledged cumulatively.
+/// A packet that was sent and is not yet acknowledged cumulatively. 32 bytes: there can be many.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) seq: u64,
-    pub(super) len: u32,
+    /// Last sent.
+    pub(super) at: Time,
+    pub(super) stamp: Stamp,
+    len: u16,
     pub(super) state: State,
     /// It was sent more than once.
     pub(super) retransmitted: bool,
-    /// The application, not the window, limited sending when it left.
-    pub(super) app_limited: bool,
-    /// Last sent.
-    pub(super) at: Time,
-    /// Packets delivered before it was last sent, when that was, and when the flight it belongs to began.
-    pub(super) delivered: u64,
-    pub(super) delivered_at: Time,
-    pub(super) first_sent: Time,
+}
+
+/// What delivery-rate estimation keeps of a packet, as of its last transmission: in 32 bits and microseconds, as Linux does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    /// Packets delivered before, modulo 2^32. The highest bit tells that the application limited sending.
+    delivered: u32,
+    since_delivered: u32,
+    since_first: u32,
+}
+
+const APP_LIMITED: u32 = 1 << 31;
+
+impl Stamp {
+    /// `since_delivered`: since the newest delivery. `since_first`: since the flight began that is measured.
+    pub(super) fn new(
+        delivered: u64,
+        since_delivered: Duration,
+        since_first: Duration,
+        app_limited: bool,
+    ) -> Self {
+        let flag = if app_limited { APP_LIMITED } else { 0 };
+        let delivered = delivered as u32 & !APP_LIMITED | flag;
+        Stamp { delivered, since_delivered: micros(since_delivered), since_first: micros(since_first) }
+    }
+    pub(super) const fn is_app_limited(self) -> bool {
+        self.delivered & APP_LIMITED != 0
+    }
+    /// Packets delivered before it was sent, if `total` are delivered now.
+    pub(super) const fn delivered(self, total: u64) -> u64 {
+        total - ((total as u32).wrapping_sub(self.delivered) & !APP_LIMITED) as u64
+    }
+    pub(super) const fn since_delivered(self) -> Duration {
+        Duration::from_micros(self.since_delivered as u64)
+    }
+    pub(super) const fn since_first(self) -> Duration {
+        Duration::from_micros(self.since_first as u64)
+    }
+}
+
+/// 71 minutes at most.
+fn micros(duration: Duration) -> u32 {
+    u32::try_from(duration.as_nanos() / 1_000).unwrap_or(u32::MAX)
 }
 
 impl Sent {
+    pub(super) const fn new(seq: u64, len: u16, at: Time, stamp: Stamp) -> Self {
+        Sent { seq, at, stamp, len, state: State::Flying, retransmitted: false }
+    }
+    pub(super) const fn len(&self) -> u32 {
+        self.len as u32
+    }
     pub(super) const fn end(&self) -> u64 {
         self.seq + self.len as u64
+    }
+    pub(super) fn is_under_way(&self) -> bool {
+        matches!(self.state, State::Flying | State::Resent)
     }
 }
 
@@ -51,6 +98,8 @@ pub(super) struct Flight {
     resent: u32,
     /// No lost packet has a number below this.
     lost_from: u64,
+    /// Packets ever marked lost.
+    pub(super) losses: u64,
 }
 
 impl Flight {
@@ -74,17 +123,27 @@ impl Flight {
     pub(super) fn lost(&self) -> u32 {
         self.lost
     }
+    /// Number of the first packet not acknowledged cumulatively, which is how many are.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
     /// Number of the next new packet.
     pub(super) fn next(&self) -> u64 {
         self.first + self.packets.len() as u64
     }
+    pub(super) fn head(&self) -> Option<&Sent> {
+        self.packets.front()
+    }
+    /// Something that was sent again is not acknowledged cumulatively yet.
+    pub(super) fn any_retransmitted(&self) -> bool {
+        self.resent > 0 || self.head().is_some_and(|head| head.retransmitted)
+    }
     pub(super) fn get(&self, number: u64) -> Option<&Sent> {
         self.packets.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
-    /// Adds a new packet and gives its number.
-    pub(super) fn push(&mut self, sent: Sent) -> u64 {
+    /// Adds a new packet.
+    pub(super) fn push(&mut self, sent: Sent) {
         self.packets.push_back(sent);
-        self.next() - 1
     }
     /// Takes out the first packet if it ends at or before `ack`.
     pub(super) fn pop(&mut self, ack: u64) -> Option<Sent> {
@@ -109,21 +168,10 @@ impl Flight {
             State::Sacked => self.sacked += 1,
             State::Lost => {
                 self.lost += 1;
+                self.losses += 1;
                 self.lost_from = self.lost_from.min(number);
             }
         }
-    }
-    /// A packet is sent again.
-    pub(super) fn resend(&mut self, number: u64, at: Time, change: impl FnOnce(&mut Sent)) {
-        self.set(number, State::Resent);
-        let Some(sent) =
-            number.checked_sub(self.first).and_then(|index| self.packets.get_mut(index as usize))
-        else {
-            return;
-        };
-        sent.retransmitted = true;
-        sent.at = at;
-        change(sent);
     }
     fn uncount(&mut self, state: State) {
         match state {
@@ -133,6 +181,15 @@ impl Flight {
             State::Lost => self.lost -= 1,
         }
     }
+    /// A packet is sent again. What was not lost stays under way: a tail loss probe.
+    pub(super) fn resend(&mut self, number: u64, at: Time, stamp: Stamp) -> Option<Sent> {
+        if self.get(number)?.state == State::Lost {
+            self.set(number, State::Resent);
+        }
+        let sent = self.packets.get_mut((number - self.first) as usize)?;
+        (sent.retransmitted, sent.at, sent.stamp) = (true, at, stamp);
+        Some(*sent)
+    }
     /// The lost packet with the lowest number.
     pub(super) fn next_lost(&mut self) -> Option<u64> {
         if self.lost == 0 {
@@ -141,31 +198,40 @@ impl Flight {
         }
         let from = self.lost_from.max(self.first);
         let index = (from - self.first) as usize;
-        let found = self.packets.iter().skip(index).position(|sent| sent.state == State::Lost)?;
+        let found = self.packets.range(index..).position(|sent| sent.state == State::Lost)?;
         self.lost_from = from + found as u64;
         Some(self.lost_from)
     }
     /// Numbers of the packets that lie wholly in the bytes from `start` to `end`.
-    pub(super) fn numbers(&self, start: u64, end: u64) -> core::ops::Range<u64> {
-        let low = self.packets.partition_point(|sent| sent.seq < start);
-        let high = low + self.packets.iter().skip(low).take_while(|sent| sent.end() <= end).count();
+    pub(super) fn numbers(&self, start: u64, end: u64) -> Range<u64> {
+        let low = self.index_of(start);
+        let high = low + self.packets.range(low..).take_while(|sent| sent.end() <= end).count();
         self.first + low as u64..self.first + high as u64
     }
-    /// Everything that is not SACKed is lost (after a timeout).
-    pub(super) fn lose_all(&mut self) {
+    /// Index of the first packet that begins at byte `start` or later.
+    fn index_of(&self, start: u64) -> usize {
+        let Some(head) = self.packets.front() else { return 0 };
+        // Nearly all packets are of one size.
+        let guess = (start.saturating_sub(head.seq) / u64::from(head.len.max(1))) as usize;
+        if self.packets.get(guess).is_some_and(|sent| sent.seq == start) {
+            return guess;
+        }
+        self.packets.partition_point(|sent| sent.seq < start)
+    }
+    /// After a timeout all is lost that is not SACKED and was not sent just now, and the first packet in any case.
+    pub(super) fn lose_all(&mut self, is_recent: impl Fn(&Sent) -> bool) {
         for number in self.first..self.next() {
-            if self.get(number).is_some_and(|sent| sent.state != State::Sacked) {
+            let is_kept = |sent: &Sent| number != self.first && is_recent(sent);
+            let Some(sent) = self.get(number) else { return };
+            if sent.is_under_way() && !is_kept(sent) {
                 self.set(number, State::Lost);
             }
         }
     }
-    /// What was taken for lost and not sent again is under way after all: numbers, and when each was sent.
-    pub(super) fn find_all(&mut self) -> Vec<(u64, Time)> {
-        let mut found = Vec::new();
+    /// What was taken for lost and not sent again is under way after all.
+    pub(super) fn find_all(&mut self) {
         while let Some(number) = self.next_lost() {
             self.set(number, State::Flying);
-            found.extend(self.get(number).map(|sent| (number, sent.at)));
         }
-        found
     }
 }

@@ -1,110 +1,181 @@
 //! Loss by time: RACK, RFC 8985. A packet is lost if one sent later was delivered, and a little more time has passed.
+//!
+//! Originals were sent in order of their numbers, so that a place in the flight is all that is kept of them; retransmissions
+//! stand in a queue of their own. Neither is walked twice, however large the window.
 use super::flight::{Flight, Sent, State};
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
 /// Packets SACKed from which no time is given for reordering, if none was ever seen: the classic three duplicates.
 const DUPLICATE_THRESHOLD: u32 = 3;
 /// Recoveries for which a widened reordering window is kept. RFC 8985 section 6.2 step 4.
-const KEPT_RECOVERIES: u32 = 16;
+const KEPT_RECOVERIES: u8 = 16;
 /// Parts of the smallest RTT by which packets may be late.
 const WINDOW_PARTS: u64 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// Number and time of every transmission, in order. Entries of packets that were sent again or acknowledged are stale.
-    order: VecDeque<(u64, Time)>,
+    /// All originals below this number are settled.
+    from: u64,
+    /// Number and time of every retransmission, in order. Entries of packets that were sent again or acknowledged are stale.
+    resent: VecDeque<(u64, Time)>,
     /// The delivered packet that was sent last: when, its end, its RTT.
-    newest: Option<(Time, u64)>,
-    rtt: Duration,
-    /// Quarters of the smallest RTT in the reordering window.
-    steps: u64,
-    recoveries_left: u32,
+    newest: (Time, u64),
+    pub(super) rtt: Duration,
+    /// Another packet is the newest since losses were looked for.
+    pub(super) advanced: bool,
     pub(super) reordering_seen: bool,
+    /// A needless retransmission is to widen the window, but once a round trip: when more than this are delivered.
+    dsack_seen: bool,
+    widened_at: u64,
+    /// Quarters of the smallest RTT in the reordering window.
+    steps: u8,
+    recoveries_left: u8,
     /// Highest byte delivered.
     highest: u64,
+}
+
+/// What a look for losses found.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Found {
+    /// Packets marked lost.
+    pub(super) lost: u32,
+    /// A retransmission was among them.
+    pub(super) resent: bool,
+    /// For packets that may only be late: when to look again.
+    pub(super) again: Option<Time>,
+}
+
+/// Of one packet.
+enum Verdict {
+    Newer,
+    Late(Time),
+    Lost,
 }
 
 impl Rack {
     pub(super) fn new() -> Self {
         Rack {
-            order: VecDeque::new(),
-            newest: None,
+            from: 0,
+            resent: VecDeque::new(),
+            newest: (Time::ZERO, 0),
             rtt: Duration::ZERO,
+            advanced: false,
+            reordering_seen: false,
+            dsack_seen: false,
+            widened_at: 0,
             steps: 1,
             recoveries_left: 0,
-            reordering_seen: false,
             highest: 0,
         }
     }
-    pub(super) fn sent(&mut self, number: u64, at: Time) {
-        self.order.push_back((number, at));
+    /// A packet was sent again.
+    pub(super) fn resent(&mut self, number: u64, at: Time) {
+        self.resent.push_back((number, at));
     }
-    /// Packets that were taken for lost are under way again. They left before all that is still looked at.
-    pub(super) fn restore(&mut self, mut found: Vec<(u64, Time)>) {
-        found.sort_by_key(|(number, at)| (*at, *number));
-        found.into_iter().rev().for_each(|entry| self.order.push_front(entry));
+    /// Packets that were taken for lost are under way again, from `first` on.
+    pub(super) fn restart(&mut self, first: u64) {
+        (self.from, self.advanced) = (first, true);
     }
     /// `sent` was delivered. `min_rtt` tells an ACK of the original from one of the retransmission.
     pub(super) fn delivered(&mut self, sent: &Sent, now: Time, min_rtt: Duration) {
-        if !sent.retransmitted && sent.end() < self.highest {
-            self.reordering_seen = true;
+        let rtt = now.saturating_since(sent.at);
+        let end = sent.end();
+        if !sent.retransmitted {
+            self.reordering_seen |= end < self.highest;
         }
-        self.highest = self.highest.max(sent.end());
-        let rtt = now - sent.at;
+        self.highest = self.highest.max(end);
         if sent.retransmitted && rtt < min_rtt {
             return;
         }
-        let key = (sent.at, sent.end());
-        if self.newest.is_none_or(|newest| newest < key) {
-            (self.newest, self.rtt) = (Some(key), rtt);
+        if self.newest < (sent.at, end) {
+            (self.newest, self.rtt, self.advanced) = ((sent.at, end), rtt, true);
         }
     }
-    /// A D-SACK: what was resent had arrived, so packets are later than was thought.
+    /// A D-SACK: what was resent had arrived. Where reordering is known, packets are later than was thought.
     pub(super) fn needless(&mut self) {
-        self.steps = (self.steps + 1).min(255);
-        self.recoveries_left = KEPT_RECOVERIES;
+        self.dsack_seen |= self.reordering_seen;
     }
-    /// A recovery has ended.
-    pub(super) fn recovered(&mut self) {
-        self.recoveries_left = self.recoveries_left.saturating_sub(1);
-        if self.recoveries_left == 0 {
+    /// Once per ACK that delivers. `round_start` is what had been delivered when its newest packet was sent.
+    pub(super) fn adapt(&mut self, round_start: u64, delivered: u64) {
+        if round_start < self.widened_at {
+            self.dsack_seen = false;
+        }
+        if self.dsack_seen {
+            self.dsack_seen = false;
+            self.widened_at = delivered;
+            self.steps = self.steps.saturating_add(1);
+            self.recoveries_left = KEPT_RECOVERIES;
+        } else if self.recoveries_left == 0 {
             self.steps = 1;
         }
     }
-    fn window(&self, flight: &Flight, recovering: bool, min_rtt: Duration, srtt: Duration) -> Duration {
+    /// A recovery has ended, with good reason or without.
+    pub(super) fn recovered(&mut self, was_needless: bool) {
+        if was_needless {
+            self.recoveries_left = (self.recoveries_left + 1).min(KEPT_RECOVERIES);
+        } else {
+            self.recoveries_left = self.recoveries_left.saturating_sub(1);
+        }
+    }
+    fn window(&self, flight: &Flight, recovering: bool, (min_rtt, srtt): (Duration, Duration)) -> Duration {
         if !self.reordering_seen && (recovering || flight.sacked() >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;
         }
-        Duration::from_nanos(min_rtt.as_nanos() / WINDOW_PARTS * self.steps).min(srtt)
+        (min_rtt / WINDOW_PARTS * u64::from(self.steps)).min(srtt)
     }
-    /// Marks what is lost by now. Gives the number of packets so marked, and when to look again for one that may be late.
+    fn judge(&self, sent: &Sent, now: Time, allowed: Duration) -> Verdict {
+        if self.newest <= (sent.at, sent.end()) {
+            Verdict::Newer
+        } else if sent.at + allowed > now {
+            // Linux waits for the last of those that may be late, which is next to the newest delivered.
+            Verdict::Late(self.newest.0 + allowed)
+        } else {
+            Verdict::Lost
+        }
+    }
+
+    /// Marks what is lost by now.
     pub(super) fn detect(
         &mut self,
         flight: &mut Flight,
         now: Time,
         recovering: bool,
-        (min_rtt, srtt): (Duration, Duration),
-    ) -> (u32, Option<Time>) {
-        let Some(newest) = self.newest else { return (0, None) };
-        let allowed = self.rtt + self.window(flight, recovering, min_rtt, srtt);
-        let mut lost = 0;
-        while let Some((number, at)) = self.order.front().copied() {
-            let current = flight.get(number).filter(|sent| sent.at == at);
-            let under_way = current.filter(|sent| matches!(sent.state, State::Flying | State::Resent));
-            if let Some(sent) = under_way {
-                if newest <= (at, sent.end()) {
-                    return (lost, None);
+        times: (Duration, Duration),
+    ) -> Found {
+        self.advanced = false;
+        let allowed = self.rtt + self.window(flight, recovering, times);
+        let mut found = Found::default();
+        self.detect_originals(flight, now, allowed, &mut found);
+        self.detect_resent(flight, now, allowed, &mut found);
+        found
+    }
+    fn detect_originals(&mut self, flight: &mut Flight, now: Time, allowed: Duration, found: &mut Found) {
+        self.from = self.from.max(flight.first());
+        while let Some(sent) = flight.get(self.from) {
+            if sent.state == State::Flying && !sent.retransmitted {
+                match self.judge(sent, now, allowed) {
+                    Verdict::Newer => return,
+                    Verdict::Late(again) => return found.again = Some(again),
+                    Verdict::Lost => flight.set(self.from, State::Lost),
                 }
-                if at + allowed > now {
-                    return (lost, Some(at + allowed));
-                }
-                flight.set(number, State::Lost);
-                lost += 1;
+                found.lost += 1;
             }
-            self.order.pop_front();
+            self.from += 1;
         }
-        (lost, None)
+    }
+    fn detect_resent(&mut self, flight: &mut Flight, now: Time, allowed: Duration, found: &mut Found) {
+        while let Some((number, at)) = self.resent.front().copied() {
+            let current = flight.get(number).filter(|sent| sent.at == at && sent.is_under_way());
+            if let Some(sent) = current {
+                match self.judge(sent, now, allowed) {
+                    Verdict::Newer => return,
+                    Verdict::Late(again) => return found.again = Some(again),
+                    Verdict::Lost => flight.set(number, State::Lost),
+                }
+                (found.lost, found.resent) = (found.lost + 1, true);
+            }
+            self.resent.pop_front();
+        }
     }
 }

@@ -1,15 +1,16 @@
 //! Delivery rate: draft-ietf-ccwg-bbr section 4.1.
-use super::flight::Sent;
+use super::flight::{Sent, Stamp};
 use crate::RateSample;
 use fathom_units::{Duration, Time};
 
 /// What was delivered, and the sample of the ACK at hand.
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
+    /// Packets delivered since the start, and when the last of them was.
     pub(super) delivered: u64,
-    pub(super) delivered_at: Time,
+    delivered_at: Time,
     /// When the packet that was delivered last was sent.
-    pub(super) first_sent: Time,
+    first_sent: Time,
     /// Sending is limited by the application until this many are delivered; 0 if it is not.
     limited_until: u64,
     sample: Option<Sample>,
@@ -18,19 +19,20 @@ pub(super) struct Rate {
 /// Of the newest packet that an ACK delivers.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    delivered: u64,
-    delivered_at: Time,
-    app_limited: bool,
     sent_at: Time,
-    send_time: Duration,
+    end: u64,
+    stamp: Stamp,
 }
 
 impl Rate {
     pub(super) fn new(now: Time) -> Self {
         Rate { delivered: 0, delivered_at: now, first_sent: now, limited_until: 0, sample: None }
     }
-    pub(super) fn is_app_limited(&self) -> bool {
-        self.limited_until > 0
+    /// For a packet that is sent `now`.
+    pub(super) fn stamp(&self, now: Time) -> Stamp {
+        let since_delivered = now.saturating_since(self.delivered_at);
+        let since_first = now.saturating_since(self.first_sent);
+        Stamp::new(self.delivered, since_delivered, since_first, self.limited_until > 0)
     }
     /// Nothing is under way: the next flight begins at `now`.
     pub(super) fn restart(&mut self, now: Time) {
@@ -43,32 +45,31 @@ impl Rate {
     pub(super) fn deliver(&mut self, sent: &Sent, now: Time) {
         self.delivered += 1;
         self.delivered_at = now;
-        let newer = |sample: &Sample| (sent.delivered, sent.at) > (sample.delivered, sample.sent_at);
-        if self.sample.as_ref().is_none_or(newer) {
-            self.sample = Some(Sample {
-                delivered: sent.delivered,
-                delivered_at: sent.delivered_at,
-                app_limited: sent.app_limited,
-                sent_at: sent.at,
-                send_time: sent.at.saturating_since(sent.first_sent),
-            });
+        let key = (sent.at, sent.end());
+        if self.sample.is_none_or(|sample| (sample.sent_at, sample.end) < key) {
+            self.sample = Some(Sample { sent_at: sent.at, end: sent.end(), stamp: sent.stamp });
             self.first_sent = sent.at;
         }
     }
-    /// The sample of the ACK at hand, if it is long enough to mean something.
+    /// Packets that had been delivered when the newest packet of the ACK at hand was sent.
+    pub(super) fn round_start(&self) -> Option<u64> {
+        self.sample.map(|sample| sample.stamp.delivered(self.delivered))
+    }
+    /// The sample of the ACK at hand. One over less than `min_rtt` tells nothing.
     pub(super) fn take(&mut self, losses: u32, min_rtt: Duration) -> Option<RateSample> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }
-        let sample = self.sample.take()?;
-        let ack_time = self.delivered_at.saturating_since(sample.delivered_at);
-        let interval = sample.send_time.max(ack_time);
-        let long_enough = interval >= min_rtt && interval > Duration::ZERO;
-        long_enough.then(|| RateSample {
-            delivered: (self.delivered - sample.delivered) as u32,
+        let Sample { sent_at, stamp, .. } = self.sample.take()?;
+        let ack_time = self.delivered_at.saturating_since(sent_at) + stamp.since_delivered();
+        let interval = stamp.since_first().max(ack_time);
+        let prior_delivered = stamp.delivered(self.delivered);
+        let is_long_enough = interval >= min_rtt && interval > Duration::ZERO;
+        is_long_enough.then(|| RateSample {
+            delivered: (self.delivered - prior_delivered) as u32,
             interval,
-            prior_delivered: sample.delivered,
-            is_app_limited: sample.app_limited,
+            prior_delivered,
+            is_app_limited: stamp.is_app_limited(),
             losses,
         })
     }

@@ -1,31 +1,43 @@
-//! Repair of losses: fast recovery by PRR (RFC 6937), reductions for ECN, timeouts, and undoing what was for nothing
-//! (Eifel, RFC 4015; F-RTO, RFC 5682; D-SACK).
+//! Repair of losses: where the sender stands, and what an ACK changes of it. The order of steps is Linux's, since what is undone
+//! first and what is found lost first decides the window.
 use super::Sender;
-use crate::{Cause, Control, Recovery, Window, WindowEvent};
+use super::undo::Undo;
+use crate::{Cause, Control, Recovery, WindowEvent};
 use fathom_units::Time;
 
 /// The state of repair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repair {
     pub(super) state: Recovery,
-    /// Recovery, CWR or Loss ends when all before this byte is acknowledged.
+    /// Recovery, CWR or Loss ends when all before this byte is acknowledged: what had been sent when it began.
     pub(super) end: u64,
-    /// As `end`, of the last timeout.
-    pub(super) loss_end: u64,
-    /// Window and threshold before the reduction; `None` where it cannot be undone.
-    before: Option<(u32, u32)>,
-    /// When the first packet was sent again since the reduction, and how many of those were not yet told needless.
-    first_resent: Option<Time>,
-    resent_open: u32,
-    /// PRR.
-    prior_cwnd: u32,
-    prr_delivered: u32,
-    prr_out: u32,
-    /// When the timeout happened that may have been spurious: F-RTO.
-    pub(super) timed_out: Option<Time>,
-    /// A tail loss probe is out: its end, and whether it was sent before.
-    pub(super) probe_end: Option<u64>,
-    pub(super) probe_is_resent: bool,
+    pub(super) undo: Undo,
+    prr: Prr,
+    /// Of the timeout it is not known yet whether it was spurious: F-RTO.
+    pub(super) is_doubtful: bool,
+    /// Until the next ACK new data goes out before what is taken for lost: F-RTO step 2b.
+    pub(super) new_data_first: bool,
+}
+
+/// Proportional rate reduction.
+#[derive(Clone, Copy, Default, Debug)]
+struct Prr {
+    delivered: u32,
+    out: u32,
+}
+
+/// What an ACK told that matters to repair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// The cumulative acknowledgement moved on.
+    pub(super) advanced: bool,
+    /// Packets that it acknowledged selectively.
+    pub(super) selective: u32,
+    /// It delivered what was sent once, and before this repair began.
+    pub(super) original: bool,
+    pub(super) ece: bool,
+    /// It answers a segment sent at this time (Eifel).
+    pub(super) echo: Time,
 }
 
 impl Default for Repair {
@@ -33,184 +45,192 @@ impl Default for Repair {
         Repair {
             state: Recovery::Open,
             end: 0,
-            loss_end: 0,
-            before: None,
-            first_resent: None,
-            resent_open: 0,
-            prior_cwnd: 0,
-            prr_delivered: 0,
-            prr_out: 0,
-            timed_out: None,
-            probe_end: None,
-            probe_is_resent: false,
+            undo: Undo::default(),
+            prr: Prr::default(),
+            is_doubtful: false,
+            new_data_first: false,
         }
     }
 }
 
 impl Repair {
-    /// Keeps what an undo sets back. `resent` packets of an earlier repair are still under way: their ACKs answer segments
-    /// sent before this one began, and must not pass for ACKs of originals.
-    pub(super) fn remember(&mut self, window: &Window, resent: u32) {
-        self.before = Some((window.cwnd, window.ssthresh));
-        self.resent_open = resent;
-        if resent == 0 {
-            self.first_resent = None;
-        }
-    }
-    pub(super) fn resent(&mut self, now: Time) {
-        self.first_resent.get_or_insert(now);
-        self.resent_open += 1;
-    }
-    pub(super) fn sent(&mut self) {
-        self.prr_out += 1;
-    }
-    /// A D-SACK: something that was sent again had arrived.
-    pub(super) fn needless(&mut self) {
-        self.resent_open = self.resent_open.saturating_sub(1);
-    }
-    /// The window moves towards the threshold by what PRR decides.
+    /// The window is on its way down: PRR moves it, no control raises it.
     pub(super) const fn is_reducing(&self) -> bool {
         matches!(self.state, Recovery::Cwr | Recovery::Recovery)
     }
-}
-
-/// What an ACK did, for the repair.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
-    /// Packets delivered by it.
-    pub(super) delivered: u32,
-    /// Packets found lost by it.
-    pub(super) lost: u32,
-    /// The cumulative acknowledgement moved on.
-    pub(super) advanced: bool,
-    /// It answers a segment sent at this time (Eifel).
-    pub(super) echo: Time,
-    /// When the oldest packet was sent that it delivered and that was never sent again (F-RTO).
-    pub(super) original: Option<Time>,
-    /// It carried a D-SACK.
-    pub(super) dsack: bool,
+    pub(super) const fn is_recovering(&self) -> bool {
+        matches!(self.state, Recovery::Recovery | Recovery::Loss)
+    }
+    /// A packet has left.
+    pub(super) fn sent(&mut self) {
+        self.prr.out = self.prr.out.saturating_add(1);
+    }
 }
 
 impl Sender {
-    /// Marks losses, and arranges the next look.
-    pub(super) fn detect_losses(&mut self, now: Time) -> u32 {
-        let recovering = matches!(self.repair.state, Recovery::Recovery | Recovery::Loss);
+    /// Moves from state to state as an ACK asks. True if the reordering timer was set.
+    pub(super) fn repair(&mut self, progress: Progress, now: Time) -> bool {
+        if progress.ece {
+            // Congestion is certain, whatever becomes of the losses.
+            self.repair.undo.threshold = None;
+        }
+        self.end_repair(progress, now);
+        match self.repair.state {
+            Recovery::Recovery => self.go_on_recovering(progress, now),
+            Recovery::Loss => self.go_on_after_timeout(progress, now),
+            Recovery::Open | Recovery::Disorder | Recovery::Cwr => self.begin_repair(progress, now),
+        }
+    }
+
+    /// All is acknowledged that had been sent when the repair began. CWR needs one packet more, whose CWR flag the receiver saw.
+    fn end_repair(&mut self, progress: Progress, now: Time) {
+        match self.repair.state {
+            Recovery::Cwr if self.acked > self.repair.end => {
+                self.end_reduction(now);
+                self.repair.state = Recovery::Open;
+            }
+            Recovery::Recovery if self.acked >= self.repair.end => {
+                self.undo_or_settle(progress.echo, now);
+                self.end_reduction(now);
+                self.repair.state = Recovery::Open;
+            }
+            _ => {}
+        }
+    }
+
+    fn go_on_recovering(&mut self, progress: Progress, now: Time) -> bool {
+        if progress.advanced && self.undo_partly(progress.echo, now) {
+            return false;
+        }
+        if self.undo_needless(now) {
+            self.keep_open(progress, now);
+        }
+        let waits = self.mark_losses(now).1;
+        if self.repair.state != Recovery::Recovery && self.flight.lost() > 0 {
+            self.recover(progress.ece, now);
+        }
+        waits
+    }
+
+    fn go_on_after_timeout(&mut self, progress: Progress, now: Time) -> bool {
+        self.judge_timeout(progress, now);
+        let (again_lost, waits) = self.mark_losses(now);
+        let goes_on = self.repair.state == Recovery::Open || again_lost;
+        if goes_on {
+            return self.begin_repair(progress, now) || waits;
+        }
+        waits
+    }
+
+    fn begin_repair(&mut self, progress: Progress, now: Time) -> bool {
+        if matches!(self.repair.state, Recovery::Open | Recovery::Disorder) {
+            self.undo_needless(now);
+        }
+        let waits = self.mark_losses(now).1;
+        if self.flight.lost() > 0 {
+            self.recover(progress.ece, now);
+        } else {
+            self.keep_open(progress, now);
+        }
+        waits
+    }
+
+    /// No loss is proven: an echo may still reduce the window.
+    fn keep_open(&mut self, progress: Progress, now: Time) {
+        let is_retransmitted = self.flight.any_retransmitted();
+        if !is_retransmitted {
+            self.repair.undo.first_resent = None;
+        }
+        if progress.ece && self.config.ecn && !self.repair.is_reducing() && !self.repair.is_recovering() {
+            self.repair.undo.forget();
+            self.reduce(Cause::Ecn, now);
+            self.repair.state = Recovery::Cwr;
+        }
+        if self.repair.state != Recovery::Cwr {
+            let is_quiet = self.flight.sacked() == 0 && self.flight.lost() == 0 && !is_retransmitted;
+            self.repair.state = if is_quiet { Recovery::Open } else { Recovery::Disorder };
+        }
+    }
+
+    /// Marks losses, and sets the timer for what may only be late. Tells whether a retransmission was lost, and whether the timer
+    /// was set.
+    fn mark_losses(&mut self, now: Time) -> (bool, bool) {
+        if !self.rack.advanced {
+            return (false, false);
+        }
         let times = (self.rtt.min(), self.rtt.smoothed());
-        let (lost, again) = self.rack.detect(&mut self.flight, now, recovering, times);
-        self.timers.look_again(again);
-        if lost > 0 && !recovering {
+        let found = self.rack.detect(&mut self.flight, now, self.repair.is_recovering(), times);
+        if let Some(at) = found.again {
+            self.await_reordering(at);
+        }
+        (found.resent, found.again.is_some())
+    }
+
+    /// The reordering timer: what was late is lost now.
+    pub(super) fn give_up_late(&mut self, now: Time) {
+        let times = (self.rtt.min(), self.rtt.smoothed());
+        let found = self.rack.detect(&mut self.flight, now, self.repair.is_recovering(), times);
+        if found.lost > 0 && self.repair.state != Recovery::Recovery {
+            self.recover(false, now);
+            self.reduce_proportionally(1, found.lost, false);
+        }
+    }
+
+    /// Fast recovery begins.
+    fn recover(&mut self, ece: bool, now: Time) {
+        self.begin_undo(None);
+        if !self.repair.is_reducing() {
+            self.repair.undo.threshold = (!ece).then(|| self.current_threshold());
             self.reduce(Cause::Loss, now);
         }
-        lost
+        self.repair.state = Recovery::Recovery;
     }
 
-    /// Begins recovery or CWR.
-    fn reduce(&mut self, cause: Cause, now: Time) {
-        let was_reducing = self.repair.is_reducing();
-        if !was_reducing {
-            self.repair.remember(&self.window, self.flight.resent());
-            self.window.ssthresh = self.control.reduce(cause, now, &self.window);
-            (self.repair.prior_cwnd, self.repair.prr_delivered, self.repair.prr_out) =
-                (self.window.cwnd, 0, 0);
-            self.cwr = self.config.ecn;
-        }
+    /// The window is to fall: its target, and PRR's start.
+    pub(super) fn reduce(&mut self, cause: Cause, now: Time) {
         self.repair.end = self.next;
-        self.repair.state = if cause == Cause::Ecn { Recovery::Cwr } else { Recovery::Recovery };
-        self.repair.probe_end = None;
+        self.probe = None;
+        self.repair.undo.cwnd = self.window.cwnd;
+        self.repair.prr = Prr::default();
+        self.window.ssthresh = self.control.reduce(cause, now, &self.window);
+        self.cwr = self.config.ecn;
     }
 
-    /// Moves from state to state as an ACK asks. The window is set here in recovery, and nowhere else.
-    pub(super) fn repair(&mut self, progress: Progress, ece: bool, now: Time) {
-        if progress.dsack {
-            self.rack.needless();
-            self.repair.needless();
-        }
-        self.end_probe(progress, now);
-        if self.undo(progress, now) {
-            return;
-        }
-        if ece && matches!(self.repair.state, Recovery::Open | Recovery::Disorder) {
-            self.reduce(Cause::Ecn, now);
-        }
-        match self.repair.state {
-            Recovery::Open | Recovery::Disorder => {
-                let quiet = self.flight.sacked() == 0 && self.flight.lost() == 0;
-                self.repair.state = if quiet { Recovery::Open } else { Recovery::Disorder };
-            }
-            Recovery::Cwr | Recovery::Recovery if self.acked >= self.repair.end => self.recovered(now),
-            Recovery::Cwr | Recovery::Recovery => self.prr(progress),
-            Recovery::Loss if self.acked >= self.repair.loss_end => self.recovered(now),
-            Recovery::Loss => {}
-        }
+    /// The threshold of a slow start after now: three quarters of the window unless it is falling.
+    pub(super) fn current_threshold(&self) -> u32 {
+        let cwnd = self.window.cwnd;
+        let most = if self.repair.is_reducing() { 0 } else { cwnd / 2 + cwnd / 4 };
+        self.window.ssthresh.max(most)
     }
 
-    /// Proportional rate reduction: as the old window's packets are delivered, the share of the new one is sent.
-    fn prr(&mut self, progress: Progress) {
-        if self.control.owns_window() || progress.delivered == 0 && progress.lost == 0 {
+    /// PRR (RFC 6937, RFC 9937): as the old window's packets are delivered, the share of the new one is sent.
+    pub(super) fn reduce_proportionally(&mut self, delivered: u32, lost: u32, advanced: bool) {
+        if delivered == 0 || self.control.owns_window() {
             return;
         }
         let (threshold, in_network) = (self.window.ssthresh, self.flight.in_network());
-        let repair = &mut self.repair;
-        repair.prr_delivered += progress.delivered;
+        let before = self.repair.undo.cwnd.max(1);
+        let prr = &mut self.repair.prr;
+        prr.delivered = prr.delivered.saturating_add(delivered);
         let more = if in_network > threshold {
-            let share = u64::from(threshold) * u64::from(repair.prr_delivered);
-            (share.div_ceil(u64::from(repair.prior_cwnd.max(1))) as u32).saturating_sub(repair.prr_out)
+            let share = u64::from(threshold) * u64::from(prr.delivered);
+            (share.div_ceil(u64::from(before)) as u32).saturating_sub(prr.out)
         } else {
-            let due = repair.prr_delivered.saturating_sub(repair.prr_out).max(progress.delivered);
+            let due = prr.delivered.saturating_sub(prr.out).max(delivered);
             // Slow-start reduction bound: one more for an ACK that tells of no further loss.
-            let bound = due + u32::from(progress.advanced && progress.lost == 0);
-            bound.min(threshold - in_network)
+            (due + u32::from(advanced && lost == 0)).min(threshold - in_network)
         };
         // The first retransmission always leaves.
-        let more = more.max(u32::from(repair.prr_out == 0));
+        let more = more.max(u32::from(prr.out == 0));
         self.window.cwnd = in_network + more;
     }
 
-    fn recovered(&mut self, now: Time) {
-        let was = self.repair.state;
-        if was != Recovery::Loss && !self.control.owns_window() {
+    /// CWR or recovery is over: the window is its target, unless the reduction was undone.
+    pub(super) fn end_reduction(&mut self, now: Time) {
+        let stands = self.repair.state == Recovery::Cwr || self.repair.undo.is_open();
+        if stands && !self.control.owns_window() && self.window.ssthresh < u32::MAX {
             self.window.cwnd = self.window.ssthresh;
         }
-        if was != Recovery::Cwr {
-            self.rack.recovered();
-        }
-        self.repair.before = None;
-        self.repair.state = if self.flight.sacked() == 0 { Recovery::Open } else { Recovery::Disorder };
         self.control.on_event(WindowEvent::Recovered, now, &mut self.window);
-    }
-
-    /// Sets the window back if what was taken for loss was not: true if so.
-    fn undo(&mut self, progress: Progress, now: Time) -> bool {
-        let repairing = matches!(self.repair.state, Recovery::Recovery | Recovery::Loss);
-        let Some((cwnd, threshold)) = self.repair.before.filter(|_| repairing) else { return false };
-        let Some(first_resent) = self.repair.first_resent else { return false };
-        let late = progress.advanced && progress.echo < first_resent;
-        let all_needless = progress.dsack && self.repair.resent_open == 0;
-        // What left before the timeout, and was not sent again, arrived: not everything was lost.
-        let before = |timed_out: Time| progress.original.is_some_and(|at| at < timed_out);
-        let spurious = self.repair.state == Recovery::Loss && self.repair.timed_out.is_some_and(before);
-        if !(late || all_needless || spurious) {
-            return false;
-        }
-        self.window.cwnd = self.window.cwnd.max(cwnd);
-        self.window.ssthresh = self.window.ssthresh.max(threshold);
-        self.rack.restore(self.flight.find_all());
-        self.repair.before = None;
-        self.repair.state = if self.flight.sacked() == 0 { Recovery::Open } else { Recovery::Disorder };
-        self.timers.backoff = 0;
-        self.control.on_event(WindowEvent::Undone, now, &mut self.window);
-        true
-    }
-
-    /// RFC 8985 section 7.4: a probe that repaired a loss is a loss, and reduces the window.
-    fn end_probe(&mut self, progress: Progress, now: Time) {
-        if self.repair.probe_end.is_none_or(|end| self.acked < end) {
-            return;
-        }
-        self.repair.probe_end = None;
-        if self.repair.probe_is_resent && !progress.dsack && self.repair.state == Recovery::Open {
-            self.reduce(Cause::Loss, now);
-            self.repair.state = Recovery::Cwr;
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! Smoothed round-trip time and retransmission timeout: RFC 6298 with Linux's refinements.
-use fathom_units::{Duration, Time};
+//! Smoothed round-trip time and retransmission timeout: RFC 6298 with Linux's refinements. In nanoseconds; Linux has microseconds.
+use fathom_units::Duration;
 
 /// Estimator of one connection.
 ///
@@ -26,7 +26,7 @@ impl Rtt {
             max_deviation: floor,
             variation: 0,
             round_end: 0,
-            min: Duration::from_nanos(u64::MAX),
+            min: Duration::MAX,
             floor,
         }
     }
@@ -46,18 +46,17 @@ impl Rtt {
     }
     /// A sample. `acked` and `next` are the cumulative acknowledgement and the next new byte.
     pub(super) fn add(&mut self, sample: Duration, acked: u64, next: u64) {
-        let sample_ns = sample.as_nanos().max(1);
-        self.min = self.min.min(sample);
+        let sample = sample.as_nanos().max(1);
         if !self.is_known() {
-            self.srtt = sample_ns;
-            self.deviation = sample_ns * 2;
+            self.srtt = sample;
+            self.deviation = sample * 2;
             self.variation = self.deviation.max(self.floor);
             self.max_deviation = self.variation;
             self.round_end = next;
             return;
         }
-        self.deviate(sample_ns);
-        self.srtt = (self.srtt * 7 + sample_ns) / 8;
+        self.deviate(sample);
+        self.srtt = (self.srtt * 7 + sample) / 8;
         self.max_deviation = self.max_deviation.max(self.deviation);
         self.variation = self.variation.max(self.max_deviation);
         if acked > self.round_end {
@@ -67,6 +66,10 @@ impl Rtt {
             self.round_end = next;
             self.max_deviation = self.floor;
         }
+    }
+    /// The RTT of the newest packet that an ACK delivers, which has no delay of a delayed ACK.
+    pub(super) fn add_least(&mut self, sample: Duration) {
+        self.min = self.min.min(sample);
     }
     /// A sample below the smoothed RTT widens the deviation an eighth as fast: a falling queue is no sign of trouble.
     fn deviate(&mut self, sample: u64) {
@@ -81,7 +84,70 @@ impl Rtt {
     }
 }
 
-/// When a retransmission timeout that was armed at `from` is due, after `backoff` doublings.
-pub(super) fn due(from: Time, timeout: Duration, backoff: u32, max: Duration) -> Time {
-    from + (timeout * (1_u64 << backoff.min(16))).min(max)
+/// `timeout` after `backoff` doublings.
+pub(super) fn backed_off(timeout: Duration, backoff: u32, max: Duration) -> Duration {
+    (timeout * (1_u64 << backoff.min(16))).min(max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    /// RFC 6298 section 2: SRTT = R, RTTVAR = R/2, then SRTT += (R - SRTT)/8 and RTTVAR += (|SRTT - R| - RTTVAR)/4;
+    /// RTO = SRTT + 4 RTTVAR. Samples that rise follow it exactly, since then none of Linux's refinements applies.
+    #[test]
+    fn rising_samples_follow_rfc_6298() {
+        let mut rtt = Rtt::new(Duration::ZERO);
+        let (mut srtt, mut rttvar) = (100.0, 50.0);
+        rtt.add(ms(100), 0, 1);
+        for sample in [300.0, 500.0, 900.0, 1700.0] {
+            rtt.add(Duration::from_secs_f64(sample / 1e3), 0, 1);
+            rttvar += (f64::abs(srtt - sample) - rttvar) / 4.0;
+            srtt += (sample - srtt) / 8.0;
+            let told = (rtt.smoothed().as_millis_f64(), rtt.timeout().as_millis_f64());
+            assert!((told.0 - srtt).abs() < 1e-3, "{told:?}, {srtt}");
+            assert!((told.1 - (srtt + 4.0 * rttvar)).abs() < 1e-3, "{told:?}, {srtt} {rttvar}");
+        }
+    }
+
+    #[test]
+    fn steady_samples_leave_srtt_plus_the_floor() {
+        let mut rtt = Rtt::new(ms(200));
+        for round in 0..100 {
+            rtt.add(ms(1000), round + 1, round + 1);
+        }
+        // RFC 6298 would sink to the RTT itself: a floor of the variation is what Linux has.
+        assert!(rtt.timeout() - ms(1200) < Duration::from_nanos(10), "{}", rtt.timeout());
+    }
+
+    #[test]
+    fn a_falling_sample_widens_an_eighth_as_much() {
+        let mut rtt = Rtt::new(Duration::ZERO);
+        (0..200).for_each(|round| rtt.add(ms(800), round + 1, round + 1));
+        let before = rtt.deviation;
+        rtt.add(ms(400), 0, 0);
+        assert!((rtt.deviation - before).abs_diff(ms(400).as_nanos() / 8) < 1_000_000, "{}", rtt.deviation);
+    }
+
+    #[test]
+    fn the_variation_falls_once_a_round() {
+        let mut rtt = Rtt::new(ms(200));
+        rtt.add(ms(1000), 0, 10);
+        let first = rtt.timeout();
+        (0..50).for_each(|_| rtt.add(ms(1000), 5, 20));
+        assert_eq!(rtt.timeout(), first, "the round is not over");
+        rtt.add(ms(1000), 11, 20);
+        rtt.add(ms(1000), 21, 30);
+        assert!(rtt.timeout() < first);
+    }
+
+    #[test]
+    fn doubling_ends_at_the_most() {
+        let told = [0, 1, 5, 40].map(|backoff| backed_off(ms(1000), backoff, Duration::from_secs(120)));
+        assert_eq!(told, [1, 2, 32, 120].map(Duration::from_secs));
+    }
 }

@@ -1,145 +1,156 @@
-//! Timers: retransmission timeout, tail loss probe, reordering. One is armed at a time, as in Linux, but for reordering.
-use super::rtt::due;
-use super::{Sender, State};
-use crate::{Cause, Control, Data, Recovery};
+//! Timers: retransmission timeout, tail loss probe, reordering. One is armed at a time, as in Linux.
+use super::rtt::backed_off;
+use super::{Sender, probe};
+use crate::Recovery;
 use fathom_units::{Duration, Time};
 
-/// Added to a probe's timeout if one packet alone is out, whose ACK may be delayed. Linux: the least RTO.
-const LONE_PACKET: Duration = Duration::from_millis(200);
-/// Ticks added else, for rounding. Linux: two.
-const ROUNDING_TICKS: u64 = 2;
+/// Added to short timeouts, for the coarseness of clocks. Linux: 2 ms (`TCP_TIMEOUT_MIN_US`).
+pub(super) const SLACK: Duration = Duration::from_millis(2);
 
 /// What is armed.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
-    main: Option<(Time, Main)>,
-    reordering: Option<Time>,
+    kind: Kind,
+    at: Time,
     /// Doublings of the timeout.
-    pub(super) backoff: u32,
+    backoff: u32,
+    /// Timeouts since the cumulative acknowledgement last moved on.
+    pub(super) in_row: u32,
     /// A tail loss probe is to leave at the next poll.
-    probe_due: bool,
+    pub(super) probe_due: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Main {
+enum Kind {
+    Off,
     Opening,
     Retransmission,
     Probe,
+    Reordering,
 }
 
 impl Timers {
+    pub(super) const fn new() -> Self {
+        Timers { kind: Kind::Off, at: Time::MAX, backoff: 0, in_row: 0, probe_due: false }
+    }
     pub(super) fn next(&self) -> Option<Time> {
-        [self.main.map(|(at, _)| at), self.reordering].into_iter().flatten().min()
-    }
-    pub(super) fn is_armed(&self) -> bool {
-        self.main.is_some()
-    }
-    pub(super) fn arm_opening(&mut self, now: Time, timeout: Duration) {
-        self.main = Some((due(now, timeout, self.backoff, Duration::from_secs(120)), Main::Opening));
+        (self.kind != Kind::Off).then_some(self.at)
     }
     pub(super) fn disarm(&mut self) {
-        self.main = None;
+        *self = Timers { probe_due: self.probe_due, ..Timers::new() };
     }
-    pub(super) fn look_again(&mut self, at: Option<Time>) {
-        self.reordering = at;
+    /// A valid RTT: the path is alive.
+    pub(super) fn reset_backoff(&mut self) {
+        self.backoff = 0;
     }
 }
 
 impl Sender {
-    /// What a timer that is due asks for. Does nothing before its time.
+    /// What a timer that is due asks for. Does nothing before its time. [`Sender::poll_transmit`] is to follow.
     pub fn on_timer(&mut self, now: Time) {
-        if self.timers.reordering.is_some_and(|at| at <= now) {
-            self.timers.reordering = None;
-            self.detect_losses(now);
-        }
-        let Some((at, kind)) = self.timers.main else { return };
-        if at > now {
+        if self.timers.next().is_none_or(|at| at > now) {
             return;
         }
-        self.timers.main = None;
-        match kind {
-            Main::Opening => {
+        match self.timers.kind {
+            Kind::Off => {}
+            Kind::Opening => {
                 self.timers.backoff += 1;
+                self.timers.in_row += 1;
+                self.timers.kind = Kind::Off;
                 self.syn_sent = None;
             }
-            Main::Probe => self.timers.probe_due = true,
-            Main::Retransmission => self.time_out(now),
+            Kind::Retransmission => {
+                self.time_out(now);
+                self.timers.in_row += 1;
+                self.timers.backoff += 1;
+                self.arm_timeout(now);
+            }
+            // At most one probe is out.
+            Kind::Probe if self.probe.is_some() => self.await_timeout(now),
+            Kind::Probe => {
+                self.timers.probe_due = true;
+                self.await_timeout(now);
+            }
+            Kind::Reordering => {
+                self.give_up_late(now);
+                self.await_timeout(now);
+            }
         }
     }
 
-    /// Arms the timer after sending or after an ACK: a probe where one is allowed, else the timeout.
+    fn set_timer(&mut self, kind: Kind, at: Time) {
+        // The kernel's timers fire on its ticks.
+        let tick = self.config.granularity.as_nanos().max(1);
+        let ticks = at.as_nanos().div_ceil(tick);
+        (self.timers.kind, self.timers.at) = (kind, Time::from_nanos(ticks.saturating_mul(tick)));
+    }
+    pub(super) fn arm_opening(&mut self, now: Time) {
+        let timeout = backed_off(self.config.initial_rto, self.timers.backoff, self.config.max_rto);
+        self.set_timer(Kind::Opening, now + timeout);
+    }
+    fn timeout(&self) -> Duration {
+        let timeout = if self.rtt.is_known() { self.rtt.timeout() } else { self.config.initial_rto };
+        backed_off(timeout, self.timers.backoff, self.config.max_rto)
+    }
+    /// The timeout runs from now.
+    pub(super) fn arm_timeout(&mut self, now: Time) {
+        if self.flight.out() == 0 {
+            return self.timers.disarm();
+        }
+        self.set_timer(Kind::Retransmission, now + self.timeout());
+    }
+    /// The timeout comes back after a probe's or the reordering timer: it has run since the first packet left.
+    fn await_timeout(&mut self, now: Time) {
+        let Some(head) = self.flight.head() else { return self.timers.disarm() };
+        let at = (head.at + self.timeout()).max(now + Duration::from_nanos(1));
+        self.set_timer(Kind::Retransmission, at);
+    }
+    /// Packets may only be late: looks again at `at`.
+    pub(super) fn await_reordering(&mut self, at: Time) {
+        self.set_timer(Kind::Reordering, at + SLACK);
+    }
+    /// The first packet was sent again.
+    pub(super) fn restart_timeout(&mut self, now: Time) {
+        if self.timers.kind != Kind::Reordering {
+            self.arm_timeout(now);
+        }
+    }
+
+    /// After an ACK that moved things: a probe where one is allowed, else the timeout.
     pub(super) fn arm(&mut self, now: Time) {
         if self.flight.out() == 0 {
             self.timers.disarm();
-            return;
+        } else if self.may_probe() {
+            let probe = self.probe_timeout().min(self.timeout());
+            self.set_timer(Kind::Probe, now + probe);
+        } else {
+            match self.timers.kind {
+                Kind::Probe | Kind::Reordering => self.await_timeout(now),
+                _ => self.arm_timeout(now),
+            }
         }
-        let timeout = self.round_up(due(now, self.timeout(), self.timers.backoff, self.config.max_rto));
-        let probe =
-            self.may_probe().then(|| self.round_up(now + self.probe_timeout())).filter(|at| *at < timeout);
-        self.timers.main = Some(probe.map_or((timeout, Main::Retransmission), |at| (at, Main::Probe)));
     }
-    fn timeout(&self) -> Duration {
-        if self.rtt.is_known() { self.rtt.timeout() } else { self.config.initial_rto }
-    }
-    /// The kernel's timers fire on its ticks.
-    fn round_up(&self, at: Time) -> Time {
-        let tick = self.config.granularity.as_nanos().max(1);
-        Time::from_nanos(at.as_nanos().div_ceil(tick) * tick)
+    /// After new packets were sent.
+    pub(super) fn arm_after_sending(&mut self, now: Time) {
+        if self.may_probe() {
+            let timeout = self.flight.head().map_or(now, |head| head.at + self.timeout());
+            let probe = now + self.probe_timeout();
+            self.set_timer(Kind::Probe, if timeout > now { probe.min(timeout) } else { probe });
+        } else if matches!(self.timers.kind, Kind::Off | Kind::Probe) {
+            self.await_timeout(now);
+        }
     }
 
-    /// RFC 8985 section 7.2: nothing is SACKed, no repair is going on, no probe is out.
+    /// RFC 8985 section 7.2: no repair is going on.
     fn may_probe(&self) -> bool {
-        let repair = &self.repair;
-        repair.state == Recovery::Open
-            && self.flight.sacked() == 0
-            && repair.probe_end.is_none()
-            && self.rtt.is_known()
+        matches!(self.repair.state, Recovery::Open | Recovery::Cwr)
     }
     fn probe_timeout(&self) -> Duration {
-        let more =
-            if self.flight.out() == 1 { LONE_PACKET } else { self.config.granularity * ROUNDING_TICKS };
-        self.rtt.smoothed() * 2 + more
-    }
-    /// The probe that is due: new data if there is, else the last packet again.
-    pub(super) fn tail_probe(&mut self, now: Time) -> Option<Data> {
-        if !core::mem::take(&mut self.timers.probe_due) {
-            return None;
+        if !self.rtt.is_known() {
+            return self.config.initial_rto;
         }
-        let is_new = self.may_send_new();
-        let last = self.flight.next().checked_sub(1);
-        let last = last.filter(|last| self.flight.get(*last).is_some_and(|sent| sent.state == State::Flying));
-        let data =
-            if is_new { Some(self.send_new(now)) } else { last.and_then(|last| self.resend(last, now)) };
-        if data.is_some() {
-            self.repair.probe_end = Some(self.next);
-            self.repair.probe_is_resent = !is_new;
-            self.last_sent = Some(now);
-        }
-        self.arm(now);
-        data
-    }
-
-    /// RFC 6298 section 5 and RFC 5681 section 3.1.
-    fn time_out(&mut self, now: Time) {
-        // Once per window of data: a timeout in mid-recovery, or the next of a row, does not halve the threshold again.
-        let fresh = match self.repair.state {
-            Recovery::Open | Recovery::Disorder => true,
-            Recovery::Cwr | Recovery::Recovery => self.acked >= self.repair.end,
-            Recovery::Loss => self.timers.backoff == 0,
-        };
-        if fresh {
-            self.repair.remember(&self.window, self.flight.resent());
-            self.window.ssthresh = self.control.reduce(Cause::Timeout, now, &self.window);
-        }
-        self.repair.timed_out = fresh.then_some(now);
-        self.flight.lose_all();
-        self.repair.state = Recovery::Loss;
-        self.repair.loss_end = self.next;
-        self.repair.probe_end = None;
-        self.window.cwnd = self.flight.in_network() + 1;
-        self.cwr = false;
-        self.timers.backoff += 1;
-        self.pace_at = now;
-        self.arm(now);
+        // One packet alone may wait for a delayed ACK.
+        let more = if self.flight.out() == 1 { self.config.min_rto } else { SLACK };
+        self.rtt.smoothed() * probe::RTTS + more
     }
 }

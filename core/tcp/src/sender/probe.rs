@@ -1,0 +1,55 @@
+//! Tail loss probe, RFC 8985 section 7: the last packet of a burst has none behind it whose SACK would tell of its loss.
+use super::Sender;
+use super::flight::State;
+use crate::{Cause, Data, Recovery};
+use fathom_units::Time;
+
+/// Smoothed RTTs after which a probe leaves.
+pub(super) const RTTS: u64 = 2;
+
+/// A probe that is out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// All that had been sent with it.
+    end: u64,
+    /// It was sent before: its ACK may tell of a loss.
+    pub(super) is_resent: bool,
+}
+
+impl Sender {
+    /// The probe that is due: new data if there is, else the last packet again. The window does not matter.
+    pub(super) fn tail_probe(&mut self, now: Time) -> Option<Data> {
+        if !core::mem::take(&mut self.timers.probe_due) || self.flight.out() == 0 {
+            return None;
+        }
+        let is_new = self.may_send_new();
+        let data = if is_new { Some(self.send_new(now)) } else { self.send_last(now) };
+        if data.is_some() {
+            self.probe = Some(Probe { end: self.next, is_resent: !is_new });
+            self.arm_timeout(now);
+        }
+        data
+    }
+    fn send_last(&mut self, now: Time) -> Option<Data> {
+        let last = self.flight.next().checked_sub(1)?;
+        self.flight.get(last).filter(|sent| sent.state == State::Flying)?;
+        self.retransmit(last, now)
+    }
+
+    /// RFC 8985 section 7.4: a probe that repaired a loss is a loss, and reduces the window. If the original came too, a D-SACK or an
+    /// ACK that moves nothing tells so.
+    pub(super) fn end_probe(&mut self, dsack: bool, is_duplicate: bool, now: Time) {
+        let Some(probe) = self.probe.filter(|probe| self.acked >= probe.end) else { return };
+        if !probe.is_resent || dsack {
+            self.probe = None;
+        } else if self.acked > probe.end {
+            self.reduce(Cause::Loss, now);
+            self.repair.state = Recovery::Cwr;
+            self.end_reduction(now);
+            let is_quiet = self.flight.sacked() == 0 && self.flight.lost() == 0;
+            self.repair.state = if is_quiet { Recovery::Open } else { Recovery::Disorder };
+        } else if is_duplicate {
+            self.probe = None;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What leaves, and when.
+use super::Sender;
+use super::flight::Sent;
+use crate::Data;
+use fathom_units::Time;
+
+impl Sender {
+    /// The next segment that may leave at `now`. Repeat until `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Data> {
+        if !self.established {
+            return self.open(now);
+        }
+        if self.timers.probe_due {
+            let probe = self.tail_probe(now);
+            if probe.is_some() {
+                return probe;
+            }
+        }
+        let sent = self.transmit(now);
+        if sent.is_none() {
+            self.end_burst(now);
+        }
+        sent
+    }
+
+    /// The SYN, if it was not sent yet.
+    fn open(&mut self, now: Time) -> Option<Data> {
+        if self.syn_sent.is_some() {
+            return None;
+        }
+        self.syn_sent = Some(now);
+        self.arm_opening(now);
+        Some(Data { seq: 0, len: 0, sent_at: now, syn: true, cwr: false, ect: false })
+    }
+
+    fn transmit(&mut self, now: Time) -> Option<Data> {
+        if self.flight.in_network() >= self.window.cwnd || !self.pacer.may_send(now) {
+            return None;
+        }
+        if self.repair.new_data_first {
+            self.repair.new_data_first = self.may_send_new();
+            return self.repair.new_data_first.then(|| self.send_new(now));
+        }
+        match self.flight.next_lost() {
+            Some(number) => self.resend(number, now),
+            None => self.may_send_new().then(|| self.send_new(now)),
+        }
+    }
+
+    /// Nothing more can leave now.
+    fn end_burst(&mut self, now: Time) {
+        let is_limited = self.flight.in_network() >= self.window.cwnd;
+        if self.has_sent || is_limited && self.unsent() > 0 {
+            self.judge_usage(is_limited);
+        }
+        if self.has_sent {
+            self.has_sent = false;
+            self.pacer.end_burst();
+            self.arm_after_sending(now);
+        }
+        if self.unsent() < u64::from(self.config.mss) && !is_limited && self.flight.lost() == 0 {
+            self.rate.limit(self.flight.in_network());
+        }
+    }
+
+    /// Something could leave if pacing let it.
+    pub(super) fn awaits_pacing(&self) -> bool {
+        self.window.pacing.is_some()
+            && self.established
+            && self.flight.in_network() < self.window.cwnd
+            && (self.flight.lost() > 0 || self.may_send_new())
+    }
+
+    /// There is new data, and the receiver has room for a segment of it.
+    pub(super) fn may_send_new(&self) -> bool {
+        let len = self.next_len();
+        len > 0 && self.next + len <= self.acked.saturating_add(self.receive_window)
+    }
+    fn next_len(&self) -> u64 {
+        self.unsent().min(u64::from(self.config.mss))
+    }
+
+    pub(super) fn send_new(&mut self, now: Time) -> Data {
+        if self.flight.out() == 0 {
+            self.start_flight(now);
+        }
+        let (seq, len) = (self.next, u16::try_from(self.next_len()).unwrap_or(u16::MAX));
+        self.next += u64::from(len);
+        self.flight.push(Sent::new(seq, len, now, self.rate.stamp(now)));
+        self.after_sending(now);
+        let cwr = core::mem::take(&mut self.cwr);
+        Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, ect: self.config.ecn }
+    }
+
+    /// A lost packet, again.
+    fn resend(&mut self, number: u64, now: Time) -> Option<Data> {
+        let data = self.retransmit(number, now)?;
+        self.repair.undo.resent(now);
+        if number == self.flight.first() {
+            self.restart_timeout(now);
+        }
+        Some(data)
+    }
+    /// A packet, again, whether lost or not.
+    pub(super) fn retransmit(&mut self, number: u64, now: Time) -> Option<Data> {
+        let sent = self.flight.resend(number, now, self.rate.stamp(now))?;
+        self.rack.resent(number, now);
+        self.retransmits += 1;
+        self.after_sending(now);
+        // RFC 3168 section 6.1.5: a retransmission is not ECN-capable.
+        Some(Data { seq: sent.seq, len: sent.len(), sent_at: now, syn: false, cwr: false, ect: false })
+    }
+
+    fn after_sending(&mut self, now: Time) {
+        self.last_sent = Some(now);
+        self.has_sent = true;
+        self.sent += 1;
+        self.repair.sent();
+        self.pace(now);
+    }
+}
