@@ -5,8 +5,8 @@ use crate::{
     Backlog, Cake, CakeParams, Codel, CodelParams, DropReason, Fifo, FifoParams, FqCodel, FqCodelParams,
     MarkReason, Packet, Qdisc, Sink, SpecError, Stats,
 };
+use crate::{Drr, DrrParams, Htb, HtbParams, Rfc970, Rfc970Params, Tbf, TbfParams};
 use crate::{DualPi2, DualPi2Params};
-use crate::{Htb, HtbParams, Tbf, TbfParams};
 use crate::{Pie, PieParams, Red, RedParams};
 use core::fmt;
 use core::str::SplitWhitespace;
@@ -20,7 +20,8 @@ macro_rules! disciplines {
         /// ```text
         /// fifo limit 256p | 375000b | 100ms [drop tail | drop head]
         /// codel [variant rfc | linux] [limit 1000p] [target 5ms] [interval 100ms] [ecn | noecn] [ce_threshold <time>]
-        /// fq_codel [limit 10240p] [flows 1024] [quantum 1514b] [target 5ms] [interval 100ms] [memory 32mb] [ecn | noecn]
+        /// fq_codel [variant rfc | linux] [limit 10240p] [flows 1024] [quantum 1514b] [target 5ms] [interval 100ms]
+        ///     [memory 32mb] [ecn | noecn] [ce_threshold <time>]
         /// pie [variant rfc | linux] [limit 1000p] [target 15ms] [tupdate 15ms] [alpha 2] [beta 20] [max_burst 150ms]
         ///     [ecn | noecn] [mark_ecn_threshold 10%] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
         /// red [variant rfc | linux] [limit 400000b] [min <bytes>] [max <bytes>] [avpkt 1000b] [burst <packets>]
@@ -35,6 +36,8 @@ macro_rules! disciplines {
         /// tbf rate <rate> burst <bytes> [peakrate <rate> mtu <bytes>] limit <bytes> | latency <time> | { <discipline> }
         /// htb [default <class>] [r2q 10] class <number> [parent <class>] rate <rate> [ceil <rate>] [burst 1600b] [cburst 1600b]
         ///     [prio 0] [quantum <bytes>] [match dscp <0..63> | flow <0..1023> | ect1] [{ <discipline> }] class ...
+        /// drr [limit 1000p] [flows 1024] [quantum 1514b]
+        /// rfc970 [limit 1000p] [ttl <time>]
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
         /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
@@ -111,6 +114,10 @@ disciplines! {
     Tbf(TbfParams);
     /// A hierarchical token bucket.
     Htb(HtbParams);
+    /// Deficit round robin.
+    Drr(DrrParams);
+    /// Fair queueing by source host, RFC 970.
+    Rfc970(Rfc970Params);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.

@@ -1,8 +1,8 @@
 //! FQ-CoDel, RFC 8290: a queue for each flow, deficit round robin with priority for sparse flows, CoDel on each.
 use crate::codel::{Control, ControlParams, ControlState};
 use crate::store::Store;
-use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
-use alloc::collections::VecDeque;
+use crate::turns::Turns;
+use crate::{Backlog, DropReason, Packet, Qdisc, Sink, Variant};
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rng, Time};
 
@@ -12,7 +12,7 @@ const MAX_BATCH: u64 = 64;
 /// Parameters of [`FqCodel`]. Defaults are those of Linux and of RFC 8290 section 5.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelParams {
-    /// CoDel's on each flow; ECN is on by default.
+    /// CoDel's on each flow, and whose rules; ECN is on by default.
     pub control: ControlParams,
     /// Number of flow queues; default 1024.
     pub flows: u32,
@@ -20,35 +20,26 @@ pub struct FqCodelParams {
     pub quantum: Bytes,
     /// Packets it holds in all; default 10240.
     pub limit_packets: u64,
-    /// Wire bytes it holds in all; default 32 MiB. (Linux counts memory, which is more than the bytes of a packet.)
+    /// Wire bytes it holds in all; default 32 MiB. (Linux counts the memory that a packet takes, which is half as much
+    /// again as a full packet's bytes and many times those of a small one. It is not known here, with either variant.)
     pub memory: Bytes,
-}
-
-/// Where a flow stands with the scheduler.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    Idle,
-    Listed,
 }
 
 struct Flow<P> {
     store: Store<P>,
     state: ControlState,
-    /// Bytes it may still send in this turn.
-    deficit: i64,
-    standing: Standing,
 }
 
 impl<P: Packet> Flow<P> {
     fn new() -> Self {
-        Flow { store: Store::new(), state: ControlState::default(), deficit: 0, standing: Standing::Idle }
+        Flow { store: Store::new(), state: ControlState::default() }
     }
 }
 
 /// Fair queueing with CoDel.
 ///
-/// CoDel's test for "no more than one packet left" looks at the flow's own backlog, as RFC 8290 has it. Linux passes
-/// the backlog of all flows, so there a flow's last packet may be dropped while others are queued.
+/// CoDel's test for "no more than one packet left" looks at the flow's own backlog, as RFC 8290 has it. With Linux's
+/// rules it looks at the backlog of all flows, so a flow's last packet may be dropped while others are queued.
 ///
 /// A new flow that runs empty goes to the end of the old flows only if there are any, as in Linux: the move is to keep
 /// a sparse flow from starving old ones, and with no old flow nobody starves.
@@ -56,8 +47,7 @@ pub struct FqCodel<P> {
     params: FqCodelParams,
     salt: u64,
     flows: Vec<Flow<P>>,
-    new_flows: VecDeque<usize>,
-    old_flows: VecDeque<usize>,
+    turns: Turns,
     backlog: Backlog,
     max_packet: Bytes,
 }
@@ -69,15 +59,10 @@ impl<P: Packet> FqCodel<P> {
             params,
             salt: Rng::stream(seed, "fq_codel").next_u64(),
             flows: (0..params.flows).map(|_| Flow::new()).collect(),
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
+            turns: Turns::new(params.flows as usize, params.quantum),
             backlog: Backlog::default(),
             max_packet: Bytes::ZERO,
         }
-    }
-
-    fn quantum(&self) -> i64 {
-        i64::try_from(self.params.quantum.get()).unwrap_or(i64::MAX)
     }
 
     fn is_over_limit(&self) -> bool {
@@ -105,49 +90,16 @@ impl<P: Packet> FqCodel<P> {
         let flow = &mut self.flows[index];
         let before = flow.store.backlog();
         let (params, state, store) = (&self.params.control, &mut flow.state, &mut flow.store);
-        let (max_packet, other_backlog) = (self.max_packet, Bytes::ZERO);
+        let other_backlog = match params.variant {
+            Variant::Rfc => Bytes::ZERO,
+            Variant::Linux => self.backlog.bytes - before.bytes,
+        };
+        let max_packet = self.max_packet;
         let taken = Control { params, state, store, max_packet, other_backlog }.dequeue(now, sink);
         let after = flow.store.backlog();
         self.backlog.packets -= before.packets - after.packets;
         self.backlog.bytes -= before.bytes - after.bytes;
         taken
-    }
-
-    /// Takes the flow whose turn it was off the head of its list.
-    fn unlist_head(&mut self, is_new: bool) {
-        if is_new {
-            self.new_flows.pop_front()
-        } else {
-            self.old_flows.pop_front()
-        };
-    }
-
-    /// The turn of the flow at the head of a list: its packet, or `None` after the lists have changed.
-    fn turn(
-        &mut self,
-        index: usize,
-        is_new: bool,
-        now: Time,
-        sink: &mut impl Sink<P>,
-    ) -> Option<(P, Duration)> {
-        if self.flows[index].deficit <= 0 {
-            self.flows[index].deficit += self.quantum();
-            self.unlist_head(is_new);
-            self.old_flows.push_back(index);
-            return None;
-        }
-        let taken = self.dequeue_flow(index, now, sink);
-        if let Some((packet, _)) = &taken {
-            self.flows[index].deficit -= i64::try_from(packet.len().get()).unwrap_or(i64::MAX);
-            return taken;
-        }
-        self.unlist_head(is_new);
-        if is_new && !self.old_flows.is_empty() {
-            self.old_flows.push_back(index);
-        } else {
-            self.flows[index].standing = Standing::Idle;
-        }
-        None
     }
 }
 
@@ -156,13 +108,9 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         let len = packet.len();
         self.max_packet = self.max_packet.max(len);
         let index = (packet.flow_hash(self.salt) % self.flows.len() as u64) as usize;
-        let quantum = self.quantum();
-        let flow = &mut self.flows[index];
-        flow.store.push(packet, now);
-        if flow.standing == Standing::Idle {
-            flow.standing = Standing::Listed;
-            flow.deficit = quantum;
-            self.new_flows.push_back(index);
+        self.flows[index].store.push(packet, now);
+        if self.turns.arrived(index) {
+            self.turns.set_deficit(index, self.turns.quantum());
         }
         self.backlog.packets += 1;
         self.backlog.bytes += len;
@@ -172,11 +120,12 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         loop {
-            let new_flow = self.new_flows.front().map(|index| (*index, true));
-            let (index, is_new) = new_flow.or_else(|| self.old_flows.front().map(|index| (*index, false)))?;
-            if let Some(taken) = self.turn(index, is_new, now, sink) {
-                return Some(taken);
+            let index = self.turns.current()?;
+            if let Some((packet, sojourn)) = self.dequeue_flow(index, now, sink) {
+                self.turns.sent(index, packet.len());
+                return Some((packet, sojourn));
             }
+            self.turns.ran_empty(false);
         }
     }
     fn next_ready(&self, _now: Time) -> Option<Time> {

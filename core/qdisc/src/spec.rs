@@ -2,6 +2,7 @@
 mod blue;
 mod cake;
 mod codel;
+mod drr;
 mod dualpi2;
 mod ebdp;
 mod error;
@@ -10,6 +11,7 @@ mod fq_codel;
 mod htb;
 mod pie;
 mod red;
+mod rfc970;
 mod sfb;
 mod tbf;
 mod words;

@@ -19,15 +19,20 @@ impl Default for FqCodelParams {
     }
 }
 
-/// One entry of the table takes about 100 bytes. Linux allows as many.
-const MAX_FLOWS: u64 = 65_536;
-/// With less, a full packet would take many turns. Linux has the same floor.
-const MIN_QUANTUM: Bytes = Bytes(256);
-
 impl Text for FqCodelParams {
     const NAME: &'static str = "fq_codel";
-    const WORDS: &'static [&'static str] =
-        &["limit", "flows", "quantum", "target", "interval", "memory", "ecn", "noecn"];
+    const WORDS: &'static [&'static str] = &[
+        "variant",
+        "limit",
+        "flows",
+        "quantum",
+        "target",
+        "interval",
+        "memory",
+        "ecn",
+        "noecn",
+        "ce_threshold",
+    ];
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut params = FqCodelParams::default();
         while let Some(word) = words.next_known()? {
@@ -35,10 +40,8 @@ impl Text for FqCodelParams {
                 continue;
             }
             match word {
-                "flows" => {
-                    params.flows = words.number(word, 1..=MAX_FLOWS, "a whole number from 1 to 65536")? as u32
-                }
-                "quantum" => params.quantum = words.bytes(word, MIN_QUANTUM, "256b or more")?,
+                "flows" => params.flows = words.flows()?,
+                "quantum" => params.quantum = words.quantum()?,
                 "memory" => params.memory = words.bytes(word, Bytes(1), "more than 0")?,
                 _ => params.limit_packets = words.packets("limit")?,
             }
@@ -46,7 +49,7 @@ impl Text for FqCodelParams {
         Ok(params)
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, " limit {}p flows {}", self.limit_packets, self.flows)?;
+        write!(f, " variant {} limit {}p flows {}", self.control.variant, self.limit_packets, self.flows)?;
         write!(f, " quantum {}b memory {}b {}", self.quantum.get(), self.memory.get(), self.control)
     }
 }

@@ -11,6 +11,11 @@ use fathom_units::{Bytes, Duration, Rate, Ratio};
 const MAX_TIME: Duration = Duration::from_secs(3600);
 const LIMIT_EXPECTED: &str = "an amount above 0 such as 256p, 375000b, 64kb or 100ms";
 
+/// One entry of a table of flows takes about 100 bytes. Linux allows as many.
+const MAX_FLOWS: u64 = 65_536;
+/// With less, a full packet would take many turns. FQ-CoDel in Linux has the same floor.
+const MIN_QUANTUM: Bytes = Bytes(256);
+
 /// Queues inside queues inside queues: more is a mistake.
 const MAX_DEPTH: usize = 8;
 
@@ -83,6 +88,14 @@ impl<'a> Words<'a> {
     pub(super) fn packets(&mut self, word: &'static str) -> Result<u64, SpecError> {
         let text = self.value(word)?;
         packets(text).ok_or_else(|| refuse(word, text, "a number of packets above 0 such as 1000p"))
+    }
+    /// The number of flow queues.
+    pub(super) fn flows(&mut self) -> Result<u32, SpecError> {
+        self.number("flows", 1..=MAX_FLOWS, "a whole number from 1 to 65536").map(|flows| flows as u32)
+    }
+    /// The bytes of a turn.
+    pub(super) fn quantum(&mut self) -> Result<Bytes, SpecError> {
+        self.bytes("quantum", MIN_QUANTUM, "256b or more")
     }
     /// `rfc` or `linux`.
     pub(super) fn variant(&mut self) -> Result<Variant, SpecError> {

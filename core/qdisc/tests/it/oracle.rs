@@ -80,6 +80,8 @@ struct CodelOracle {
     /// Linux's approximation of 1 / sqrt(count), in 1/65536.
     rec_inv_sqrt: i128,
     queue: Queue,
+    /// Bytes of other flows, for Linux's rules.
+    other: u64,
     first_above_time: f64,
     drop_next: f64,
     count: f64,
@@ -130,7 +132,7 @@ impl CodelOracle {
         let mut ok_to_drop = false;
         let sojourn = self.sojourn(at, now);
         let now = self.ticks(now);
-        if sojourn < self.target || bytes(&self.queue) <= maxpacket {
+        if sojourn < self.target || bytes(&self.queue) + self.other <= maxpacket {
             self.first_above_time = 0.0;
         } else if self.first_above_time == 0.0 {
             self.first_above_time = now + self.interval;
@@ -275,6 +277,9 @@ impl Oracle for FqOracle {
                 self.old.push(flow);
                 continue;
             }
+            let others = self.flows.iter().enumerate().filter(|(other, _)| *other != flow);
+            let others: u64 = others.map(|(_, other)| bytes(&other.queue)).sum();
+            self.flows[flow].other = if self.flows[flow].linux() { others } else { 0 };
             if let Some((packet, at)) = self.flows[flow].dequeue(now, self.maxpacket, &mut log) {
                 self.credits[flow] -= packet.len.get() as i64;
                 log.push(sent(&packet, now - at));

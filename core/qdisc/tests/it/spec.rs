@@ -52,11 +52,11 @@ fn texts_and_what_is_written_back() {
         ),
         (
             "fq_codel",
-            "fq_codel limit 10240p flows 1024 quantum 1514b memory 33554432b target 5ms interval 100ms ecn",
+            "fq_codel variant rfc limit 10240p flows 1024 quantum 1514b memory 33554432b target 5ms interval 100ms ecn",
         ),
         (
-            "fq_codel flows 16 quantum 300b target 5ms interval 100ms limit 10240p memory 32mb noecn",
-            "fq_codel limit 10240p flows 16 quantum 300b memory 33554432b target 5ms interval 100ms noecn",
+            "fq_codel flows 16 variant linux quantum 300b target 5ms interval 100ms limit 10240p ce_threshold 2ms memory 32mb noecn",
+            "fq_codel variant linux limit 10240p flows 16 quantum 300b memory 33554432b target 5ms interval 100ms noecn ce_threshold 2ms",
         ),
     ];
     for (text, written) in table {

@@ -1,0 +1,123 @@
+//! Deficit round robin. Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin"
+//! (SIGCOMM 1995).
+use crate::store::Store;
+use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use fathom_units::{Bytes, Duration, Rng, Time};
+
+/// Parameters of [`Drr`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DrrParams {
+    /// Packets it holds in all; default 1000.
+    pub limit_packets: u64,
+    /// Number of flow queues; default 1024.
+    pub flows: u32,
+    /// Bytes that a flow may send more in each round; default 1514. With less than a full packet a flow may need several
+    /// rounds for one.
+    pub quantum: Bytes,
+}
+
+struct Flow<P> {
+    store: Store<P>,
+    deficit: u64,
+    /// Its quantum of this round is in the deficit.
+    in_turn: bool,
+}
+
+/// Deficit round robin.
+///
+/// Linux's `drr` has classes and filters, and begins with a full quantum; here flows are told apart by their hash, and a
+/// flow's deficit is 0 when its queue was empty. For lack of room the flow with most bytes loses its newest packet, which
+/// may be the arrival (the paper steals from the longest queue).
+pub struct Drr<P> {
+    params: DrrParams,
+    salt: u64,
+    flows: Vec<Flow<P>>,
+    /// Those that have packets.
+    active: VecDeque<usize>,
+    backlog: Backlog,
+}
+
+impl<P: Packet> Drr<P> {
+    /// Empty queues; `seed` sets which flows share one.
+    pub fn new(params: DrrParams, seed: u64) -> Self {
+        let flow = |_| Flow { store: Store::new(), deficit: 0, in_turn: false };
+        Drr {
+            params,
+            salt: Rng::stream(seed, "drr").next_u64(),
+            flows: (0..params.flows).map(flow).collect(),
+            active: VecDeque::new(),
+            backlog: Backlog::default(),
+        }
+    }
+
+    fn take_off(&mut self, len: Bytes) {
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= len;
+    }
+
+    /// A flow without packets gives up its turn and what it saved.
+    fn settle(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if flow.store.len() == 0 {
+            (flow.deficit, flow.in_turn) = (0, false);
+            self.active.retain(|active| *active != index);
+        }
+    }
+
+    /// Drops the newest packet of the flow with most bytes; of several the one whose turn comes last.
+    fn drop_longest(&mut self, now: Time, sink: &mut impl Sink<P>) {
+        let bytes = |index: &&usize| self.flows[**index].store.bytes();
+        let Some(index) = self.active.iter().max_by_key(bytes).copied() else { return };
+        let store = &mut self.flows[index].store;
+        if let Some(stored) = store.remove(store.len().saturating_sub(1)) {
+            self.take_off(stored.packet.len());
+            stored.drop_into(DropReason::Overlimit, now, sink);
+        }
+        self.settle(index);
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Drr<P> {
+    fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
+        let index = (packet.flow_hash(self.salt) % self.flows.len() as u64) as usize;
+        self.backlog.packets += 1;
+        self.backlog.bytes += packet.len();
+        let store = &mut self.flows[index].store;
+        store.push(packet, now);
+        if store.len() == 1 {
+            self.active.push_back(index);
+        }
+        if self.backlog.packets > self.params.limit_packets {
+            self.drop_longest(now, sink);
+        }
+    }
+    fn dequeue(&mut self, now: Time, _sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        loop {
+            let index = *self.active.front()?;
+            let flow = &mut self.flows[index];
+            if !flow.in_turn {
+                flow.deficit += self.params.quantum.get();
+                flow.in_turn = true;
+            }
+            let len = flow.store.head()?.packet.len();
+            if len.get() <= flow.deficit {
+                flow.deficit -= len.get();
+                let stored = flow.store.pop()?;
+                self.take_off(len);
+                self.settle(index);
+                let sojourn = stored.sojourn(now);
+                return Some((stored.packet, sojourn));
+            }
+            flow.in_turn = false;
+            self.active.rotate_left(1);
+        }
+    }
+    fn next_ready(&self, _now: Time) -> Option<Time> {
+        None
+    }
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}

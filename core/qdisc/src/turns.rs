@@ -1,0 +1,81 @@
+//! Deficit round robin with priority for flows that come new: the scheduler of FQ-CoDel (RFC 8290 section 4) and its kin.
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use fathom_units::Bytes;
+
+#[derive(Clone, Copy, Default)]
+struct Turn {
+    /// Bytes it may still send in this turn.
+    deficit: i64,
+    is_listed: bool,
+}
+
+/// Whose turn it is, of flows that are known by their numbers.
+pub(crate) struct Turns {
+    quantum: i64,
+    flows: Vec<Turn>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+}
+
+fn signed(bytes: Bytes) -> i64 {
+    i64::try_from(bytes.get()).unwrap_or(i64::MAX)
+}
+
+impl Turns {
+    /// With flows from 0 to `flows` - 1.
+    pub(crate) fn new(flows: usize, quantum: Bytes) -> Self {
+        let flows = alloc::vec![Turn::default(); flows];
+        Turns { quantum: signed(quantum), flows, new: VecDeque::new(), old: VecDeque::new() }
+    }
+    /// A packet has come for `flow`. True if it is a new flow for the scheduler, whose deficit is to be set.
+    pub(crate) fn arrived(&mut self, flow: usize) -> bool {
+        let is_new = !self.flows[flow].is_listed;
+        if is_new {
+            self.flows[flow].is_listed = true;
+            self.new.push_back(flow);
+        }
+        is_new
+    }
+    pub(crate) fn deficit(&self, flow: usize) -> i64 {
+        self.flows[flow].deficit
+    }
+    pub(crate) fn set_deficit(&mut self, flow: usize, bytes: i64) {
+        self.flows[flow].deficit = bytes;
+    }
+    pub(crate) fn quantum(&self) -> i64 {
+        self.quantum
+    }
+    pub(crate) fn has_flows(&self) -> bool {
+        !self.new.is_empty() || !self.old.is_empty()
+    }
+    /// The flow whose turn it is. Those that have used their turn up go behind all others.
+    pub(crate) fn current(&mut self) -> Option<usize> {
+        loop {
+            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
+            let flow = *list.front()?;
+            if self.flows[flow].deficit > 0 {
+                return Some(flow);
+            }
+            list.pop_front();
+            self.flows[flow].deficit += self.quantum;
+            self.old.push_back(flow);
+        }
+    }
+    /// `flow` sent a packet.
+    pub(crate) fn sent(&mut self, flow: usize, len: Bytes) {
+        self.flows[flow].deficit -= signed(len);
+    }
+    /// The flow whose turn it is has nothing. If it is new and `always`, or if there are old ones, it goes behind them, so
+    /// that it cannot come back as a new one before they had their turn.
+    pub(crate) fn ran_empty(&mut self, always: bool) {
+        let is_new = !self.new.is_empty();
+        let list = if is_new { &mut self.new } else { &mut self.old };
+        let Some(flow) = list.pop_front() else { return };
+        if is_new && (always || !self.old.is_empty()) {
+            self.old.push_back(flow);
+        } else {
+            self.flows[flow].is_listed = false;
+        }
+    }
+}
