@@ -1,7 +1,9 @@
-//! Queue, then serialiser, then impairment, then delay line: four parts, three counters.
-use crate::delay::DelayLine;
-use crate::impairment::{Impairment, ImpairmentParams};
-use crate::serializer::Serializer;
+//! Queue, then transmitter, then impairment, then delay line: four parts, three counters.
+use crate::exit::Exit;
+use crate::impairment::ImpairmentParams;
+use crate::transmitter::{Transmitter, TransmitterParams};
+use crate::wifi::{Outcome, Station};
+use alloc::boxed::Box;
 use fathom_qdisc::{
     AnyQdisc, Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Spec, Stats,
 };
@@ -10,22 +12,30 @@ use fathom_units::{Bytes, Duration, Rate, Rng, Time};
 /// One direction of a link with the queue before it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BottleneckParams {
-    /// Of the wire; `None` takes no time.
-    pub rate: Option<Rate>,
-    /// Propagation, after the serialiser.
+    /// What takes packets from the queue, and how fast.
+    pub transmitter: TransmitterParams,
+    /// Propagation, after the transmitter.
     pub delay: Duration,
-    /// The queue before the serialiser.
+    /// The queue before the transmitter.
     pub queue: Spec,
-    /// Added to [`Packet::len`] in everything the queue and the serialiser count, such as 14 for an Ethernet header.
+    /// Added to [`Packet::len`] in everything the queue and the transmitter count, such as 14 for an Ethernet header;
+    /// 802.11 alone adds headers of its own to the packet.
     pub overhead: Bytes,
     /// What else happens on the way.
     pub impairment: ImpairmentParams,
 }
 
+impl BottleneckParams {
+    /// [`TransmitterParams::nominal_rate`].
+    pub fn nominal_rate(&self) -> Option<Rate> {
+        self.transmitter.nominal_rate()
+    }
+}
+
 /// What happened to a packet inside a bottleneck.
 #[derive(Debug)]
 pub enum Event<'a, P> {
-    /// It left the queue for the serialiser.
+    /// It left the queue for the transmitter.
     Dequeued {
         /// The packet.
         packet: &'a P,
@@ -74,8 +84,8 @@ impl<P> Observer<P> for () {
 }
 
 /// A packet as the link charges it.
-struct Framed<P> {
-    packet: P,
+pub(crate) struct Framed<P> {
+    pub(crate) packet: P,
     overhead: Bytes,
 }
 
@@ -123,48 +133,54 @@ impl<P: Packet, O: Observer<P>> Sink<Framed<P>> for Reporting<'_, O> {
 
 /// A queue and the link behind it, in one direction.
 ///
-/// The serialiser takes the next packet when it is free, not earlier, and at that very time. Where a packet arrives at
+/// The transmitter takes the next packet when it is free, not earlier, and at that very time. Where a packet arrives at
 /// the very time at which another is dequeued, the dequeue comes first.
 pub struct Bottleneck<P> {
     overhead: Bytes,
     queue: AnyQdisc<Framed<P>>,
-    serializer: Serializer,
-    /// The packet on the serialiser, with the time of its last bit.
+    sender: Sender<P>,
+    /// The packet on the transmitter, with the time of its last bit.
     sending: Option<(Time, Framed<P>)>,
-    /// When a queue that shapes will give its next packet, if it gave none although it holds some.
+    /// When the transmitter takes the next packet, or a queue that shapes gives it, if it is not now although there are
+    /// some.
     ready: Option<Time>,
-    impairment: Impairment,
-    delay: DelayLine<P>,
-    /// For packets held back; a line of its own, since they leave out of order.
-    detour: DelayLine<P>,
-    in_flight: Backlog,
+    exit: Exit<P>,
+}
+
+/// Takes packets from the queue.
+enum Sender<P> {
+    One(Transmitter),
+    Several(Box<Station<P>>),
 }
 
 impl<P: Packet + Clone> Bottleneck<P> {
-    /// An empty bottleneck; all its chance comes from `seed`.
+    /// An empty bottleneck; all its chance comes from `seed`. One of 802.11 does something within a
+    /// [`Line`](crate::Line) only, where it has a medium.
     ///
     /// # Panics
     /// If the rate is zero.
     pub fn new(params: &BottleneckParams, seed: u64) -> Self {
-        let impairment = params.impairment;
+        let sender = match (Transmitter::new(&params.transmitter, seed), &params.transmitter) {
+            (None, TransmitterParams::Wifi(wifi)) => {
+                Sender::Several(Box::new(Station::new(wifi.clone(), Rng::stream(seed, "wifi"))))
+            }
+            (transmitter, _) => Sender::One(transmitter.unwrap_or(Transmitter::IDEAL)),
+        };
+        let rng = Rng::stream(seed, "impairment");
         Bottleneck {
             overhead: params.overhead,
             queue: params.queue.build(seed),
-            serializer: Serializer::new(params.rate),
+            sender,
             sending: None,
             ready: None,
-            impairment: Impairment::new(impairment, Rng::stream(seed, "impairment")),
-            delay: DelayLine::new(params.delay),
-            detour: DelayLine::new(params.delay + impairment.reorder_delay),
-            in_flight: Backlog::default(),
+            exit: Exit::new(params.delay, params.impairment, params.overhead, rng),
         }
     }
 
     /// `packet` arrives at the queue at `now`. Transmissions due by then are done before.
     pub fn arrive(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) {
         self.transmit(now, observer);
-        let framed = Framed { packet, overhead: self.overhead };
-        self.queue.enqueue(framed, now, &mut Reporting(observer));
+        self.enqueue(packet, now, observer);
         self.start(now, observer);
         // On a link without a rate the packet has left already.
         self.transmit(now, observer);
@@ -173,14 +189,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
     /// The first packet that comes out at or before `now`, with the time at which it does. Repeat until `None`.
     pub fn poll(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<(P, Time)> {
         self.transmit(now, observer);
-        let (packet, time) = match (self.delay.next(), self.detour.next()) {
-            (None, _) => self.detour.pop(now),
-            (Some(straight), Some(late)) if late < straight => self.detour.pop(now),
-            _ => self.delay.pop(now),
-        }?;
-        self.in_flight.packets -= 1;
-        self.in_flight.bytes -= packet.len() + self.overhead;
-        Some((packet, time))
+        self.exit.pop(now)
     }
 
     /// Does all that is due at or before `now`, each at its own time; what comes out goes to `out`.
@@ -192,41 +201,47 @@ impl<P: Packet + Clone> Bottleneck<P> {
 
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
-        let sent = self.sending.as_ref().map(|(end, _)| *end);
-        [sent, self.ready, self.delay.next(), self.detour.next()].into_iter().flatten().min()
+        [self.sent_at(), self.ready, self.exit.next()].into_iter().flatten().min()
     }
 
     /// No packet comes out before this; `None` if none is inside.
     pub fn next_exit(&self) -> Option<Time> {
-        let free = self.sending.as_ref().map(|(end, _)| *end).or(self.ready);
-        let sent = free.map(|at| at + self.delay.delay());
-        [sent, self.delay.next(), self.detour.next()].into_iter().flatten().min()
+        let sent = self.sent_at().or(self.ready).map(|at| at + self.exit.delay());
+        [sent, self.exit.next()].into_iter().flatten().min()
     }
 
     /// What is in the queue, and nowhere else.
     pub fn queued(&self) -> Backlog {
         self.queue.backlog()
     }
-    /// What is on the serialiser.
-    pub fn sending(&self) -> Bytes {
-        self.sending.as_ref().map_or(Bytes::ZERO, |(_, framed)| framed.len())
+    /// What the transmitter has taken and not sent, or of 802.11 what may have to be sent again.
+    pub fn sending(&self) -> Backlog {
+        match &self.sender {
+            Sender::Several(station) => station.backlog(),
+            Sender::One(_) => self
+                .sending
+                .as_ref()
+                .map_or(Backlog::default(), |(_, framed)| Backlog { bytes: framed.len(), packets: 1 }),
+        }
     }
     /// What is on the delay line.
     pub fn in_flight(&self) -> Backlog {
-        self.in_flight
+        self.exit.in_flight()
     }
     /// The queue's counters.
     pub fn stats(&self) -> &Stats {
         self.queue.stats()
     }
 
-    /// Finishes the transmissions due at or before `now`, and begins those for which a queue that shapes was waited for;
-    /// each frees the serialiser for the next.
+    /// Finishes the transmissions due at or before `now`, and begins those for which the transmitter or a queue that
+    /// shapes was waited for; each frees the transmitter for the next.
     fn transmit(&mut self, now: Time, observer: &mut impl Observer<P>) {
         loop {
             if let Some((end, framed)) = self.sending.take_if(|(end, _)| *end <= now) {
+                // Before the transmitter is used again.
+                let lag = self.lag();
                 self.start(end, observer);
-                self.propagate(framed, end, observer);
+                self.exit.propagate(framed.packet, end, lag, observer);
             } else if let Some(at) = self.ready.take_if(|at| *at <= now) {
                 self.start(at, observer);
             } else {
@@ -235,38 +250,127 @@ impl<P: Packet + Clone> Bottleneck<P> {
         }
     }
 
-    /// Puts the queue's next packet on the free serialiser at `now`.
+    /// Puts the queue's next packet on the transmitter at `now`, if that is free and can take it.
     fn start(&mut self, now: Time, observer: &mut impl Observer<P>) {
+        let Sender::One(transmitter) = &mut self.sender else { return };
         if self.sending.is_some() {
             return;
         }
+        if transmitter.has_times() {
+            let waiting = self.queue.backlog().packets > 0;
+            self.ready = waiting.then(|| transmitter.ready(now));
+            if self.ready != Some(now) {
+                return;
+            }
+        }
+        self.begin(now, observer);
+    }
+}
+
+/// What a hop whose directions share a medium needs: it decides when each sends.
+impl<P: Packet + Clone> Bottleneck<P> {
+    /// `packet` arrives at the queue.
+    pub(crate) fn enqueue(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) {
+        let framed = Framed { packet, overhead: self.overhead };
+        self.queue.enqueue(framed, now, &mut Reporting(observer));
+    }
+    /// Puts the queue's next packet on the transmitter, which is free; false if the queue gives none.
+    pub(crate) fn begin(&mut self, now: Time, observer: &mut impl Observer<P>) -> bool {
+        let taken = self.take(now, observer);
+        let (Some(framed), Sender::One(transmitter)) = (taken, &mut self.sender) else { return false };
+        self.sending = Some((transmitter.send(framed.len(), now), framed));
+        true
+    }
+    /// The last bit of the packet on the transmitter leaves.
+    pub(crate) fn finish(&mut self, observer: &mut impl Observer<P>) {
+        let lag = self.lag();
+        if let Some((end, framed)) = self.sending.take() {
+            self.exit.propagate(framed.packet, end, lag, observer);
+        }
+    }
+    /// When the transmitter takes the next packet, not before `earliest`.
+    pub(crate) fn plan(&mut self, now: Time, earliest: Time) {
+        let waiting = self.sending.is_none() && self.queue.backlog().packets > 0;
+        self.ready = match &mut self.sender {
+            Sender::One(transmitter) if waiting => Some(transmitter.ready(now).max(earliest)),
+            _ => None,
+        };
+    }
+    /// The time of the last bit of the packet on the transmitter.
+    pub(crate) fn sent_at(&self) -> Option<Time> {
+        self.sending.as_ref().map(|(end, _)| *end)
+    }
+    /// When the medium is free of what is on the transmitter.
+    pub(crate) fn clear(&self) -> Time {
+        match (&self.sender, self.sent_at()) {
+            (Sender::One(transmitter), Some(end)) => transmitter.clear(end),
+            _ => Time::ZERO,
+        }
+    }
+    /// When the transmitter takes the next packet, or the queue gives it.
+    pub(crate) const fn ready_at(&self) -> Option<Time> {
+        self.ready
+    }
+    /// What has been sent and comes out.
+    pub(crate) const fn exit(&mut self) -> &mut Exit<P> {
+        &mut self.exit
+    }
+    /// When the next packet comes out of those that have been sent.
+    pub(crate) fn next_out(&self) -> Option<Time> {
+        self.exit.next()
+    }
+    /// Propagation.
+    pub(crate) const fn delay(&self) -> Duration {
+        self.exit.delay()
+    }
+
+    /// An aggregate, for which the medium has been won; the time on the air, or `None` if there is nothing to send.
+    pub(crate) fn aggregate(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Duration> {
+        self.station()?.begin();
+        while self.station()?.has_room() {
+            let Some(framed) = self.take(now, observer) else { break };
+            self.station()?.take(framed);
+        }
+        self.station()?.airtime()
+    }
+    /// The aggregate was sent at `now`; true if it was acknowledged.
+    pub(crate) fn settle(&mut self, collided: bool, now: Time, observer: &mut impl Observer<P>) -> bool {
+        let Sender::Several(station) = &mut self.sender else { return false };
+        let acknowledged = station.finish(collided);
+        while let Some(outcome) = station.release() {
+            match outcome {
+                Outcome::Received(framed) => {
+                    self.exit.propagate(framed.packet, now, Duration::ZERO, observer);
+                }
+                Outcome::Lost(framed) => observer.event(Event::Lost { packet: &framed.packet }, now),
+            }
+        }
+        acknowledged
+    }
+    /// True if the medium is needed for what was not acknowledged.
+    pub(crate) fn must_repeat(&self) -> bool {
+        matches!(&self.sender, Sender::Several(station) if station.is_waiting())
+    }
+
+    fn station(&mut self) -> Option<&mut Station<P>> {
+        match &mut self.sender {
+            Sender::Several(station) => Some(station),
+            Sender::One(_) => None,
+        }
+    }
+    fn lag(&self) -> Duration {
+        match &self.sender {
+            Sender::One(transmitter) => transmitter.lag(),
+            Sender::Several(_) => Duration::ZERO,
+        }
+    }
+    /// The queue's next packet; without one, when to ask again.
+    fn take(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Framed<P>> {
         let taken = self.queue.dequeue(now, &mut Reporting(observer));
         self.ready = if taken.is_none() { self.queue.next_ready(now) } else { None };
-        let Some((framed, sojourn)) = taken else { return };
+        let (framed, sojourn) = taken?;
         let backlog = self.queue.backlog();
         observer.event(Event::Dequeued { packet: &framed.packet, sojourn, backlog }, now);
-        self.sending = Some((self.serializer.send(framed.len(), now), framed));
-    }
-
-    /// The packet's last bit left at `now`.
-    fn propagate(&mut self, framed: Framed<P>, now: Time, observer: &mut impl Observer<P>) {
-        let fate = self.impairment.draw();
-        let packet = framed.packet;
-        if fate.lost {
-            observer.event(Event::Lost { packet: &packet }, now);
-            return;
-        }
-        if fate.duplicated {
-            observer.event(Event::Duplicated { packet: &packet }, now);
-            self.launch(packet.clone(), fate.held_back, now);
-        }
-        self.launch(packet, fate.held_back, now);
-    }
-
-    fn launch(&mut self, packet: P, held_back: bool, now: Time) {
-        self.in_flight.packets += 1;
-        self.in_flight.bytes += packet.len() + self.overhead;
-        let line = if held_back { &mut self.detour } else { &mut self.delay };
-        line.push(packet, now);
+        Some(framed)
     }
 }

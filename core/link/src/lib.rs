@@ -1,6 +1,9 @@
 //! Links: serialisation at a rate, propagation, impairments. A [`Bottleneck`] is a queue discipline and then a link; a
 //! [`Line`] is any number of them in a row, both ways.
 //!
+//! Links differ in what takes packets from the queue, see [`TransmitterParams`]: at a fixed rate, as a [`Trace`] says,
+//! with a [boost](BoostParams), as [mobile](CellularParams) or [802.11](WifiParams) radio does.
+//!
 //! Everything happens at its own time, not when the host looks: a host that wakes late and calls `advance(now)` gets
 //! the departures, and the queue discipline sees the dequeue times, that it would have had by waking on the nanosecond.
 #![no_std]
@@ -8,14 +11,28 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod boost;
 mod bottleneck;
+mod cellular;
 mod delay;
+mod exit;
+mod hop;
 mod impairment;
 mod line;
+mod medium;
 mod serializer;
+mod trace;
+mod transmitter;
+pub mod wifi;
 
+pub use boost::BoostParams;
 pub use bottleneck::{Bottleneck, BottleneckParams, Event, Observer};
+pub use cellular::{CellularParams, CellularRate, OutageParams};
 pub use delay::DelayLine;
-pub use impairment::{Fate, Impairment, ImpairmentParams};
+pub use hop::HopParams;
+pub use impairment::{BurstParams, Fate, Impairment, ImpairmentParams};
 pub use line::{Direction, Line, Place, Router, Verdict};
 pub use serializer::Serializer;
+pub use trace::{OpportunityTrace, RateTrace, Trace, TraceError};
+pub use transmitter::TransmitterParams;
+pub use wifi::{AggregateLimits, WifiParams};

@@ -1,5 +1,6 @@
 //! Bottlenecks in a row, both ways, with a router after each.
-use crate::bottleneck::{Bottleneck, BottleneckParams, Event, Observer};
+use crate::bottleneck::{Bottleneck, Event};
+use crate::hop::{Hop, HopParams, Watch};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_qdisc::Packet;
@@ -67,15 +68,6 @@ impl<P> Router<P> for () {
     }
 }
 
-/// A router as observer of one of its bottlenecks.
-struct At<'a, R>(Place, &'a mut R);
-
-impl<P, R: Router<P>> Observer<P> for At<'_, R> {
-    fn event(&mut self, event: Event<'_, P>, now: Time) {
-        self.1.event(self.0, event, now);
-    }
-}
-
 /// The host's side of `advance`.
 struct Host<'a, R, F> {
     router: &'a mut R,
@@ -93,8 +85,7 @@ struct Host<'a, R, F> {
 /// Events of all hops happen in the order of time; at the same time the hop nearer to the user comes first, up before
 /// down, and packets that [`Line::enter`] come last.
 pub struct Line<P> {
-    /// Up and down of each hop.
-    hops: Vec<[Bottleneck<P>; 2]>,
+    hops: Vec<Hop<P>>,
     /// The next event of each bottleneck, [`Time::MAX`] if none: asking all of them at each event would cost most.
     due: Vec<[Time; 2]>,
     /// From the end of each link, the least propagation to either end of the line.
@@ -104,20 +95,17 @@ pub struct Line<P> {
 }
 
 impl<P: Packet + Clone> Line<P> {
-    /// An empty line of hops, each given as its parameters up and down, beginning at the user.
+    /// An empty line of hops, beginning at the user; a hop of full duplex may be given as its parameters up and down.
     ///
     /// # Panics
-    /// If a rate is zero.
-    pub fn new<'a>(
-        hops: impl IntoIterator<Item = (&'a BottleneckParams, &'a BottleneckParams)>,
-        seed: u64,
-    ) -> Self {
+    /// If a rate is zero, or if only one direction of a hop is 802.11.
+    pub fn new<'a>(hops: impl IntoIterator<Item = impl Into<HopParams<'a>>>, seed: u64) -> Self {
         let mut seeds = Rng::stream(seed, "line");
-        let mut build = |params| Bottleneck::new(params, seeds.next_u64());
-        let (params, hops): (Vec<_>, Vec<_>) =
-            hops.into_iter().map(|(up, down)| ([up.delay, down.delay], [build(up), build(down)])).unzip();
+        let mut build =
+            |params: HopParams<'_>| ([params.up.delay, params.down.delay], Hop::new(params, &mut seeds));
+        let (delays, hops): (Vec<_>, Vec<_>) = hops.into_iter().map(|hop| build(hop.into())).unzip();
         let due = hops.iter().map(|_| [Time::MAX; 2]).collect();
-        Line { hops, due, onward: onward(&params), entering: VecDeque::new() }
+        Line { hops, due, onward: onward(&delays), entering: VecDeque::new() }
     }
 
     /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
@@ -152,9 +140,9 @@ impl<P: Packet + Clone> Line<P> {
     /// what happens inside until then happens at its own time in whichever `advance` comes next.
     pub fn next_exit(&self) -> Option<Time> {
         let entering = self.entering.front().map(|(time, ..)| *time);
-        let links = self.hops.iter().zip(&self.onward);
-        let directions = links.flat_map(|(link, onward)| link.iter().zip(onward));
-        let inside = directions.filter_map(|(bottleneck, onward)| Some(bottleneck.next_exit()? + *onward));
+        let hops = self.hops.iter().zip(&self.onward);
+        let sides = hops.flat_map(|(hop, onward)| onward.iter().enumerate().map(move |on| (hop, on)));
+        let inside = sides.filter_map(|(hop, (side, onward))| Some(hop.next_exit(side)? + *onward));
         inside.chain(entering).min()
     }
 
@@ -163,7 +151,7 @@ impl<P: Packet + Clone> Line<P> {
     /// # Panics
     /// If the line has no such hop.
     pub fn bottleneck(&self, place: Place) -> &Bottleneck<P> {
-        &self.hops[place.hop][place.direction.index()]
+        self.hops[place.hop].side(place.direction.index())
     }
 
     /// The number of hops.
@@ -202,9 +190,8 @@ impl<P: Packet + Clone> Line<P> {
         host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
     ) {
         let side = place.direction.index();
-        let bottleneck = &mut self.hops[place.hop][side];
-        let polled = bottleneck.poll(now, &mut At(place, host.router));
-        self.due[place.hop][side] = bottleneck.next_event().unwrap_or(Time::MAX);
+        let polled = self.hops[place.hop].poll(side, now, &mut Watch { hop: place.hop, router: host.router });
+        self.look(place.hop, side);
         let Some((packet, time)) = polled else { return };
         match (place.direction, place.hop.checked_sub(1)) {
             (Direction::Up, _) => self.reach(place, packet, time, host),
@@ -248,10 +235,18 @@ impl<P: Packet + Clone> Line<P> {
         now: Time,
         host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
     ) {
-        let (place, side) = (Place { hop, direction }, direction.index());
         let Some(link) = self.hops.get_mut(hop) else { return (host.out)(direction, packet, now) };
-        link[side].arrive(packet, now, &mut At(place, host.router));
-        self.due[hop][side] = link[side].next_event().unwrap_or(Time::MAX);
+        link.arrive(direction.index(), packet, now, &mut Watch { hop, router: host.router });
+        self.look(hop, direction.index());
+    }
+
+    /// Something has happened at `side` of a hop: what is due there next.
+    fn look(&mut self, hop: usize, side: usize) {
+        let due = |side| self.hops[hop].next_event(side).unwrap_or(Time::MAX);
+        self.due[hop][side] = due(side);
+        if self.hops[hop].is_shared() {
+            self.due[hop][1 - side] = due(1 - side);
+        }
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Serializer {
 }
 
 impl Serializer {
+    /// Takes no time.
+    pub(crate) const IDEAL: Serializer = Serializer { rate: None, free_at: Time::ZERO, remainder: 0 };
+
     /// An idle transmitter; `None` is one that takes no time.
     ///
     /// # Panics

@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
-use fathom_link::{BottleneckParams, ImpairmentParams};
+use fathom_link::{BottleneckParams, ImpairmentParams, TransmitterParams};
 use fathom_qdisc::{DropFrom, FifoParams, Limit, Spec};
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 use serde::Deserialize;
@@ -194,7 +194,7 @@ fn claim(claim: ClaimFile) -> Result<Claim, Fault> {
 
 fn hop(hop: Hop) -> Result<HopPlan, Fault> {
     check_word("name", hop.name.get_ref(), MAX_NAME).map_err(|what| Fault(hop.name.span(), what))?;
-    Ok(HopPlan { name: hop.name.into_inner(), up: side(hop.up)?, down: side(hop.down)? })
+    Ok(HopPlan { name: hop.name.into_inner(), up: side(hop.up)?, down: side(hop.down)?, half_duplex: false })
 }
 
 fn side(side: Spanned<Side>) -> Result<BottleneckParams, Fault> {
@@ -205,13 +205,14 @@ fn side(side: Spanned<Side>) -> Result<BottleneckParams, Fault> {
         duplicate: ratio(side.duplicate),
         reorder: ratio(side.reorder),
         reorder_delay: side.reorder_delay.map_or(Duration::ZERO, |given| given.0),
+        burst: None,
     };
     if (impairment.reorder.0 > 0.0) != (impairment.reorder_delay > Duration::ZERO) {
         let what = "reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")";
         return Err(Fault(span, what.to_string()));
     }
     Ok(BottleneckParams {
-        rate: side.rate.map(|given| given.0),
+        transmitter: TransmitterParams::Fixed(side.rate.map(|given| given.0)),
         delay: side.delay.0,
         queue: side.queue.map_or(DEFAULT_QUEUE, |given| given.0),
         overhead: side.overhead.map_or(DEFAULT_OVERHEAD, |given| given.0),

@@ -3,7 +3,7 @@ use crate::Claim;
 use crate::work::{RunPlan, WorkPlan};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_link::{BottleneckParams, Line};
+use fathom_link::{BottleneckParams, HopParams, Line};
 use fathom_qdisc::Packet;
 use fathom_units::Duration;
 
@@ -49,6 +49,14 @@ pub struct HopPlan {
     pub up: BottleneckParams,
     /// To the user.
     pub down: BottleneckParams,
+    /// Only one direction at a time can send.
+    pub half_duplex: bool,
+}
+
+impl<'a> From<&'a HopPlan> for HopParams<'a> {
+    fn from(hop: &'a HopPlan) -> Self {
+        HopParams { up: &hop.up, down: &hop.down, half_duplex: hop.half_duplex }
+    }
 }
 
 /// Bulk TCP transfers.
@@ -92,7 +100,7 @@ impl LatencyRange {
 impl Plan {
     /// The line, empty. All its chance comes from `seed`.
     pub fn to_line<P: Packet + Clone>(&self, seed: u64) -> Line<P> {
-        Line::new(self.line.hops.iter().map(|hop| (&hop.up, &hop.down)), seed)
+        Line::new(&self.line.hops, seed)
     }
 }
 

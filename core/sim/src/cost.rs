@@ -13,7 +13,7 @@ const UNLIMITED: Rate = Rate::from_bits_per_second(10_000_000_000);
 /// The most packets that `plan` can send through its line: both ways full for the whole load. Most send fewer.
 pub fn packets(plan: &Plan) -> f64 {
     let narrowest = |side: fn(&fathom_scenario::HopPlan) -> &BottleneckParams| {
-        let rates = plan.line.hops.iter().filter_map(|hop| side(hop).rate);
+        let rates = plan.line.hops.iter().filter_map(|hop| side(hop).nominal_rate());
         rates.min().unwrap_or(UNLIMITED).as_bits_per_second() as f64
     };
     let both = narrowest(|hop| &hop.up) + narrowest(|hop| &hop.down);

@@ -124,7 +124,7 @@ impl Net {
             (0..self.line.len()).flat_map(|hop| DIRECTIONS.map(|direction| Place { hop, direction }));
         let held = places.map(|place| {
             let bottleneck = self.line.bottleneck(place);
-            let sending = u64::from(bottleneck.sending() > Bytes::ZERO);
+            let sending = bottleneck.sending().packets;
             bottleneck.queued().packets + sending + bottleneck.in_flight().packets
         });
         held.sum()

@@ -60,7 +60,7 @@ impl Record {
         let places = plan.hops.iter().enumerate().flat_map(|(hop, named)| {
             let sides = DIRECTIONS.into_iter().zip([&named.up, &named.down]);
             // In the others nothing can wait.
-            let waiting = sides.filter(|(_, params)| params.rate.is_some());
+            let waiting = sides.filter(|(_, params)| params.nominal_rate().is_some());
             waiting.map(move |(direction, _)| QueueSeries::new(Place { hop, direction }, &named.name))
         });
         let goodput = [Direction::Up, Direction::Down].map(|direction| Goodput {

@@ -226,7 +226,7 @@ fn lateness(source: &Source, key: SeriesKey) -> Series {
 fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<String, String> {
     let queues = plan.line.hops.iter().map(|hop| {
         let rate = |side: &fathom_link::BottleneckParams| {
-            side.rate.map_or("unlimited".to_owned(), |r| r.to_string())
+            side.nominal_rate().map_or("unlimited".to_owned(), |r| r.to_string())
         };
         alloc::format!("{} {}/{}", hop.name, rate(&hop.up), rate(&hop.down))
     });

@@ -89,8 +89,8 @@ pub(crate) fn run(setup: Setup) -> Result<LabReport, LabError> {
 
 /// The fastest direction, each as fast as its slowest link; `None` if nothing limits it.
 fn fastest(plan: &LinePlan) -> Option<Rate> {
-    let up = plan.hops.iter().filter_map(|hop| hop.up.rate).min();
-    let down = plan.hops.iter().filter_map(|hop| hop.down.rate).min();
+    let up = plan.hops.iter().filter_map(|hop| hop.up.nominal_rate()).min();
+    let down = plan.hops.iter().filter_map(|hop| hop.down.nominal_rate()).min();
     up.zip(down).map(|(up, down)| up.max(down))
 }
 
@@ -117,7 +117,7 @@ impl Engine {
         let hops = setup.plan.hops.len();
         let now = setup.clock.now();
         Engine {
-            line: Line::new(setup.plan.hops.iter().map(|hop| (&hop.up, &hop.down)), setup.seed),
+            line: Line::new(&setup.plan.hops, setup.seed),
             routers: Routers::new((0..hops).map(address::router).collect(), pool.clone()),
             truth: Truth::new(&setup.plan, setup.sample_interval, now),
             block: vec![0; BLOCK_BYTES],

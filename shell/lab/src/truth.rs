@@ -31,7 +31,7 @@ impl Truth {
         let places = plan.hops.iter().enumerate().flat_map(|(hop, named)| {
             let directions =
                 [(fathom_link::Direction::Up, &named.up), (fathom_link::Direction::Down, &named.down)];
-            let waiting = directions.into_iter().filter(|(_, params)| params.rate.is_some());
+            let waiting = directions.into_iter().filter(|(_, params)| params.nominal_rate().is_some());
             waiting.map(move |(direction, _)| Probe::new(Place { hop, direction }, &named.name))
         });
         Truth { probes: places.collect(), interval, next: start }

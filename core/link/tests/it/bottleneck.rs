@@ -34,7 +34,7 @@ fn each_part_counts_its_own_bytes() {
     let params = BottleneckParams { overhead: Bytes(14), ..link(Some("12mbit"), "10ms", "fifo limit 9p") };
     let mut line = Bottleneck::new(&params, 1);
     (0..3).for_each(|id| line.arrive(packet(id, 1486), at("0ms"), &mut ()));
-    let state = |b: &Bottleneck<TestPacket>| (b.queued(), b.sending(), b.in_flight());
+    let state = |b: &Bottleneck<TestPacket>| (b.queued(), b.sending().bytes, b.in_flight());
     let backlog = |packets| Backlog { bytes: Bytes(packets * 1500), packets };
     assert_eq!(state(&line), (backlog(2), Bytes(1500), backlog(0)));
     advance(&mut line, at("1.5ms"), &mut Log::default());

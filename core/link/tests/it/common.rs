@@ -1,5 +1,5 @@
 //! A packet, parameters and a host for tests.
-use fathom_link::{Bottleneck, BottleneckParams, Event, ImpairmentParams, Observer};
+use fathom_link::{Bottleneck, BottleneckParams, Event, ImpairmentParams, Observer, TransmitterParams};
 use fathom_qdisc::{Ecn, Packet};
 use fathom_units::{Bytes, Duration, Rate, Time};
 
@@ -32,7 +32,7 @@ pub(crate) fn packet(id: u64, len: u64) -> TestPacket {
 /// A link of whole packets: no overhead, no impairment.
 pub(crate) fn link(rate: Option<&str>, delay: &str, queue: &str) -> BottleneckParams {
     BottleneckParams {
-        rate: rate.map(|rate| rate.parse::<Rate>().unwrap()),
+        transmitter: TransmitterParams::Fixed(rate.map(|rate| rate.parse::<Rate>().unwrap())),
         delay: delay.parse().unwrap(),
         queue: queue.parse().unwrap(),
         overhead: Bytes::ZERO,

@@ -27,6 +27,7 @@ fn params(spec: &str) -> BottleneckParams {
         duplicate: Ratio(0.02),
         reorder: Ratio(0.05),
         reorder_delay: Duration::from_millis(3),
+        ..ImpairmentParams::default()
     };
     BottleneckParams { impairment, overhead: Bytes(14), ..link(Some("7mbit"), "4ms", spec) }
 }

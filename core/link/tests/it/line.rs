@@ -1,6 +1,6 @@
 //! Hops in a row: the way of packets and answers, and the order of events.
 use crate::common::{TestPacket, at, link, packet, words};
-use fathom_link::{BottleneckParams, Direction, Event, Line, Place, Router, Verdict};
+use fathom_link::{BottleneckParams, Direction, Event, HopParams, Line, Place, Router, Verdict};
 use fathom_units::{Duration, Rng, Time};
 
 /// Routers that count down the TTL and answer when it ends; the answer has the number 1000 + hop.
@@ -103,7 +103,7 @@ fn a_router_may_say_nothing() {
 
 #[test]
 fn without_hops_user_and_server_are_one() {
-    let mut line = Line::<TestPacket>::new([], 1);
+    let mut line = Line::<TestPacket>::new([] as [HopParams<'_>; 0], 1);
     line.enter(Direction::Up, packet(1, 1500), at("1ms"));
     line.enter(Direction::Down, packet(2, 1500), at("2ms"));
     let out = advance(&mut line, at("2ms"), &mut Routers::default());

@@ -70,14 +70,14 @@ fn idle_latency_follows_from_delays() {
 fn full(plan: &Plan) -> Duration {
     let load = plan.load.as_ref().unwrap();
     let sides = plan.line.hops.iter().map(|hop| if load.up_flows > 0 { &hop.up } else { &hop.down });
-    let slowest = sides.min_by_key(|side| side.rate).unwrap();
+    let slowest = sides.min_by_key(|side| side.nominal_rate()).unwrap();
     let Spec::Fifo(params) = slowest.queue else { panic!("{}: bloat needs a fifo", plan.name) };
     let bytes = match params.limit {
         Limit::Bytes(bytes) => bytes,
         Limit::Packets(packets) => Bytes(packets * 1514),
         Limit::Sojourn(_) => panic!("{}: not a buffer of its time", plan.name),
     };
-    slowest.rate.unwrap().serialization_time(bytes) + plan.line.propagation()
+    slowest.nominal_rate().unwrap().serialization_time(bytes) + plan.line.propagation()
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_good_file_is_read_in_full() {
     let plan = parse(GOOD, "home.toml").unwrap();
     assert_eq!((plan.name.as_str(), plan.line.hops.len()), ("home", 1));
     let hop = &plan.line.hops[0];
-    assert_eq!(hop.up.rate.unwrap().as_bits_per_second(), 3_000_000);
+    assert_eq!(hop.up.nominal_rate().unwrap().as_bits_per_second(), 3_000_000);
     assert_eq!(hop.up.queue.to_string(), "fifo limit 375000b");
     assert_eq!(hop.down.impairment.loss, Ratio(0.01));
     // Defaults: tc's length of a packet, Linux's queue.

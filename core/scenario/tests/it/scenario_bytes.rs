@@ -9,7 +9,7 @@ pub(crate) fn check(data: &[u8]) {
             assert!((1..=fathom_scenario::MAX_HOPS).contains(&plan.line.hops.len()));
             let sides = plan.line.hops.iter().flat_map(|hop| [&hop.up, &hop.down]);
             for side in sides {
-                assert!(side.rate.is_none_or(|rate| rate.as_bits_per_second() > 0));
+                assert!(side.nominal_rate().is_none_or(|rate| rate.as_bits_per_second() > 0));
                 assert!(side.delay <= Duration::from_secs(3600));
             }
         }

@@ -12,7 +12,7 @@ fn values_reach_their_place() {
     let text =
         with(&["hop.cable-modem.up.rate=5mbit", "hop.0.down.queue=fq_codel", "load.up_flows=4"]).unwrap();
     let plan = parse(&text, "x.toml").unwrap();
-    assert_eq!(plan.line.hops[1].up.rate, Some(Rate::from_bits_per_second(5_000_000)));
+    assert_eq!(plan.line.hops[1].up.nominal_rate(), Some(Rate::from_bits_per_second(5_000_000)));
     assert!(plan.line.hops[0].down.queue.to_string().starts_with("fq_codel"));
     assert_eq!(plan.load.unwrap().up_flows, 4);
 }

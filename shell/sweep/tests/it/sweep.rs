@@ -27,7 +27,7 @@ fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         notes: Vec::new(),
     };
     let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));
-    let rate = plan.line.hops.iter().filter_map(|hop| hop.up.rate).min().unwrap();
+    let rate = plan.line.hops.iter().filter_map(|hop| hop.up.nominal_rate()).min().unwrap();
     let value = rate.as_bits_per_second() as f64 / 1e6 + seed as f64;
     series.push(Observation { at: Time::ZERO, value: Value::Observed(value) });
     run.series.push(series);

@@ -1,0 +1,183 @@
+//! The distributed coordination function: who sends next.
+use super::timing::{DIFS, SLOT};
+use super::{WifiParams, exchange};
+use alloc::vec::Vec;
+use fathom_units::{Bytes, Duration, Rng, Time};
+
+/// aCWmin and aCWmax of OFDM, table 17-21: a backoff is uniform in 0..=CW slots.
+const CW_MIN: u64 = 15;
+const CW_MAX: u64 = 1023;
+/// What the other stations send, in packets of a full MTU.
+const STATION_PACKET: Bytes = Bytes(1500);
+/// While nobody on the hop has anything to send, the other stations' last second decides: backoffs are forgotten in
+/// some milliseconds.
+const REMEMBERED: Duration = Duration::from_secs(1);
+/// The hop's two sides.
+const SIDES: usize = 2;
+
+/// All stations that contend for a medium: the hop's two sides, then others that always have something to send.
+pub(crate) struct Contention {
+    contenders: Vec<Contender>,
+    /// Of another station's transmission.
+    station_airtime: Duration,
+    /// The medium is idle since then, or will be.
+    idle_from: Time,
+    exchange: Option<Exchange>,
+    rng: Rng,
+}
+
+struct Contender {
+    /// Slots left when the medium became idle.
+    slots: u64,
+    window: u64,
+    failures: u8,
+    /// Since when it has something to send.
+    since: Option<Time>,
+}
+
+/// A transmission of one of the hop's sides, or of both.
+struct Exchange {
+    end: Time,
+    sides: [bool; SIDES],
+    collided: bool,
+}
+
+/// Who has won the medium.
+pub(crate) struct Access {
+    pub(crate) sides: [bool; SIDES],
+    others: usize,
+}
+
+impl Contention {
+    /// As one side of the hop sees it; both see the same.
+    pub(crate) fn new(params: &WifiParams, mut rng: Rng) -> Self {
+        let packets = usize::from(params.aggregate.packets.max(1));
+        let station_airtime = exchange(fitting(params, packets), params.station_phy);
+        let contender = |at| Contender {
+            slots: if at < SIDES { 0 } else { rng.below(CW_MIN + 1) },
+            window: CW_MIN,
+            failures: 0,
+            since: (at >= SIDES).then_some(Time::ZERO),
+        };
+        let contenders = (0..SIDES + usize::from(params.stations)).map(contender).collect();
+        Contention { contenders, station_airtime, idle_from: Time::ZERO, exchange: None, rng }
+    }
+
+    /// `side` has something to send from `now` on.
+    pub(crate) fn want(&mut self, side: usize, now: Time) {
+        if self.contenders[side].since.is_some() {
+            return;
+        }
+        if !self.is_wanted() && self.exchange.is_none() {
+            self.catch_up(now);
+        }
+        if now < self.idle_from && self.contenders[side].slots == 0 {
+            self.contenders[side].slots = self.rng.below(self.contenders[side].window + 1);
+        }
+        self.contenders[side].since = Some(now);
+    }
+    /// `side` has nothing to send any more.
+    pub(crate) fn leave(&mut self, side: usize) {
+        self.contenders[side].since = None;
+    }
+
+    /// When someone sends next; `None` while one of the hop's sides sends, or if none has something to send.
+    pub(crate) fn next_access(&self) -> Option<Time> {
+        (self.exchange.is_none() && self.is_wanted()).then(|| self.first()).flatten()
+    }
+    /// When the transmission of the hop's sides ends.
+    pub(crate) fn exchange_end(&self) -> Option<Time> {
+        self.exchange.as_ref().map(|exchange| exchange.end)
+    }
+
+    /// The medium is taken at `now`, which is [`Self::next_access`]. All others' backoffs stop.
+    pub(crate) fn access(&mut self, now: Time) -> Access {
+        let idle = self.idle_from + DIFS;
+        let passed = now.saturating_since(idle).as_nanos() / SLOT.as_nanos();
+        let mut access = Access { sides: [false; SIDES], others: 0 };
+        for (at, contender) in self.contenders.iter_mut().enumerate() {
+            let won = contender.ready(idle) == Some(now);
+            contender.slots = if won { 0 } else { contender.slots.saturating_sub(passed) };
+            match access.sides.get_mut(at) {
+                Some(side) => *side = won,
+                None => access.others += usize::from(won),
+            }
+        }
+        access
+    }
+
+    /// Those who have won send, the hop's sides for so long. `sides` of `None` have nothing to send after all.
+    pub(crate) fn begin(&mut self, access: &Access, sides: [Option<Duration>; SIDES], now: Time) {
+        let own = sides.iter().flatten().count();
+        let collided = own + access.others > 1;
+        let others = (access.others > 0).then_some(self.station_airtime);
+        let Some(longest) = sides.into_iter().chain([others]).flatten().max() else { return };
+        // The winners among the others are those without slots left.
+        for at in SIDES..self.contenders.len() {
+            if access.others > 0 && self.contenders[at].slots == 0 {
+                self.settle(at, !collided);
+            }
+        }
+        self.idle_from = now + longest;
+        if own > 0 {
+            let sides = sides.map(|side| side.is_some());
+            self.exchange = Some(Exchange { end: self.idle_from, sides, collided });
+        }
+    }
+
+    /// The transmission of the hop's sides is over: which they were, and whether it collided.
+    pub(crate) fn end(&mut self) -> Option<([bool; SIDES], bool)> {
+        self.exchange.take().map(|exchange| (exchange.sides, exchange.collided))
+    }
+
+    /// A transmission of the contender `at` was acknowledged or not: the next backoff.
+    pub(crate) fn settle(&mut self, at: usize, acknowledged: bool) {
+        let contender = &mut self.contenders[at];
+        contender.failures = if acknowledged { 0 } else { contender.failures + 1 };
+        if acknowledged || contender.failures >= WifiParams::MAX_ATTEMPTS {
+            (contender.failures, contender.window) = (0, CW_MIN);
+        } else {
+            contender.window = (2 * contender.window + 1).min(CW_MAX);
+        }
+        contender.slots = self.rng.below(contender.window + 1);
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.contenders[..SIDES].iter().any(|side| side.since.is_some())
+    }
+    fn first(&self) -> Option<Time> {
+        let idle = self.idle_from + DIFS;
+        self.contenders.iter().filter_map(|contender| contender.ready(idle)).min()
+    }
+    /// What the other stations did until `now`.
+    fn catch_up(&mut self, now: Time) {
+        if self.contenders.len() == SIDES {
+            return;
+        }
+        self.idle_from = self.idle_from.max(now.saturating_sub(REMEMBERED));
+        while let Some(next) = self.first().filter(|next| *next < now) {
+            let access = self.access(next);
+            self.begin(&access, [None; SIDES], next);
+        }
+    }
+}
+
+impl Contender {
+    /// When it sends, if the medium is idle for DIFS from `idle` on and nobody is faster.
+    fn ready(&self, idle: Time) -> Option<Time> {
+        let backoff = idle + SLOT * self.slots;
+        self.since.map(|since| backoff.max(since))
+    }
+}
+
+/// So many full packets as an aggregate of the other stations holds.
+fn fitting(params: &WifiParams, packets: usize) -> impl Iterator<Item = Bytes> {
+    let limits = params.aggregate;
+    let fits = |count: &usize| {
+        let bytes = super::timing::subframe(STATION_PACKET) * *count as u64;
+        let airtime = super::timing::of_psdu(bytes, params.station_phy);
+        *count == 1 || (Bytes(bytes) <= limits.bytes && airtime <= limits.airtime)
+    };
+    let count = (1..=packets).rev().find(fits).unwrap_or(1);
+    core::iter::repeat_n(STATION_PACKET, count)
+}
