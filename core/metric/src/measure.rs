@@ -16,6 +16,7 @@ use fathom_units::{Duration, Time};
 /// udp_rtt_s reaches 1
 /// ```
 /// Without `flow` the series of all flows are taken together, and a series of the whole direction, where there is one, alone.
+/// `first` and `last` of several series are added up: they are of counters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measure {
     metric: Metric,
@@ -84,6 +85,9 @@ impl Measure {
             let means = series.iter().filter_map(|s| sample(s, window).mean_of_observed());
             return jain_index(means.collect::<Vec<_>>());
         }
+        if matches!(self.statistic, Statistic::First | Statistic::Last) {
+            return self.statistic.summed(&series, window);
+        }
         let mut observations: Vec<(Time, Value)> =
             series.iter().flat_map(|s| s.between(window.0, window.1)).map(|o| (o.at, o.value)).collect();
         observations.sort_by_key(|(at, _)| *at);
@@ -142,6 +146,14 @@ const fn pair(value: Value) -> (f64, bool) {
 }
 
 impl Statistic {
+    /// The first or last value of each series, added up: what counters of several queues or flows come to.
+    fn summed(self, series: &[&Series], (from, to): (Time, Time)) -> Option<f64> {
+        let of = |series: &&Series| {
+            let mut values = series.between(from, to).map(|o| pair(o.value).0);
+            if self == Statistic::First { values.next() } else { values.last() }
+        };
+        series.iter().filter_map(of).reduce(|sum, value| sum + value)
+    }
     /// Of observations in the order of time, in a window that begins at `start`.
     fn of(self, observations: &[(Time, Value)], start: Time) -> Option<f64> {
         let all = Sample::new(observations.iter().map(|(_, value)| pair(*value)));
@@ -151,15 +163,13 @@ impl Statistic {
             Statistic::Max => observed.last().copied(),
             Statistic::Mean => all.mean_of_observed(),
             Statistic::Percentile(p) => all.percentile(p).map(|b| b.value),
-            Statistic::First => observations.first().map(|(_, value)| pair(*value).0),
-            Statistic::Last => observations.last().map(|(_, value)| pair(*value).0),
             Statistic::Sum => (!all.is_empty()).then(|| observed.iter().sum()),
             Statistic::Count => Some(observations.len() as f64),
             Statistic::Lost => {
                 let censored = observations.len() - observed.len();
                 (!all.is_empty()).then(|| censored as f64 / observations.len() as f64)
             }
-            Statistic::Jain => None,
+            Statistic::Jain | Statistic::First | Statistic::Last => None,
             Statistic::Reaches(level) => {
                 let first = observations.iter().find(|(_, value)| pair(*value).0 >= level)?;
                 Some((first.0 - start).as_secs_f64())

@@ -254,7 +254,7 @@ pub(crate) struct SimArgs {
 }
 
 /// Changes of a scenario from the command line.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Args, Debug, Clone, Default, PartialEq)]
 pub(crate) struct ChangeArgs {
     /// Replace every bottleneck queue by this one, as in `fq_codel` or `fifo limit 100ms`
     #[arg(long, value_name = "QUEUE")]

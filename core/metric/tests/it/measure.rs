@@ -23,6 +23,10 @@ fn run() -> Run {
         load: None,
     };
     let goodput = |flow| SeriesKey { flow, ..SeriesKey::directed(Metric::Goodput, Direction::Up) };
+    let drops = |hop: &str| SeriesKey {
+        scope: Some(hop.into()),
+        ..SeriesKey::directed(Metric::QueueDrops, Direction::Up)
+    };
     Run {
         schema_version: fathom_metric::SCHEMA_VERSION,
         tool_version: String::new(),
@@ -37,6 +41,8 @@ fn run() -> Run {
                 SeriesKey::of(Metric::UdpRtt),
                 &[(1, 0.02), (2, 0.03), (3, 0.01), (11, 0.5), (12, 1.1), (13, -2.0), (14, 0.9)],
             ),
+            series(drops("router"), &[(2, 1.0), (11, 3.0)]),
+            series(drops("modem"), &[(12, 9.0)]),
             series(goodput(None), &[(11, 3e6), (12, 5e6)]),
             series(goodput(Some(0)), &[(11, 1e6), (12, 1e6)]),
             series(goodput(Some(1)), &[(11, 2e6), (12, 4e6)]),
@@ -65,6 +71,9 @@ fn numbers() {
         ("goodput_bits_per_second up mean", Some(4e6)),
         ("goodput_bits_per_second down mean", None),
         ("goodput_bits_per_second up flow 1 sum", Some(6e6)),
+        ("queue_drops_packets last", Some(12.0)),
+        ("queue_drops_packets last from 12s", Some(9.0)),
+        ("queue_drops_packets scope modem last", Some(9.0)),
         // Means 1 and 3: 16 / (2 * 10).
         ("goodput_bits_per_second up jain", Some(0.8)),
     ];

@@ -58,7 +58,8 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 
 /// The queue in front of the slowest uplink, in words.
 fn bottleneck_queue(line: &LinePlan) -> String {
-    let slowest = line.hops.iter().filter(|h| h.up.nominal_rate().is_some()).min_by_key(|h| h.up.nominal_rate());
+    let slowest =
+        line.hops.iter().filter(|h| h.up.nominal_rate().is_some()).min_by_key(|h| h.up.nominal_rate());
     slowest.map_or_else(|| "no limit".to_owned(), |hop| hop.up.queue.to_string())
 }
 

@@ -1,5 +1,5 @@
 //! `fathom sim`: a scenario in virtual time.
-use crate::args::{SimAction, SimArgs, When};
+use crate::args::{ChangeArgs, SimAction, SimArgs, When};
 use crate::command::{counterfactual, gallery, sweep, vs_lab};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{line, result, terminal};
@@ -29,7 +29,8 @@ pub(crate) fn run(args: &SimArgs, when: When) -> Outcome {
     let simulated = simulate(&plan, args.seed);
     terminal::note(&told(&simulated, clock.now().as_secs_f64()));
     let exit = result::deliver(&simulated.run, &args.output, when)?;
-    if !args.output.json {
+    // What a source says holds for the scenario as it stands in the file.
+    if !args.output.json && args.change == ChangeArgs::default() {
         show_claims(&plan, &simulated.run, when)?;
     }
     Ok(exit)

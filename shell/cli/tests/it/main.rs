@@ -7,3 +7,4 @@ mod kernel;
 mod lab;
 mod pipeline;
 mod program;
+mod sim;

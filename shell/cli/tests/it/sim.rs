@@ -59,7 +59,8 @@ fn the_line_of_a_result_with_another_queue() {
     run(&["sim", &scenario, "-o", &json]);
     let ran = run(&["sim", "--from", &json, "--with", "cake@95%"]);
     told(&ran, 0, &["fitted up: 3", "a buffer of 3", "cake@95%"]);
-    for (with, word) in [("cake@0%", "1% to 100%"), ("cak", "unknown queue discipline"), ("cake@x", "share")] {
+    for (with, word) in [("cake@0%", "1% to 100%"), ("cak", "unknown queue discipline"), ("cake@x", "share")]
+    {
         told(&run(&["sim", "--from", &json, "--with", with]), 2, &[with, word]);
     }
     told(&run(&["sim", "--from", "/no/such.json"]), 2, &["/no/such.json"]);
@@ -129,7 +130,8 @@ fn what_a_simulation_refuses() {
 fn every_claim_of_the_gallery_comes_out() {
     let folder = scratch().join("gallery").display().to_string();
     let ran = run(&["sim", "gallery", "--output-dir", &folder]);
-    let missed: Vec<&str> = ran.out.lines().filter(|line| line.contains("NO ") || line.contains('✗')).collect();
+    let missed: Vec<&str> =
+        ran.out.lines().filter(|line| line.contains("NO ") || line.contains('✗')).collect();
     assert_eq!(missed, [""; 0], "{}", ran.told());
     told(&ran, 0, &["claims come out"]);
     let page = std::fs::read_to_string(format!("{folder}/index.html")).unwrap();
