@@ -10,6 +10,7 @@ mod hosts;
 mod longest;
 mod params;
 mod ring;
+mod rounds;
 mod service;
 mod shaper;
 mod tin;
@@ -40,6 +41,8 @@ const MAX_MEMORY: u64 = 10_240 * FULL_PACKET.get();
 ///
 /// Beside those told at the fields of [`CakeParams`], it differs from Linux 6.12 in this:
 /// - Clocks count parts of a nanosecond, so that the rate is right at any rate.
+/// - A host's flows share a quantum to the 65536th of a byte, not rounded by chance, and rounds in which nothing can be sent
+///   are not gone through one by one, so that the number of a host's flows costs no time.
 /// - A packet that BLUE drops after it was to be marked is not counted as marked.
 /// - The ACK filter acts when a bare ACK comes; Linux also lets data that carries an ACK push out bare ACKs before it.
 /// - `autorate-ingress` begins with the first packet, and changes the rate at most every 250 ms.

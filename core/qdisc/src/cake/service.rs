@@ -63,8 +63,8 @@ impl<P: Packet> State<P> {
     ) -> Option<(P, Duration)> {
         loop {
             let queue = self.tins[tin].turn(core::mem::take(is_first))?;
-            if self.tins[tin].flows[queue].deficit <= 0 {
-                self.tins[tin].requeue(queue, &mut self.rng);
+            if self.tins[tin].is_in_debt(queue) {
+                self.tins[tin].requeue(queue);
                 continue;
             }
             match self.take(Place { tin, queue }, now, sink) {
@@ -90,7 +90,7 @@ impl<P: Packet> State<P> {
             }
             let charged = self.drop_charged(place, stored, DropReason::Aqm, now, sink);
             if is_ingress {
-                self.spend(place, charged);
+                self.tins[place.tin].spend(place.queue, charged);
                 return Taken::Dropped;
             }
         }
@@ -112,14 +112,7 @@ impl<P: Packet> State<P> {
         let charged = self.params.framing.charged(&packet);
         self.tins[place.tin].clock.charge(charged, now);
         self.shaper.charge_sent(charged);
-        self.spend(place, charged);
+        self.tins[place.tin].spend(place.queue, charged);
         (packet, sojourn)
-    }
-
-    /// Takes what was charged off the turns of a queue and of its tin.
-    fn spend(&mut self, place: Place, charged: u64) {
-        let tin = &mut self.tins[place.tin];
-        tin.flows[place.queue].deficit -= charged as i64;
-        tin.deficit -= charged as i64;
     }
 }

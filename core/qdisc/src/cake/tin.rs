@@ -5,6 +5,7 @@ use super::hash::{How, PLACES, Tags};
 use super::hosts::Hosts;
 use super::params::Isolation;
 use super::ring::{List, Rings};
+use super::rounds::Rounds;
 use super::shaper::{Pace, TinClock};
 use crate::store::{Store, Stored};
 use crate::{Ecn, End, Packet};
@@ -13,6 +14,10 @@ use fathom_units::{Rng, Time};
 
 /// Keeps pairs of hosts apart where a plain sum would not; any large odd number does.
 const PAIR_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Parts of a byte that deficits are counted in, so that hosts with any number of flows get the same. (Linux rounds to
+/// bytes, up or down by chance.)
+const FRACTIONS: u64 = 1 << 16;
 
 /// Where a queue stands with the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +36,8 @@ enum Standing {
 pub(super) struct Flow<P> {
     pub(super) store: Store<P>,
     pub(super) cobalt: Cobalt,
-    /// Bytes that it may still send in this turn.
-    pub(super) deficit: i64,
+    /// What it may still send in this turn, in [`FRACTIONS`] of a byte.
+    deficit: i64,
     /// Its source's and its destination's place, where that matters.
     hosts: [u16; 2],
     standing: Standing,
@@ -63,6 +68,7 @@ pub(super) struct Tin<P> {
     /// Those flows come from and those they go to, where that matters.
     hosts: [Option<Box<Hosts>>; 2],
     rings: Rings,
+    rounds: Rounds,
     sparse: u32,
     bulk: u32,
 }
@@ -81,6 +87,7 @@ impl<P: Packet> Tin<P> {
             tags: Tags::new(),
             hosts: isolation.by_host().map(|counts| counts.then(|| Box::new(Hosts::new()))),
             rings: Rings::new(),
+            rounds: Rounds::default(),
             sparse: 0,
             bulk: 0,
         }
@@ -156,7 +163,7 @@ impl<P: Packet> Tin<P> {
             Standing::Idle | Standing::Decaying => {
                 self.rings.move_to(List::New, place);
                 self.stand(place, Standing::Sparse);
-                self.flows[place].deficit = (self.quantum / self.load(place)) as i64;
+                self.flows[place].deficit = self.credit(place) as i64;
             }
             Standing::SparseWaiting => self.stand(place, Standing::Bulk),
             Standing::Sparse | Standing::Bulk => {}
@@ -172,25 +179,48 @@ impl<P: Packet> Tin<P> {
     pub(super) fn turn(&self, is_first: bool) -> Option<usize> {
         let decaying = self.rings.first(List::Decaying);
         let first = decaying.filter(|_| is_first);
-        first.or_else(|| self.rings.first(List::New)).or_else(|| self.rings.first(List::Old)).or(decaying)
+        let next = first.or_else(|| self.rings.first(List::New)).or_else(|| self.rounds.first());
+        next.or(decaying)
     }
 
-    /// A queue has used up its turn: it gets the next one, behind all others. A host's flows share one quantum; what does
-    /// not divide is left to chance, so that it is right on average.
-    pub(super) fn requeue(&mut self, place: usize, rng: &mut Rng) {
-        if self.flows[place].standing == Standing::Sparse {
+    /// What a queue gets in each round: its part of the quantum that the flows of a host share.
+    fn credit(&self, place: usize) -> u64 {
+        self.quantum * FRACTIONS / self.load(place)
+    }
+    pub(super) fn is_in_debt(&self, place: usize) -> bool {
+        self.flows[place].deficit <= 0
+    }
+    /// A queue has sent, or lost, `charged` bytes.
+    pub(super) fn spend(&mut self, place: usize, charged: u64) {
+        self.flows[place].deficit -= (charged * FRACTIONS) as i64;
+        self.deficit -= charged as i64;
+    }
+
+    /// The queue whose turn it is owes something: it waits for as many rounds as it takes to pay.
+    pub(super) fn requeue(&mut self, place: usize) {
+        let is_sparse = self.flows[place].standing == Standing::Sparse;
+        if is_sparse {
             let is_empty = self.flows[place].store.len() == 0;
             self.stand(place, if is_empty { Standing::SparseWaiting } else { Standing::Bulk });
         }
-        let load = self.load(place);
-        let dither = if load > 1 { rng.next_u64() >> 48 } else { 0 };
-        self.flows[place].deficit += ((((self.quantum << 16) / load) + dither) >> 16) as i64;
-        self.rings.move_to(List::Old, place);
+        let credit = self.credit(place);
+        let flow = &mut self.flows[place];
+        let rounds = flow.deficit.unsigned_abs() / credit + 1;
+        flow.deficit += (credit * rounds) as i64;
+        if is_sparse {
+            self.rings.take_out(place);
+            self.rounds.join(place, rounds);
+        } else {
+            self.rounds.delay_first(rounds);
+        }
     }
 
     /// The turn of a queue came, and it was empty.
     pub(super) fn was_empty(&mut self, place: usize, now: Time) {
         let flow = &mut self.flows[place];
+        if matches!(flow.standing, Standing::SparseWaiting | Standing::Bulk) {
+            self.rounds.take_first();
+        }
         flow.cobalt.was_empty(&self.cobalt, now);
         if flow.cobalt.is_at_rest(now) {
             self.rings.take_out(place);

@@ -18,7 +18,10 @@ struct Flow {
     packets: Vec<(TestPacket, u64)>,
     set: Set,
     hosts: [u64; 2],
+    /// In bytes times 65536.
     deficit: i64,
+    /// When it is served next: the round, and in that the order of being put there.
+    turn: (u64, u64),
     count: u32,
     inverse_root: f64,
     drop_next: u64,
@@ -57,6 +60,8 @@ struct Tin {
     decaying: Vec<u64>,
     clock: u64,
     deficit: i64,
+    round: u64,
+    turns: u64,
 }
 
 fn ns(d: Duration) -> u64 {
@@ -91,6 +96,11 @@ impl Tin {
         };
         sides.iter().map(bulk).max().unwrap_or(1).max(1)
     }
+    /// The round is that of the first of the old flows.
+    fn see_round(&mut self) {
+        let rounds = self.old.iter().map(|key| self.flows[key].turn.0);
+        self.round = rounds.min().unwrap_or(self.round);
+    }
     fn unlist(&mut self, key: u64) {
         for list in [&mut self.new, &mut self.old, &mut self.decaying] {
             list.retain(|listed| *listed != key);
@@ -117,6 +127,8 @@ impl Oracle {
             decaying: vec![],
             clock: 0,
             deficit: 0,
+            round: 0,
+            turns: 0,
         };
         let tins = params.diffserv.tins(params.rate, params.rtt).into_iter().map(tin).collect();
         // `build` has the seed 1; the first number is the salt.
@@ -156,6 +168,7 @@ impl Oracle {
             set: Set::None,
             hosts,
             deficit: 0,
+            turn: (0, 0),
             count: 0,
             inverse_root: 1.0,
             drop_next: 0,
@@ -174,7 +187,7 @@ impl Oracle {
                 tin.unlist(key);
                 tin.new.push(key);
                 let flow = tin.flows.get_mut(&key).unwrap();
-                (flow.set, flow.deficit) = (Set::Sparse, (tin.params.quantum.get() / load) as i64);
+                (flow.set, flow.deficit) = (Set::Sparse, (tin.params.quantum.get() * 65_536 / load) as i64);
             }
             Set::SparseWait => tin.flows.get_mut(&key).unwrap().set = Set::Bulk,
             Set::Sparse | Set::Bulk => {}
@@ -229,7 +242,8 @@ impl Oracle {
             loop {
                 let lists = &self.tins[tin];
                 let decays = lists.decaying.first().filter(|_| is_first);
-                let next = decays.or(lists.new.first()).or(lists.old.first()).or(lists.decaying.first());
+                let old = lists.old.iter().min_by_key(|key| lists.flows[key].turn);
+                let next = decays.or(lists.new.first()).or(old).or(lists.decaying.first());
                 let Some(key) = next.copied() else { continue 'begin };
                 is_first = false;
                 if self.tins[tin].flows[&key].deficit <= 0 {
@@ -246,19 +260,25 @@ impl Oracle {
         log.push("empty".to_string());
         log.join(", ")
     }
+    /// A flow in debt gets its credit in each round until it owes nothing, and is served in the last of them.
     fn end_turn(&mut self, tin: usize, key: u64) {
         let isolation = self.params.isolation;
-        let flow = self.tins[tin].flows.get_mut(&key).unwrap();
+        let tin = &mut self.tins[tin];
+        tin.see_round();
+        let flow = tin.flows.get_mut(&key).unwrap();
         if flow.set == Set::Sparse {
             flow.set = if flow.packets.is_empty() { Set::SparseWait } else { Set::Bulk };
         }
-        let load = self.tins[tin].load(key, isolation);
-        let dither = if load > 1 { self.rng.next_u64() >> 48 } else { 0 };
-        let quantum = self.tins[tin].params.quantum.get();
-        let credit = (quantum * 65_536 / load + dither) / 65_536;
-        self.tins[tin].flows.get_mut(&key).unwrap().deficit += credit as i64;
-        self.tins[tin].unlist(key);
-        self.tins[tin].old.push(key);
+        tin.unlist(key);
+        tin.old.push(key);
+        tin.turns += 1;
+        let credit = (tin.params.quantum.get() * 65_536 / tin.load(key, isolation)) as i64;
+        let waiting = tin.flows.get_mut(&key).unwrap();
+        waiting.turn = (tin.round, tin.turns);
+        while waiting.deficit <= 0 {
+            waiting.deficit += credit;
+            waiting.turn.0 += 1;
+        }
     }
 
     fn serve(&mut self, tin: usize, key: u64, now: u64, log: &mut Vec<String>) -> Served {
@@ -276,7 +296,7 @@ impl Oracle {
                 log.push(format!("mark {}", head.name));
             }
             if is_sent || self.params.ingress {
-                flow.deficit -= len as i64;
+                flow.deficit -= len as i64 * 65_536;
                 self.tins[tin].deficit -= len as i64;
                 self.charge(tin, len, now, !is_sent);
             }
@@ -292,6 +312,7 @@ impl Oracle {
     }
     fn found_empty(&mut self, tin: usize, key: u64, now: u64) {
         let (target, interval) = (ns(self.tins[tin].params.target), ns(self.tins[tin].params.interval));
+        self.tins[tin].see_round();
         let flow = self.tins[tin].flows.get_mut(&key).unwrap();
         if flow.blue > 0 && flow.blue_may_change(now, target) {
             (flow.blue, flow.blue_changed) = (flow.blue.saturating_sub(1 << 20), Some(now));
