@@ -46,11 +46,12 @@ impl Sender {
             (self.acked, self.receive_window) = (ack.ack, ack.window);
         }
         let mut delivered = Delivered::default();
+        let highest = self.rack.highest();
+        self.take_selective(ack, now, &mut delivered);
         if advanced {
             self.timers.in_row = 0;
-            self.take_cumulative(now, &mut delivered);
+            self.take_cumulative(highest, now, &mut delivered);
         }
-        self.take_selective(ack, now, &mut delivered);
         let rtt = self.sample_rtt(ack, &delivered, advanced, now);
         if let Some(start) = self.rate.round_start() {
             self.rack.adapt(start, self.rate.delivered);
@@ -128,12 +129,12 @@ impl Sender {
         self.set_pace();
     }
 
-    fn take_cumulative(&mut self, now: Time, delivered: &mut Delivered) {
+    fn take_cumulative(&mut self, highest: u64, now: Time, delivered: &mut Delivered) {
         while let Some(sent) = self.flight.pop(self.acked) {
             delivered.cumulative += 1;
             delivered.resent |= sent.retransmitted;
             if sent.state != State::Sacked {
-                self.take(&sent, now, delivered);
+                self.take(&sent, highest, now, delivered);
                 if !sent.retransmitted {
                     delivered.by_ack.add(sent.at);
                 }
@@ -162,7 +163,7 @@ impl Sender {
             let Some(sent) = self.flight.get(number).copied() else { continue };
             if sent.state != State::Sacked {
                 self.flight.set(number, State::Sacked);
-                self.take(&sent, now, delivered);
+                self.take(&sent, self.rack.highest(), now, delivered);
                 delivered.selective += 1;
                 if !sent.retransmitted {
                     delivered.by_sack.add(sent.at);
@@ -172,11 +173,11 @@ impl Sender {
     }
 
     /// A packet is delivered.
-    fn take(&mut self, sent: &Sent, now: Time, delivered: &mut Delivered) {
+    fn take(&mut self, sent: &Sent, highest: u64, now: Time, delivered: &mut Delivered) {
         delivered.packets += 1;
         delivered.original |= !sent.retransmitted && sent.end() <= self.repair.end;
         self.rate.deliver(sent, now);
-        self.rack.delivered(sent, now, self.rtt.min());
+        self.rack.delivered(sent, highest, now, self.rtt.min());
     }
 
     /// The estimator takes the oldest packet's RTT, which includes the delay of a delayed ACK, as Linux does. Gives the newest

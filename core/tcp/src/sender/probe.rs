@@ -27,6 +27,8 @@ impl Sender {
         if data.is_some() {
             self.probe = Some(Probe { end: self.next, is_resent: !is_new });
             self.arm_timeout(now);
+            // No probe follows a probe.
+            self.has_sent = false;
         }
         data
     }

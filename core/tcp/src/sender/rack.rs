@@ -19,10 +19,11 @@ pub(super) struct Rack {
     from: u64,
     /// Number and time of every retransmission, in order. Entries of packets that were sent again or acknowledged are stale.
     resent: VecDeque<(u64, Time)>,
-    /// The delivered packet that was sent last: when, its end, its RTT.
+    /// The delivered packet that was sent last: when, and its end.
     newest: (Time, u64),
+    /// RTT of the packet delivered last.
     pub(super) rtt: Duration,
-    /// Another packet is the newest since losses were looked for.
+    /// Something was delivered since losses were looked for.
     pub(super) advanced: bool,
     pub(super) reordering_seen: bool,
     /// A needless retransmission is to widen the window, but once a round trip: when more than this are delivered.
@@ -77,20 +78,24 @@ impl Rack {
     pub(super) fn restart(&mut self, first: u64) {
         (self.from, self.advanced) = (first, true);
     }
-    /// `sent` was delivered. `min_rtt` tells an ACK of the original from one of the retransmission.
-    pub(super) fn delivered(&mut self, sent: &Sent, now: Time, min_rtt: Duration) {
+    /// Highest byte delivered.
+    pub(super) fn highest(&self) -> u64 {
+        self.highest
+    }
+    /// `sent` was delivered, after the bytes up to `highest`. `min_rtt` tells an ACK of the original from one of the retransmission.
+    pub(super) fn delivered(&mut self, sent: &Sent, highest: u64, now: Time, min_rtt: Duration) {
         let rtt = now.saturating_since(sent.at);
         let end = sent.end();
         if !sent.retransmitted {
-            self.reordering_seen |= end < self.highest;
+            self.reordering_seen |= end < highest;
         }
         self.highest = self.highest.max(end);
         if sent.retransmitted && rtt < min_rtt {
             return;
         }
-        if self.newest < (sent.at, end) {
-            (self.newest, self.rtt, self.advanced) = ((sent.at, end), rtt, true);
-        }
+        // RFC 8985 has the RTT of the newest packet; Linux that of the last one it looks at.
+        (self.rtt, self.advanced) = (rtt, true);
+        self.newest = self.newest.max((sent.at, end));
     }
     /// A D-SACK: what was resent had arrived. Where reordering is known, packets are later than was thought.
     pub(super) fn needless(&mut self) {
