@@ -9,6 +9,7 @@ mod pair;
 mod path;
 mod repairs;
 mod response;
+mod rough;
 mod storms;
 mod traces;
 
