@@ -7,6 +7,7 @@ use crate::{
 };
 use crate::{Drr, DrrParams, Htb, HtbParams, Rfc970, Rfc970Params, Tbf, TbfParams};
 use crate::{DualPi2, DualPi2Params};
+use crate::{Fq, FqParams, FqPie, FqPieParams, Sfq, SfqParams};
 use crate::{Pie, PieParams, Red, RedParams};
 use core::fmt;
 use core::str::SplitWhitespace;
@@ -38,6 +39,10 @@ macro_rules! disciplines {
         ///     [prio 0] [quantum <bytes>] [match dscp <0..63> | flow <0..1023> | ect1] [{ <discipline> }] class ...
         /// drr [limit 1000p] [flows 1024] [quantum 1514b]
         /// rfc970 [limit 1000p] [ttl <time>]
+        /// sfq [limit 127p] [depth 127p] [divisor 1024] [flows 128] [quantum 1514b] [perturb <time>] [headdrop]
+        /// fq_pie [limit 10240p] [flows 1024] [quantum 1514b] [target 15ms] [tupdate 15ms] [alpha 2] [beta 20] [ecn_prob 10%]
+        ///     [ecn | noecn] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
+        /// fq [limit 10000p] [flow_limit 100p] [flows 1024] [quantum 3028b] [initial_quantum 15140b] [refill_delay 40ms]
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
         /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
@@ -118,6 +123,12 @@ disciplines! {
     Drr(DrrParams);
     /// Fair queueing by source host, RFC 970.
     Rfc970(Rfc970Params);
+    /// Stochastic fairness queueing.
+    Sfq(SfqParams);
+    /// FQ-PIE.
+    FqPie(FqPieParams);
+    /// The scheduler of Linux's `fq`.
+    Fq(FqParams);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.

@@ -7,12 +7,15 @@ mod dualpi2;
 mod ebdp;
 mod error;
 mod fifo;
+mod fq;
 mod fq_codel;
+mod fq_pie;
 mod htb;
 mod pie;
 mod red;
 mod rfc970;
 mod sfb;
+mod sfq;
 mod tbf;
 mod words;
 

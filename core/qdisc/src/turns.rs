@@ -46,9 +46,6 @@ impl Turns {
     pub(crate) fn quantum(&self) -> i64 {
         self.quantum
     }
-    pub(crate) fn has_flows(&self) -> bool {
-        !self.new.is_empty() || !self.old.is_empty()
-    }
     /// The flow whose turn it is. Those that have used their turn up go behind all others.
     pub(crate) fn current(&mut self) -> Option<usize> {
         loop {
@@ -67,15 +64,16 @@ impl Turns {
         self.flows[flow].deficit -= signed(len);
     }
     /// The flow whose turn it is has nothing. If it is new and `always`, or if there are old ones, it goes behind them, so
-    /// that it cannot come back as a new one before they had their turn.
-    pub(crate) fn ran_empty(&mut self, always: bool) {
+    /// that it cannot come back as a new one before they had their turn. Else it is off the lists, which is true then.
+    pub(crate) fn ran_empty(&mut self, always: bool) -> bool {
         let is_new = !self.new.is_empty();
         let list = if is_new { &mut self.new } else { &mut self.old };
-        let Some(flow) = list.pop_front() else { return };
-        if is_new && (always || !self.old.is_empty()) {
+        let Some(flow) = list.pop_front() else { return false };
+        let stays = is_new && (always || !self.old.is_empty());
+        if stays {
             self.old.push_back(flow);
-        } else {
-            self.flows[flow].is_listed = false;
         }
+        self.flows[flow].is_listed = stays;
+        !stays
     }
 }

@@ -152,6 +152,10 @@ fn limits_are_never_exceeded() {
             Spec::Htb(_) => {}
             Spec::Drr(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Rfc970(params) => assert!(held.packets <= params.limit_packets, "{place}"),
+            Spec::Sfq(params) => assert!(held.packets <= params.limit_packets, "{place}"),
+            Spec::FqPie(params) => assert!(held.packets <= params.limit_packets, "{place}"),
+            // Eight more go through the queue for all.
+            Spec::Fq(params) => assert!(held.packets <= params.limit_packets + 8, "{place}"),
             Spec::Cake(params) => assert!(params.memory.is_none_or(|memory| held.bytes <= memory), "{place}"),
         }
         assert!(

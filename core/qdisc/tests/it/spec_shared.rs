@@ -24,6 +24,25 @@ const TEXTS: &[(&str, &str)] = &[
         "htb r2q 20 class 7 ceil 5mbit rate 1mbit class 9 prio 3 rate 1kbit parent 7 match dscp 46 match flow 3..9 { fifo limit 1p } match ect1",
         "htb default 0 class 7 rate 1000000bit ceil 5000000bit burst 1600b cburst 1600b prio 0 quantum 6250b class 9 parent 7 rate 1000bit ceil 1000bit burst 1600b cburst 1600b prio 3 quantum 1000b match dscp 46 match flow 3..9 match ect1 { fifo limit 1p }",
     ),
+    ("drr quantum 300b", "drr limit 1000p flows 1024 quantum 300b"),
+    ("rfc970 ttl 255s", "rfc970 limit 1000p ttl 255s"),
+    ("sfq", "sfq limit 127p depth 127p divisor 1024 flows 128 quantum 1514b"),
+    (
+        "sfq headdrop perturb 10s divisor 64 flows 7 depth 3p limit 9p quantum 300b",
+        "sfq limit 9p depth 3p divisor 64 flows 7 quantum 300b perturb 10s headdrop",
+    ),
+    (
+        "fq_pie",
+        "fq_pie limit 10240p flows 1024 quantum 1514b target 15ms tupdate 15ms alpha 2 beta 20 ecn_prob 0.1 noecn nobytemode no_dq_rate_estimator",
+    ),
+    (
+        "fq_pie ecn ecn_prob 50% bytemode dq_rate_estimator flows 3",
+        "fq_pie limit 10240p flows 3 quantum 1514b target 15ms tupdate 15ms alpha 2 beta 20 ecn_prob 0.5 ecn bytemode dq_rate_estimator",
+    ),
+    (
+        "fq",
+        "fq limit 10000p flow_limit 100p flows 1024 quantum 3028b initial_quantum 15140b refill_delay 40ms",
+    ),
 ];
 
 #[test]
@@ -80,6 +99,11 @@ const REFUSALS: &[(&str, &str)] = &[
         "htb class 1 rate 8mbit match flow 9..3",
         "flow \"9..3\" will not do (expected numbers below 1024 such as 0..511)",
     ),
+    ("drr quantum 255b", "quantum \"255b\" will not do (expected 256b or more)"),
+    ("sfq divisor 1000", "divisor \"1000\" will not do (expected a power of two up to 65536)"),
+    ("sfq depth 128p", "depth \"128\" will not do (expected at most 127p)"),
+    ("fq_pie ecn_prob 10", "ecn_prob: ratio \"10\" has no unit (did you mean \"10%\"?)"),
+    ("rfc970 flows 3", "unknown word \"flows\" for rfc970 (known: limit, ttl)"),
 ];
 
 #[test]

@@ -1,0 +1,122 @@
+//! The scheduler of Linux's `fq`.
+use crate::store::Store;
+use crate::turns::Turns;
+use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
+use alloc::vec::Vec;
+use fathom_units::{Bytes, Duration, Rng, Time};
+
+/// While no flow has packets, so many go through one queue for all. Source: `sch_fq` since Linux 6.7.
+const FAST_PACKETS: usize = 8;
+
+/// Parameters of [`Fq`]. Defaults are those of Linux.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FqParams {
+    /// Packets it holds in all; default 10000.
+    pub limit_packets: u64,
+    /// Packets of one flow; default 100.
+    pub flow_limit: u64,
+    /// Number of flow queues; default 1024, as many as Linux has for packets that are not of a local socket.
+    pub flows: u32,
+    /// Bytes that a flow may send in its turn; default 3028, two full packets.
+    pub quantum: Bytes,
+    /// What a flow may send when it is first seen; default 15140, ten full packets.
+    pub initial_quantum: Bytes,
+    /// After a pause as long as this a flow comes back with a full quantum; default 40 ms.
+    pub refill_delay: Duration,
+}
+
+struct Flow<P> {
+    store: Store<P>,
+    /// When the scheduler last found it empty.
+    idle_since: Time,
+}
+
+/// Fair queueing as in Linux 6.12, without pacing: packets here carry no time at which they should leave, nor the rate of
+/// a socket, as with packets that Linux forwards. Nor do they have the priorities that Linux's three bands are for.
+///
+/// A flow is new when it has packets after a pause, and goes before the old ones while its credit lasts, which it keeps
+/// from before the pause. An emptied new flow always goes behind the old ones. The arrival is dropped for lack of room.
+/// As long as no flow has packets, the first eight go through one queue for all; it goes before the flows. (Linux
+/// forgets a flow after some seconds of rest, and gives it its initial quantum again when it comes back.)
+pub struct Fq<P> {
+    params: FqParams,
+    salt: u64,
+    flows: Vec<Flow<P>>,
+    turns: Turns,
+    /// Packets of all flows.
+    backlog: Backlog,
+    fast: Store<P>,
+}
+
+impl<P: Packet> Fq<P> {
+    /// Empty queues; `seed` sets which flows share one.
+    pub fn new(params: FqParams, seed: u64) -> Self {
+        let flow = |_| Flow { store: Store::new(), idle_since: Time::ZERO };
+        let mut turns = Turns::new(params.flows as usize, params.quantum);
+        let initial = i64::try_from(params.initial_quantum.get()).unwrap_or(i64::MAX);
+        (0..params.flows as usize).for_each(|index| turns.set_deficit(index, initial));
+        Fq {
+            params,
+            salt: Rng::stream(seed, "fq").next_u64(),
+            flows: (0..params.flows).map(flow).collect(),
+            turns,
+            backlog: Backlog::default(),
+            fast: Store::new(),
+        }
+    }
+
+    /// The scheduler learns that a flow has packets.
+    fn wake(&mut self, index: usize, now: Time) {
+        let pause = now.saturating_since(self.flows[index].idle_since);
+        if self.turns.arrived(index) && pause > self.params.refill_delay {
+            let credit = self.turns.deficit(index).max(self.turns.quantum());
+            self.turns.set_deficit(index, credit);
+        }
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Fq<P> {
+    fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
+        if self.backlog.packets >= self.params.limit_packets {
+            return sink.dropped(packet, DropReason::Overlimit, Duration::ZERO, now);
+        }
+        if self.backlog.packets == 0 && self.fast.len() < FAST_PACKETS {
+            return self.fast.push(packet, now);
+        }
+        let index = (packet.flow_hash(self.salt) % self.flows.len() as u64) as usize;
+        if self.flows[index].store.len() as u64 >= self.params.flow_limit {
+            return sink.dropped(packet, DropReason::Overlimit, Duration::ZERO, now);
+        }
+        self.wake(index, now);
+        self.backlog.packets += 1;
+        self.backlog.bytes += packet.len();
+        self.flows[index].store.push(packet, now);
+    }
+    fn dequeue(&mut self, now: Time, _sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        if let Some(stored) = self.fast.pop() {
+            let sojourn = stored.sojourn(now);
+            return Some((stored.packet, sojourn));
+        }
+        loop {
+            let index = self.turns.current()?;
+            if let Some(stored) = self.flows[index].store.pop() {
+                let len = stored.packet.len();
+                self.turns.sent(index, len);
+                self.backlog.packets -= 1;
+                self.backlog.bytes -= len;
+                let sojourn = stored.sojourn(now);
+                return Some((stored.packet, sojourn));
+            }
+            if self.turns.ran_empty(true) {
+                self.flows[index].idle_since = now;
+            }
+        }
+    }
+    fn next_ready(&self, _now: Time) -> Option<Time> {
+        None
+    }
+    fn backlog(&self) -> Backlog {
+        let fast = self.fast.backlog();
+        Backlog { bytes: self.backlog.bytes + fast.bytes, packets: self.backlog.packets + fast.packets }
+    }
+}

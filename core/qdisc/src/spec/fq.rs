@@ -1,0 +1,47 @@
+//! `fq`.
+use super::words::{Exact, Words};
+use super::{SpecError, Text};
+use crate::FqParams;
+use core::fmt;
+use fathom_units::{Bytes, Duration};
+
+impl Default for FqParams {
+    /// Those of Linux.
+    fn default() -> Self {
+        FqParams {
+            limit_packets: 10_000,
+            flow_limit: 100,
+            flows: 1024,
+            quantum: Bytes(3028),
+            initial_quantum: Bytes(15_140),
+            refill_delay: Duration::from_millis(40),
+        }
+    }
+}
+
+impl Text for FqParams {
+    const NAME: &'static str = "fq";
+    const WORDS: &'static [&'static str] =
+        &["limit", "flow_limit", "flows", "quantum", "initial_quantum", "refill_delay"];
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut params = FqParams::default();
+        while let Some(word) = words.next_known()? {
+            match word {
+                "flow_limit" => params.flow_limit = words.packets(word)?,
+                "flows" => params.flows = words.flows()?,
+                "quantum" => params.quantum = words.quantum()?,
+                "initial_quantum" => {
+                    params.initial_quantum = words.bytes(word, Bytes::ZERO, "a number of bytes")?;
+                }
+                "refill_delay" => params.refill_delay = words.duration(word)?,
+                _ => params.limit_packets = words.packets("limit")?,
+            }
+        }
+        Ok(params)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " limit {}p flow_limit {}p flows {}", self.limit_packets, self.flow_limit, self.flows)?;
+        write!(f, " quantum {}b initial_quantum {}b", self.quantum.get(), self.initial_quantum.get())?;
+        write!(f, " refill_delay {}", Exact(self.refill_delay))
+    }
+}

@@ -1,0 +1,74 @@
+//! `sfq`.
+use super::words::{Exact, Words, refuse};
+use super::{SpecError, Text};
+use crate::{DropFrom, SfqParams};
+use alloc::string::ToString;
+use core::fmt;
+use fathom_units::Bytes;
+
+impl Default for SfqParams {
+    /// Those of Linux.
+    fn default() -> Self {
+        SfqParams {
+            limit_packets: 127,
+            depth: 127,
+            divisor: 1024,
+            flows: 128,
+            quantum: Bytes(1514),
+            perturb: None,
+            drop_from: DropFrom::Tail,
+        }
+    }
+}
+
+/// Linux keeps the length of a slot in a byte.
+const MAX_DEPTH: u64 = 127;
+const MAX_DIVISOR: u64 = 65_536;
+/// All numbers of 16 bits but those that Linux takes for lengths.
+const MAX_FLOWS: u64 = 65_408;
+
+fn divisor(words: &mut Words<'_>) -> Result<u64, SpecError> {
+    let expected = "a power of two up to 65536";
+    let divisor = words.number("divisor", 1..=MAX_DIVISOR, expected)?;
+    if divisor.is_power_of_two() {
+        Ok(divisor)
+    } else {
+        Err(refuse("divisor", &divisor.to_string(), expected))
+    }
+}
+
+fn depth(words: &mut Words<'_>) -> Result<u64, SpecError> {
+    let depth = words.packets("depth")?;
+    if depth <= MAX_DEPTH { Ok(depth) } else { Err(refuse("depth", &depth.to_string(), "at most 127p")) }
+}
+
+impl Text for SfqParams {
+    const NAME: &'static str = "sfq";
+    const WORDS: &'static [&'static str] =
+        &["limit", "depth", "divisor", "flows", "quantum", "perturb", "headdrop"];
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut params = SfqParams::default();
+        while let Some(word) = words.next_known()? {
+            match word {
+                "depth" => params.depth = depth(words)?,
+                "divisor" => params.divisor = divisor(words)?,
+                "flows" => {
+                    params.flows = words.number(word, 1..=MAX_FLOWS, "a whole number from 1 to 65408")?
+                }
+                "quantum" => params.quantum = words.quantum()?,
+                "perturb" => params.perturb = Some(words.duration(word)?),
+                "headdrop" => params.drop_from = DropFrom::Head,
+                _ => params.limit_packets = words.packets("limit")?,
+            }
+        }
+        Ok(params)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " limit {}p depth {}p divisor {}", self.limit_packets, self.depth, self.divisor)?;
+        write!(f, " flows {} quantum {}b", self.flows, self.quantum.get())?;
+        if let Some(perturb) = self.perturb {
+            write!(f, " perturb {}", Exact(perturb))?;
+        }
+        f.write_str(if self.drop_from == DropFrom::Head { " headdrop" } else { "" })
+    }
+}
