@@ -28,6 +28,18 @@ def test_over(scenario, test_flags, lab_flags=()):
     return json.loads(lab(scenario, command, lab_flags))
 
 
+def simulated(scenario, seed):
+    """`fathom sim` of the text of a scenario; gives its Run."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(scenario)
+        file.flush()
+        whole = [FATHOM, "sim", file.name, "--seed", str(seed), "--json", "--no-save"]
+        done = subprocess.run(whole, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(whole)}: exit {done.returncode}\n{done.stderr}\n{scenario}")
+    return json.loads(done.stdout)
+
+
 def series(run, metric, **key):
     """(time in s, value) of the observed values of a metric."""
     for s in run["series"]:

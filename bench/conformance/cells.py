@@ -31,6 +31,29 @@ class Cell:
         text = f"{sized[1]} limit {sized[2]}" if sized else NAMES.get(self.q, self.q.replace("_of_", " "))
         return text.format(rate=self.rate)
 
+    def fathom(self, hz):
+        """The same in the words of a scenario, with the rules of Linux; `hz` is the tick of the kernel it was recorded with."""
+        tick = 1000 // hz
+        # The kernel's timer of 15 ms in ticks, and one more so as never to be early.
+        pie = f"variant linux tupdate {(-(-15 // tick) + 1) * tick}ms"
+        red = f"red variant linux limit 1000000b min 30000b max 90000b avpkt 1000b burst 55 bandwidth {self.rate}"
+        names = {
+            "codel": "codel variant linux",
+            "codelecn": "codel variant linux ecn",
+            "fq_codel": "fq_codel variant linux",
+            "pie": f"pie {pie}",
+            "pieecn": f"pie {pie} ecn",
+            "fq_pie": f"fq_pie {pie}",
+            "fqpieecn": f"fq_pie {pie} ecn",
+            "red": f"{red} probability 0.02",
+            "redecn": f"{red} probability 0.02 ecn",
+            "ared": f"{red} adaptive",
+            "sfq": "sfq perturb 10s",
+            "cake": f"cake bandwidth {self.rate} besteffort",
+        }
+        sized = re.fullmatch(r"([bp])fifo(\d+)", self.q)
+        return f"fifo limit {sized[2]}{sized[1]}" if sized else names.get(self.q, self.q)
+
     def __str__(self):
         return f"rate={self.rate} rtt={self.rtt} q={self.q} cc={self.cc} n={self.n} ecn={self.ecn}"
 

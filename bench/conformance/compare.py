@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Every recorded cell beside `fathom sim` of the same cell: what the kernel did, what the simulator does, and whether they agree.
+
+    compare.py [--seeds 4] [--only WORDS] [TABLE]       FATHOM names the binary (else target/release/fathom)
+
+They agree where the kernel's number is within 5 % or 1 ms (counts: 5) of ours, or between those of our seeds: where a discipline
+throws dice, a recording is one throw. Exit 1 if any cell differs.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import cells
+from common import FATHOM, percentile, series, simulated
+
+IDLE_S, OMITTED_S, MEASURED_S = 1, 10, 50
+SHARE = 0.05
+# Name, unit in which it is printed, and the difference that never counts.
+NUMBERS = {"p50": 1.0, "p95": 1.0, "p100": 1.0, "goodput": 0.0, "drops": 5.0, "marks": 5.0}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", nargs="?", default=f"{HERE}/../../testdata/kernel/cells.txt")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--only", default="", help="cells with all these words, such as 'q=pie n=1'")
+    args = parser.parse_args()
+    rows = [row for row in cells.read(args.table) if all(word in str(row.cell).split() for word in args.only.split())]
+    print(f"{'kernel / ours':<54}" + "".join(f"{name:>18}" for name in NUMBERS))
+    agreed = sum(compare(row, args.seeds) for row in rows)
+    print(f"\n{agreed} of {len(rows)} cells agree in all numbers (within 5 %, 1 ms, 5 packets, or among {args.seeds} seeds)")
+    sys.exit(agreed < len(rows))
+
+
+def compare(row, seeds):
+    ours = [measure(row, seed) for seed in range(seeds)]
+    kernel = {**row.pings, "goodput": row.goodput, "drops": row.drops, "marks": row.marks}
+    columns, differing = [], []
+    for name, floor in NUMBERS.items():
+        values = sorted(numbers[name] for numbers in ours)
+        near = max(SHARE * kernel[name], floor)
+        if not values[0] - near <= kernel[name] <= values[-1] + near:
+            middle = values[len(values) // 2]
+            differing.append(f"{name} {middle - kernel[name]:+.3g}")
+        columns.append(f"{kernel[name]:.4g} / {values[len(values) // 2]:.4g}")
+    verdict = "agrees" if not differing else "differs: " + ", ".join(differing)
+    print(f"{str(row.cell):<54}" + "".join(f"{column:>18}" for column in columns) + f"  {verdict}", flush=True)
+    return not differing
+
+
+def measure(row, seed):
+    run = simulated(scenario(row), seed)
+    start, end = IDLE_S + OMITTED_S, IDLE_S + OMITTED_S + MEASURED_S
+    pings = [rtt * 1e3 for at, rtt in series(run, "icmp_rtt_s") if start <= at < end]
+    goodput = [bits for at, bits in series(run, "goodput_bits_per_second", direction="up", flow=None) if start < at <= end]
+    last = lambda metric: (series(run, metric, direction="up") or [(0, 0)])[-1][1]
+    return {
+        "p50": percentile(pings, 50),
+        "p95": percentile(pings, 95),
+        "p100": max(pings),
+        "goodput": sum(goodput) / len(goodput) / 1e6,
+        "drops": last("queue_drops_packets"),
+        "marks": last("queue_marks_packets"),
+    }
+
+
+def scenario(row):
+    """The recording's shaper with its leaf, on a link that takes no time itself; the whole RTT on the way of the ACKs."""
+    cell, queue = row.cell, row.cell.fathom(row.hz)
+    if not queue.startswith("cake"):
+        queue = f"htb default 1 class 1 rate {cell.rate} burst 1600b cburst 1600b {{ {queue} }}"
+    return f"""name = "cell"
+about = "{cell}"
+source = "testdata/kernel/cells.txt"
+[[hop]]
+name = "router"
+up = {{ delay = "0s", queue = "{queue}" }}
+down = {{ delay = "{cell.rtt}" }}
+[run]
+idle = "{IDLE_S}s"
+duration = "{OMITTED_S + MEASURED_S}s"
+drain = "0s"
+# A probe of each of two kinds in this time: as many small packets as the recording's pings every 50 ms.
+sample_every = "100ms"
+[[work]]
+kind = "bulk"
+direction = "up"
+flows = {cell.n}
+congestion_control = "{cell.cc}"
+ecn = {str(bool(cell.ecn)).lower()}
+"""
+
+
+if __name__ == "__main__":
+    main()
