@@ -33,7 +33,7 @@ def simulated(scenario, seed):
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(scenario)
         file.flush()
-        whole = [FATHOM, "sim", file.name, "--seed", str(seed), "--json", "--no-save"]
+        whole = [FATHOM, "sim", file.name, "--seed", str(seed), "--json"]
         done = subprocess.run(whole, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(whole)}: exit {done.returncode}\n{done.stderr}\n{scenario}")
