@@ -58,8 +58,8 @@ def measure(row, seed):
     goodput = [bits for at, bits in series(run, "goodput_bits_per_second", direction="up", flow=None) if start < at <= end]
     last = lambda metric: (series(run, metric, direction="up") or [(0, 0)])[-1][1]
     return {
-        "p50": percentile(pings, 50),
-        "p95": percentile(pings, 95),
+        "p50": percentile(pings, 0.5),
+        "p95": percentile(pings, 0.95),
         "p100": max(pings),
         "goodput": sum(goodput) / len(goodput) / 1e6,
         "drops": last("queue_drops_packets"),
