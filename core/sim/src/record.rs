@@ -85,10 +85,10 @@ impl Record {
             return;
         }
         for (number, flow) in flows.iter().enumerate().take(self.most_flows) {
-            let Some(series) = self.flows.get_mut(number) else {
+            if number == self.flows.len() {
                 self.flows.push(FlowSeries::new(number, flow));
-                continue;
-            };
+            }
+            let series = &mut self.flows[number];
             if !matches!(flow.ends, Ends::Closed) && self.loads[work_of(flow) as usize] {
                 series.sample(flow, now, self.interval);
             }
@@ -166,7 +166,7 @@ impl FlowSeries {
             Series::new(SeriesKey { flow: flow_number, ..SeriesKey::directed(metric, seen(flow.direction)) })
         };
         FlowSeries {
-            before: flow.total.delivered_bytes,
+            before: 0,
             goodput: series(Metric::Goodput),
             rtt: series(Metric::FlowRtt),
             cwnd: series(Metric::FlowCwnd),

@@ -1,0 +1,106 @@
+//! The same in, the same out; and nothing vanishes.
+use crate::common::plan;
+use fathom_scenario::Plan;
+use fathom_sim::{Options, simulate};
+
+/// Everything at once over a line that loses, doubles and reorders.
+pub(crate) fn everything() -> Plan {
+    let impaired = "loss = \"0.1%\", duplicate = \"0.1%\", reorder = \"0.1%\", reorder_delay = \"3ms\"";
+    let up = format!("rate = \"10mbit\", delay = \"5ms\", queue = \"fq_codel\", {impaired}");
+    let down = format!("rate = \"40mbit\", delay = \"5ms\", queue = \"fifo limit 200p\", {impaired}");
+    let works = "
+[[work]]
+kind = \"bulk\"
+flows = 2
+congestion_control = \"reno\"
+bytes = \"1mb\"
+extra_rtt = [\"20ms\", \"80ms\"]
+[[work]]
+kind = \"swarm\"
+flows = 4
+churn = \"2s\"
+[[work]]
+kind = \"web\"
+connections = 3
+shards = 2
+interval = \"2s\"
+[[work]]
+kind = \"rpc\"
+interval = \"200ms\"
+[[work]]
+kind = \"incast\"
+flows = 8
+bytes = \"64kb\"
+access_rate = \"100mbit\"
+[[work]]
+kind = \"video\"
+rate = \"5mbit\"
+every = \"1s\"
+[[work]]
+kind = \"video\"
+name = \"camera\"
+direction = \"up\"
+rate = \"1mbit\"
+key_frame = \"100kb\"
+every = \"2s\"
+[[work]]
+kind = \"call\"
+dscp = \"ef\"
+[[work]]
+kind = \"game\"
+[[work]]
+kind = \"backup\"
+[[work]]
+kind = \"cbr\"
+rate = \"1mbit\"
+[[work]]
+kind = \"poisson\"
+rate = \"1mbit\"
+sizes = \"exponential\"
+[run]
+idle = \"1s\"
+duration = \"6s\"
+";
+    plan(&up, &down, works)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome() {
+    let plan = everything();
+    let outcome = |seed| simulate(&plan, &Options::new(seed));
+    let first = outcome(3);
+    assert_eq!(first, outcome(3));
+    assert_ne!(first.digest, outcome(4).digest);
+}
+
+#[test]
+fn the_seed_of_the_plan_is_added() {
+    let mut plan = everything();
+    let digest = |plan: &Plan, seed| simulate(plan, &Options::new(seed)).digest;
+    let here = digest(&plan, 5);
+    plan.run.seed = 2;
+    assert_eq!(digest(&plan, 3), here);
+}
+
+#[test]
+fn every_packet_is_accounted_for() {
+    let plan = everything();
+    for seed in 1..=8 {
+        let outcome = simulate(&plan, &Options::new(seed));
+        let c = outcome.counted;
+        assert_eq!(
+            c.entered + c.duplicated,
+            c.delivered + c.dropped + c.lost + c.on_the_line,
+            "seed {seed}: {c:?}"
+        );
+        assert!(c.lost > 0 && c.duplicated > 0 && c.dropped > 0, "seed {seed}: {c:?}");
+        for queue in &outcome.queues {
+            let (stats, dropped) = (queue.stats, queue.stats.dropped().packets);
+            assert!(stats.arrived.packets >= stats.sent.packets + dropped, "seed {seed}: {queue:?}");
+        }
+        for flow in &outcome.flows {
+            // Doubled on the way at most.
+            assert!(flow.delivered_packets <= 2 * flow.sent_packets, "seed {seed}: {flow:?}");
+        }
+    }
+}

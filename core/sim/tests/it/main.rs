@@ -1,0 +1,8 @@
+//! Integration tests of `fathom-sim`.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod closed_forms;
+mod common;
+mod determinism;
+mod diagnosis;
+mod seeds;
+mod works;
