@@ -5,6 +5,7 @@ mod cake_acks;
 mod cake_oracle;
 mod closed_forms;
 mod common;
+mod docs;
 mod fairness;
 mod golden;
 mod htb;
