@@ -141,8 +141,8 @@ impl WorkFile {
         match self.given().into_iter().find(|(key, _)| !takes(key)) {
             None => Ok(()),
             Some((key, span)) => {
-                let takes = [own, ALWAYS, tcp].concat().join(", ");
-                Err((span, format!("{key}: a work of kind \"{kind}\" has no such key (it takes {takes})")))
+                let list = [own, ALWAYS, tcp].concat().join(", ");
+                Err((span, format!("{key}: a work of kind \"{kind}\" has no such key (it takes {list})")))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Speed of the simulator: the scenario with which others are measured, 4 CUBIC flows for 30 s through 100 Mbit/s.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
+#![expect(clippy::print_stdout, reason = "its figures are for a person")]
 use fathom_sim::{Options, Outcome, simulate};
 
 /// Scenarios: queue, congestion control, flows, Mbit/s, seconds.

@@ -131,8 +131,8 @@ mod tests {
                 expected.push((at, number));
                 if rng.chance(0.3) {
                     expected.sort();
-                    let (at, number) = expected.remove(0);
-                    assert_eq!((agenda.next(), agenda.pop()), (at, Some(Wake::Unit(number))), "seed {seed}");
+                    let (first, who) = expected.remove(0);
+                    assert_eq!((agenda.next(), agenda.pop()), (first, Some(Wake::Unit(who))), "seed {seed}");
                 }
             }
             expected.sort();

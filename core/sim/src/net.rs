@@ -108,7 +108,7 @@ impl Net {
         if let Some(at) = pipe.next() {
             self.agenda.push(at, Wake::Pipe(number));
         }
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             return Some(packet);
         }
         self.enter(Direction::Down, packet);

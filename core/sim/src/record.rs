@@ -95,11 +95,11 @@ impl Record {
         }
     }
     fn sample_goodput(&mut self, flows: &[Flow], work_of: &impl Fn(&Flow) -> u32, now: Time, in_load: bool) {
-        let mut delivered = [0_u64; 2];
+        let mut totals = [0_u64; 2];
         for flow in flows.iter().filter(|flow| self.loads[work_of(flow) as usize]) {
-            delivered[flow.direction as usize] += flow.total.delivered_bytes;
+            totals[flow.direction as usize] += flow.total.delivered_bytes;
         }
-        for (goodput, delivered) in self.goodput.iter_mut().zip(delivered) {
+        for (goodput, delivered) in self.goodput.iter_mut().zip(totals) {
             let more = delivered - goodput.before;
             goodput.before = delivered;
             if in_load && delivered > 0 {

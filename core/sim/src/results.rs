@@ -1,6 +1,6 @@
 //! What a simulation came to.
 use crate::record::seen;
-use crate::sim::{Course, Sim};
+use crate::sim::Sim;
 use crate::unit::{Purpose, Source, Unit};
 use crate::watch::DIRECTIONS;
 use crate::{Counted, FlowOutcome, Outcome, QueueOutcome};
@@ -91,26 +91,15 @@ impl Sim {
         }
     }
     fn phases(&self) -> Vec<Phase> {
-        let Course { load, drain, end } = self.course;
-        let kind = kind(&self.works);
-        let phase = |kind, start: Time, end: Time, load| Phase {
-            kind,
-            start_ns: start.as_nanos(),
-            end_ns: end.as_nanos(),
-            end: PhaseEnd::TimeLimit,
-            load,
-        };
+        let course = self.course;
         let loaded = if self.works.is_empty() {
-            phase(PhaseKind::Idle, load, drain, None)
+            phase(PhaseKind::Idle, course.load, course.drain, None)
         } else {
-            phase(kind, load, drain, Some(self.load()))
+            phase(kind(&self.works), course.load, course.drain, Some(self.load()))
         };
-        let all = [
-            phase(PhaseKind::Idle, Time::ZERO, load, None),
-            loaded,
-            phase(PhaseKind::Drain, drain, end, None),
-        ];
-        all.into_iter().filter(|phase| phase.start_ns < phase.end_ns).collect()
+        let idle = phase(PhaseKind::Idle, Time::ZERO, course.load, None);
+        let all = [idle, loaded, phase(PhaseKind::Drain, course.drain, course.end, None)];
+        all.into_iter().filter(|part| part.start_ns < part.end_ns).collect()
     }
     fn load(&self) -> Load {
         let loads = loads(&self.works);
@@ -161,6 +150,10 @@ impl Sim {
         }
         all
     }
+}
+
+fn phase(kind: PhaseKind, start: Time, end: Time, load: Option<Load>) -> Phase {
+    Phase { kind, start_ns: start.as_nanos(), end_ns: end.as_nanos(), end: PhaseEnd::TimeLimit, load }
 }
 
 /// Flows that a work has at once in a direction.

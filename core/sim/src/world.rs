@@ -295,7 +295,7 @@ mod tests {
         assert!((sum as f64 / (n * mean) as f64 - 1.0).abs() < 3.0 / (n as f64).sqrt());
         for (times, share) in [(1, 0.367_879), (2, 0.135_335), (5, 0.006_738)] {
             let beyond = values.iter().filter(|value| **value > times * mean).count() as f64 / n as f64;
-            let sigma = (share * (1.0 - share) / n as f64 as f64).sqrt();
+            let sigma = (share * (1.0 - share) / n as f64).sqrt();
             assert!((beyond - share).abs() < 4.0 * sigma, "beyond {times}: {beyond}");
         }
     }

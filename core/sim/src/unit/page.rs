@@ -35,14 +35,14 @@ impl Page {
     }
     pub(super) fn reached(&mut self, flow: u32, me: Me, world: &mut World) {
         let tag = world.flows[flow as usize].tag as usize;
-        let (Some(channel), Some(left)) = (self.channels.get(tag).copied(), self.left.get_mut(tag)) else {
+        let (Some(channel), Some(objects)) = (self.channels.get(tag).copied(), self.left.get_mut(tag)) else {
             return;
         };
         if !channel.reached(flow, self.plan.bytes.get(), world) {
             return;
         }
-        *left -= 1;
-        if *left > 0 {
+        *objects -= 1;
+        if *objects > 0 {
             channel.request(REQUEST_BYTES, world);
         } else if self.left.iter().all(|left| *left == 0) {
             self.done(me, world);

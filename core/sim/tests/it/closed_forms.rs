@@ -67,7 +67,7 @@ fn even_packets_below_the_rate_never_wait() {
 fn over_seeds(plan: &Plan, seeds: u64, value: impl Fn(&Outcome) -> f64) -> (f64, f64) {
     let values: Vec<f64> = (1..=seeds).map(|seed| value(&simulate(plan, &Options::new(seed)))).collect();
     let mean = values.iter().sum::<f64>() / seeds as f64;
-    let square: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let square: f64 = values.iter().map(|one| (one - mean) * (one - mean)).sum();
     (mean, (square / (seeds - 1) as f64 / seeds as f64).sqrt())
 }
 

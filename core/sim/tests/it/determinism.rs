@@ -76,7 +76,7 @@ fn the_same_seed_gives_the_same_outcome() {
 #[test]
 fn the_seed_of_the_plan_is_added() {
     let mut plan = everything();
-    let digest = |plan: &Plan, seed| simulate(plan, &Options::new(seed)).digest;
+    let digest = |of: &Plan, seed| simulate(of, &Options::new(seed)).digest;
     let here = digest(&plan, 5);
     plan.run.seed = 2;
     assert_eq!(digest(&plan, 3), here);
