@@ -50,7 +50,7 @@ impl Sender {
         self.take_selective(ack, now, &mut delivered);
         if advanced {
             self.timers.in_row = 0;
-            self.take_cumulative(highest, now, &mut delivered);
+            self.take_cumulative(ack.echo, highest, now, &mut delivered);
         }
         let rtt = self.sample_rtt(ack, &delivered, advanced, now);
         if let Some(start) = self.rate.round_start() {
@@ -129,14 +129,19 @@ impl Sender {
         self.set_pace();
     }
 
-    fn take_cumulative(&mut self, highest: u64, now: Time, delivered: &mut Delivered) {
+    /// An ACK that answers a segment sent before a packet was sent again is of the original: RFC 8985 section 6.2 step 2. Linux asks the
+    /// smallest RTT alone, and after an undone timeout may take all for lost once more.
+    fn take_cumulative(&mut self, echo: Time, highest: u64, now: Time, delivered: &mut Delivered) {
         while let Some(sent) = self.flight.pop(self.acked) {
             delivered.cumulative += 1;
             delivered.resent |= sent.retransmitted;
             if sent.state != State::Sacked {
-                self.take(&sent, highest, now, delivered);
+                self.take(&sent, now, delivered);
                 if !sent.retransmitted {
                     delivered.by_ack.add(sent.at);
+                }
+                if !sent.retransmitted || echo >= sent.at {
+                    self.rack.delivered(&sent, highest, now, self.rtt.min());
                 }
             }
         }
@@ -163,7 +168,8 @@ impl Sender {
             let Some(sent) = self.flight.get(number).copied() else { continue };
             if sent.state != State::Sacked {
                 self.flight.set(number, State::Sacked);
-                self.take(&sent, self.rack.highest(), now, delivered);
+                self.take(&sent, now, delivered);
+                self.rack.delivered(&sent, self.rack.highest(), now, self.rtt.min());
                 delivered.selective += 1;
                 if !sent.retransmitted {
                     delivered.by_sack.add(sent.at);
@@ -173,11 +179,10 @@ impl Sender {
     }
 
     /// A packet is delivered.
-    fn take(&mut self, sent: &Sent, highest: u64, now: Time, delivered: &mut Delivered) {
+    fn take(&mut self, sent: &Sent, now: Time, delivered: &mut Delivered) {
         delivered.packets += 1;
         delivered.original |= !sent.retransmitted && sent.end() <= self.repair.end;
         self.rate.deliver(sent, now);
-        self.rack.delivered(sent, highest, now, self.rtt.min());
     }
 
     /// The estimator takes the oldest packet's RTT, which includes the delay of a delayed ACK, as Linux does. Gives the newest

@@ -1,0 +1,119 @@
+//! When an acknowledgement may wait, and how long: Linux's rules.
+use super::ReceiverConfig;
+use fathom_units::{Duration, Time};
+
+/// Acknowledgements that go at once after the first mark of a window: the sender's window may be small now.
+const QUICK_AFTER_MARK: u32 = 2;
+/// After a longer pause the sender has begun slow start again. Linux: the receiver's own RTO, which is at least this.
+const LONG_PAUSE: Duration = Duration::from_millis(200);
+/// With a gap, acknowledgements for as many segments go at once; later ones may be joined.
+const DUPLICATES_AT_ONCE: u32 = 3;
+/// Segments that one joined acknowledgement stands for at most. Linux: `tcp_comp_sack_nr`.
+const MOST_JOINED: u32 = 44;
+/// Joined acknowledgements wait this part of the RTT. Linux: 5 %.
+const JOIN_PARTS: u64 = 20;
+
+/// The delayed acknowledgement.
+#[derive(Clone, Debug)]
+pub(super) struct Delay {
+    /// An acknowledgement is held back until then.
+    pub(super) until: Option<Time>,
+    /// How long one is held back; adapts to the spacing of segments.
+    timeout: Duration,
+    last_data: Option<Time>,
+    /// Acknowledgements that are to go at once.
+    quick: u32,
+    most_quick: u32,
+    /// With a gap: acknowledgements sent since the cumulative one last moved, where it was, and how many are joined.
+    duplicates: u32,
+    duplicates_of: u64,
+    joined: u32,
+    /// Of the handshake.
+    syn_answered: Option<Time>,
+    rtt: Option<Duration>,
+}
+
+impl Delay {
+    pub(super) fn new(config: &ReceiverConfig) -> Self {
+        // No more than the window's half, at least two.
+        let half_window = config.window / (2 * u64::from(config.mss.max(1)));
+        let most_quick = config.quick_acks.min(u32::try_from(half_window).unwrap_or(u32::MAX).max(2));
+        Delay {
+            until: None,
+            timeout: config.delayed_ack,
+            last_data: None,
+            quick: 0,
+            most_quick,
+            duplicates: 0,
+            duplicates_of: 0,
+            joined: 0,
+            syn_answered: None,
+            rtt: None,
+        }
+    }
+    pub(super) fn answered_syn(&mut self, now: Time) {
+        self.syn_answered = Some(now);
+    }
+    /// The next acknowledgements are to go at once.
+    pub(super) fn be_quick(&mut self, config: &ReceiverConfig) {
+        self.quick = self.quick.max(self.most_quick);
+        self.timeout = config.delayed_ack;
+    }
+    pub(super) fn be_quick_after_mark(&mut self) {
+        self.quick = self.quick.max(QUICK_AFTER_MARK);
+    }
+    pub(super) fn is_quick(&self) -> bool {
+        self.quick > 0
+    }
+    /// New data came in order.
+    pub(super) fn data(&mut self, now: Time, config: &ReceiverConfig) {
+        let least = config.delayed_ack;
+        let Some(last) = self.last_data.replace(now) else {
+            self.rtt = self.syn_answered.map(|answered| now.saturating_since(answered));
+            return self.be_quick(config);
+        };
+        let gap = now.saturating_since(last);
+        if gap <= least / 2 {
+            self.timeout = self.timeout / 2 + least / 2;
+        } else if gap < self.timeout {
+            self.timeout = (self.timeout / 2 + gap).min(config.most_delayed_ack);
+        } else if gap > LONG_PAUSE {
+            self.quick = self.quick.max(self.most_quick);
+        }
+    }
+    /// Holds the acknowledgement. False if one is held that is nearly due: then it is to go.
+    pub(super) fn hold(&mut self, now: Time) -> bool {
+        let nearly_due = now + self.timeout / 4;
+        if self.until.is_some_and(|until| until <= nearly_due) {
+            return false;
+        }
+        let until = now + self.timeout;
+        self.until = Some(self.until.map_or(until, |held| held.min(until)));
+        true
+    }
+    /// There is a gap: joins this acknowledgement with later ones. False if it is to go at once. `next` is the cumulative one.
+    pub(super) fn join(&mut self, next: u64, now: Time, config: &ReceiverConfig) -> bool {
+        if self.duplicates_of != next {
+            (self.duplicates_of, self.duplicates) = (next, 0);
+        }
+        let wait = self.rtt.map_or(Duration::ZERO, |rtt| (rtt / JOIN_PARTS).min(config.sack_compression));
+        if self.duplicates < DUPLICATES_AT_ONCE || self.joined >= MOST_JOINED || wait == Duration::ZERO {
+            self.duplicates += 1;
+            return false;
+        }
+        if self.joined == 0 {
+            let until = now + wait;
+            self.until = Some(self.until.map_or(until, |held| held.min(until)));
+        }
+        self.joined += 1;
+        true
+    }
+    /// An acknowledgement left.
+    pub(super) fn sent(&mut self, config: &ReceiverConfig) {
+        (self.until, self.joined) = (None, 0);
+        if self.quick == 1 {
+            self.timeout = config.delayed_ack;
+        }
+        self.quick = self.quick.saturating_sub(1);
+    }
+}
