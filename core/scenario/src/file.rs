@@ -4,15 +4,16 @@ use crate::error::ScenarioError;
 use crate::field::{Quantity, check_word};
 use crate::plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
 use crate::run::RunFile;
+use crate::side_file::{Side, side};
+use crate::trace_file::{Files, Refusal, no_files};
 use crate::work::WorkPlan;
 use crate::work_file::WorkFile;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
-use fathom_link::{BottleneckParams, ImpairmentParams, TransmitterParams};
-use fathom_qdisc::{DropFrom, FifoParams, Limit, Spec};
-use fathom_units::{Bytes, Duration, Rate, Ratio};
+use fathom_link::{TransmitterParams, WifiParams};
+use fathom_units::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -24,10 +25,6 @@ const MAX_NAME: usize = 64;
 const MAX_CONGESTION_CONTROL: usize = 15;
 /// In each direction.
 const MAX_FLOWS: u32 = 1024;
-/// Linux's `txqueuelen` for Ethernet, for a side that does not name its queue.
-const DEFAULT_QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
-/// An Ethernet header without check sum: what Linux counts as the length of a packet, and so what `tc` is given.
-const DEFAULT_OVERHEAD: Bytes = Bytes(14);
 const DEFAULT_LOAD_DURATION: Duration = Duration::from_secs(20);
 
 #[derive(Deserialize)]
@@ -54,19 +51,7 @@ struct Hop {
     name: Spanned<String>,
     up: Spanned<Side>,
     down: Spanned<Side>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Side {
-    rate: Option<Quantity<Rate>>,
-    delay: Quantity<Duration>,
-    queue: Option<Quantity<Spec>>,
-    overhead: Option<Quantity<Bytes>>,
-    loss: Option<Quantity<Ratio>>,
-    duplicate: Option<Quantity<Ratio>>,
-    reorder: Option<Quantity<Ratio>>,
-    reorder_delay: Option<Quantity<Duration>>,
+    half_duplex: Option<Spanned<bool>>,
 }
 
 #[derive(Deserialize)]
@@ -90,11 +75,25 @@ struct Expected {
 /// What is wrong, and the bytes of the file where it is.
 struct Fault(Range<usize>, String);
 
-/// Reads the scenario `text`. `file` is the name used in errors.
+impl From<Fault> for Refusal {
+    fn from(Fault(span, what): Fault) -> Self {
+        Refusal::Here(span, what)
+    }
+}
+
+/// Reads the scenario `text`, which has no files beside it. `file` is the name used in errors.
 ///
 /// # Errors
 /// The first thing that is wrong, with its line.
 pub fn parse(text: &str, file: &str) -> Result<Plan, ScenarioError> {
+    parse_with_files(text, file, &no_files)
+}
+
+/// Reads the scenario `text`. `file` is the name used in errors; `files` reads what lies beside it.
+///
+/// # Errors
+/// The first thing that is wrong, with its line; in a trace with the trace's name and line.
+pub fn parse_with_files(text: &str, file: &str, files: Files<'_>) -> Result<Plan, ScenarioError> {
     if text.len() > MAX_FILE_BYTES {
         let what = format!("{} bytes are too many for a scenario (at most {MAX_FILE_BYTES})", text.len());
         return Err(ScenarioError::at(file, text, 0, what));
@@ -103,7 +102,10 @@ pub fn parse(text: &str, file: &str) -> Result<Plan, ScenarioError> {
         let span = error.span().unwrap_or(0..0);
         ScenarioError::at(file, text, span.start, describe(text, span.start, error.message()))
     })?;
-    plan(parsed).map_err(|Fault(span, what)| ScenarioError::at(file, text, span.start, what))
+    plan(parsed, files).map_err(|refusal| match refusal {
+        Refusal::Here(span, what) => ScenarioError::at(file, text, span.start, what),
+        Refusal::InTrace(error) => error,
+    })
 }
 
 /// `message` with the field before it, and with a guess where a field is misspelt.
@@ -146,12 +148,12 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-fn plan(file: File) -> Result<Plan, Fault> {
+fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {
     check_word("name", file.name.get_ref(), MAX_NAME).map_err(|what| Fault(file.name.span(), what))?;
     let needs_no_line = file.load.is_none() && file.work.is_empty() && !file.claim.is_empty();
     let (span, hops) = file.hop.map_or((0..0, Vec::new()), |hops| (hops.span(), hops.into_inner()));
     if (hops.is_empty() && !needs_no_line) || hops.len() > MAX_HOPS {
-        return Err(Fault(span, format!("{} hops will not do (expected 1 to {MAX_HOPS})", hops.len())));
+        return Err(Fault(span, format!("{} hops will not do (expected 1 to {MAX_HOPS})", hops.len())).into());
     }
     let load = file.load.map(load).transpose()?;
     let run = file.run.check(load.as_ref().map(|load| load.duration)).map_err(fault)?;
@@ -159,7 +161,7 @@ fn plan(file: File) -> Result<Plan, Fault> {
         name: file.name.into_inner(),
         about: file.about,
         source: file.source,
-        line: LinePlan { hops: hops.into_iter().map(hop).collect::<Result<_, _>>()? },
+        line: LinePlan { hops: hops.into_iter().map(|given| hop(given, files)).collect::<Result<_, _>>()? },
         load,
         works: works(file.work)?,
         run,
@@ -192,32 +194,39 @@ fn claim(claim: ClaimFile) -> Result<Claim, Fault> {
     claim.check().map_err(fault)
 }
 
-fn hop(hop: Hop) -> Result<HopPlan, Fault> {
+fn hop(hop: Hop, files: Files<'_>) -> Result<HopPlan, Refusal> {
     check_word("name", hop.name.get_ref(), MAX_NAME).map_err(|what| Fault(hop.name.span(), what))?;
-    Ok(HopPlan { name: hop.name.into_inner(), up: side(hop.up)?, down: side(hop.down)?, half_duplex: false })
+    let (span, half_duplex) = (hop.name.span(), hop.half_duplex);
+    let (up, down) = (side(hop.up, files)?, side(hop.down, files)?);
+    let half_duplex = match (&up.transmitter, &down.transmitter, &half_duplex) {
+        (TransmitterParams::Wifi(up), TransmitterParams::Wifi(down), given) => {
+            let given = given.as_ref();
+            let span = given.map_or(span, Spanned::span);
+            check_wifi(up, down, given.map(Spanned::get_ref)).map_err(|what| Fault(span, what))?;
+            true
+        }
+        (TransmitterParams::Wifi(_), ..) | (_, TransmitterParams::Wifi(_), _) => {
+            let what = "wifi: both directions share the medium (give wifi in up and in down)";
+            return Err(Fault(span, what.to_string()).into());
+        }
+        (_, _, given) => given.as_ref().is_some_and(|given| *given.get_ref()),
+    };
+    Ok(HopPlan { name: hop.name.into_inner(), up, down, half_duplex })
 }
 
-fn side(side: Spanned<Side>) -> Result<BottleneckParams, Fault> {
-    let (span, side) = (side.span(), side.into_inner());
-    let ratio = |given: Option<Quantity<Ratio>>| given.map_or(Ratio(0.0), |given| given.0);
-    let impairment = ImpairmentParams {
-        loss: ratio(side.loss),
-        duplicate: ratio(side.duplicate),
-        reorder: ratio(side.reorder),
-        reorder_delay: side.reorder_delay.map_or(Duration::ZERO, |given| given.0),
-        burst: None,
-    };
-    if (impairment.reorder.0 > 0.0) != (impairment.reorder_delay > Duration::ZERO) {
-        let what = "reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")";
-        return Err(Fault(span, what.to_string()));
+/// What both directions of a medium must agree on.
+fn check_wifi(up: &WifiParams, down: &WifiParams, half_duplex: Option<&bool>) -> Result<(), String> {
+    if half_duplex == Some(&false) {
+        return Err("half_duplex: wifi is so in any case (leave it out)".to_string());
     }
-    Ok(BottleneckParams {
-        transmitter: TransmitterParams::Fixed(side.rate.map(|given| given.0)),
-        delay: side.delay.0,
-        queue: side.queue.map_or(DEFAULT_QUEUE, |given| given.0),
-        overhead: side.overhead.map_or(DEFAULT_OVERHEAD, |given| given.0),
-        impairment,
-    })
+    if (up.stations, up.station_phy) == (down.stations, down.station_phy) {
+        return Ok(());
+    }
+    let (up, down) = ((up.stations, up.station_phy), (down.stations, down.station_phy));
+    Err(format!(
+        "wifi: up has stations = {} at {}, down {} at {} (both are on one medium: give the same stations and station_phy)",
+        up.0, up.1, down.0, down.1
+    ))
 }
 
 fn load(load: Spanned<Load>) -> Result<LoadPlan, Fault> {

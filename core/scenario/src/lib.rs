@@ -35,17 +35,21 @@ mod error;
 mod field;
 mod file;
 mod plan;
+mod radio_file;
 mod run;
 mod settings;
+mod side_file;
+mod trace_file;
 mod work;
 mod work_file;
 
 pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan, gallery_names};
 pub use claim::{Arithmetic, Check, Claim};
 pub use error::ScenarioError;
-pub use file::parse;
+pub use file::{parse, parse_with_files};
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
 pub use settings::{Setting, with_settings};
+pub use trace_file::{Files, TRACE_NAMES};
 pub use work::{
     CONGESTION_CONTROLS, EdgePlan, PagePlan, RunPlan, Spacing, TransportPlan, WorkKind, WorkPlan,
 };

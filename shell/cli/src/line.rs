@@ -2,13 +2,15 @@
 use crate::args::ChangeArgs;
 use crate::failure::Failure;
 use fathom_qdisc::Spec;
-use fathom_scenario::{BUILTIN_NAMES, LinePlan, Plan, ScenarioError, builtin, parse, with_settings};
+use fathom_scenario::{BUILTIN_NAMES, LinePlan, Plan, ScenarioError, builtin, parse_with_files, with_settings};
 use fathom_units::Rate;
 use std::io::Read;
 use std::path::Path;
 
 /// A scenario is text written by a person.
 const MAX_SCENARIO_BYTES: u64 = 1 << 20;
+/// As `fathom_link::Trace` reads.
+const MAX_TRACE_BYTES: u64 = 16 << 20;
 
 /// A scenario's text, and the name by which errors call it.
 pub(crate) struct Text {
@@ -22,11 +24,17 @@ impl Text {
         let text = &self.text;
         let changed =
             (!change.set.is_empty()).then(|| with_settings(text, &self.name, &change.set)).transpose()?;
-        let mut plan = parse(changed.as_ref().unwrap_or(text), &self.name)?;
+        let beside = |file: &str| self.beside(file);
+        let mut plan = parse_with_files(changed.as_ref().unwrap_or(text), &self.name, &beside)?;
         if let Some(queue) = &change.queue {
             plan.line = with_queue(&plan.line, queue);
         }
         Ok(plan)
+    }
+    /// A file beside the scenario.
+    fn beside(&self, file: &str) -> Result<String, String> {
+        let path = Path::new(&self.name).with_file_name(file);
+        read(&path, MAX_TRACE_BYTES).map_err(|error| format!("{}: {error}", path.display()))
     }
     /// What is wrong with a value from the command line.
     pub(crate) fn error(&self, what: &str) -> ScenarioError {
@@ -47,7 +55,7 @@ pub(crate) fn text(name: &str) -> Result<Text, Failure> {
             closest(name)
         )));
     }
-    read(name).map(found).map_err(|e| Failure::input(format_args!("{name}: {e}")))
+    read(Path::new(name), MAX_SCENARIO_BYTES).map(found).map_err(|e| Failure::input(format_args!("{name}: {e}")))
 }
 
 /// Finds and reads the plan.
@@ -60,13 +68,11 @@ pub(crate) fn load_with(name: &str, change: &ChangeArgs) -> Result<Plan, Failure
     text(name)?.plan(change).map_err(Failure::input)
 }
 
-fn read(path: &str) -> std::io::Result<String> {
+fn read(path: &Path, most: u64) -> std::io::Result<String> {
     let mut text = String::new();
-    let size = std::fs::File::open(path)?.take(MAX_SCENARIO_BYTES + 1).read_to_string(&mut text)?;
-    if size as u64 > MAX_SCENARIO_BYTES {
-        return Err(std::io::Error::other(format!(
-            "larger than a scenario can be ({MAX_SCENARIO_BYTES} bytes)"
-        )));
+    let size = std::fs::File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if size as u64 > most {
+        return Err(std::io::Error::other(format!("larger than such a file can be ({most} bytes)")));
     }
     Ok(text)
 }

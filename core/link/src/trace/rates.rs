@@ -51,11 +51,11 @@ impl RateTrace {
             pieces.push(Piece { start, rate: rate.as_bits_per_second(), before });
         }
         let Some(last) = pieces.last() else { return Err(TraceError::new(1, "a trace without a rate")) };
+        if period.is_some_and(|length| length.as_nanos() <= last.start) {
+            return Err(TraceError::new(steps.len() + 1, "loop must come after the last rate"));
+        }
         let period = period.map(Duration::as_nanos).map(|length| (length, last.until(length)));
         match period {
-            Some((length, _)) if length <= last.start => {
-                Err(TraceError::new(steps.len() + 1, "loop must come after the last rate"))
-            }
             Some((_, 0)) => Err(TraceError::new(steps.len() + 1, "every rate is 0: nothing would ever pass")),
             None if last.rate == 0 => Err(TraceError::new(
                 steps.len(),

@@ -3,6 +3,7 @@
 mod builtin;
 mod claim;
 mod corpus;
+mod links;
 mod qdisc_spec_bytes;
 mod refusals;
 mod scenario_bytes;

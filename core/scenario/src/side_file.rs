@@ -1,0 +1,151 @@
+//! One direction of a hop as it stands in a file: what sends, and what happens on the way.
+use crate::field::{Amount, Quantity};
+use crate::radio_file::{CellularFile, WifiFile};
+use crate::trace_file::{Files, Refusal, trace};
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::ops::Range;
+use fathom_link::{BoostParams, BottleneckParams, BurstParams, ImpairmentParams, TransmitterParams};
+use fathom_qdisc::{DropFrom, FifoParams, Limit, Spec};
+use fathom_units::{Bytes, Duration, Rate, Ratio};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Linux's `txqueuelen` for Ethernet, for a side that does not name its queue.
+const DEFAULT_QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
+/// An Ethernet header without check sum: what Linux counts as the length of a packet, and so what `tc` is given.
+const DEFAULT_OVERHEAD: Bytes = Bytes(14);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Side {
+    rate: Option<Spanned<Quantity<Rate>>>,
+    boost: Option<Spanned<BoostFile>>,
+    trace: Option<Spanned<String>>,
+    wifi: Option<Spanned<WifiFile>>,
+    cellular: Option<Spanned<CellularFile>>,
+    delay: Quantity<Duration>,
+    queue: Option<Quantity<Spec>>,
+    overhead: Option<Quantity<Bytes>>,
+    loss: Option<Quantity<Ratio>>,
+    loss_burst: Option<Spanned<BurstFile>>,
+    duplicate: Option<Quantity<Ratio>>,
+    reorder: Option<Quantity<Ratio>>,
+    reorder_delay: Option<Quantity<Duration>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoostFile {
+    rate: Quantity<Rate>,
+    bucket: Quantity<Amount>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BurstFile {
+    enter: Spanned<Quantity<Ratio>>,
+    leave: Spanned<Quantity<Ratio>>,
+    loss: Option<Quantity<Ratio>>,
+}
+
+fn refuse<T>(span: Range<usize>, what: impl ToString) -> Result<T, Refusal> {
+    Err(Refusal::Here(span, what.to_string()))
+}
+
+/// The parameters, or what is wrong with them.
+pub(crate) fn side(side: Spanned<Side>, files: Files<'_>) -> Result<BottleneckParams, Refusal> {
+    let (span, side) = (side.span(), side.into_inner());
+    Ok(BottleneckParams {
+        transmitter: side.transmitter(files)?,
+        impairment: side.impairment(span)?,
+        delay: side.delay.0,
+        queue: side.queue.map_or(DEFAULT_QUEUE, |given| given.0),
+        overhead: side.overhead.map_or(DEFAULT_OVERHEAD, |given| given.0),
+    })
+}
+
+impl Side {
+    fn transmitter(&self, files: Files<'_>) -> Result<TransmitterParams, Refusal> {
+        self.check_kind()?;
+        if let (Some(boost), None) = (&self.boost, &self.rate) {
+            return refuse(boost.span(), "boost: there is no rate that it would exceed (rate = \"20mbit\")");
+        }
+        if let Some(wifi) = &self.wifi {
+            return wifi.get_ref().params().map(TransmitterParams::Wifi);
+        }
+        let trace = self.trace.as_ref().map(|name| trace(name, files).map(|trace| (name.span(), trace)));
+        let trace = trace.transpose()?;
+        match (&self.cellular, trace) {
+            (Some(cellular), trace) => {
+                let params = cellular.get_ref().params(cellular.span(), trace)?;
+                Ok(TransmitterParams::Cellular(params))
+            }
+            (None, Some((_, trace))) => Ok(TransmitterParams::Trace(trace)),
+            (None, None) => self.fixed(),
+        }
+    }
+
+    /// Keys that say the same in two ways.
+    fn check_kind(&self) -> Result<(), Refusal> {
+        let given = [
+            ("rate", self.rate.as_ref().map(Spanned::span)),
+            ("trace", self.trace.as_ref().map(Spanned::span)),
+            ("wifi", self.wifi.as_ref().map(Spanned::span)),
+            ("cellular", self.cellular.as_ref().map(Spanned::span)),
+        ];
+        let mut given = given.into_iter().filter_map(|(key, span)| Some((key, span?)));
+        let (Some((first, _)), Some((second, span))) = (given.next(), given.next()) else { return Ok(()) };
+        if (first, second) == ("trace", "cellular") && given.next().is_none() {
+            return Ok(());
+        }
+        let hint = "leave one of them out; only cellular takes a trace besides";
+        refuse(span, format!("{second}: {first} says already how fast the link is ({hint})"))
+    }
+
+    fn fixed(&self) -> Result<TransmitterParams, Refusal> {
+        let rate = self.rate.as_ref().map(|given| given.get_ref().0);
+        let (Some(boost), Some(sustained)) = (&self.boost, rate) else {
+            return Ok(TransmitterParams::Fixed(rate));
+        };
+        let (span, peak) = (boost.span(), boost.get_ref().rate.0);
+        if peak <= sustained {
+            return refuse(span, format!("boost: rate = {peak} is not above the link's own {sustained}"));
+        }
+        let bucket = boost.get_ref().bucket.0.0;
+        Ok(TransmitterParams::Boost(BoostParams { sustained, peak, bucket }))
+    }
+
+    fn impairment(&self, span: Range<usize>) -> Result<ImpairmentParams, Refusal> {
+        let ratio = |given: &Option<Quantity<Ratio>>| given.as_ref().map_or(Ratio(0.0), |given| given.0);
+        let impairment = ImpairmentParams {
+            loss: ratio(&self.loss),
+            burst: self.loss_burst.as_ref().map(|burst| burst.get_ref().params()).transpose()?,
+            duplicate: ratio(&self.duplicate),
+            reorder: ratio(&self.reorder),
+            reorder_delay: self.reorder_delay.as_ref().map_or(Duration::ZERO, |given| given.0),
+        };
+        if (impairment.reorder.0 > 0.0) != (impairment.reorder_delay > Duration::ZERO) {
+            return refuse(
+                span,
+                "reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")",
+            );
+        }
+        Ok(impairment)
+    }
+}
+
+impl BurstFile {
+    fn params(&self) -> Result<BurstParams, Refusal> {
+        for (key, given) in [("enter", &self.enter), ("leave", &self.leave)] {
+            if given.get_ref().0.0 == 0.0 {
+                return refuse(given.span(), format!("{key}: 0% will not do (a chance after each packet)"));
+            }
+        }
+        Ok(BurstParams {
+            enter: self.enter.get_ref().0,
+            leave: self.leave.get_ref().0,
+            loss: self.loss.as_ref().map_or(Ratio(1.0), |given| given.0),
+        })
+    }
+}
