@@ -12,6 +12,7 @@ mod htb;
 mod mistakes;
 mod oracle;
 mod oracle_aqm;
+mod oracle_fair;
 mod properties;
 mod shapers;
 mod spec;

@@ -2,6 +2,7 @@
 //! seconds, no sharing of code. Random arrivals must give the same packet at every step.
 use crate::common::{Action, SPECS, TestPacket, build, dequeue, enqueue, random_actions};
 use crate::oracle_aqm::{PieOracle, RedOracle};
+use crate::oracle_fair::{DrrOracle, FqOracle as LinuxFqOracle, Rfc970Oracle, SfqOracle};
 use fathom_qdisc::{ControlParams, DropFrom, Ecn, FifoParams, FqCodelParams, Limit, Spec, Variant};
 use fathom_units::{Duration, Time};
 
@@ -310,6 +311,10 @@ fn oracle(spec: Spec) -> Option<Box<dyn Oracle>> {
             old: vec![],
             maxpacket: 0,
         }),
+        Spec::Drr(params) => Box::new(DrrOracle::new(params)),
+        Spec::Rfc970(params) => Box::new(Rfc970Oracle(params, vec![])),
+        Spec::Sfq(params) => Box::new(SfqOracle::new(params)),
+        Spec::Fq(params) => Box::new(LinuxFqOracle::new(params)),
         Spec::Red(params) => Box::new(RedOracle::new(params)),
         Spec::Pie(params) => Box::new(PieOracle::new(params)?),
         _ => return None,
