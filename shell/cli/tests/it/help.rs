@@ -15,9 +15,11 @@ fn check(name: &str, got: &str) {
 #[test]
 fn help_of_every_command() {
     check("fathom.txt", &run(&["--help"]).out);
-    for command in ["demo", "test", "serve", "lab", "report", "compare"] {
-        let shown = fathom(&[command, "--help"]).env("COLUMNS", "100").output().unwrap();
-        check(&format!("{command}.txt"), &String::from_utf8(shown.stdout).unwrap());
+    let commands = ["demo", "test", "serve", "lab", "sim", "sim sweep", "sim gallery", "report", "compare"];
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let shown = fathom(&words).env("COLUMNS", "100").output().unwrap();
+        check(&format!("{}.txt", command.replace(' ', "-")), &String::from_utf8(shown.stdout).unwrap());
     }
 }
 
