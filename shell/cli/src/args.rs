@@ -222,7 +222,7 @@ Examples:
   fathom sim seifried-2011                              what the upload does to the line
   fathom sim seifried-2011 --queue 'fq_codel target 10ms'
   fathom sim home.toml --set hop.modem.up.rate=5mbit -o home.html
-  fathom sim --from test.json.gz --with cake@95%        what CAKE would do on the line that was tested
+  fathom sim --from test.json.gz --with cake@95%        what CAKE would do on that line
   fathom sim home.toml --vs-lab                         the same with real kernel TCP, side by side
   fathom sim sweep home.toml --vary queue=codel,pie,fq_codel --seeds 1..10 -o sweep.csv
   fathom sim gallery                                    every numeric claim of the project's sources";
