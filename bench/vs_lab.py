@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The simulator beside the lab: one scenario in both worlds, working latency and goodput of each.
+
+Twenty-four scenarios of one bottleneck: rates of 3, 10 and 50 Mbit/s, tail drop of 100 ms, CoDel, FQ-CoDel and PIE, one flow
+or four, CUBIC or Reno, up or down. `--quick` runs every fourth. The lab's probes are more (TCP and HTTP beside UDP and ICMP), which
+takes a few percent of a slow line.
+"""
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+
+from common import FATHOM, percentile, within
+
+# Within 5 %, or this many ms, or one full packet's time at the rate.
+SHARE, LEAST_MS = 0.05, 1.0
+
+SCENARIO = """
+name = "both"
+about = "One bottleneck"
+source = "bench/vs_lab.py"
+[[hop]]
+name = "line"
+up = {{ rate = "{rate}mbit", delay = "10ms", queue = "{queue}" }}
+down = {{ rate = "{rate}mbit", delay = "10ms", queue = "{queue}" }}
+[load]
+{way}_flows = {flows}
+congestion_control = "{cc}"
+duration = "20s"
+"""
+
+
+def cells():
+    for rate, queue in itertools.product((3, 10, 50), ("fifo", "codel", "fq_codel", "pie")):
+        text = f"fifo limit {rate * 12500}b" if queue == "fifo" else queue
+        for way, flows, cc in (("up", 1, "cubic"), ("down", 4, "reno")):
+            yield rate, text, way, flows, cc
+
+
+def both(rate, queue, way, flows, cc):
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(SCENARIO.format(rate=rate, queue=queue, way=way, flows=flows, cc=cc))
+        file.flush()
+        done = subprocess.run([FATHOM, "sim", file.name, "--vs-lab", "--json"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def figures(run, way):
+    latency = within(run, "udp_rtt_s", way)
+    load = next(p for p in run["phases"] if p["kind"] == way)
+    seconds = (load["end_ns"] - load["start_ns"]) / 1e9
+    goodput = load["load"][f"delivered_{way}_bytes"] * 8 / seconds / 1e6
+    return percentile(latency, 0.5) * 1e3, percentile(latency, 0.95) * 1e3, goodput
+
+
+def is_near(ours, theirs, least):
+    return abs(ours - theirs) <= max(SHARE * theirs, least)
+
+
+def main():
+    chosen = list(cells())[::4 if "--quick" in sys.argv else 1]
+    print(f"{'scenario':<44} {'p50 ms sim/lab':>17} {'p95 ms sim/lab':>17} {'Mbit/s sim/lab':>17}")
+    held = 0
+    for rate, queue, way, flows, cc in chosen:
+        (p50, p95, goodput), (lab50, lab95, lab_goodput) = (figures(run, way) for run in both(rate, queue, way, flows, cc))
+        packet_ms = 1514 * 8 / rate / 1e3
+        least = max(LEAST_MS, packet_ms)
+        near = is_near(p50, lab50, least) and is_near(p95, lab95, least) and is_near(goodput, lab_goodput, 0)
+        held += near
+        name = f"{rate} Mbit/s {queue.replace(' limit', '')}, {flows} {cc} {way}"
+        print(f"{name:<44} {p50:8.1f} {lab50:8.1f} {p95:8.1f} {lab95:8.1f} {goodput:8.2f} {lab_goodput:8.2f}"
+              f" {'' if near else '  further off'}", flush=True)
+    print(f"{held} of {len(chosen)} within 5 % (latency: or 1 ms, or one packet's time)")
+
+
+if __name__ == "__main__":
+    main()
