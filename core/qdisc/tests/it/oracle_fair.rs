@@ -133,8 +133,7 @@ impl SfqOracle {
     }
     /// Removes the packet at `place`.
     fn remove(&mut self, slot: u64, place: usize) -> (TestPacket, f64) {
-        let queue = self.queue(slot).unwrap();
-        let removed = queue.remove(place);
+        let removed = self.queue(slot).unwrap().remove(place);
         self.ring.retain(|(_, queue)| !queue.is_empty());
         self.step += 1;
         self.left[slot as usize].1 = self.step;
@@ -185,8 +184,8 @@ impl Oracle for SfqOracle {
             return vec![];
         }
         let longest = self.ring.iter().map(|(_, queue)| queue.len()).max().unwrap();
-        let all = self.ring.iter().filter(|(_, queue)| queue.len() == longest).map(|(slot, _)| *slot);
-        let last_changed = all.max_by_key(|slot| self.left[*slot as usize].1).unwrap();
+        let all = self.ring.iter().filter(|(_, queue)| queue.len() == longest).map(|(key, _)| *key);
+        let last_changed = all.max_by_key(|key| self.left[*key as usize].1).unwrap();
         self.drop_one(if longest > 1 { last_changed } else { self.ring[0].0 })
     }
     fn dequeue(&mut self, now: f64) -> Vec<String> {
