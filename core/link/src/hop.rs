@@ -64,7 +64,7 @@ impl<P: Packet + Clone> Hop<P> {
     /// # Panics
     /// If a rate is zero, or if one direction alone is 802.11.
     pub(crate) fn new(params: HopParams<'_>, seeds: &mut Rng) -> Self {
-        let mut build = |params| Bottleneck::new(params, seeds.next_u64());
+        let mut build = |side| Bottleneck::new(side, seeds.next_u64());
         let sides = [build(params.up), build(params.down)];
         let sharing = match (&params.up.transmitter, &params.down.transmitter) {
             (TransmitterParams::Wifi(up), TransmitterParams::Wifi(_)) => {

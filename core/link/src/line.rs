@@ -123,8 +123,10 @@ impl<P: Packet + Clone> Line<P> {
         out: &mut impl FnMut(Direction, P, Time),
     ) {
         let host = &mut Host { router, out };
-        while let Some(next) = self.next().filter(|next| next.0 <= now) {
-            match next {
+        loop {
+            match self.next() {
+                (Time::MAX, _) => return,
+                (time, _) if time > now => return,
                 (time, Some(place)) => self.step(place, time, host),
                 (_, None) => self.take_in(host),
             }
@@ -133,7 +135,8 @@ impl<P: Packet + Clone> Line<P> {
 
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
-        self.next().map(|(time, _)| time)
+        let (time, _) = self.next();
+        (time < Time::MAX).then_some(time)
     }
 
     /// No packet comes out before this; `None` if none is on the line. A host in real time need not wake earlier:
@@ -163,22 +166,22 @@ impl<P: Packet + Clone> Line<P> {
         self.hops.is_empty()
     }
 
-    /// The next event: that of a bottleneck, or without place the entrance of a packet. Of those at the same time the
-    /// first in order of place, and entrances last.
-    fn next(&self) -> Option<(Time, Option<Place>)> {
+    /// The next event: that of a bottleneck, or without place the entrance of a packet; [`Time::MAX`] if there is none. Of
+    /// those at the same time the first in order of place, and entrances last.
+    #[inline]
+    fn next(&self) -> (Time, Option<Place>) {
         let mut first = (Time::MAX, None);
         for (hop, [up, down]) in self.due.iter().enumerate() {
-            for (time, direction) in [(*up, Direction::Up), (*down, Direction::Down)] {
-                if time < first.0 {
-                    first = (time, Some(Place { hop, direction }));
-                }
+            if *up < first.0 {
+                first = (*up, Some(Place { hop, direction: Direction::Up }));
+            }
+            if *down < first.0 {
+                first = (*down, Some(Place { hop, direction: Direction::Down }));
             }
         }
-        let inside = first.1.map(|_| first);
-        let entering = self.entering.front().map(|(time, ..)| (*time, None));
-        match (inside, entering) {
-            (Some((due, _)), Some((time, _))) if time < due => entering,
-            _ => inside.or(entering),
+        match self.entering.front() {
+            Some((time, ..)) if *time < first.0 => (*time, None),
+            _ => first,
         }
     }
 
@@ -242,7 +245,7 @@ impl<P: Packet + Clone> Line<P> {
 
     /// Something has happened at `side` of a hop: what is due there next.
     fn look(&mut self, hop: usize, side: usize) {
-        let due = |side| self.hops[hop].next_event(side).unwrap_or(Time::MAX);
+        let due = |of| self.hops[hop].next_event(of).unwrap_or(Time::MAX);
         self.due[hop][side] = due(side);
         if self.hops[hop].is_shared() {
             self.due[hop][1 - side] = due(1 - side);

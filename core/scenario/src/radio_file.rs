@@ -79,7 +79,7 @@ impl CellularFile {
         trace: Option<(Range<usize>, Trace)>,
     ) -> Result<CellularParams, Refusal> {
         let tti = self.tti.as_ref().map_or(DEFAULT_TTI, |given| given.get_ref().0);
-        if ![1, 2, 10].contains(&(tti.as_nanos() / 1_000_000)) || tti.as_nanos() % 1_000_000 > 0 {
+        if ![1, 2, 10].contains(&(tti.as_nanos() / 1_000_000)) || !tti.as_nanos().is_multiple_of(1_000_000) {
             let span = self.tti.as_ref().map_or(span, Spanned::span);
             return refuse(
                 span,
@@ -103,10 +103,10 @@ impl CellularFile {
         match (&self.low, &self.high, trace) {
             (Some(low), Some(high), None) => walk(low, high),
             (None, None, Some((_, Trace::Rates(trace)))) => Ok(CellularRate::Trace(trace)),
-            (None, None, Some((span, Trace::Opportunities(_)))) => {
+            (None, None, Some((name, Trace::Opportunities(_)))) => {
                 let what =
                     "trace: one of opportunities has its own times (leave cellular out, or give rates)";
-                refuse(span, what)
+                refuse(name, what)
             }
             (low, high, Some(_)) => {
                 let span = low.as_ref().or(high.as_ref()).map_or(span, Spanned::span);

@@ -26,7 +26,7 @@ impl Supply {
         let source = match rate {
             CellularRate::Trace(trace) => Source::Trace(trace.clone()),
             CellularRate::Walk { low, high } => {
-                let [low, high] = [low, high].map(|rate| rate.as_bits_per_second());
+                let [low, high] = [low, high].map(|bound| bound.as_bits_per_second());
                 assert!(0 < low && low <= high, "a walk from {low} to {high} bit/s");
                 Source::Walk(Walk::new(low, high, rng))
             }

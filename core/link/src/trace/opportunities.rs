@@ -58,7 +58,7 @@ impl OpportunityTrace {
     fn first_from(&self, time: Time) -> u64 {
         let ms = time.as_nanos().div_ceil(NANOS_PER_MS);
         let (rounds, within) = (ms / self.period, ms % self.period);
-        let earlier = self.times.partition_point(|time| u64::from(*time) < within) as u64;
+        let earlier = self.times.partition_point(|each| u64::from(*each) < within) as u64;
         let number = rounds * self.count() + earlier;
         if within == 0 && rounds > 0 { number - self.at_the_end } else { number }
     }

@@ -8,10 +8,9 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 fn saturated(kind: &Kind, ways: &[Direction], end: Time, seed: u64) -> [Vec<Time>; 2] {
     let mut line: Line<TestPacket> = kind.line(seed);
     let mut out = [Vec::new(), Vec::new()];
-    let fill = |line: &mut Line<TestPacket>, way: Direction, now| {
-        (0..200).for_each(|id| line.enter(way, packet(id, 1500), now));
-    };
-    ways.iter().for_each(|way| fill(&mut line, *way, Time::ZERO));
+    for way in ways {
+        (0..200).for_each(|id| line.enter(*way, packet(id, 1500), Time::ZERO));
+    }
     let mut now = Time::ZERO;
     while now < end {
         now = line.next_event().unwrap();
@@ -48,8 +47,12 @@ fn a_trace_carries_its_bytes_to_the_byte() {
         let by = up.iter().filter(|time| **time <= Time::ZERO + Duration::from_secs(3) * periods).count();
         assert_eq!(by as u64, periods * 625_000 / 1500, "{periods} periods");
     }
+}
+
+#[test]
+fn opportunities_carry_their_bytes_to_the_byte() {
     // Seven opportunities in 9 ms; 10,528 bytes, in packets of 1500 that are cut.
-    let kind = crate::kinds::kind("mahimahi 1 1 2 5 9 9 9");
+    let kind = kind("mahimahi 1 1 2 5 9 9 9");
     let [up, _] = saturated(&kind, &[Direction::Up], at("910ms"), 1);
     for periods in 1..=100_u64 {
         let by = up.iter().filter(|time| **time <= Time::ZERO + Duration::from_millis(9) * periods).count();
@@ -83,8 +86,8 @@ fn half_duplex_shares_the_airtime() {
     let [up, down] = saturated(&kind, &[Direction::Up, Direction::Down], at("2s"), 1).map(|out| out.len());
     // 1 ms a packet, in turns.
     assert!((999..=1001).contains(&up) && (999..=1001).contains(&down), "{up} up, {down} down");
-    let [up, _] = saturated(&kind, &[Direction::Up], at("2s"), 1).map(|out| out.len());
-    assert!((1999..=2001).contains(&up), "{up} alone");
+    let [alone, _] = saturated(&kind, &[Direction::Up], at("2s"), 1).map(|out| out.len());
+    assert!((1999..=2001).contains(&alone), "{alone} alone");
 }
 
 #[test]
@@ -145,13 +148,13 @@ fn with_others_802_11_carries_what_bianchi_says_and_each_its_share() {
     for others in [1_u64, 2, 4, 9] {
         // Of ten stations each has some 420 packets in a second. Shares deviate by 3 % in 40 s, as seen with eight seeds.
         let seconds = 25 * (others + 1);
-        let [up, _] =
-            goodput(&format!("wifi 300mbit aggregate 1 stations {others}"), &[Direction::Up], seconds);
+        let kind = format!("wifi 300mbit aggregate 1 stations {others}");
+        let [alone, _] = goodput(&kind, &[Direction::Up], seconds);
         let expected = bianchi(others as f64 + 1.0, 128.0) * 0.012;
-        assert!((up / expected - 1.0).abs() < 0.05, "{others} others: {up:.3} instead of {expected:.3}");
+        assert!((alone / expected - 1.0).abs() < 0.05, "{others}: {alone:.3} instead of {expected:.3}");
         // Both directions are stations like the others.
-        let kind = format!("wifi 300mbit aggregate 1 stations {}", others - 1);
-        let [up, down] = goodput(&kind, &[Direction::Up, Direction::Down], seconds);
+        let fewer = format!("wifi 300mbit aggregate 1 stations {}", others - 1);
+        let [up, down] = goodput(&fewer, &[Direction::Up, Direction::Down], seconds);
         assert!((up / down - 1.0).abs() < 0.05, "{others}: {up:.3} up, {down:.3} down");
         assert!((up / expected - 1.0).abs() < 0.05, "{others}: {up:.3} instead of {expected:.3}");
     }
@@ -181,18 +184,19 @@ fn repetitions_take_their_share_of_the_intervals() {
     assert!((rate / 800.0 - 1.0).abs() < 0.01, "{rate} bytes in an interval");
 }
 
+/// Mbit/s in an hour.
+fn in_an_hour(text: &str) -> f64 {
+    saturated(&kind(text), &[Direction::Up], at("3600s"), 1)[0].len() as f64 * 0.012 / 3600.0
+}
+
 #[test]
 fn a_walk_visits_all_rates_alike_and_outages_take_their_share() {
-    // Mean of 4 to 36 Mbit/s; an hour has some 100 crossings.
-    let hour = at("3600s");
-    let [up, _] = saturated(&kind("cellular 1ms low 1mbit high 9mbit"), &[Direction::Up], hour, 1);
-    let rate = up.len() as f64 * 0.012 / 3600.0;
-    assert!((rate / 5.0 - 1.0).abs() < 0.1, "{rate} Mbit/s");
-    // 5 s in every 20 on average; 180 outages, of which the share deviates by 10 %.
-    let kind = kind("cellular 1ms low 8mbit every 15s outage 5s");
-    let [up, _] = saturated(&kind, &[Direction::Up], hour, 1);
-    let rate = up.len() as f64 * 0.012 / 3600.0;
-    assert!((rate / 6.0 - 1.0).abs() < 0.1, "{rate} Mbit/s");
+    // The mean of 1 and 9; an hour has some 100 crossings.
+    let walk = in_an_hour("cellular 1ms low 1mbit high 9mbit");
+    assert!((walk / 5.0 - 1.0).abs() < 0.1, "{walk} Mbit/s");
+    // 5 s in every 20 on average; 180 outages, of which the share deviates by 10 %, and so the rest by 3 %.
+    let outages = in_an_hour("cellular 1ms low 8mbit every 15s outage 5s");
+    assert!((outages / 6.0 - 1.0).abs() < 0.1, "{outages} Mbit/s");
 }
 
 #[test]

@@ -54,17 +54,17 @@ fn run(path: &Path) {
     for (number, line) in text.lines().enumerate() {
         let place = format!("{}:{}", path.display(), number + 1);
         let line = line.split('#').next().unwrap().trim();
-        if let Some(text) = line.strip_prefix("hop ") {
+        if let Some(words) = line.strip_prefix("hop ") {
             story.take().into_iter().for_each(Story::check);
-            story = Some(Story { line: kind(text).line(1), names: vec![], expected: vec![] });
+            story = Some(Story { line: kind(words).line(1), names: vec![], expected: vec![] });
         } else if !line.is_empty() {
             let columns: Vec<&str> = line.split('|').map(str::trim).collect();
             let [time, arrivals, outs] = columns[..] else { panic!("{place}: three columns") };
             let story = story.as_mut().expect("a hop first");
             story.arrive(at(time), arrivals);
             for out in outs.split(", ") {
-                let (name, time) = out.split_once(' ').unwrap();
-                story.expected.extend(names(name).into_iter().map(|name| (place.clone(), name, at(time))));
+                let (word, due) = out.split_once(' ').unwrap();
+                story.expected.extend(names(word).into_iter().map(|name| (place.clone(), name, at(due))));
             }
         }
     }

@@ -131,8 +131,7 @@ fn traffic(seed: u64) -> Vec<(Time, Direction, TestPacket)> {
     (0..400).map(&mut next).collect()
 }
 
-/// Two hops of the kind, the first with codel and a delay; `wake` chooses the arrivals at which the host looks, `exits`
-/// makes it wake for exits only.
+/// Two hops of the kind, the first with codel and a delay; `wake` chooses the arrivals until which the host was awake.
 fn run(text: &str, seed: u64, mut wake: impl FnMut(&mut Rng) -> bool) -> (Out, Events) {
     let (first, second) = hops(text);
     let mut line = Line::new([first.hop(), second.hop()], seed);
@@ -140,7 +139,6 @@ fn run(text: &str, seed: u64, mut wake: impl FnMut(&mut Rng) -> bool) -> (Out, E
     for (now, direction, packet) in traffic(seed) {
         line.enter(direction, packet, now);
         if wake(&mut sleep) {
-            // A late host: some time after the packet came in, or on the nanosecond before.
             while let Some(next) = line.next_event().filter(|next| *next <= now) {
                 out.extend(advance(&mut line, next, &mut events));
             }
@@ -210,8 +208,10 @@ fn conservation_order_and_no_time_travel() {
                 line.enter(direction, packet, now);
             }
             let out = advance(&mut line, Time::MAX, &mut events);
-            let gone =
-                events.0.iter().filter(|(.., text)| text.starts_with("dropped") || text.starts_with("lost"));
+            let gone = events
+                .0
+                .iter()
+                .filter(|(.., event)| event.starts_with("dropped") || event.starts_with("lost"));
             assert_eq!(out.len() + gone.count(), entered.len(), "{text}, seed {seed}");
             assert_eq!((line.next_event(), line.next_exit()), (None, None), "{text}, seed {seed}");
             for way in [Direction::Up, Direction::Down] {

@@ -13,10 +13,8 @@ fn both_forms_are_read() {
     assert_eq!(trace, Trace::Rates(same.into()));
     // 20 Mbit/s for 12.5 of 30 s.
     assert_eq!(trace.nominal_rate().as_bits_per_second(), 8_333_333);
-    let trace: Trace = "1\n".parse().unwrap();
-    assert_eq!(trace.nominal_rate().as_bits_per_second(), 12_032_000);
-    let trace: Trace = "0s 1mbit\n1s 3mbit".parse().unwrap();
-    assert_eq!(trace.nominal_rate().as_bits_per_second(), 3_000_000);
+    let nominal = |text: &str| text.parse::<Trace>().unwrap().nominal_rate().as_bits_per_second();
+    assert_eq!([nominal("1\n"), nominal("0s 1mbit\n1s 3mbit")], [12_032_000, 3_000_000]);
 }
 
 #[test]

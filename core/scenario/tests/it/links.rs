@@ -49,8 +49,8 @@ fn every_kind_arrives() {
 
 #[test]
 fn radio_arrives() {
-    let wifi = ", wifi = { phy = \"300mbit\", stations = 3, error = \"1%\", aggregate = 16, aggregate_airtime = \"4ms\" }";
-    let hop = hop(wifi, wifi, "");
+    let side = ", wifi = { phy = \"300mbit\", stations = 3, error = \"1%\", aggregate = 16, aggregate_airtime = \"4ms\" }";
+    let hop = hop(side, side, "");
     let TransmitterParams::Wifi(wifi) = &hop.up.transmitter else { panic!("wifi") };
     assert!(hop.half_duplex && hop.up.transmitter == hop.down.transmitter);
     assert_eq!((wifi.stations, wifi.error.0, wifi.station_phy), (3, 0.01, wifi.phy));
@@ -88,7 +88,7 @@ fn built_in_traces_are_read_without_files() {
 fn what_cannot_be_is_refused_with_its_line() {
     let cell = |keys: &str| format!(", cellular = {{ low = \"1mbit\", high = \"4mbit\"{keys} }}");
     let wifi = |keys: &str| format!(", wifi = {{ phy = \"65mbit\"{keys} }}");
-    let up = [
+    let table = [
         (", rate = \"1mbit\", trace = \"lte.trace\"".into(), "x.toml:6: trace: rate says already"),
         (", rate = \"1mbit\"".to_owned() + &cell(""), "x.toml:6: cellular: rate says already"),
         (", rate = \"1mbit\"".to_owned() + &wifi(""), "x.toml:6: wifi: rate says already"),
@@ -129,7 +129,7 @@ fn what_cannot_be_is_refused_with_its_line() {
         (", loss_burst = { enter = \"0%\", leave = \"1%\" }".into(), "x.toml:6: enter: 0% will not do"),
         (", loss_burst = { enter = \"1%\" }".into(), "x.toml:6: loss_burst: missing field `leave`"),
     ];
-    for (up, message) in up {
+    for (up, message) in table {
         let error = plan(&up, "", "").expect_err(&up).to_string();
         assert!(error.starts_with(message), "{up}: {error}");
     }
@@ -139,10 +139,12 @@ fn what_cannot_be_is_refused_with_its_line() {
 #[test]
 fn both_sides_of_one_medium_must_agree() {
     let (few, many) = (", wifi = { phy = \"65mbit\" }", ", wifi = { phy = \"65mbit\", stations = 2 }");
-    let error = plan(few, many, "").unwrap_err().to_string();
-    assert!(error.starts_with("x.toml:5: wifi: up has stations = 0 at 65Mbit, down 2 at 65Mbit"), "{error}");
-    let error = plan(few, few, "half_duplex = false").unwrap_err().to_string();
-    assert!(error.starts_with("x.toml:8: half_duplex: wifi is so in any case"), "{error}");
-    let error = parse(&text(", trace = \"lte.trace\"", "", ""), "x.toml").unwrap_err().to_string();
-    assert!(error.contains("no file lies beside it"), "{error}");
+    let refused = |plan: Result<Plan, ScenarioError>, message: &str| {
+        let error = plan.expect_err(message).to_string();
+        assert!(error.starts_with(message), "{error}");
+    };
+    refused(plan(few, many, ""), "x.toml:5: wifi: up has stations = 0 at 65Mbit, down 2 at 65Mbit");
+    refused(plan(few, few, "half_duplex = false"), "x.toml:8: half_duplex: wifi is so in any case");
+    let alone = parse(&text(", trace = \"lte.trace\"", "", ""), "x.toml");
+    refused(alone, "x.toml:6: trace: \"lte.trace\": this scenario is not a file, so no file lies beside it");
 }
