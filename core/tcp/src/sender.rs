@@ -60,8 +60,9 @@ pub struct Sender {
     /// Ranges of the last ACK, as absolute bytes: what was SACKed before need not be looked at again.
     sacked: [(u64, u64); 3],
     last_sent: Option<Time>,
-    /// Something left since timers were armed.
+    /// Since timers were armed something left, or an ACK moved things.
     has_sent: bool,
+    is_stale: bool,
     /// Segments sent, and segments sent again.
     sent: u64,
     retransmits: u64,
@@ -94,6 +95,7 @@ impl Sender {
             sacked: [(0, 0); 3],
             last_sent: None,
             has_sent: false,
+            is_stale: false,
             sent: 0,
             retransmits: 0,
             config,

@@ -7,9 +7,9 @@ const QUICK_AFTER_MARK: u32 = 2;
 /// After a longer pause the sender has begun slow start again. Linux: the receiver's own RTO, which is at least this.
 const LONG_PAUSE: Duration = Duration::from_millis(200);
 /// With a gap, acknowledgements for as many segments go at once; later ones may be joined.
-const DUPLICATES_AT_ONCE: u32 = 3;
+const DUPLICATES_AT_ONCE: u8 = 3;
 /// Segments that one joined acknowledgement stands for at most. Linux: `tcp_comp_sack_nr`.
-const MOST_JOINED: u32 = 44;
+const MOST_JOINED: u8 = 44;
 /// Joined acknowledgements wait this part of the RTT. Linux: 5 %.
 const JOIN_PARTS: u64 = 20;
 
@@ -20,17 +20,24 @@ pub(super) struct Delay {
     pub(super) until: Option<Time>,
     /// How long one is held back; adapts to the spacing of segments.
     timeout: Duration,
-    last_data: Option<Time>,
+    last: Last,
     /// Acknowledgements that are to go at once.
     quick: u32,
     most_quick: u32,
     /// With a gap: acknowledgements sent since the cumulative one last moved, where it was, and how many are joined.
-    duplicates: u32,
+    duplicates: u8,
+    joined: u8,
     duplicates_of: u64,
-    joined: u32,
-    /// Of the handshake.
-    syn_answered: Option<Time>,
-    rtt: Option<Duration>,
+    /// Of the handshake; zero if there was none.
+    rtt: Duration,
+}
+
+/// What came last.
+#[derive(Clone, Copy, Debug)]
+enum Last {
+    Nothing,
+    Syn(Time),
+    Data(Time),
 }
 
 impl Delay {
@@ -41,18 +48,17 @@ impl Delay {
         Delay {
             until: None,
             timeout: config.delayed_ack,
-            last_data: None,
+            last: Last::Nothing,
             quick: 0,
             most_quick,
             duplicates: 0,
             duplicates_of: 0,
             joined: 0,
-            syn_answered: None,
-            rtt: None,
+            rtt: Duration::ZERO,
         }
     }
     pub(super) fn answered_syn(&mut self, now: Time) {
-        self.syn_answered = Some(now);
+        self.last = Last::Syn(now);
     }
     /// The next acknowledgements are to go at once.
     pub(super) fn be_quick(&mut self, config: &ReceiverConfig) {
@@ -68,11 +74,14 @@ impl Delay {
     /// New data came in order.
     pub(super) fn data(&mut self, now: Time, config: &ReceiverConfig) {
         let least = config.delayed_ack;
-        let Some(last) = self.last_data.replace(now) else {
-            self.rtt = self.syn_answered.map(|answered| now.saturating_since(answered));
-            return self.be_quick(config);
+        let gap = match core::mem::replace(&mut self.last, Last::Data(now)) {
+            Last::Data(last) => now.saturating_since(last),
+            Last::Syn(answered) => {
+                self.rtt = now.saturating_since(answered);
+                return self.be_quick(config);
+            }
+            Last::Nothing => return self.be_quick(config),
         };
-        let gap = now.saturating_since(last);
         if gap <= least / 2 {
             self.timeout = self.timeout / 2 + least / 2;
         } else if gap < self.timeout {
@@ -96,9 +105,9 @@ impl Delay {
         if self.duplicates_of != next {
             (self.duplicates_of, self.duplicates) = (next, 0);
         }
-        let wait = self.rtt.map_or(Duration::ZERO, |rtt| (rtt / JOIN_PARTS).min(config.sack_compression));
+        let wait = (self.rtt / JOIN_PARTS).min(config.sack_compression);
         if self.duplicates < DUPLICATES_AT_ONCE || self.joined >= MOST_JOINED || wait == Duration::ZERO {
-            self.duplicates += 1;
+            self.duplicates = self.duplicates.saturating_add(1);
             return false;
         }
         if self.joined == 0 {

@@ -58,9 +58,9 @@ impl Sender {
         }
         let waits = self.look_after(ack, &delivered, advanced, now);
         if !waits && self.moves_timer(&delivered, advanced) {
-            self.arm(now);
+            self.is_stale = true;
         }
-        let lost = (self.flight.losses - losses_before) as u32;
+        let lost = self.flight.losses.wrapping_sub(losses_before);
         if self.repair.is_reducing() {
             self.reduce_proportionally(delivered.packets, lost, advanced);
         }
@@ -157,8 +157,13 @@ impl Sender {
         ranges.sort_unstable();
         let before = core::mem::replace(&mut self.sacked, ranges);
         for (start, end) in ranges {
-            for (from, to) in unseen(start, end, &before) {
-                self.take_range(from, to, now, delivered);
+            // Nearly always a range has grown at its end, or is as it was.
+            let seen = before.iter().filter(|(low, high)| *low <= start && start < *high);
+            let start = seen.map(|(_, high)| *high).max().unwrap_or(start);
+            if start < end {
+                for (from, to) in unseen(start, end, &before) {
+                    self.take_range(from, to, now, delivered);
+                }
             }
         }
     }

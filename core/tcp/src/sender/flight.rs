@@ -99,7 +99,7 @@ pub(super) struct Flight {
     /// No lost packet has a number below this.
     lost_from: u64,
     /// Packets ever marked lost.
-    pub(super) losses: u64,
+    pub(super) losses: u32,
 }
 
 impl Flight {
@@ -168,7 +168,7 @@ impl Flight {
             State::Sacked => self.sacked += 1,
             State::Lost => {
                 self.lost += 1;
-                self.losses += 1;
+                self.losses = self.losses.wrapping_add(1);
                 self.lost_from = self.lost_from.min(number);
             }
         }

@@ -6,7 +6,7 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 /// Segments that may leave at once: what a millisecond of the rate holds, at least two. Linux sizes its bursts likewise
 /// (`tcp_tso_autosize`).
 const BURST: Duration = Duration::from_millis(1);
-const LEAST_BURST: u64 = 2;
+const LEAST_BURST: u32 = 2;
 /// Segments at the start that are not paced. Linux: 10.
 const UNPACED: u64 = 10;
 /// Of the window per smoothed RTT, in percent, in slow start and after it. Linux: `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`.
@@ -17,12 +17,12 @@ const AVOIDANCE_PERCENT: u128 = 120;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     at: Time,
-    /// Segments left of the burst.
-    left: u64,
+    /// Segments left of the burst, and of a whole one.
+    left: u32,
+    burst: u32,
     /// What the rate means, computed when it changes.
     rate: Option<Rate>,
     gap: Duration,
-    burst: u64,
 }
 
 impl Pacer {
@@ -46,7 +46,8 @@ impl Pacer {
         self.rate = rate;
         let Some(rate) = rate else { return };
         self.gap = rate.serialization_time(Bytes(u64::from(mss)));
-        self.burst = (BURST.as_nanos() / self.gap.as_nanos().max(1)).max(LEAST_BURST);
+        let packets = BURST.as_nanos() / self.gap.as_nanos().max(1);
+        self.burst = u32::try_from(packets).unwrap_or(u32::MAX).max(LEAST_BURST);
     }
     fn sent(&mut self, now: Time) {
         let mut gap = self.gap;

@@ -28,7 +28,7 @@ impl Sender {
             self.probe = Some(Probe { end: self.next, is_resent: !is_new });
             self.arm_timeout(now);
             // No probe follows a probe.
-            self.has_sent = false;
+            (self.has_sent, self.is_stale) = (false, false);
         }
         data
     }

@@ -116,27 +116,25 @@ impl Sender {
         }
     }
 
-    /// After an ACK that moved things: a probe where one is allowed, else the timeout.
-    pub(super) fn arm(&mut self, now: Time) {
-        if self.flight.out() == 0 {
-            self.timers.disarm();
-        } else if self.may_probe() {
-            let probe = self.probe_timeout().min(self.timeout());
-            self.set_timer(Kind::Probe, now + probe);
-        } else {
-            match self.timers.kind {
-                Kind::Probe | Kind::Reordering => self.await_timeout(now),
-                _ => self.arm_timeout(now),
-            }
+    /// After ACKs that moved things, after sending, or both: a probe where one is allowed, else the timeout.
+    pub(super) fn arm(&mut self, has_sent: bool, now: Time) {
+        let is_stale = core::mem::take(&mut self.is_stale);
+        if !has_sent && !is_stale {
+            return;
         }
-    }
-    /// After new packets were sent.
-    pub(super) fn arm_after_sending(&mut self, now: Time) {
+        let Some(head) = self.flight.head() else { return self.timers.disarm() };
+        let head_at = head.at;
         if self.may_probe() {
-            let timeout = self.flight.head().map_or(now, |head| head.at + self.timeout());
+            // The timeout is not to be put off by sending alone.
+            let timeout = if has_sent { head_at } else { now } + self.timeout();
             let probe = now + self.probe_timeout();
             self.set_timer(Kind::Probe, if timeout > now { probe.min(timeout) } else { probe });
-        } else if matches!(self.timers.kind, Kind::Off | Kind::Probe) {
+            return;
+        }
+        let was_probing = matches!(self.timers.kind, Kind::Probe | Kind::Reordering);
+        if is_stale && !was_probing {
+            self.arm_timeout(now);
+        } else if is_stale || matches!(self.timers.kind, Kind::Off | Kind::Probe) {
             self.await_timeout(now);
         }
     }

@@ -53,11 +53,11 @@ impl Sender {
         if self.has_sent || is_limited && self.unsent() > 0 {
             self.judge_usage(is_limited);
         }
-        if self.has_sent {
-            self.has_sent = false;
+        let has_sent = core::mem::take(&mut self.has_sent);
+        if has_sent {
             self.pacer.end_burst();
-            self.arm_after_sending(now);
         }
+        self.arm(has_sent, now);
         if self.unsent() < u64::from(self.config.mss) && !is_limited && self.flight.lost() == 0 {
             self.rate.limit(self.flight.in_network());
         }

@@ -7,6 +7,7 @@ mod laws;
 mod line;
 mod pair;
 mod path;
+mod receiver;
 mod repairs;
 mod response;
 mod rough;

@@ -1,0 +1,181 @@
+//! When the receiver acknowledges, and what it tells. By hand from Linux's rules, RFC 2018, 2883, 3168 and 8257.
+use fathom_tcp::{Ack, Data, Receiver, ReceiverConfig};
+use fathom_units::{Duration, Time};
+
+const MSS: u64 = 1448;
+
+const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+struct Host {
+    receiver: Receiver,
+    now: Time,
+}
+
+impl Host {
+    /// Nothing is acknowledged at once for being the first.
+    fn new(config: ReceiverConfig) -> Self {
+        let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
+        for _ in 0..16 {
+            host.receive(0);
+        }
+        host
+    }
+    fn with_rtt(rtt: Duration, config: ReceiverConfig) -> Self {
+        let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
+        let syn = Data { seq: 0, len: 0, sent_at: host.now, syn: true, cwr: false, ect: false };
+        assert!(host.receiver.on_data(&syn, false, host.now).is_some_and(|ack| ack.syn));
+        host.now += rtt;
+        host
+    }
+    fn data(&self, packet: u64) -> Data {
+        Data { seq: packet * MSS, len: MSS as u32, sent_at: self.now, syn: false, cwr: false, ect: true }
+    }
+    fn receive(&mut self, packet: u64) -> Option<Ack> {
+        self.receiver.on_data(&self.data(packet), false, self.now)
+    }
+    fn receive_marked(&mut self, packet: u64, marked: bool) -> Option<Ack> {
+        self.receiver.on_data(&self.data(packet), marked, self.now)
+    }
+    /// In order from `first` to `last`, `gap` apart: which were acknowledged at once.
+    fn run(&mut self, first: u64, last: u64, gap: Duration) -> Vec<u64> {
+        let mut told = Vec::new();
+        for packet in first..=last {
+            self.now += gap;
+            told.extend(self.receive(packet).map(|_| packet));
+        }
+        told
+    }
+}
+
+/// Cumulative acknowledgement and SACKs, in packets.
+fn told(ack: Ack) -> (u64, Vec<(u64, u64)>) {
+    let packet = |offset: u32| (ack.ack + u64::from(offset)) / MSS;
+    let sack = ack.sack.iter().filter(|range| range.start < range.end);
+    (ack.ack / MSS, sack.map(|range| (packet(range.start), packet(range.end) - 1)).collect())
+}
+
+#[test]
+fn the_first_sixteen_are_acknowledged_at_once_then_every_second() {
+    let mut host = Host { receiver: Receiver::new(ReceiverConfig::default()), now: Time::ZERO };
+    let at_once = host.run(0, 25, ms(1));
+    assert_eq!(at_once, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25]);
+}
+
+#[test]
+fn a_lone_segment_waits_forty_milliseconds() {
+    let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
+    host.run(0, 15, ms(1));
+    assert_eq!(host.receive(16), None);
+    assert_eq!(host.receiver.next_timer(), Some(host.now + ms(40)));
+    assert_eq!(host.receiver.on_timer(host.now + ms(39)), None);
+    assert_eq!(host.receiver.on_timer(host.now + ms(40)).map(told), Some((17, vec![])));
+    assert_eq!(host.receiver.next_timer(), None);
+}
+
+/// Half the old and the gap: 30 ms apart, 40 ms become 50, 55, 57.5, and so on towards 60.
+#[test]
+fn slow_segments_wait_longer() {
+    let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
+    host.run(0, 15, ms(1));
+    host.run(16, 29, ms(30));
+    host.now += ms(30);
+    assert_eq!(host.receive(30), None);
+    let wait = host.receiver.next_timer().unwrap() - host.now;
+    assert!((ms(59)..ms(61)).contains(&wait), "{wait}");
+}
+
+/// The sender begins slow start again.
+#[test]
+fn after_a_pause_all_are_acknowledged_at_once() {
+    let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
+    assert_eq!(host.run(0, 19, ms(1)).last(), Some(&19));
+    host.now += ms(300);
+    assert_eq!(host.run(20, 30, ms(1)), (20..=30).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_comes_twice_is_told_at_once() {
+    let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
+    host.run(0, 19, ms(1));
+    let ack = host.receive(7).unwrap();
+    assert!(ack.dsack && ack.ack == 20 * MSS, "{ack:?}");
+    assert!(host.receive(20).is_some_and(|ack| !ack.dsack));
+}
+
+/// RFC 2018: the newest range first; and the cumulative acknowledgement jumps over what is there.
+#[test]
+fn ranges_beyond_a_gap_are_told_newest_first() {
+    let mut host = Host::new(ReceiverConfig { sack_compression: Duration::ZERO, ..Default::default() });
+    let steps = [
+        (2, (1, vec![(2, 2)])),
+        (3, (1, vec![(2, 3)])),
+        (6, (1, vec![(6, 6), (2, 3)])),
+        (9, (1, vec![(9, 9), (6, 6), (2, 3)])),
+        (12, (1, vec![(12, 12), (9, 9), (6, 6)])),
+        (7, (1, vec![(6, 7), (12, 12), (9, 9)])),
+        (8, (1, vec![(6, 9), (12, 12)])),
+        (1, (4, vec![(6, 9), (12, 12)])),
+        (5, (4, vec![(5, 9), (12, 12)])),
+        (4, (10, vec![(12, 12)])),
+        (10, (11, vec![(12, 12)])),
+        (11, (13, vec![])),
+    ];
+    for (packet, want) in steps {
+        assert_eq!(host.receive(packet).map(told), Some(want), "packet {packet}");
+    }
+}
+
+/// Three at once, then one for all that come within a 20th of the RTT, and within 1 ms.
+#[test]
+fn acknowledgements_with_a_gap_are_joined() {
+    let mut host = Host::with_rtt(ms(10), ReceiverConfig::default());
+    host.run(0, 19, ms(1));
+    let step = Duration::from_micros(100);
+    assert_eq!(host.run(21, 30, step), [21, 22, 23]);
+    // Packet 24 came 600 us before the last. The first segment came 11 ms after the answer to the SYN.
+    let due = host.now.saturating_sub(step * 6) + ms(11) / 20;
+    assert_eq!(host.receiver.next_timer(), Some(due));
+    let ack = host.receiver.on_timer(host.now).map(told);
+    assert_eq!(ack, Some((20, vec![(21, 30)])));
+    // The gap closed, the acknowledgement goes at once.
+    assert_eq!(host.receive(20).map(told), Some((31, vec![])));
+}
+
+#[test]
+fn a_long_gap_is_told_each_time_where_nothing_is_joined() {
+    let mut host = Host::new(ReceiverConfig { sack_compression: Duration::ZERO, ..Default::default() });
+    assert_eq!(host.run(2, 1_000, Duration::from_micros(1)).len(), 999);
+}
+
+/// RFC 3168: the echo stays until CWR.
+#[test]
+fn a_mark_is_echoed_until_cwr() {
+    let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
+    host.run(0, 19, ms(1));
+    let echoes = |ack: Option<Ack>| ack.map(|ack| ack.ece);
+    // The first mark hurries two acknowledgements.
+    assert_eq!(echoes(host.receive_marked(20, true)), Some(true));
+    assert_eq!(echoes(host.receive_marked(21, false)), Some(true));
+    assert_eq!(echoes(host.receive_marked(22, false)), None);
+    assert_eq!(echoes(host.receive_marked(23, false)), Some(true));
+    let reduced = Data { cwr: true, ..host.data(24) };
+    assert_eq!(echoes(host.receiver.on_data(&reduced, false, host.now)), Some(false));
+    // One that says so and is marked begins the next echo.
+    let both = Data { cwr: true, ..host.data(25) };
+    assert_eq!(echoes(host.receiver.on_data(&both, true, host.now)), Some(true));
+}
+
+/// RFC 8257 section 3.2: a change is told at once, and the held acknowledgement of what came before it with the old echo.
+#[test]
+fn an_exact_echo_tells_every_change() {
+    let mut host = Host::with_rtt(ms(20), ReceiverConfig { exact_ecn: true, ..Default::default() });
+    host.run(0, 15, ms(1));
+    assert_eq!(host.receive(16), None);
+    let before = host.receive_marked(17, true).unwrap();
+    assert_eq!((before.ack / MSS, before.ece), (17, false));
+    assert_eq!(host.receiver.next_timer(), Some(host.now));
+    let after = host.receiver.on_timer(host.now).unwrap();
+    assert_eq!((after.ack / MSS, after.ece), (18, true));
+}
