@@ -34,8 +34,9 @@ pub fn sweep_page(rows: &[Vec<String>], keys: usize) -> String {
         rows.split_first().map_or((&[][..], &[][..]), |(names, rows)| (names.as_slice(), rows));
     let places = Places::of(rows, keys);
     let measures = names.len().saturating_sub(1);
+    let charts = (keys..measures).map(|column| Chart::of(names, rows, keys, column, &places));
     let charts: String =
-        (keys..measures).map(|column| Chart::of(names, rows, keys, column, &places).card(&places)).collect();
+        charts.filter(|chart| !chart.lines.is_empty()).map(|chart| chart.card(&places)).collect();
     let x_name = if keys > 1 { escape(names.first().map_or("", String::as_str)) } else { String::new() };
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
