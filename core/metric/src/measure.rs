@@ -148,8 +148,8 @@ const fn pair(value: Value) -> (f64, bool) {
 impl Statistic {
     /// The first or last value of each series, added up: what counters of several queues or flows come to.
     fn summed(self, series: &[&Series], (from, to): (Time, Time)) -> Option<f64> {
-        let of = |series: &&Series| {
-            let mut values = series.between(from, to).map(|o| pair(o.value).0);
+        let of = |one: &&Series| {
+            let mut values = one.between(from, to).map(|o| pair(o.value).0);
             if self == Statistic::First { values.next() } else { values.last() }
         };
         series.iter().filter_map(of).reduce(|sum, value| sum + value)
