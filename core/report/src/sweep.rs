@@ -121,31 +121,16 @@ impl<'a> Chart<'a> {
         )
     }
     fn svg(&self, places: &Places) -> String {
-        let values = || self.lines.values().flat_map(BTreeMap::values).flatten().copied();
-        let (low, high) = range(values());
-        let (x, y) =
+        let (low, high) = range(self.lines.values().flat_map(BTreeMap::values).flatten().copied());
+        let (across, up) =
             (places.axis(), if low > 0.0 { Axis::fitting(low, high, 6) } else { Axis::linear(high, 6) });
-        let px = |v: f64| MARGIN[0] + x.position(v) * (WIDTH - MARGIN[0] - MARGIN[2]);
-        let py = |v: f64| HEIGHT - MARGIN[3] - y.position(v) * (HEIGHT - MARGIN[1] - MARGIN[3]);
-        let mut body = y_grid(&y, &py) + &x_labels(&x, places, &px);
+        let px = |v: f64| MARGIN[0] + across.position(v) * (WIDTH - MARGIN[0] - MARGIN[2]);
+        let py = |v: f64| HEIGHT - MARGIN[3] - up.position(v) * (HEIGHT - MARGIN[1] - MARGIN[3]);
+        let mut body = y_grid(&up, &py) + &x_labels(&across, places, &px);
         for (at, line) in self.lines.values().take(MAX_LINES).enumerate() {
-            let color = color(at, self.lines.len());
-            let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-            let points: Vec<(f64, f64)> =
-                line.iter().map(|(place, v)| (px(places.x(*place)), py(mean(v)))).collect();
-            let steps: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-            body += &format!(
-                "<path fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" d=\"M{}\"/>",
-                steps.join("L")
-            );
-            for ((x, y), values) in points.iter().zip(line.values()) {
-                let (low, high) = range(values.iter().copied());
-                body += &format!(
-                    "<path stroke=\"{color}\" d=\"M{x:.1} {:.1}V{:.1}\"/><circle fill=\"{color}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>",
-                    py(low),
-                    py(high)
-                );
-            }
+            let dots: Vec<Dot> =
+                line.iter().map(|(place, all)| Dot::of(px(places.x(*place)), all, &py)).collect();
+            body += &drawn(&dots, &color(at, self.lines.len()));
         }
         format!("<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">{body}</svg>")
     }
@@ -161,6 +146,35 @@ impl<'a> Chart<'a> {
             self.lines.keys().take(MAX_LINES).enumerate().map(named).collect()
         }
     }
+}
+
+/// Where the mean over the seeds lies, and their smallest and largest.
+struct Dot {
+    x: f64,
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Dot {
+    fn of(x: f64, values: &[f64], py: &impl Fn(f64) -> f64) -> Dot {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let (low, high) = range(values.iter().copied());
+        Dot { x, mean: py(mean), low: py(low), high: py(high) }
+    }
+}
+
+/// A line through dots, with a bar at each.
+fn drawn(dots: &[Dot], color: &str) -> String {
+    let steps: Vec<String> = dots.iter().map(|dot| format!("{:.1} {:.1}", dot.x, dot.mean)).collect();
+    let dot = |Dot { x, mean, low, high }: &Dot| {
+        format!(
+            "<path stroke=\"{color}\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>\
+             <circle fill=\"{color}\" cx=\"{x:.1}\" cy=\"{mean:.1}\" r=\"3.5\"/>"
+        )
+    };
+    let bars: String = dots.iter().map(dot).collect();
+    format!("<path fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" d=\"M{}\"/>{bars}", steps.join("L"))
 }
 
 /// Hues evenly apart, readable on light and on dark.

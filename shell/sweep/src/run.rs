@@ -131,8 +131,8 @@ fn write_in_order(
     let mut early = BTreeMap::new();
     for (number, row) in rows {
         early.insert(number, row);
-        while let Some(row) = early.remove(&table.rows()) {
-            table.push(&row?).map_err(SweepError::Table)?;
+        while let Some(next) = early.remove(&table.rows()) {
+            table.push(&next?).map_err(SweepError::Table)?;
             written(table.rows());
         }
     }

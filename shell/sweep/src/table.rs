@@ -62,8 +62,11 @@ impl Table {
             }
             let expected = if good == 0 { header.clone() } else { row(&key(rows)).replace('\n', ",") };
             if !line.starts_with(&expected) {
-                let (path, line) = (path.to_owned(), if good == 0 { 1 } else { rows + 2 });
-                return Err(TableError::Other { path, line, expected: expected.trim_end().to_owned() });
+                return Err(TableError::Other {
+                    path: path.to_owned(),
+                    line: if good == 0 { 1 } else { rows + 2 },
+                    expected: expected.trim_end().to_owned(),
+                });
             }
             rows += u64::from(good > 0);
             good += read as u64;

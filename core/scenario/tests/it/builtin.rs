@@ -39,9 +39,9 @@ fn every_file_of_the_folders_is_built_in() {
     let mut names: Vec<&str> = BUILTIN_NAMES.to_vec();
     names.sort_unstable();
     assert_eq!(files(""), names);
-    let mut names: Vec<&str> = gallery_names().filter(|name| !BUILTIN_NAMES.contains(name)).collect();
-    names.sort_unstable();
-    assert_eq!(files("gallery"), names);
+    let mut items: Vec<&str> = gallery_names().filter(|name| !BUILTIN_NAMES.contains(name)).collect();
+    items.sort_unstable();
+    assert_eq!(files("gallery"), items);
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn what_comes_twice_is_told_at_once() {
     host.run(0, 19, ms(1));
     let ack = host.receive(7).unwrap();
     assert!(ack.dsack && ack.ack == 20 * MSS, "{ack:?}");
-    assert!(host.receive(20).is_some_and(|ack| !ack.dsack));
+    assert!(host.receive(20).is_some_and(|next| !next.dsack));
 }
 
 /// RFC 2018: the newest range first; and the cumulative acknowledgement jumps over what is there.
