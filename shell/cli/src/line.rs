@@ -2,7 +2,9 @@
 use crate::args::ChangeArgs;
 use crate::failure::Failure;
 use fathom_qdisc::Spec;
-use fathom_scenario::{BUILTIN_NAMES, LinePlan, Plan, ScenarioError, builtin, parse_with_files, with_settings};
+use fathom_scenario::{
+    BUILTIN_NAMES, LinePlan, Plan, ScenarioError, builtin, parse_with_files, with_settings,
+};
 use fathom_units::Rate;
 use std::io::Read;
 use std::path::Path;
@@ -55,7 +57,9 @@ pub(crate) fn text(name: &str) -> Result<Text, Failure> {
             closest(name)
         )));
     }
-    read(Path::new(name), MAX_SCENARIO_BYTES).map(found).map_err(|e| Failure::input(format_args!("{name}: {e}")))
+    read(Path::new(name), MAX_SCENARIO_BYTES)
+        .map(found)
+        .map_err(|e| Failure::input(format_args!("{name}: {e}")))
 }
 
 /// Finds and reads the plan.
