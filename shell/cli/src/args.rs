@@ -41,7 +41,7 @@ pub(crate) enum Command {
     /// Run any program behind an emulated line
     Lab(LabArgs),
     /// Simulate a scenario in virtual time: any queue, any congestion control, any link
-    Sim(SimArgs),
+    Sim(Box<SimArgs>),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
     Report(ReportArgs),
     /// Show two or more results side by side

@@ -48,7 +48,7 @@ impl Load {
                 )));
             }
         };
-        let exactly = |kind, time| PhasePlan { kind, min: time, max: time };
+        let exactly = |phase, time| PhasePlan { kind: phase, min: time, max: time };
         Ok(Load {
             flows: load.up_flows.max(load.down_flows),
             congestion_control: load.congestion_control.clone(),

@@ -96,7 +96,7 @@ fn side(estimate: Option<&SideEstimate>, half_ms: f64, wish: Option<&Wish>) -> S
     let wish = wish.filter(|_| estimate.is_some());
     let shaped = wish.and_then(|wish| Some(shaper(&wish.queue, wish.share? * rate)));
     let queue = wish.filter(|wish| wish.share.is_none()).map_or(own, |wish| wish.queue.to_string());
-    let router = shaped.map_or_else(String::new, |queue| format!(", queue = \"{queue}\""));
+    let router = shaped.map_or_else(String::new, |shaper| format!(", queue = \"{shaper}\""));
     Side {
         router: format!("delay = \"0ms\", overhead = \"0b\"{router}"),
         line: format!(

@@ -48,8 +48,8 @@ pub(crate) fn run(args: &SweepArgs) -> Outcome {
     if args.restart {
         remove(&table)?;
     }
-    let simulate = |plan: &Plan, seed: u64| {
-        let simulated = simulate(plan, seed);
+    let simulate = |cell: &Plan, seed: u64| {
+        let simulated = simulate(cell, seed);
         (simulated.run, simulated.digest)
     };
     let sweep = Sweep { grid: &grid, measures: &measures, plan: &plan, simulate: &simulate };

@@ -45,7 +45,7 @@ fn a_scenario_gives_a_result_a_verdict_and_its_claims() {
     let ran = run(&["sim", &scenario, "-o", &json]);
     told(&ran, 1, &["Uploading makes this line slow", "a full buffer: 100 ms, here 1", "digest"]);
     let again = run(&["sim", &scenario, "-o", &json]);
-    let digest = |ran: &Ran| ran.err.split("digest ").nth(1).map(|rest| rest[..16].to_owned());
+    let digest = |one: &Ran| one.err.split("digest ").nth(1).map(|rest| rest[..16].to_owned());
     assert_eq!(digest(&ran), digest(&again));
     // The file is a result like any other.
     told(&run(&["report", &json]), 1, &["Uploading makes this line slow"]);
