@@ -39,7 +39,7 @@ fn paths_that_lead_nowhere() {
     // Where a key can be made, it is made, and refused as one in the file would be.
     let text = with(&["hopp.0.up=5mbit"]).unwrap();
     assert!(parse(&text, "x.toml").unwrap_err().to_string().contains("did you mean `hop`"));
-    for text in ["", "rate", "=5", "a..b=5", "rate="] {
-        assert!(text.parse::<Setting>().is_err(), "{text}");
+    for wrong in ["", "rate", "=5", "a..b=5", "rate="] {
+        assert!(wrong.parse::<Setting>().is_err(), "{wrong}");
     }
 }
