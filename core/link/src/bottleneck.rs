@@ -201,7 +201,10 @@ impl<P: Packet + Clone> Bottleneck<P> {
 
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
-        [self.sent_at(), self.ready, self.exit.next()].into_iter().flatten().min()
+        // Asked after every event: this is several times as quick as a minimum over options.
+        let or_never = |at: Option<Time>| at.unwrap_or(Time::MAX);
+        let next = or_never(self.sent_at()).min(or_never(self.ready)).min(or_never(self.exit.next()));
+        (next < Time::MAX).then_some(next)
     }
 
     /// No packet comes out before this; `None` if none is inside.

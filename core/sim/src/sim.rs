@@ -128,15 +128,26 @@ impl Sim {
         }
         true
     }
+    /// What is due on the line now, and what comes of it at the ends, which may send again at once.
     fn advance_line(&mut self) {
-        let mut out = core::mem::take(&mut self.out);
-        let net = &mut self.world.net;
-        net.line.advance(net.now, &mut net.watch, &mut |travel, packet, _| out.push((travel, packet)));
-        for (travel, packet) in out.drain(..) {
-            let notice = self.world.leave_line(travel, packet);
-            notice.into_iter().for_each(|notice| self.tell(notice));
+        loop {
+            let (net, out) = (&mut self.world.net, &mut self.out);
+            net.line.advance(net.now, &mut net.watch, &mut |travel, packet, _| out.push((travel, packet)));
+            if out.is_empty() {
+                return;
+            }
+            let entered = net.entered;
+            for nth in 0..self.out.len() {
+                let (travel, packet) = self.out[nth];
+                if let Some(notice) = self.world.leave_line(travel, packet) {
+                    self.tell(notice);
+                }
+            }
+            self.out.clear();
+            if self.world.net.entered == entered {
+                return;
+            }
         }
-        self.out = out;
     }
     fn wake(&mut self, wake: Wake) {
         match wake {
