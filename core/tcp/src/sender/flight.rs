@@ -218,7 +218,7 @@ impl Flight {
         }
         self.packets.partition_point(|sent| sent.seq < start)
     }
-    /// After a timeout all is lost that is not SACKED and was not sent just now, and the first packet in any case.
+    /// After a timeout all is lost that is not SACKed and was not sent just now, and the first packet in any case.
     pub(super) fn lose_all(&mut self, is_recent: impl Fn(&Sent) -> bool) {
         for number in self.first..self.next() {
             let is_kept = |sent: &Sent| number != self.first && is_recent(sent);
