@@ -106,7 +106,7 @@ impl Sender {
             self.keep_open(progress, now);
         }
         let waits = self.mark_losses(now).1;
-        if self.repair.state != Recovery::Recovery && self.flight.lost() > 0 {
+        if self.repair.state != Recovery::Recovery && self.knows_of_loss() {
             self.recover(progress.ece, now);
         }
         waits
@@ -127,12 +127,17 @@ impl Sender {
             self.undo_needless(now);
         }
         let waits = self.mark_losses(now).1;
-        if self.flight.lost() > 0 {
+        if self.knows_of_loss() {
             self.recover(progress.ece, now);
         } else {
             self.keep_open(progress, now);
         }
         waits
+    }
+
+    /// Something was lost, and is not repaired: of what was sent during the last recovery and lost, the repair may be under way.
+    fn knows_of_loss(&self) -> bool {
+        self.flight.lost() + self.flight.resent() > 0
     }
 
     /// No loss is proven: an echo may still reduce the window.
