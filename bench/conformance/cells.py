@@ -35,7 +35,8 @@ class Cell:
         """The same in the words of a scenario, with the rules of Linux; `hz` is the tick of the kernel it was recorded with."""
         tick = 1000 // hz
         # The kernel's timer of 15 ms in ticks, and one more so as never to be early.
-        pie = f"variant linux tupdate {(-(-15 // tick) + 1) * tick}ms"
+        tupdate = f"tupdate {(-(-15 // tick) + 1) * tick}ms"
+        pie = f"variant linux {tupdate}"
         red = f"red variant linux limit 1000000b min 30000b max 90000b avpkt 1000b burst 55 bandwidth {self.rate}"
         names = {
             "codel": "codel variant linux",
@@ -43,8 +44,8 @@ class Cell:
             "fq_codel": "fq_codel variant linux",
             "pie": f"pie {pie}",
             "pieecn": f"pie {pie} ecn",
-            "fq_pie": f"fq_pie {pie}",
-            "fqpieecn": f"fq_pie {pie} ecn",
+            "fq_pie": f"fq_pie {tupdate}",
+            "fqpieecn": f"fq_pie {tupdate} ecn",
             "red": f"{red} probability 0.02",
             "redecn": f"{red} probability 0.02 ecn",
             "ared": f"{red} adaptive",

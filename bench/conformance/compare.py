@@ -68,7 +68,7 @@ def measure(row, seed):
 
 
 def scenario(row):
-    """The recording's shaper with its leaf, on a link that takes no time itself; the whole RTT on the way of the ACKs."""
+    """The recording's shaper with its leaf, on a link that takes next to no time itself; the whole RTT on the way of the ACKs."""
     cell, queue = row.cell, row.cell.fathom(row.hz)
     if not queue.startswith("cake"):
         queue = f"htb default 1 class 1 rate {cell.rate} burst 1600b cburst 1600b {{ {queue} }}"
@@ -77,7 +77,7 @@ about = "{cell}"
 source = "testdata/kernel/cells.txt"
 [[hop]]
 name = "router"
-up = {{ delay = "0s", queue = "{queue}" }}
+up = {{ rate = "1tbit", delay = "0s", queue = "{queue}" }}
 down = {{ delay = "{cell.rtt}" }}
 [run]
 idle = "{IDLE_S}s"

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ from cells import Cell, Row
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OMITTED_S, MEASURED_S, PINGS = 10, 50, 1000
+# Of real time; a cell takes tens of seconds unless the machine is busy.
+PATIENCE_S = 1800
 LINE = dict(rate="20mbit", rtt="20ms")
 PLANS = {
     "vegas": [
@@ -79,20 +82,29 @@ def record(kernel, cell, args):
                 f"OMIT={OMITTED_S} SPAN={MEASURED_S} PROBES={PINGS} TRACE={'0.1' if args.trace else ''}\n"
             )
         said = boot(kernel, work)
-        failed = open(f"{work}/failed").read() if os.path.exists(f"{work}/failed") else said
+        if os.path.exists(f"{work}/failed"):
+            said += open(f"{work}/failed").read()
         if args.trace:
             shutil.copytree(place, os.path.join(args.trace, re.sub(r"\W+", "_", str(cell))), dirs_exist_ok=True)
         try:
             return measured(place, cell, args.hz)
         except (OSError, ValueError, KeyError, IndexError) as error:
-            sys.exit(f"record: {cell}: {error!r}\n{failed}")
+            sys.exit(f"record: {cell}: {error!r}\n{said}")
 
 
 def boot(kernel, work):
     command = [kernel, "mem=320M", "rootfstype=hostfs", "rootflags=/", "rw", f"init={HERE}/inside.sh", "con=null", "con0=fd:0,fd:1"]
     command += ["quiet", "time-travel=inf-cpu", "--", work]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
-    return done.stdout + done.stderr
+    # Each process inside is one outside, in the group of the first: all end with it.
+    pipe = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    child = subprocess.Popen(command, start_new_session=True, **pipe)
+    try:
+        return child.communicate(timeout=PATIENCE_S)[0]
+    except subprocess.TimeoutExpired:
+        return f"no end within {PATIENCE_S} s of real time\n"
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 def measured(place, cell, hz):

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod closed_forms;
 mod common;
+mod conformance;
 mod determinism;
 mod diagnosis;
 mod seeds;
