@@ -181,9 +181,11 @@ impl<P: Packet + Clone> Bottleneck<P> {
     pub fn arrive(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) {
         self.transmit(now, observer);
         self.enqueue(packet, now, observer);
-        self.start(now, observer);
-        // On a link without a rate the packet has left already.
-        self.transmit(now, observer);
+        if self.sending.is_none() {
+            self.start(now, observer);
+            // On a link without a rate the packet has left already.
+            self.transmit(now, observer);
+        }
     }
 
     /// The first packet that comes out at or before `now`, with the time at which it does. Repeat until `None`.
@@ -201,16 +203,15 @@ impl<P: Packet + Clone> Bottleneck<P> {
 
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
-        // Asked after every event: this is several times as quick as a minimum over options.
-        let or_never = |at: Option<Time>| at.unwrap_or(Time::MAX);
-        let next = or_never(self.sent_at()).min(or_never(self.ready)).min(or_never(self.exit.next()));
-        (next < Time::MAX).then_some(next)
+        let due = self.due();
+        (due != Time::MAX).then_some(due)
     }
 
     /// No packet comes out before this; `None` if none is inside.
     pub fn next_exit(&self) -> Option<Time> {
         let sent = self.sent_at().or(self.ready).map(|at| at + self.exit.delay());
-        [sent, self.exit.next()].into_iter().flatten().min()
+        let next = sent.unwrap_or(Time::MAX).min(self.exit.next());
+        (next != Time::MAX).then_some(next)
     }
 
     /// What is in the queue, and nowhere else.
@@ -318,9 +319,16 @@ impl<P: Packet + Clone> Bottleneck<P> {
     pub(crate) const fn exit(&mut self) -> &mut Exit<P> {
         &mut self.exit
     }
-    /// When the next packet comes out of those that have been sent.
-    pub(crate) fn next_out(&self) -> Option<Time> {
+    /// When the next packet comes out of those that have been sent; [`Time::MAX`] if there is none.
+    #[inline]
+    pub(crate) fn next_out(&self) -> Time {
         self.exit.next()
+    }
+    /// [`Bottleneck::next_event`], but [`Time::MAX`] for none.
+    #[inline]
+    pub(crate) fn due(&self) -> Time {
+        let sent = self.sending.as_ref().map_or(Time::MAX, |(end, _)| *end);
+        sent.min(self.ready.unwrap_or(Time::MAX)).min(self.exit.next())
     }
     /// Propagation.
     pub(crate) const fn delay(&self) -> Duration {

@@ -27,6 +27,11 @@ impl<P> DelayLine<P> {
     pub fn next(&self) -> Option<Time> {
         self.packets.front().map(|(time, _)| *time)
     }
+    /// The same, but [`Time::MAX`] for an empty line.
+    #[inline]
+    pub(crate) fn due(&self) -> Time {
+        self.packets.front().map_or(Time::MAX, |(time, _)| *time)
+    }
     /// The first packet, if it leaves at or before `now`, with the time at which it does.
     pub fn pop(&mut self, now: Time) -> Option<(P, Time)> {
         if self.next()? > now {

@@ -11,6 +11,8 @@ pub(crate) struct Exit<P> {
     delay: DelayLine<P>,
     /// For packets held back; a line of its own, since they leave out of order.
     detour: DelayLine<P>,
+    /// When the first of them arrives, [`Time::MAX`] if there is none.
+    next: Time,
     /// What a packet counts in `in_flight` besides its length.
     overhead: Bytes,
     in_flight: Backlog,
@@ -23,6 +25,7 @@ impl<P: Packet + Clone> Exit<P> {
             impairment: Impairment::new(impairment, rng),
             delay: DelayLine::new(delay),
             detour: DelayLine::new(delay + impairment.reorder_delay),
+            next: Time::MAX,
             overhead,
             in_flight: Backlog::default(),
         }
@@ -43,23 +46,24 @@ impl<P: Packet + Clone> Exit<P> {
     }
 
     /// The first packet that arrives at or before `now`, with the time at which it does.
+    #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<(P, Time)> {
-        let (packet, time) = match (self.delay.next(), self.detour.next()) {
-            (None, _) => self.detour.pop(now),
-            (Some(straight), Some(late)) if late < straight => self.detour.pop(now),
-            _ => self.delay.pop(now),
-        }?;
+        if self.next > now {
+            return None;
+        }
+        // Of two at the same time the one that was not held back.
+        let line = if self.delay.due() == self.next { &mut self.delay } else { &mut self.detour };
+        let (packet, time) = line.pop(now)?;
+        self.next = self.delay.due().min(self.detour.due());
         self.in_flight.packets -= 1;
         self.in_flight.bytes -= packet.len() + self.overhead;
         Some((packet, time))
     }
 
-    /// When the first packet arrives.
-    pub(crate) fn next(&self) -> Option<Time> {
-        match (self.delay.next(), self.detour.next()) {
-            (Some(straight), Some(late)) => Some(straight.min(late)),
-            (straight, late) => straight.or(late),
-        }
+    /// When the first packet arrives; [`Time::MAX`] if none is under way.
+    #[inline]
+    pub(crate) const fn next(&self) -> Time {
+        self.next
     }
     /// What every packet takes.
     pub(crate) const fn delay(&self) -> Duration {
@@ -75,5 +79,6 @@ impl<P: Packet + Clone> Exit<P> {
         self.in_flight.bytes += packet.len() + self.overhead;
         let line = if held_back { &mut self.detour } else { &mut self.delay };
         line.push(packet, now);
+        self.next = self.next.min(now + line.delay());
     }
 }

@@ -117,15 +117,16 @@ impl<P: Packet + Clone> Hop<P> {
         !matches!(self.sharing, Sharing::Nothing)
     }
 
-    /// When `poll` of `side` next has something to do.
-    pub(crate) fn next_event(&self, side: usize) -> Option<Time> {
+    /// When `poll` of `side` next has something to do; [`Time::MAX`] if never.
+    #[inline]
+    pub(crate) fn next_event(&self, side: usize) -> Time {
         match &self.sharing {
-            Sharing::Wifi(medium) => {
-                // What the medium does is done by the first side.
-                let shared = medium.next_event().filter(|_| side == 0);
-                [shared, self.sides[side].next_out()].into_iter().flatten().min()
+            // What the medium does is done by the first side.
+            Sharing::Wifi(medium) if side == 0 => {
+                medium.next_event().unwrap_or(Time::MAX).min(self.sides[side].next_out())
             }
-            _ => self.sides[side].next_event(),
+            Sharing::Wifi(_) => self.sides[side].next_out(),
+            _ => self.sides[side].due(),
         }
     }
 
@@ -137,7 +138,8 @@ impl<P: Packet + Clone> Hop<P> {
                 let inside =
                     bottleneck.queued() != Backlog::default() || bottleneck.sending() != Backlog::default();
                 let sent = medium.next_event().filter(|_| inside).map(|at| at + bottleneck.delay());
-                [sent, bottleneck.next_out()].into_iter().flatten().min()
+                let next = sent.unwrap_or(Time::MAX).min(bottleneck.next_out());
+                (next != Time::MAX).then_some(next)
             }
             _ => bottleneck.next_exit(),
         }

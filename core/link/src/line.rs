@@ -68,11 +68,8 @@ impl<P> Router<P> for () {
     }
 }
 
-/// The host's side of `advance`.
-struct Host<'a, R, F> {
-    router: &'a mut R,
-    out: &'a mut F,
-}
+/// A packet that has left the line: its way, and when.
+type Out<P> = (Direction, P, Time);
 
 /// A path of hops between user and server.
 ///
@@ -88,10 +85,16 @@ pub struct Line<P> {
     hops: Vec<Hop<P>>,
     /// The next event of each bottleneck, [`Time::MAX`] if none: asking all of them at each event would cost most.
     due: Vec<[Time; 2]>,
+    /// The first of those; of some at the same time, the first in order of place.
+    first: (Time, Place),
     /// From the end of each link, the least propagation to either end of the line.
     onward: Vec<[Duration; 2]>,
-    /// Entered and not yet taken up by `advance`.
-    entering: VecDeque<(Time, Direction, P)>,
+    /// Entered and not yet taken up.
+    entering: VecDeque<Out<P>>,
+    /// Answers of the routers at the ends to what entered there.
+    leaving: VecDeque<Out<P>>,
+    /// Time of the first of these, [`Time::MAX`] if there are none.
+    pending: Time,
 }
 
 impl<P: Packet + Clone> Line<P> {
@@ -105,13 +108,27 @@ impl<P: Packet + Clone> Line<P> {
             |params: HopParams<'_>| ([params.up.delay, params.down.delay], Hop::new(params, &mut seeds));
         let (delays, hops): (Vec<_>, Vec<_>) = hops.into_iter().map(|hop| build(hop.into())).unzip();
         let due = hops.iter().map(|_| [Time::MAX; 2]).collect();
-        Line { hops, due, onward: onward(&delays), entering: VecDeque::new() }
+        let first = (Time::MAX, Place { hop: 0, direction: Direction::Up });
+        let (entering, leaving) = (VecDeque::new(), VecDeque::new());
+        Line { hops, due, first, onward: onward(&delays), entering, leaving, pending: Time::MAX }
     }
 
     /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
-    /// before it. It is taken up by the next [`Line::advance`].
+    /// before it. It is taken up by the next [`Line::poll`].
     pub fn enter(&mut self, direction: Direction, packet: P, now: Time) {
-        self.entering.push_back((now, direction, packet));
+        self.entering.push_back((direction, packet, now));
+        self.pending = self.pending.min(now);
+    }
+
+    /// The same, but if nothing is due by `now` it is taken up at once, as the next [`Line::poll`] would.
+    pub fn take(&mut self, direction: Direction, packet: P, now: Time, router: &mut impl Router<P>) {
+        if self.hops.is_empty() || self.next() <= now {
+            return self.enter(direction, packet, now);
+        }
+        if let Some(out) = self.begin(direction, packet, now, router) {
+            self.leaving.push_back(out);
+            self.pending = self.pending.min(now);
+        }
     }
 
     /// Does all that is due at or before `now`, each at its own time. What reaches the server (up) or the user (down)
@@ -122,27 +139,35 @@ impl<P: Packet + Clone> Line<P> {
         router: &mut impl Router<P>,
         out: &mut impl FnMut(Direction, P, Time),
     ) {
-        let host = &mut Host { router, out };
+        while let Some((direction, packet, time)) = self.poll(now, router) {
+            out(direction, packet, time);
+        }
+    }
+
+    /// Does what is due at or before `now` until a packet is out: its way, and when. Repeat until `None`.
+    pub fn poll(&mut self, now: Time, router: &mut impl Router<P>) -> Option<(Direction, P, Time)> {
         loop {
-            match self.next() {
-                (Time::MAX, _) => return,
-                (time, _) if time > now => return,
-                (time, Some(place)) => self.step(place, time, host),
-                (_, None) => self.take_in(host),
+            let next = self.next();
+            if next > now || next == Time::MAX {
+                return None;
+            }
+            let out = if self.first.0 <= self.pending { self.step(router) } else { self.take_up(router) };
+            if out.is_some() {
+                return out;
             }
         }
     }
 
     /// When `advance` next has something to do.
     pub fn next_event(&self) -> Option<Time> {
-        let (time, _) = self.next();
-        (time < Time::MAX).then_some(time)
+        let next = self.next();
+        (next != Time::MAX).then_some(next)
     }
 
     /// No packet comes out before this; `None` if none is on the line. A host in real time need not wake earlier:
     /// what happens inside until then happens at its own time in whichever `advance` comes next.
     pub fn next_exit(&self) -> Option<Time> {
-        let entering = self.entering.front().map(|(time, ..)| *time);
+        let entering = self.leaving.front().or(self.entering.front()).map(|(.., time)| *time);
         let hops = self.hops.iter().zip(&self.onward);
         let sides = hops.flat_map(|(hop, onward)| onward.iter().enumerate().map(move |on| (hop, on)));
         let inside = sides.filter_map(|(hop, (side, onward))| Some(hop.next_exit(side)? + *onward));
@@ -166,49 +191,51 @@ impl<P: Packet + Clone> Line<P> {
         self.hops.is_empty()
     }
 
-    /// The next event: that of a bottleneck, or without place the entrance of a packet; [`Time::MAX`] if there is none. Of
-    /// those at the same time the first in order of place, and entrances last.
+    /// Time of the next event, [`Time::MAX`] if there is none.
     #[inline]
-    fn next(&self) -> (Time, Option<Place>) {
-        let mut first = (Time::MAX, None);
-        for (hop, [up, down]) in self.due.iter().enumerate() {
-            if *up < first.0 {
-                first = (*up, Some(Place { hop, direction: Direction::Up }));
-            }
-            if *down < first.0 {
-                first = (*down, Some(Place { hop, direction: Direction::Down }));
-            }
-        }
-        match self.entering.front() {
-            Some((time, ..)) if *time < first.0 => (*time, None),
-            _ => first,
-        }
+    fn next(&self) -> Time {
+        self.first.0.min(self.pending)
     }
 
-    /// The event at `place` that is due at `now`.
-    fn step(
-        &mut self,
-        place: Place,
-        now: Time,
-        host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
-    ) {
+    /// The first packet of those that wait at the ends.
+    fn take_up(&mut self, router: &mut impl Router<P>) -> Option<Out<P>> {
+        let out = match self.leaving.pop_front() {
+            Some(out) => Some(out),
+            None => {
+                let (direction, packet, now) = self.entering.pop_front()?;
+                self.begin(direction, packet, now, router)
+            }
+        };
+        let first = |packets: &VecDeque<Out<P>>| packets.front().map_or(Time::MAX, |(.., time)| *time);
+        self.pending = first(&self.leaving).min(first(&self.entering));
+        out
+    }
+
+    /// The first event of a bottleneck.
+    fn step(&mut self, router: &mut impl Router<P>) -> Option<Out<P>> {
+        let (now, place) = self.first;
         let side = place.direction.index();
-        let polled = self.hops[place.hop].poll(side, now, &mut Watch { hop: place.hop, router: host.router });
+        let polled = self.hops[place.hop].poll(side, now, &mut Watch { hop: place.hop, router });
         self.look(place.hop, side);
-        let Some((packet, time)) = polled else { return };
+        let (packet, time) = polled?;
         match (place.direction, place.hop.checked_sub(1)) {
-            (Direction::Up, _) => self.reach(place, packet, time, host),
-            (Direction::Down, Some(hop)) => self.reach(Place { hop, ..place }, packet, time, host),
-            (Direction::Down, None) => (host.out)(Direction::Down, packet, time),
+            (Direction::Up, _) => self.reach(place, packet, time, router),
+            (Direction::Down, Some(hop)) => self.reach(Place { hop, ..place }, packet, time, router),
+            (Direction::Down, None) => Some((Direction::Down, packet, time)),
         }
     }
 
-    /// The first packet of those that have entered.
-    fn take_in(&mut self, host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>) {
-        let Some((now, direction, packet)) = self.entering.pop_front() else { return };
+    /// `packet` is taken up at an end.
+    fn begin(
+        &mut self,
+        direction: Direction,
+        packet: P,
+        now: Time,
+        router: &mut impl Router<P>,
+    ) -> Option<Out<P>> {
         match (direction, self.hops.len().checked_sub(1)) {
-            (Direction::Down, Some(hop)) => self.reach(Place { hop, direction }, packet, now, host),
-            _ => self.cross(0, direction, packet, now, host),
+            (Direction::Down, Some(hop)) => self.reach(Place { hop, direction }, packet, now, router),
+            _ => self.cross(0, direction, packet, now, router),
         }
     }
 
@@ -218,15 +245,15 @@ impl<P: Packet + Clone> Line<P> {
         place: Place,
         mut packet: P,
         now: Time,
-        host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
-    ) {
-        let (packet, direction) = match host.router.arrive(place, &mut packet, now) {
+        router: &mut impl Router<P>,
+    ) -> Option<Out<P>> {
+        let (packet, direction) = match router.arrive(place, &mut packet, now) {
             Verdict::Forward => (packet, place.direction),
             Verdict::Answer(answer) => (answer, place.direction.reverse()),
-            Verdict::Discard => return,
+            Verdict::Discard => return None,
         };
         let link = if direction == Direction::Up { place.hop + 1 } else { place.hop };
-        self.cross(link, direction, packet, now, host);
+        self.cross(link, direction, packet, now, router)
     }
 
     /// `packet` arrives at the queue before link `hop`, or is out where there is no such link.
@@ -236,19 +263,33 @@ impl<P: Packet + Clone> Line<P> {
         direction: Direction,
         packet: P,
         now: Time,
-        host: &mut Host<'_, impl Router<P>, impl FnMut(Direction, P, Time)>,
-    ) {
-        let Some(link) = self.hops.get_mut(hop) else { return (host.out)(direction, packet, now) };
-        link.arrive(direction.index(), packet, now, &mut Watch { hop, router: host.router });
+        router: &mut impl Router<P>,
+    ) -> Option<Out<P>> {
+        let Some(link) = self.hops.get_mut(hop) else { return Some((direction, packet, now)) };
+        link.arrive(direction.index(), packet, now, &mut Watch { hop, router });
         self.look(hop, direction.index());
+        None
     }
 
     /// Something has happened at `side` of a hop: what is due there next.
     fn look(&mut self, hop: usize, side: usize) {
-        let due = |of| self.hops[hop].next_event(of).unwrap_or(Time::MAX);
-        self.due[hop][side] = due(side);
-        if self.hops[hop].is_shared() {
-            self.due[hop][1 - side] = due(1 - side);
+        let (link, due) = (&self.hops[hop], &mut self.due[hop]);
+        due[side] = link.next_event(side);
+        if link.is_shared() {
+            due[1 - side] = link.next_event(1 - side);
+        }
+        self.find_first();
+    }
+    /// What is due first of all.
+    fn find_first(&mut self) {
+        self.first.0 = Time::MAX;
+        for (hop, [up, down]) in self.due.iter().enumerate() {
+            if *up < self.first.0 {
+                self.first = (*up, Place { hop, direction: Direction::Up });
+            }
+            if *down < self.first.0 {
+                self.first = (*down, Place { hop, direction: Direction::Down });
+            }
         }
     }
 }

@@ -116,7 +116,11 @@ impl Net {
     }
     fn enter(&mut self, travel: Direction, packet: Packet) {
         self.entered += 1;
-        self.line.enter(travel, packet, self.now);
+        self.line.take(travel, packet, self.now, &mut self.watch);
+    }
+    /// The next packet that has left the line.
+    pub(crate) fn poll(&mut self) -> Option<(Direction, Packet, Time)> {
+        self.line.poll(self.now, &mut self.watch)
     }
     /// Packets on the line, whatever they are doing there.
     pub(crate) fn on_the_line(&self) -> u64 {

@@ -13,9 +13,16 @@ const SACK_OPTION: u16 = 4;
 const SACK_RANGE: u16 = 8;
 
 /// A packet. `side` and `tos` hold what a queue discipline may ask for.
+///
+/// It is plain numbers, which a [`Body`] reads: of an enum the tag and the rest are copied apart, at odd addresses, and
+/// a packet is copied a dozen times on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    pub(crate) body: Body,
+    /// A sequence number or none, and times.
+    numbers: [u64; 3],
+    sack: [SackRange; 3],
+    /// Length, window, or number.
+    amount: u32,
     /// Its flow's number from 0.
     pub(crate) flow: u32,
     ip_len: u16,
@@ -23,6 +30,8 @@ pub(crate) struct Packet {
     tos: u8,
     /// The host on the user's side; the highest bit is set if it travels to the user.
     side: u8,
+    kind: u8,
+    flags: u8,
 }
 
 const TO_USER: u8 = 0x80;
@@ -45,6 +54,58 @@ pub(crate) enum Body {
 const ECE: u8 = 1;
 const DSACK: u8 = 2;
 const SYN: u8 = 4;
+const CWR: u8 = 8;
+const ICMP: u8 = 16;
+
+const DATA: u8 = 0;
+const ACK: u8 = 1;
+const DATAGRAM: u8 = 2;
+const PROBE: u8 = 3;
+
+const fn flag(on: bool, bit: u8) -> u8 {
+    if on { bit } else { 0 }
+}
+
+/// What a packet holds besides its header: kind, flags, amount, numbers, ranges.
+type Held = (u8, u8, u32, [u64; 3], [SackRange; 3]);
+
+impl Body {
+    fn held(self) -> Held {
+        let none = [SackRange::default(); 3];
+        match self {
+            Body::Data { seq, sent_at, len, syn, cwr } => {
+                (DATA, flag(syn, SYN) | flag(cwr, CWR), len, [seq, sent_at.as_nanos(), 0], none)
+            }
+            Body::Ack { ack, echo, received_at, sack, window, flags } => {
+                (ACK, flags, window, [ack, echo.as_nanos(), received_at.as_nanos()], sack)
+            }
+            Body::Datagram { number, sent_at } => (DATAGRAM, 0, number, [0, sent_at.as_nanos(), 0], none),
+            Body::Probe { number, is_icmp, sent_at, reached_at } => {
+                // No probe reaches anything at the last time that there is.
+                let reached = reached_at.unwrap_or(Time::MAX);
+                (PROBE, flag(is_icmp, ICMP), number, [0, sent_at.as_nanos(), reached.as_nanos()], none)
+            }
+        }
+    }
+}
+
+impl Packet {
+    /// What it carries.
+    #[inline]
+    pub(crate) fn body(&self) -> Body {
+        let Packet { numbers: [seq, sent_at, third], sack, amount, flags, .. } = *self;
+        let (sent_at, third) = (Time::from_nanos(sent_at), Time::from_nanos(third));
+        match self.kind {
+            DATA => Body::Data { seq, sent_at, len: amount, syn: flags & SYN != 0, cwr: flags & CWR != 0 },
+            ACK => Body::Ack { ack: seq, echo: sent_at, received_at: third, sack, window: amount, flags },
+            DATAGRAM => Body::Datagram { number: amount, sent_at },
+            _ => {
+                let reached_at = (third != Time::MAX).then_some(third);
+                Body::Probe { number: amount, is_icmp: flags & ICMP != 0, sent_at, reached_at }
+            }
+        }
+    }
+}
 
 /// What all packets of a flow in one direction have in common.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +121,9 @@ pub(crate) struct Label {
 impl Label {
     fn packet(self, body: Body, ip_len: u16, ecn: u8) -> Packet {
         let to_user = if self.travel == Direction::Down { TO_USER } else { 0 };
-        Packet { body, flow: self.flow, ip_len, tos: (self.dscp << 2) | ecn, side: self.host | to_user }
+        let (kind, flags, amount, numbers, sack) = body.held();
+        let (tos, side) = ((self.dscp << 2) | ecn, self.host | to_user);
+        Packet { numbers, sack, amount, flow: self.flow, ip_len, tos, side, kind, flags }
     }
     pub(crate) fn data(self, data: &Data) -> Packet {
         let Data { seq, len, sent_at, syn, cwr, ect } = *data;
@@ -74,7 +137,6 @@ impl Label {
             (false, 0) => TCP_HEADERS,
             (false, n) => TCP_HEADERS + SACK_OPTION + n * SACK_RANGE,
         };
-        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
         let body = Body::Ack {
             ack: ack.ack,
             echo: ack.echo,
@@ -156,7 +218,7 @@ impl Queueable for Packet {
         self.tos = (dscp << 2) | (self.tos & 3);
     }
     fn pure_ack(&self) -> Option<PureAck> {
-        let ack = acknowledgement(&self.body).filter(|ack| !ack.syn)?;
+        let ack = acknowledgement(&self.body()).filter(|ack| !ack.syn)?;
         let absolute = |offset: u32| (ack.ack as u32).wrapping_add(offset);
         let mut sack = [(0, 0); 4];
         for (slot, range) in sack.iter_mut().zip(ack.sack.iter().filter(|range| range.start < range.end)) {

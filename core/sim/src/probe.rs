@@ -50,7 +50,7 @@ impl Probes {
     }
     /// A probe is at the server, which answers at once, or its answer at the user.
     pub(crate) fn arrived(&mut self, packet: &Packet, now: Time) -> Option<Packet> {
-        let Body::Probe { number, is_icmp, sent_at, reached_at } = packet.body else { return None };
+        let Body::Probe { number, is_icmp, sent_at, reached_at } = packet.body() else { return None };
         let book = &mut self.books[usize::from(is_icmp)];
         let entry = book.entries.get_mut(number as usize)?;
         let Some(reached) = reached_at else {

@@ -2,7 +2,6 @@
 use crate::agenda::Wake;
 use crate::expand::{Planned, expand};
 use crate::net::Net;
-use crate::packet::Packet;
 use crate::probe::Probes;
 use crate::record::Record;
 use crate::timing::Timings;
@@ -56,8 +55,6 @@ pub(crate) struct Sim {
     /// Payload delivered when the load began and ended, up and down.
     pub(crate) events: u64,
     interval: Duration,
-    /// What came out of the line at this moment.
-    out: Vec<(Direction, Packet)>,
 }
 
 impl Sim {
@@ -87,7 +84,6 @@ impl Sim {
             course: Course::of(plan),
             events: 0,
             interval,
-            out: Vec::new(),
         };
         sim.begin(expanded.units, seed);
         sim
@@ -128,25 +124,10 @@ impl Sim {
         }
         true
     }
-    /// What is due on the line now, and what comes of it at the ends, which may send again at once.
     fn advance_line(&mut self) {
-        loop {
-            let (net, out) = (&mut self.world.net, &mut self.out);
-            net.line.advance(net.now, &mut net.watch, &mut |travel, packet, _| out.push((travel, packet)));
-            if out.is_empty() {
-                return;
-            }
-            let entered = net.entered;
-            for nth in 0..self.out.len() {
-                let (travel, packet) = self.out[nth];
-                if let Some(notice) = self.world.leave_line(travel, packet) {
-                    self.tell(notice);
-                }
-            }
-            self.out.clear();
-            if self.world.net.entered == entered {
-                return;
-            }
+        while let Some((travel, packet, _)) = self.world.net.poll() {
+            let notice = self.world.leave_line(travel, packet);
+            notice.into_iter().for_each(|notice| self.tell(notice));
         }
     }
     fn wake(&mut self, wake: Wake) {

@@ -190,7 +190,7 @@ impl World {
     }
     /// `packet` is where it was sent to.
     pub(crate) fn arrive(&mut self, packet: Packet) -> Option<Notice> {
-        match packet.body {
+        match packet.body() {
             Body::Data { seq, sent_at, len, syn, cwr } => {
                 self.take_data(&packet, &segment(seq, sent_at, len, syn, cwr))
             }
@@ -228,7 +228,7 @@ impl World {
     fn take_ack(&mut self, packet: &Packet) {
         let now = self.net.now;
         let Ends::Tcp(tcp) = &mut self.flows[packet.flow as usize].ends else { return };
-        if let Some(ack) = acknowledgement(&packet.body) {
+        if let Some(ack) = acknowledgement(&packet.body()) {
             tcp.sender.on_ack(&ack, now);
             self.pump(packet.flow);
         }

@@ -120,8 +120,16 @@ fn the_queue_is_where_the_rate_changes() {
     assert_eq!([queued(0), queued(1), queued(2)], [0, 29, 0]);
 }
 
-/// Runs random traffic both ways; `sleep` chooses which of the times to look at.
-fn run(seed: u64, mut wake: impl FnMut(&mut Rng) -> bool) -> (Out, Routers) {
+/// Runs random traffic both ways, some of it at the same times; `wake` chooses which of the times to look at.
+fn run(seed: u64, wake: impl FnMut(&mut Rng) -> bool) -> (Out, Routers) {
+    run_with(seed, wake, |line, direction, packet, now, _| line.enter(direction, packet, now))
+}
+
+fn run_with(
+    seed: u64,
+    mut wake: impl FnMut(&mut Rng) -> bool,
+    enter: impl Fn(&mut Line<TestPacket>, Direction, TestPacket, Time, &mut Routers),
+) -> (Out, Routers) {
     let mut hops = hops();
     hops[0] =
         (link(Some("9mbit"), "1ms", "codel target 2ms interval 20ms"), link(None, "1ms", "fifo limit 9p"));
@@ -130,10 +138,11 @@ fn run(seed: u64, mut wake: impl FnMut(&mut Rng) -> bool) -> (Out, Routers) {
     let (mut rng, mut sleep) = (Rng::stream(seed, "traffic"), Rng::stream(seed, "sleep"));
     let (mut now, mut routers, mut out) = (Time::ZERO, Routers::default(), Out::new());
     for id in 0..600 {
-        now += Duration::from_nanos(rng.below(600_000));
+        now += Duration::from_micros(100 * rng.below(7));
         let direction = if rng.chance(0.5) { Direction::Up } else { Direction::Down };
         let ttl = if rng.chance(0.1) { 1 + rng.below(3) as u8 } else { 64 };
-        line.enter(direction, TestPacket { ttl, ..packet(id, 100 + rng.below(1400)) }, now);
+        let len = 100 + 100 * rng.below(15);
+        enter(&mut line, direction, TestPacket { ttl, ..packet(id, len) }, now, &mut routers);
         if wake(&mut sleep) {
             while let Some(next) = line.next_event().filter(|next| *next <= now) {
                 out.extend(advance(&mut line, next, &mut routers));
@@ -163,6 +172,23 @@ fn a_late_host_sees_the_same_line() {
         assert_eq!(out, late_out, "seed {seed}");
         assert_eq!(routers.arrivals, late_routers.arrivals, "seed {seed}");
         assert_eq!(routers.events, late_routers.events, "seed {seed}");
+    }
+}
+
+#[test]
+fn what_is_taken_at_once_comes_out_as_if_it_had_entered() {
+    for seed in 0..20 {
+        let (out, routers) = run(seed, |_| true);
+        for often in [0.02, 1.0] {
+            let (taken_out, taken_routers) = run_with(
+                seed,
+                |sleep| sleep.chance(often),
+                |line, direction, packet, now, router| line.take(direction, packet, now, router),
+            );
+            assert_eq!(out, taken_out, "seed {seed}");
+            assert_eq!(routers.arrivals, taken_routers.arrivals, "seed {seed}");
+            assert_eq!(routers.events, taken_routers.events, "seed {seed}");
+        }
     }
 }
 

@@ -117,6 +117,10 @@ pub(crate) struct Control<'a, P> {
 impl<P: Packet> Control<'_, P> {
     /// The next packet to send, after the drops and the marks that are due.
     pub(crate) fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        if self.store.head().is_none() {
+            (self.state.first_above, self.state.dropping) = (None, false);
+            return None;
+        }
         let (mut head, above) = self.pop(now);
         if self.state.dropping {
             head = self.go_on_dropping(head, above, now, sink);
