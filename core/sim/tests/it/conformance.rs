@@ -232,7 +232,6 @@ fn conform(control: &str) {
         let ours: Vec<Numbers> = (0..cell.seeds()).map(|seed| cell.simulate(seed)).collect();
         let differing = differing(&cell, &ours);
         let row = row(&cell, &ours, &differing);
-        println!("{row}");
         let is_known = |number: &&str| {
             KNOWN.iter().any(|(words, numbers, _)| numbers.contains(number) && cell.is(words))
         };
