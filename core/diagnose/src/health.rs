@@ -1,5 +1,5 @@
 //! Healthy, bloated, or not to be told.
-use crate::rules::bound::lossless;
+use crate::rules::bound::unmet;
 use crate::rules::while_doing;
 use crate::view::{Rise, View, is_loaded};
 use crate::{Health, PhaseSummary};
@@ -140,10 +140,10 @@ pub(crate) fn latest(view: &View<'_>) -> Option<(&'static str, f64)> {
     known.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// This machine, not the line, limited the load of a phase: its CPUs had no time left, and the load lost nothing. A queue
-/// that was met would have dropped. (One that marks instead is called unmet here: kernels ask for marks only when told.)
+/// This machine, not the line, limited the load of a phase: its CPUs had no time left, and no queue was met. One that was
+/// would have dropped and delayed. (One that marks instead is called unmet here: kernels ask for marks only when told.)
 fn unloaded(view: &View<'_>, rise: &Rise<'_>) -> Option<String> {
-    let (what, share) = cpu_limit(view, rise).filter(|_| lossless(view, rise))?;
+    let (what, share) = cpu_limit(view, rise).filter(|_| unmet(view, rise))?;
     let (share, when) = (percent(share), while_doing(rise.phase.kind));
     Some(format!("{what} for {share} of the time {when}, so this machine, not the line, limited the load"))
 }

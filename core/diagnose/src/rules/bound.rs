@@ -59,8 +59,14 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Nothing shows that the load met a queue: latency did not rise, or nothing was lost though losses were watched. Both
+/// are needed, for a busy sender sends again without need.
+pub(crate) fn unmet(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    rise.p90() < NO_QUEUE_S || lossless(view, rise)
+}
+
 /// Losses of the load were watched, and there were none in any direction that was loaded.
-pub(crate) fn lossless(view: &View<'_>, rise: &Rise<'_>) -> bool {
+fn lossless(view: &View<'_>, rise: &Rise<'_>) -> bool {
     let watched = view.run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits);
     let directions: &[Direction] = match rise.phase.kind {
         PhaseKind::Up => &[Direction::Up],

@@ -36,7 +36,7 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 fn small() -> String {
-    file("small.toml", SMALL).display().to_string()
+    file("sim-small.toml", SMALL).display().to_string()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn the_line_of_a_result_with_another_queue() {
     run(&["sim", &scenario, "-o", &json]);
     let ran = run(&["sim", "--from", &json, "--with", "cake@95%"]);
     told(&ran, 0, &["fitted up: 2.9", "a buffer of 3", "cake@95%"]);
-    for (with, word) in [("cake@0%", "1% to 100%"), ("cak", "unknown queue discipline"), ("cake@x", "share")]
+    for (with, word) in [("cake@0%", "1% to 100%"), ("cak", "unknown queue discipline"), ("cake@x", "ratio")]
     {
         told(&run(&["sim", "--from", &json, "--with", with]), 2, &[with, word]);
     }
@@ -106,17 +106,17 @@ fn what_a_sweep_refuses() {
 #[test]
 fn what_a_simulation_refuses() {
     let with = |from: &str, to: &str| {
-        let path = file("bad.toml", &SMALL.replace(from, to));
+        let path = file("sim-bad.toml", &SMALL.replace(from, to));
         run(&["sim", &path.display().to_string()])
     };
     let cases = [
-        ("3mbit", "3", ["bad.toml:7", "no unit"]),
-        ("3mbit", "0mbit", ["bad.toml:7", "rate"]),
-        ("limit 37500b", "limit 0b", ["bad.toml:7", "0b"]),
-        ("up_flows = 1", "up_flow = 1", ["bad.toml:10", "up_flows"]),
-        ("up_flows = 1", "up_flows = 0", ["bad.toml:9", "up_flows"]),
-        ("udp_rtt_s max", "ping max", ["bad.toml:15", "ping"]),
-        ("[[hop]]", "[[hops]]", ["bad.toml:5", "hop"]),
+        ("3mbit", "3", ["sim-bad.toml:7", "no unit"]),
+        ("3mbit", "0mbit", ["sim-bad.toml:7", "rate"]),
+        ("limit 37500b", "limit 0b", ["sim-bad.toml:7", "0b"]),
+        ("up_flows = 1", "up_flow = 1", ["sim-bad.toml:10", "up_flows"]),
+        ("up_flows = 1", "up_flows = 0", ["sim-bad.toml:9", "up_flows"]),
+        ("udp_rtt_s max", "ping max", ["sim-bad.toml:15", "ping"]),
+        ("[[hop]]", "[[hops]]", ["sim-bad.toml:5", "hop"]),
     ];
     for (from, to, words) in cases {
         told(&with(from, to), 2, &words);
