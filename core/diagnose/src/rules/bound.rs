@@ -14,6 +14,8 @@ const GROWTH_RATIO: f64 = 1.10;
 const GROWTH_S: f64 = 0.005;
 /// A rise below this shows no queue.
 const NO_QUEUE_S: f64 = 0.005;
+/// Below this not even fair queueing's one packet was waited for, up to 12 Mbit/s.
+const MET_S: f64 = 0.001;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     view.rises().filter_map(|rise| growing(view, &rise).or_else(|| unfilled(view, &rise))).collect()
@@ -62,7 +64,7 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
 /// Nothing shows that the load met a queue: latency did not rise, or nothing was lost though losses were watched. Both
 /// are needed, for a busy sender sends again without need.
 pub(crate) fn unmet(view: &View<'_>, rise: &Rise<'_>) -> bool {
-    rise.p90() < NO_QUEUE_S || lossless(view, rise)
+    rise.p90() < MET_S || lossless(view, rise)
 }
 
 /// Losses of the load were watched, and there were none in any direction that was loaded.
