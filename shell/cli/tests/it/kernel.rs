@@ -1,5 +1,5 @@
 //! The Linux kernel itself, beside what is expected of it: Debian's User-Mode Linux boots, and sends real TCP through real
-//! queue disciplines. What it says is what the closed forms say, or the model of a line is not understood.
+//! queue disciplines. What it says is what the closed forms and the simulator say, or the model of a line is not understood.
 use crate::program::{Ran, alone, scratch};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -40,6 +40,26 @@ impl Cell {
             "RATE={}mbit RTT={}ms QDISC='{}' CC={} FLOWS=1 ECN=0 OMIT=0 SPAN=5 PROBES=100 TRACE=\n",
             self.rate_mbit, self.rtt_ms, self.queue, self.control
         )
+    }
+    /// The simulator's median round trip in the same five seconds.
+    fn simulated_median_ms(&self) -> f64 {
+        let Cell { rate_mbit, rtt_ms, queue, control, .. } = self;
+        let queue = queue.replace("pfifo limit 100", "fifo limit 100p");
+        let queue = if queue.starts_with("cake") {
+            queue
+        } else {
+            format!("htb default 1 class 1 rate {rate_mbit}mbit burst 1600b {{ {queue} }}")
+        };
+        let text = format!(
+            "name = \"cell\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"router\"\n\
+             up = {{ delay = \"0s\", queue = \"{queue}\" }}\ndown = {{ delay = \"{rtt_ms}ms\" }}\n\
+             [run]\nidle = \"1s\"\nduration = \"5s\"\ndrain = \"0s\"\n\
+             [load]\nup_flows = 1\ncongestion_control = \"{control}\"\n"
+        );
+        let plan = fathom_scenario::parse(&text, self.name).unwrap();
+        let run = fathom_sim::simulate(&plan, &fathom_sim::Options::new(1)).run;
+        let median: fathom_metric::Measure = "icmp_rtt_s p50 from 1s to 6s".parse().unwrap();
+        median.of(&run).unwrap() * 1e3
     }
     fn packet_ms(&self) -> f64 {
         PACKET_BITS / self.rate_mbit / 1e3
@@ -103,7 +123,7 @@ fn boot(work: &Path) -> String {
 /// Real time on a machine that may be busy: a kernel that waits for a processor shows lower goodput and longer round trips,
 /// so medians are held to the closed forms, and extremes on the side that waiting cannot fake.
 #[test]
-fn the_kernels_latency_is_that_of_the_closed_forms() {
+fn the_kernels_latency_is_that_of_the_closed_forms_and_the_simulator() {
     let _alone = alone();
     let cells = [&FIFO, &FQ_CODEL, &CAKE];
     let all = measure(&cells);
@@ -112,6 +132,11 @@ fn the_kernels_latency_is_that_of_the_closed_forms() {
         println!("{}: ping median {median} ms, max {max} ms; goodput {goodput:.2} Mbit/s", cell.name);
         let most = cell.rate_mbit * PAYLOAD;
         assert!((0.6 * most..1.02 * most).contains(&goodput), "{}: {goodput} of {most} Mbit/s", cell.name);
+    }
+    for (cell, seen) in cells.iter().zip(&all) {
+        let (kernel, ours) = (seen.percentile(0.5), cell.simulated_median_ms());
+        let near = 0.15 * ours + 2.0 * cell.packet_ms();
+        assert!((kernel - ours).abs() < near, "{}: median {kernel} ms, simulated {ours} ms", cell.name);
     }
     // A full FIFO is its packets, one after the other: 303 ms.
     let full = 100.0 * FIFO.packet_ms();
