@@ -24,11 +24,12 @@ const BY_CHANCE: [&str; 4] = ["pie", "red", "sfb", "sfq"];
 const KNOWN: &[(&str, &[&str], &str)] = &[
     ("q=pie", &["drops"], PIE_OVERSHOOT),
     ("q=fq_pie", &["drops"], PIE_OVERSHOOT),
-    ("q=pieecn", &["drops"], PIE_OVERSHOOT),
+    ("q=pieecn", &["p50", "drops"], PIE_OVERSHOOT),
     ("q=fqpieecn", &["drops"], PIE_OVERSHOOT),
     ("q=cake rtt=100ms cc=reno", &["drops"], OVERSHOOT),
     ("q=codel rtt=100ms cc=reno", &["drops"], OVERSHOOT),
     ("q=pfifo1000 rtt=100ms cc=cubic", &["drops"], OVERSHOOT),
+    ("q=pfifo1000 n=4 cc=cubic", &["drops"], OVERSHOOT),
     ("q=cake cc=bbr", &["drops"], OVERSHOOT),
     ("q=codelecn cc=dctcp", &["drops"], OVERSHOOT),
     ("q=redecn cc=dctcp", &["drops"], OVERSHOOT),
