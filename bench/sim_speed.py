@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""The simulator beside ns-3: packets through the bottleneck per CPU second, one core, in the same run.
+
+A dumbbell: 4 bulk flows of CUBIC with SACK, 100 Mbit/s, round trip 20 ms, FQ-CoDel. Limit: 3 million packets per CPU second.
+Then how that changes with the number of flows and of hops, and the memory of a flow.
+
+Fathom's CPU time is that of the whole process: reading the scenario, probes every 50 ms, and the JSON of the run. Its packets are
+the payload delivered in full segments, without acknowledgements, probes, and what was sent twice. ns-3's CPU time is that of
+its event loop alone, its packets are all that the bottleneck's device sent in the direction of the data.
+"""
+import os
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from common import FATHOM
+
+ROUNDS, SECONDS, SEGMENT = 3, 30, 1448
+LEAST = 3e6
+LIBRARIES = [f"ns3-{part}" for part in ("applications", "internet", "point-to-point", "traffic-control")]
+# The most of one work in a scenario.
+FLOWS_OF_A_WORK = 1024
+
+
+def scenario(flows, rate="100mbit", seconds=SECONDS, delay_us=10_000, queue="fq_codel", hops=1):
+    """`hops` bottlenecks one behind the other, and the same delay in all."""
+    side = f'{{ rate = "{rate}", delay = "{delay_us // hops}us", queue = "{queue}" }}'
+    text = 'name = "dumbbell"\nabout = "bulk flows over one line"\nsource = "bench"\n'
+    text += "".join(f'[[hop]]\nname = "hop-{i + 1}"\nup = {side}\ndown = {side}\n' for i in range(hops))
+    text += f'[run]\nidle = "0s"\nduration = "{seconds}s"\ndrain = "0s"\n'
+    for first in range(0, flows, FLOWS_OF_A_WORK):
+        text += f'[[work]]\nkind = "bulk"\nname = "bulk-{first}"\nflows = {min(FLOWS_OF_A_WORK, flows - first)}\n'
+    return text
+
+
+def fathom(text):
+    """Full segments delivered, CPU seconds and peak resident bytes of a simulation."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file, tempfile.TemporaryFile("w+") as out:
+        file.write(text)
+        file.flush()
+        process = subprocess.Popen([FATHOM, "sim", file.name, "--json"], stdout=out, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        # 1 is a verdict on the line, no failure.
+        if process.returncode not in (0, 1):
+            sys.exit(f"fathom sim: exit {process.returncode} with\n{text}")
+        out.seek(0)
+        # The phases are at the start. A child's peak is not less than its parent's size, so the whole is not read.
+        delivered = re.search(r'"delivered_up_bytes":(\d+)', out.read(16384))
+    return int(delivered[1]) / SEGMENT, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+
+
+def build_ns3(folder):
+    """Compiles the same dumbbell against Debian's ns-3."""
+    flags = []
+    for what in ("--cflags", "--libs"):
+        asked = subprocess.run(["pkg-config", what, *LIBRARIES], capture_output=True, text=True)
+        if asked.returncode != 0:
+            sys.exit("sim_speed: ns-3 is missing\n  try: apt-get install -y libns3-dev libgsl-dev g++ pkg-config")
+        flags.append(shlex.split(asked.stdout))
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sim_speed", "dumbbell.cc")
+    program = os.path.join(folder, "dumbbell")
+    subprocess.run(["g++", "-std=c++17", "-O2", *flags[0], source, "-o", program, *flags[1]], check=True)
+    return program
+
+
+def ns3(program, flows):
+    out = subprocess.run([program, f"--flows={flows}", f"--seconds={SECONDS}"], capture_output=True, text=True, check=True)
+    packets, cpu, delivered, _ = out.stdout.split()
+    return int(packets), float(cpu), int(delivered)
+
+
+def headline(program):
+    """Both in turn; medians of their packets per CPU second. True if ours are too few."""
+    ours, theirs = [], []
+    print(f"4 flows, 100 Mbit/s, {SECONDS} s{'packets':>15}{'CPU s':>10}{'packets per CPU s':>20}{'goodput Mbit/s':>17}")
+    for _ in range(ROUNDS):
+        packets, cpu, delivered = ns3(program, 4)
+        theirs.append(packets / cpu)
+        print(f"{'ns-3':<26}{packets:>15,}{cpu:>10.2f}{theirs[-1]:>20,.0f}{delivered * 8 / SECONDS / 1e6:>17.2f}", flush=True)
+        packets, cpu, _ = fathom(scenario(4))
+        ours.append(packets / cpu)
+        goodput = packets * SEGMENT * 8 / SECONDS / 1e6
+        print(f"{'fathom':<26}{packets:>15,.0f}{cpu:>10.3f}{ours[-1]:>20,.0f}{goodput:>17.2f}", flush=True)
+    ours, theirs = statistics.median(ours), statistics.median(theirs)
+    print(f"fathom {ours / 1e6:.2f} million packets per CPU second (at least {LEAST / 1e6:.0f}), "
+          f"{ours / theirs:.0f} times ns-3's {theirs:,.0f}", flush=True)
+    return ours < LEAST
+
+
+def row(name, text, per_hop=1):
+    packets, cpu, resident = fathom(text)
+    print(f"{name:<26}{packets:>15,.0f}{cpu:>10.2f}{packets * per_hop / cpu:>20,.0f}{resident / 1e6:>17.1f}", flush=True)
+    return resident
+
+
+def growth():
+    """1 Mbit/s and a round trip of 100 ms for each flow, whatever their number, so that all of them have a window to speak of."""
+    print(f"{'flows of 1 Mbit/s each':<26}{'packets':>15}{'CPU s':>10}{'packets per CPU s':>20}{'resident MB':>17}")
+    resident = {}
+    for flows in (1, 10, 100, 1_000, 10_000, 100_000):
+        # About 4 million packets, but at most five minutes and at least two seconds.
+        seconds = min(300, max(2, 40_000 // flows))
+        queue = f"fq_codel limit {max(10_240, 10 * flows)}p memory 4gb"
+        text = scenario(flows, f"{flows}mbit", seconds, 50_000, queue)
+        resident[flows] = row(f"{flows:,}", text)
+    most, fewer = 100_000, 10_000
+    of_one = (resident[most] - resident[fewer]) / (most - fewer)
+    print(f"memory of a flow, its packets and the queue's included: {of_one / 1e3:.1f} kB", flush=True)
+    print(f"{'hops of 100 Mbit/s':<26}{'packets':>15}{'CPU s':>10}{'hops per CPU s':>20}{'resident MB':>17}")
+    for hops in (1, 2, 4, 8):
+        row(f"{hops}", scenario(4, hops=hops), hops)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        failed = headline(build_ns3(folder))
+    growth()
+    return failed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
