@@ -65,9 +65,10 @@ fn down_flows_carry_bytes_that_do_not_compress_and_reports_come_from_tcp_info() 
     assert!(flow_report.rtt_us.is_some_and(|rtt| rtt < 10_000_000), "{flow_report:?}");
     assert!(flow_report.cwnd_bytes.is_some_and(|cwnd| cwnd > 1_000) && flow_report.retransmits.is_some());
     let (_, down, ..) = control.bye();
-    let rest = read_to_close(&mut flow).len() as u64;
+    // Load goes on between the count and the reset, so what arrived may be more than what was counted, never less.
+    let arrived = 2_000_000 + read_to_close(&mut flow).len() as u64;
     assert!(down >= 2_000_000, "{down} bytes acknowledged of more than 2,000,000");
-    assert!(rest <= down, "a reset leaves only what had arrived");
+    assert!(down <= arrived, "{down} bytes acknowledged of {arrived} that arrived");
 }
 
 #[test]
