@@ -21,7 +21,7 @@ macro_rules! builtin_traces {
         }
     };
 }
-builtin_traces!("lte-outage", "mahimahi-12mbit");
+builtin_traces!("lte-outage", "lte-outages", "mahimahi-12mbit", "umts-outages");
 
 /// What is wrong: in the scenario, or in a trace.
 pub(crate) enum Refusal {
