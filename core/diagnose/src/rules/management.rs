@@ -35,9 +35,9 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let at_top =
         heights.iter().filter(|h| **h >= TOP * rise.height()).count() as f64 / heights.len().max(1) as f64;
     let finding = match (rise.p50() < WORTH_TELLING_S, heights.len()) {
-        (true, 0) => return None,
+        (false, 0) if events.is_empty() => no_losses(view, direction)?,
+        (_, 0) => return None,
         (true, _) => kept_short(direction, &rise),
-        (false, 0) => no_losses(view, direction)?,
         (false, n) if n >= FEWEST_EVENTS && at_top >= MOSTLY => tail_drop(direction, &rise, at_top),
         _ => return None,
     };

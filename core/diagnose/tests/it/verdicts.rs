@@ -66,6 +66,32 @@ fn the_managed_line_is_healthy() {
     assert!(!has(&d, FindingKind::BufferSize) && !has(&d, FindingKind::AckStarvation));
 }
 
+/// Times at which any flow had retransmitted.
+fn retransmissions(run: &Run) -> Vec<Time> {
+    let counters = run.series.iter().filter(|s| s.key.metric == Metric::FlowRetransmits);
+    let grown = counters.flat_map(|s| {
+        let all: Vec<_> = s.between(Time::ZERO, Time::MAX).collect();
+        all.windows(2).filter(|two| two[0].value != two[1].value).map(|two| two[1].at).collect::<Vec<_>>()
+    });
+    grown.collect()
+}
+
+#[test]
+fn losses_at_which_no_probe_looked_are_losses() {
+    let mut run = BLOATED.run();
+    let lost = retransmissions(&run);
+    assert!(!lost.is_empty());
+    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+        let all: Vec<Observation> = series.between(Time::ZERO, Time::MAX).collect();
+        *series = fathom_metric::Series::new(series.key.clone());
+        let blind = |at: Time| lost.iter().any(|l| at <= *l && *l < at + Duration::from_millis(300));
+        all.into_iter().filter(|o| !blind(o.at)).for_each(|o| series.push(o));
+    }
+    let d = diagnose(&run);
+    let told: Vec<_> = d.findings.iter().filter(|f| f.kind == FindingKind::Management).collect();
+    assert!(told.iter().all(|f| !f.text.contains("never dropped")), "{told:#?}");
+}
+
 #[test]
 fn the_truth_of_the_lab_is_not_looked_at() {
     let mut run = MANAGED.run();
