@@ -21,7 +21,14 @@ macro_rules! builtin_traces {
         }
     };
 }
-builtin_traces!("lte-outage", "lte-outages", "mahimahi-12mbit", "umts-outages");
+builtin_traces!(
+    "l4s-step-1mbit",
+    "l4s-step-25mbit",
+    "lte-outage",
+    "lte-outages",
+    "mahimahi-12mbit",
+    "umts-outages"
+);
 
 /// What is wrong: in the scenario, or in a trace.
 pub(crate) enum Refusal {
