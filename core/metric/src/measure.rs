@@ -16,7 +16,7 @@ use fathom_units::{Duration, Time};
 /// udp_rtt_s reaches 1
 /// ```
 /// Without `flow` the series of all flows are taken together, and a series of the whole direction, where there is one, alone.
-/// `first` and `last` of several series are added up: they are of counters.
+/// `first`, `last` and `grown` of several series are added up: they are of counters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measure {
     metric: Metric,
@@ -38,6 +38,8 @@ enum Statistic {
     Max,
     First,
     Last,
+    /// By how much a counter, which begins at 0 and is recorded when it changes, grew within the window.
+    Grown,
     Sum,
     Count,
     /// Share of censored observations.
@@ -73,7 +75,7 @@ impl fmt::Display for MeasureError {
 impl core::error::Error for MeasureError {}
 
 const STATISTICS: &str =
-    "min, mean, p50, p99.9 and the like, max, first, last, sum, count, lost, jain, or reaches NUMBER";
+    "min, mean, p50, p99.9 and the like, max, first, last, grown, sum, count, lost, jain, or reaches NUMBER";
 const PHASES: &str = "idle, down, up, both or drain";
 
 impl Measure {
@@ -85,7 +87,7 @@ impl Measure {
             let means = series.iter().filter_map(|s| sample(s, window).mean_of_observed());
             return jain_index(means.collect::<Vec<_>>());
         }
-        if matches!(self.statistic, Statistic::First | Statistic::Last) {
+        if matches!(self.statistic, Statistic::First | Statistic::Last | Statistic::Grown) {
             return self.statistic.summed(&series, window);
         }
         let mut observations: Vec<(Time, Value)> =
@@ -150,7 +152,11 @@ impl Statistic {
     fn summed(self, series: &[&Series], (from, to): (Time, Time)) -> Option<f64> {
         let of = |one: &&Series| {
             let mut values = one.between(from, to).map(|o| pair(o.value).0);
-            if self == Statistic::First { values.next() } else { values.last() }
+            match self {
+                Statistic::First => values.next(),
+                Statistic::Grown => grown(one, (from, to)),
+                _ => values.last(),
+            }
         };
         series.iter().filter_map(of).reduce(|sum, value| sum + value)
     }
@@ -169,7 +175,7 @@ impl Statistic {
                 let censored = observations.len() - observed.len();
                 (!all.is_empty()).then(|| censored as f64 / observations.len() as f64)
             }
-            Statistic::Jain | Statistic::First | Statistic::Last => None,
+            Statistic::Jain | Statistic::First | Statistic::Last | Statistic::Grown => None,
             Statistic::Reaches(level) => {
                 let first = observations.iter().find(|(_, value)| pair(*value).0 >= level)?;
                 Some((first.0 - start).as_secs_f64())
@@ -230,6 +236,7 @@ fn statistic_of<'a>(
         "max" => Statistic::Max,
         "first" => Statistic::First,
         "last" => Statistic::Last,
+        "grown" => Statistic::Grown,
         "sum" => Statistic::Sum,
         "count" => Statistic::Count,
         "lost" => Statistic::Lost,
@@ -237,6 +244,13 @@ fn statistic_of<'a>(
         "reaches" => Statistic::Reaches(number(words.next(), "a number in the metric's unit")?),
         other => Statistic::Percentile(percentile(other).ok_or_else(|| refuse(other, STATISTICS))?),
     })
+}
+
+/// `None` of a counter that was never recorded.
+fn grown(counter: &Series, (from, to): (Time, Time)) -> Option<f64> {
+    let before = |end: Time| counter.between(Time::ZERO, end).map(|o| pair(o.value).0).last();
+    counter.iter().next()?;
+    Some(before(to).unwrap_or(0.0) - before(from).unwrap_or(0.0))
 }
 
 /// `p99.9` as 0.999.
@@ -299,6 +313,7 @@ impl fmt::Display for Statistic {
             Statistic::Max => "max",
             Statistic::First => "first",
             Statistic::Last => "last",
+            Statistic::Grown => "grown",
             Statistic::Sum => "sum",
             Statistic::Count => "count",
             Statistic::Lost => "lost",

@@ -73,6 +73,12 @@ fn numbers() {
         ("goodput_bits_per_second up flow 1 sum", Some(6e6)),
         ("queue_drops_packets last", Some(12.0)),
         ("queue_drops_packets last from 12s", Some(9.0)),
+        // The router's count was 1 and became 3, the modem's became 9.
+        ("queue_drops_packets grown", Some(12.0)),
+        ("queue_drops_packets grown from 5s", Some(11.0)),
+        ("queue_drops_packets grown from 5s to 12s", Some(2.0)),
+        ("queue_drops_packets grown from 13s", Some(0.0)),
+        ("queue_drops_packets down grown", None),
         ("queue_drops_packets scope modem last", Some(9.0)),
         // Means 1 and 3: 16 / (2 * 10).
         ("goodput_bits_per_second up jain", Some(0.8)),
