@@ -22,11 +22,13 @@ macro_rules! builtin_traces {
     };
 }
 builtin_traces!(
+    "codel-nomadic",
     "l4s-step-1mbit",
     "l4s-step-25mbit",
     "lte-outage",
     "lte-outages",
     "mahimahi-12mbit",
+    "rfc7928-capacity",
     "umts-outages"
 );
 

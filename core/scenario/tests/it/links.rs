@@ -103,7 +103,7 @@ fn what_cannot_be_is_refused_with_its_line() {
         (", trace = \"none.trace\"".into(), "x.toml:6: trace: \"none.trace\": no such file"),
         (
             ", trace = \"nosuch\"".into(),
-            "x.toml:6: trace: \"nosuch\": no such built-in trace (known: l4s-step-1mbit",
+            "x.toml:6: trace: \"nosuch\": no such built-in trace (known: codel-nomadic",
         ),
         (", trace = \"../lte.trace\"".into(), "x.toml:6: trace: \"../lte.trace\": expected a file beside"),
         (", trace = \"broken.trace\"".into(), "broken.trace:3: \"fast\" is not a rate"),
