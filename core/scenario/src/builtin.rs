@@ -93,6 +93,8 @@ builtin!(
     "s12-cameras"
     "s12-cameras-slow-ports"
     "s14-lines"
+    "s14-router"
+    "s14-satellite"
     "s15-shaped"
     "s16-moving-bottleneck-wifi"
     "s16-moving-bottleneck-wired"
