@@ -141,9 +141,14 @@ pub struct Bottleneck<P> {
     sender: Sender<P>,
     /// The packet on the transmitter, with the time of its last bit.
     sending: Option<(Time, Framed<P>)>,
-    /// When the transmitter takes the next packet, or a queue that shapes gives it, if it is not now although there are
-    /// some.
-    ready: Option<Time>,
+    /// When the queue is asked next: the transmitter is free or takes packets again, or a queue that shapes gives one.
+    /// Without packets that is no event: nothing but the queue's memory of it changes, and whatever comes next sees to it.
+    /// [`Time::MAX`] if there is nothing to wait for.
+    ready: Time,
+    /// What is sent is on the delay line at once, see [`Bottleneck::send_off`].
+    is_plain: bool,
+    /// When the transmitter of such a link is free.
+    free_at: Time,
     exit: Exit<P>,
 }
 
@@ -167,13 +172,16 @@ impl<P: Packet + Clone> Bottleneck<P> {
             (transmitter, _) => Sender::One(transmitter.unwrap_or(Transmitter::IDEAL)),
         };
         let rng = Rng::stream(seed, "impairment");
+        let is_steady = matches!(sender, Sender::One(Transmitter::Fixed(_) | Transmitter::Boost(_)));
         Bottleneck {
             overhead: params.overhead,
             queue: params.queue.build(seed),
             sender,
             sending: None,
-            ready: None,
-            exit: Exit::new(params.delay, params.impairment, params.overhead, rng),
+            ready: Time::MAX,
+            is_plain: is_steady && params.impairment.is_none(),
+            free_at: Time::ZERO,
+            exit: Exit::new(params.delay, params.impairment, rng),
         }
     }
 
@@ -181,7 +189,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
     pub fn arrive(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) {
         self.transmit(now, observer);
         self.enqueue(packet, now, observer);
-        if self.sending.is_none() {
+        if self.sending.is_none() && self.free_at <= now {
             self.start(now, observer);
             // On a link without a rate the packet has left already.
             self.transmit(now, observer);
@@ -209,8 +217,9 @@ impl<P: Packet + Clone> Bottleneck<P> {
 
     /// No packet comes out before this; `None` if none is inside.
     pub fn next_exit(&self) -> Option<Time> {
-        let sent = self.sent_at().or(self.ready).map(|at| at + self.exit.delay());
-        let next = sent.unwrap_or(Time::MAX).min(self.exit.next());
+        let sent = self.sent_at().unwrap_or_else(|| self.asked_at());
+        let arrives = if sent == Time::MAX { sent } else { sent + self.exit.delay() };
+        let next = arrives.min(self.exit.next());
         (next != Time::MAX).then_some(next)
     }
 
@@ -218,19 +227,27 @@ impl<P: Packet + Clone> Bottleneck<P> {
     pub fn queued(&self) -> Backlog {
         self.queue.backlog()
     }
-    /// What the transmitter has taken and not sent, or of 802.11 what may have to be sent again.
-    pub fn sending(&self) -> Backlog {
-        match &self.sender {
-            Sender::Several(station) => station.backlog(),
-            Sender::One(_) => self
-                .sending
-                .as_ref()
-                .map_or(Backlog::default(), |(_, framed)| Backlog { bytes: framed.len(), packets: 1 }),
+    /// What at `now` the transmitter has taken and not sent, or of 802.11 what may have to be sent again.
+    pub fn sending(&self, now: Time) -> Backlog {
+        match (&self.sender, &self.sending) {
+            (Sender::Several(station), _) => station.backlog(),
+            (_, Some((_, framed))) => Backlog { bytes: framed.len(), packets: 1 },
+            _ => self.framed(self.exit.unsent(now)),
         }
     }
-    /// What is on the delay line.
-    pub fn in_flight(&self) -> Backlog {
-        self.exit.in_flight()
+    /// What at `now` is on the delay line.
+    pub fn in_flight(&self, now: Time) -> Backlog {
+        self.framed(self.exit.in_flight(now))
+    }
+    fn framed<'a>(&self, packets: impl Iterator<Item = &'a P>) -> Backlog
+    where
+        P: 'a,
+    {
+        let add = |sum: Backlog, packet: &P| Backlog {
+            bytes: sum.bytes + packet.len() + self.overhead,
+            packets: sum.packets + 1,
+        };
+        packets.fold(Backlog::default(), add)
     }
     /// The queue's counters.
     pub fn stats(&self) -> &Stats {
@@ -246,7 +263,8 @@ impl<P: Packet + Clone> Bottleneck<P> {
                 let lag = self.lag();
                 self.start(end, observer);
                 self.exit.propagate(framed.packet, end, lag, observer);
-            } else if let Some(at) = self.ready.take_if(|at| *at <= now) {
+            } else if self.ready <= now && self.ready < Time::MAX {
+                let at = core::mem::replace(&mut self.ready, Time::MAX);
                 self.start(at, observer);
             } else {
                 return;
@@ -256,18 +274,35 @@ impl<P: Packet + Clone> Bottleneck<P> {
 
     /// Puts the queue's next packet on the transmitter at `now`, if that is free and can take it.
     fn start(&mut self, now: Time, observer: &mut impl Observer<P>) {
+        if self.is_plain {
+            return self.send_off(now, observer);
+        }
         let Sender::One(transmitter) = &mut self.sender else { return };
         if self.sending.is_some() {
             return;
         }
         if transmitter.has_times() {
             let waiting = self.queue.backlog().packets > 0;
-            self.ready = waiting.then(|| transmitter.ready(now));
-            if self.ready != Some(now) {
+            self.ready = if waiting { transmitter.ready(now) } else { Time::MAX };
+            if self.ready != now {
                 return;
             }
         }
         self.begin(now, observer);
+    }
+    /// The same for a link that does nothing to packets but send them: when this one arrives is known now, so that its
+    /// last bit need not be waited for.
+    fn send_off(&mut self, now: Time, observer: &mut impl Observer<P>) {
+        let Some(framed) = self.take(now, observer) else { return };
+        let Sender::One(transmitter) = &mut self.sender else { return };
+        let end = transmitter.send(framed.len(), now);
+        (self.free_at, self.ready) = (end, end);
+        self.exit.launch(framed.packet, false, end);
+    }
+    /// When the queue is asked for one of the packets it has; [`Time::MAX`] if it has none.
+    #[inline]
+    fn asked_at(&self) -> Time {
+        if self.queue.backlog().packets > 0 { self.ready } else { Time::MAX }
     }
 }
 
@@ -296,8 +331,8 @@ impl<P: Packet + Clone> Bottleneck<P> {
     pub(crate) fn plan(&mut self, now: Time, earliest: Time) {
         let waiting = self.sending.is_none() && self.queue.backlog().packets > 0;
         self.ready = match &mut self.sender {
-            Sender::One(transmitter) if waiting => Some(transmitter.ready(now).max(earliest)),
-            _ => None,
+            Sender::One(transmitter) if waiting => transmitter.ready(now).max(earliest),
+            _ => Time::MAX,
         };
     }
     /// The time of the last bit of the packet on the transmitter.
@@ -312,8 +347,8 @@ impl<P: Packet + Clone> Bottleneck<P> {
         }
     }
     /// When the transmitter takes the next packet, or the queue gives it.
-    pub(crate) const fn ready_at(&self) -> Option<Time> {
-        self.ready
+    pub(crate) fn ready_at(&self) -> Option<Time> {
+        (self.ready != Time::MAX).then_some(self.ready)
     }
     /// What has been sent and comes out.
     pub(crate) const fn exit(&mut self) -> &mut Exit<P> {
@@ -328,7 +363,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
     #[inline]
     pub(crate) fn due(&self) -> Time {
         let sent = self.sending.as_ref().map_or(Time::MAX, |(end, _)| *end);
-        sent.min(self.ready.unwrap_or(Time::MAX)).min(self.exit.next())
+        sent.min(self.asked_at()).min(self.exit.next())
     }
     /// Propagation.
     pub(crate) const fn delay(&self) -> Duration {
@@ -378,8 +413,11 @@ impl<P: Packet + Clone> Bottleneck<P> {
     /// The queue's next packet; without one, when to ask again.
     fn take(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Framed<P>> {
         let taken = self.queue.dequeue(now, &mut Reporting(observer));
-        self.ready = if taken.is_none() { self.queue.next_ready(now) } else { None };
-        let (framed, sojourn) = taken?;
+        let Some((framed, sojourn)) = taken else {
+            self.ready = self.queue.next_ready(now).unwrap_or(Time::MAX);
+            return None;
+        };
+        self.ready = Time::MAX;
         let backlog = self.queue.backlog();
         observer.event(Event::Dequeued { packet: &framed.packet, sojourn, backlog }, now);
         Some(framed)

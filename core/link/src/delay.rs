@@ -19,7 +19,8 @@ impl<P> DelayLine<P> {
     pub const fn delay(&self) -> Duration {
         self.delay
     }
-    /// `packet` enters at `now`, which is not before the previous one's.
+    /// `packet` enters at `now`, which is not before the previous one's and may be ahead of the time.
+    #[inline]
     pub fn push(&mut self, packet: P, now: Time) {
         self.packets.push_back((now + self.delay, packet));
     }
@@ -33,10 +34,21 @@ impl<P> DelayLine<P> {
         self.packets.front().map_or(Time::MAX, |(time, _)| *time)
     }
     /// The first packet, if it leaves at or before `now`, with the time at which it does.
+    #[inline]
     pub fn pop(&mut self, now: Time) -> Option<(P, Time)> {
         if self.next()? > now {
             return None;
         }
         self.packets.pop_front().map(|(time, packet)| (packet, time))
+    }
+    /// The packets that have entered by `now`.
+    pub(crate) fn begun(&self, now: Time) -> impl Iterator<Item = &P> {
+        let latest = now + self.delay;
+        self.packets.iter().filter(move |(time, _)| *time <= latest).map(|(_, packet)| packet)
+    }
+    /// Those that enter later.
+    pub(crate) fn ahead(&self, now: Time) -> impl Iterator<Item = &P> {
+        let latest = now + self.delay;
+        self.packets.iter().filter(move |(time, _)| *time > latest).map(|(_, packet)| packet)
     }
 }

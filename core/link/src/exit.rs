@@ -2,8 +2,8 @@
 use crate::bottleneck::{Event, Observer};
 use crate::delay::DelayLine;
 use crate::impairment::{Impairment, ImpairmentParams};
-use fathom_qdisc::{Backlog, Packet};
-use fathom_units::{Bytes, Duration, Rng, Time};
+use fathom_qdisc::Packet;
+use fathom_units::{Duration, Rng, Time};
 
 /// Packets that have been sent and have not arrived.
 pub(crate) struct Exit<P> {
@@ -13,21 +13,16 @@ pub(crate) struct Exit<P> {
     detour: DelayLine<P>,
     /// When the first of them arrives, [`Time::MAX`] if there is none.
     next: Time,
-    /// What a packet counts in `in_flight` besides its length.
-    overhead: Bytes,
-    in_flight: Backlog,
 }
 
 impl<P: Packet + Clone> Exit<P> {
-    /// Of a link with `delay`; each packet counts `overhead` more than its length.
-    pub(crate) fn new(delay: Duration, impairment: ImpairmentParams, overhead: Bytes, rng: Rng) -> Self {
+    /// Of a link with `delay`.
+    pub(crate) fn new(delay: Duration, impairment: ImpairmentParams, rng: Rng) -> Self {
         Exit {
             impairment: Impairment::new(impairment, rng),
             delay: DelayLine::new(delay),
             detour: DelayLine::new(delay + impairment.reorder_delay),
             next: Time::MAX,
-            overhead,
-            in_flight: Backlog::default(),
         }
     }
 
@@ -53,11 +48,9 @@ impl<P: Packet + Clone> Exit<P> {
         }
         // Of two at the same time the one that was not held back.
         let line = if self.delay.due() == self.next { &mut self.delay } else { &mut self.detour };
-        let (packet, time) = line.pop(now)?;
+        let out = line.pop(now);
         self.next = self.delay.due().min(self.detour.due());
-        self.in_flight.packets -= 1;
-        self.in_flight.bytes -= packet.len() + self.overhead;
-        Some((packet, time))
+        out
     }
 
     /// When the first packet arrives; [`Time::MAX`] if none is under way.
@@ -69,14 +62,17 @@ impl<P: Packet + Clone> Exit<P> {
     pub(crate) const fn delay(&self) -> Duration {
         self.delay.delay()
     }
-    /// What is under way.
-    pub(crate) const fn in_flight(&self) -> Backlog {
-        self.in_flight
+    /// What at `now` is under way.
+    pub(crate) fn in_flight(&self, now: Time) -> impl Iterator<Item = &P> {
+        self.delay.begun(now).chain(self.detour.begun(now))
+    }
+    /// What was launched before its time, and at `now` is not under way.
+    pub(crate) fn unsent(&self, now: Time) -> impl Iterator<Item = &P> {
+        self.delay.ahead(now)
     }
 
-    fn launch(&mut self, packet: P, held_back: bool, now: Time) {
-        self.in_flight.packets += 1;
-        self.in_flight.bytes += packet.len() + self.overhead;
+    /// `packet`, sent at `now` or to be sent then, is on its way.
+    pub(crate) fn launch(&mut self, packet: P, held_back: bool, now: Time) {
         let line = if held_back { &mut self.detour } else { &mut self.delay };
         line.push(packet, now);
         self.next = self.next.min(now + line.delay());

@@ -136,7 +136,7 @@ impl<P: Packet + Clone> Hop<P> {
         match &self.sharing {
             Sharing::Wifi(medium) => {
                 let inside =
-                    bottleneck.queued() != Backlog::default() || bottleneck.sending() != Backlog::default();
+                    bottleneck.queued() != Backlog::default() || bottleneck.sending(Time::ZERO) != Backlog::default();
                 let sent = medium.next_event().filter(|_| inside).map(|at| at + bottleneck.delay());
                 let next = sent.unwrap_or(Time::MAX).min(bottleneck.next_out());
                 (next != Time::MAX).then_some(next)

@@ -16,6 +16,14 @@ pub struct ImpairmentParams {
     pub reorder_delay: Duration,
 }
 
+impl ImpairmentParams {
+    /// Nothing ever happens.
+    pub fn is_none(&self) -> bool {
+        let chances = [self.loss, self.duplicate, self.reorder];
+        self.burst.is_none() && chances.iter().all(|chance| chance.0 <= 0.0)
+    }
+}
+
 /// Gilbert's and Elliott's channel of a good and a bad state (Gilbert, BSTJ 39, 1960; Elliott, BSTJ 42, 1963). It begins
 /// in the good one, and may change after each packet.
 ///

@@ -49,6 +49,8 @@ pub enum Verdict<P> {
     Answer(P),
     /// Discards it.
     Discard,
+    /// Takes it off the line, beside which it goes on: it comes out as if the line ended here.
+    Leave,
 }
 
 /// The host's part: what routers do, and who is told of events.
@@ -71,6 +73,14 @@ impl<P> Router<P> for () {
 /// A packet that has left the line: its way, and when.
 type Out<P> = (Direction, P, Time);
 
+/// A packet that comes to the line: the router at which it does, `None` at the user, and its way.
+struct In<P> {
+    router: Option<usize>,
+    direction: Direction,
+    packet: P,
+    now: Time,
+}
+
 /// A path of hops between user and server.
 ///
 /// ```text
@@ -90,7 +100,7 @@ pub struct Line<P> {
     /// From the end of each link, the least propagation to either end of the line.
     onward: Vec<[Duration; 2]>,
     /// Entered and not yet taken up.
-    entering: VecDeque<Out<P>>,
+    entering: VecDeque<In<P>>,
     /// Answers of the routers at the ends to what entered there.
     leaving: VecDeque<Out<P>>,
     /// Time of the first of these, [`Time::MAX`] if there are none.
@@ -116,19 +126,18 @@ impl<P: Packet + Clone> Line<P> {
     /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
     /// before it. It is taken up by the next [`Line::poll`].
     pub fn enter(&mut self, direction: Direction, packet: P, now: Time) {
-        self.entering.push_back((direction, packet, now));
-        self.pending = self.pending.min(now);
+        self.wait(In { router: self.end(direction), direction, packet, now });
     }
 
     /// The same, but if nothing is due by `now` it is taken up at once, as the next [`Line::poll`] would.
     pub fn take(&mut self, direction: Direction, packet: P, now: Time, router: &mut impl Router<P>) {
-        if self.hops.is_empty() || self.next() <= now {
-            return self.enter(direction, packet, now);
-        }
-        if let Some(out) = self.begin(direction, packet, now, router) {
-            self.leaving.push_back(out);
-            self.pending = self.pending.min(now);
-        }
+        self.admit(self.end(direction), direction, packet, now, router);
+    }
+
+    /// [`Line::take`] for cross traffic, which comes to the router at `place` from beside the line. A router brings it
+    /// out by [`Verdict::Leave`].
+    pub fn join(&mut self, place: Place, packet: P, now: Time, router: &mut impl Router<P>) {
+        self.admit(Some(place.hop), place.direction, packet, now, router);
     }
 
     /// Does all that is due at or before `now`, each at its own time. What reaches the server (up) or the user (down)
@@ -165,9 +174,11 @@ impl<P: Packet + Clone> Line<P> {
     }
 
     /// No packet comes out before this; `None` if none is on the line. A host in real time need not wake earlier:
-    /// what happens inside until then happens at its own time in whichever `advance` comes next.
+    /// what happens inside until then happens at its own time in whichever `advance` comes next. (What [`Verdict::Leave`]
+    /// takes off may come earlier.)
     pub fn next_exit(&self) -> Option<Time> {
-        let entering = self.leaving.front().or(self.entering.front()).map(|(.., time)| *time);
+        let entering = self.leaving.front().map(|(.., time)| *time);
+        let entering = entering.or(self.entering.front().map(|one| one.now));
         let hops = self.hops.iter().zip(&self.onward);
         let sides = hops.flat_map(|(hop, onward)| onward.iter().enumerate().map(move |on| (hop, on)));
         let inside = sides.filter_map(|(hop, (side, onward))| Some(hop.next_exit(side)? + *onward));
@@ -202,13 +213,42 @@ impl<P: Packet + Clone> Line<P> {
         let out = match self.leaving.pop_front() {
             Some(out) => Some(out),
             None => {
-                let (direction, packet, now) = self.entering.pop_front()?;
-                self.begin(direction, packet, now, router)
+                let In { router: at, direction, packet, now } = self.entering.pop_front()?;
+                self.begin(at, direction, packet, now, router)
             }
         };
-        let first = |packets: &VecDeque<Out<P>>| packets.front().map_or(Time::MAX, |(.., time)| *time);
-        self.pending = first(&self.leaving).min(first(&self.entering));
+        let leaving = self.leaving.front().map_or(Time::MAX, |(.., time)| *time);
+        self.pending = self.entering.front().map_or(leaving, |one| one.now.min(leaving));
         out
+    }
+
+    /// Where packets come in that cross the whole line.
+    #[inline]
+    fn end(&self, direction: Direction) -> Option<usize> {
+        match direction {
+            Direction::Up => None,
+            Direction::Down => self.hops.len().checked_sub(1),
+        }
+    }
+    fn wait(&mut self, one: In<P>) {
+        self.pending = self.pending.min(one.now);
+        self.entering.push_back(one);
+    }
+    fn admit(
+        &mut self,
+        at: Option<usize>,
+        direction: Direction,
+        packet: P,
+        now: Time,
+        router: &mut impl Router<P>,
+    ) {
+        if self.hops.is_empty() || self.next() <= now {
+            return self.wait(In { router: at, direction, packet, now });
+        }
+        if let Some(out) = self.begin(at, direction, packet, now, router) {
+            self.leaving.push_back(out);
+            self.pending = self.pending.min(now);
+        }
     }
 
     /// The first event of a bottleneck.
@@ -216,7 +256,7 @@ impl<P: Packet + Clone> Line<P> {
         let (now, place) = self.first;
         let side = place.direction.index();
         let polled = self.hops[place.hop].poll(side, now, &mut Watch { hop: place.hop, router });
-        self.look(place.hop, side);
+        self.look(place.hop, place.direction);
         let (packet, time) = polled?;
         match (place.direction, place.hop.checked_sub(1)) {
             (Direction::Up, _) => self.reach(place, packet, time, router),
@@ -225,17 +265,18 @@ impl<P: Packet + Clone> Line<P> {
         }
     }
 
-    /// `packet` is taken up at an end.
+    /// `packet` is taken up at a router, or at the user.
     fn begin(
         &mut self,
+        at: Option<usize>,
         direction: Direction,
         packet: P,
         now: Time,
         router: &mut impl Router<P>,
     ) -> Option<Out<P>> {
-        match (direction, self.hops.len().checked_sub(1)) {
-            (Direction::Down, Some(hop)) => self.reach(Place { hop, direction }, packet, now, router),
-            _ => self.cross(0, direction, packet, now, router),
+        match at {
+            Some(hop) => self.reach(Place { hop, direction }, packet, now, router),
+            None => self.cross(0, direction, packet, now, router),
         }
     }
 
@@ -251,6 +292,7 @@ impl<P: Packet + Clone> Line<P> {
             Verdict::Forward => (packet, place.direction),
             Verdict::Answer(answer) => (answer, place.direction.reverse()),
             Verdict::Discard => return None,
+            Verdict::Leave => return Some((place.direction, packet, now)),
         };
         let link = if direction == Direction::Up { place.hop + 1 } else { place.hop };
         self.cross(link, direction, packet, now, router)
@@ -267,18 +309,26 @@ impl<P: Packet + Clone> Line<P> {
     ) -> Option<Out<P>> {
         let Some(link) = self.hops.get_mut(hop) else { return Some((direction, packet, now)) };
         link.arrive(direction.index(), packet, now, &mut Watch { hop, router });
-        self.look(hop, direction.index());
+        self.look(hop, direction);
         None
     }
 
     /// Something has happened at `side` of a hop: what is due there next.
-    fn look(&mut self, hop: usize, side: usize) {
-        let (link, due) = (&self.hops[hop], &mut self.due[hop]);
-        due[side] = link.next_event(side);
-        if link.is_shared() {
-            due[1 - side] = link.next_event(1 - side);
+    fn look(&mut self, hop: usize, direction: Direction) {
+        self.note(Place { hop, direction });
+        if self.hops[hop].is_shared() {
+            self.note(Place { hop, direction: direction.reverse() });
         }
-        self.find_first();
+    }
+    fn note(&mut self, place: Place) {
+        let (hop, side) = (place.hop, place.direction.index());
+        let due = self.hops[hop].next_event(side);
+        self.due[hop][side] = due;
+        if (due, place) <= self.first {
+            self.first = (due, place);
+        } else if self.first.1 == place {
+            self.find_first();
+        }
     }
     /// What is due first of all.
     fn find_first(&mut self) {

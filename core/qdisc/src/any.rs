@@ -134,15 +134,17 @@ disciplines! {
 /// A queue discipline built from a [`Spec`], with its counters.
 pub struct AnyQdisc<P> {
     discipline: Discipline<P>,
+    /// The discipline's, which is asked for more often than it changes.
+    backlog: Backlog,
     stats: Stats,
 }
 
 impl<P: Packet> AnyQdisc<P> {
     pub(crate) fn new(spec: &Spec, seed: u64) -> Self {
-        AnyQdisc { discipline: Discipline::new(spec, seed), stats: Stats::default() }
+        AnyQdisc { discipline: Discipline::new(spec, seed), backlog: Backlog::default(), stats: Stats::default() }
     }
     pub(crate) fn has_packets(&self) -> bool {
-        self.discipline.backlog().packets > 0
+        self.backlog.packets > 0
     }
     /// What it has done since it was made.
     pub fn stats(&self) -> &Stats {
@@ -171,18 +173,22 @@ impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
     fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
         self.stats.arrived.add(packet.len());
         self.discipline.enqueue(packet, now, &mut Counting { stats: &mut self.stats, sink });
-        self.stats.on_backlog(self.discipline.backlog());
+        self.backlog = self.discipline.backlog();
+        self.stats.on_backlog(self.backlog);
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         let counting = &mut Counting { stats: &mut self.stats, sink };
-        let (packet, sojourn) = self.discipline.dequeue(now, counting)?;
-        self.stats.on_sent(&packet, sojourn);
-        Some((packet, sojourn))
+        let taken = self.discipline.dequeue(now, counting);
+        self.backlog = self.discipline.backlog();
+        if let Some((packet, sojourn)) = &taken {
+            self.stats.on_sent(packet, *sojourn);
+        }
+        taken
     }
     fn next_ready(&self, now: Time) -> Option<Time> {
         self.discipline.next_ready(now)
     }
     fn backlog(&self) -> Backlog {
-        self.discipline.backlog()
+        self.backlog
     }
 }

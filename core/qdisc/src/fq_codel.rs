@@ -86,19 +86,19 @@ impl<P: Packet> FqCodel<P> {
     }
 
     /// CoDel on flow `index`, with the totals kept right for what it drops.
+    #[inline]
     fn dequeue_flow(&mut self, index: usize, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         let flow = &mut self.flows[index];
-        let before = flow.store.backlog();
+        let (packets, bytes) = (flow.store.len(), flow.store.bytes());
         let (params, state, store) = (&self.params.control, &mut flow.state, &mut flow.store);
         let other_backlog = match params.variant {
             Variant::Rfc => Bytes::ZERO,
-            Variant::Linux => self.backlog.bytes - before.bytes,
+            Variant::Linux => self.backlog.bytes - bytes,
         };
         let max_packet = self.max_packet;
         let taken = Control { params, state, store, max_packet, other_backlog }.dequeue(now, sink);
-        let after = flow.store.backlog();
-        self.backlog.packets -= before.packets - after.packets;
-        self.backlog.bytes -= before.bytes - after.bytes;
+        self.backlog.packets -= (packets - flow.store.len()) as u64;
+        self.backlog.bytes -= bytes - flow.store.bytes();
         taken
     }
 }

@@ -1,6 +1,6 @@
 //! What lies between the ends of all flows: the line, own delays on the server's side, access links of senders.
 use crate::agenda::{Agenda, Wake};
-use crate::packet::Packet;
+use crate::packet::{END, Packet, Part};
 use crate::watch::{DIRECTIONS, Watch};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -18,6 +18,8 @@ pub(crate) struct Edge {
     pub(crate) pipe: Option<u32>,
     /// Number of its sender's access link.
     pub(crate) access: Option<u32>,
+    /// What they cross of it.
+    pub(crate) part: Part,
 }
 
 /// Packets that wait for their turn on an access link, each with the time of its last bit.
@@ -116,7 +118,11 @@ impl Net {
     }
     fn enter(&mut self, travel: Direction, packet: Packet) {
         self.entered += 1;
-        self.line.take(travel, packet, self.now, &mut self.watch);
+        if packet.joins == END {
+            return self.line.take(travel, packet, self.now, &mut self.watch);
+        }
+        let place = Place { hop: usize::from(packet.joins), direction: travel };
+        self.line.join(place, packet, self.now, &mut self.watch);
     }
     /// The next packet that has left the line.
     pub(crate) fn poll(&mut self) -> Option<(Direction, Packet, Time)> {
@@ -128,8 +134,8 @@ impl Net {
             (0..self.line.len()).flat_map(|hop| DIRECTIONS.map(|direction| Place { hop, direction }));
         let held = places.map(|place| {
             let bottleneck = self.line.bottleneck(place);
-            let sending = bottleneck.sending().packets;
-            bottleneck.queued().packets + sending + bottleneck.in_flight().packets
+            let sending = bottleneck.sending(self.now).packets;
+            bottleneck.queued().packets + sending + bottleneck.in_flight(self.now).packets
         });
         held.sum()
     }

@@ -34,13 +34,14 @@ fn each_part_counts_its_own_bytes() {
     let params = BottleneckParams { overhead: Bytes(14), ..link(Some("12mbit"), "10ms", "fifo limit 9p") };
     let mut line = Bottleneck::new(&params, 1);
     (0..3).for_each(|id| line.arrive(packet(id, 1486), at("0ms"), &mut ()));
-    let state = |b: &Bottleneck<TestPacket>| (b.queued(), b.sending().bytes, b.in_flight());
+    let state =
+        |b: &Bottleneck<TestPacket>, now: &str| (b.queued(), b.sending(at(now)).bytes, b.in_flight(at(now)));
     let backlog = |packets| Backlog { bytes: Bytes(packets * 1500), packets };
-    assert_eq!(state(&line), (backlog(2), Bytes(1500), backlog(0)));
+    assert_eq!(state(&line, "0ms"), (backlog(2), Bytes(1500), backlog(0)));
     advance(&mut line, at("1.5ms"), &mut Log::default());
-    assert_eq!(state(&line), (backlog(1), Bytes(1500), backlog(1)));
+    assert_eq!(state(&line, "1.5ms"), (backlog(1), Bytes(1500), backlog(1)));
     advance(&mut line, at("11.5ms"), &mut Log::default());
-    assert_eq!(state(&line), (backlog(0), Bytes(0), backlog(2)));
+    assert_eq!(state(&line, "11.5ms"), (backlog(0), Bytes(0), backlog(2)));
     assert_eq!(line.stats().sent.bytes, Bytes(4500));
     assert_eq!(line.stats().max_sojourn, Duration::from_millis(2));
 }
@@ -55,7 +56,8 @@ fn the_next_event_is_the_next_thing_to_do() {
         times.push(next);
         advance(&mut line, next, &mut Log::default());
     }
-    assert_eq!(times, ["1ms", "2ms", "11ms", "12ms"].map(at));
+    // When the last packet is sent there is nothing to do: it is known when it comes out.
+    assert_eq!(times, ["1ms", "11ms", "12ms"].map(at));
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn propagation_is_never_charged_to_the_buffer() {
         let now = Time::from_nanos(id * gap);
         line.arrive(packet(id, 1500), now, &mut ());
         line.advance(now, &mut (), &mut |_, _| out += 1);
-        most = most.max(line.in_flight().bytes);
+        most = most.max(line.in_flight(now).bytes);
     }
     assert_eq!(line.stats().dropped().packets, 0);
     assert_eq!(line.stats().max_sojourn, Duration::ZERO);

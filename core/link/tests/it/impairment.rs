@@ -24,7 +24,7 @@ fn what_arrives_comes_out_or_is_accounted_for() {
             now += Duration::from_nanos(rng.below(1_800_000));
             line.arrive(packet(id, 1500), now, &mut log);
             out += advance(&mut line, now, &mut log).len() as u64;
-            let inside = line.queued().packets + line.in_flight().packets + line.sending().packets;
+            let inside = line.queued().packets + line.in_flight(now).packets + line.sending(now).packets;
             let gone = (log.count("lost") + log.count("dropped")) as u64;
             let made = log.count("duplicated") as u64;
             assert_eq!(id + 1 + made, out + gone + inside, "seed {seed}, packet {id}");

@@ -43,6 +43,15 @@ impl ControlParams {
     const fn interval_ticks(&self) -> u64 {
         self.ticks(self.interval.as_nanos())
     }
+    /// What came at `arrived` has been here for the target.
+    #[inline]
+    const fn is_late(&self, arrived: Time, now: Time) -> bool {
+        let (arrived, now, target) = (arrived.as_nanos(), now.as_nanos(), self.target.as_nanos());
+        match self.variant {
+            Variant::Rfc => now - arrived >= target,
+            Variant::Linux => (now >> LINUX_TICK_SHIFT) - (arrived >> LINUX_TICK_SHIFT) >= target >> LINUX_TICK_SHIFT,
+        }
+    }
     /// Sojourn of what came at `arrived`: Linux cuts both ends to ticks.
     const fn sojourn(&self, arrived: Time, now: Time) -> u64 {
         self.ticks(now.as_nanos()).saturating_sub(self.ticks(arrived.as_nanos()))
@@ -116,42 +125,58 @@ pub(crate) struct Control<'a, P> {
 
 impl<P: Packet> Control<'_, P> {
     /// The next packet to send, after the drops and the marks that are due.
+    #[inline]
     pub(crate) fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
-        if self.store.head().is_none() {
-            (self.state.first_above, self.state.dropping) = (None, false);
-            return None;
-        }
-        let (mut head, above) = self.pop(now);
-        if self.state.dropping {
-            head = self.go_on_dropping(head, above, now, sink);
-        } else if above {
-            head = self.begin_dropping(head, now, sink);
-        }
-        head.map(|mut stored| {
+        let above = self.is_above(now);
+        let mut stored = if above || self.state.dropping {
+            self.signal_and_pop(above, now, sink)?
+        } else {
+            self.store.pop()?
+        };
+        if self.params.ce_threshold.is_some() {
             self.mark_above_threshold(&mut stored, now, sink);
-            let sojourn = stored.sojourn(now);
-            (stored.packet, sojourn)
-        })
+        }
+        let sojourn = stored.sojourn(now);
+        Some((stored.packet, sojourn))
+    }
+
+    /// The next packet to send while signals are given or begin to be.
+    fn signal_and_pop(&mut self, above: bool, now: Time, sink: &mut impl Sink<P>) -> Option<Stored<P>> {
+        let head = self.store.pop();
+        match head {
+            None => {
+                self.state.dropping = false;
+                None
+            }
+            _ if self.state.dropping => self.go_on_dropping(head, above, now, sink),
+            _ => self.begin_dropping(head, now, sink),
+        }
     }
 
     /// Takes the head out and tells whether the sojourn has been above target for an interval.
     fn pop(&mut self, now: Time) -> (Option<Stored<P>>, bool) {
-        let head = self.store.pop();
-        let target = self.params.ticks(self.params.target.as_nanos());
-        let is_late = head.as_ref().is_some_and(|head| self.params.sojourn(head.arrived, now) >= target);
-        if !is_late || self.store.bytes() + self.other_backlog <= self.largest_packet() {
+        let above = self.is_above(now);
+        (self.store.pop(), above)
+    }
+
+    /// True if the sojourn has been above target for an interval, as of the head, which is taken out next.
+    #[inline]
+    fn is_above(&mut self, now: Time) -> bool {
+        let is_late = |head: &&Stored<P>| self.params.is_late(head.arrived, now);
+        let late = self.store.head().filter(is_late);
+        let left = |head: &Stored<P>| self.store.bytes() - head.packet.len() + self.other_backlog;
+        if !late.is_some_and(|head| left(head) > self.largest_packet()) {
             self.state.first_above = None;
-            return (head, false);
+            return false;
         }
         let now = self.params.ticks(now.as_nanos());
         let due = now + self.params.interval_ticks();
         // Just now set, it lies in the future unless the interval is zero, which the parser refuses.
         let first_above = *self.state.first_above.get_or_insert(due);
-        let above = match self.params.variant {
+        match self.params.variant {
             Variant::Rfc => now >= first_above,
             Variant::Linux => now > first_above,
-        };
-        (head, above)
+        }
     }
 
     fn largest_packet(&self) -> Bytes {
