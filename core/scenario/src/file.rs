@@ -157,13 +157,14 @@ fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {
     }
     let load = file.load.map(load).transpose()?;
     let run = file.run.check(load.as_ref().map(|load| load.duration)).map_err(fault)?;
+    let hops: Vec<HopPlan> = hops.into_iter().map(|given| hop(given, files)).collect::<Result<_, _>>()?;
     Ok(Plan {
         name: file.name.into_inner(),
         about: file.about,
         source: file.source,
-        line: LinePlan { hops: hops.into_iter().map(|given| hop(given, files)).collect::<Result<_, _>>()? },
+        works: works(file.work, &hops)?,
+        line: LinePlan { hops },
         load,
-        works: works(file.work)?,
         run,
         expect: Expect {
             idle_latency: file.expect.idle_latency.map(range).transpose()?,
@@ -177,11 +178,11 @@ fn fault((span, what): (Range<usize>, String)) -> Fault {
     Fault(span, what)
 }
 
-fn works(files: Vec<WorkFile>) -> Result<Vec<WorkPlan>, Fault> {
+fn works(files: Vec<WorkFile>, hops: &[HopPlan]) -> Result<Vec<WorkPlan>, Fault> {
     let mut works: Vec<WorkPlan> = Vec::new();
     for file in files {
         let span = file.span();
-        let work = file.check().map_err(fault)?;
+        let work = file.check(hops).map_err(fault)?;
         if works.iter().any(|other| other.name == work.name) {
             return Err(Fault(span, format!("name: there is another work \"{}\"", work.name)));
         }

@@ -162,6 +162,8 @@ pub struct EdgePlan {
     pub hosts: u8,
     /// Of its packets, acknowledgements included.
     pub dscp: u8,
+    /// Numbers of the first and the last hop that its flows cross, from the user's; `None` for all.
+    pub hops: Option<(usize, usize)>,
 }
 
 impl WorkPlan {

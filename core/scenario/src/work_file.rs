@@ -1,5 +1,6 @@
 //! `[[work]]` as it stands in a file, and its conversion to a [`WorkPlan`].
 use crate::field::{Amount, OneOrMore, Quantity, check_word, dscp};
+use crate::plan::HopPlan;
 use crate::work::{CONGESTION_CONTROLS, EdgePlan, PagePlan, Spacing, TransportPlan, WorkKind, WorkPlan};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -61,6 +62,8 @@ work_file! {
     access_rate: Quantity<Rate>,
     hosts: i64,
     dscp: toml::Value,
+    from_hop: String,
+    to_hop: String,
     bytes: Quantity<Amount>,
     churn: Quantity<Duration>,
     connections: i64,
@@ -76,7 +79,8 @@ work_file! {
     every: Quantity<Duration>,
 }
 
-const ALWAYS: &[&str] = &["name", "flows", "start", "stop", "extra_rtt", "access_rate", "hosts", "dscp"];
+const ALWAYS: &[&str] =
+    &["name", "flows", "start", "stop", "extra_rtt", "access_rate", "hosts", "dscp", "from_hop", "to_hop"];
 const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window"];
 
 /// A kind's keys besides [`ALWAYS`]; [`TCP`] if `true`. `None` for a word that is no kind.
@@ -101,8 +105,8 @@ impl WorkFile {
     pub(crate) fn span(&self) -> Range<usize> {
         self.name.as_ref().map_or_else(|| self.kind.span(), Spanned::span)
     }
-    /// The plan, or what is wrong with it and where.
-    pub(crate) fn check(self) -> Result<WorkPlan, Fault> {
+    /// The plan on a line of these hops, or what is wrong with it and where.
+    pub(crate) fn check(self, hops: &[HopPlan]) -> Result<WorkPlan, Fault> {
         self.check_keys()?;
         let name = match &self.name {
             None => self.kind.get_ref().clone(),
@@ -119,7 +123,7 @@ impl WorkFile {
             start: self.start.as_ref().map_or(Duration::ZERO, |given| given.get_ref().0),
             stop: self.stop.as_ref().map(|given| given.get_ref().0),
             transport: self.transport()?,
-            edge: self.edge()?,
+            edge: self.edge(hops)?,
         };
         match &self.stop {
             Some(stop) if stop.get_ref().0 <= plan.start => {
@@ -275,7 +279,31 @@ impl WorkFile {
         })
     }
 
-    fn edge(&self) -> Result<EdgePlan, Fault> {
+    /// From which hop to which; without either key all are crossed.
+    fn part(&self, hops: &[HopPlan]) -> Result<Option<(usize, usize)>, Fault> {
+        let number = |key: &str, given: &Spanned<String>| {
+            let found = hops.iter().position(|hop| hop.name == *given.get_ref());
+            found.ok_or_else(|| {
+                let names = hops.iter().map(|hop| hop.name.as_str()).collect::<Vec<_>>().join(", ");
+                (given.span(), format!("{key}: there is no hop \"{}\" (known: {names})", given.get_ref()))
+            })
+        };
+        let from = self.from_hop.as_ref().map(|given| number("from_hop", given)).transpose()?;
+        let to = self.to_hop.as_ref().map(|given| number("to_hop", given)).transpose()?;
+        if let (Some(first), Some(last), Some(given)) = (from, to, &self.to_hop)
+            && last < first
+        {
+            let (first, last) = (&hops[first].name, &hops[last].name);
+            let what = format!(
+                "to_hop: \"{last}\" is nearer to the user than from_hop = \"{first}\" (both ways are crossed; direction says which way data goes)"
+            );
+            return Err((given.span(), what));
+        }
+        let both = (from.unwrap_or(0), to.unwrap_or(hops.len().saturating_sub(1)));
+        Ok((from.is_some() || to.is_some()).then_some(both))
+    }
+
+    fn edge(&self, hops: &[HopPlan]) -> Result<EdgePlan, Fault> {
         let extra_rtt = match &self.extra_rtt {
             None => Vec::new(),
             Some(given) if given.get_ref().0.is_empty() => {
@@ -289,6 +317,7 @@ impl WorkFile {
             access_rate: self.access_rate.as_ref().map(|given| given.get_ref().0),
             hosts: u8::try_from(self.count("hosts", &self.hosts, HOSTS, 1)?).unwrap_or(1),
             dscp: dscp.transpose()?.unwrap_or(0),
+            hops: self.part(hops)?,
         })
     }
 

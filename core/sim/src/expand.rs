@@ -1,5 +1,6 @@
 //! From a plan's works to units.
 use crate::net::{Edge, Net};
+use crate::packet::{END, Part};
 use crate::unit::{
     Beat, Incast, KeyFrames, Length, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit,
 };
@@ -80,7 +81,7 @@ fn bulk(load: &LoadPlan, notes: &mut Vec<String>) -> Vec<WorkPlan> {
             initial_window: None,
             window: None,
         },
-        edge: EdgePlan { extra_rtt: Vec::new(), access_rate: None, hosts: 1, dscp: 0 },
+        edge: EdgePlan { extra_rtt: Vec::new(), access_rate: None, hosts: 1, dscp: 0, hops: None },
     };
     let both = [("load up", Direction::Up, load.up_flows), ("load down", Direction::Down, load.down_flows)];
     both.into_iter()
@@ -218,10 +219,21 @@ impl WorkUnits<'_> {
             edge: Edge {
                 pipe: extra.and_then(|extra| self.net.pipe(extra)),
                 access: edge.access_rate.map(|rate| self.net.access(rate)),
+                part: self.part(),
             },
             dscp: edge.dscp,
             host: (nth % u32::from(edge.hosts.max(1))) as u8,
         }
+    }
+}
+
+impl WorkUnits<'_> {
+    /// What the work's flows cross of the line. A line has at most [`fathom_scenario::MAX_HOPS`] hops.
+    fn part(&self) -> Part {
+        let Some((from, to)) = self.work.edge.hops else { return Part::default() };
+        let router = |hop: usize| u8::try_from(hop).unwrap_or(END);
+        let is_last = to + 1 >= self.net.line.len();
+        Part { near: from.checked_sub(1).map_or(END, router), far: if is_last { END } else { router(to) } }
     }
 }
 

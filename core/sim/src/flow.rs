@@ -54,7 +54,7 @@ pub(crate) struct Tcp {
 impl Flow {
     /// Of its packets that carry data, or go the other way.
     pub(crate) fn label(&self, number: u32, travel: Direction) -> Label {
-        Label { flow: number, dscp: self.dscp, host: self.host, travel }
+        Label { flow: number, dscp: self.dscp, host: self.host, travel, part: self.edge.part }
     }
     /// How acknowledgements reach the line: the access link is the sender's.
     pub(crate) fn edge_back(&self) -> Edge {

@@ -32,6 +32,28 @@ pub(crate) struct Packet {
     side: u8,
     kind: u8,
     flags: u8,
+    /// Routers at which it joins the line and leaves it, [`END`] for the line's end.
+    pub(crate) joins: u8,
+    pub(crate) leaves: u8,
+}
+
+/// In place of a router's number.
+pub(crate) const END: u8 = u8::MAX;
+
+/// The part of the line that a flow crosses: between the routers of these numbers, or an [`END`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// On the user's side.
+    pub(crate) near: u8,
+    /// On the server's.
+    pub(crate) far: u8,
+}
+
+impl Default for Part {
+    /// All of it.
+    fn default() -> Self {
+        Part { near: END, far: END }
+    }
 }
 
 const TO_USER: u8 = 0x80;
@@ -116,14 +138,19 @@ pub(crate) struct Label {
     pub(crate) host: u8,
     /// Of travel.
     pub(crate) travel: Direction,
+    pub(crate) part: Part,
 }
 
 impl Label {
     fn packet(self, body: Body, ip_len: u16, ecn: u8) -> Packet {
-        let to_user = if self.travel == Direction::Down { TO_USER } else { 0 };
+        let Part { near, far } = self.part;
+        let (to_user, joins, leaves) = match self.travel {
+            Direction::Up => (0, near, far),
+            Direction::Down => (TO_USER, far, near),
+        };
         let (kind, flags, amount, numbers, sack) = body.held();
         let (tos, side) = ((self.dscp << 2) | ecn, self.host | to_user);
-        Packet { numbers, sack, amount, flow: self.flow, ip_len, tos, side, kind, flags }
+        Packet { numbers, sack, amount, flow: self.flow, ip_len, tos, side, kind, flags, joins, leaves }
     }
     pub(crate) fn data(self, data: &Data) -> Packet {
         let Data { seq, len, sent_at, syn, cwr, ect } = *data;

@@ -1,5 +1,5 @@
 //! Probes as a test sends them: UDP and ICMP, from the user to the server and back.
-use crate::packet::{Body, Label, Packet};
+use crate::packet::{Body, END, Label, Packet, Part};
 use alloc::vec::Vec;
 use fathom_link::Direction;
 use fathom_metric::{Metric, Observation, Series, SeriesKey, Value};
@@ -114,5 +114,6 @@ const fn len(is_icmp: bool) -> u16 {
 }
 
 const fn label(is_icmp: bool, travel: Direction) -> Label {
-    Label { flow: FIRST_FLOW + is_icmp as u32, dscp: 0, host: 0, travel }
+    let part = Part { near: END, far: END };
+    Label { flow: FIRST_FLOW + is_icmp as u32, dscp: 0, host: 0, travel, part }
 }

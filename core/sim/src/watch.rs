@@ -50,8 +50,9 @@ fn count(counters: &mut [u64], packet: &Packet) {
 }
 
 impl Router<Packet> for Watch {
-    fn arrive(&mut self, _: Place, _: &mut Packet, _: Time) -> Verdict<Packet> {
-        Verdict::Forward
+    fn arrive(&mut self, place: Place, packet: &mut Packet, _: Time) -> Verdict<Packet> {
+        // No line has as many routers as to reach the number that stands for its end.
+        if usize::from(packet.leaves) == place.hop { Verdict::Leave } else { Verdict::Forward }
     }
     fn event(&mut self, place: Place, event: Event<'_, Packet>, _: Time) {
         match event {

@@ -217,3 +217,46 @@ fn a_host_that_wakes_for_exits_only_hands_on_each_packet_in_time() {
         assert!(out > 200 && wakes < 3 * out, "seed {seed}: {out} packets came out in {wakes} wakes");
     }
 }
+
+/// Routers at which some packets leave, by number.
+struct Exits(Vec<(u64, usize)>);
+
+impl Router<TestPacket> for Exits {
+    fn arrive(&mut self, place: Place, packet: &mut TestPacket, _: Time) -> Verdict<TestPacket> {
+        if self.0.contains(&(packet.id, place.hop)) { Verdict::Leave } else { Verdict::Forward }
+    }
+}
+
+#[test]
+fn cross_traffic_takes_a_part_of_the_line() {
+    // (way, router at which it joins, router at which it leaves, when): 10 ms and 1 ms on the middle link up, 5 ms on the last.
+    let table = [
+        (Direction::Up, 0, 1, "11ms"),
+        (Direction::Up, 0, 9, "16ms"),
+        (Direction::Up, 1, 2, "5ms"),
+        (Direction::Down, 1, 0, "10ms"),
+        (Direction::Down, 1, 9, "11ms"),
+        (Direction::Down, 2, 1, "5ms"),
+    ];
+    for (direction, from, to, time) in table {
+        let (mut line, mut exits) = (line(), Exits(vec![(1, to)]));
+        line.join(Place { hop: from, direction }, packet(1, 1500), at("0ms"), &mut exits);
+        let mut out = Vec::new();
+        line.advance(at("1s"), &mut exits, &mut |direction, packet, time| {
+            out.push((direction, packet.id, time))
+        });
+        assert_eq!(out, [(direction, 1, at(time))], "{from} to {to}");
+    }
+}
+
+#[test]
+fn what_joins_while_something_is_due_waits_for_it() {
+    let (mut line, mut exits) = (line(), Exits(vec![(2, 1)]));
+    line.enter(Direction::Up, packet(1, 1500), at("0ms"));
+    let join = Place { hop: 0, direction: Direction::Up };
+    line.join(join, packet(2, 1500), at("1ms"), &mut exits);
+    let mut out = Vec::new();
+    line.advance(at("1s"), &mut exits, &mut |_, packet, time| out.push((packet.id, time)));
+    // The first is at the middle link by then, whose millisecond the second waits for.
+    assert_eq!(out, [(2, at("13ms")), (1, at("17ms"))]);
+}

@@ -80,6 +80,8 @@ fn refusals_give_line_and_key() {
         ("kind = \"bulk\"\nextra_rtt = []", "x.toml:12: extra_rtt: an empty list"),
         ("kind = \"bulk\"\ndscp = 64", "x.toml:12: dscp: 64 is none"),
         ("kind = \"bulk\"\ndscp = \"af44\"", "x.toml:12: dscp: \"af44\" is none"),
+        ("kind = \"bulk\"\nfrom_hop = \"b\"", "x.toml:12: from_hop: there is no hop \"b\" (known: a)"),
+        ("kind = \"bulk\"\nto_hop = \"c\"", "x.toml:12: to_hop: there is no hop \"c\" (known: a)"),
         ("kind = \"bulk\"\nhosts = 128", "x.toml:12: hosts: 128 will not do (expected 1 to 127)"),
         (
             "kind = \"bulk\"\ncongestion_control = \"bic\"",
@@ -107,6 +109,22 @@ fn refusals_give_line_and_key() {
         let error = plan(&format!("[[work]]\n{keys}")).expect_err(keys).to_string();
         assert!(error.starts_with(message), "{keys}: {error}");
     }
+}
+
+#[test]
+fn a_part_of_the_line_is_named_by_its_hops() {
+    let second = "[[hop]]\nname = \"b\"\nup = { delay = \"1ms\" }\ndown = { delay = \"1ms\" }\n";
+    let of = |keys: &str| plan(&format!("{second}[[work]]\nkind = \"bulk\"\n{keys}"));
+    let hops = |keys: &str| of(keys).unwrap_or_else(|e| panic!("{keys}: {e}")).works[0].edge.hops;
+    assert_eq!(hops(""), None);
+    assert_eq!(hops("from_hop = \"b\""), Some((1, 1)));
+    assert_eq!(hops("to_hop = \"a\""), Some((0, 0)));
+    assert_eq!(hops("from_hop = \"a\"\nto_hop = \"b\""), Some((0, 1)));
+    let error = of("from_hop = \"b\"\nto_hop = \"a\"").expect_err("b to a").to_string();
+    assert!(
+        error.starts_with("x.toml:17: to_hop: \"a\" is nearer to the user than from_hop = \"b\""),
+        "{error}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod closed_forms;
 mod common;
 mod conformance;
+mod cross;
 mod determinism;
 mod diagnosis;
 mod seeds;

@@ -1,0 +1,79 @@
+//! Cross traffic: works that pass a part of the line.
+use crate::common::{number, run, within};
+use fathom_scenario::Plan;
+use fathom_sim::Outcome;
+
+/// Two hops, `a` next to the user with 5 ms each way and `b` with 20 ms, the same up and down.
+fn plan(a: &str, b: &str, rest: &str) -> Plan {
+    let hop = |name: &str, side: &str| {
+        format!("[[hop]]\nname = \"{name}\"\nup = {{ {side} }}\ndown = {{ {side} }}\n")
+    };
+    let (a, b) = (hop("a", &format!("{a}, delay = \"5ms\"")), hop("b", &format!("{b}, delay = \"20ms\"")));
+    let text = format!("name = \"x\"\nabout = \"x\"\nsource = \"x\"\n{a}{b}{rest}");
+    fathom_scenario::parse(&text, "x.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn work(name: &str, keys: &str) -> String {
+    format!("[[work]]\nname = \"{name}\"\n{keys}\n")
+}
+
+fn delivered(outcome: &Outcome, work: &str) -> f64 {
+    outcome.flows.iter().filter(|flow| flow.work == work).map(|flow| flow.delivered_packets as f64).sum()
+}
+
+#[test]
+fn what_crosses_one_of_two_bottlenecks_takes_its_share_there_alone() {
+    // Random packets into one fifo lose alike: of 10 Mbit/s, 6 + 8 Mbit/s get 6/14 and 8/14. At `a` is room for all.
+    let works = [
+        ("both", "rate = \"6mbit\""),
+        ("first", "rate = \"5mbit\"\nto_hop = \"a\""),
+        ("second", "rate = \"8mbit\"\nfrom_hop = \"b\""),
+    ];
+    let works = works.map(|(name, keys)| work(name, &format!("kind = \"poisson\"\n{keys}"))).concat();
+    let side = |rate| format!("rate = \"{rate}mbit\", overhead = \"0b\", queue = \"fifo limit 50p\"");
+    let rest = format!("{works}[run]\nduration = \"60s\"\nsample_every = \"1s\"\n");
+    let outcome = run(&plan(&side(20), &side(10), &rest));
+    let share = |name: &str| delivered(&outcome, name) * 12_000.0 / 60.0 / 1e6;
+    within(share("both"), 0.97 * 60.0 / 14.0, 1.03 * 60.0 / 14.0);
+    within(share("second"), 0.97 * 80.0 / 14.0, 1.03 * 80.0 / 14.0);
+    // 25000 packets have a standard deviation of 160.
+    within(share("first"), 0.98 * 5.0, 1.02 * 5.0);
+    let c = outcome.counted;
+    assert_eq!(c.entered, c.delivered + c.dropped + c.on_the_line, "{c:?}");
+}
+
+#[test]
+fn fair_queues_in_a_row_share_by_max_min() {
+    // 4 Mbit/s are halved at `b`; what that leaves of 10 at `a` is the other's.
+    for direction in ["up", "down"] {
+        let flow = |name, part| work(name, &format!("kind = \"bulk\"\ndirection = \"{direction}\"\n{part}"));
+        let works =
+            [flow("both", ""), flow("first", "to_hop = \"a\""), flow("second", "from_hop = \"b\"")].concat();
+        let side = |rate| format!("rate = \"{rate}mbit\", queue = \"fq_codel\"");
+        let outcome = run(&plan(&side(10), &side(4), &works));
+        let measured = |what: &str, name: &str| {
+            let flow = outcome.flows.iter().position(|flow| flow.work == name).unwrap() + 1;
+            number(&outcome.run, &what.replace("FLOW", &flow.to_string()))
+        };
+        let payload = 1448.0 / 1514.0 * 1e6;
+        for (name, mbit, rtt) in [("both", 2.0, 0.050), ("first", 8.0, 0.010), ("second", 2.0, 0.040)] {
+            let goodput = measured("goodput_bits_per_second flow FLOW mean from 8s to 23s", name);
+            // What a flow leaves after a drop, the other takes.
+            within(goodput / payload, 0.93 * mbit, 1.05 * mbit);
+            // Its own hops' propagation, one packet on each wire, and little else at the least.
+            within(measured("flow_rtt_s flow FLOW min", name), rtt, rtt + 0.012);
+        }
+    }
+}
+
+#[test]
+fn an_own_round_trip_is_added_beside_the_line() {
+    for direction in ["up", "down"] {
+        let keys = format!(
+            "kind = \"bulk\"\ndirection = \"{direction}\"\nfrom_hop = \"a\"\nto_hop = \"a\"\nextra_rtt = \"60ms\"\nbytes = \"100kb\""
+        );
+        let outcome = run(&plan("rate = \"50mbit\"", "rate = \"50mbit\"", &work("cross", &keys)));
+        within(number(&outcome.run, "flow_rtt_s flow 1 min"), 0.0700, 0.0715);
+        assert_eq!(outcome.flows[0].delivered_bytes, 100 * 1024);
+    }
+}
