@@ -67,12 +67,14 @@ pub enum WorkKind {
         /// From one request to the next, or until the answer if that is later.
         interval: Duration,
     },
-    /// All flows send a block at the same moment; the next round follows when all have arrived.
+    /// All flows send a block at the same moment, or nearly; the next round follows when all have arrived.
     Incast {
         /// Of each sender in each round.
         block: Bytes,
         /// From the start of one round to that of the next, if the blocks have arrived by then.
         interval: Duration,
+        /// Each sender waits at random, evenly distributed from 0 to this.
+        spread: Duration,
     },
     /// Video in segments, fetched over TCP as they are due.
     Segments {
@@ -149,6 +151,10 @@ pub struct TransportPlan {
     pub initial_window: Option<u32>,
     /// What the receiver has room for; `64kb` is a connection without window scaling.
     pub window: Option<Bytes>,
+    /// Packets are spread over the round trip, as under Linux's `fq`; BBR does so in any case.
+    pub pacing: bool,
+    /// Least variation part of the timeout; Linux's where it is not said.
+    pub min_rto: Option<Duration>,
 }
 
 /// What lies between a workload's ends and the line.
@@ -160,6 +166,8 @@ pub struct EdgePlan {
     pub access_rate: Option<Rate>,
     /// Hosts on the user's side, in turn.
     pub hosts: u8,
+    /// Number of the first of them.
+    pub first_host: u8,
     /// Of its packets, acknowledgements included.
     pub dscp: u8,
     /// Numbers of the first and the last hop that its flows cross, from the user's; `None` for all.

@@ -58,9 +58,12 @@ work_file! {
     ecn: bool,
     initial_window: i64,
     window: Quantity<Amount>,
+    pacing: bool,
+    min_rto: Quantity<Duration>,
     extra_rtt: OneOrMore<Duration>,
     access_rate: Quantity<Rate>,
     hosts: i64,
+    first_host: i64,
     dscp: toml::Value,
     from_hop: String,
     to_hop: String,
@@ -72,6 +75,7 @@ work_file! {
     request: Quantity<Amount>,
     response: Quantity<Amount>,
     interval: Quantity<Duration>,
+    spread: Quantity<Duration>,
     rate: Quantity<Rate>,
     size: i64,
     sizes: String,
@@ -79,9 +83,20 @@ work_file! {
     every: Quantity<Duration>,
 }
 
-const ALWAYS: &[&str] =
-    &["name", "flows", "start", "stop", "extra_rtt", "access_rate", "hosts", "dscp", "from_hop", "to_hop"];
-const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window"];
+const ALWAYS: &[&str] = &[
+    "name",
+    "flows",
+    "start",
+    "stop",
+    "extra_rtt",
+    "access_rate",
+    "hosts",
+    "first_host",
+    "dscp",
+    "from_hop",
+    "to_hop",
+];
+const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window", "pacing", "min_rto"];
 
 /// A kind's keys besides [`ALWAYS`]; [`TCP`] if `true`. `None` for a word that is no kind.
 fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
@@ -90,7 +105,7 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
         "swarm" => (&["direction", "churn"], true),
         "web" => (&["connections", "shards", "objects", "bytes", "interval"], true),
         "rpc" => (&["request", "response", "interval"], true),
-        "incast" => (&["direction", "bytes", "interval"], true),
+        "incast" => (&["direction", "bytes", "interval", "spread"], true),
         "video" => (&["direction", "rate", "every", "key_frame", "size"], true),
         "call" => (&[], false),
         "game" => (&["size", "interval"], false),
@@ -166,6 +181,7 @@ impl WorkFile {
             "incast" => WorkKind::Incast {
                 block: amount(&self.bytes, 256 * 1024),
                 interval: self.lasting("interval", &self.interval, ms(1000))?,
+                spread: self.spread.as_ref().map_or(Duration::ZERO, |given| given.get_ref().0),
             },
             "video" => self.video()?,
             "call" => WorkKind::Call,
@@ -276,6 +292,8 @@ impl WorkFile {
             ecn: self.ecn.as_ref().is_some_and(|given| *given.get_ref()),
             initial_window: initial_window.transpose()?,
             window: self.window.as_ref().map(|given| given.get_ref().0.0),
+            pacing: self.pacing.as_ref().is_some_and(|given| *given.get_ref()),
+            min_rto: self.min_rto.as_ref().map(|given| given.get_ref().0),
         })
     }
 
@@ -311,11 +329,14 @@ impl WorkFile {
             }
             Some(given) => given.get_ref().0.clone(),
         };
+        let hosts = self.count("hosts", &self.hosts, HOSTS, 1)?;
+        let first_host = self.count("first_host", &self.first_host, 0..=HOSTS.end() - i64::from(hosts), 0)?;
         let dscp = self.dscp.as_ref().map(|given| dscp(given.get_ref()).map_err(|what| (given.span(), what)));
         Ok(EdgePlan {
             extra_rtt,
             access_rate: self.access_rate.as_ref().map(|given| given.get_ref().0),
-            hosts: u8::try_from(self.count("hosts", &self.hosts, HOSTS, 1)?).unwrap_or(1),
+            hosts: u8::try_from(hosts).unwrap_or(1),
+            first_host: u8::try_from(first_host).unwrap_or(0),
             dscp: dscp.transpose()?.unwrap_or(0),
             hops: self.part(hops)?,
         })

@@ -80,8 +80,17 @@ fn bulk(load: &LoadPlan, notes: &mut Vec<String>) -> Vec<WorkPlan> {
             ecn: false,
             initial_window: None,
             window: None,
+            pacing: false,
+            min_rto: None,
         },
-        edge: EdgePlan { extra_rtt: Vec::new(), access_rate: None, hosts: 1, dscp: 0, hops: None },
+        edge: EdgePlan {
+            extra_rtt: Vec::new(),
+            access_rate: None,
+            hosts: 1,
+            first_host: 0,
+            dscp: 0,
+            hops: None,
+        },
     };
     let both = [("load up", Direction::Up, load.up_flows), ("load down", Direction::Down, load.down_flows)];
     both.into_iter()
@@ -100,7 +109,7 @@ struct WorkUnits<'a> {
 impl WorkUnits<'_> {
     fn units(&mut self) -> Vec<Unit> {
         match self.work.kind {
-            WorkKind::Incast { block, interval } => Vec::from([self.incast(block, interval)]),
+            WorkKind::Incast { block, interval, spread } => Vec::from([self.incast(block, interval, spread)]),
             _ => (0..self.work.flows).flat_map(|nth| self.nth(nth)).collect(),
         }
     }
@@ -188,14 +197,16 @@ impl WorkUnits<'_> {
             log: Vec::new(),
         }
     }
-    fn incast(&mut self, block: Bytes, interval: Duration) -> Unit {
+    fn incast(&mut self, block: Bytes, interval: Duration, spread: Duration) -> Unit {
         let profiles = (0..self.work.flows).map(|nth| self.profile(nth)).collect();
         Unit::Incast(Incast {
             profiles,
             direction: self.work.direction,
             block: block.get(),
             interval,
+            spread,
             flows: Vec::new(),
+            delayed: VecDeque::new(),
             waiting: 0,
             began: Time::ZERO,
             timing: 0,
@@ -209,6 +220,8 @@ impl WorkUnits<'_> {
             sender: SenderConfig {
                 ecn: transport.ecn,
                 initial_window: transport.initial_window.unwrap_or(usual.0.initial_window),
+                min_rto: transport.min_rto.unwrap_or(usual.0.min_rto),
+                paced: transport.pacing,
                 ..usual.0
             },
             receiver: ReceiverConfig {
@@ -222,12 +235,9 @@ impl WorkUnits<'_> {
                 part: self.part(),
             },
             dscp: edge.dscp,
-            host: (nth % u32::from(edge.hosts.max(1))) as u8,
+            host: edge.first_host + (nth % u32::from(edge.hosts.max(1))) as u8,
         }
     }
-}
-
-impl WorkUnits<'_> {
     /// What the work's flows cross of the line. A line has at most [`fathom_scenario::MAX_HOPS`] hops.
     fn part(&self) -> Part {
         let Some((from, to)) = self.work.edge.hops else { return Part::default() };

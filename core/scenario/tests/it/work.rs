@@ -44,7 +44,7 @@ fn every_key_arrives() {
     let page = work(
         "kind = \"web\"\nname = \"shop\"\nflows = 2\nstart = \"1s\"\nstop = \"9s\"\ncongestion_control = \"reno\"\necn = true\n\
          initial_window = 4\nwindow = \"64kb\"\nextra_rtt = [\"20ms\", \"80ms\"]\naccess_rate = \"1gbit\"\n\
-         hosts = 3\ndscp = \"af41\"\nconnections = 5\nshards = 2\nobjects = 7\nbytes = \"8kb\"\ninterval = \"3s\"",
+         hosts = 3\nfirst_host = 5\npacing = true\nmin_rto = \"300ms\"\ndscp = \"af41\"\nconnections = 5\nshards = 2\nobjects = 7\nbytes = \"8kb\"\ninterval = \"3s\"",
     );
     let WorkKind::Web(web) = page.kind else { panic!("{page:?}") };
     assert_eq!((web.connections, web.shards, web.objects, web.bytes), (5, 2, 7, Bytes(8192)));
@@ -55,7 +55,8 @@ fn every_key_arrives() {
     assert_eq!((tcp.congestion_control.as_str(), tcp.ecn), ("reno", true));
     assert_eq!((tcp.initial_window, tcp.window), (Some(4), Some(Bytes(65_536))));
     assert_eq!(page.edge.extra_rtt, [Duration::from_millis(20), Duration::from_millis(80)]);
-    assert_eq!((page.edge.hosts, page.edge.dscp), (3, 34));
+    assert_eq!((tcp.pacing, tcp.min_rto), (true, Some(Duration::from_millis(300))));
+    assert_eq!((page.edge.hosts, page.edge.first_host, page.edge.dscp), (3, 5, 34));
     assert!(page.edge.access_rate.is_some());
     let camera =
         work("kind = \"video\"\ndirection = \"up\"\nrate = \"6mbit\"\nkey_frame = \"2mb\"\nevery = \"30s\"");
@@ -81,6 +82,12 @@ fn refusals_give_line_and_key() {
         ("kind = \"bulk\"\ndscp = 64", "x.toml:12: dscp: 64 is none"),
         ("kind = \"bulk\"\ndscp = \"af44\"", "x.toml:12: dscp: \"af44\" is none"),
         ("kind = \"bulk\"\nfrom_hop = \"b\"", "x.toml:12: from_hop: there is no hop \"b\" (known: a)"),
+        (
+            "kind = \"bulk\"\nhosts = 100\nfirst_host = 28",
+            "x.toml:13: first_host: 28 will not do (expected 0 to 27)",
+        ),
+        ("kind = \"rpc\"\nspread = \"1ms\"", "x.toml:12: spread: a work of kind \"rpc\" has no such key"),
+        ("kind = \"call\"\npacing = true", "x.toml:12: pacing: a work of kind \"call\" has no such key"),
         ("kind = \"bulk\"\nto_hop = \"c\"", "x.toml:12: to_hop: there is no hop \"c\" (known: a)"),
         ("kind = \"bulk\"\nhosts = 128", "x.toml:12: hosts: 128 will not do (expected 1 to 127)"),
         (

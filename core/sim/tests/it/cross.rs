@@ -46,13 +46,13 @@ fn what_crosses_one_of_two_bottlenecks_takes_its_share_there_alone() {
 fn fair_queues_in_a_row_share_by_max_min() {
     // 4 Mbit/s are halved at `b`; what that leaves of 10 at `a` is the other's.
     for direction in ["up", "down"] {
-        let flow = |name, part| work(name, &format!("kind = \"bulk\"\ndirection = \"{direction}\"\n{part}"));
+        let bulk = |name, part| work(name, &format!("kind = \"bulk\"\ndirection = \"{direction}\"\n{part}"));
         let works =
-            [flow("both", ""), flow("first", "to_hop = \"a\""), flow("second", "from_hop = \"b\"")].concat();
+            [bulk("both", ""), bulk("first", "to_hop = \"a\""), bulk("second", "from_hop = \"b\"")].concat();
         let side = |rate| format!("rate = \"{rate}mbit\", queue = \"fq_codel\"");
         let outcome = run(&plan(&side(10), &side(4), &works));
         let measured = |what: &str, name: &str| {
-            let flow = outcome.flows.iter().position(|flow| flow.work == name).unwrap() + 1;
+            let flow = outcome.flows.iter().position(|one| one.work == name).unwrap() + 1;
             number(&outcome.run, &what.replace("FLOW", &flow.to_string()))
         };
         let payload = 1448.0 / 1514.0 * 1e6;
