@@ -10,7 +10,7 @@ use fathom_units::{Duration, Time};
 /// A statistic over the observations of one metric.
 ///
 /// ```text
-/// METRIC [up | down] [flow N] [scope NAME] STATISTIC [while PHASE | from TIME [to TIME]]
+/// METRIC [up | down] [flow N | flow N..M] [scope NAME] STATISTIC [while PHASE | from TIME [to TIME]]
 /// udp_rtt_s max while up
 /// goodput_bits_per_second down mean from 10s
 /// udp_rtt_s reaches 1
@@ -21,7 +21,8 @@ use fathom_units::{Duration, Time};
 pub struct Measure {
     metric: Metric,
     direction: Option<Direction>,
-    flow: Option<u32>,
+    /// From which to which.
+    flows: Option<(u32, u32)>,
     scope: Option<String>,
     statistic: Statistic,
     window: Window,
@@ -108,12 +109,14 @@ impl Measure {
         let fits = |s: &&Series| {
             s.key.metric == self.metric
                 && (self.direction.is_none() || s.key.direction == self.direction)
-                && (self.flow.is_none() || s.key.flow == self.flow)
+                && self
+                    .flows
+                    .is_none_or(|(first, last)| s.key.flow.is_some_and(|flow| (first..=last).contains(&flow)))
                 && (self.scope.is_none() || s.key.scope == self.scope)
         };
         let all: Vec<&Series> = run.series.iter().filter(fits).collect();
         let whole: Vec<&Series> = all.iter().copied().filter(|s| s.key.flow.is_none()).collect();
-        let per_flow = self.flow.is_some() || self.statistic == Statistic::Jain;
+        let per_flow = self.flows.is_some() || self.statistic == Statistic::Jain;
         match (per_flow, whole.is_empty()) {
             (true, _) => all.into_iter().filter(|s| s.key.flow.is_some()).collect(),
             (false, false) => whole,
@@ -194,7 +197,7 @@ impl FromStr for Measure {
         let mut measure = Measure {
             metric,
             direction: None,
-            flow: None,
+            flows: None,
             scope: None,
             statistic: Statistic::Mean,
             window: Window::All,
@@ -203,7 +206,7 @@ impl FromStr for Measure {
             match words.next().unwrap_or("") {
                 "up" => measure.direction = Some(Direction::Up),
                 "down" => measure.direction = Some(Direction::Down),
-                "flow" => measure.flow = Some(number(words.next(), "the number of a flow")?),
+                "flow" => measure.flows = Some(flows(words.next().unwrap_or(""))?),
                 "scope" => measure.scope = words.next().map(ToString::to_string),
                 word => break word,
             }
@@ -224,6 +227,13 @@ fn refuse(word: &str, expected: &'static str) -> MeasureError {
 fn number<T: FromStr>(word: Option<&str>, expected: &'static str) -> Result<T, MeasureError> {
     let word = word.unwrap_or("");
     word.parse().map_err(|_| refuse(word, expected))
+}
+
+/// One flow, or from one to another.
+fn flows(word: &str) -> Result<(u32, u32), MeasureError> {
+    let (first, last) = word.split_once("..").unwrap_or((word, word));
+    let numbers = first.parse().ok().zip(last.parse().ok()).filter(|(first, last)| first <= last);
+    numbers.ok_or_else(|| refuse(word, "the number of a flow, or two such as 1..10"))
 }
 
 fn statistic_of<'a>(
@@ -289,8 +299,10 @@ impl fmt::Display for Measure {
             Some(Direction::Down) => write!(f, " down")?,
             None => {}
         }
-        if let Some(flow) = self.flow {
-            write!(f, " flow {flow}")?;
+        match self.flows {
+            Some((first, last)) if first == last => write!(f, " flow {first}")?,
+            Some((first, last)) => write!(f, " flow {first}..{last}")?,
+            None => {}
         }
         if let Some(scope) = &self.scope {
             write!(f, " scope {scope}")?;

@@ -33,6 +33,7 @@ builtin!(
     gallery
     "codel-nomadic-codel"
     "codel-nomadic-droptail"
+    "dctcp-two-bottlenecks"
     "incast-dctcp"
     "incast-droptail"
     "l4s-dualpi2-160-10"

@@ -71,6 +71,10 @@ fn numbers() {
         ("goodput_bits_per_second up mean", Some(4e6)),
         ("goodput_bits_per_second down mean", None),
         ("goodput_bits_per_second up flow 1 sum", Some(6e6)),
+        ("goodput_bits_per_second up flow 0..1 mean", Some(2e6)),
+        ("goodput_bits_per_second up flow 0..1 jain", Some(0.8)),
+        ("goodput_bits_per_second up flow 1..9 jain", Some(1.0)),
+        ("goodput_bits_per_second up flow 2..9 sum", None),
         ("queue_drops_packets last", Some(12.0)),
         ("queue_drops_packets last from 12s", Some(9.0)),
         // The router's count was 1 and became 3, the modem's became 9.
@@ -101,6 +105,7 @@ fn refusals_name_the_word() {
         ("udp_rtt_s max during up", "\"during\" in a measure will not do (expected \"while\""),
         ("udp_rtt_s max while busy", "\"busy\" in a measure will not do (expected idle, down"),
         ("udp_rtt_s max from 10", "\"10\" in a measure will not do (expected a time such as 10s)"),
+        ("udp_rtt_s flow 3..1 max", "\"3..1\" in a measure will not do (expected the number of a flow"),
         ("udp_rtt_s max while up now", "\"now\" in a measure will not do (expected nothing more)"),
     ];
     for (text, start) in table {
