@@ -8,7 +8,7 @@ use crate::{
 use crate::{Drr, DrrParams, Htb, HtbParams, Rfc970, Rfc970Params, Tbf, TbfParams};
 use crate::{DualPi2, DualPi2Params};
 use crate::{Fq, FqParams, FqPie, FqPieParams, Sfq, SfqParams};
-use crate::{Pie, PieParams, Red, RedParams};
+use crate::{Pie, PieParams, Red, RedParams, Switch, SwitchParams};
 use core::fmt;
 use core::str::SplitWhitespace;
 use fathom_units::{Duration, Time};
@@ -42,6 +42,7 @@ macro_rules! disciplines {
         /// sfq [limit 127p] [depth 127p] [divisor 1024] [flows 128] [quantum 1514b] [perturb <time>] [headdrop]
         /// fq_pie [limit 10240p] [flows 1024] [quantum 1514b] [target 15ms] [tupdate 15ms] [alpha 2] [beta 20] [ecn_prob 10%]
         ///     [ecn | noecn] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
+        /// switch ports <number> rate <rate> memory <bytes> [alpha 1 | shared | static]
         /// fq [limit 10000p] [flow_limit 100p] [flows 1024] [quantum 3028b] [initial_quantum 15140b] [refill_delay 40ms]
         /// ```
         /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
@@ -129,6 +130,8 @@ disciplines! {
     FqPie(FqPieParams);
     /// The scheduler of Linux's `fq`.
     Fq(FqParams);
+    /// Output ports of a switch with one memory.
+    Switch(SwitchParams);
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.
@@ -141,7 +144,11 @@ pub struct AnyQdisc<P> {
 
 impl<P: Packet> AnyQdisc<P> {
     pub(crate) fn new(spec: &Spec, seed: u64) -> Self {
-        AnyQdisc { discipline: Discipline::new(spec, seed), backlog: Backlog::default(), stats: Stats::default() }
+        AnyQdisc {
+            discipline: Discipline::new(spec, seed),
+            backlog: Backlog::default(),
+            stats: Stats::default(),
+        }
     }
     pub(crate) fn has_packets(&self) -> bool {
         self.backlog.packets > 0

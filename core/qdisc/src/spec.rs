@@ -16,6 +16,7 @@ mod red;
 mod rfc970;
 mod sfb;
 mod sfq;
+mod switch;
 mod tbf;
 mod words;
 

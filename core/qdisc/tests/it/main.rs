@@ -17,3 +17,4 @@ mod properties;
 mod shapers;
 mod spec;
 mod spec_shared;
+mod switch;

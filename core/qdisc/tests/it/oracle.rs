@@ -3,6 +3,7 @@
 use crate::common::{Action, SPECS, TestPacket, build, dequeue, enqueue, random_actions};
 use crate::oracle_aqm::{PieOracle, RedOracle};
 use crate::oracle_fair::{DrrOracle, FqOracle as LinuxFqOracle, Rfc970Oracle, SfqOracle};
+use crate::switch::SwitchOracle;
 use fathom_qdisc::{ControlParams, DropFrom, Ecn, FifoParams, FqCodelParams, Limit, Spec, Variant};
 use fathom_units::{Duration, Time};
 
@@ -312,6 +313,7 @@ fn oracle(spec: Spec) -> Option<Box<dyn Oracle>> {
             maxpacket: 0,
         }),
         Spec::Drr(params) => Box::new(DrrOracle::new(params)),
+        Spec::Switch(params) => Box::new(SwitchOracle::new(params)),
         Spec::Rfc970(params) => Box::new(Rfc970Oracle(params, vec![])),
         Spec::Sfq(params) => Box::new(SfqOracle::new(params)),
         Spec::Fq(params) => Box::new(LinuxFqOracle::new(params)),

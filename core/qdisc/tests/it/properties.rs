@@ -151,6 +151,7 @@ fn limits_are_never_exceeded() {
             // Its classes have limits, and they are tested by themselves.
             Spec::Htb(_) => {}
             Spec::Drr(params) => assert!(held.packets <= params.limit_packets, "{place}"),
+            Spec::Switch(params) => assert!(held.bytes <= params.memory, "{place}"),
             Spec::Rfc970(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Sfq(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::FqPie(params) => assert!(held.packets <= params.limit_packets, "{place}"),

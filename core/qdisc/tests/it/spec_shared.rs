@@ -26,6 +26,13 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     ("drr quantum 300b", "drr limit 1000p flows 1024 quantum 300b"),
     ("rfc970 ttl 255s", "rfc970 limit 1000p ttl 255s"),
+    ("switch memory 4mb rate 1gbit ports 4", "switch ports 4 rate 1000000000bit memory 4194304b alpha 1"),
+    (
+        "switch ports 24 rate 10gbit memory 9mb alpha 0.0625",
+        "switch ports 24 rate 10000000000bit memory 9437184b alpha 0.0625",
+    ),
+    ("switch ports 2 rate 1mbit memory 64kb shared", "switch ports 2 rate 1000000bit memory 65536b shared"),
+    ("switch ports 2 rate 1mbit memory 64kb static", "switch ports 2 rate 1000000bit memory 65536b static"),
     ("sfq", "sfq limit 127p depth 127p divisor 1024 flows 128 quantum 1514b"),
     (
         "sfq headdrop perturb 10s divisor 64 flows 7 depth 3p limit 9p quantum 300b",
@@ -100,6 +107,24 @@ const REFUSALS: &[(&str, &str)] = &[
         "flow \"9..3\" will not do (expected numbers below 1024 such as 0..511)",
     ),
     ("drr quantum 255b", "quantum \"255b\" will not do (expected 256b or more)"),
+    ("switch ports 4 rate 1gbit", "switch needs \"memory\" and its value"),
+    ("switch memory 4mb", "switch needs \"ports\" and its value"),
+    (
+        "switch ports 0 rate 1gbit memory 4mb",
+        "ports \"0\" will not do (expected a whole number from 1 to 1024)",
+    ),
+    (
+        "switch ports 4 rate 1gbit memory 4mb alpha 0",
+        "alpha \"0\" will not do (expected a number above 0 and at most 1024)",
+    ),
+    (
+        "switch ports 4 rate 1gbit memory 4mb alpha nan",
+        "alpha \"nan\" will not do (expected a number above 0 and at most 1024)",
+    ),
+    (
+        "switch ports 4 rate 1gbit memory 4mb alpha 2 shared",
+        "shared \"shared\" will not do (expected one of alpha, shared and static)",
+    ),
     ("sfq divisor 1000", "divisor \"1000\" will not do (expected a power of two up to 65536)"),
     ("sfq depth 128p", "depth \"128\" will not do (expected at most 127p)"),
     ("fq_pie ecn_prob 10", "ecn_prob: ratio \"10\" has no unit (did you mean \"10%\"?)"),
