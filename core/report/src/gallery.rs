@@ -33,9 +33,16 @@ impl ClaimRow {
     pub fn holds(&self) -> bool {
         self.got.is_some_and(|got| (self.expected[0]..=self.expected[1]).contains(&got))
     }
+    /// With the unit said once, where both have the same.
     fn expected_text(&self) -> String {
-        let [least, most] = self.expected.map(|value| value_text(value, self.unit));
-        if least == most { least } else { format!("{least} to {most}") }
+        let in_seconds = self.unit == "s" && self.expected[1] >= LONG_S;
+        let text = |value| if in_seconds { seconds(value) } else { value_text(value, self.unit) };
+        let [least, most] = self.expected.map(text);
+        match (least.split_once(' '), most.split_once(' ')) {
+            _ if least == most => least,
+            (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {most}"),
+            _ => format!("{least} to {most}"),
+        }
     }
     fn got_text(&self) -> String {
         self.got.map_or_else(|| "nothing".to_string(), |got| value_text(got, self.unit))
@@ -133,7 +140,7 @@ fn exhibit_card(exhibit: &Exhibit<'_>) -> String {
     });
     let rows: String = exhibit.claims.iter().map(claim_row).collect();
     let table = format!(
-        "<div class=\"scroll\"><table><tr><th>claim</th><th>published</th><th>expected here</th><th>got</th></tr>{rows}</table></div>"
+        "<div class=\"scroll\"><table><tr><th class=\"words\">claim</th><th class=\"words\">published</th><th>expected here</th><th>got</th></tr>{rows}</table></div>"
     );
     format!(
         "<article class=\"card exhibit\" id=\"{name}\"><h2>{name}</h2><h1>{about}</h1><p class=\"where\">{source}</p>\
@@ -144,12 +151,16 @@ fn exhibit_card(exhibit: &Exhibit<'_>) -> String {
 
 fn claim_row(row: &ClaimRow) -> String {
     let class = if row.holds() { "good" } else { "bad" };
-    let note = row.note.as_ref().map_or_else(String::new, |note| format!("<small>{}</small>", escape(note)));
+    let note = row.note.as_ref();
     format!(
-        "<tr><td class=\"words\">{}{note}</td><td>{}</td><td>{}</td><td class=\"{class}\">{}</td></tr>",
+        "<tr{}><td class=\"words\">{}</td><td class=\"words\">{}</td><td>{}</td><td class=\"{class}\">{}</td></tr>{}",
+        if note.is_some() { " class=\"noted\"" } else { "" },
         escape(&row.says),
         escape(&row.published),
         row.expected_text(),
-        row.got_text()
+        row.got_text(),
+        note.map_or_else(String::new, |note| {
+            format!("<tr class=\"note\"><td colspan=\"4\">{}</td></tr>", escape(note))
+        })
     )
 }

@@ -1,5 +1,6 @@
 //! Integration tests of `fathom-report`.
 mod corpus;
+mod gallery;
 mod golden;
 mod hostile;
 #[path = "../../../diagnose/tests/it/line.rs"]
