@@ -5,13 +5,16 @@
 extern crate alloc;
 
 mod check;
+mod datagrams;
 mod measure;
 mod registry;
 mod run;
 mod score;
 pub mod text;
+mod timing;
 
 pub use check::RunError;
+pub use datagrams::DatagramLog;
 pub use measure::{Measure, MeasureError};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
@@ -21,3 +24,4 @@ pub use run::{
 pub use score::{
     Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,
 };
+pub use timing::Timings;

@@ -51,5 +51,6 @@ pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan
 pub use settings::{Setting, with_settings};
 pub use trace_file::{Files, TRACE_NAMES};
 pub use work::{
-    CONGESTION_CONTROLS, EdgePlan, PagePlan, RunPlan, Spacing, TransportPlan, WorkKind, WorkPlan,
+    CALL_EVERY, CALL_PACKET, CONGESTION_CONTROLS, EdgePlan, PAGE_REQUEST, PagePlan, RunPlan, START_WITHIN,
+    Spacing, TransportPlan, WorkKind, WorkPlan, load_kind, loads,
 };

@@ -1,11 +1,22 @@
 //! What is sent over a line, besides the bulk transfers of `[load]`.
-use alloc::string::String;
+use crate::plan::LoadPlan;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_link::Direction;
+use fathom_metric::PhaseKind;
 use fathom_units::{Bytes, Duration, Rate};
 
 /// Congestion controls that a simulation knows, by Linux's names.
 pub const CONGESTION_CONTROLS: &[&str] = &["reno", "cubic", "bbr", "dctcp", "vegas", "ledbat"];
+
+/// Flows of one work begin within so long after the first, as programs do that start them one after the other.
+pub const START_WITHIN: Duration = Duration::from_millis(10);
+/// A browser's request with its headers, as HTTP/1.1 has them.
+pub const PAGE_REQUEST: Bytes = Bytes(500);
+/// IP length of G.711's packets: 160 bytes of speech, RTP, UDP and IPv4.
+pub const CALL_PACKET: u16 = 200;
+/// From one packet of a call to the next.
+pub const CALL_EVERY: Duration = Duration::from_millis(20);
 
 /// When a run is loaded, and how often it is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,5 +194,74 @@ impl WorkPlan {
     pub const fn is_tcp(&self) -> bool {
         use WorkKind::{Call, Camera, Datagrams, Game};
         !matches!(self.kind, Call | Camera { .. } | Game { .. } | Datagrams { .. })
+    }
+    /// Flows that it has at once in a direction.
+    pub const fn concurrent(&self, direction: Direction) -> u32 {
+        let same = matches!(
+            (direction, self.direction),
+            (Direction::Up, Direction::Up) | (Direction::Down, Direction::Down)
+        );
+        match self.kind {
+            WorkKind::Web(page) if matches!(direction, Direction::Down) => {
+                self.flows * page.connections * page.shards
+            }
+            WorkKind::Call | WorkKind::Game { .. } => self.flows,
+            _ if same => self.flows,
+            _ => 0,
+        }
+    }
+}
+
+/// Which works are load. Where none is of the kind that fills lines, all are.
+pub fn loads(works: &[WorkPlan]) -> Vec<bool> {
+    let any = works.iter().any(WorkPlan::is_load);
+    works.iter().map(|work| work.is_load() || !any).collect()
+}
+
+/// What the load does, by its works' directions.
+pub fn load_kind(works: &[WorkPlan]) -> PhaseKind {
+    let loads = loads(works);
+    let has =
+        |direction| works.iter().zip(&loads).any(|(work, load)| *load && work.concurrent(direction) > 0);
+    match (has(Direction::Up), has(Direction::Down)) {
+        (true, true) => PhaseKind::Both,
+        (false, true) => PhaseKind::Down,
+        _ => PhaseKind::Up,
+    }
+}
+
+impl LoadPlan {
+    /// The same as works, one for each loaded direction.
+    pub fn works(&self) -> Vec<WorkPlan> {
+        let both =
+            [("load up", Direction::Up, self.up_flows), ("load down", Direction::Down, self.down_flows)];
+        let loaded = both.into_iter().filter(|(.., flows)| *flows > 0);
+        loaded.map(|(name, way, flows)| self.work(name, way, flows)).collect()
+    }
+    fn work(&self, name: &str, direction: Direction, flows: u32) -> WorkPlan {
+        WorkPlan {
+            name: name.to_string(),
+            kind: WorkKind::Bulk { bytes: None },
+            direction,
+            flows,
+            start: Duration::ZERO,
+            stop: Some(self.duration),
+            transport: TransportPlan {
+                congestion_control: self.congestion_control.clone(),
+                ecn: false,
+                initial_window: None,
+                window: None,
+                pacing: false,
+                min_rto: None,
+            },
+            edge: EdgePlan {
+                extra_rtt: Vec::new(),
+                access_rate: None,
+                hosts: 1,
+                first_host: 0,
+                dscp: 0,
+                hops: None,
+            },
+        }
     }
 }

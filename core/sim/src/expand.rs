@@ -7,18 +7,13 @@ use crate::unit::{
 use crate::world::Profile;
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::{Direction, Serializer};
-use fathom_scenario::{EdgePlan, LoadPlan, Plan, Spacing, TransportPlan, WorkKind, WorkPlan};
+use fathom_metric::DatagramLog;
+use fathom_scenario::{CALL_EVERY, CALL_PACKET, LoadPlan, Plan, START_WITHIN, Spacing, WorkKind, WorkPlan};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
 use fathom_units::{Bytes, Duration, Rate, Rng, Time};
-
-/// Flows of one work begin within so long after the first, as programs do that start them one after the other.
-const STAGGER: Duration = Duration::from_millis(10);
-/// G.711: 160 bytes of speech, RTP, UDP and IPv4, every 20 ms.
-const CALL_LEN: u16 = 200;
-const CALL_EVERY: Duration = Duration::from_millis(20);
 
 /// A unit with the time of its life.
 pub(crate) struct Planned {
@@ -49,7 +44,7 @@ pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
         let (start, stop) = (begin + work.start, work.stop.map_or(end, |stop| begin + stop).min(end));
         for (nth, unit) in of_work.into_iter().enumerate() {
             let me = Me { unit: units.len() as u32, work: number as u32 };
-            let late = if nth == 0 { 0 } else { rng.below(STAGGER.as_nanos()) };
+            let late = if nth == 0 { 0 } else { rng.below(START_WITHIN.as_nanos()) };
             let start = start + Duration::from_nanos(late);
             if start < stop {
                 units.push(Planned { unit, me, start, stop });
@@ -61,42 +56,13 @@ pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
 
 /// `[load]` as works.
 fn bulk(load: &LoadPlan, notes: &mut Vec<String>) -> Vec<WorkPlan> {
-    let mut congestion_control = load.congestion_control.clone();
-    if congestion_control.parse::<ControlKind>().is_err() {
-        notes.push(alloc::format!(
-            "congestion control {congestion_control} is not simulated; cubic took its place"
-        ));
-        "cubic".clone_into(&mut congestion_control);
+    let mut works = load.works();
+    let asked = &load.congestion_control;
+    if asked.parse::<ControlKind>().is_err() {
+        notes.push(alloc::format!("congestion control {asked} is not simulated; cubic took its place"));
+        works.iter_mut().for_each(|work| "cubic".clone_into(&mut work.transport.congestion_control));
     }
-    let work = |name: &str, direction, flows| WorkPlan {
-        name: name.to_string(),
-        kind: WorkKind::Bulk { bytes: None },
-        direction,
-        flows,
-        start: Duration::ZERO,
-        stop: Some(load.duration),
-        transport: TransportPlan {
-            congestion_control: congestion_control.clone(),
-            ecn: false,
-            initial_window: None,
-            window: None,
-            pacing: false,
-            min_rto: None,
-        },
-        edge: EdgePlan {
-            extra_rtt: Vec::new(),
-            access_rate: None,
-            hosts: 1,
-            first_host: 0,
-            dscp: 0,
-            hops: None,
-        },
-    };
-    let both = [("load up", Direction::Up, load.up_flows), ("load down", Direction::Down, load.down_flows)];
-    both.into_iter()
-        .filter(|(.., flows)| *flows > 0)
-        .map(|(name, way, flows)| work(name, way, flows))
-        .collect()
+    works
 }
 
 /// Makes the units of one work.
@@ -150,7 +116,7 @@ impl WorkUnits<'_> {
                 let source = self.source(profile, direction, (evenly(rate), size), Purpose::Camera);
                 Unit::Source(Source { key_frames: Some(key), ..source })
             }
-            WorkKind::Call => return self.both_ways(&profile, CALL_EVERY, CALL_LEN, Purpose::Call),
+            WorkKind::Call => return self.both_ways(&profile, CALL_EVERY, CALL_PACKET, Purpose::Call),
             WorkKind::Game { size, interval } => {
                 return self.both_ways(&profile, interval, size, Purpose::Game);
             }
@@ -194,7 +160,7 @@ impl WorkUnits<'_> {
             flow: None,
             sent: 0,
             next: Time::ZERO,
-            log: Vec::new(),
+            log: DatagramLog::default(),
         }
     }
     fn incast(&mut self, block: Bytes, interval: Duration, spread: Duration) -> Unit {

@@ -18,7 +18,6 @@ mod probe;
 mod record;
 mod results;
 mod sim;
-mod timing;
 mod unit;
 mod watch;
 mod world;

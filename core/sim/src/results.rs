@@ -1,7 +1,7 @@
 //! What a simulation came to.
 use crate::record::seen;
 use crate::sim::Sim;
-use crate::unit::{Purpose, Source, Unit};
+use crate::unit::{Purpose, Unit};
 use crate::watch::DIRECTIONS;
 use crate::{Counted, FlowOutcome, Outcome, QueueOutcome};
 use alloc::borrow::ToOwned;
@@ -10,23 +10,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_link::{Direction, Place};
 use fathom_metric::{
-    Call, Host, Instrument, Load, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION,
-    Series, SeriesKey, Value,
+    Host, Instrument, Load, Metric, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series, SeriesKey,
 };
-use fathom_scenario::{Plan, WorkKind, WorkPlan};
-use fathom_stats::Sample;
-use fathom_units::{Duration, Time};
-
-/// A call is judged so often: 250 packets give a 95th percentile.
-const CALL_WINDOW: Duration = Duration::from_secs(5);
-/// Share of a call's packets that its playout waits for, as the score has it.
-const PLAYED: f64 = 0.95;
-
-/// Which works are load. Where none is of the kind that fills lines, all are.
-pub(crate) fn loads(works: &[WorkPlan]) -> Vec<bool> {
-    let any = works.iter().any(WorkPlan::is_load);
-    works.iter().map(|work| work.is_load() || !any).collect()
-}
+use fathom_scenario::{Plan, WorkPlan, load_kind, loads};
+use fathom_units::Time;
 
 impl Sim {
     /// The results.
@@ -95,7 +82,7 @@ impl Sim {
         let loaded = if self.works.is_empty() {
             phase(PhaseKind::Idle, course.load, course.drain, None)
         } else {
-            phase(kind(&self.works), course.load, course.drain, Some(self.load()))
+            phase(load_kind(&self.works), course.load, course.drain, Some(self.load()))
         };
         let idle = phase(PhaseKind::Idle, Time::ZERO, course.load, None);
         let all = [idle, loaded, phase(PhaseKind::Drain, course.drain, course.end, None)];
@@ -104,7 +91,7 @@ impl Sim {
     fn load(&self) -> Load {
         let loads = loads(&self.works);
         let load_works = || self.works.iter().zip(&loads).filter(|(_, load)| **load).map(|(work, _)| work);
-        let flows = |direction| load_works().map(|work| concurrent(work, direction)).sum();
+        let flows = |direction| load_works().map(|work| work.concurrent(direction)).sum();
         let delivered = |direction| {
             let of = self.world.flows.iter().filter(|flow| {
                 flow.direction == direction && loads[self.units[flow.unit as usize].me.work as usize]
@@ -141,10 +128,10 @@ impl Sim {
             if source.log.is_empty() {
                 continue;
             }
-            all.push(delays(source, key(Metric::PacketDelay), self.world.now()));
+            all.push(source.log.delays(key(Metric::PacketDelay), self.world.now()));
             match source.purpose {
-                Purpose::Call => all.push(quality(source, key(Metric::CallMos))),
-                Purpose::Game => all.push(lateness(source, key(Metric::UpdateLateness))),
+                Purpose::Call => all.push(source.log.quality(key(Metric::CallMos))),
+                Purpose::Game => all.push(source.log.lateness(key(Metric::UpdateLateness))),
                 Purpose::Camera | Purpose::Fill => {}
             }
         }
@@ -154,66 +141,6 @@ impl Sim {
 
 fn phase(kind: PhaseKind, start: Time, end: Time, load: Option<Load>) -> Phase {
     Phase { kind, start_ns: start.as_nanos(), end_ns: end.as_nanos(), end: PhaseEnd::TimeLimit, load }
-}
-
-/// Flows that a work has at once in a direction.
-fn concurrent(work: &WorkPlan, direction: Direction) -> u32 {
-    match work.kind {
-        WorkKind::Web(page) if direction == Direction::Down => work.flows * page.connections * page.shards,
-        WorkKind::Call | WorkKind::Game { .. } => work.flows,
-        _ if direction == work.direction => work.flows,
-        _ => 0,
-    }
-}
-
-/// What the load does, by its works' directions.
-fn kind(works: &[WorkPlan]) -> PhaseKind {
-    let loads = loads(works);
-    let has =
-        |direction| works.iter().zip(&loads).any(|(work, load)| *load && concurrent(work, direction) > 0);
-    match (has(Direction::Up), has(Direction::Down)) {
-        (true, true) => PhaseKind::Both,
-        (false, true) => PhaseKind::Down,
-        _ => PhaseKind::Up,
-    }
-}
-
-fn delays(source: &Source, key: SeriesKey, end: Time) -> Series {
-    let mut series = Series::new(key);
-    for (sent, took) in &source.log {
-        let value = match took {
-            Some(took) => Value::Observed(took.as_secs_f64()),
-            None => Value::Censored { at_least: end.saturating_since(*sent).as_secs_f64() },
-        };
-        series.push(Observation { at: *sent, value });
-    }
-    series
-}
-
-/// The E-model's opinion of each window of the call. What did not arrive by the end is lost.
-fn quality(source: &Source, key: SeriesKey) -> Series {
-    let mut series = Series::new(key);
-    let Some((begin, _)) = source.log.first() else { return series };
-    let window = |at: &Time| at.saturating_since(*begin).as_nanos() / CALL_WINDOW.as_nanos();
-    for packets in source.log.chunk_by(|a, b| window(&a.0) == window(&b.0)) {
-        let heard: Vec<f64> =
-            packets.iter().filter_map(|(_, took)| took.map(Duration::as_secs_f64)).collect();
-        let lost = 1.0 - heard.len() as f64 / packets.len() as f64;
-        let played = Sample::new(heard.into_iter().map(|delay| (delay, false))).percentile(PLAYED);
-        let call = played.map_or(1.0, |delay| Call::new(delay.value, lost).mos);
-        series.push(Observation { at: packets[0].0, value: Value::Observed(call) });
-    }
-    series
-}
-
-/// How much later than the quickest each update came.
-fn lateness(source: &Source, key: SeriesKey) -> Series {
-    let quickest = source.log.iter().filter_map(|(_, took)| *took).min().unwrap_or_default();
-    let mut series = Series::new(key);
-    for (sent, took) in source.log.iter().filter_map(|(sent, took)| Some((*sent, (*took)?))) {
-        series.push(Observation { at: sent, value: Value::Observed((took - quickest).as_secs_f64()) });
-    }
-    series
 }
 
 fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<String, String> {

@@ -4,15 +4,15 @@ use crate::expand::{Planned, expand};
 use crate::net::Net;
 use crate::probe::Probes;
 use crate::record::Record;
-use crate::timing::Timings;
 use crate::unit::{Me, Unit};
 use crate::watch::Watch;
 use crate::world::{Digest, Notice, World};
-use crate::{Options, results};
+use crate::Options;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::Direction;
-use fathom_scenario::{Plan, WorkPlan};
+use fathom_metric::Timings;
+use fathom_scenario::{Plan, WorkPlan, loads};
 use fathom_units::{Duration, Rng, Time};
 
 /// How long the answers to the last probes are waited for. A queue deeper than this has lost them.
@@ -62,7 +62,7 @@ impl Sim {
         let seed = options.seed.wrapping_add(plan.run.seed);
         let mut net = Net::new(plan.to_line(seed), Watch::new(plan.line.hops.len()));
         let expanded = expand(plan, &mut net, seed);
-        let loads = results::loads(&expanded.works);
+        let loads = loads(&expanded.works);
         let interval = plan.run.sample_every;
         let most_flows = options.flow_series as usize;
         let record = Record::new(&plan.line, loads, most_flows, interval);

@@ -4,10 +4,10 @@ use crate::flow::{Ends, Flow, Tcp, Total};
 use crate::net::{Edge, Net};
 use crate::packet::{Body, Packet, acknowledgement, segment};
 use crate::probe::Probes;
-use crate::timing::Timings;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fathom_link::Direction;
+use fathom_metric::Timings;
 use fathom_qdisc::Packet as _;
 use fathom_tcp::{
     AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
@@ -246,7 +246,7 @@ impl World {
     }
     /// A number of exponential distribution whose mean is `mean`.
     pub(crate) fn exponential(&mut self, mean: u64) -> u64 {
-        exponential(&mut self.rng, mean)
+        self.rng.exponential(mean)
     }
 }
 
@@ -254,49 +254,5 @@ fn arm_receiver(net: &mut Net, tcp: &mut Tcp, number: u32) {
     if let Some(at) = tcp.receiver.next_timer().filter(|at| *at < tcp.receiver_woken) {
         tcp.receiver_woken = at;
         net.agenda.push(at, Wake::Receiver(number));
-    }
-}
-
-/// Exponentially distributed, by comparing uniform numbers alone, so that it is the same on every machine.
-///
-/// Von Neumann, Various techniques used in connection with random digits, 1951: a run of falling uniform numbers has an
-/// odd length with the probability that its first is the fraction of the result; each failure adds one mean.
-fn exponential(rng: &mut Rng, mean: u64) -> u64 {
-    let mut whole = 0_u64;
-    loop {
-        let first = rng.next_u64();
-        let (mut last, mut odd) = (first, true);
-        loop {
-            let next = rng.next_u64();
-            if next >= last {
-                break;
-            }
-            (last, odd) = (next, !odd);
-        }
-        if odd {
-            let fraction = (u128::from(first) * u128::from(mean)) >> 64;
-            return whole.saturating_mul(mean).saturating_add(fraction as u64);
-        }
-        whole += 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_exponential_distribution() {
-        let mut rng = Rng::new(7);
-        let (n, mean) = (200_000_u64, 1_000_000_u64);
-        let values: Vec<u64> = (0..n).map(|_| exponential(&mut rng, mean)).collect();
-        let sum: u64 = values.iter().sum();
-        // Its standard deviation is its mean.
-        assert!((sum as f64 / (n * mean) as f64 - 1.0).abs() < 3.0 / (n as f64).sqrt());
-        for (times, share) in [(1, 0.367_879), (2, 0.135_335), (5, 0.006_738)] {
-            let beyond = values.iter().filter(|value| **value > times * mean).count() as f64 / n as f64;
-            let sigma = (share * (1.0 - share) / n as f64).sqrt();
-            assert!((beyond - share).abs() < 4.0 * sigma, "beyond {times}: {beyond}");
-        }
     }
 }

@@ -46,6 +46,29 @@ impl Rng {
     pub fn chance(&mut self, p: f64) -> bool {
         self.next_f64() < p
     }
+    /// Exponentially distributed with this mean, by comparing uniform numbers alone, so that it is the same on every machine.
+    ///
+    /// Von Neumann, Various techniques used in connection with random digits, 1951: a run of falling uniform numbers has an
+    /// odd length with the probability that its first is the fraction of the result; each failure adds one mean.
+    pub fn exponential(&mut self, mean: u64) -> u64 {
+        let mut whole = 0_u64;
+        loop {
+            let first = self.next_u64();
+            let (mut last, mut odd) = (first, true);
+            loop {
+                let next = self.next_u64();
+                if next >= last {
+                    break;
+                }
+                (last, odd) = (next, !odd);
+            }
+            if odd {
+                let fraction = (u128::from(first) * u128::from(mean)) >> 64;
+                return whole.saturating_mul(mean).saturating_add(fraction as u64);
+            }
+            whole += 1;
+        }
+    }
 }
 
 fn split_mix(state: &mut u64) -> u64 {
@@ -73,5 +96,28 @@ mod tests {
         let take = |mut r: Rng| [r.next_u64(), r.next_u64()];
         assert_eq!(take(Rng::stream(1, "loss")), take(Rng::stream(1, "loss")));
         assert_ne!(take(Rng::stream(1, "loss")), take(Rng::stream(1, "reorder")));
+    }
+
+    #[test]
+    fn the_exponential_distribution() {
+        let mut rng = Rng::new(7);
+        let (n, mean) = (200_000_u64, 1_000_000_u64);
+        let shares = [(1, 0.367_879), (2, 0.135_335), (5, 0.006_738)];
+        let (mut sum, mut beyond) = (0_u64, [0_u64; 3]);
+        for _ in 0..n {
+            let value = rng.exponential(mean);
+            sum += value;
+            for (count, (times, _)) in beyond.iter_mut().zip(shares) {
+                *count += u64::from(value > times * mean);
+            }
+        }
+        let n = n as f64;
+        // Its standard deviation is its mean, and 447 the square root of their number.
+        assert!((sum as f64 / (n * mean as f64) - 1.0).abs() < 3.0 / 447.0, "{sum}");
+        for (count, (times, share)) in beyond.into_iter().zip(shares) {
+            // The square of four standard deviations: there is no square root without std.
+            let (off, variance) = (count as f64 / n - share, share * (1.0 - share) / n);
+            assert!(off * off < 16.0 * variance, "beyond {times}: {count}");
+        }
     }
 }

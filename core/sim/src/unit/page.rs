@@ -3,11 +3,8 @@ use super::{Channel, Me};
 use crate::world::{Profile, World};
 use alloc::vec::Vec;
 use fathom_metric::{Direction, Metric};
-use fathom_scenario::PagePlan;
+use fathom_scenario::{PAGE_REQUEST, PagePlan};
 use fathom_units::Time;
-
-/// A browser's request with its headers, as HTTP/1.1 has them.
-const REQUEST_BYTES: u64 = 500;
 
 /// One user who loads a page after the other.
 pub(crate) struct Page {
@@ -30,7 +27,7 @@ impl Page {
         for tag in 0..count {
             let channel = Channel::open(&self.profile, (me.unit, tag), world);
             self.channels.push(channel);
-            channel.request(REQUEST_BYTES, world);
+            channel.request(PAGE_REQUEST.get(), world);
         }
     }
     pub(super) fn reached(&mut self, flow: u32, me: Me, world: &mut World) {
@@ -43,7 +40,7 @@ impl Page {
         }
         *objects -= 1;
         if *objects > 0 {
-            channel.request(REQUEST_BYTES, world);
+            channel.request(PAGE_REQUEST.get(), world);
         } else if self.left.iter().all(|left| *left == 0) {
             self.done(me, world);
         }

@@ -1,8 +1,8 @@
 //! Datagrams: cameras, calls, games, and those that only fill a line.
 use super::Me;
 use crate::world::{Profile, UDP_HEADERS, World};
-use alloc::vec::Vec;
 use fathom_link::{Direction, Serializer};
+use fathom_metric::DatagramLog;
 use fathom_units::{Bytes, Duration, Time};
 
 /// When the next datagram leaves.
@@ -57,7 +57,7 @@ pub(crate) struct Source {
     /// When the next evenly sent datagram leaves.
     pub(crate) next: Time,
     /// When each datagram was sent, and how long it took; for some purposes only.
-    pub(crate) log: Vec<(Time, Option<Duration>)>,
+    pub(crate) log: DatagramLog,
 }
 
 impl Source {
@@ -106,15 +106,12 @@ impl Source {
     }
     fn send(&mut self, flow: u32, len: u16, world: &mut World) {
         if self.purpose != Purpose::Fill {
-            self.log.push((world.now(), None));
+            self.log.sent(world.now());
         }
         world.send_datagram(flow, self.sent, len);
         self.sent = self.sent.wrapping_add(1);
     }
-    /// Of a datagram that came twice, the first counts.
     pub(super) fn arrived(&mut self, number: u32, delay: Duration) {
-        if let Some((_, took)) = self.log.get_mut(number as usize) {
-            took.get_or_insert(delay);
-        }
+        self.log.arrived(number, delay);
     }
 }

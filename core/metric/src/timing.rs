@@ -1,10 +1,11 @@
 //! How long what users wait for took: pages, transfers, requests.
+use crate::{Direction, Metric, Observation, Series, SeriesKey, Value};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_metric::{Direction, Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, Time};
 
+#[derive(Debug)]
 struct Timing {
     metric: Metric,
     work: u32,
@@ -14,28 +15,30 @@ struct Timing {
 }
 
 /// All that was begun.
-#[derive(Default)]
-pub(crate) struct Timings(Vec<Timing>);
+#[derive(Default, Debug)]
+pub struct Timings(Vec<Timing>);
 
 impl Timings {
-    /// Something begins; gives its number.
-    pub(crate) fn begin(&mut self, metric: Metric, work: u32, direction: Direction, now: Time) -> usize {
+    /// Something of a work begins; gives its number.
+    pub fn begin(&mut self, metric: Metric, work: u32, direction: Direction, now: Time) -> usize {
         self.0.push(Timing { metric, work, direction, began: now, took: None });
         self.0.len() - 1
     }
-    /// It is done.
-    pub(crate) fn finish(&mut self, number: usize, now: Time) {
+    /// It is done. Of several ends the first counts.
+    pub fn finish(&mut self, number: usize, now: Time) {
         if let Some(timing) = self.0.get_mut(number) {
             timing.took.get_or_insert(now.saturating_since(timing.began));
         }
     }
-    /// One series for each metric and work; what was not done at `end` is censored.
-    pub(crate) fn series(&self, names: &[String], end: Time) -> Vec<Series> {
+    /// One series for each metric and work, by the works' `names`; what was not done at `end` is censored.
+    pub fn series(&self, names: &[String], end: Time) -> Vec<Series> {
         let mut all: BTreeMap<(Metric, u32), Vec<&Timing>> = BTreeMap::new();
         for timing in &self.0 {
             all.entry((timing.metric, timing.work)).or_default().push(timing);
         }
-        let series = |((metric, work), timings): ((Metric, u32), Vec<&Timing>)| {
+        let series = |((metric, work), mut timings): ((Metric, u32), Vec<&Timing>)| {
+            // Threads that begin at the same moment may tell it in any order.
+            timings.sort_by_key(|timing| timing.began);
             let scope = names.get(work as usize).cloned();
             let direction = timings.first().map(|timing| timing.direction);
             let mut series = Series::new(SeriesKey { metric, direction, flow: None, scope });
