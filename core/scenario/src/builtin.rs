@@ -34,8 +34,11 @@ builtin!(
     "codel-nomadic-codel"
     "codel-nomadic-droptail"
     "dctcp-two-bottlenecks"
+    "incast-buffer"
     "incast-dctcp"
     "incast-droptail"
+    "incast-pacing"
+    "incast-spread"
     "l4s-dualpi2-160-10"
     "l4s-dualpi2-20-10"
     "l4s-dualpi2-20-20"
@@ -102,6 +105,9 @@ builtin!(
     "sizing-large-buffer"
     "sizing-small-buffer"
     "sizing-square-root"
+    "switch-incast-dynamic"
+    "switch-incast-shared"
+    "switch-thresholds"
 );
 
 /// Names of all built-in scenarios that make claims: the seeds' own lines, then the gallery's.
