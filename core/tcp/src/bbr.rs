@@ -187,19 +187,19 @@ impl Control for Bbr {
         self.set_pacing(ack, window);
         self.set_window(ack, window);
     }
-    fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
+    fn reduce(&mut self, _cause: Cause, _now: Time, window: &Window) -> u32 {
         self.save_window(window.cwnd);
-        if cause == Cause::Timeout {
-            self.recovery = Recovery::Loss;
-            self.full_rate = 0;
-            self.policer.on_timeout(now, self.delivered);
-        }
         // Slow start is not its own: the threshold stays as it is.
         window.ssthresh
     }
     fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
         match event {
             WindowEvent::Start { idle } => self.on_start(idle, now, window),
+            WindowEvent::TimedOut => {
+                self.recovery = Recovery::Loss;
+                self.full_rate = 0;
+                self.policer.on_timeout(now, self.delivered);
+            }
             WindowEvent::Undone => {
                 // The loss that seemed to fill the pipe was none.
                 self.full_rate = 0;

@@ -114,6 +114,9 @@ pub enum WindowEvent {
     },
     /// Recovery or CWR has ended; `cwnd` is what it goes on with.
     Recovered,
+    /// A retransmission timeout. Unlike [`Control::reduce`], which then may have gone before, also where another reduction of the
+    /// same window of data stands.
+    TimedOut,
     /// The reduction was for nothing (F-RTO, Eifel, D-SACK): the sender has set the window back.
     Undone,
 }

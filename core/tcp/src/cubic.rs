@@ -180,6 +180,8 @@ impl Cubic {
     /// A timeout says that nothing known of the path holds any more.
     fn forget_path(&mut self) {
         self.w_max = 0;
+        self.epoch = None;
+        self.increase.reset();
         self.min_rtt = None;
         self.computed = (0, 0);
         self.divisor = LEAST_DIVISOR;
@@ -237,7 +239,7 @@ impl Control for Cubic {
             self.increase.add(window, self.divisor, rest);
         }
     }
-    fn reduce(&mut self, cause: Cause, _now: Time, window: &Window) -> u32 {
+    fn reduce(&mut self, _cause: Cause, _now: Time, window: &Window) -> u32 {
         let cwnd = window.cwnd;
         let shrinks_again = cwnd < self.w_max && self.fast_convergence;
         let scaled = |factor, scale| (u64::from(cwnd) * u64::from(factor) / u64::from(scale)) as u32;
@@ -245,12 +247,12 @@ impl Control for Cubic {
         self.prior = cwnd;
         self.epoch = None;
         self.increase.reset();
-        if cause == Cause::Timeout {
-            self.forget_path();
-        }
         scaled(BETA, BETA_SCALE).max(MIN_SSTHRESH)
     }
     fn on_event(&mut self, event: WindowEvent, now: Time, _window: &mut Window) {
+        if event == WindowEvent::TimedOut {
+            self.forget_path();
+        }
         if let (WindowEvent::Start { idle }, Some(epoch)) = (event, &mut self.epoch) {
             // Time without sending does not count: the window would jump when sending begins again.
             let last_sent = now.saturating_sub(idle).as_nanos() / self.clock.granularity;
@@ -263,6 +265,18 @@ impl Control for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Linux: `bictcp_reset` with every move to `TCP_CA_Loss`, also where the reduction before stands.
+    #[test]
+    fn a_timeout_forgets_the_path_whatever_was_reduced_before() {
+        let mut cubic = Cubic::new(&ControlConfig::default());
+        let mut window = Window { cwnd: 100, ssthresh: 100, pacing: None };
+        window.ssthresh = cubic.reduce(Cause::Loss, Time::ZERO, &window);
+        assert_eq!((cubic.w_max, window.ssthresh), (100, 70));
+        cubic.on_event(WindowEvent::TimedOut, Time::ZERO, &mut window);
+        assert!(cubic.w_max == 0 && cubic.min_rtt.is_none() && cubic.epoch.is_none(), "{cubic:?}");
+        assert_eq!(window.ssthresh, 70);
+    }
 
     #[test]
     fn cube_roots_are_exact() {

@@ -1,7 +1,7 @@
 //! DCTCP (RFC 8257): the window falls by as much as marks say, not by half. Without marks it is Reno.
 use crate::Reno;
 use crate::reno::MIN_SSTHRESH;
-use crate::{AckEvent, Cause, Control, Window};
+use crate::{AckEvent, Cause, Control, Window, WindowEvent};
 use fathom_units::Time;
 
 /// All packets marked. Linux keeps alpha in 1024ths.
@@ -69,6 +69,9 @@ impl Control for Dctcp {
             // RFC 8257 section 3.5: loss is loss.
             Cause::Loss | Cause::Timeout => halved,
         }
+    }
+    fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
+        self.reno.on_event(event, now, window);
     }
     fn wants_exact_ecn(&self) -> bool {
         true

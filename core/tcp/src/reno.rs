@@ -1,5 +1,5 @@
 //! Reno (RFC 5681, 6582), counting acknowledged packets as Linux does, so that delayed ACKs do not halve its growth.
-use crate::{AckEvent, Cause, Control, Recovery, Window};
+use crate::{AckEvent, Cause, Control, Recovery, Window, WindowEvent};
 use fathom_units::Time;
 
 /// Smallest slow-start threshold, in packets. RFC 5681 equation 4.
@@ -83,5 +83,10 @@ impl Control for Reno {
     fn reduce(&mut self, _cause: Cause, _now: Time, window: &Window) -> u32 {
         self.increase.reset();
         half(window)
+    }
+    fn on_event(&mut self, event: WindowEvent, _now: Time, _window: &mut Window) {
+        if event == WindowEvent::TimedOut {
+            self.increase.reset();
+        }
     }
 }

@@ -109,7 +109,8 @@ impl Control for Vegas {
     fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
         self.reno.reduce(cause, now, window)
     }
-    fn on_event(&mut self, event: WindowEvent, _now: Time, _window: &mut Window) {
+    fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
+        self.reno.on_event(event, now, window);
         if let WindowEvent::Start { .. } = event {
             // The path may have changed while nothing was sent.
             self.base_rtt = Duration::MAX;

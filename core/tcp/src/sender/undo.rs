@@ -168,6 +168,7 @@ impl Sender {
             self.begin_undo(Some(threshold));
             self.reduce(Cause::Timeout, now);
         }
+        self.control.on_event(WindowEvent::TimedOut, now, &mut self.window);
         self.window.cwnd = self.flight.in_network() + 1;
         self.repair.is_doubtful = is_first || self.timers.in_row > 0;
         self.repair.new_data_first = false;

@@ -207,6 +207,7 @@ impl Path {
     /// Retransmission timeout: all in flight is lost and sent again, one packet first.
     pub(crate) fn time_out(&mut self) {
         self.window.ssthresh = self.control.reduce(Cause::Timeout, self.now, &self.window);
+        self.control.on_event(WindowEvent::TimedOut, self.now, &mut self.window);
         self.window.cwnd = 1;
         self.next = self.acked;
         self.sent.clear();

@@ -70,7 +70,7 @@ impl Storm {
         }
     }
     fn blow(&mut self, control: &mut AnyControl, window: &mut Window) {
-        match self.rng.below(40) {
+        match self.rng.below(41) {
             0 => {
                 let cause = self.pick(&[Cause::Loss, Cause::Ecn, Cause::Timeout]);
                 window.ssthresh = control.reduce(cause, self.now, window);
@@ -83,6 +83,7 @@ impl Storm {
             }
             2 => control.on_event(WindowEvent::Recovered, self.now, window),
             3 => control.on_event(WindowEvent::Undone, self.now, window),
+            4 => control.on_event(WindowEvent::TimedOut, self.now, window),
             _ => control.on_ack(&self.ack(), window),
         }
     }
