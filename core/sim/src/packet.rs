@@ -64,7 +64,7 @@ const _: () = assert!(size_of::<Packet>() <= 64);
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     /// A TCP segment, or the SYN.
-    Data { seq: u64, sent_at: Time, len: u32, syn: bool, cwr: bool },
+    Data { seq: u64, sent_at: Time, len: u32, syn: bool, cwr: bool, push: bool },
     /// A TCP acknowledgement. The window is at most 4 GB.
     Ack { ack: u64, echo: Time, received_at: Time, sack: [SackRange; 3], window: u32, flags: u8 },
     /// A datagram of a workload, by number.
@@ -78,6 +78,7 @@ const DSACK: u8 = 2;
 const SYN: u8 = 4;
 const CWR: u8 = 8;
 const ICMP: u8 = 16;
+const PUSH: u8 = 32;
 
 const DATA: u8 = 0;
 const ACK: u8 = 1;
@@ -95,8 +96,9 @@ impl Body {
     fn held(self) -> Held {
         let none = [SackRange::default(); 3];
         match self {
-            Body::Data { seq, sent_at, len, syn, cwr } => {
-                (DATA, flag(syn, SYN) | flag(cwr, CWR), len, [seq, sent_at.as_nanos(), 0], none)
+            Body::Data { seq, sent_at, len, syn, cwr, push } => {
+                let flags = flag(syn, SYN) | flag(cwr, CWR) | flag(push, PUSH);
+                (DATA, flags, len, [seq, sent_at.as_nanos(), 0], none)
             }
             Body::Ack { ack, echo, received_at, sack, window, flags } => {
                 (ACK, flags, window, [ack, echo.as_nanos(), received_at.as_nanos()], sack)
@@ -118,7 +120,10 @@ impl Packet {
         let Packet { numbers: [seq, sent_at, third], sack, amount, flags, .. } = *self;
         let (sent_at, third) = (Time::from_nanos(sent_at), Time::from_nanos(third));
         match self.kind {
-            DATA => Body::Data { seq, sent_at, len: amount, syn: flags & SYN != 0, cwr: flags & CWR != 0 },
+            DATA => {
+                let (syn, cwr, push) = (flags & SYN != 0, flags & CWR != 0, flags & PUSH != 0);
+                Body::Data { seq, sent_at, len: amount, syn, cwr, push }
+            }
             ACK => Body::Ack { ack: seq, echo: sent_at, received_at: third, sack, window: amount, flags },
             DATAGRAM => Body::Datagram { number: amount, sent_at },
             _ => {
@@ -153,9 +158,10 @@ impl Label {
         Packet { numbers, sack, amount, flow: self.flow, ip_len, tos, side, kind, flags, joins, leaves }
     }
     pub(crate) fn data(self, data: &Data) -> Packet {
-        let Data { seq, len, sent_at, syn, cwr, ect } = *data;
+        let Data { seq, len, sent_at, syn, cwr, push, ect } = *data;
         let ip_len = if syn { SYN_LEN } else { TCP_HEADERS + len as u16 };
-        self.packet(Body::Data { seq, sent_at, len, syn, cwr }, ip_len, if ect { ECT0 } else { NOT_ECT })
+        let body = Body::Data { seq, sent_at, len, syn, cwr, push };
+        self.packet(body, ip_len, if ect { ECT0 } else { NOT_ECT })
     }
     pub(crate) fn ack(self, ack: &Ack) -> Packet {
         let ranges = ack.sack.iter().filter(|range| range.start < range.end).count() as u16;
@@ -182,9 +188,10 @@ impl Label {
     }
 }
 
-/// The segment that a data packet is.
-pub(crate) const fn segment(seq: u64, sent_at: Time, len: u32, syn: bool, cwr: bool) -> Data {
-    Data { seq, len, sent_at, syn, cwr, ect: false }
+/// The segment that a data packet's body is.
+pub(crate) const fn segment(body: &Body) -> Option<Data> {
+    let Body::Data { seq, sent_at, len, syn, cwr, push } = *body else { return None };
+    Some(Data { seq, len, sent_at, syn, cwr, push, ect: false })
 }
 
 /// The acknowledgement that an ACK's body is.

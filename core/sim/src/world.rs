@@ -190,9 +190,11 @@ impl World {
     }
     /// `packet` is where it was sent to.
     pub(crate) fn arrive(&mut self, packet: Packet) -> Option<Notice> {
-        match packet.body() {
-            Body::Data { seq, sent_at, len, syn, cwr } => {
-                self.take_data(&packet, &segment(seq, sent_at, len, syn, cwr))
+        let body = packet.body();
+        match body {
+            Body::Data { .. } => {
+                let data = segment(&body)?;
+                self.take_data(&packet, &data)
             }
             Body::Ack { .. } => {
                 self.take_ack(&packet);

@@ -116,7 +116,8 @@ impl Receiver {
             self.delay.until = Some(now);
             return before_change;
         }
-        let at_once = fills_gap || tells_change || self.is_due_at_once();
+        let is_pushed = data.push && !self.ranges.has_gap();
+        let at_once = fills_gap || tells_change || is_pushed || self.is_due_at_once();
         let waits = !at_once && self.wait(now);
         (!waits).then(|| self.ack(false, false))
     }

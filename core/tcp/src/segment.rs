@@ -14,6 +14,8 @@ pub struct Data {
     pub syn: bool,
     /// Congestion window reduced (RFC 3168).
     pub cwr: bool,
+    /// Ends a batch of several that left together. Linux sets PSH on it, and the receiver answers at once.
+    pub push: bool,
     /// It goes out as ECT: marked instead of dropped where the queue can.
     pub ect: bool,
 }

@@ -1,5 +1,6 @@
 //! The sending end.
 mod ack;
+mod batch;
 mod config;
 mod flight;
 mod pace;
@@ -16,6 +17,7 @@ mod usage;
 pub use config::SenderConfig;
 
 use crate::{AnyControl, Recovery, Window};
+use batch::Batch;
 use fathom_units::{Duration, Time};
 use flight::Flight;
 use pace::Pacer;
@@ -54,6 +56,7 @@ pub struct Sender {
     timers: Timers,
     usage: Usage,
     pacer: Pacer,
+    batch: Batch,
     /// ECN: the next segment says that the window was reduced.
     cwr: bool,
     delivered_ce: u64,
@@ -90,6 +93,7 @@ impl Sender {
             timers: Timers::new(),
             usage: Usage::default(),
             pacer: Pacer::new(now),
+            batch: Batch::default(),
             cwr: false,
             delivered_ce: 0,
             sacked: [(0, 0); 3],

@@ -25,6 +25,7 @@ impl Sender {
         let is_new = self.may_send_new();
         let data = if is_new { Some(self.send_new(now)) } else { self.send_last(now) };
         if data.is_some() {
+            self.pace(1, false, now);
             self.probe = Some(Probe { end: self.next, is_resent: !is_new });
             self.arm_timeout(now);
             // No probe follows a probe.

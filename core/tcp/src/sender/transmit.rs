@@ -16,6 +16,7 @@ impl Sender {
                 return probe;
             }
         }
+        self.batch.is_deferred = false;
         let sent = self.transmit(now);
         if sent.is_none() {
             self.end_burst(now);
@@ -30,33 +31,39 @@ impl Sender {
         }
         self.syn_sent = Some(now);
         self.arm_opening(now);
-        Some(Data { seq: 0, len: 0, sent_at: now, syn: true, cwr: false, ect: false })
+        Some(Data { seq: 0, len: 0, sent_at: now, syn: true, cwr: false, push: false, ect: false })
     }
 
     fn transmit(&mut self, now: Time) -> Option<Data> {
-        if self.flight.in_network() >= self.window.cwnd || !self.pacer.may_send(now) {
+        let room = self.window.cwnd.saturating_sub(self.flight.in_network());
+        if room == 0 {
             return None;
         }
-        if self.repair.new_data_first {
-            self.repair.new_data_first = self.may_send_new();
-            return self.repair.new_data_first.then(|| self.send_new(now));
+        let lost = if self.repair.new_data_first { None } else { self.flight.next_lost() };
+        if lost.is_none() && !self.may_send_new() {
+            self.repair.new_data_first = false;
+            return None;
         }
-        match self.flight.next_lost() {
-            Some(number) => self.resend(number, now),
-            None => self.may_send_new().then(|| self.send_new(now)),
+        if self.batch.left == 0 && !self.begin_batch(room, lost.is_none(), now) {
+            return None;
         }
+        self.batch.left -= 1;
+        let mut data = match lost {
+            Some(number) => self.resend(number, now)?,
+            None => self.send_new(now),
+        };
+        data.push = self.batch.left == 0 && self.batch.has_several;
+        Some(data)
     }
 
     /// Nothing more can leave now.
     fn end_burst(&mut self, now: Time) {
-        let is_limited = self.flight.in_network() >= self.window.cwnd;
+        let is_limited = self.batch.is_deferred || self.flight.in_network() >= self.window.cwnd;
         if self.has_sent || is_limited && self.unsent() > 0 {
             self.judge_usage(is_limited);
         }
         let has_sent = core::mem::take(&mut self.has_sent);
-        if has_sent {
-            self.pacer.end_burst();
-        }
+        self.batch.left = 0;
         self.arm(has_sent, now);
         if self.unsent() < u64::from(self.config.mss) && !is_limited && self.flight.lost() == 0 {
             self.rate.limit(self.flight.in_network());
@@ -67,6 +74,7 @@ impl Sender {
     pub(super) fn awaits_pacing(&self) -> bool {
         self.window.pacing.is_some()
             && self.established
+            && !self.batch.is_deferred
             && self.flight.in_network() < self.window.cwnd
             && (self.flight.lost() > 0 || self.may_send_new())
     }
@@ -89,7 +97,7 @@ impl Sender {
         self.flight.push(Sent::new(seq, len, now, self.rate.stamp(now)));
         self.after_sending(now);
         let cwr = core::mem::take(&mut self.cwr);
-        Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, ect: self.config.ecn }
+        Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, push: false, ect: self.config.ecn }
     }
 
     /// A lost packet, again.
@@ -108,7 +116,15 @@ impl Sender {
         self.retransmits += 1;
         self.after_sending(now);
         // RFC 3168 section 6.1.5: a retransmission is not ECN-capable.
-        Some(Data { seq: sent.seq, len: sent.len(), sent_at: now, syn: false, cwr: false, ect: false })
+        Some(Data {
+            seq: sent.seq,
+            len: sent.len(),
+            sent_at: now,
+            syn: false,
+            cwr: false,
+            push: false,
+            ect: false,
+        })
     }
 
     fn after_sending(&mut self, now: Time) {
@@ -116,6 +132,5 @@ impl Sender {
         self.has_sent = true;
         self.sent += 1;
         self.repair.sent();
-        self.pace(now);
     }
 }

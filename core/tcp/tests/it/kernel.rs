@@ -43,7 +43,7 @@ fn is_near(ours: Figures, kernel: Figures) -> bool {
     let rtts = ours.rtt.iter().zip(kernel.rtt);
     is_within(ours.goodput, kernel.goodput, 0.0, 0.02)
         && rtts.into_iter().all(|(a, b)| is_within(*a, b, 1.1, 0.04))
-        && is_within(ours.drops as f64, kernel.drops as f64, 4.0, 0.1)
+        && is_within(ours.drops as f64, kernel.drops as f64, 4.0, 0.15)
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn goodput_rtt_and_drops_are_the_kernel_s() {
 }
 
 /// Alizadeh et al. 2010 equations 8 to 10: the queue swings between K + 1 and that less sqrt(2 (C RTT + K)) / 2, for one flow. Delayed ACKs
-/// let packets go in pairs, which is one or two more either way.
+/// let packets go in pairs, which is one or two more either way; below it a sender gathers a millisecond's packets before it sends.
 #[test]
 fn dctcp_s_queue_swings_below_its_threshold() {
     for (service_ns, rtt_ms, k) in [(121_120_u64, 10_u64, 20_u64), (605_600, 20, 8)] {
@@ -96,10 +96,14 @@ fn dctcp_s_queue_swings_below_its_threshold() {
         let k = k as f64;
         let amplitude = (2.0 * (rtt.as_nanos() as f64 / service_ns as f64 + k)).sqrt() / 2.0;
         assert!((k + 1.0..=k + 4.0).contains(&most), "K {k}: at most {most}");
-        assert!((least - (k + 1.0 - amplitude)).abs() <= 3.0, "K {k}: at least {least}, swing {amplitude}");
+        let batch = 1e6 / service_ns as f64;
+        assert!(
+            (least - (k + 1.0 - amplitude)).abs() <= 2.0 + batch,
+            "K {k}: at least {least}, swing {amplitude}"
+        );
         let capacity = (pair.now - begin).as_nanos() / service_ns;
         let delivered = (pair.receiver.delivered() - before) / 1448;
-        assert!(capacity - delivered <= 2, "K {k}: {delivered} of {capacity} packets");
+        assert!(capacity.abs_diff(delivered) <= 2, "K {k}: {delivered} of {capacity} packets");
         assert_eq!(pair.sender.retransmits(), 0);
     }
 }

@@ -24,13 +24,21 @@ impl Host {
     }
     fn with_rtt(rtt: Duration, config: ReceiverConfig) -> Self {
         let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
-        let syn = Data { seq: 0, len: 0, sent_at: host.now, syn: true, cwr: false, ect: false };
+        let syn = Data { seq: 0, len: 0, sent_at: host.now, syn: true, cwr: false, push: false, ect: false };
         assert!(host.receiver.on_data(&syn, false, host.now).is_some_and(|ack| ack.syn));
         host.now += rtt;
         host
     }
     fn data(&self, packet: u64) -> Data {
-        Data { seq: packet * MSS, len: MSS as u32, sent_at: self.now, syn: false, cwr: false, ect: true }
+        Data {
+            seq: packet * MSS,
+            len: MSS as u32,
+            sent_at: self.now,
+            syn: false,
+            cwr: false,
+            push: false,
+            ect: true,
+        }
     }
     fn receive(&mut self, packet: u64) -> Option<Ack> {
         self.receiver.on_data(&self.data(packet), false, self.now)
@@ -61,6 +69,20 @@ fn the_first_sixteen_are_acknowledged_at_once_then_every_second() {
     let mut host = Host { receiver: Receiver::new(ReceiverConfig::default()), now: Time::ZERO };
     let at_once = host.run(0, 25, ms(1));
     assert_eq!(at_once, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25]);
+}
+
+/// Linux: `tcp_measure_rcv_mss` notes PSH, and the read that empties the buffer sends the ACK.
+#[test]
+fn the_end_of_a_batch_is_acknowledged_at_once_but_not_beside_a_gap() {
+    let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
+    host.run(0, 15, ms(1));
+    let pushed = |host: &Host, packet| Data { push: true, ..host.data(packet) };
+    let data = pushed(&host, 16);
+    assert_eq!(host.receiver.on_data(&data, false, host.now).map(told), Some((17, vec![])));
+    // The ACKs after the third of a gap are joined.
+    assert_eq!([18, 19, 20].map(|packet| host.receive(packet).is_some()), [true; 3]);
+    let data = pushed(&host, 21);
+    assert_eq!(host.receiver.on_data(&data, false, host.now), None);
 }
 
 #[test]
