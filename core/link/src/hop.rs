@@ -135,8 +135,8 @@ impl<P: Packet + Clone> Hop<P> {
         let bottleneck = &self.sides[side];
         match &self.sharing {
             Sharing::Wifi(medium) => {
-                let inside =
-                    bottleneck.queued() != Backlog::default() || bottleneck.sending(Time::ZERO) != Backlog::default();
+                let inside = bottleneck.queued() != Backlog::default()
+                    || bottleneck.sending(Time::ZERO) != Backlog::default();
                 let sent = medium.next_event().filter(|_| inside).map(|at| at + bottleneck.delay());
                 let next = sent.unwrap_or(Time::MAX).min(bottleneck.next_out());
                 (next != Time::MAX).then_some(next)

@@ -238,14 +238,14 @@ fn cross_traffic_takes_a_part_of_the_line() {
         (Direction::Down, 1, 9, "11ms"),
         (Direction::Down, 2, 1, "5ms"),
     ];
-    for (direction, from, to, time) in table {
+    for (way, from, to, expected) in table {
         let (mut line, mut exits) = (line(), Exits(vec![(1, to)]));
-        line.join(Place { hop: from, direction }, packet(1, 1500), at("0ms"), &mut exits);
+        line.join(Place { hop: from, direction: way }, packet(1, 1500), at("0ms"), &mut exits);
         let mut out = Vec::new();
         line.advance(at("1s"), &mut exits, &mut |direction, packet, time| {
             out.push((direction, packet.id, time))
         });
-        assert_eq!(out, [(direction, 1, at(time))], "{from} to {to}");
+        assert_eq!(out, [(way, 1, at(expected))], "{from} to {to}");
     }
 }
 
