@@ -15,7 +15,7 @@ from common import FATHOM
 
 TCP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "tcp")
 # Sources of gallery scenarios, by their names' first word.
-PAPERS = ("codel", "incast", "l4s", "ledbat", "rfc7928", "sizing")
+PAPERS = ("codel", "dctcp", "incast", "l4s", "ledbat", "rfc7928", "sizing")
 
 
 def told(value, unit):
