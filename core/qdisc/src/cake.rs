@@ -90,7 +90,7 @@ impl<P: Packet> Cake<P> {
                 rng,
                 shaper: Shaper::new(Pace::of(params.rate)),
                 longest: Longest::new(tins.len() * PLACES),
-                tins: tins.iter().map(|tin| Tin::new(tin, params.isolation)).collect(),
+                tins: tins.iter().map(|tin| Tin::new(tin, params.isolation, params.variant)).collect(),
                 current: 0,
                 backlog: Backlog::default(),
                 memory: params.memory_at(params.rate),

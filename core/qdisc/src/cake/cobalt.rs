@@ -1,5 +1,6 @@
 //! COBALT: CoDel that forgets slowly instead of at once, beside BLUE for flows that do not listen. Source: Høiland-
 //! Jørgensen et al., "Piece of CAKE" (arXiv:1804.07617) section 3.2; constants of `sch_cake`.
+use crate::Variant;
 use fathom_units::{Duration, Rng, Time};
 
 /// BLUE's steps in units of 2^-32: 1/256 up for an overflow, 1/4096 down for an empty queue.
@@ -36,9 +37,9 @@ pub(super) struct Signal {
 
 /// COBALT's memory of one queue.
 ///
-/// Two things differ from Linux 6.12, both towards what the comments there describe. A queue that never signalled waits a
-/// whole interval above target before it first does (there its inverse root is 0, so that it signals on the next packet);
-/// so does one that was idle for an interval.
+/// A queue without signals to forget waits a whole interval above target before its first: that is what the comments in Linux
+/// 6.12 describe. What it does ([`Variant::Linux`]) is to signal on the next packet if the queue never signalled, since its
+/// inverse root is 0 then, and if it was idle for an interval, whose end it takes for that of the other.
 #[derive(Clone, Debug)]
 pub(super) struct Cobalt {
     /// Signals since it began, less those forgotten since.
@@ -52,17 +53,19 @@ pub(super) struct Cobalt {
     /// BLUE's probability in units of 2^-32, and when it changed.
     probability: u32,
     changed: Option<Time>,
+    variant: Variant,
 }
 
 impl Cobalt {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(variant: Variant) -> Self {
         Cobalt {
             count: 0,
-            inverse_root: ONE,
+            inverse_root: if matches!(variant, Variant::Linux) { 0 } else { ONE },
             next: Time::ZERO,
             dropping: false,
             probability: 0,
             changed: None,
+            variant,
         }
     }
 
@@ -76,6 +79,7 @@ impl Cobalt {
         rng: &mut Rng,
     ) -> Signal {
         let due = self.is_due(now);
+        let was_at_rest = self.count == 0 && now > self.next;
         if above && !self.dropping {
             self.count = self.count.max(1);
             self.next = now + self.step(interval);
@@ -93,6 +97,8 @@ impl Cobalt {
         if self.count == 0 {
             // From here on this is when the queue has been quiet for an interval.
             self.next = now + interval;
+        } else if was_at_rest && self.variant == Variant::Linux {
+            self.next = now;
         } else if !signal.drop {
             // Marks come one to a packet: those missed are not made up for.
             self.next = self.next.max(now);
@@ -169,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_inverse_root_is_exact_up_to_15_and_good_beyond_in_either_direction() {
-        let mut cobalt = Cobalt::new();
+        let mut cobalt = Cobalt::new(Variant::Rfc);
         let mut error_at = |count: u32| {
             cobalt.count_to(count, Duration::ZERO);
             let right = 4_294_967_296.0 / libm::sqrt(f64::from(count.max(1)));
@@ -183,6 +189,17 @@ mod tests {
         assert!(worst(&up) < 0.002 && worst(&down) < 0.002, "{} {}", worst(&up), worst(&down));
     }
 
+    /// Linux 6.12: the inverse root of a queue that never signalled is 0, so that its first interval lasts no time.
+    #[test]
+    fn the_first_signal_comes_after_an_interval_or_with_linux_at_once() {
+        let (interval, at) = (Duration::from_millis(100), |ms| Time::ZERO + Duration::from_millis(ms));
+        for (variant, first) in [(Variant::Rfc, 106), (Variant::Linux, 7)] {
+            let mut cobalt = Cobalt::new(variant);
+            let mut drops_at = |ms| cobalt.judge(interval, ms > 5, false, at(ms), &mut Rng::new(1)).drop;
+            assert_eq!((0..200).find(|ms| drops_at(*ms)), Some(first), "{variant}");
+        }
+    }
+
     #[test]
     fn blue_goes_up_on_overflow_and_down_on_empty_once_a_target() {
         let params = CobaltParams {
@@ -190,7 +207,7 @@ mod tests {
             interval: Duration::from_millis(100),
             packet_time: Duration::ZERO,
         };
-        let mut cobalt = Cobalt::new();
+        let mut cobalt = Cobalt::new(Variant::Rfc);
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
         for ms in [0, 1, 5, 6, 11, 12] {
             cobalt.overflowed(params.target, at(ms));

@@ -1,6 +1,7 @@
 //! What can be set on CAKE.
 use super::diffserv::Diffserv;
 use super::framing::Framing;
+use crate::Variant;
 use fathom_units::{Bytes, Duration, Rate};
 
 /// Parameters of [`Cake`](crate::Cake). Defaults are those of `tc-cake(8)`.
@@ -27,6 +28,8 @@ pub struct CakeParams {
     pub ingress: bool,
     /// What a packet is charged for.
     pub framing: Framing,
+    /// Whose rule for a queue's first signal; by default what `sch_cake` means to do, not what it does.
+    pub variant: Variant,
 }
 
 /// Between what CAKE is fair, in the words of `tc-cake(8)`.

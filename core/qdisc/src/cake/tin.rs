@@ -8,7 +8,7 @@ use super::ring::{List, Rings};
 use super::rounds::Rounds;
 use super::shaper::{Pace, TinClock};
 use crate::store::{Store, Stored};
-use crate::{Ecn, End, Packet};
+use crate::{Ecn, End, Packet, Variant};
 use alloc::boxed::Box;
 use fathom_units::{Rng, Time};
 
@@ -44,10 +44,10 @@ pub(super) struct Flow<P> {
 }
 
 impl<P: Packet> Flow<P> {
-    fn new() -> Self {
+    fn new(variant: Variant) -> Self {
         Flow {
             store: Store::new(),
-            cobalt: Cobalt::new(),
+            cobalt: Cobalt::new(variant),
             deficit: 0,
             hosts: [0; 2],
             standing: Standing::Idle,
@@ -74,10 +74,10 @@ pub(super) struct Tin<P> {
 }
 
 impl<P: Packet> Tin<P> {
-    pub(super) fn new(params: &TinParams, isolation: Isolation) -> Self {
+    pub(super) fn new(params: &TinParams, isolation: Isolation, variant: Variant) -> Self {
         let queues = if isolation == Isolation::Blind { 1 } else { PLACES };
         Tin {
-            flows: (0..queues).map(|_| Flow::new()).collect(),
+            flows: (0..queues).map(|_| Flow::new(variant)).collect(),
             clock: TinClock::new(Pace::of(params.rate)),
             deficit: 0,
             weight: params.weight as i64,

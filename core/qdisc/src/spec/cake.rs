@@ -1,7 +1,7 @@
 //! `cake`, in the words of `tc-cake(8)`.
 use super::words::{Exact, Words, refuse};
 use super::{SpecError, Text};
-use crate::{AckFilter, CakeParams, Cells, Diffserv, Framing, Isolation, SizeBase};
+use crate::{AckFilter, CakeParams, Cells, Diffserv, Framing, Isolation, SizeBase, Variant};
 use core::fmt;
 use fathom_units::{Bytes, Duration};
 
@@ -19,6 +19,7 @@ impl Default for CakeParams {
             memory: None,
             ingress: false,
             framing: Framing::default(),
+            variant: Variant::Rfc,
         }
     }
 }
@@ -202,12 +203,14 @@ impl Text for CakeParams {
         "docsis",
         "ethernet",
         "ether-vlan",
+        "variant",
     ];
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let (mut params, mut is_raw) = (CakeParams::default(), false);
         while let Some(word) = words.next_known()? {
             match word {
                 "bandwidth" => params.rate = Some(words.rate(word)?),
+                "variant" => params.variant = words.variant()?,
                 "rtt" => params.rtt = words.duration(word)?,
                 "memlimit" => params.memory = Some(words.bytes(word, Bytes(1), "more than 0")?),
                 "nat" => return Err(SpecError::Nat),
@@ -220,6 +223,9 @@ impl Text for CakeParams {
         Ok(params)
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.variant == Variant::Linux {
+            f.write_str(" variant linux")?;
+        }
         match self.rate {
             Some(rate) => write!(f, " bandwidth {}bit", rate.as_bits_per_second())?,
             None => f.write_str(" unlimited")?,
