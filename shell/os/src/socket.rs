@@ -1,4 +1,5 @@
 //! Sockets for load and for echo requests, and calls that std and socket2 lack.
+use fathom_units::Bytes;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::fs::File;
@@ -130,6 +131,37 @@ pub fn reset(socket: Socket) -> io::Result<()> {
 pub fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<String> {
     socket.set_tcp_congestion(name.as_bytes())?;
     congestion_control(socket)
+}
+
+/// Limits what a TCP socket offers to receive, so that the other end may have no more than this on its way.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn set_window_clamp(socket: &Socket, window: Bytes) -> io::Result<()> {
+    let bytes = libc::c_int::try_from(window.get()).unwrap_or(libc::c_int::MAX);
+    set_option(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), bytes)
+}
+
+/// Has the kernel spread a TCP socket's packets over the round trip, as it does for BBR, whatever the congestion control.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn set_paced(socket: &Socket) -> io::Result<()> {
+    // Any limit of the pacing rate but "none" (all ones) switches pacing on; this is the highest.
+    set_option(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), u32::MAX - 1)
+}
+
+/// `T` is the option's type, an integer.
+fn set_option<T: Copy>(
+    socket: &Socket,
+    (level, name): (libc::c_int, libc::c_int),
+    value: T,
+) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: `value` is on the stack through the call, and `length` bytes long.
+    let failed =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), length) };
+    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The congestion control of a TCP socket.

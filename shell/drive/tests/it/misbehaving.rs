@@ -92,7 +92,7 @@ fn a_family_that_the_server_lacks() {
 fn nonsense_settings_are_named() {
     let base = config(1);
     for (bad, word) in [
-        (TestConfig { flows: 0, ..base.clone() }, "flows"),
+        (TestConfig { flows: 129, ..base.clone() }, "flows"),
         (TestConfig { phases: vec![], ..base.clone() }, "phases"),
         (TestConfig { probes: vec![], ..base.clone() }, "probe"),
         (TestConfig { sample_every: Duration::ZERO, ..base.clone() }, "interval"),
