@@ -1,5 +1,4 @@
 //! Runs side by side on a terminal.
-use crate::curve::phase_name;
 use crate::rows::{Quantity, comparison};
 use crate::summary::verdict;
 use crate::terminal::{Ink, Table, clean, clip};
@@ -15,16 +14,17 @@ const NAME: usize = 20;
 /// Runs side by side; the last column is the change from the first to the last.
 pub fn compare(runs: &[Named<'_>], columns: u16, style: Style) -> String {
     let columns = usize::from(columns).max(20);
-    let diagnoses: Vec<&Diagnosis> = runs.iter().map(|(_, _, d)| *d).collect();
+    let pairs: Vec<_> = runs.iter().map(|(_, run, d)| (*run, *d)).collect();
     let mut table = Table::new();
     let names = runs.iter().map(|(name, _, _)| (clip(&clean(name), NAME), Some(Ink::Bold)));
     let change = (runs.len() > 1).then(|| ("change".to_string(), Some(Ink::Dim)));
     table.row([(String::new(), None)].into_iter().chain(names).chain(change));
     facts(runs, &mut table);
-    let mut phase = None;
-    for quantity in comparison(&diagnoses) {
-        if phase.replace(quantity.phase) != Some(quantity.phase) {
-            table.row([(phase_name(quantity.phase).to_string(), Some(Ink::Dim))]);
+    let mut group = String::new();
+    for quantity in comparison(&pairs) {
+        if group != quantity.group {
+            group.clone_from(&quantity.group);
+            table.row([(clean(&group), Some(Ink::Dim))]);
         }
         table.row(row(&quantity, runs.len(), style));
     }

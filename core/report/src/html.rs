@@ -105,17 +105,14 @@ fn changes(runs: &[Pair<'_>]) -> String {
     if runs.len() < 2 {
         return String::new();
     }
-    let diagnoses: Vec<&Diagnosis> = runs.iter().map(|(_, d)| *d).collect();
     let names: String = runs.iter().map(|(run, _)| format!("<th>{}</th>", escape(&run.title))).collect();
     let mut rows = String::new();
-    let mut phase = None;
-    for quantity in comparison(&diagnoses) {
-        if phase.replace(quantity.phase) != Some(quantity.phase) {
+    let mut group = String::new();
+    for quantity in comparison(runs) {
+        if group != quantity.group {
+            group.clone_from(&quantity.group);
             let columns = runs.len() + 2;
-            rows += &format!(
-                "<tr class=\"group\"><td colspan=\"{columns}\">{}</td></tr>",
-                phase_name(quantity.phase)
-            );
+            rows += &format!("<tr class=\"group\"><td colspan=\"{columns}\">{}</td></tr>", escape(&group));
         }
         let values: String = (0..runs.len()).map(|i| format!("<td>{}</td>", quantity.text(i))).collect();
         let class = quantity.better().map_or("", |better| if better { "good" } else { "bad" });

@@ -18,6 +18,7 @@ mod summary;
 mod svg;
 mod sweep;
 mod terminal;
+mod works;
 
 use fathom_diagnose::Diagnosis;
 use fathom_metric::Run;

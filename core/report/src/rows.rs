@@ -5,8 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_metric::PhaseKind;
 use fathom_metric::text::{milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_metric::{PhaseKind, Run};
 use fathom_stats::Bounded;
 
 /// Headings of [`phase_cells`].
@@ -71,9 +71,10 @@ pub(crate) enum Unit {
 
 /// One quantity of all runs.
 pub(crate) struct Quantity {
-    pub(crate) phase: PhaseKind,
-    pub(crate) name: &'static str,
-    unit: Unit,
+    /// The phase or the work that it belongs to.
+    pub(crate) group: String,
+    pub(crate) name: String,
+    pub(crate) unit: Unit,
     /// A smaller value is the better one.
     pub(crate) less_is_better: bool,
     pub(crate) values: Vec<Option<f64>>,
@@ -136,17 +137,19 @@ const QUANTITIES: [(&str, Unit, bool, Pick); 10] = [
     ("web page", Unit::Seconds, true, |p| p.impact?.page_load_s),
 ];
 
-/// Every quantity that at least one of the runs has, by phase.
-pub(crate) fn comparison(diagnoses: &[&Diagnosis]) -> Vec<Quantity> {
+/// Every quantity that at least one of the runs has, by phase, then by work.
+pub(crate) fn comparison(runs: &[(&Run, &Diagnosis)]) -> Vec<Quantity> {
     let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both];
     let quantities = kinds.into_iter().flat_map(|phase| {
         QUANTITIES.iter().map(move |(name, unit, less_is_better, pick)| Quantity {
-            phase,
-            name,
+            group: phase_name(phase).to_string(),
+            name: name.to_string(),
             unit: *unit,
             less_is_better: *less_is_better,
-            values: diagnoses.iter().map(|d| d.phase(phase).and_then(pick)).collect(),
+            values: runs.iter().map(|(_, d)| d.phase(phase).and_then(pick)).collect(),
         })
     });
-    quantities.filter(|q| q.values.iter().any(Option::is_some)).collect()
+    let recorded: Vec<&Run> = runs.iter().map(|(run, _)| *run).collect();
+    let known = quantities.filter(|q| q.values.iter().any(Option::is_some));
+    known.chain(crate::works::quantities(&recorded)).collect()
 }

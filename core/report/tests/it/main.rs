@@ -7,3 +7,4 @@ mod hostile;
 mod line;
 mod run_file_bytes;
 mod sweep;
+mod works;
