@@ -70,15 +70,15 @@ metrics! {
     CpuSteal = "cpu_steal_ratio", "ratio",
         "Share of all CPUs' time that the hypervisor gave to others in that interval.", "proc_stat(5)";
     FlowCompletion = "flow_completion_s", "s",
-        "Time from the start of a transfer of known size, its handshake included, until its last byte is delivered; the scope is the workload. Simulator only.", "RFC 6077 section 3.2; Dukkipati, McKeown, Why flow-completion time is the right metric for congestion control, 2006";
+        "Time from the start of a transfer of known size, its handshake included, until its last byte is delivered; the scope is the workload. Simulator and lab only.", "RFC 6077 section 3.2; Dukkipati, McKeown, Why flow-completion time is the right metric for congestion control, 2006";
     PageLoad = "page_load_s", "s",
-        "Time from the start of a page's first connection until its last object is delivered; the scope is the workload. Simulator only.", "Navigation Timing, W3C; the simulator's model in docs/scenarios.md";
+        "Time from the start of a page's first connection until its last object is delivered; the scope is the workload. Simulator and lab only.", "Navigation Timing, W3C; the simulator's model in docs/scenarios.md";
     Request = "request_s", "s",
-        "Time from the moment something is asked for until the last byte of it is delivered: the answer to a request, the slowest block of an incast round, a segment of video; the scope is the workload. Simulator only.", "RFC 9112; Phanishayee et al., Measurement and analysis of TCP throughput collapse, FAST 2008";
+        "Time from the moment something is asked for until the last byte of it is delivered: the answer to a request, the slowest block of an incast round, a segment of video; the scope is the workload. Simulator and lab only.", "RFC 9112; Phanishayee et al., Measurement and analysis of TCP throughput collapse, FAST 2008";
     PacketDelay = "packet_delay_s", "s",
-        "One-way delay of a datagram of a call, a game or a camera in the series' direction; the scope is the workload. Simulator only.", "RFC 7679";
+        "One-way delay of a datagram of a call, a game or a camera in the series' direction; the scope is the workload. Simulator and lab only.", "RFC 7679";
     CallMos = "call_mos", "mos",
-        "Predicted mean opinion score of 5 s of a call as heard at the end of the series' direction: the score mos of the 95th percentile of its packets' delays and of their loss. Simulator only.", "ITU-T G.107; ITU-T G.113";
+        "Predicted mean opinion score of 5 s of a call as heard at the end of the series' direction: the score mos of the 95th percentile of its packets' delays and of their loss. Simulator and lab only.", "ITU-T G.107; ITU-T G.113";
     UpdateLateness = "update_lateness_s", "s",
-        "How much later than the quickest of its flow an update of a game arrived; lost updates are left out. Simulator only.", "RFC 3393 section 4.5";
+        "How much later than the quickest of its flow an update of a game arrived; lost updates are left out. Simulator and lab only.", "RFC 3393 section 4.5";
 }

@@ -23,7 +23,7 @@ pub struct Plan {
     pub line: LinePlan,
     /// Load that belongs to the scenario; a host may bring its own.
     pub load: Option<LoadPlan>,
-    /// What else is sent; a simulation alone can.
+    /// What else is sent.
     pub works: Vec<WorkPlan>,
     /// How long, and how often it is looked at.
     pub run: RunPlan,

@@ -136,9 +136,20 @@ pub fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<String>
 /// Limits what a TCP socket offers to receive, so that the other end may have no more than this on its way.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
-pub fn set_window_clamp(socket: &Socket, window: Bytes) -> io::Result<()> {
+/// As `setsockopt(2)`; `InvalidInput` if the host does not permit a buffer of that size (`net.core.rmem_max`).
+pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
     let bytes = libc::c_int::try_from(window.get()).unwrap_or(libc::c_int::MAX);
+    // A buffer that is set no longer grows by itself, and the clamp with it. The kernel counts a packet's own memory,
+    // up to several times its bytes.
+    let buffer = bytes.saturating_mul(4);
+    set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), buffer)
+        .or_else(|_| set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUF), buffer))?;
+    if u64::try_from(socket.recv_buffer_size()?).unwrap_or(0) < window.get().saturating_mul(2) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("a receive window of {window} needs more than sysctl net.core.rmem_max"),
+        ));
+    }
     set_option(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), bytes)
 }
 
@@ -224,6 +235,23 @@ mod tests {
         assert_eq!(set_congestion_control(&socket, "reno").unwrap(), "reno");
         assert!(set_congestion_control(&socket, "no_such_thing").is_err());
         assert_eq!(congestion_control(&socket).unwrap(), "reno");
+    }
+
+    #[test]
+    fn no_more_is_on_its_way_than_the_window() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let far = Socket::from(listener.accept().unwrap().0);
+        // Beyond the 64 kB that the handshake offered, nothing more fits: the reader does not read.
+        set_receive_window(&far, Bytes(20_000)).unwrap();
+        let (near, mut sent) = (Socket::from(near), 0);
+        near.set_nonblocking(true).unwrap();
+        near.set_send_buffer_size(4_096).unwrap();
+        set_paced(&near).unwrap();
+        while let Ok(more) = near.send(&[0; 1_000]) {
+            sent += more;
+        }
+        assert!(sent < 200_000, "{sent}");
     }
 
     #[test]

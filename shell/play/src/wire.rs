@@ -4,7 +4,7 @@ use crate::stage::{Job, PAYLOAD_BYTES, Stage};
 use crate::unit::Unit;
 use fathom_link::Direction;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::{discard, send_file, set_congestion_control, set_paced, set_window_clamp};
+use fathom_os::socket::{discard, send_file, set_congestion_control, set_paced, set_receive_window};
 use fathom_scenario::WorkPlan;
 use fathom_units::Duration;
 use socket2::{Domain, Socket, Type};
@@ -89,7 +89,7 @@ fn prepare(socket: &Socket, work: &WorkPlan) -> io::Result<()> {
     socket.set_tcp_nodelay(true)?;
     socket.set_tos_v4(u32::from(work.edge.dscp) << 2)?;
     if let Some(window) = work.transport.window {
-        set_window_clamp(socket, window)?;
+        set_receive_window(socket, window)?;
     }
     if work.transport.pacing {
         set_paced(socket)?;
