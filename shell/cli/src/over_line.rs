@@ -23,8 +23,6 @@ pub(crate) struct Load {
     pub(crate) phases: Vec<PhasePlan>,
     /// Of the line's chance.
     pub(crate) seed: u64,
-    /// Whether senders hand over many segments in one piece, as hosts do and the simulator does not.
-    pub(crate) segmentation_offload: bool,
     /// What is sent instead of the test's own flows.
     pub(crate) played: Option<Works>,
 }
@@ -63,7 +61,6 @@ impl Load {
                 congestion_control: load.congestion_control.clone(),
                 phases: phases(load.duration),
                 seed,
-                segmentation_offload: true,
                 played: None,
             });
         }
@@ -71,8 +68,7 @@ impl Load {
             return Err(Failure::input(format_args!("{}: {why}", plan.name)));
         }
         let (congestion_control, played) = ("cubic".to_owned(), Some(Works { works, run }));
-        let segmentation_offload = true;
-        Ok(Load { flows: 0, congestion_control, phases: phases(run.duration), seed, segmentation_offload, played })
+        Ok(Load { flows: 0, congestion_control, phases: phases(run.duration), seed, played })
     }
 }
 
@@ -115,11 +111,7 @@ pub(crate) fn test_over_line(
 ) -> Result<Run, Failure> {
     let clock = Clock::start();
     let congestion_control = load.congestion_control.clone();
-    let options = LabOptions {
-        congestion_control,
-        segmentation_offload: load.segmentation_offload,
-        ..LabOptions::new(clock, load.seed)
-    };
+    let options = LabOptions { congestion_control, ..LabOptions::new(clock, load.seed) };
     let lab = Lab::start(line, &options).map_err(Failure::environment)?;
     let server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
     let _server = server.map_err(Failure::environment)?;

@@ -34,12 +34,10 @@ pub struct LabOptions {
     pub ipv6: bool,
     /// Time between two samples of the queues.
     pub sample_interval: Duration,
-    /// Whether senders hand over many segments in one piece, as hosts do. Each such piece is a burst for the queue.
-    pub segmentation_offload: bool,
 }
 
 impl LabOptions {
-    /// CUBIC, IPv6, a sample every 10 ms, segmentation offload.
+    /// CUBIC, IPv6, a sample every 10 ms.
     #[must_use]
     pub fn new(clock: Clock, seed: u64) -> Self {
         LabOptions {
@@ -48,7 +46,6 @@ impl LabOptions {
             congestion_control: "cubic".to_owned(),
             ipv6: true,
             sample_interval: Duration::from_millis(10),
-            segmentation_offload: true,
         }
     }
 }

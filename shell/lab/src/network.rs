@@ -54,11 +54,6 @@ fn configure(own: Router, options: &LabOptions) -> Result<(Tun, Addresses, Vec<S
     netlink
         .set_up(interface, Some(MTU_BYTES), Some(READ_QUEUE_PACKETS))
         .map_err(system("bring up the TUN interface"))?;
-    if !options.segmentation_offload {
-        netlink
-            .set_offload_segments(interface, 1)
-            .map_err(system("switch segmentation offload off for the TUN interface"))?;
-    }
     let mut notes = set_up_tcp();
     let network = Network { netlink, interface, congestion_control: &options.congestion_control };
     let v6 = network.give(own, options.ipv6, &mut notes)?;

@@ -61,18 +61,6 @@ impl Netlink {
         }
         self.request(message)
     }
-    /// Limits how many segments a sender may hand to an interface in one piece: with 1 there is no segmentation offload.
-    ///
-    /// # Errors
-    /// The kernel's answer.
-    pub fn set_offload_segments(&mut self, interface: u32, segments: u32) -> io::Result<()> {
-        let mut message = Message::new(libc::RTM_NEWLINK, 0);
-        message.bytes(&[libc::AF_UNSPEC as u8, 0]).bytes(&0_u16.to_ne_bytes());
-        // No flag changes.
-        message.bytes(&interface.to_ne_bytes()).bytes(&[0; 8]);
-        message.attribute(IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes());
-        self.request(message)
-    }
     /// Gives an interface an address, at once usable (no duplicate address detection).
     ///
     /// # Errors
@@ -143,7 +131,6 @@ pub fn interface_index(name: &str) -> io::Result<u32> {
 const HEADER_BYTES: usize = 16;
 /// Attribute type of the congestion control's name inside RTA_METRICS. Source: linux/rtnetlink.h.
 const RTAX_CC_ALGO: u16 = 16;
-const IFLA_GSO_MAX_SEGS: u16 = 40;
 
 fn family(address: IpAddr) -> u8 {
     (if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }) as u8

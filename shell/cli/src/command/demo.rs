@@ -81,7 +81,6 @@ fn measure(
         congestion_control: args.congestion_control.clone(),
         phases: phases.iter().map(plan).collect(),
         seed: 1,
-        segmentation_offload: true,
         played: None,
     };
     let mut run = test_over_line(line, &load, title, stop, when)?;
