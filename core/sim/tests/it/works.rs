@@ -185,3 +185,26 @@ fn the_least_timeout_is_what_the_scenario_says() {
     let (linux, windows) = (worst("200ms"), worst("300ms"));
     within(windows - linux, 0.09, 0.11);
 }
+
+#[test]
+fn hosts_of_works_have_ports_of_a_switch_of_their_own() {
+    // A port that gets 12 of 10 Mbit/s holds half of the memory, and one packet more at most; the other is never used up.
+    let cbr = |name: &str, rate: &str, host: u8| {
+        format!(
+            "[[work]]\nname = \"{name}\"\nkind = \"cbr\"\ndirection = \"down\"\nrate = \"{rate}\"\nfirst_host = {host}\n"
+        )
+    };
+    let works = [cbr("over", "12mbit", 0), cbr("under", "5mbit", 1)].concat();
+    let down = "rate = \"1gbit\", delay = \"10ms\", overhead = \"0b\", queue = \"switch ports 2 rate 10mbit memory 100000b\"";
+    let rest = format!("{works}[run]\nduration = \"5s\"\nsample_every = \"60min\"\n");
+    let outcome = run(&plan("delay = \"10ms\"", down, &rest));
+    let (over, under) = (&outcome.flows[0], &outcome.flows[1]);
+    // 1500 bytes are 1.2 ms at the port and 12 us on the link.
+    let delay = under.mean_delay.unwrap().as_secs_f64();
+    within(delay, 0.011_212, 0.011_226);
+    assert_eq!((under.dropped_packets, under.delivered_packets), (0, under.sent_packets));
+    within(over.dropped_packets as f64 / over.sent_packets as f64, 0.15, 2.0 / 12.0);
+    let longest =
+        outcome.queues.iter().map(|queue| queue.stats.max_sojourn.as_secs_f64()).fold(0.0, f64::max);
+    within(longest, 48_000.0 * 8.0 / 10e6, 52_500.0 * 8.0 / 10e6);
+}
