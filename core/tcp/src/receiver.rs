@@ -1,11 +1,13 @@
 //! The receiving end.
 mod delay;
 mod ranges;
+mod tuning;
 
 use crate::{Ack, Data};
 use delay::Delay;
 use fathom_units::{Duration, Time};
 use ranges::Ranges;
+use tuning::Tuning;
 
 /// Parameters of a [`Receiver`]. Defaults are Linux's.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,6 +26,8 @@ pub struct ReceiverConfig {
     /// With a gap, acknowledgements after the third are joined for a 20th of the handshake's RTT, and no longer than this: 1 ms. Zero
     /// sends each.
     pub sack_compression: Duration,
+    /// Acknowledges at once while the window would grow, as Linux does. The window offered is `window` all the same.
+    pub tunes_window: bool,
     /// Echo every change of CE at once (DCTCP, RFC 8257 section 3.2) instead of until CWR (RFC 3168).
     pub exact_ecn: bool,
 }
@@ -37,6 +41,7 @@ impl Default for ReceiverConfig {
             most_delayed_ack: Duration::from_millis(200),
             quick_acks: 16,
             sack_compression: Duration::from_millis(1),
+            tunes_window: true,
             exact_ecn: false,
         }
     }
@@ -48,6 +53,7 @@ pub struct Receiver {
     config: ReceiverConfig,
     ranges: Ranges,
     delay: Delay,
+    tuning: Tuning,
     /// The last acknowledgement sent.
     acked: u64,
     /// To be echoed: RFC 7323 section 4.3.
@@ -65,6 +71,7 @@ impl Receiver {
         Receiver {
             ranges: Ranges::default(),
             delay: Delay::new(&config),
+            tuning: Tuning::new(),
             acked: 0,
             echo: Time::ZERO,
             received_at: Time::ZERO,
@@ -93,6 +100,7 @@ impl Receiver {
         if data.syn {
             self.echo = data.sent_at;
             self.delay.answered_syn(now);
+            self.tuning.begin(data, now);
             return Some(self.ack(true, false));
         }
         let (start, end) = (data.seq, data.seq + u64::from(data.len));
@@ -109,6 +117,9 @@ impl Receiver {
         self.ranges.add(start, end);
         if in_order {
             self.delay.data(now, &self.config);
+        }
+        if self.config.tunes_window && self.tuning.data(data, self.ranges.next(), self.delay.rtt(), now) {
+            self.delay.be_quick_once();
         }
         let fills_gap = had_gap && !self.ranges.has_gap();
         if before_change.is_some() {

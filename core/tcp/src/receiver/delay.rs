@@ -68,6 +68,14 @@ impl Delay {
     pub(super) fn be_quick_after_mark(&mut self) {
         self.quick = self.quick.max(QUICK_AFTER_MARK);
     }
+    /// The next acknowledgement is to go at once.
+    pub(super) fn be_quick_once(&mut self) {
+        self.quick |= 1;
+    }
+    /// Of the handshake.
+    pub(super) fn rtt(&self) -> Duration {
+        self.rtt
+    }
     pub(super) fn is_quick(&self) -> bool {
         self.quick > 0
     }

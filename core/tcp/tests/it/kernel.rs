@@ -37,13 +37,14 @@ fn write(figures: Figures) -> String {
     format!("{:5.2} {median:6.1} {p95:6.1} {most:6.1} {:5}", figures.goodput, figures.drops)
 }
 
-/// The kernel's shaper lets one packet go ahead, so its queue is shorter by 0.6 ms; its ping adds chance, Reno's phase too.
+/// The kernel's shaper lets one packet go ahead, so its queue is shorter by 0.6 ms; its ping adds chance, Reno's phase too. Without
+/// pings a small buffer overflows less often.
 fn is_near(ours: Figures, kernel: Figures) -> bool {
     let is_within = |a: f64, b: f64, least: f64, share: f64| (a - b).abs() <= least.max(share * b);
     let rtts = ours.rtt.iter().zip(kernel.rtt);
     is_within(ours.goodput, kernel.goodput, 0.0, 0.02)
         && rtts.into_iter().all(|(a, b)| is_within(*a, b, 1.1, 0.04))
-        && is_within(ours.drops as f64, kernel.drops as f64, 4.0, 0.15)
+        && is_within(ours.drops as f64, kernel.drops as f64, 15.0, 0.05)
 }
 
 #[test]

@@ -16,6 +16,7 @@ struct Host {
 impl Host {
     /// Nothing is acknowledged at once for being the first.
     fn new(config: ReceiverConfig) -> Self {
+        let config = ReceiverConfig { tunes_window: false, ..config };
         let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
         for _ in 0..16 {
             host.receive(0);
@@ -23,11 +24,20 @@ impl Host {
         host
     }
     fn with_rtt(rtt: Duration, config: ReceiverConfig) -> Self {
+        let config = ReceiverConfig { tunes_window: false, ..config };
         let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
-        let syn = Data { seq: 0, len: 0, sent_at: host.now, syn: true, cwr: false, push: false, ect: false };
-        assert!(host.receiver.on_data(&syn, false, host.now).is_some_and(|ack| ack.syn));
-        host.now += rtt;
+        host.open(rtt);
         host
+    }
+    fn tuning(rtt: Duration, config: ReceiverConfig) -> Self {
+        let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
+        host.open(rtt);
+        host
+    }
+    fn open(&mut self, rtt: Duration) {
+        let syn = Data { seq: 0, len: 0, sent_at: self.now, syn: true, cwr: false, push: false, ect: false };
+        assert!(self.receiver.on_data(&syn, false, self.now).is_some_and(|ack| ack.syn));
+        self.now += rtt;
     }
     fn data(&self, packet: u64) -> Data {
         Data {
@@ -66,9 +76,27 @@ fn told(ack: Ack) -> (u64, Vec<(u64, u64)>) {
 
 #[test]
 fn the_first_sixteen_are_acknowledged_at_once_then_every_second() {
-    let mut host = Host { receiver: Receiver::new(ReceiverConfig::default()), now: Time::ZERO };
+    let config = ReceiverConfig { tunes_window: false, ..Default::default() };
+    let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
     let at_once = host.run(0, 25, ms(1));
     assert_eq!(at_once, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25]);
+}
+
+/// Linux: `tcp_rcv_space_adjust` looks once an RTT at how much came; if that is more than before, `tcp_grow_window` asks for an ACK with
+/// each segment until the window has grown, by two segments of 1460 bytes for each.
+#[test]
+fn each_segment_is_acknowledged_while_more_comes_than_in_any_round_before() {
+    let mut host = Host::tuning(ms(100), ReceiverConfig { quick_acks: 0, ..Default::default() });
+    // From 65535 bytes to 81920: six segments.
+    assert_eq!(host.run(0, 9, ms(0)), [0, 1, 2, 3, 4, 5, 7, 9]);
+    host.now += ms(100);
+    assert_eq!(host.run(10, 29, ms(0)), [11, 13, 15, 17, 19, 21, 23, 25, 27, 29]);
+    // Packet 30 ends a round of 20 segments, 28960 bytes; none had more than 14600. Twice that and 16 segments are 81280 bytes, and
+    // twice as much again times 14360 / 14600: 241166 bytes, which 55 segments make of 81920.
+    host.now += ms(100);
+    let at_once = host.run(30, 89, ms(0));
+    assert_eq!(at_once[..55], (31..=85).collect::<Vec<u64>>());
+    assert_eq!(at_once[55..], [87, 89]);
 }
 
 /// Linux: `tcp_measure_rcv_mss` notes PSH, and the read that empties the buffer sends the ACK.
