@@ -50,7 +50,7 @@ class Cell:
             "redecn": f"{red} probability 0.02 ecn",
             "ared": f"{red} adaptive",
             "sfq": "sfq perturb 10s",
-            "cake": f"cake bandwidth {self.rate} besteffort",
+            "cake": f"cake variant linux bandwidth {self.rate} besteffort",
         }
         sized = re.fullmatch(r"([bp])fifo(\d+)", self.q)
         return f"fifo limit {sized[2]}{sized[1]}" if sized else names.get(self.q, self.q)

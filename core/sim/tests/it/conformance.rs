@@ -15,44 +15,35 @@ const PROBE_EVERY: &str = "100ms";
 const NEAR: f64 = 0.05;
 const NEAR_MS: f64 = 1.0;
 const NEAR_COUNT: f64 = 5.0;
-/// Where chance decides, the kernel's one run may be anywhere among so many of ours.
-const SEEDS: u64 = 4;
-/// Disciplines that throw dice, or hash flows anew. (Several flows begin in an order of chance too.)
-const BY_CHANCE: [&str; 4] = ["pie", "red", "sfb", "sfq"];
+/// Dice, hashes, and when a ping comes are chance: a recording may be anywhere among so many runs of ours.
+const SEEDS: u64 = 6;
 
 /// Where it is known that ours differ: words of the cell, numbers, and why.
 const KNOWN: &[(&str, &[&str], &str)] = &[
-    ("q=pie", &["drops"], PIE_OVERSHOOT),
-    ("q=fq_pie", &["drops"], PIE_OVERSHOOT),
-    ("q=pieecn", &["p50", "drops"], PIE_OVERSHOOT),
-    ("q=fqpieecn", &["drops"], PIE_OVERSHOOT),
-    ("q=cake rtt=100ms cc=reno", &["drops"], OVERSHOOT),
-    ("q=codel rtt=100ms cc=reno", &["drops"], OVERSHOOT),
-    ("q=pfifo1000 rtt=100ms cc=cubic", &["drops"], OVERSHOOT),
-    ("q=pfifo1000 n=4 cc=cubic", &["drops"], OVERSHOOT),
-    ("q=cake cc=bbr", &["drops"], OVERSHOOT),
-    ("q=codelecn cc=dctcp", &["drops"], OVERSHOOT),
-    ("q=redecn cc=dctcp", &["drops"], OVERSHOOT),
-    ("q=sfb cc=vegas", &["drops"], OVERSHOOT),
-    ("q=red cc=reno", &["max", "drops"], "dice: the one recording dropped more of the overshoot"),
-    ("q=sfb cc=cubic", &["goodput"], "dice: seeds have 11.0 to 14.4 Mbit/s"),
-    ("q=sfb cc=bbr", &["p95", "max", "drops"], "the kernel's BBR fills a bin more often"),
-    ("q=codel cc=reno", &["max"], "one ping of a thousand"),
-    ("q=fq", &["max"], "a recording's first ping waits 13 to 32 ms in the kernel's fq, and no other"),
+    ("q=fq", &["max"], BAND),
+    ("q=codelecn cc=dctcp", &["drops"], "only pings are dropped, and ours come in the first 10 s too"),
     (
-        "rate=2500kbit cc=cubic",
-        &["p50", "drops"],
-        "a second reduction after a repair is a matter of one packet",
+        "q=cake cc=bbr",
+        &["drops"],
+        "BBR's queue is a millisecond longer than the kernel's after its second ProbeRTT",
     ),
-    ("rate=2500kbit cc=bbr", &["p95"], PAIRS),
-    ("rate=2500kbit cc=vegas", &["p50"], PAIRS),
+    ("q=red cc=bbr", &["drops"], OVERSHOOT),
+    ("q=ared cc=bbr", &["drops"], OVERSHOOT),
+    ("q=pfifo33 cc=reno", &["drops"], OVERSHOOT),
+    ("q=codel rate=100mbit cc=reno", &["drops"], OVERSHOOT),
+    ("rate=2500kbit cc=cubic", &["drops"], "a second reduction after a repair is a matter of one packet"),
+    (
+        "rate=2500kbit cc=bbr",
+        &["max"],
+        "one ping of a thousand is two packets later, in both recordings; the 99th percentile agrees",
+    ),
 ];
-/// The steady state agrees: this is of the first second.
-const OVERSHOOT: &str = "a few packets of the slow start's overshoot";
-const PIE_OVERSHOOT: &str =
-    "packets of the slow start's overshoot, sent again into PIE's high probability and lost again";
-/// `tcp_tso_should_defer`; a packet takes 4.8 ms at this rate.
-const PAIRS: &str = "Linux sends in pairs, and holds an odd packet back until the next ACK";
+/// The steady state agrees: this is of the first second. iperf3 sends 37 bytes first, after which the kernel starts with 11 packets; with as
+/// many ours drop 51 instead of 57 of BBR in RED, and 113 instead of 86 of Reno in CoDel at 100 Mbit/s.
+const OVERSHOOT: &str = "packets of the slow start's overshoot";
+/// Linux 6.12 puts a flow that it sees first into the list of band 0, whatever its own (`fq_enqueue` sets `band` after it has used it): the
+/// first ping waits for the end of band 1's turn, of 196608 bytes. Ours has no bands.
+const BAND: &str = "the first packet of a flow waits for another band's turn in the kernel";
 
 /// What a cell came to, of the kernel or of the simulator.
 #[derive(Clone, Debug)]
@@ -73,7 +64,8 @@ struct Cell {
     control: String,
     flows: u32,
     ecn: bool,
-    kernel: Numbers,
+    /// Of each recording.
+    kernel: Vec<Numbers>,
 }
 
 impl Cell {
@@ -93,14 +85,14 @@ impl Cell {
             control: word(given, "cc"),
             flows: word(given, "n").parse().unwrap(),
             ecn: word(given, "ecn") == "1",
-            kernel: Numbers {
+            kernel: vec![Numbers {
                 goodput_mbit: number("goodput"),
                 p50_ms: number("p50"),
                 p95_ms: number("p95"),
                 max_ms: number("p100"),
                 drops: number("drops"),
                 marks: number("marks"),
-            },
+            }],
             rate,
         }
     }
@@ -117,9 +109,6 @@ impl Cell {
     /// True if all of these words are in its name.
     fn is(&self, words: &str) -> bool {
         words.split(' ').all(|word| self.name.split(' ').any(|of_name| of_name == word))
-    }
-    fn seeds(&self) -> u64 {
-        if self.flows > 1 || BY_CHANCE.iter().any(|name| self.queue.contains(name)) { SEEDS } else { 1 }
     }
     fn simulate(&self, seed: u64) -> Numbers {
         let down = format!("delay = \"{}\"", self.rtt);
@@ -157,7 +146,7 @@ fn queue(name: &str, rate: &str, hz: u32) -> String {
         "redecn" => format!("{red} probability 0.02 ecn"),
         "ared" => format!("{red} adaptive"),
         "sfq" => "sfq perturb 10s".into(),
-        "cake" => format!("cake bandwidth {rate} besteffort"),
+        "cake" => format!("cake variant linux bandwidth {rate} besteffort"),
         _ => sized("pfifo", "p").or_else(|| sized("bfifo", "b")).unwrap_or_else(|| name.into()),
     }
 }
@@ -189,35 +178,44 @@ impl Numbers {
     }
 }
 
-/// Names of the numbers in which none of `ours` comes near the kernel's, with it between them or beside them.
+/// Names of the numbers in which no recording lies among `ours`, or near them.
 fn differing(cell: &Cell, ours: &[Numbers]) -> Vec<&'static str> {
-    let compared = cell.kernel.all().into_iter().enumerate().filter(|(at, (_, kernel, floor))| {
-        let near = (kernel * NEAR).max(*floor);
-        let of_seeds = || ours.iter().map(|numbers| numbers.all()[*at].1);
+    let is_among = |at: usize, recorded: &Numbers| {
+        let (_, kernel, floor) = recorded.all()[at];
+        let near = (kernel * NEAR).max(floor);
+        let of_seeds = || ours.iter().map(|numbers| numbers.all()[at].1);
         let (least, most) = (of_seeds().fold(f64::MAX, f64::min), of_seeds().fold(0.0, f64::max));
-        !(least - near..=most + near).contains(kernel)
-    });
-    compared.map(|(_, (name, ..))| name).collect()
+        (least - near..=most + near).contains(&kernel)
+    };
+    let names = cell.kernel[0].all().map(|(name, ..)| name).into_iter().enumerate();
+    names.filter(|(at, _)| !cell.kernel.iter().any(|of| is_among(*at, of))).map(|(_, name)| name).collect()
 }
 
 fn row(cell: &Cell, ours: &[Numbers], differing: &[&str]) -> String {
     let mut text = format!("{}:", cell.name);
-    for (at, (name, kernel, _)) in cell.kernel.all().into_iter().enumerate() {
-        let ours: Vec<String> = ours.iter().map(|numbers| format!("{:.4}", numbers.all()[at].1)).collect();
-        let _ = write!(text, " {name} {kernel} ({})", ours.join(" "));
+    for at in 0..6 {
+        let of = |runs: &[Numbers]| -> Vec<String> {
+            runs.iter().map(|numbers| format!("{:.4}", numbers.all()[at].1)).collect()
+        };
+        let name = cell.kernel[0].all()[at].0;
+        let _ = write!(text, " {name} {} ({})", of(&cell.kernel).join(" "), of(ours).join(" "));
     }
     let _ = write!(text, " differs in: {}", differing.join(" "));
     text
 }
 
-/// Every cell of the table with this congestion control.
+/// Every cell of the table with this congestion control. A cell may have been recorded more than once.
 fn cells(control: &str) -> Vec<Cell> {
     let mut hz = 0;
-    let mut cells = Vec::new();
+    let mut cells: Vec<Cell> = Vec::new();
     for line in TABLE.lines() {
         hz = line.strip_prefix("# HZ=").map_or(hz, |hz| hz.parse().unwrap());
         if line.starts_with("GT ") {
-            cells.push(Cell::read(line, hz));
+            let read = Cell::read(line, hz);
+            match cells.iter_mut().find(|cell| cell.name == read.name) {
+                Some(cell) => cell.kernel.extend(read.kernel),
+                None => cells.push(read),
+            }
         }
     }
     cells.retain(|cell| cell.control == control);
@@ -230,7 +228,11 @@ fn cells(control: &str) -> Vec<Cell> {
 fn conform(control: &str) {
     let mut failures = String::new();
     for cell in cells(control) {
-        let ours: Vec<Numbers> = (0..cell.seeds()).map(|seed| cell.simulate(seed)).collect();
+        let mut ours = vec![cell.simulate(0)];
+        // Most agree with the first.
+        while ours.len() < SEEDS as usize && !differing(&cell, &ours).is_empty() {
+            ours.push(cell.simulate(ours.len() as u64));
+        }
         let differing = differing(&cell, &ours);
         let row = row(&cell, &ours, &differing);
         let is_known = |number: &&str| {
