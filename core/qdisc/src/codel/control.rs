@@ -49,7 +49,9 @@ impl ControlParams {
         let (arrived, now, target) = (arrived.as_nanos(), now.as_nanos(), self.target.as_nanos());
         match self.variant {
             Variant::Rfc => now - arrived >= target,
-            Variant::Linux => (now >> LINUX_TICK_SHIFT) - (arrived >> LINUX_TICK_SHIFT) >= target >> LINUX_TICK_SHIFT,
+            Variant::Linux => {
+                (now >> LINUX_TICK_SHIFT) - (arrived >> LINUX_TICK_SHIFT) >= target >> LINUX_TICK_SHIFT
+            }
         }
     }
     /// Sojourn of what came at `arrived`: Linux cuts both ends to ticks.
@@ -165,7 +167,7 @@ impl<P: Packet> Control<'_, P> {
         let is_late = |head: &&Stored<P>| self.params.is_late(head.arrived, now);
         let late = self.store.head().filter(is_late);
         let left = |head: &Stored<P>| self.store.bytes() - head.packet.len() + self.other_backlog;
-        if !late.is_some_and(|head| left(head) > self.largest_packet()) {
+        if late.is_none_or(|head| left(head) <= self.largest_packet()) {
             self.state.first_above = None;
             return false;
         }
