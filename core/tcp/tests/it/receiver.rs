@@ -104,13 +104,12 @@ fn each_segment_is_acknowledged_while_more_comes_than_in_any_round_before() {
 fn the_end_of_a_batch_is_acknowledged_at_once_but_not_beside_a_gap() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
     host.run(0, 15, ms(1));
-    let pushed = |host: &Host, packet| Data { push: true, ..host.data(packet) };
-    let data = pushed(&host, 16);
-    assert_eq!(host.receiver.on_data(&data, false, host.now).map(told), Some((17, vec![])));
+    let pushed = Data { push: true, ..host.data(16) };
+    assert_eq!(host.receiver.on_data(&pushed, false, host.now).map(told), Some((17, vec![])));
     // The ACKs after the third of a gap are joined.
     assert_eq!([18, 19, 20].map(|packet| host.receive(packet).is_some()), [true; 3]);
-    let data = pushed(&host, 21);
-    assert_eq!(host.receiver.on_data(&data, false, host.now), None);
+    let beyond = Data { push: true, ..host.data(21) };
+    assert_eq!(host.receiver.on_data(&beyond, false, host.now), None);
 }
 
 #[test]
