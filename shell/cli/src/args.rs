@@ -189,7 +189,7 @@ pub(crate) struct ServeArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct LabArgs {
-    /// Run the scenario's own load (a built-in name or a file), measure, and show the result as `fathom test` does
+    /// Run the scenario's own load and works (a built-in name or a file), measure, and show the result as `fathom test` does
     #[arg(value_name = "SCENARIO", conflicts_with_all = ["line", "far", "program"])]
     pub(crate) scenario: Option<String>,
     /// Emulated line for COMMAND: a built-in name or a scenario file

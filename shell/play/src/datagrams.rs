@@ -108,7 +108,7 @@ pub(crate) fn series(stage: &Stage, end: Time) -> Vec<Series> {
     let of = |unit: &Unit, log: &fathom_metric::DatagramLog| {
         let work = stage.plan(unit);
         let key = |metric| SeriesKey {
-            flow: Some(unit.nth + 1),
+            flow: Some(unit.flow + 1),
             scope: Some(work.name.clone()),
             ..SeriesKey::directed(metric, seen(unit.way))
         };

@@ -135,12 +135,18 @@ fn units_begin_and_end_as_in_the_simulator() {
          [[work]]\nkind = \"rpc\"\nstart = \"60min\"",
     );
     let all = units(&plan.works, &plan.run, 5, Clock::start());
-    let ways: Vec<_> = all.iter().map(|unit| (unit.work, unit.way, unit.source)).collect();
+    let ways: Vec<_> = all.iter().map(|unit| (unit.work, unit.flow, unit.way, unit.source)).collect();
     let (up, down) = (Direction::Up, Direction::Down);
     // The last work would begin when the run ends.
     assert_eq!(
         ways,
-        [(0, up, Some(0)), (0, down, Some(1)), (0, up, Some(2)), (0, down, Some(3)), (1, down, None)]
+        [
+            (0, 0, up, Some(0)),
+            (0, 0, down, Some(1)),
+            (0, 1, up, Some(2)),
+            (0, 1, down, Some(3)),
+            (1, 0, down, None)
+        ]
     );
     assert_eq!((all[0].start, all[0].stop), (Duration::from_secs(1), Duration::from_secs(3)));
     let late = |n: usize| all[n].start - all[0].start;

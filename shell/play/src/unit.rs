@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub(crate) struct Unit {
     /// Its work's number.
     pub(crate) work: u32,
-    /// Its own among those of its work.
-    pub(crate) nth: u32,
+    /// Number of its flow among those of its work, from 0; both ways of a call have the same.
+    pub(crate) flow: u32,
     /// The way of its data: the side that sends it opens its connections. Requests are the user's.
     pub(crate) way: Direction,
     /// Its number among those that send datagrams, by which they are known.
@@ -38,7 +38,7 @@ pub(crate) fn units(works: &[WorkPlan], run: &RunPlan, seed: u64, clock: Clock) 
             if start < stop {
                 all.push(Arc::new(Unit {
                     work: number as u32,
-                    nth: nth as u32,
+                    flow: if both_ways(work) { nth / 2 } else { nth } as u32,
                     way,
                     source: if work.is_tcp() { None } else { sources.next() },
                     start,
@@ -52,13 +52,17 @@ pub(crate) fn units(works: &[WorkPlan], run: &RunPlan, seed: u64, clock: Clock) 
     all
 }
 
+const fn both_ways(work: &WorkPlan) -> bool {
+    matches!(work.kind, WorkKind::Call | WorkKind::Game { .. })
+}
+
 /// One for each unit.
 fn ways(work: &WorkPlan) -> Vec<Direction> {
     let flows = work.flows as usize;
     match work.kind {
         WorkKind::Incast { .. } => vec![work.direction],
         WorkKind::Web(_) | WorkKind::Rpc { .. } => vec![Direction::Up; flows],
-        WorkKind::Call | WorkKind::Game { .. } => [Direction::Up, Direction::Down].repeat(flows),
+        _ if both_ways(work) => [Direction::Up, Direction::Down].repeat(flows),
         _ => vec![work.direction; flows],
     }
 }

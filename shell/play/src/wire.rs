@@ -61,6 +61,10 @@ impl Wire {
     }
     /// Takes up to so many bytes, at least one.
     pub(crate) fn take(&self, most: u64) -> io::Result<u64> {
+        if let Some(window) = self.stage.plan(&self.unit).transport.window {
+            // The kernel forgets it when the packets' share of their memory changes.
+            set_receive_window(&self.socket, window)?;
+        }
         let taken = discard(self.socket.as_fd(), usize::try_from(most).unwrap_or(usize::MAX).min(1 << 30))?;
         if taken == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -8,3 +8,4 @@ mod lab;
 mod pipeline;
 mod program;
 mod sim;
+mod works;

@@ -1,0 +1,101 @@
+//! A scenario's works in both worlds: the simulator's and the kernel's.
+use crate::program::{alone, fathom, run, scratch};
+use fathom_metric::{Direction, Measure, Metric, PhaseKind, Run, SeriesKey};
+use std::path::PathBuf;
+
+/// A line of 4 Mbit/s and 64 ms of buffer, 20 ms away.
+const LINE: &str = r#"
+name = "works"
+about = "x"
+source = "this test"
+[[hop]]
+name = "modem"
+up = { rate = "4mbit", delay = "10ms", queue = "fifo limit 32kb" }
+down = { rate = "20mbit", delay = "10ms", queue = "fifo limit 64kb" }
+[run]
+idle = "1s"
+duration = "5s"
+drain = "1s"
+"#;
+
+const MIX: &str = r#"
+[[work]]
+kind = "bulk"
+direction = "up"
+congestion_control = "reno"
+[[work]]
+kind = "rpc"
+interval = "200ms"
+congestion_control = "reno"
+[[work]]
+kind = "web"
+connections = 3
+objects = 4
+bytes = "20000b"
+start = "500ms"
+interval = "1s"
+congestion_control = "reno"
+[[work]]
+kind = "call"
+"#;
+
+fn file(name: &str, works: &str) -> PathBuf {
+    let path = scratch().join(name);
+    std::fs::write(&path, format!("{LINE}{works}")).unwrap();
+    path
+}
+
+fn result_of(command: &str, file: &std::path::Path) -> Run {
+    let output = fathom(&[command, file.to_str().unwrap(), "--json"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    Run::from_json(&output.stdout).unwrap_or_else(|e| panic!("{command}: {e}\n{told}"))
+}
+
+#[test]
+fn a_mixture_takes_about_as_long_in_both_worlds() {
+    let _alone = alone();
+    let path = file("works-mix.toml", MIX);
+    let (simulated, measured) = (result_of("sim", &path), result_of("lab", &path));
+    for run in [&simulated, &measured] {
+        let phases: Vec<PhaseKind> = run.phases.iter().map(|phase| phase.kind).collect();
+        assert_eq!(phases, [PhaseKind::Idle, PhaseKind::Both, PhaseKind::Drain]);
+    }
+    assert_eq!((&measured.partial, &measured.command[..]), (&None, "lab"));
+    let load = |run: &Run| run.phases[1].load.clone().unwrap();
+    assert_eq!((load(&measured).flows_up, load(&measured).flows_down), (1, 3));
+    assert_eq!(load(&measured).congestion_control, "reno");
+    for (text, factor) in [
+        ("request_s scope rpc p50", 2.0),
+        ("page_load_s scope web p50", 2.0),
+        ("packet_delay_s up scope call p50", 2.0),
+        ("packet_delay_s down scope call p50", 2.0),
+        ("call_mos up scope call p50", 1.2),
+        ("goodput_bits_per_second up mean while both", 1.5),
+        ("udp_rtt_s p50 while both", 2.0),
+    ] {
+        let measure: Measure = text.parse().unwrap();
+        let [a, b] =
+            [&simulated, &measured].map(|run| measure.of(run).unwrap_or_else(|| panic!("no {text}")));
+        assert!(a < b * factor && b < a * factor, "{text}: simulated {a}, measured {b}");
+    }
+    // One each 20 ms for 5 s, whatever became of it.
+    let key = |direction| SeriesKey {
+        scope: Some("call".to_owned()),
+        flow: Some(1),
+        ..SeriesKey::directed(Metric::PacketDelay, direction)
+    };
+    for direction in Direction::BOTH {
+        let sent = measured.series(&key(direction)).unwrap().values.len();
+        assert!((240..=251).contains(&sent), "{direction:?}: {sent}");
+    }
+}
+
+#[test]
+fn what_only_a_simulation_has_is_refused_by_name() {
+    let path = file("works-refused.toml", "[[work]]\nkind = \"rpc\"\nextra_rtt = \"10ms\"\n");
+    for args in [["lab", path.to_str().unwrap(), "--json"], ["sim", path.to_str().unwrap(), "--vs-lab"]] {
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(2), "{}", ran.told());
+        assert!(ran.err.contains("work rpc: extra_rtt"), "{}", ran.told());
+    }
+}
