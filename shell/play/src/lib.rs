@@ -15,6 +15,7 @@ mod datagrams;
 mod life;
 mod player;
 mod refusal;
+mod senders;
 mod stage;
 #[cfg(test)]
 mod tests;

@@ -91,7 +91,9 @@ impl Player {
         let goodput = self.meter.take().and_then(|meter| meter.join().ok());
         let (stage, end) = (&self.stage, self.stage.clock.now());
         let goodput = goodput.into_iter().flatten().filter(|series| !series.values.is_empty());
-        let series = stage.timed(end).into_iter().chain(datagrams::series(stage, end)).chain(goodput);
+        let senders = stage.senders.take_series();
+        let works = stage.timed(end).into_iter().chain(datagrams::series(stage, end));
+        let series = works.chain(goodput).chain(senders);
         let flows = |way| stage.load_works().map(|work| work.concurrent(way)).sum();
         let [delivered_up_bytes, delivered_down_bytes] = stage.delivered();
         let load = Load {
@@ -174,6 +176,7 @@ fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> [Series; 2] {
                 of_way.push(Observation { at: now, value: Value::Observed(rate) });
             }
         }
+        stage.senders.sample(now);
         (before, last) = (delivered, now);
         // A late one does not bring two.
         due = (due + run.sample_every).max(now);

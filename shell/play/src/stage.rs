@@ -1,5 +1,6 @@
 //! What all threads of a player share.
 use crate::life::{Life, lock};
+use crate::senders::Senders;
 use crate::unit::Unit;
 use crate::wire::Wire;
 use fathom_link::Direction;
@@ -8,6 +9,7 @@ use fathom_os::clock::Clock;
 use fathom_os::socket::memory_file;
 use fathom_scenario::{WorkPlan, loads};
 use fathom_units::{Rng, Time};
+use socket2::Socket;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::net::SocketAddr;
@@ -52,6 +54,7 @@ pub(crate) struct Stage {
     /// Payload of the load that arrived, up and down.
     delivered: [AtomicU64; 2],
     controls: Mutex<BTreeSet<String>>,
+    pub(crate) senders: Senders,
     notes: Mutex<BTreeSet<String>>,
 }
 
@@ -74,6 +77,7 @@ impl Stage {
             logs: sources.map(|unit| (unit.clone(), Mutex::default())).collect(),
             delivered: Default::default(),
             controls: Mutex::default(),
+            senders: Senders::default(),
             notes: Mutex::default(),
         })
     }
@@ -112,6 +116,12 @@ impl Stage {
     pub(crate) fn note_control(&self, unit: &Unit, name: String) {
         if self.loads[unit.work as usize] {
             lock(&self.controls).insert(name);
+        }
+    }
+    /// A connection of which this side is the sender, if it is load.
+    pub(crate) fn watch(&self, unit: &Unit, socket: &Arc<Socket>) {
+        if self.loads[unit.work as usize] {
+            self.senders.add(socket, unit.way);
         }
     }
     pub(crate) fn controls(&self) -> String {

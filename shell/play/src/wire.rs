@@ -80,6 +80,10 @@ impl Wire {
         }
         Ok(())
     }
+    /// What the kernel knows of its sending goes into the result.
+    pub(crate) fn watch(&self) {
+        self.stage.watch(&self.unit, &self.socket);
+    }
     /// Makes whoever waits on it return.
     pub(crate) fn end(&self) {
         drop(self.socket.shutdown(std::net::Shutdown::Both));

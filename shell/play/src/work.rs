@@ -44,13 +44,15 @@ impl Player<'_> {
     }
     /// A flow whose bytes are taken at the other end; `tell` is called with how many have come.
     fn flow(&self, mut tell: impl FnMut(u64) + Send + 'static) -> io::Result<Wire> {
-        Wire::open(self.stage, self.unit, self.unit.way, move |far| {
+        let wire = Wire::open(self.stage, self.unit, self.unit.way, move |far| {
             let mut total = 0;
             while let Ok(taken) = far.take(ENDLESS) {
                 total += taken;
                 tell(total);
             }
-        })
+        })?;
+        wire.watch();
+        Ok(wire)
     }
     /// A connection whose other end answers each request.
     fn channel(&self, request: Bytes, response: Bytes) -> io::Result<Wire> {
