@@ -38,8 +38,8 @@ const LINUX_MAX: f64 = 256.0;
 pub struct PieControlParams {
     /// Delay to hold; default 15 ms.
     pub target: Duration,
-    /// Time between two updates of the probability; default 15 ms. A Linux kernel rounds it up to its timer's tick: at
-    /// HZ=100 the default is 20 ms, at HZ=250 16 ms.
+    /// Time between two updates of the probability; default 15 ms. A Linux kernel rounds it up to its timer's tick,
+    /// and takes one more so as never to be early: at HZ=100 the default is 30 ms, at HZ=250 20 ms.
     pub tupdate: Duration,
     /// Weight of the delay's distance from target, in sixteenths of 1/s; default 2.
     pub alpha: u32,
