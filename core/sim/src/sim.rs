@@ -1,4 +1,5 @@
 //! The clock: what is due next, and who does it.
+use crate::Options;
 use crate::agenda::Wake;
 use crate::expand::{Planned, expand};
 use crate::net::Net;
@@ -7,7 +8,6 @@ use crate::record::Record;
 use crate::unit::{Me, Unit};
 use crate::watch::Watch;
 use crate::world::{Digest, Notice, World};
-use crate::Options;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::Direction;
