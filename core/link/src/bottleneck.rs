@@ -414,7 +414,8 @@ impl<P: Packet + Clone> Bottleneck<P> {
     fn take(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Framed<P>> {
         let taken = self.queue.dequeue(now, &mut Reporting(observer));
         let Some((framed, sojourn)) = taken else {
-            self.ready = self.queue.next_ready(now).unwrap_or(Time::MAX);
+            let waits = self.queue.backlog().packets > 0;
+            self.ready = if waits { self.queue.next_ready(now).unwrap_or(Time::MAX) } else { Time::MAX };
             return None;
         };
         self.ready = Time::MAX;

@@ -93,10 +93,11 @@ struct In<P> {
 /// down, and packets that [`Line::enter`] come last.
 pub struct Line<P> {
     hops: Vec<Hop<P>>,
-    /// The next event of each bottleneck, [`Time::MAX`] if none: asking all of them at each event would cost most.
-    due: Vec<[Time; 2]>,
-    /// The first of those; of some at the same time, the first in order of place.
-    first: (Time, Place),
+    /// The next event of each bottleneck in the order of places, as a [`key`]: asking all of them at each event would cost
+    /// most.
+    due: Vec<u128>,
+    /// The first of those.
+    first: u128,
     /// From the end of each link, the least propagation to either end of the line.
     onward: Vec<[Duration; 2]>,
     /// Entered and not yet taken up.
@@ -117,8 +118,8 @@ impl<P: Packet + Clone> Line<P> {
         let mut build =
             |params: HopParams<'_>| ([params.up.delay, params.down.delay], Hop::new(params, &mut seeds));
         let (delays, hops): (Vec<_>, Vec<_>) = hops.into_iter().map(|hop| build(hop.into())).unzip();
-        let due = hops.iter().map(|_| [Time::MAX; 2]).collect();
-        let first = (Time::MAX, Place { hop: 0, direction: Direction::Up });
+        let due: Vec<u128> = (0..2 * hops.len()).map(|index| key(Time::MAX, index)).collect();
+        let first = due.first().copied().unwrap_or(u128::MAX);
         let (entering, leaving) = (VecDeque::new(), VecDeque::new());
         Line { hops, due, first, onward: onward(&delays), entering, leaving, pending: Time::MAX }
     }
@@ -160,7 +161,8 @@ impl<P: Packet + Clone> Line<P> {
             if next > now || next == Time::MAX {
                 return None;
             }
-            let out = if self.first.0 <= self.pending { self.step(router) } else { self.take_up(router) };
+            let out =
+                if due(self.first).0 <= self.pending { self.step(router) } else { self.take_up(router) };
             if out.is_some() {
                 return out;
             }
@@ -205,7 +207,7 @@ impl<P: Packet + Clone> Line<P> {
     /// Time of the next event, [`Time::MAX`] if there is none.
     #[inline]
     fn next(&self) -> Time {
-        self.first.0.min(self.pending)
+        due(self.first).0.min(self.pending)
     }
 
     /// The first packet of those that wait at the ends.
@@ -253,7 +255,7 @@ impl<P: Packet + Clone> Line<P> {
 
     /// The first event of a bottleneck.
     fn step(&mut self, router: &mut impl Router<P>) -> Option<Out<P>> {
-        let (now, place) = self.first;
+        let (now, place) = due(self.first);
         let side = place.direction.index();
         let polled = self.hops[place.hop].poll(side, now, &mut Watch { hop: place.hop, router });
         self.look(place.hop, place.direction);
@@ -321,27 +323,28 @@ impl<P: Packet + Clone> Line<P> {
         }
     }
     fn note(&mut self, place: Place) {
-        let (hop, side) = (place.hop, place.direction.index());
-        let due = self.hops[hop].next_event(side);
-        self.due[hop][side] = due;
-        if (due, place) <= self.first {
-            self.first = (due, place);
-        } else if self.first.1 == place {
-            self.find_first();
+        let (side, before) = (place.direction.index(), self.first);
+        let index = 2 * place.hop + side;
+        let due = key(self.hops[place.hop].next_event(side), index);
+        self.due[index] = due;
+        if due <= before {
+            self.first = due;
+        } else if before as usize == index {
+            self.first = self.due.iter().copied().min().unwrap_or(u128::MAX);
         }
     }
-    /// What is due first of all.
-    fn find_first(&mut self) {
-        self.first.0 = Time::MAX;
-        for (hop, [up, down]) in self.due.iter().enumerate() {
-            if *up < self.first.0 {
-                self.first = (*up, Place { hop, direction: Direction::Up });
-            }
-            if *down < self.first.0 {
-                self.first = (*down, Place { hop, direction: Direction::Down });
-            }
-        }
-    }
+}
+
+/// Time and place in one number, of which the least is first; of some at the same time, the first in order of place.
+const fn key(at: Time, index: usize) -> u128 {
+    (at.as_nanos() as u128) << 64 | index as u128
+}
+
+/// The time and place of a [`key`].
+const fn due(key: u128) -> (Time, Place) {
+    let (at, index) = (Time::from_nanos((key >> 64) as u64), key as usize);
+    let direction = if index % 2 == 0 { Direction::Up } else { Direction::Down };
+    (at, Place { hop: index / 2, direction })
 }
 
 /// The least propagation from the end of each link to either end of the line, of links with `delays` up and down: a

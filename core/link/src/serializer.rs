@@ -14,11 +14,14 @@ pub struct Serializer {
     free_at: Time,
     /// What was cut off, in units of 1 / rate nanoseconds; less than `rate`.
     remainder: u64,
+    /// The length of the last packet, and what it takes alone: nearly all are of one length, and a division is slow.
+    usual: (Bytes, u64, u64),
 }
 
 impl Serializer {
     /// Takes no time.
-    pub(crate) const IDEAL: Serializer = Serializer { rate: None, free_at: Time::ZERO, remainder: 0 };
+    pub(crate) const IDEAL: Serializer =
+        Serializer { rate: None, free_at: Time::ZERO, remainder: 0, usual: (Bytes::ZERO, 0, 0) };
 
     /// An idle transmitter; `None` is one that takes no time.
     ///
@@ -27,7 +30,7 @@ impl Serializer {
     pub fn new(rate: Option<Rate>) -> Self {
         let rate = rate.map(Rate::as_bits_per_second);
         assert!(rate != Some(0), "a serializer of 0 bit/s never sends");
-        Serializer { rate, free_at: Time::ZERO, remainder: 0 }
+        Serializer { rate, ..Serializer::IDEAL }
     }
     /// From when on it can take the next packet.
     pub fn free_at(&self) -> Time {
@@ -39,22 +42,23 @@ impl Serializer {
             (self.free_at, self.remainder) = (start, 0);
         }
         if let Some(rate) = self.rate {
-            let (nanos, remainder) = serialization(len, rate, self.remainder);
-            self.remainder = remainder;
-            self.free_at += Duration::from_nanos(nanos);
+            if len != self.usual.0 {
+                let (nanos, left) = serialization(len, rate);
+                self.usual = (len, nanos, left);
+            }
+            let (_, nanos, left) = self.usual;
+            let (sum, whole) = (u128::from(left) + u128::from(self.remainder), u128::from(rate));
+            let carries = sum >= whole;
+            self.remainder = (if carries { sum - whole } else { sum }) as u64;
+            self.free_at += Duration::from_nanos(nanos + u64::from(carries));
         }
         self.free_at
     }
 }
 
-/// Whole nanoseconds for `len` at `rate`, and what is left over; `carried` is what was left over before.
-fn serialization(len: Bytes, rate: u64, carried: u64) -> (u64, u64) {
-    let scaled = len.get().checked_mul(8 * NANOS_PER_SEC).and_then(|scaled| scaled.checked_add(carried));
-    if let Some(scaled) = scaled {
-        return (scaled / rate, scaled % rate);
-    }
-    // Above 2 GB.
-    let wide = u128::from(len.get()) * u128::from(8 * NANOS_PER_SEC) + u128::from(carried);
-    let nanos = u64::try_from(wide / u128::from(rate)).unwrap_or(u64::MAX);
-    (nanos, (wide % u128::from(rate)) as u64)
+/// Whole nanoseconds for `len` at `rate`, and what is left over.
+fn serialization(len: Bytes, rate: u64) -> (u64, u64) {
+    let scaled = u128::from(len.get()) * u128::from(8 * NANOS_PER_SEC);
+    let nanos = u64::try_from(scaled / u128::from(rate)).unwrap_or(u64::MAX);
+    (nanos, (scaled % u128::from(rate)) as u64)
 }

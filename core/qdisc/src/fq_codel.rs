@@ -121,6 +121,13 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         }
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
+        if self.backlog.packets == 0 {
+            // What the loop below would come to: a flow that comes again is a new one.
+            while let Some(index) = self.turns.clear() {
+                self.flows[index].state.ran_empty();
+            }
+            return None;
+        }
         loop {
             let index = self.turns.current()?;
             if let Some((packet, sojourn)) = self.dequeue_flow(index, now, sink) {

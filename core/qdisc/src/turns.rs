@@ -96,6 +96,13 @@ impl Turns {
             self.old.push(flow, &mut self.flows);
         }
     }
+    /// None of them has anything: they are off the lists, one after the other.
+    pub(crate) fn clear(&mut self) -> Option<usize> {
+        let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
+        let flow = list.pop(&self.flows)?;
+        self.flows[flow].is_listed = false;
+        Some(flow)
+    }
     /// `flow` sent a packet.
     pub(crate) fn sent(&mut self, flow: usize, len: Bytes) {
         self.flows[flow].deficit -= signed(len);

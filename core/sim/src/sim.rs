@@ -125,7 +125,7 @@ impl Sim {
         true
     }
     fn advance_line(&mut self) {
-        while let Some((travel, packet, _)) = self.world.net.poll() {
+        if let Some((travel, packet, _)) = self.world.net.poll() {
             let notice = self.world.leave_line(travel, packet);
             notice.into_iter().for_each(|notice| self.tell(notice));
         }

@@ -108,6 +108,10 @@ pub(crate) struct ControlState {
 }
 
 impl ControlState {
+    /// There was nothing to send.
+    pub(crate) fn ran_empty(&mut self) {
+        (self.first_above, self.dropping) = (None, false);
+    }
     /// Drops made for lack of room count as signals too.
     pub(crate) fn add_drops(&mut self, drops: u64) {
         self.pace.count += drops as u32;
