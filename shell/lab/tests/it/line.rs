@@ -132,5 +132,5 @@ fn a_link_without_a_rate_delays_and_does_nothing_else() {
     let lab = start(hops, &crate::options());
     let times = pings(&lab, 50, Duration::from_millis(1));
     let median = times[times.len() / 2].as_secs_f64();
-    assert!((0.020..0.0205).contains(&median), "{median}");
+    assert!((0.020..0.022).contains(&median), "{median}");
 }
