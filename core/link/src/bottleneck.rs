@@ -189,6 +189,20 @@ impl<P: Packet + Clone> Bottleneck<P> {
     pub fn arrive(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) {
         self.transmit(now, observer);
         self.enqueue(packet, now, observer);
+        self.start_if_free(now, observer);
+    }
+    /// The same; false if it changed nothing of what is due, as behind other packets.
+    #[inline]
+    pub(crate) fn line_up(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) -> bool {
+        let is_behind = self.is_plain && self.ready > now && self.queue.backlog().packets > 0;
+        if is_behind && self.free_at == self.ready {
+            self.enqueue(packet, now, observer);
+            return false;
+        }
+        self.arrive(packet, now, observer);
+        true
+    }
+    fn start_if_free(&mut self, now: Time, observer: &mut impl Observer<P>) {
         if self.sending.is_none() && self.free_at <= now {
             self.start(now, observer);
             // On a link without a rate the packet has left already.
@@ -256,20 +270,28 @@ impl<P: Packet + Clone> Bottleneck<P> {
 
     /// Finishes the transmissions due at or before `now`, and begins those for which the transmitter or a queue that
     /// shapes was waited for; each frees the transmitter for the next.
+    #[inline]
     fn transmit(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        loop {
-            if let Some((end, framed)) = self.sending.take_if(|(end, _)| *end <= now) {
-                // Before the transmitter is used again.
-                let lag = self.lag();
-                self.start(end, observer);
-                self.exit.propagate(framed.packet, end, lag, observer);
-            } else if self.ready <= now && self.ready < Time::MAX {
-                let at = core::mem::replace(&mut self.ready, Time::MAX);
-                self.start(at, observer);
-            } else {
+        while self.sending.is_some() || self.ready <= now {
+            if !self.transmit_next(now, observer) {
                 return;
             }
         }
+    }
+    /// The first of those; false if there is none.
+    fn transmit_next(&mut self, now: Time, observer: &mut impl Observer<P>) -> bool {
+        if let Some((end, framed)) = self.sending.take_if(|(end, _)| *end <= now) {
+            // Before the transmitter is used again.
+            let lag = self.lag();
+            self.start(end, observer);
+            self.exit.propagate(framed.packet, end, lag, observer);
+        } else if self.ready <= now && self.ready < Time::MAX {
+            let at = core::mem::replace(&mut self.ready, Time::MAX);
+            self.start(at, observer);
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Puts the queue's next packet on the transmitter at `now`, if that is free and can take it.

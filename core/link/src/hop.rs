@@ -80,7 +80,7 @@ impl<P: Packet + Clone> Hop<P> {
         Hop { sides, sharing }
     }
 
-    /// `packet` arrives at the queue of `side`.
+    /// `packet` arrives at the queue of `side`. False if that changed nothing of what is due.
     #[inline]
     pub(crate) fn arrive(
         &mut self,
@@ -88,12 +88,13 @@ impl<P: Packet + Clone> Hop<P> {
         packet: P,
         now: Time,
         watch: &mut Watch<'_, impl Router<P>>,
-    ) {
+    ) -> bool {
         match &mut self.sharing {
-            Sharing::Nothing => self.sides[side].arrive(packet, now, &mut watch.at(side)),
+            Sharing::Nothing => return self.sides[side].line_up(packet, now, &mut watch.at(side)),
             Sharing::Medium(medium) => medium.arrive(&mut self.sides, (side, packet), now, watch),
             Sharing::Wifi(medium) => medium.arrive(&mut self.sides, (side, packet), now, watch),
         }
+        true
     }
 
     /// The first packet of `side` that comes out at or before `now`. Repeat until `None`.

@@ -310,8 +310,9 @@ impl<P: Packet + Clone> Line<P> {
         router: &mut impl Router<P>,
     ) -> Option<Out<P>> {
         let Some(link) = self.hops.get_mut(hop) else { return Some((direction, packet, now)) };
-        link.arrive(direction.index(), packet, now, &mut Watch { hop, router });
-        self.look(hop, direction);
+        if link.arrive(direction.index(), packet, now, &mut Watch { hop, router }) {
+            self.look(hop, direction);
+        }
         None
     }
 

@@ -76,18 +76,32 @@ macro_rules! disciplines {
             }
         }
 
-        impl<P: Packet> Qdisc<P> for Discipline<P> {
-            fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
-                match self { $(Discipline::$name(q) => q.enqueue(packet, now, sink),)* }
+        /// As [`Qdisc`], and what is held afterwards, so that the discipline is looked up once.
+        impl<P: Packet> Discipline<P> {
+            fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) -> Backlog {
+                match self {
+                    $(Discipline::$name(q) => {
+                        q.enqueue(packet, now, sink);
+                        q.backlog()
+                    })*
+                }
             }
-            fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
-                match self { $(Discipline::$name(q) => q.dequeue(now, sink),)* }
+            fn dequeue(
+                &mut self,
+                now: Time,
+                sink: &mut impl Sink<P>,
+                backlog: &mut Backlog,
+            ) -> Option<(P, Duration)> {
+                match self {
+                    $(Discipline::$name(q) => {
+                        let taken = q.dequeue(now, sink);
+                        *backlog = q.backlog();
+                        taken
+                    })*
+                }
             }
             fn next_ready(&self, now: Time) -> Option<Time> {
                 match self { $(Discipline::$name(q) => q.next_ready(now),)* }
-            }
-            fn backlog(&self) -> Backlog {
-                match self { $(Discipline::$name(q) => q.backlog(),)* }
             }
         }
     };
@@ -179,14 +193,12 @@ impl<P: Packet, S: Sink<P>> Sink<P> for Counting<'_, S> {
 impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
     fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) {
         self.stats.arrived.add(packet.len());
-        self.discipline.enqueue(packet, now, &mut Counting { stats: &mut self.stats, sink });
-        self.backlog = self.discipline.backlog();
+        self.backlog = self.discipline.enqueue(packet, now, &mut Counting { stats: &mut self.stats, sink });
         self.stats.on_backlog(self.backlog);
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         let counting = &mut Counting { stats: &mut self.stats, sink };
-        let taken = self.discipline.dequeue(now, counting);
-        self.backlog = self.discipline.backlog();
+        let taken = self.discipline.dequeue(now, counting, &mut self.backlog);
         if let Some((packet, sojourn)) = &taken {
             self.stats.on_sent(packet, *sojourn);
         }

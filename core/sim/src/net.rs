@@ -1,6 +1,6 @@
 //! What lies between the ends of all flows: the line, own delays on the server's side, access links of senders.
 use crate::agenda::{Agenda, Wake};
-use crate::packet::{END, Packet, Part};
+use crate::packet::{END, Packet, Parcel, Parcels, Part};
 use crate::watch::{DIRECTIONS, Watch};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -25,26 +25,28 @@ pub(crate) struct Edge {
 /// Packets that wait for their turn on an access link, each with the time of its last bit.
 struct Access {
     serializer: Serializer,
-    waiting: VecDeque<(Time, Packet, Direction, Option<u32>)>,
+    waiting: VecDeque<(Time, Parcel, Direction, Option<u32>)>,
 }
 
 /// The network.
 pub(crate) struct Net {
     pub(crate) now: Time,
     pub(crate) agenda: Agenda,
-    pub(crate) line: Line<Packet>,
+    pub(crate) line: Line<Parcel>,
     pub(crate) watch: Watch,
+    pub(crate) parcels: Parcels,
     /// Half of each own delay; `pipes[2 n]` is that of pair n away from the user, `pipes[2 n + 1]` to the user.
-    pipes: Vec<DelayLine<Packet>>,
+    pipes: Vec<DelayLine<Parcel>>,
     accesses: Vec<Access>,
     /// Packets that have entered the line.
     pub(crate) entered: u64,
 }
 
 impl Net {
-    pub(crate) fn new(line: Line<Packet>, watch: Watch) -> Self {
+    pub(crate) fn new(line: Line<Parcel>, watch: Watch) -> Self {
         let (pipes, accesses) = (Vec::new(), Vec::new());
-        Net { now: Time::ZERO, agenda: Agenda::default(), line, watch, pipes, accesses, entered: 0 }
+        let (agenda, parcels) = (Agenda::default(), Parcels::default());
+        Net { now: Time::ZERO, agenda, line, watch, parcels, pipes, accesses, entered: 0 }
     }
     /// A pair of delays that make `extra` together; one there is already, where there is.
     pub(crate) fn pipe(&mut self, extra: Duration) -> Option<u32> {
@@ -67,13 +69,14 @@ impl Net {
 
     /// `packet` leaves its sender's host.
     pub(crate) fn send(&mut self, packet: Packet, travel: Direction, edge: Edge) {
-        let Some(number) = edge.access else { return self.reach_edge(packet, travel, edge.pipe) };
+        let parcel = self.parcels.wrap(packet);
+        let Some(number) = edge.access else { return self.reach_edge(parcel, travel, edge.pipe) };
         let access = &mut self.accesses[number as usize];
-        let sent = access.serializer.send(packet.len() + ACCESS_OVERHEAD, self.now);
+        let sent = access.serializer.send(parcel.len() + ACCESS_OVERHEAD, self.now);
         if access.waiting.is_empty() {
             self.agenda.push(sent, Wake::Access(number));
         }
-        access.waiting.push_back((sent, packet, travel, edge.pipe));
+        access.waiting.push_back((sent, parcel, travel, edge.pipe));
     }
     /// The head of an access link has left it.
     pub(crate) fn leave_access(&mut self, number: u32) {
@@ -85,17 +88,17 @@ impl Net {
         self.reach_edge(packet, travel, pipe);
     }
     /// `packet` is at the end of the line, or on the server's side before its own delay.
-    fn reach_edge(&mut self, packet: Packet, travel: Direction, pipe: Option<u32>) {
+    fn reach_edge(&mut self, packet: Parcel, travel: Direction, pipe: Option<u32>) {
         match pipe.filter(|_| travel == Direction::Down) {
             Some(pair) => self.delay(2 * pair + 1, packet),
             None => self.enter(travel, packet),
         }
     }
     /// `packet`, on its way to the server, has left the line.
-    pub(crate) fn delay_beyond(&mut self, pair: u32, packet: Packet) {
+    pub(crate) fn delay_beyond(&mut self, pair: u32, packet: Parcel) {
         self.delay(2 * pair, packet);
     }
-    fn delay(&mut self, number: u32, packet: Packet) {
+    fn delay(&mut self, number: u32, packet: Parcel) {
         let pipe = &mut self.pipes[number as usize];
         let idle = pipe.next().is_none();
         pipe.push(packet, self.now);
@@ -104,7 +107,7 @@ impl Net {
         }
     }
     /// The head of a delay is through: it enters the line, or is given back if it goes to the server.
-    pub(crate) fn leave_pipe(&mut self, number: u32) -> Option<Packet> {
+    pub(crate) fn leave_pipe(&mut self, number: u32) -> Option<Parcel> {
         let pipe = &mut self.pipes[number as usize];
         let (packet, _) = pipe.pop(self.now)?;
         if let Some(at) = pipe.next() {
@@ -116,7 +119,7 @@ impl Net {
         self.enter(Direction::Down, packet);
         None
     }
-    fn enter(&mut self, travel: Direction, packet: Packet) {
+    fn enter(&mut self, travel: Direction, packet: Parcel) {
         self.entered += 1;
         if packet.joins == END {
             return self.line.take(travel, packet, self.now, &mut self.watch);
@@ -125,7 +128,7 @@ impl Net {
         self.line.join(place, packet, self.now, &mut self.watch);
     }
     /// The next packet that has left the line.
-    pub(crate) fn poll(&mut self) -> Option<(Direction, Packet, Time)> {
+    pub(crate) fn poll(&mut self) -> Option<(Direction, Parcel, Time)> {
         self.line.poll(self.now, &mut self.watch)
     }
     /// Packets on the line, whatever they are doing there.

@@ -1,4 +1,7 @@
-//! Packets as they travel over the line: small, and copied.
+//! Packets, and how they travel over the line.
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Deref;
 use fathom_link::Direction;
 use fathom_qdisc::{Ecn, End, Packet as Queueable, PureAck};
 use fathom_tcp::{Ack, Data, SackRange};
@@ -14,8 +17,7 @@ const SACK_RANGE: u16 = 8;
 
 /// A packet. `side` and `tos` hold what a queue discipline may ask for.
 ///
-/// It is plain numbers, which a [`Body`] reads: of an enum the tag and the rest are copied apart, at odd addresses, and
-/// a packet is copied a dozen times on its way.
+/// It is plain numbers, which a [`Body`] reads: of an enum the tag and the rest are copied apart, at odd addresses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     /// A sequence number or none, and times.
@@ -35,6 +37,39 @@ pub(crate) struct Packet {
     /// Routers at which it joins the line and leaves it, [`END`] for the line's end.
     pub(crate) joins: u8,
     pub(crate) leaves: u8,
+}
+
+/// A packet on its way: it is handed on a dozen times, so that it stays where it is and this is moved.
+#[derive(Clone, Debug)]
+pub(crate) struct Parcel(Box<Packet>);
+
+impl Deref for Parcel {
+    type Target = Packet;
+    fn deref(&self) -> &Packet {
+        &self.0
+    }
+}
+
+/// Parcels that have arrived, for packets to come: an allocation less for each.
+#[derive(Default)]
+pub(crate) struct Parcels(Vec<Parcel>);
+
+impl Parcels {
+    #[inline]
+    pub(crate) fn wrap(&mut self, packet: Packet) -> Parcel {
+        match self.0.pop() {
+            Some(mut parcel) => {
+                *parcel.0 = packet;
+                parcel
+            }
+            None => Parcel(Box::new(packet)),
+        }
+    }
+    /// Takes back one that has been opened.
+    #[inline]
+    pub(crate) fn give(&mut self, parcel: Parcel) {
+        self.0.push(parcel);
+    }
 }
 
 /// In place of a router's number.
@@ -57,7 +92,7 @@ impl Default for Part {
 }
 
 const TO_USER: u8 = 0x80;
-/// Every packet on the line costs this: half a cache line more would cost as much again.
+/// Every packet on the line costs this: a cache line.
 const _: () = assert!(size_of::<Packet>() <= 64);
 
 /// What it carries.
@@ -221,12 +256,12 @@ const fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl Queueable for Packet {
+impl Queueable for Parcel {
     fn len(&self) -> Bytes {
-        Bytes(u64::from(self.ip_len))
+        Bytes(u64::from(self.0.ip_len))
     }
     fn ecn(&self) -> Ecn {
-        match self.tos & 3 {
+        match self.0.tos & 3 {
             0 => Ecn::NotEct,
             1 => Ecn::Ect1,
             2 => Ecn::Ect0,
@@ -234,7 +269,7 @@ impl Queueable for Packet {
         }
     }
     fn set_ce(&mut self) {
-        self.tos |= CE;
+        self.0.tos |= CE;
     }
     fn flow_hash(&self, salt: u64) -> u64 {
         mix(salt ^ (u64::from(self.flow) + 1))
@@ -246,10 +281,10 @@ impl Queueable for Packet {
         mix(salt ^ host)
     }
     fn dscp(&self) -> u8 {
-        self.tos >> 2
+        self.0.tos >> 2
     }
     fn set_dscp(&mut self, dscp: u8) {
-        self.tos = (dscp << 2) | (self.tos & 3);
+        self.0.tos = (dscp << 2) | (self.0.tos & 3);
     }
     fn pure_ack(&self) -> Option<PureAck> {
         let ack = acknowledgement(&self.body()).filter(|ack| !ack.syn)?;

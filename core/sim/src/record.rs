@@ -1,7 +1,7 @@
 //! What becomes the run's series: samples of queues, goodput and senders.
 use crate::flow::{Ends, Flow};
 use crate::net::Net;
-use crate::packet::Packet;
+use crate::packet::Parcel;
 use crate::watch::DIRECTIONS;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -147,7 +147,7 @@ impl QueueSeries {
         }
     }
     fn sample(&mut self, net: &mut Net) {
-        let (now, line): (Time, &Line<Packet>) = (net.now, &net.line);
+        let (now, line): (Time, &Line<Parcel>) = (net.now, &net.line);
         let bottleneck = line.bottleneck(self.place);
         observe(&mut self.backlog, bottleneck.queued().bytes.get() as f64, now);
         observe_change(&mut self.drops, bottleneck.stats().dropped().packets, now);

@@ -1,5 +1,5 @@
 //! What is seen inside the line.
-use crate::packet::Packet;
+use crate::packet::{Packet, Parcel};
 use alloc::vec::Vec;
 use fathom_link::{Direction, Event, Place, Router, Verdict};
 use fathom_units::{Duration, Time};
@@ -49,12 +49,12 @@ fn count(counters: &mut [u64], packet: &Packet) {
     }
 }
 
-impl Router<Packet> for Watch {
-    fn arrive(&mut self, place: Place, packet: &mut Packet, _: Time) -> Verdict<Packet> {
+impl Router<Parcel> for Watch {
+    fn arrive(&mut self, place: Place, packet: &mut Parcel, _: Time) -> Verdict<Parcel> {
         // No line has as many routers as to reach the number that stands for its end.
         if usize::from(packet.leaves) == place.hop { Verdict::Leave } else { Verdict::Forward }
     }
-    fn event(&mut self, place: Place, event: Event<'_, Packet>, _: Time) {
+    fn event(&mut self, place: Place, event: Event<'_, Parcel>, _: Time) {
         match event {
             Event::Dequeued { sojourn, .. } => {
                 let longest = &mut self.longest[index(place)];

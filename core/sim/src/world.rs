@@ -2,13 +2,12 @@
 use crate::agenda::Wake;
 use crate::flow::{Ends, Flow, Tcp, Total};
 use crate::net::{Edge, Net};
-use crate::packet::{Body, Packet, acknowledgement, segment};
+use crate::packet::{Body, Packet, Parcel, acknowledgement, segment};
 use crate::probe::Probes;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fathom_link::Direction;
 use fathom_metric::Timings;
-use fathom_qdisc::Packet as _;
 use fathom_tcp::{
     AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
@@ -171,7 +170,7 @@ impl World {
     }
 
     /// `packet` has left the line on its way in `travel`.
-    pub(crate) fn leave_line(&mut self, travel: Direction, packet: Packet) -> Option<Notice> {
+    pub(crate) fn leave_line(&mut self, travel: Direction, packet: Parcel) -> Option<Notice> {
         self.delivered += 1;
         self.digest.add(
             self.net.now.as_nanos() ^ (u64::from(packet.flow) << 40) ^ (u64::from(packet.ip_len()) << 24),
@@ -188,21 +187,26 @@ impl World {
             None => self.arrive(packet),
         }
     }
-    /// `packet` is where it was sent to.
-    pub(crate) fn arrive(&mut self, packet: Packet) -> Option<Notice> {
+    /// `parcel` is where it was sent to.
+    pub(crate) fn arrive(&mut self, parcel: Parcel) -> Option<Notice> {
+        let notice = self.open_parcel(&parcel);
+        self.net.parcels.give(parcel);
+        notice
+    }
+    fn open_parcel(&mut self, packet: &Packet) -> Option<Notice> {
         let body = packet.body();
         match body {
             Body::Data { .. } => {
                 let data = segment(&body)?;
-                self.take_data(&packet, &data)
+                self.take_data(packet, &data)
             }
             Body::Ack { .. } => {
-                self.take_ack(&packet);
+                self.take_ack(packet);
                 None
             }
-            Body::Datagram { number, sent_at } => self.take_datagram(&packet, number, sent_at),
+            Body::Datagram { number, sent_at } => self.take_datagram(packet, number, sent_at),
             Body::Probe { .. } => {
-                if let Some(answer) = self.probes.arrived(&packet, self.net.now) {
+                if let Some(answer) = self.probes.arrived(packet, self.net.now) {
                     self.net.send(answer, Direction::Down, Edge::default());
                 }
                 None
@@ -242,7 +246,7 @@ impl World {
         }
         let delay = now - sent_at;
         flow.total.delivered_packets += 1;
-        flow.total.delivered_bytes += packet.len().get().saturating_sub(u64::from(UDP_HEADERS));
+        flow.total.delivered_bytes += u64::from(packet.ip_len().saturating_sub(UDP_HEADERS));
         flow.total.delay_ns += u128::from(delay.as_nanos());
         Some(Notice::Arrived { flow: packet.flow, number, delay })
     }
