@@ -136,6 +136,7 @@ impl<P: Packet + Clone> Hop<P> {
         let bottleneck = &self.sides[side];
         match &self.sharing {
             Sharing::Wifi(medium) => {
+                // Of 802.11 what is being sent does not depend on the time that is asked for.
                 let inside = bottleneck.queued() != Backlog::default()
                     || bottleneck.sending(Time::ZERO) != Backlog::default();
                 let sent = medium.next_event().filter(|_| inside).map(|at| at + bottleneck.delay());

@@ -43,17 +43,6 @@ impl ControlParams {
     const fn interval_ticks(&self) -> u64 {
         self.ticks(self.interval.as_nanos())
     }
-    /// What came at `arrived` has been here for the target.
-    #[inline]
-    const fn is_late(&self, arrived: Time, now: Time) -> bool {
-        let (arrived, now, target) = (arrived.as_nanos(), now.as_nanos(), self.target.as_nanos());
-        match self.variant {
-            Variant::Rfc => now - arrived >= target,
-            Variant::Linux => {
-                (now >> LINUX_TICK_SHIFT) - (arrived >> LINUX_TICK_SHIFT) >= target >> LINUX_TICK_SHIFT
-            }
-        }
-    }
     /// Sojourn of what came at `arrived`: Linux cuts both ends to ticks.
     const fn sojourn(&self, arrived: Time, now: Time) -> u64 {
         self.ticks(now.as_nanos()).saturating_sub(self.ticks(arrived.as_nanos()))
@@ -168,7 +157,8 @@ impl<P: Packet> Control<'_, P> {
     /// True if the sojourn has been above target for an interval, as of the head, which is taken out next.
     #[inline]
     fn is_above(&mut self, now: Time) -> bool {
-        let is_late = |head: &&Stored<P>| self.params.is_late(head.arrived, now);
+        let target = self.params.ticks(self.params.target.as_nanos());
+        let is_late = |head: &&Stored<P>| self.params.sojourn(head.arrived, now) >= target;
         let late = self.store.head().filter(is_late);
         let left = |head: &Stored<P>| self.store.bytes() - head.packet.len() + self.other_backlog;
         if late.is_none_or(|head| left(head) <= self.largest_packet()) {
