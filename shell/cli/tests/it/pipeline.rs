@@ -42,8 +42,13 @@ fn values(run: &Value, metric: &str, phase: &str) -> Vec<f64> {
     pairs.filter(|(i, (at, _))| (start..end).contains(at) && !lost.contains(i)).map(|(_, (_, v))| v).collect()
 }
 
-fn median(mut v: Vec<f64>) -> f64 {
+fn sorted(mut v: Vec<f64>) -> Vec<f64> {
     v.sort_by(f64::total_cmp);
+    v
+}
+
+fn median(v: Vec<f64>) -> f64 {
+    let v = sorted(v);
     v[v.len() / 2]
 }
 
@@ -55,10 +60,12 @@ fn finds_the_bloat_that_is_there() {
     let run: Value = serde_json::from_str(&ran.out).unwrap();
     // 64,000 bytes at 3 Mbit/s are 170.7 ms on top of the idle line.
     for metric in ["udp_rtt_s", "icmp_rtt_s"] {
-        let (idle, up) = (median(values(&run, metric, "idle")), values(&run, metric, "up"));
-        let max = up.iter().copied().fold(0.0, f64::max);
+        let (idle, up) = (median(values(&run, metric, "idle")), sorted(values(&run, metric, "up")));
         let expected = idle + 64_000.0 * 8.0 / 3e6;
-        assert!((max / expected - 1.0).abs() < 0.05, "{metric}: idle {idle}, max {max}, expected {expected}");
+        // A machine that stops for a while delays single probes; nine of ten are told from that.
+        let (high, max) = (up[up.len() * 9 / 10], up[up.len() - 1]);
+        assert!(max > 0.95 * expected, "{metric}: idle {idle}, max {max}, expected {expected}");
+        assert!(high < 1.05 * expected, "{metric}: idle {idle}, p90 {high}, expected {expected}");
     }
     for metric in ["tcp_connect_s", "http_foreign_s", "http_kept_s", "goodput_bits_per_second"] {
         assert!(!values(&run, metric, "up").is_empty(), "{metric}");

@@ -1,0 +1,189 @@
+//! What happens in a flow, as the capture shows it.
+//!
+//! Times are nanoseconds of the capture's clock (since 1970 in most files), which may step. Sequence numbers are unwrapped: 64 bits,
+//! that of the first SYN (or of the first byte seen, less one) is 0.
+use fathom_capture::Stamps;
+
+/// A flow by its number, in order of first packets.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId(pub u32);
+
+/// One end of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum End {
+    /// The one that opened the connection; the sender of the first packet where no SYN was seen.
+    A,
+    /// The other.
+    B,
+}
+
+impl End {
+    /// The other end.
+    pub const fn other(self) -> End {
+        match self {
+            End::A => End::B,
+            End::B => End::A,
+        }
+    }
+}
+
+/// When a packet passed the capture point, and which it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Times {
+    /// Nanoseconds of the capture's clock.
+    pub at: i64,
+    /// Number of the frame in its file, from 1, as in Wireshark.
+    pub frame: u64,
+}
+
+/// What a segment is to those before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Bytes that were not sent before.
+    New,
+    /// Bytes that passed here before, or (downstream of the loss) fill a hole and carry a newer timestamp than what came after the hole.
+    Retransmission(Cause),
+    /// Fills a hole with an older timestamp: the network changed the order.
+    Reordered,
+    /// The very same packet again, by the network.
+    Duplicate,
+    /// One byte before what is next, to hear from the other end.
+    KeepAlive,
+    /// Into a closed window, to learn when it opens.
+    WindowProbe,
+}
+
+/// Why a segment was sent again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// Duplicate ACKs or SACK told of the loss.
+    Fast,
+    /// RACK or a tail loss probe (RFC 8985).
+    Probe,
+    /// The retransmission timer.
+    Timeout,
+    /// The original had arrived: an ACK of before its arrival, D-SACK or the timestamps say so.
+    Spurious,
+    /// It cannot be told.
+    Unknown,
+}
+
+/// A segment with data, SYN or FIN.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// When and which.
+    pub times: Times,
+    /// Who sent it.
+    pub end: End,
+    /// Its first byte.
+    pub start: u64,
+    /// After its last byte; SYN and FIN count one.
+    pub stop: u64,
+    /// Bytes of its IP packet.
+    pub ip_bytes: u32,
+    /// What it is to those before it.
+    pub kind: Kind,
+    /// Its timestamps.
+    pub stamps: Option<Stamps>,
+    /// Its ECN bits.
+    pub ecn: u8,
+    /// Bytes sent, not acknowledged and not selectively acknowledged, this segment included.
+    pub outstanding_bytes: u64,
+    /// The window that the other end offers, scaled, if known.
+    pub window_bytes: Option<u64>,
+}
+
+/// A segment with ACK.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// When and which.
+    pub times: Times,
+    /// Who sent it.
+    pub end: End,
+    /// All before this has arrived.
+    pub acknowledgement: u64,
+    /// Bytes that this acknowledges first, cumulatively or selectively.
+    pub newly_bytes: u64,
+    /// Its SACK blocks.
+    pub blocks: &'a [(u64, u64)],
+    /// It repeats the one before (RFC 5681 section 2).
+    pub is_duplicate: bool,
+    /// The window it offers, scaled.
+    pub window_bytes: u64,
+    /// Its timestamps.
+    pub stamps: Option<Stamps>,
+    /// It echoes congestion (ECE).
+    pub echoes_congestion: bool,
+}
+
+/// How a round trip was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Method {
+    /// A segment, and the ACK of its last byte.
+    Sequence,
+    /// A timestamp, and its first echo.
+    Timestamps,
+    /// SYN to SYN+ACK, or SYN+ACK to ACK.
+    Handshake,
+}
+
+/// Whether it is known which transmission was answered (Karn and Partridge 1987).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Karn {
+    /// It was sent once.
+    Clean,
+    /// It was sent more than once, or the ACK waited for a repair of what is before it.
+    Ambiguous,
+}
+
+/// A round trip from the capture point to one end and back.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrip {
+    /// The answer.
+    pub times: Times,
+    /// When what was answered passed the capture point, ns.
+    pub sent_at: i64,
+    /// Which frame that was.
+    pub sent_frame: u64,
+    /// Who sent what was answered: the round trip is to the other end.
+    pub end: End,
+    /// How it was found.
+    pub method: Method,
+    /// Whether it counts.
+    pub karn: Karn,
+    /// Timestamps of the answer: its TSval is the other end's clock when it answered.
+    pub stamps: Option<Stamps>,
+}
+
+/// A segment that was sent and did not arrive, told when it is known (at the repair).
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// When and in which frame the repair passed.
+    pub repair: Times,
+    /// When and in which frame the lost original passed; `None` if it was lost before the capture point.
+    pub original: Option<Times>,
+    /// Who sent it.
+    pub end: End,
+    /// Its first byte.
+    pub start: u64,
+    /// After its last byte.
+    pub stop: u64,
+    /// How the sender learned.
+    pub cause: Cause,
+}
+
+/// Is told what happens. Each default does nothing, and costs nothing.
+pub trait Sink {
+    /// A flow's first packet: who are its ends (address and port of A, then of B).
+    fn opened(&mut self, _flow: FlowId, _ends: [(fathom_capture::Address, u16); 2], _times: Times) {}
+    /// A segment passed.
+    fn segment(&mut self, _flow: FlowId, _segment: &Segment) {}
+    /// An ACK passed.
+    fn ack(&mut self, _flow: FlowId, _ack: &Ack<'_>) {}
+    /// A round trip is complete.
+    fn round_trip(&mut self, _flow: FlowId, _round_trip: &RoundTrip) {}
+    /// A loss is known.
+    fn lost(&mut self, _flow: FlowId, _lost: &Lost) {}
+}
+
+impl Sink for () {}
