@@ -39,6 +39,8 @@ pub enum FindingKind {
     Bufferbloat,
     /// Latency stays low under load.
     LowLatency,
+    /// Nothing came through for a while.
+    Outage,
     /// How the queue filled.
     Growth,
     /// How many bytes the buffer holds.

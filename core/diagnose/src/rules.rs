@@ -7,6 +7,7 @@ mod growth;
 mod instrument;
 mod loss;
 mod management;
+mod outage;
 mod starvation;
 
 use crate::view::View;
@@ -19,6 +20,7 @@ use fathom_metric::{Direction, PhaseKind};
 pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     let rules = [
         bloat::findings,
+        outage::findings,
         buffer::findings,
         management::findings,
         growth::findings,

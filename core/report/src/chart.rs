@@ -185,7 +185,13 @@ impl Chart<'_> {
 fn tick_rows(axis: &Axis, height: usize) -> Vec<(usize, String)> {
     let bottom = height - 1;
     let row = |tick: &f64| bottom - libm::round(axis.position(*tick) * bottom as f64) as usize;
-    axis.ticks().iter().map(|t| (row(t), label(*t))).collect()
+    axis.ticks().iter().map(|t| (row(t), narrow_label(*t))).collect()
+}
+
+/// A label that the gutter has room for.
+fn narrow_label(value: f64) -> String {
+    let whole = label(value);
+    if whole.len() > GUTTER - 2 { format!("{}k", label(value / 1e3)) } else { whole }
 }
 
 #[cfg(test)]

@@ -247,6 +247,7 @@ const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
     match kind {
         FindingKind::Bufferbloat => ("bufferbloat", "bad"),
         FindingKind::LowLatency => ("low latency", "good"),
+        FindingKind::Outage => ("outage", "bad"),
         FindingKind::Growth => ("growth", ""),
         FindingKind::BufferSize => ("buffer size", ""),
         FindingKind::Management => ("management", ""),

@@ -1,5 +1,6 @@
 //! How the queue filled.
 use crate::rules::doing;
+use crate::rules::outage::outages;
 use crate::view::{Rise, View, pair};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
@@ -17,7 +18,13 @@ const FULL: f64 = 0.9;
 pub(super) const WORTH_TELLING_S: f64 = 0.030;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
-    view.rises().filter(|r| r.p90() >= WORTH_TELLING_S).filter_map(|rise| finding(view, &rise)).collect()
+    let worth_telling = |rise: &Rise<'_>| rise.p90() >= WORTH_TELLING_S && !is_an_outage(view, rise);
+    view.rises().filter(worth_telling).filter_map(|rise| finding(view, &rise)).collect()
+}
+
+/// The height is how long the line stood still, not what a queue holds.
+fn is_an_outage(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    outages(view, rise.phase).iter().any(|outage| outage.seconds >= rise.height() / 2.0)
 }
 
 fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {

@@ -93,6 +93,24 @@ fn losses_at_which_no_probe_looked_are_losses() {
 }
 
 #[test]
+fn a_line_that_stands_still_is_no_full_queue() {
+    let mut run = MANAGED.run();
+    let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;
+    let (from, to) = (up + 4.0, up + 7.0);
+    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+        for (at, value) in series.at_ns.iter().zip(&mut series.values) {
+            let sent = *at as f64 / 1e9;
+            // What waited is sent in order when the line moves again.
+            *value += if (from..to).contains(&sent) { to - sent + 0.02 * (sent - from) } else { 0.0 };
+        }
+    }
+    let d = diagnose(&run);
+    within(evidence(finding(&d, FindingKind::Outage, None), "longest outage"), 2.9, 3.2);
+    assert!(!has(&d, FindingKind::Growth), "{:#?}", d.findings);
+    assert!(!has(&of(&BLOATED), FindingKind::Outage) && !has(&of(&MANAGED), FindingKind::Outage));
+}
+
+#[test]
 fn the_truth_of_the_lab_is_not_looked_at() {
     let mut run = MANAGED.run();
     let before = diagnose(&run);
