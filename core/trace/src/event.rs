@@ -176,6 +176,8 @@ pub struct Lost {
 pub trait Sink {
     /// A flow's first packet: who are its ends (address and port of A, then of B).
     fn opened(&mut self, _flow: FlowId, _ends: [(fathom_capture::Address, u16); 2], _times: Times) {}
+    /// A packet of a flow, before what it means: for what needs its headers whole.
+    fn packet(&mut self, _flow: FlowId, _end: End, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
     /// A segment passed.
     fn segment(&mut self, _flow: FlowId, _segment: &Segment) {}
     /// An ACK passed.
