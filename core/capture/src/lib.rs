@@ -8,7 +8,21 @@
 extern crate alloc;
 
 mod address;
+mod dissect;
+mod error;
+mod format;
+mod frame;
+mod link_type;
+mod order;
 mod packet;
+mod pcap;
+mod pcapng;
+mod pcapng_clock;
 
 pub use address::Address;
+pub use dissect::{NotIp, dissect};
+pub use error::{CaptureError, CutRecord};
+pub use format::{MAX_STORED_BYTES, Reader};
+pub use frame::{Frame, Statistics, Step};
+pub use link_type::LinkType;
 pub use packet::{IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};

@@ -1,11 +1,20 @@
-//! Options of a TCP header. Source: RFC 9293 section 3.2, RFC 2018 section 3 and RFC 7323 section 3.2.
+//! Options of a TCP header. Source: RFC 9293 section 3.2, RFC 2018, RFC 7323; each further one has its own.
 
 /// Types of options. Source: IANA TCP option kinds.
 mod kind {
     pub(super) const END: u8 = 0;
     pub(super) const NO_OPERATION: u8 = 1;
+    pub(super) const SEGMENT_SIZE: u8 = 2;
+    pub(super) const WINDOW_SCALE: u8 = 3;
+    pub(super) const SACK_PERMITTED: u8 = 4;
     pub(super) const SACK: u8 = 5;
     pub(super) const TIMESTAMPS: u8 = 8;
+    pub(super) const USER_TIMEOUT: u8 = 28;
+    pub(super) const MULTIPATH: u8 = 30;
+    pub(super) const FAST_OPEN: u8 = 34;
+    pub(super) const ACCURATE_ECN_0: u8 = 172;
+    pub(super) const ACCURATE_ECN_1: u8 = 174;
+    pub(super) const EXPERIMENT: u8 = 254;
 }
 
 /// Blocks that fit into the 40 bytes which options may have.
@@ -23,6 +32,27 @@ pub enum TcpOption {
     },
     /// Blocks that arrived out of order: first byte and the one after the last. Empty where there are fewer.
     Sack([(u32, u32); MAX_BLOCKS]),
+    /// Largest segment that the sender takes (RFC 9293 section 3.7.1), bytes. In a SYN.
+    SegmentSize(u16),
+    /// Bits by which the sender's windows are to be shifted (RFC 7323 section 2). In a SYN.
+    WindowScale(u8),
+    /// The sender takes SACK (RFC 2018 section 2). In a SYN.
+    SackPermitted,
+    /// Fast Open (RFC 7413 section 4.1.1): bytes of the cookie, 0 where one is asked for. In a SYN.
+    FastOpen(u8),
+    /// AccECN counters (RFC 9768 section 3.2.3), 24 bits each, as far as they are there.
+    AccurateEcn {
+        /// Payload bytes that came with ECT(0).
+        ect_0_bytes: Option<u32>,
+        /// Payload bytes that came with CE.
+        ce_bytes: Option<u32>,
+        /// Payload bytes that came with ECT(1).
+        ect_1_bytes: Option<u32>,
+    },
+    /// Multipath TCP (RFC 8684 section 3), of this subtype: 0 is MP_CAPABLE, 1 is MP_JOIN, 2 is DSS.
+    Multipath(u8),
+    /// How long the sender keeps unacknowledged data (RFC 5482 section 3), seconds.
+    UserTimeout(u32),
     /// One of this type, which is not taken apart, or one of those above that is malformed.
     Other(u8),
 }
@@ -34,7 +64,8 @@ pub struct TcpOptions<'a> {
 }
 
 impl<'a> TcpOptions<'a> {
-    pub(crate) const fn new(rest: &'a [u8]) -> Self {
+    /// Of the bytes after the fixed header, which may be fewer than it says: what is cut ends them.
+    pub const fn new(rest: &'a [u8]) -> Self {
         TcpOptions { rest }
     }
 }
@@ -61,17 +92,59 @@ impl Iterator for TcpOptions<'_> {
 }
 
 fn read(kind: u8, body: &[u8]) -> TcpOption {
-    match (kind, body.len()) {
-        (kind::TIMESTAMPS, 8) => TcpOption::Timestamps { value: u32_at(body, 0), echo: u32_at(body, 4) },
-        (kind::SACK, length) if length % 8 == 0 && length > 0 && length <= 8 * MAX_BLOCKS => {
-            let mut blocks = [(0, 0); MAX_BLOCKS];
-            for (block, bytes) in blocks.iter_mut().zip(body.chunks_exact(8)) {
-                *block = (u32_at(bytes, 0), u32_at(bytes, 4));
-            }
-            TcpOption::Sack(blocks)
+    match (kind, body) {
+        (kind::TIMESTAMPS, &[v0, v1, v2, v3, e0, e1, e2, e3]) => TcpOption::Timestamps {
+            value: u32::from_be_bytes([v0, v1, v2, v3]),
+            echo: u32::from_be_bytes([e0, e1, e2, e3]),
+        },
+        (kind::SACK, _) => sack(body).map_or(TcpOption::Other(kind), TcpOption::Sack),
+        (kind::SEGMENT_SIZE, &[high, low]) => TcpOption::SegmentSize(u16::from_be_bytes([high, low])),
+        (kind::WINDOW_SCALE, &[shift]) => TcpOption::WindowScale(shift),
+        (kind::SACK_PERMITTED, []) => TcpOption::SackPermitted,
+        (kind::MULTIPATH, [first, ..]) => TcpOption::Multipath(first >> 4),
+        (kind::USER_TIMEOUT, &[high, low]) => {
+            TcpOption::UserTimeout(user_timeout(u16::from_be_bytes([high, low])))
         }
+        (kind::FAST_OPEN, cookie) | (kind::EXPERIMENT, [0xf9, 0x89, cookie @ ..]) => {
+            TcpOption::FastOpen(cookie.len() as u8)
+        }
+        (kind::ACCURATE_ECN_0, _) => accurate_ecn(body, false).unwrap_or(TcpOption::Other(kind)),
+        (kind::ACCURATE_ECN_1, _) => accurate_ecn(body, true).unwrap_or(TcpOption::Other(kind)),
         _ => TcpOption::Other(kind),
     }
+}
+
+/// Blocks; `None` if there is none, a part of one, or more than fit.
+fn sack(body: &[u8]) -> Option<[(u32, u32); MAX_BLOCKS]> {
+    if body.is_empty() || !body.len().is_multiple_of(8) || body.len() > 8 * MAX_BLOCKS {
+        return None;
+    }
+    let mut blocks = [(0, 0); MAX_BLOCKS];
+    for (block, bytes) in blocks.iter_mut().zip(body.chunks_exact(8)) {
+        *block = (u32_at(bytes, 0), u32_at(bytes, 4));
+    }
+    Some(blocks)
+}
+
+/// A bit that says minutes, then as many of them, or of seconds.
+const fn user_timeout(field: u16) -> u32 {
+    const MINUTES: u16 = 0x8000;
+    let count = (field & !MINUTES) as u32;
+    if field & MINUTES == 0 { count } else { count * 60 }
+}
+
+/// Up to three counters; the second is that of CE, and the option's type says which of the others comes first.
+fn accurate_ecn(body: &[u8], ect_1_first: bool) -> Option<TcpOption> {
+    if !body.len().is_multiple_of(3) || body.len() > 9 {
+        return None;
+    }
+    let counter = |index: usize| match body.get(3 * index..3 * index + 3) {
+        Some(&[a, b, c]) => Some(u32::from_be_bytes([0, a, b, c])),
+        _ => None,
+    };
+    let (first, ce_bytes, last) = (counter(0), counter(1), counter(2));
+    let (ect_0_bytes, ect_1_bytes) = if ect_1_first { (last, first) } else { (first, last) };
+    Some(TcpOption::AccurateEcn { ect_0_bytes, ce_bytes, ect_1_bytes })
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

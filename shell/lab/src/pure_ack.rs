@@ -30,7 +30,7 @@ pub(crate) fn pure_ack(bytes: &[u8], connection: u64) -> Option<PureAck> {
         match option {
             TcpOption::Timestamps { value, .. } => ack.timestamp = Some(value),
             TcpOption::Sack(blocks) => ack.sack = blocks,
-            TcpOption::Other(_) => ack.other_options = true,
+            _ => ack.other_options = true,
         }
     }
     Some(ack)

@@ -75,7 +75,10 @@ fn tcp_options_are_taken_apart() {
             vec![timestamps(7), sack(&[(256, 512), (u32::MAX, 1)])],
         ),
         // SYN: segment size, SACK permitted, window scale.
-        (&[2, 4, 5, 180, 4, 2, 1, 3, 3, 7, 0, 0], vec![2, 4, 3].into_iter().map(TcpOption::Other).collect()),
+        (
+            &[2, 4, 5, 180, 4, 2, 1, 3, 3, 7, 0, 0],
+            vec![TcpOption::SegmentSize(1460), TcpOption::SackPermitted, TcpOption::WindowScale(7)],
+        ),
         // The end is the end.
         (&[1, 0, 8, 10], vec![]),
         // Lengths that cannot be: past the end, none, and less than type and length.

@@ -1,0 +1,166 @@
+//! IPv4 and IPv6. Source: RFC 791 section 3.1, RFC 8200 sections 3 and 4, RFC 2675 (jumbograms).
+use super::layer::Layer;
+use super::{Depth, NotIp, transport};
+use crate::{Address, Packet, Transport};
+
+/// Headers that may stand between IPv6's and the transport's. Source: IANA IPv6 extension header types.
+mod extension {
+    pub(super) const HOP_BY_HOP: u8 = 0;
+    pub(super) const ROUTING: u8 = 43;
+    pub(super) const FRAGMENT: u8 = 44;
+    pub(super) const AUTHENTICATION: u8 = 51;
+    pub(super) const NO_NEXT_HEADER: u8 = 59;
+    pub(super) const DESTINATION_OPTIONS: u8 = 60;
+    pub(super) const MOBILITY: u8 = 135;
+    pub(super) const HOST_IDENTITY: u8 = 139;
+    pub(super) const SHIM6: u8 = 140;
+}
+
+/// Extension headers looked through: more than any sender has.
+const MAX_EXTENSIONS: usize = 16;
+const V4_HEADER: usize = 20;
+const V6_HEADER: usize = 40;
+/// The 13 bits of a fragment's offset, IPv4's.
+const OFFSET_MASK: u16 = 0x1fff;
+
+/// Either version, by the first four bits.
+pub(super) fn either(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
+    match layer.byte(0)? >> 4 {
+        4 => v4(layer, depth),
+        6 => v6(layer, depth),
+        _ => Err(NotIp::Malformed),
+    }
+}
+
+#[inline]
+pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
+    let Some(head) = layer.stored.first_chunk::<V4_HEADER>() else { return Err(NotIp::Cut) };
+    let header = u32::from(head[0] & 0x0f) * 4;
+    let ip_bytes = match u16::from_be_bytes([head[2], head[3]]) {
+        // A super-packet that was captured before it was split: 64 kB and more (BIG TCP).
+        0 => layer.sent,
+        length => u32::from(length),
+    };
+    if head[0] >> 4 != 4 || header < V4_HEADER as u32 || ip_bytes < header {
+        return Err(NotIp::Malformed);
+    }
+    let body = layer.body(header, ip_bytes);
+    let is_later_fragment = u16::from_be_bytes([head[6], head[7]]) & OFFSET_MASK != 0;
+    let mut packet = Packet {
+        source: Address::v4([head[12], head[13], head[14], head[15]]),
+        destination: Address::v4([head[16], head[17], head[18], head[19]]),
+        hop_limit: head[8],
+        dscp: head[1] >> 2,
+        ecn: head[1] & 3,
+        identification: Some(u16::from_be_bytes([head[4], head[5]])),
+        ip_bytes,
+        wire_bytes: layer.sent,
+        transport: Transport::LaterFragment { protocol: head[9] },
+    };
+    if is_later_fragment {
+        return Ok(packet);
+    }
+    if head[9] == extension::AUTHENTICATION {
+        let (protocol, rest) = authenticated(body).unwrap_or((extension::AUTHENTICATION, body));
+        return transport::fill(packet, protocol, rest, depth);
+    }
+    if let Some(tcp) = transport::tcp_of(head[9], body) {
+        packet.transport = tcp;
+        return Ok(packet);
+    }
+    transport::fill(packet, head[9], body, depth)
+}
+
+/// What an authentication header (RFC 4302) is followed by; `None` if it is cut.
+fn authenticated(body: Layer<'_>) -> Option<(u8, Layer<'_>)> {
+    let length = (usize::from(body.byte(1).ok()?) + 2) * 4;
+    Some((body.byte(0).ok()?, body.skip(length).ok()?))
+}
+
+#[inline]
+pub(super) fn v6(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
+    let Some(head) = layer.stored.first_chunk::<V6_HEADER>() else { return Err(NotIp::Cut) };
+    if head[0] >> 4 != 6 {
+        return Err(NotIp::Malformed);
+    }
+    let ip_bytes = match u16::from_be_bytes([head[4], head[5]]) {
+        0 if head[6] != extension::NO_NEXT_HEADER => long_v6(layer, head[6]),
+        length => u32::from(length) + V6_HEADER as u32,
+    };
+    let body = layer.body(V6_HEADER as u32, ip_bytes);
+    let (mut source, mut destination) = ([0; 16], [0; 16]);
+    source.copy_from_slice(&head[8..24]);
+    destination.copy_from_slice(&head[24..40]);
+    let mut packet = Packet {
+        source: Address::v6(source),
+        destination: Address::v6(destination),
+        hop_limit: head[7],
+        dscp: (head[0] & 0x0f) << 2 | head[1] >> 6,
+        ecn: head[1] >> 4 & 3,
+        identification: None,
+        ip_bytes,
+        wire_bytes: layer.sent,
+        transport: Transport::Other { protocol: head[6] },
+    };
+    if let Some(tcp) = transport::tcp_of(head[6], body) {
+        packet.transport = tcp;
+        return Ok(packet);
+    }
+    extended(packet, head[6], body, depth)
+}
+
+/// Bytes of a packet whose header says 0: what the jumbo option says, else what was sent (BIG TCP without the option).
+#[cold]
+fn long_v6(layer: Layer<'_>, next: u8) -> u32 {
+    const JUMBO_AT_ONCE: [u8; 2] = [0xc2, 4];
+    let option = layer.stored.get(V6_HEADER + 2..V6_HEADER + 8).and_then(|b| b.split_first_chunk::<2>());
+    match option {
+        Some((kind, length)) if next == extension::HOP_BY_HOP && *kind == JUMBO_AT_ONCE => {
+            let length = length.first_chunk::<4>().map_or(0, |b| u32::from_be_bytes(*b));
+            length.saturating_add(V6_HEADER as u32)
+        }
+        _ => layer.sent.max(V6_HEADER as u32),
+    }
+}
+
+/// Looks through extension headers. One that is cut ends it: what comes after is not known.
+#[inline(never)]
+fn extended<'a>(
+    mut packet: Packet<'a>,
+    first: u8,
+    body: Layer<'a>,
+    depth: Depth,
+) -> Result<Packet<'a>, NotIp> {
+    let (mut protocol, mut rest) = (first, body);
+    for _ in 0..MAX_EXTENSIONS {
+        let Some(length) = extension_bytes(protocol, rest) else { break };
+        let fragment = (protocol == extension::FRAGMENT).then(|| rest.u16(2).unwrap_or(0) & 0xfff8);
+        let (Ok(next), Ok(after)) = (rest.byte(0), rest.skip(length)) else {
+            packet.transport = Transport::Other { protocol };
+            return Ok(packet);
+        };
+        if fragment.is_some_and(|offset| offset != 0) {
+            packet.transport = Transport::LaterFragment { protocol: next };
+            return Ok(packet);
+        }
+        (protocol, rest) = (next, after);
+    }
+    transport::fill(packet, protocol, rest, depth)
+}
+
+/// Bytes of the extension header at the start of `rest`; `None` if it is none, or cut before its length.
+fn extension_bytes(kind: u8, rest: Layer<'_>) -> Option<usize> {
+    let length = || rest.byte(1).ok().map(usize::from);
+    match kind {
+        extension::HOP_BY_HOP
+        | extension::ROUTING
+        | extension::DESTINATION_OPTIONS
+        | extension::MOBILITY
+        | extension::HOST_IDENTITY
+        | extension::SHIM6 => Some((length()? + 1) * 8),
+        // In units of four bytes, less two (RFC 4302 section 2.2).
+        extension::AUTHENTICATION => Some((length()? + 2) * 4),
+        extension::FRAGMENT => Some(8),
+        _ => None,
+    }
+}

@@ -1,0 +1,192 @@
+//! Frames out of a file or a stream, one after the other.
+use crate::{TapError, Trouble, source};
+use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Bytes read at once: so many that the call costs little, so few that they stay in the processor's cache.
+const BUFFER_BYTES: usize = 256 << 10;
+/// Interfaces whose statistics are kept.
+const MAX_STATISTICS: usize = 1024;
+/// A pcap file's header.
+const LEAST_BYTES: usize = 24;
+
+/// Something opened, which gives its frames.
+pub struct Tap {
+    name: String,
+    source: Box<dyn Read>,
+    reader: Reader,
+    buffer: Vec<u8>,
+    /// What of the buffer is read and not used.
+    start: usize,
+    end: usize,
+    frames: u64,
+    statistics: Vec<Statistics>,
+}
+
+/// How reading ended, and what the file said beside the frames.
+#[derive(Debug)]
+pub struct Ending {
+    /// Frames that were read.
+    pub frames: u64,
+    /// Bytes of the capture, unpacked.
+    pub bytes: u64,
+    /// The last counts of each interface.
+    pub statistics: Vec<Statistics>,
+    /// Nanoseconds of the coarsest clock; 0 if there is none.
+    pub resolution_ns: u64,
+    /// Frames to which the file gave no time.
+    pub untimed: u64,
+    /// Why it ended early, if it did.
+    pub trouble: Option<Trouble>,
+}
+
+impl Tap {
+    /// Opens a capture file of any format and packing; `-` is standard input.
+    ///
+    /// # Errors
+    /// What is in the way; a file that is no capture is told by [`Tap::for_each`].
+    pub fn open(path: &Path) -> Result<Tap, TapError> {
+        let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
+        Ok(Tap::over(name, source::open(path)?))
+    }
+    /// Of anything that gives bytes, packed or not. `name` is for messages.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn of(name: &str, source: impl Read + 'static) -> Result<Tap, TapError> {
+        Ok(Tap::over(name.to_owned(), source::unpacked(name, Box::new(source))?))
+    }
+    fn over(name: String, source: Box<dyn Read>) -> Tap {
+        Tap {
+            name,
+            source,
+            reader: Reader::new(),
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            frames: 0,
+            statistics: Vec::new(),
+        }
+    }
+    /// Hands each frame with its number (from 1, as in Wireshark) to `visit`, until that breaks or there are no more.
+    ///
+    /// # Errors
+    /// If it is no capture. What goes wrong later is told in [`Ending::trouble`], as what came before it counts.
+    pub fn for_each(
+        &mut self,
+        mut visit: impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
+    ) -> Result<Ending, TapError> {
+        loop {
+            let need = match self.buffered(&mut visit) {
+                Ok(ControlFlow::Continue(need)) => need,
+                Ok(ControlFlow::Break(())) => return Ok(self.ending(None)),
+                Err(error) => return self.failed(error),
+            };
+            match self.fill(need) {
+                Ok(0) => return self.ended(),
+                Ok(_) => {}
+                Err(error) => return self.unreadable(error),
+            }
+        }
+    }
+    /// Goes through what is buffered; returns how many bytes there must be for more.
+    fn buffered(
+        &mut self,
+        visit: &mut impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<(), usize>, CaptureError> {
+        let mut rest = self.buffer.get(self.start..self.end).unwrap_or_default();
+        let flow = loop {
+            let (used, step) = self.reader.step(rest)?;
+            rest = rest.get(used..).unwrap_or_default();
+            self.start += used;
+            match step {
+                Step::Frame(frame) => {
+                    self.frames += 1;
+                    if visit(self.frames, &frame).is_break() {
+                        break ControlFlow::Break(());
+                    }
+                }
+                Step::Statistics(counts) => keep(&mut self.statistics, counts),
+                Step::Other => {}
+                Step::NeedMore(need) => break ControlFlow::Continue(need),
+            }
+        };
+        Ok(flow)
+    }
+    /// Reads what there is, at least a byte; 0 at the end. Makes room for `need` bytes first.
+    fn fill(&mut self, need: usize) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if need > self.buffer.len() {
+            self.buffer.resize(need.next_power_of_two(), 0);
+        }
+        loop {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    self.end += read;
+                    return Ok(read);
+                }
+            }
+        }
+    }
+    fn left(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+    fn ending(&mut self, trouble: Option<Trouble>) -> Ending {
+        Ending {
+            frames: self.frames,
+            bytes: self.reader.offset(),
+            statistics: std::mem::take(&mut self.statistics),
+            resolution_ns: self.reader.resolution_ns(),
+            untimed: self.reader.untimed(),
+            trouble,
+        }
+    }
+    fn ended(&mut self) -> Result<Ending, TapError> {
+        if self.reader.offset() == 0 {
+            return Err(match self.left().len() {
+                0 => TapError::Empty(self.name.clone()),
+                bytes if bytes < LEAST_BYTES => TapError::Short { name: self.name.clone(), bytes },
+                _ => self.foreign(),
+            });
+        }
+        let cut = self.reader.finish(self.left());
+        Ok(self.ending(cut.map(Trouble::Cut)))
+    }
+    fn failed(&mut self, error: CaptureError) -> Result<Ending, TapError> {
+        if let CaptureError::NotACapture { .. } = error {
+            Err(self.foreign())
+        } else {
+            Ok(self.ending(Some(Trouble::Damaged(error))))
+        }
+    }
+    fn unreadable(&mut self, source: io::Error) -> Result<Ending, TapError> {
+        if self.reader.offset() == 0 {
+            return Err(TapError::Io { name: self.name.clone(), action: "read it", source });
+        }
+        Ok(self.ending(Some(Trouble::Read(source))))
+    }
+    /// What it is, if it does not begin as a capture does.
+    fn foreign(&self) -> TapError {
+        let (left, name) = (self.left(), self.name.clone());
+        let begins = left.first_chunk().copied().unwrap_or_default();
+        let start = left.get(..left.len().min(512)).unwrap_or_default();
+        if start.iter().all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~' | 0x80..)) {
+            return TapError::Text(name);
+        }
+        TapError::NotACapture { name, source: CaptureError::NotACapture { begins } }
+    }
+}
+
+/// Keeps the last counts of each interface, and of a hostile file the first so many interfaces.
+fn keep(all: &mut Vec<Statistics>, counts: Statistics) {
+    if let Some(old) = all.iter_mut().find(|old| old.interface == counts.interface) {
+        *old = counts;
+    } else if all.len() < MAX_STATISTICS {
+        all.push(counts);
+    }
+}
