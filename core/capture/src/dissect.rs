@@ -1,4 +1,5 @@
 //! From a frame to the IP packet in it: the innermost, where there are tunnels.
+mod fast;
 mod ip;
 mod layer;
 mod link;
@@ -52,14 +53,22 @@ const MAX_WRAPPINGS: u8 = 16;
 /// Why there is none.
 #[inline]
 pub fn dissect(link: LinkType, original_len: u32, bytes: &[u8]) -> Result<Packet<'_>, NotIp> {
-    let frame = Layer { stored: bytes, sent: original_len.max(bytes.len() as u32) };
-    let mut packet = if link == LinkType::ETHERNET {
-        link::ethernet(frame, Depth::NONE)?
-    } else {
-        link::other(link, frame)?
-    };
-    packet.wire_bytes = frame.sent;
-    Ok(packet)
+    let sent = original_len.max(bytes.len() as u32);
+    if link == LinkType::ETHERNET {
+        if let Some(packet) = fast::v4(sent, bytes) {
+            return Ok(packet);
+        }
+        if let Some(packet) = fast::v6(sent, bytes) {
+            return Ok(packet);
+        }
+    }
+    any(link, Layer { stored: bytes, sent })
+}
+
+#[inline(never)]
+fn any(link: LinkType, frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
+    let packet = link::any(link, frame)?;
+    Ok(Packet { wire_bytes: frame.sent, ..packet })
 }
 
 /// How many wrappings are off.

@@ -32,7 +32,6 @@ pub(super) fn either(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp
     }
 }
 
-#[inline]
 pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let Some(head) = layer.stored.first_chunk::<V4_HEADER>() else { return Err(NotIp::Cut) };
     let header = u32::from(head[0] & 0x0f) * 4;
@@ -46,7 +45,7 @@ pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     }
     let body = layer.body(header, ip_bytes);
     let is_later_fragment = u16::from_be_bytes([head[6], head[7]]) & OFFSET_MASK != 0;
-    let mut packet = Packet {
+    let packet = Packet {
         source: Address::v4([head[12], head[13], head[14], head[15]]),
         destination: Address::v4([head[16], head[17], head[18], head[19]]),
         hop_limit: head[8],
@@ -64,10 +63,6 @@ pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
         let (protocol, rest) = authenticated(body).unwrap_or((extension::AUTHENTICATION, body));
         return transport::fill(packet, protocol, rest, depth);
     }
-    if let Some(tcp) = transport::tcp_of(head[9], body) {
-        packet.transport = tcp;
-        return Ok(packet);
-    }
     transport::fill(packet, head[9], body, depth)
 }
 
@@ -77,7 +72,6 @@ fn authenticated(body: Layer<'_>) -> Option<(u8, Layer<'_>)> {
     Some((body.byte(0).ok()?, body.skip(length).ok()?))
 }
 
-#[inline]
 pub(super) fn v6(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let Some(head) = layer.stored.first_chunk::<V6_HEADER>() else { return Err(NotIp::Cut) };
     if head[0] >> 4 != 6 {
@@ -91,7 +85,7 @@ pub(super) fn v6(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let (mut source, mut destination) = ([0; 16], [0; 16]);
     source.copy_from_slice(&head[8..24]);
     destination.copy_from_slice(&head[24..40]);
-    let mut packet = Packet {
+    let packet = Packet {
         source: Address::v6(source),
         destination: Address::v6(destination),
         hop_limit: head[7],
@@ -102,15 +96,10 @@ pub(super) fn v6(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
         wire_bytes: layer.sent,
         transport: Transport::Other { protocol: head[6] },
     };
-    if let Some(tcp) = transport::tcp_of(head[6], body) {
-        packet.transport = tcp;
-        return Ok(packet);
-    }
     extended(packet, head[6], body, depth)
 }
 
 /// Bytes of a packet whose header says 0: what the jumbo option says, else what was sent (BIG TCP without the option).
-#[cold]
 fn long_v6(layer: Layer<'_>, next: u8) -> u32 {
     const JUMBO_AT_ONCE: [u8; 2] = [0xc2, 4];
     let option = layer.stored.get(V6_HEADER + 2..V6_HEADER + 8).and_then(|b| b.split_first_chunk::<2>());
@@ -124,7 +113,6 @@ fn long_v6(layer: Layer<'_>, next: u8) -> u32 {
 }
 
 /// Looks through extension headers. One that is cut ends it: what comes after is not known.
-#[inline(never)]
 fn extended<'a>(
     mut packet: Packet<'a>,
     first: u8,

@@ -13,7 +13,6 @@ pub(super) struct Layer<'a> {
 
 impl<'a> Layer<'a> {
     /// What comes after `bytes` more.
-    #[inline]
     pub(super) fn skip(self, bytes: usize) -> Result<Layer<'a>, NotIp> {
         let stored = self.stored.get(bytes..).ok_or(NotIp::Cut)?;
         // No more are stored than were sent, so that there are as many to skip.
@@ -21,19 +20,16 @@ impl<'a> Layer<'a> {
     }
     /// The header is `header` bytes of the `sent` bytes that are this packet; what follows these is padding.
     /// Where less than the header is stored nothing of the rest is.
-    #[inline]
     pub(super) fn body(self, header: u32, sent: u32) -> Layer<'a> {
         let end = self.stored.len().min(sent as usize);
         let stored = self.stored.get(header as usize..end).unwrap_or_default();
         Layer { stored, sent: sent.saturating_sub(header).max(stored.len() as u32) }
     }
     /// The two bytes at `at`, in network order.
-    #[inline]
     pub(super) fn u16(self, at: usize) -> Result<u16, NotIp> {
         take(self.stored, at).map(u16::from_be_bytes).ok_or(NotIp::Cut)
     }
     /// The byte at `at`.
-    #[inline]
     pub(super) fn byte(self, at: usize) -> Result<u8, NotIp> {
         self.stored.get(at).copied().ok_or(NotIp::Cut)
     }

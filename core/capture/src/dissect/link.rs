@@ -34,13 +34,11 @@ const BOTTOM_OF_STACK: u8 = 0x01;
 const MAX_LABELS: usize = 16;
 
 /// Ethernet, from the destination's address on.
-#[inline]
 pub(super) fn ethernet(frame: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let kind = frame.u16(12)?;
     by_ethertype(kind, frame.skip(14)?, depth)
 }
 
-#[inline]
 pub(super) fn by_ethertype(kind: u16, layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     match kind {
         ethertype::IPV4 => ip::v4(layer, depth),
@@ -49,7 +47,6 @@ pub(super) fn by_ethertype(kind: u16, layer: Layer<'_>, depth: Depth) -> Result<
     }
 }
 
-#[inline(never)]
 fn tagged(kind: u16, layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     match kind {
         ethertype::VLAN | ethertype::SERVICE_VLAN => vlan(layer, depth),
@@ -147,10 +144,10 @@ fn loopback(layer: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     Err(NotIp::Protocol(u16::from(number)))
 }
 
-/// All but Ethernet.
-#[inline(never)]
-pub(super) fn other(link: LinkType, frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
+/// By the type that the file gives.
+pub(super) fn any(link: LinkType, frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     match link {
+        LinkType::ETHERNET => ethernet(frame, Depth::NONE),
         LinkType::RAW | LinkType::RAW_BSD | LinkType::RAW_OPENBSD | LinkType::IPV4 | LinkType::IPV6 => {
             ip::either(frame, Depth::NONE)
         }

@@ -10,7 +10,6 @@ const TCP_HEADER: u32 = 20;
 const UDP_HEADER: u32 = 8;
 
 /// Sets what `packet` carries; the packet within, if it is a tunnel's.
-#[inline(never)]
 pub(super) fn fill<'a>(
     mut packet: Packet<'a>,
     number: u8,
@@ -31,13 +30,6 @@ pub(super) fn fill<'a>(
     Ok(packet)
 }
 
-/// TCP, if it is that and enough of it is there: the way of nearly all packets.
-#[inline]
-pub(super) fn tcp_of(number: u8, body: Layer<'_>) -> Option<Transport<'_>> {
-    if number == protocol::TCP { tcp(body) } else { None }
-}
-
-#[inline]
 fn tcp(body: Layer<'_>) -> Option<Transport<'_>> {
     let head = body.stored.first_chunk::<TCP_LEAST>()?;
     let header = u32::from(head[12] >> 4) * 4;
@@ -62,7 +54,6 @@ fn tcp(body: Layer<'_>) -> Option<Transport<'_>> {
 }
 
 /// Timestamps stand first, after two bytes of padding (RFC 7323 appendix A), in all segments of nearly all systems.
-#[inline]
 fn stamps(options: &[u8]) -> Option<Stamps> {
     if let Some([1, 1, 8, 10, v0, v1, v2, v3, e0, e1, e2, e3]) = options.first_chunk::<12>() {
         return Some(Stamps {
@@ -73,7 +64,6 @@ fn stamps(options: &[u8]) -> Option<Stamps> {
     if options.is_empty() { None } else { stamps_anywhere(options) }
 }
 
-#[inline(never)]
 fn stamps_anywhere(options: &[u8]) -> Option<Stamps> {
     TcpOptions::new(options).find_map(|option| match option {
         TcpOption::Timestamps { value, echo } => Some(Stamps { value, echo }),
