@@ -190,7 +190,7 @@ pub(crate) struct ServeArgs {
 #[derive(Args, Debug)]
 pub(crate) struct LabArgs {
     /// Run the scenario's own load and works (a built-in name or a file), measure, and show the result as `fathom test` does
-    #[arg(value_name = "SCENARIO", conflicts_with_all = ["line", "far", "program"])]
+    #[arg(value_name = "SCENARIO", conflicts_with_all = ["line", "far", "capture", "program"])]
     pub(crate) scenario: Option<String>,
     /// Emulated line for COMMAND: a built-in name or a scenario file
     #[arg(long, default_value = "dsl", value_name = "NAME|FILE")]
@@ -208,6 +208,8 @@ pub(crate) struct LabArgs {
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
     #[command(flatten)]
+    pub(crate) capture: CaptureArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// List the built-in lines
     #[arg(long)]
@@ -215,6 +217,20 @@ pub(crate) struct LabArgs {
     /// Program to run at the user's end, with its arguments; a shell when left out
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) program: Vec<String>,
+}
+
+/// Capture files of the line.
+#[derive(Args, Debug)]
+pub(crate) struct CaptureArgs {
+    /// Write captures of both ends and of every link's ends to DIR, and the truth about their queues as truth.json
+    #[arg(long, value_name = "DIR")]
+    pub(crate) capture: Option<PathBuf>,
+    /// Bytes kept of each captured packet, from its IP header on
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(60..=65_535), value_name = "BYTES", requires = "capture")]
+    pub(crate) snaplen: u32,
+    /// Capture super-packets at the ends, as on a network card that segments and joins (TSO, GRO)
+    #[arg(long, requires = "capture")]
+    pub(crate) super_packets: bool,
 }
 
 const SIM_EXAMPLES: &str = "\

@@ -1,5 +1,6 @@
 //! The one program `fathom`: flags in, calls out. The only crate that prints.
 mod args;
+mod captured;
 mod command;
 mod failure;
 mod line;

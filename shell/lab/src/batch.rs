@@ -1,4 +1,5 @@
 //! Packets that leave the line together, joined where the receiving kernel can take them as one.
+use crate::capture::Seen;
 use crate::slice::{Buffer, Slice};
 use fathom_os::clock::Clock;
 use fathom_os::tun::Tun;
@@ -59,12 +60,22 @@ impl Batch {
         self.runs.clear();
         self.due.drain(..).count() as u64
     }
-    /// Hands everything to the kernel behind `tun`, counts how late each packet is, and returns how many were refused.
-    pub(crate) fn write(&mut self, tun: &Tun, clock: Clock, lateness: &mut DelayHistogram) -> u64 {
+    /// Hands everything to the kernel behind `tun` and tells `watch` when, counts how late each packet is, and returns how
+    /// many were refused.
+    pub(crate) fn write(
+        &mut self,
+        tun: &Tun,
+        clock: Clock,
+        lateness: &mut DelayHistogram,
+        mut watch: impl FnMut(&Seen<'_>, Time),
+    ) -> u64 {
         let mut refused = 0;
         let mut handed_over = Vec::with_capacity(self.runs.len());
         for run in self.runs.drain(..) {
-            handed_over.push(clock.now());
+            let now = clock.now();
+            handed_over.push(now);
+            let Joined { buffer, segments, change, .. } = &run;
+            watch(&Seen { buffer, segments: segments.clone(), change: *change }, now);
             if write_run(tun, &run).is_err() {
                 refused += run.segments.len() as u64;
             }

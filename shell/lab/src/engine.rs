@@ -1,6 +1,7 @@
 //! The thread that is the line.
 use crate::address;
 use crate::batch::Batch;
+use crate::capture::{Seen, Tap};
 use crate::network::system;
 use crate::router::Routers;
 use crate::slice::{BLOCK_BYTES, Buffer, Pool, Slice};
@@ -49,6 +50,7 @@ pub(crate) struct Setup {
     /// The user's side, then the far side.
     pub(crate) ends: [(Tun, Addresses); 2],
     pub(crate) control: Arc<Control>,
+    pub(crate) tap: Option<Tap>,
 }
 
 /// Packets that did not take part, and why.
@@ -84,7 +86,7 @@ pub(crate) fn run(setup: Setup) -> Result<LabReport, LabError> {
             engine.wait()?;
         }
     }
-    Ok(engine.report())
+    engine.report()
 }
 
 /// The fastest direction, each as fast as its slowest link; `None` if nothing limits it.
@@ -112,13 +114,13 @@ fn priority_note(given: Priority) -> Option<String> {
 }
 
 impl Engine {
-    fn new(setup: Setup) -> Self {
+    fn new(mut setup: Setup) -> Self {
         let pool = Pool::default();
         let hops = setup.plan.hops.len();
         let now = setup.clock.now();
         Engine {
             line: Line::new(&setup.plan.hops, setup.seed),
-            routers: Routers::new((0..hops).map(address::router).collect(), pool.clone()),
+            routers: Routers::new((0..hops).map(address::router).collect(), pool.clone(), setup.tap.take()),
             truth: Truth::new(&setup.plan, setup.sample_interval, now),
             block: vec![0; BLOCK_BYTES],
             pool,
@@ -136,10 +138,10 @@ impl Engine {
         let came_up = self.take_in(Direction::Up)?;
         let came_down = self.take_in(Direction::Down)?;
         let now = self.setup.clock.now();
-        let out = &mut self.out;
-        self.line.advance(now, &mut self.routers, &mut |direction, packet, due| {
-            out[direction as usize].push(&packet, due);
-        });
+        while let Some((direction, packet, due)) = self.line.poll(now, &mut self.routers) {
+            self.routers.see_exit(direction, &packet, due);
+            self.out[direction as usize].push(&packet, due);
+        }
         self.truth.sample(&self.line, &mut self.routers, now);
         self.diligence.review(now);
         self.hand_on();
@@ -171,6 +173,9 @@ impl Engine {
             // Addressed to nobody on the line: what kernels send to find neighbours.
             return;
         }
+        if let Some(tap) = &mut self.routers.tap {
+            tap.enters(direction, &buffer, now);
+        }
         if self.setup.control.down.load(Ordering::Relaxed) {
             self.strays.while_down += 1;
         } else {
@@ -181,13 +186,17 @@ impl Engine {
     /// Writes what the line has released to the side where it is going.
     fn hand_on(&mut self) {
         let down = self.setup.control.down.load(Ordering::Relaxed);
-        for (direction, batch) in self.out.iter_mut().enumerate() {
+        for direction in [Direction::Up, Direction::Down] {
+            let batch = &mut self.out[direction as usize];
             if down {
                 self.strays.while_down += batch.discard();
                 continue;
             }
-            let to = &self.setup.ends[1 - direction].0;
-            self.strays.refused += batch.write(to, self.setup.clock, &mut self.lateness);
+            let to = &self.setup.ends[1 - direction as usize].0;
+            let tap = &mut self.routers.tap;
+            let watch =
+                |seen: &Seen<'_>, now| tap.iter_mut().for_each(|tap| tap.leaves(direction, seen, now));
+            self.strays.refused += batch.write(to, self.setup.clock, &mut self.lateness, watch);
         }
     }
 
@@ -224,16 +233,18 @@ impl Engine {
         Ok(())
     }
 
-    fn report(self) -> LabReport {
+    fn report(mut self) -> Result<LabReport, LabError> {
         let mut notes = self.strays.notes();
         notes.extend(burst_note(&self.setup.plan));
         notes.extend(priority_note(self.diligence.priority));
-        LabReport {
+        let capture = self.routers.tap.take().map(Tap::finish).transpose()?;
+        Ok(LabReport {
             queues: totals(&self.setup.plan, &self.line),
             series: self.truth.into_series(),
             line_lateness: self.lateness,
+            capture,
             notes,
-        }
+        })
     }
 }
 

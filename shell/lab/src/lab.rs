@@ -1,7 +1,8 @@
 //! The lab as its users see it.
+use crate::capture::Tap;
 use crate::engine::{self, Control, Setup};
 use crate::network::{self, system};
-use crate::{Child, LabError, LabReport, address};
+use crate::{CaptureOptions, Child, LabError, LabReport, address};
 use fathom_os::clock::Clock;
 use fathom_os::netns::NetNs;
 use fathom_scenario::LinePlan;
@@ -34,6 +35,8 @@ pub struct LabOptions {
     pub ipv6: bool,
     /// Time between two samples of the queues.
     pub sample_interval: Duration,
+    /// Whether to capture what passes.
+    pub capture: Option<CaptureOptions>,
 }
 
 impl LabOptions {
@@ -46,6 +49,7 @@ impl LabOptions {
             congestion_control: "cubic".to_owned(),
             ipv6: true,
             sample_interval: Duration::from_millis(10),
+            capture: None,
         }
     }
 }
@@ -77,6 +81,9 @@ impl Lab {
     pub fn start(plan: &LinePlan, options: &LabOptions) -> Result<Lab, LabError> {
         let client = network::make(address::CLIENT, options)?;
         let server = network::make(address::SERVER, options)?;
+        let hops = plan.hops.len();
+        let tap =
+            options.capture.as_ref().map(|capture| Tap::start(capture, hops, options.clock)).transpose()?;
         let control = Arc::new(Control::default());
         let setup = Setup {
             plan: plan.clone(),
@@ -85,6 +92,7 @@ impl Lab {
             sample_interval: options.sample_interval,
             ends: [(client.tun, client.addresses), (server.tun, server.addresses)],
             control: Arc::clone(&control),
+            tap,
         };
         let engine = thread::Builder::new().name("lab-line".into()).spawn(move || engine::run(setup));
         let sides = [(client.namespace, client.addresses), (server.namespace, server.addresses)];

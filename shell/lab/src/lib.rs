@@ -8,6 +8,7 @@
 
 mod address;
 mod batch;
+mod capture;
 mod engine;
 mod error;
 mod lab;
@@ -18,6 +19,7 @@ mod router;
 mod slice;
 mod truth;
 
+pub use capture::{CaptureOptions, CaptureReport, CapturedFile, Loss, LossReason};
 pub use error::LabError;
 pub use fathom_os::process::Child;
 pub use lab::{Addresses, Lab, LabOptions, Side};

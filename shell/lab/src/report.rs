@@ -1,4 +1,5 @@
 //! What a lab saw of its own line.
+use crate::CaptureReport;
 use fathom_metric::{Direction, Series};
 use fathom_stats::DelayHistogram;
 use fathom_units::Bytes;
@@ -12,6 +13,8 @@ pub struct LabReport {
     pub line_lateness: DelayHistogram,
     /// Totals of each queue, from the user's edge to the far side, up before down.
     pub queues: Vec<QueueReport>,
+    /// What was captured, if that was asked for.
+    pub capture: Option<CaptureReport>,
     /// What the reader should know: IPv6 left out, real-time priority refused.
     pub notes: Vec<String>,
 }

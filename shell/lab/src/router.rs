@@ -1,7 +1,9 @@
 //! The routers of the line: they take a hop off each packet, and answer those that have none left.
 use crate::address::Router as Addresses;
+use crate::capture::{LossReason, Point, Tap};
 use crate::slice::{Buffer, Pool, Slice};
-use fathom_link::{Event, Place, Router, Verdict};
+use fathom_link::{Direction, Event, Place, Router, Verdict};
+use fathom_qdisc::DropReason;
 use fathom_units::{Duration, Time};
 use fathom_wire::{IpPacket, icmp};
 use std::net::IpAddr;
@@ -37,14 +39,16 @@ pub(crate) struct Routers {
     pool: Pool,
     /// Longest sojourn of a packet that left the queue, for each hop up and down.
     longest_sojourn: Vec<[Option<Duration>; 2]>,
+    /// Captures what passes, if that was asked for.
+    pub(crate) tap: Option<Tap>,
 }
 
 impl Routers {
-    pub(crate) fn new(addresses: Vec<Addresses>, pool: Pool) -> Self {
+    pub(crate) fn new(addresses: Vec<Addresses>, pool: Pool, tap: Option<Tap>) -> Self {
         let hops = addresses.len();
         let full = Allowance { answers: ANSWERS_AT_ONCE, since: Time::ZERO };
         let routers = addresses.into_iter().map(|a| (a, full)).collect();
-        Routers { routers, pool, longest_sojourn: vec![[None; 2]; hops] }
+        Routers { routers, pool, longest_sojourn: vec![[None; 2]; hops], tap }
     }
     /// Longest sojourn at `place` since this was last asked; `None` if no packet left the queue.
     pub(crate) fn take_longest_sojourn(&mut self, place: Place) -> Option<Duration> {
@@ -70,17 +74,61 @@ impl Routers {
     }
 }
 
+/// What is captured, each at the moment that the line gives it.
+impl Routers {
+    /// `packet` is at the end of the line at which `direction` ends.
+    pub(crate) fn see_exit(&mut self, direction: Direction, packet: &Slice, due: Time) {
+        // Upwards the last router has seen it arrive.
+        if let (Direction::Down, Some(tap)) = (direction, &mut self.tap) {
+            tap.passes(Point::near(0), packet, due);
+        }
+    }
+    fn see_arrival(&mut self, place: Place, packet: &Slice, now: Time) {
+        let (last, Some(tap)) = (self.routers.len() - 1, &mut self.tap) else { return };
+        match place.direction {
+            Direction::Up => tap.passes(Point::far(place.hop), packet, now),
+            // What comes from the server has come over no link yet.
+            Direction::Down if place.hop < last => tap.passes(Point::near(place.hop + 1), packet, now),
+            Direction::Down => {}
+        }
+    }
+    fn see_inside(&mut self, place: Place, packet: &Slice, now: Time) {
+        let (last, Some(tap)) = (self.routers.len() - 1, &mut self.tap) else { return };
+        // Inside of the last router is the server's interface, where the kernel's packets are seen.
+        if place.hop < last {
+            tap.passes(Point::router(place.hop), packet, now);
+        }
+    }
+}
+
+fn loss_reason(reason: DropReason) -> LossReason {
+    match reason {
+        DropReason::Overlimit => LossReason::Overlimit,
+        DropReason::Aqm => LossReason::Aqm,
+        DropReason::AckFilter | DropReason::Expired | DropReason::Oversize => LossReason::Other,
+    }
+}
+
 impl Router<Slice> for Routers {
     fn arrive(&mut self, place: Place, packet: &mut Slice, now: Time) -> Verdict<Slice> {
+        self.see_arrival(place, packet, now);
         if packet.pass_router() {
+            self.see_inside(place, packet, now);
             return Verdict::Forward;
         }
         self.answer(place.hop, packet, now).map_or(Verdict::Discard, Verdict::Answer)
     }
-    fn event(&mut self, place: Place, event: Event<'_, Slice>, _now: Time) {
+    fn event(&mut self, place: Place, event: Event<'_, Slice>, now: Time) {
         if let Event::Dequeued { sojourn, .. } = event {
             let longest = self.sojourn_at(place);
             *longest = (*longest).max(Some(sojourn));
+        }
+        let Some(tap) = &mut self.tap else { return };
+        match event {
+            Event::Dequeued { packet, .. } => tap.passes(Point::behind(place), packet, now),
+            Event::Dropped { packet, reason, .. } => tap.loses(place, packet, loss_reason(reason), now),
+            Event::Lost { packet } => tap.loses(place, packet, LossReason::Link, now),
+            Event::Marked { .. } | Event::Duplicated { .. } => {}
         }
     }
 }

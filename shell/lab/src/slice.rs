@@ -5,7 +5,7 @@ use fathom_units::Bytes;
 use fathom_wire::{
     CE, IpPacket, MAX_HEADER_BYTES, Rewrite, Run, SuperPacket, VnetHeader, WireError, address_hash, flow_of,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::ops::Range;
 use std::rc::Rc;
@@ -42,6 +42,8 @@ pub(crate) struct Buffer {
     ecn: u8,
     dscp: u8,
     hop_limit: u8,
+    /// Number of its first frame in the capture of the end that sent it; 0 if it is not there.
+    frame: Cell<u64>,
     pool: Pool,
 }
 
@@ -84,12 +86,24 @@ impl Buffer {
         let (flow, ecn, hop_limit) = (flow_of(&ip, bytes).hash(0), ip.ecn(), ip.hop_limit());
         let hosts = [ip.source(), ip.destination()].map(|address| address_hash(address, 0));
         let dscp = ip.dscp();
-        Ok(Rc::new(Buffer { block, packet, layout, flow, hosts, ecn, dscp, hop_limit, pool: pool.clone() }))
+        let (frame, pool) = (Cell::new(0), pool.clone());
+        Ok(Rc::new(Buffer { block, packet, layout, flow, hosts, ecn, dscp, hop_limit, frame, pool }))
     }
 
     /// The IP packet.
     pub(crate) fn packet(&self) -> &[u8] {
         &self.block[self.packet.clone()]
+    }
+    /// How many packets a wire would carry.
+    pub(crate) fn segments(&self) -> usize {
+        self.layout.segments()
+    }
+    /// Number of its first frame in the capture of the end that sent it.
+    pub(crate) fn frame(&self) -> Option<u64> {
+        Some(self.frame.get()).filter(|frame| *frame > 0)
+    }
+    pub(crate) fn set_frame(&self, first: Option<u64>) {
+        self.frame.set(first.unwrap_or(0));
     }
     /// Where it is to go.
     pub(crate) fn destination(&self) -> Option<IpAddr> {

@@ -1,10 +1,10 @@
 //! `fathom lab`: any program behind an emulated line.
-use crate::args::{ChangeArgs, LabArgs, When};
+use crate::args::{CaptureArgs, ChangeArgs, LabArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::over_line::{Load, test_over_line};
-use crate::{line, result, signal, terminal, truth};
+use crate::{captured, line, result, signal, terminal, truth};
 use fathom_diagnose::diagnose;
-use fathom_lab::{Child, Lab, LabOptions, QueueReport, Side};
+use fathom_lab::{CaptureOptions, Child, Lab, LabOptions, QueueReport, Side};
 use fathom_metric::{Direction, Run};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
     let started = wall_now().to_string();
     let options = LabOptions {
         congestion_control: args.congestion_control.clone(),
+        capture: capture(&args.capture),
         ..LabOptions::new(clock, args.seed)
     };
     let lab = Lab::start(&plan_line, &options).map_err(Failure::environment)?;
@@ -43,9 +44,18 @@ pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
     drop(far);
     let report = lab.finish().map_err(Failure::environment)?;
     terminal::note(&outcome(&report.queues));
-    let run = truth::of_lab(&plan.name, started, facts(args, &plan_line), report);
+    let facts = facts(args, &plan_line);
+    if let Some(directory) = &args.capture.capture {
+        captured::save(directory, &facts, &plan_line, &report)?;
+    }
+    let run = truth::of_lab(&plan.name, started, facts, report);
     save(args, &run)?;
     exit_with(status.code().unwrap_or(1))
+}
+
+fn capture(args: &CaptureArgs) -> Option<CaptureOptions> {
+    let directory = args.capture.clone()?;
+    Some(CaptureOptions { directory, snaplen: args.snaplen, super_packets: args.super_packets })
 }
 
 /// The scenario's own load over its own line.

@@ -1,0 +1,112 @@
+//! The places along a line at which packets are seen.
+use fathom_link::{Direction, Place};
+
+/// A place along the path.
+///
+/// ```text
+/// client |queue up| near == link == far |queue down| router |queue up| near == ... |queue down| server
+/// ```
+/// What is at the last router is at the server.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Point(usize);
+
+/// Points that each hop adds.
+const OF_A_HOP: usize = 3;
+
+impl Point {
+    pub(crate) const CLIENT: Point = Point(0);
+
+    /// On the wire at the user's end of link `hop`.
+    pub(crate) const fn near(hop: usize) -> Self {
+        Point(OF_A_HOP * hop + 1)
+    }
+    /// On the wire at the far end of link `hop`.
+    pub(crate) const fn far(hop: usize) -> Self {
+        Point(OF_A_HOP * hop + 2)
+    }
+    /// Inside of the router at the far end of link `hop`, before its queues.
+    pub(crate) const fn router(hop: usize) -> Self {
+        Point(OF_A_HOP * hop + 3)
+    }
+    /// Behind the queue at `place`.
+    pub(crate) const fn behind(place: Place) -> Self {
+        match place.direction {
+            Direction::Up => Self::near(place.hop),
+            Direction::Down => Self::far(place.hop),
+        }
+    }
+    /// Before the queue at `place`.
+    pub(crate) const fn before(place: Place) -> Self {
+        match (place.direction, place.hop) {
+            (Direction::Up, 0) => Self::CLIENT,
+            (Direction::Up, hop) => Self::router(hop - 1),
+            (Direction::Down, hop) => Self::router(hop),
+        }
+    }
+    /// Where packets of `direction` come onto a line of `hops`.
+    pub(crate) const fn source(direction: Direction, hops: usize) -> Self {
+        match direction {
+            Direction::Up => Self::CLIENT,
+            Direction::Down => Self::server(hops),
+        }
+    }
+    /// The far end of a line of `hops`.
+    pub(crate) const fn server(hops: usize) -> Self {
+        Point(OF_A_HOP * hops)
+    }
+    /// All of a line of `hops`, from the client on.
+    pub(crate) fn all(hops: usize) -> impl Iterator<Item = Point> {
+        (0..=OF_A_HOP * hops).map(Point)
+    }
+    /// Its number along the path.
+    pub(crate) const fn index(self) -> usize {
+        self.0
+    }
+
+    /// Name of its file on a line of `hops`.
+    pub(crate) fn file_name(self, hops: usize) -> String {
+        let hop = self.0.div_ceil(OF_A_HOP);
+        match self.0 % OF_A_HOP {
+            _ if self == Self::CLIENT => "client.pcap".to_owned(),
+            _ if self == Self::server(hops) => "server.pcap".to_owned(),
+            1 => format!("hop{hop}-near.pcap"),
+            2 => format!("hop{hop}-far.pcap"),
+            _ => format!("hop{hop}-router.pcap"),
+        }
+    }
+    /// What it is, on a line of `hops`.
+    pub(crate) fn place(self, hops: usize) -> String {
+        let hop = self.0.div_ceil(OF_A_HOP);
+        match self.0 % OF_A_HOP {
+            _ if self == Self::CLIENT => "the client's interface".to_owned(),
+            _ if self == Self::server(hops) => "the server's interface".to_owned(),
+            1 => format!("the client's end of link {hop}, behind its queue up"),
+            2 => format!("the server's end of link {hop}, behind its queue down"),
+            _ => format!("inside of router {hop}, before its queues"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_lie_along_the_path() {
+        let names: Vec<_> = Point::all(2).map(|point| point.file_name(2)).collect();
+        let expected = ["client", "hop1-near", "hop1-far", "hop1-router", "hop2-near", "hop2-far", "server"];
+        assert_eq!(names, expected.map(|name| format!("{name}.pcap")));
+    }
+
+    #[test]
+    fn each_queue_stands_between_two_neighbours() {
+        for hop in 0..3 {
+            let between = |direction| {
+                let place = Place { hop, direction };
+                (Point::before(place).index(), Point::behind(place).index())
+            };
+            assert_eq!(between(Direction::Up), (3 * hop, 3 * hop + 1));
+            assert_eq!(between(Direction::Down), (3 * hop + 3, 3 * hop + 2));
+        }
+    }
+}
