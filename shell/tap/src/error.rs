@@ -88,6 +88,9 @@ impl fmt::Display for Trouble {
         match self {
             Trouble::Cut(cut) => cut.fmt(f),
             Trouble::Damaged(error) => error.fmt(f),
+            Trouble::Read(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                write!(f, "what it is packed in ends too early: the file is cut")
+            }
             Trouble::Read(error) => write!(f, "cannot be read further: {error}"),
         }
     }

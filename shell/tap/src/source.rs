@@ -1,5 +1,5 @@
 //! Bytes of a capture, unpacked on the way.
-use crate::TapError;
+use crate::{TapError, packing};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -29,9 +29,9 @@ pub(crate) fn unpacked(name: &str, packed: Box<dyn Read>) -> Result<Box<dyn Read
     let mut source = packed;
     for _ in 0..MAX_PACKINGS {
         let (begins, whole) = peek(source).map_err(io)?;
-        source = match begins.as_slice() {
-            [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-            _ => return refuse_packed(name, &begins).map_or(Ok(whole), Err),
+        source = match packing::unpack(&begins, whole) {
+            Ok(within) => within,
+            Err(plain) => return refuse_packed(name, &begins).map_or(Ok(plain), Err),
         };
     }
     Ok(source)
