@@ -51,6 +51,10 @@ pub enum FindingKind {
     Drain,
     /// The download falls while the upload's queue delays its acknowledgements.
     AckStarvation,
+    /// A queue swings.
+    Oscillation,
+    /// Who waited in a queue that others filled.
+    Victims,
     /// Probes were lost.
     Loss,
     /// The load may not show the line's worst.

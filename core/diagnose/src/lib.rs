@@ -6,6 +6,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod captured;
 mod diagnosis;
 mod estimate;
 mod health;
@@ -19,6 +20,9 @@ pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 
 /// What `run` shows. Never fails: what is missing makes it inconclusive.
 pub fn diagnose(run: &fathom_metric::Run) -> Diagnosis {
+    if let Some(capture) = &run.capture {
+        return captured::diagnose(run, capture);
+    }
     let view = view::View::new(run);
     let state = health::judge(&view);
     let findings = rules::findings(&view);

@@ -34,20 +34,25 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
 }
 
 impl Finding {
-    fn new(kind: FindingKind, direction: Option<Direction>, confidence: Confidence, text: String) -> Self {
+    pub(crate) fn new(
+        kind: FindingKind,
+        direction: Option<Direction>,
+        confidence: Confidence,
+        text: String,
+    ) -> Self {
         Finding { kind, direction, text, confidence, evidence: Vec::new(), alternatives: Vec::new() }
     }
-    fn evidence(mut self, name: impl Into<String>, value: f64, unit: &'static str) -> Self {
+    pub(crate) fn evidence(mut self, name: impl Into<String>, value: f64, unit: &'static str) -> Self {
         self.evidence.push(Evidence { name: name.into(), value, unit });
         self
     }
-    fn evidence_if(self, name: &str, value: Option<f64>, unit: &'static str) -> Self {
+    pub(crate) fn evidence_if(self, name: &str, value: Option<f64>, unit: &'static str) -> Self {
         match value {
             Some(value) => self.evidence(name, value, unit),
             None => self,
         }
     }
-    fn alternative(mut self, text: &str) -> Self {
+    pub(crate) fn alternative(mut self, text: &str) -> Self {
         self.alternatives.push(text.into());
         self
     }

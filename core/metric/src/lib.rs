@@ -4,6 +4,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod capture;
 mod check;
 mod datagrams;
 mod measure;
@@ -13,6 +14,10 @@ mod score;
 pub mod text;
 mod timing;
 
+pub use capture::{
+    Capture, CaptureSource, CapturedFlow, CapturedQueue, CapturedSide, Estimate, Limits, QueueManagement,
+    QueuePlace, Retransmissions, RoundTrips, Swing,
+};
 pub use check::RunError;
 pub use datagrams::DatagramLog;
 pub use measure::{Measure, MeasureError};

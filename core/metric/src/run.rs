@@ -2,7 +2,8 @@
 //!
 //! Times are nanoseconds on the run's monotonic clock. Values are SI. Results are here; findings are not:
 //! `fathom-diagnose` makes them from a [`Run`], so that measured and inferred stay apart.
-use crate::Metric;
+use crate::{Capture, Metric};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -226,6 +227,9 @@ pub struct Run {
     /// Why the run is not whole, if it is not: what was gathered until then is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
+    /// What captures show beside their series, for a run made of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<Box<Capture>>,
     /// What could not be measured, and why.
     #[serde(default)]
     pub notes: Vec<String>,

@@ -253,6 +253,8 @@ const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
         FindingKind::Management => ("management", ""),
         FindingKind::Drain => ("drain", ""),
         FindingKind::AckStarvation => ("starved download", "bad"),
+        FindingKind::Oscillation => ("swing", ""),
+        FindingKind::Victims => ("who waited", "bad"),
         FindingKind::Loss => ("loss", "bad"),
         FindingKind::LowerBound => ("lower bound", ""),
         FindingKind::Instrument => ("instrument", ""),

@@ -179,6 +179,7 @@ fn run(
         // Virtual time is never late, and every probe has its exact times.
         instrument: Instrument { kernel_timestamp_ratio: 1.0, ..Instrument::default() },
         partial: None,
+        capture: None,
         notes,
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn of_lab(
         series: Vec::new(),
         instrument: Instrument::default(),
         partial: None,
+        capture: None,
         notes: Vec::new(),
     };
     add(&mut run, report);

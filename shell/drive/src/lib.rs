@@ -182,6 +182,7 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
         series: test.record.take_series(),
         instrument,
         partial,
+        capture: None,
         notes: std::mem::take(&mut test.record.notes),
     }
 }

@@ -148,6 +148,7 @@ impl Line {
             series,
             instrument,
             partial: None,
+            capture: None,
             notes: Vec::new(),
         }
     }

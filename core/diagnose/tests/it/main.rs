@@ -1,3 +1,4 @@
 //! Integration tests of `fathom-diagnose`.
+mod captured;
 mod line;
 mod verdicts;

@@ -49,6 +49,7 @@ fn run() -> Run {
         ],
         instrument: fathom_metric::Instrument::default(),
         partial: None,
+        capture: None,
         notes: vec![],
     }
 }

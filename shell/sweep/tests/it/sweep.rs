@@ -24,6 +24,7 @@ fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         series: Vec::new(),
         instrument: fathom_metric::Instrument::default(),
         partial: None,
+        capture: None,
         notes: Vec::new(),
     };
     let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));
