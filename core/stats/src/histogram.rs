@@ -44,7 +44,11 @@ impl TryFrom<Unchecked> for DelayHistogram {
 impl DelayHistogram {
     /// Counts one delay.
     pub fn record(&mut self, delay: Duration) {
-        *self.bins.entry(bin_of(delay.as_nanos())).or_insert(0) += 1;
+        self.record_times(delay, 1);
+    }
+    /// Counts the same delay so many times.
+    pub fn record_times(&mut self, delay: Duration, times: u64) {
+        *self.bins.entry(bin_of(delay.as_nanos())).or_insert(0) += times;
         self.max_ns = self.max_ns.max(delay.as_nanos());
     }
     /// Adds the counts of `other`.

@@ -132,7 +132,8 @@ pub enum Method {
 pub enum Karn {
     /// It was sent once.
     Clean,
-    /// It was sent more than once, or the ACK waited for a repair of what is before it.
+    /// It was sent more than once, or the ACK waited for a repair of what is before it; or (timestamps of an ACK without data) the end
+    /// that answered had been silent, so that it may have had nothing to send.
     Ambiguous,
 }
 
@@ -172,6 +173,36 @@ pub struct Lost {
     pub cause: Cause,
 }
 
+/// How it is known that a repair was needless.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Proof {
+    /// The ACK echoes a timestamp of before the repair (RFC 3522).
+    Timestamps,
+    /// The receiver tells that it has the bytes twice (RFC 2883).
+    DuplicateSack,
+    /// The ACK came sooner after the repair than any answer can.
+    TooSoon,
+}
+
+/// A repair, told as one before, was needless: its original arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Spurious {
+    /// The ACK that proves it.
+    pub times: Times,
+    /// When and in which frame the repair passed.
+    pub repair: Times,
+    /// Who sent it.
+    pub end: End,
+    /// Its first byte.
+    pub start: u64,
+    /// After its last byte.
+    pub stop: u64,
+    /// As what it was told.
+    pub cause: Cause,
+    /// How it is known.
+    pub proof: Proof,
+}
+
 /// Is told what happens. Each default does nothing, and costs nothing.
 pub trait Sink {
     /// A flow's first packet: who are its ends (address and port of A, then of B).
@@ -186,6 +217,10 @@ pub trait Sink {
     fn round_trip(&mut self, _flow: FlowId, _round_trip: &RoundTrip) {}
     /// A loss is known.
     fn lost(&mut self, _flow: FlowId, _lost: &Lost) {}
+    /// A repair was needless: its `lost`, if it was told, is void.
+    fn spurious(&mut self, _flow: FlowId, _spurious: &Spurious) {}
+    /// A flow of one packet is forgotten, as there are too many such: nothing more is told of it, and it has no summary.
+    fn forgotten(&mut self, _flow: FlowId) {}
 }
 
 impl Sink for () {}

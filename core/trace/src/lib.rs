@@ -7,6 +7,33 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod ack;
+mod cause;
+mod connection;
+mod count;
 mod event;
+mod half;
+mod limit;
+mod option;
+mod recent;
+mod repair;
+mod rtt;
+mod seen;
+mod segment;
+mod selective;
+mod sequence;
+mod stamped;
+mod summary;
+mod table;
+mod totals;
+mod tracer;
 
-pub use event::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
+pub use connection::Close;
+pub use event::{
+    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Proof, RoundTrip, Segment, Sink, Spurious, Times,
+};
+pub use option::Offer;
+pub use rtt::{Moments, Tally};
+pub use summary::{FlowSummary, Flows, Totalled};
+pub use totals::{Causes, EcnTotals, Range, RoundTrips, Shares, Totals};
+pub use tracer::{Bounds, Tracer};

@@ -1,0 +1,314 @@
+//! What an ACK acknowledges, and the round trips that it ends.
+use crate::half::{Context, Half};
+use crate::limit::elapsed;
+use crate::option::Blocks;
+use crate::seen::{Sent, Taken};
+use crate::selective::DUP_THRESH;
+use crate::sequence::{MAX_WINDOW_BYTES, is_after};
+use crate::{Ack, Cause, End, Karn, Method, Proof, RoundTrip, Sink, Spurious, Times};
+use fathom_capture::Stamps;
+
+/// A header with ACK, as it says.
+pub(crate) struct Answer<'a> {
+    pub(crate) number: u32,
+    pub(crate) window_field: u16,
+    /// Shift of its sender's windows, if known; 0 in a SYN.
+    pub(crate) shift: Option<u8>,
+    /// No data, SYN, FIN.
+    pub(crate) is_bare: bool,
+    pub(crate) stamps: Option<Stamps>,
+    pub(crate) options: &'a [u8],
+    pub(crate) echoes_congestion: bool,
+}
+
+/// What an ACK was, for the totals of who sent it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Told {
+    pub(crate) is_new: bool,
+    /// Its number does not belong to the connection.
+    pub(crate) is_stray: bool,
+    pub(crate) blocks: usize,
+    /// It has a D-SACK.
+    pub(crate) has_duplicate: bool,
+}
+
+/// What SACK blocks brought.
+#[derive(Clone, Copy, Default)]
+struct Selected {
+    blocks: [(u64, u64); 4],
+    count: usize,
+    /// Bytes acknowledged first by them.
+    newly: u64,
+    /// Where the newest of them end, in the first block, which is the one that arrived last (RFC 2018 section 4).
+    arrived: Option<u64>,
+    /// The first block is a D-SACK.
+    duplicate: Option<(u64, u64)>,
+}
+
+impl Half {
+    /// The other end acknowledged; `context.end` is the other end.
+    pub(crate) fn answered<S: Sink>(&mut self, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Told {
+        if !self.counter.is_started() {
+            self.start(answer.number, 1);
+        }
+        let ack = self.counter.unwrap(answer.number, self.acknowledged);
+        if ack > self.highest && !self.raise(ack) {
+            return Told { is_stray: true, ..Told::default() };
+        }
+        let at = context.times.at;
+        let before = self.acknowledged;
+        let selected =
+            if has_blocks(answer.options) { self.select(answer.options, ack) } else { Selected::default() };
+        let mut newly = selected.newly;
+        if ack > before {
+            newly += self.advance(ack, answer, context);
+        }
+        let is_duplicate = self.count_duplicate(ack, before, answer);
+        if ack >= before {
+            self.take_window(answer);
+        }
+        if newly > 0 {
+            self.limits.outstanding(at, self.outstanding());
+        }
+        let ack_event = Ack {
+            times: context.times,
+            end: context.end,
+            acknowledgement: ack,
+            newly_bytes: newly,
+            blocks: selected.blocks.get(..selected.count).unwrap_or_default(),
+            is_duplicate,
+            window_bytes: u64::from(answer.window_field) << answer.shift.unwrap_or(0),
+            stamps: answer.stamps,
+            echoes_congestion: answer.echoes_congestion,
+        };
+        context.sink.ack(context.flow, &ack_event);
+        if let Some(stop) = selected.arrived.filter(|stop| *stop > ack) {
+            self.sample_selected(stop, answer, context);
+        }
+        if let Some(range) = selected.duplicate {
+            self.doubt(range, context);
+        }
+        let is_new = ack > before;
+        Told { is_new, is_stray: false, blocks: selected.count, has_duplicate: selected.duplicate.is_some() }
+    }
+    /// Bytes that never passed are acknowledged: the capture missed them. False if that cannot be.
+    fn raise(&mut self, ack: u64) -> bool {
+        let unseen = ack - self.highest;
+        if unseen > MAX_WINDOW_BYTES {
+            return false;
+        }
+        // The byte of a window probe passed, though it was not listed.
+        if ack > self.probe_stop {
+            self.totals.unseen_bytes += unseen;
+        }
+        self.highest = ack;
+        true
+    }
+    /// All below `ack` has arrived. Gives the bytes that this is the first to tell of.
+    fn advance<S: Sink>(&mut self, ack: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) -> u64 {
+        let before = self.acknowledged;
+        if !self.repairs.is_empty() {
+            self.judge(before, answer, context);
+        }
+        let last = ack - 1;
+        let was_selected = !self.sacked.is_empty() && self.sacked.has(last);
+        let selected = if self.sacked.is_empty() { 0 } else { self.sacked.trim(ack) };
+        let taken = self.seen.take(ack);
+        self.acknowledged = ack;
+        self.advanced_at = context.times.at;
+        self.duplicates = 0;
+        self.totals.unseen_bytes += taken.unseen;
+        self.totals.rtt.segments_cumulated += u64::from(taken.segments.saturating_sub(1));
+        self.is_answered |= ack > 1;
+        if self.first_flight.is_some_and(|start| ack > start) {
+            self.first_flight = None;
+        }
+        if let Some(sent) = taken.last.filter(|_| !was_selected) {
+            self.sample(&sent, &taken, before, answer, context);
+        }
+        ack - before - selected
+    }
+    /// A round trip by cumulative ACK ends.
+    fn sample<S: Sink>(
+        &mut self,
+        sent: &Sent,
+        taken: &Taken,
+        before: u64,
+        answer: &Answer<'_>,
+        context: &mut Context<'_, S>,
+    ) {
+        let at = context.times.at;
+        if sent.is_repeated {
+            self.totals.rtt.ambiguous_acks += 1;
+            let repair = self.repairs.at(sent.stop() - 1).map_or(sent.times, |repair| repair.times);
+            self.totals.rtt.since_repair.add(elapsed(repair.at, at));
+            self.finish_trip(repair, Method::Sequence, Karn::Ambiguous, answer.stamps, context);
+            return;
+        }
+        let mended = || self.repairs.latest(before, sent.start).max(taken.late_at);
+        let waited = taken.unseen > 0 || (taken.was_mended && mended() > Some(sent.times.at));
+        let karn = if waited { Karn::Ambiguous } else { Karn::Clean };
+        self.totals.rtt.late_acks += u64::from(waited);
+        let is_handshake = sent.stop() == 1 && sent.start == 0;
+        let method = if is_handshake { Method::Handshake } else { Method::Sequence };
+        let rtt = at.saturating_sub(sent.times.at);
+        if rtt >= 0 && karn == Karn::Clean {
+            let totals = &mut self.totals.rtt;
+            totals.cumulative.add(rtt as u64);
+            if self.full > 0 && sent.len >= self.full {
+                totals.full_sized.add(rtt as u64);
+            }
+            if is_handshake {
+                totals.handshake_ns = Some(rtt as u64);
+            }
+        }
+        self.finish_trip(sent.times, method, karn, answer.stamps, context);
+    }
+    /// A round trip by SACK ends: a segment that was sent once arrived, out of order.
+    fn sample_selected<S: Sink>(&mut self, stop: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
+        if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
+            let sent_times = sent.times;
+            self.finish_trip(sent_times, Method::Sequence, Karn::Clean, answer.stamps, context);
+        }
+    }
+    /// Notes a round trip and tells of it. Negative ones, of a clock that went back, are counted only.
+    pub(crate) fn finish_trip<S: Sink>(
+        &mut self,
+        sent: Times,
+        method: Method,
+        karn: Karn,
+        stamps: Option<Stamps>,
+        context: &mut Context<'_, S>,
+    ) {
+        let Ok(nanos) = u64::try_from(context.times.at.saturating_sub(sent.at)) else {
+            self.totals.rtt.clock_went_back += 1;
+            return;
+        };
+        if karn == Karn::Clean {
+            match method {
+                Method::Timestamps => self.totals.rtt.timestamps.add(nanos),
+                Method::Sequence | Method::Handshake => {
+                    self.rtt.add(nanos);
+                    self.totals.rtt.sequence.add(nanos);
+                }
+            }
+        }
+        let end = context.end.other();
+        let (sent_at, sent_frame) = (sent.at, sent.frame);
+        let round_trip = RoundTrip { times: context.times, sent_at, sent_frame, end, method, karn, stamps };
+        context.sink.round_trip(context.flow, &round_trip);
+    }
+    /// Takes the SACK blocks in.
+    fn select(&mut self, options: &[u8], ack: u64) -> Selected {
+        let mut selected = Selected::default();
+        for (place, (start, stop)) in Blocks::of(options).as_slice().iter().enumerate() {
+            let start = self.counter.unwrap(*start, self.acknowledged);
+            let stop = self.counter.unwrap(*stop, self.acknowledged);
+            if start >= stop || start > self.highest + MAX_WINDOW_BYTES {
+                continue;
+            }
+            if let Some(block) = selected.blocks.get_mut(selected.count) {
+                *block = (start, stop);
+                selected.count += 1;
+            }
+            let is_inside = |outer: &(u64, u64)| place == 1 && outer.0 >= start && outer.1 <= stop;
+            if place == 0 && stop <= ack {
+                selected.duplicate = Some((start, stop));
+            } else if let Some(inner) = selected.blocks.first().copied().filter(is_inside) {
+                selected.duplicate = Some(inner);
+            }
+        }
+        let blocks = selected.blocks;
+        for block in blocks.iter().take(selected.count).filter(|block| Some(**block) != selected.duplicate) {
+            let end = self.select_block(*block, ack, &mut selected.newly);
+            selected.arrived = selected.arrived.or(end);
+        }
+        selected
+    }
+    /// Takes one block in. Gives the end of what is new in it.
+    fn select_block(&mut self, (start, stop): (u64, u64), ack: u64, newly: &mut u64) -> Option<u64> {
+        let stop = stop.min(self.highest);
+        let mut from = start.max(self.acknowledged).max(ack);
+        let mut end = None;
+        while let Some((gap, until)) = self.sacked.uncovered(from, stop).filter(|_| from < stop) {
+            self.sacked.insert(gap, until);
+            *newly += until - gap;
+            from = until;
+            end = Some(until);
+        }
+        end
+    }
+    /// RFC 5681 section 2.
+    fn count_duplicate(&mut self, ack: u64, before: u64, answer: &Answer<'_>) -> bool {
+        let is_duplicate = ack == before
+            && answer.is_bare
+            && self.highest > self.acknowledged
+            && self.window_field == Some(answer.window_field);
+        if is_duplicate {
+            self.duplicates += 1;
+            self.totals.duplicate_acks += 1;
+            self.totals.triple_duplicates += u64::from(self.duplicates == DUP_THRESH);
+        }
+        is_duplicate
+    }
+    fn take_window(&mut self, answer: &Answer<'_>) {
+        self.window_field = Some(answer.window_field);
+        self.window = match answer.shift {
+            Some(shift) => Some(u64::from(answer.window_field) << shift),
+            None => (answer.window_field == 0).then_some(0),
+        };
+    }
+}
+
+/// Whether there may be SACK blocks: not in the usual options, which are none, or timestamps alone (RFC 7323 appendix A).
+const fn has_blocks(options: &[u8]) -> bool {
+    !matches!(options, [] | [1, 1, 8, 10, _, _, _, _, _, _, _, _])
+}
+
+/// Whether repairs were needed.
+impl Half {
+    /// The ACK goes beyond `first`, where the sender's list began: it answers the last repair of it, or what was sent before.
+    fn judge<S: Sink>(&mut self, first: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
+        let Some(repair) = self.repairs.starting(first).copied() else { return };
+        let echo = answer.stamps.map(|stamps| stamps.echo);
+        let proof = match echo.filter(|_| repair.stamp != 0) {
+            Some(echo) => is_after(repair.stamp, echo).then_some(Proof::Timestamps),
+            None => {
+                let since = elapsed(repair.times.at, context.times.at);
+                (since * 2 < self.rtt.min()).then_some(Proof::TooSoon)
+            }
+        };
+        if let Some(proof) = proof {
+            self.acquit(first, proof, context);
+        }
+    }
+    /// The receiver has these bytes twice.
+    fn doubt<S: Sink>(&mut self, (start, stop): (u64, u64), context: &mut Context<'_, S>) {
+        let mut from = start;
+        while let Some(at) = self.repairs.next(from, stop) {
+            self.acquit(at, Proof::DuplicateSack, context);
+            from = at + 1;
+        }
+    }
+    /// The repair at `start` was needless, unless that is known already.
+    fn acquit<S: Sink>(&mut self, start: u64, proof: Proof, context: &mut Context<'_, S>) {
+        let Some(repair) = self.repairs.needless(start) else { return };
+        if repair.cause == Cause::Spurious {
+            return;
+        }
+        let counted = self.totals.retransmissions.of(repair.cause);
+        *counted = counted.saturating_sub(1);
+        self.totals.retransmissions.spurious += 1;
+        let end: End = context.end.other();
+        let spurious = Spurious {
+            times: context.times,
+            repair: repair.times,
+            end,
+            start,
+            stop: repair.stop,
+            cause: repair.cause,
+            proof,
+        };
+        context.sink.spurious(context.flow, &spurious);
+    }
+}

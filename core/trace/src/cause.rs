@@ -1,0 +1,59 @@
+//! Why a segment is sent again.
+use crate::half::{Arrival, Half};
+use crate::limit::elapsed;
+use crate::rtt::Estimator;
+use crate::seen::Hole;
+use crate::selective::DUP_THRESH;
+use crate::{Cause, Times};
+
+/// The transmission before this one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    pub(crate) times: Times,
+    /// It was a retransmission itself.
+    pub(crate) is_repair: bool,
+}
+
+impl Half {
+    /// Why `arrival` is sent again, by what the sender can know: the duplicate ACKs and SACKs that passed here, and the time.
+    pub(crate) fn cause(
+        &mut self,
+        arrival: &Arrival,
+        last: Option<Sending>,
+        hole: Option<(u64, Hole)>,
+        path: Estimator,
+    ) -> Cause {
+        let start = arrival.start.max(self.acknowledged);
+        if arrival.start < self.timeout_until {
+            return Cause::Timeout;
+        }
+        let is_first = start == self.acknowledged;
+        let is_repair = last.is_some_and(|last| last.is_repair);
+        let is_told = self.sacked.tells_loss(start, u64::from(self.full.max(1)))
+            || (is_first && self.duplicates >= DUP_THRESH);
+        if is_told && !is_repair {
+            self.recovery_until = self.highest;
+            return Cause::Fast;
+        }
+        let since =
+            last.map(|last| last.times).or(hole.map(|(_, hole)| hole.opened)).map_or(0, |times| times.at);
+        let waited = elapsed(since.max(self.advanced_at), arrival.times.at);
+        // The timer of the sender may be a little shorter than what is reckoned here.
+        if is_first && waited >= path.timeout() / 8 * 7 {
+            self.timeout_until = self.highest;
+            return Cause::Timeout;
+        }
+        let is_passed = self.sacked.is_passed(start);
+        // In recovery, what SACK shows to be missing is sent again without further proof, and so is what a partial ACK stops at.
+        if start < self.recovery_until && !is_repair && (is_passed || is_first) {
+            return Cause::Fast;
+        }
+        if is_told || is_passed {
+            self.recovery_until = self.highest;
+            return Cause::Probe;
+        }
+        // RFC 8985 section 7.2: two smoothed round trips after the last segment was sent; the capture may be anywhere on the path.
+        let is_tail = arrival.stop >= self.highest;
+        if is_tail && !is_repair && waited >= path.smoothed() { Cause::Probe } else { Cause::Unknown }
+    }
+}

@@ -1,0 +1,276 @@
+//! A TCP connection: what each packet means to either direction.
+use crate::ack::Answer;
+use crate::half::{Arrival, Context, Half};
+use crate::limit::{Limit, elapsed};
+use crate::sequence::MAX_WINDOW_BYTES;
+use crate::table::Key;
+use crate::{End, FlowId, Karn, Method, Offer, Segment, Sink, Times};
+use fathom_capture::{Packet, TcpHeader};
+
+/// Flags of a TCP header (RFC 9293 section 3.1).
+pub(crate) mod flag {
+    pub(crate) const FIN: u16 = 0x01;
+    pub(crate) const SYN: u16 = 0x02;
+    pub(crate) const RST: u16 = 0x04;
+    pub(crate) const PSH: u16 = 0x08;
+    pub(crate) const ACK: u16 = 0x10;
+    pub(crate) const URG: u16 = 0x20;
+    pub(crate) const ECE: u16 = 0x40;
+    pub(crate) const CWR: u16 = 0x80;
+}
+
+/// After so long without a packet, a SYN with another number begins another connection: Linux's TIME_WAIT. RFC 9293 has 4 minutes,
+/// which few keep.
+const IDLE_NS: u64 = 60_000_000_000;
+
+/// How a connection ended, as far as was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Close {
+    /// It did not, in this capture.
+    #[default]
+    Open,
+    /// One end sent FIN.
+    Half,
+    /// Both ends sent FIN.
+    Finished,
+    /// An end sent RST.
+    Reset,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) id: FlowId,
+    pub(crate) key: Key,
+    pub(crate) a_is_low: bool,
+    pub(crate) first: Times,
+    pub(crate) last: Times,
+    pub(crate) packets: u64,
+    pub(crate) close: Close,
+    pub(crate) halves: [Half; 2],
+}
+
+/// A packet with what is the same for both its parts.
+pub(crate) struct Incoming<'a> {
+    pub(crate) packet: &'a Packet<'a>,
+    pub(crate) tcp: &'a TcpHeader<'a>,
+}
+
+impl Incoming<'_> {
+    pub(crate) const fn has(&self, flag: u16) -> bool {
+        self.tcp.flags & flag != 0
+    }
+    /// Sequence numbers it takes: of data, SYN and FIN.
+    fn length(&self) -> u64 {
+        u64::from(self.tcp.payload_bytes) + u64::from(self.has(flag::SYN)) + u64::from(self.has(flag::FIN))
+    }
+    fn stamp(&self) -> u32 {
+        self.tcp.stamps.map_or(0, |stamps| stamps.value)
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(id: FlowId, key: Key, a_is_low: bool, first: Times) -> Self {
+        let halves = [Half::default(), Half::default()];
+        Connection { id, key, a_is_low, first, last: first, packets: 0, close: Close::Open, halves }
+    }
+    /// Whether this packet begins another connection between the same ports: a SYN with another number, and this one is over, or has
+    /// been quiet for long, or never was more than a SYN.
+    pub(crate) fn is_followed_by(&self, incoming: &Incoming<'_>, end: End, at: i64) -> bool {
+        if !incoming.has(flag::SYN) || incoming.has(flag::RST) {
+            return false;
+        }
+        let (own, _) = self.pair(end);
+        let is_same = own.counter.is_origin(incoming.tcp.sequence);
+        let is_over =
+            matches!(self.close, Close::Finished | Close::Reset) || elapsed(self.last.at, at) > IDLE_NS;
+        let is_vain = !incoming.has(flag::ACK) && self.packets == own.totals.syns;
+        !is_same && own.totals.packets > 0 && (is_over || is_vain)
+            || (is_over && own.totals.packets == 0 && !incoming.has(flag::ACK))
+    }
+    fn pair(&self, end: End) -> (&Half, &Half) {
+        let [a, b] = &self.halves;
+        match end {
+            End::A => (a, b),
+            End::B => (b, a),
+        }
+    }
+    /// Entries of lists that grow with what is not acknowledged.
+    pub(crate) fn listed(&self) -> usize {
+        self.halves.iter().map(Half::listed).sum()
+    }
+    /// A packet of it passed.
+    pub(crate) fn packet<S: Sink>(&mut self, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
+        self.packets += 1;
+        self.last = context.times;
+        let [a, b] = &mut self.halves;
+        let (own, other) = match context.end {
+            End::A => (a, b),
+            End::B => (b, a),
+        };
+        own.count(incoming, context.times.at);
+        if incoming.tcp.payload_bytes as u64 > MAX_WINDOW_BYTES {
+            own.totals.strays += 1;
+            return;
+        }
+        if incoming.has(flag::SYN) {
+            synchronise(own, other, incoming);
+        }
+        let is_reset = incoming.has(flag::RST);
+        let is_new = incoming.has(flag::ACK) && !is_reset && acknowledge(own, other, incoming, context);
+        if !is_reset {
+            own.begin(incoming);
+            segment(own, other, incoming, context);
+        }
+        stamp(own, incoming, is_new, context.times);
+        own.packet_at = context.times.at;
+        own.limit(context.times.at);
+        other.limit(context.times.at);
+        self.note_close(incoming, context.end);
+    }
+    fn note_close(&mut self, incoming: &Incoming<'_>, end: End) {
+        if incoming.tcp.flags & (flag::FIN | flag::RST) == 0 {
+            return;
+        }
+        if incoming.has(flag::RST) {
+            self.close = Close::Reset;
+        } else if self.close != Close::Reset {
+            let both = self.pair(end).1.fin_stop.is_some();
+            self.close = if both { Close::Finished } else { Close::Half };
+        }
+    }
+}
+
+/// A SYN passed: numbers begin, and what both offered holds.
+fn synchronise(own: &mut Half, other: &mut Half, incoming: &Incoming<'_>) {
+    if !own.counter.is_started() {
+        own.start(incoming.tcp.sequence, 0);
+    }
+    let offer = *own.totals.offer.get_or_insert_with(|| Offer::of(incoming.tcp.options));
+    own.shift = Some(offer.window_shift.unwrap_or(0));
+    let Some(others) = other.totals.offer else {
+        // Who answers may offer scaling only if it was offered: one that does not ends it for both.
+        if offer.window_shift.is_none() {
+            other.shift = Some(0);
+        }
+        return;
+    };
+    if offer.window_shift.is_none() || others.window_shift.is_none() {
+        (own.shift, other.shift) = (Some(0), Some(0));
+    }
+    let mss = offer.mss_bytes.unwrap_or(DEFAULT_MSS).min(others.mss_bytes.unwrap_or(DEFAULT_MSS));
+    let stamps = if offer.timestamps && others.timestamps { STAMPS_BYTES } else { 0 };
+    let full = u32::from(mss.saturating_sub(stamps));
+    (own.full, other.full) = (full, full);
+}
+
+/// Where the option is missing (RFC 9293 section 3.7.1; 1220 with IPv6, which no stack leaves out).
+const DEFAULT_MSS: u16 = 536;
+/// Timestamps take of each segment (RFC 7323 appendix A).
+const STAMPS_BYTES: u16 = 12;
+
+/// The part of the packet that answers the other end. Gives whether it acknowledges anything new.
+fn acknowledge<S: Sink>(
+    own: &mut Half,
+    other: &mut Half,
+    incoming: &Incoming<'_>,
+    context: &mut Context<'_, S>,
+) -> bool {
+    let tcp = incoming.tcp;
+    let answer = Answer {
+        number: tcp.acknowledgement,
+        window_field: tcp.window,
+        shift: if incoming.has(flag::SYN) { Some(0) } else { own.shift },
+        is_bare: incoming.length() == 0,
+        stamps: tcp.stamps,
+        options: tcp.options,
+        echoes_congestion: incoming.has(flag::ECE),
+    };
+    let told = other.answered(&answer, context);
+    if told.is_stray {
+        own.totals.strays += 1;
+        return false;
+    }
+    own.count_blocks(told.blocks as u64, told.has_duplicate);
+    if let Some(sent) = tcp.stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
+        let waited = elapsed(sent.times.at, context.times.at);
+        // Who was silent for most of it may have had nothing to send: only data is answered at once.
+        let was_silent = sent.is_bare && elapsed(own.packet_at, context.times.at) * 2 > waited;
+        let karn = if was_silent { Karn::Ambiguous } else { Karn::Clean };
+        other.finish_trip(sent.times, Method::Timestamps, karn, tcp.stamps, context);
+    }
+    told.is_new
+}
+
+/// The part of the packet that takes sequence numbers, or begins before what is next to make the other end answer.
+fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
+    let length = incoming.length();
+    let start = own.counter.unwrap(incoming.tcp.sequence, own.highest);
+    if length == 0 && (start + 1 != own.highest || own.acknowledged != own.highest) {
+        return;
+    }
+    let arrival = Arrival {
+        times: context.times,
+        start,
+        stop: start + length,
+        payload: incoming.tcp.payload_bytes,
+        stamp: incoming.stamp(),
+        identification: incoming.packet.identification.unwrap_or(0),
+    };
+    let before = own.highest;
+    let Some(kind) = own.sent(&arrival, other.rtt, other.totals.packets > 0, context) else {
+        own.totals.strays += 1;
+        return;
+    };
+    let outstanding_bytes = own.outstanding();
+    own.count_segment(&arrival, kind, before, incoming);
+    own.limits.outstanding(context.times.at, outstanding_bytes);
+    own.recent.add(arrival.start, arrival.identification, arrival.stamp);
+    let segment = Segment {
+        times: context.times,
+        end: context.end,
+        start,
+        stop: arrival.stop,
+        ip_bytes: incoming.packet.ip_bytes,
+        kind,
+        stamps: incoming.tcp.stamps,
+        ecn: incoming.packet.ecn,
+        outstanding_bytes,
+        window_bytes: own.window,
+    };
+    context.sink.segment(context.flow, &segment);
+}
+
+/// Timestamps wait for their echo if the other end answers at once: data, or an ACK that lets it send more.
+fn stamp(own: &mut Half, incoming: &Incoming<'_>, is_new: bool, times: Times) {
+    if let Some(stamps) = incoming.tcp.stamps {
+        let is_bare = incoming.length() == 0;
+        own.stamped.sent(times, stamps.value, !is_bare || is_new, is_bare);
+    }
+}
+
+impl Half {
+    /// Joins a connection whose SYN was not seen: its first byte is 1.
+    fn begin(&mut self, incoming: &Incoming<'_>) {
+        if !self.counter.is_started() {
+            self.start(incoming.tcp.sequence, 1);
+        }
+    }
+    /// What it waits for from now on.
+    fn limit(&mut self, at: i64) {
+        if self.totals.first_data_at.is_none() {
+            return;
+        }
+        let room = self.window.map(|window| (self.acknowledged + window).saturating_sub(self.highest));
+        let limit = if self.fin_stop.is_some() {
+            Limit::None
+        } else if room.is_some_and(|room| room < u64::from(self.full.max(1))) {
+            Limit::Window
+        } else if self.is_short || self.highest == self.acknowledged {
+            Limit::Application
+        } else {
+            Limit::Network
+        };
+        self.limits.set(at, limit);
+    }
+}

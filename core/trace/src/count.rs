@@ -1,0 +1,125 @@
+//! Counting of packets and segments.
+use crate::Kind;
+use crate::connection::{Incoming, flag};
+use crate::half::{Arrival, Half};
+use crate::limit::elapsed;
+
+/// The two ECN bits (RFC 3168 section 5).
+mod ecn {
+    pub(super) const ECT1: u8 = 1;
+    pub(super) const ECT0: u8 = 2;
+    pub(super) const CE: u8 = 3;
+}
+
+impl Half {
+    /// Counts a packet that this end sent.
+    pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
+        let Incoming { packet, tcp } = incoming;
+        let totals = &mut self.totals;
+        if totals.packets > 0 {
+            totals.longest_idle_ns = totals.longest_idle_ns.max(elapsed(self.packet_at, at));
+        }
+        totals.packets += 1;
+        totals.ip_bytes += u64::from(packet.ip_bytes);
+        totals.hop_limit.add(u64::from(packet.hop_limit));
+        totals.ack_packets += u64::from(incoming.has(flag::ACK));
+        let is_plain = tcp.flags & (flag::SYN | flag::FIN | flag::RST) == 0;
+        totals.pure_acks += u64::from(is_plain && tcp.payload_bytes == 0 && incoming.has(flag::ACK));
+        if tcp.flags & (flag::SYN | flag::RST) == 0 {
+            let window = u64::from(tcp.window) << self.shift.unwrap_or(0);
+            totals.window_bytes.add(window);
+            totals.zero_windows += u64::from(window == 0);
+        }
+        if !is_plain {
+            totals.syns += u64::from(incoming.has(flag::SYN));
+            totals.fins += u64::from(incoming.has(flag::FIN));
+            totals.resets += u64::from(incoming.has(flag::RST));
+        }
+        totals.urgent_packets += u64::from(incoming.has(flag::URG));
+        self.count_ecn(incoming, is_plain);
+    }
+    fn count_ecn(&mut self, incoming: &Incoming<'_>, is_plain: bool) {
+        let ecn = &mut self.totals.ecn;
+        match incoming.packet.ecn {
+            ecn::ECT0 => ecn.ect0 += 1,
+            ecn::ECT1 => ecn.ect1 += 1,
+            ecn::CE => ecn.ce += 1,
+            _ => {}
+        }
+        if is_plain {
+            ecn.ece += u64::from(incoming.has(flag::ECE));
+            ecn.cwr += u64::from(incoming.has(flag::CWR));
+        }
+    }
+    /// Counts the SACK blocks of a packet that this end sent.
+    pub(crate) fn count_blocks(&mut self, blocks: u64, has_duplicate: bool) {
+        if blocks > 0 {
+            self.totals.selective_packets += 1;
+            self.totals.duplicate_selective_packets += u64::from(has_duplicate);
+            self.totals.max_blocks = self.totals.max_blocks.max(blocks);
+        }
+    }
+    /// Counts a segment; `before` was the highest byte when it came.
+    pub(crate) fn count_segment(
+        &mut self,
+        arrival: &Arrival,
+        kind: Kind,
+        before: u64,
+        incoming: &Incoming<'_>,
+    ) {
+        match kind {
+            Kind::New | Kind::Retransmission(_) => {}
+            Kind::Reordered => self.totals.reordered_packets += 1,
+            Kind::Duplicate => self.totals.network_duplicates += 1,
+            Kind::KeepAlive => self.totals.keep_alives += 1,
+            Kind::WindowProbe => {
+                self.totals.window_probes += 1;
+                self.totals.window_probe_bytes += u64::from(arrival.payload);
+            }
+        }
+        if incoming.has(flag::FIN) && kind == Kind::New {
+            self.fin_stop = Some(arrival.stop);
+        }
+        if arrival.payload > 0 {
+            self.count_data(arrival, kind, before, incoming);
+        }
+    }
+    fn count_data(&mut self, arrival: &Arrival, kind: Kind, before: u64, incoming: &Incoming<'_>) {
+        let payload = u64::from(arrival.payload);
+        let at = arrival.times.at;
+        let totals = &mut self.totals;
+        totals.data_packets += 1;
+        totals.segment_bytes.add(payload);
+        totals.pushed_packets += u64::from(incoming.has(flag::PSH));
+        let stored = incoming.tcp.payload.len() as u64;
+        if stored < payload {
+            totals.truncated_packets += 1;
+            totals.truncated_bytes += payload - stored;
+        }
+        totals.super_packets += u64::from(self.full > 0 && arrival.payload > self.full);
+        totals.outstanding_bytes.add((self.highest - self.acknowledged).saturating_sub(self.sacked.bytes()));
+        totals.first_data_at.get_or_insert(at);
+        totals.last_data_at = Some(at);
+        if kind == Kind::New {
+            self.count_first(arrival, before);
+        }
+        self.sent_at = at;
+    }
+    /// Data passed for the first time, at the end of what was sent.
+    fn count_first(&mut self, arrival: &Arrival, before: u64) {
+        let payload = u64::from(arrival.payload);
+        let is_whole = self.full == 0 || arrival.payload.is_multiple_of(self.full);
+        self.is_short = !is_whole;
+        if !self.is_answered {
+            self.totals.initial_bytes += payload;
+            self.totals.initial_packets += 1;
+        }
+        if self.full > 0 && arrival.payload >= self.full && self.totals.first_flight_segments == 0 {
+            self.first_flight = Some(before);
+        }
+        if self.first_flight.is_some() {
+            self.totals.first_flight_bytes += payload;
+            self.totals.first_flight_segments += payload.div_ceil(u64::from(self.full.max(1)));
+        }
+    }
+}

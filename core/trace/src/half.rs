@@ -1,0 +1,142 @@
+//! One direction of a flow: what one end sent, and what the other acknowledged of it.
+use crate::limit::{Limit, Limits};
+use crate::recent::Recent;
+use crate::repair::Repairs;
+use crate::rtt::Estimator;
+use crate::seen::{Seen, Sent};
+use crate::selective::Selective;
+use crate::sequence::Counter;
+use crate::stamped::Stamped;
+use crate::totals::Totals;
+use crate::{End, FlowId, Times};
+
+/// Whom to tell, of which flow, on which packet.
+pub(crate) struct Context<'a, S> {
+    pub(crate) sink: &'a mut S,
+    pub(crate) flow: FlowId,
+    pub(crate) times: Times,
+    /// Who sent the packet.
+    pub(crate) end: End,
+    /// The lists of all flows together are as long as they may be.
+    pub(crate) is_full: bool,
+}
+
+/// A segment as it arrives at the capture point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) times: Times,
+    pub(crate) start: u64,
+    pub(crate) stop: u64,
+    /// Bytes of data.
+    pub(crate) payload: u32,
+    /// TSval, or 0.
+    pub(crate) stamp: u32,
+    /// Identification, or 0.
+    pub(crate) identification: u16,
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub(crate) struct Half {
+    pub(crate) totals: Totals,
+    pub(crate) counter: Counter,
+    /// All below is acknowledged.
+    pub(crate) acknowledged: u64,
+    /// After the highest byte sent.
+    pub(crate) highest: u64,
+    pub(crate) seen: Seen,
+    pub(crate) sacked: Selective,
+    pub(crate) repairs: Repairs,
+    pub(crate) stamped: Stamped,
+    pub(crate) recent: Recent,
+    pub(crate) rtt: Estimator,
+    pub(crate) limits: Limits,
+    /// Shift of the windows that this end offers, if known.
+    pub(crate) shift: Option<u8>,
+    /// Window that the other end offers, if known.
+    pub(crate) window: Option<u64>,
+    /// Window field of the other end's last ACK.
+    pub(crate) window_field: Option<u16>,
+    /// A full segment's data, by the handshake, or 0.
+    pub(crate) full: u32,
+    /// Duplicate ACKs in a row.
+    pub(crate) duplicates: u32,
+    /// When `acknowledged` rose last.
+    pub(crate) advanced_at: i64,
+    /// When data was sent last.
+    pub(crate) sent_at: i64,
+    /// When any packet was sent last.
+    pub(crate) packet_at: i64,
+    /// What was sent when the retransmission timer ran off: all below is sent again for that reason.
+    pub(crate) timeout_until: u64,
+    /// What was sent when fast recovery began (RFC 6582, `recover`).
+    pub(crate) recovery_until: u64,
+    /// After the last window probe.
+    pub(crate) probe_stop: u64,
+    /// After the FIN.
+    pub(crate) fin_stop: Option<u64>,
+    /// The first full segment, until it is acknowledged.
+    pub(crate) first_flight: Option<u64>,
+    /// An ACK of data was seen.
+    pub(crate) is_answered: bool,
+    /// The last data segment was shorter than a full one.
+    pub(crate) is_short: bool,
+}
+
+/// Without any packet from the other end, so many segments are kept to tell repetitions by: there is no ACK that would take them off.
+const MAX_UNANSWERED: usize = 65_536;
+
+impl Half {
+    /// Bytes sent and not acknowledged in either way.
+    pub(crate) fn outstanding(&self) -> u64 {
+        (self.highest - self.acknowledged).saturating_sub(self.sacked.bytes())
+    }
+    /// Entries of lists that grow with what is not acknowledged.
+    pub(crate) fn listed(&self) -> usize {
+        self.seen.len() + self.stamped.len()
+    }
+    /// Begins to count at `value`, with the number on the wire.
+    pub(crate) fn start(&mut self, raw: u32, value: u32) {
+        self.counter.start(raw, value);
+        self.acknowledged = u64::from(value);
+        self.highest = u64::from(value);
+    }
+    /// Bytes from `start` on are sent for the first time.
+    pub(crate) fn extend(&mut self, arrival: &Arrival, is_full: bool, is_answered: bool) {
+        let start = arrival.start.max(self.highest);
+        self.seen.push(Sent {
+            start,
+            times: arrival.times,
+            len: (arrival.stop - start) as u32,
+            stamp: arrival.stamp,
+            identification: arrival.identification,
+            is_repeated: false,
+            is_late: false,
+        });
+        self.highest = arrival.stop;
+        if is_full || (!is_answered && self.seen.len() > MAX_UNANSWERED) {
+            self.forget_oldest();
+        }
+    }
+    /// Takes the lowest segment as acknowledged, so that memory stays bounded.
+    fn forget_oldest(&mut self) {
+        if let Some((stop, unseen)) = self.seen.forget_oldest() {
+            self.totals.unseen_bytes += unseen;
+            self.acknowledged = self.acknowledged.max(stop);
+            self.sacked.trim(self.acknowledged);
+        }
+        self.stamped.forget_oldest();
+    }
+    /// The totals, now that all is known; `at` is the time of the flow's last packet.
+    pub(crate) fn finish(mut self, at: i64) -> Totals {
+        self.limits.set(at, Limit::None);
+        self.totals.shares = self.limits.shares;
+        self.totals.outstanding_time_mean = self.limits.mean();
+        let has_syn = self.totals.offer.is_some();
+        let numbers = u64::from(self.fin_stop.is_some()) + 1;
+        let holes = self.seen.hole_bytes() + self.totals.unseen_bytes;
+        self.totals.unique_bytes = self.highest.saturating_sub(numbers + holes);
+        self.totals.stream_bytes = self.fin_stop.filter(|_| has_syn).map(|stop| stop.saturating_sub(2));
+        self.totals
+    }
+}

@@ -1,0 +1,61 @@
+//! What a sender waits for, and how much is outstanding, over time.
+use crate::totals::Shares;
+
+/// What keeps a sender from sending more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Limit {
+    /// It has not begun, or has sent its FIN.
+    #[default]
+    None,
+    Network,
+    Window,
+    Application,
+}
+
+/// Sums over time: each stretch is charged to what held in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    limit: Limit,
+    limit_since: i64,
+    pub(crate) shares: Shares,
+    outstanding: u64,
+    outstanding_since: Option<i64>,
+    /// Bytes times ns.
+    area: u128,
+    /// Time in `area`, ns.
+    time: u64,
+}
+
+impl Limits {
+    /// From now on so much is outstanding.
+    pub(crate) fn outstanding(&mut self, at: i64, bytes: u64) {
+        let lasted = self.outstanding_since.map_or(0, |since| elapsed(since, at));
+        self.area += u128::from(self.outstanding) * u128::from(lasted);
+        self.time += lasted;
+        self.outstanding = bytes;
+        self.outstanding_since = Some(at);
+    }
+    /// From now on it waits for this.
+    pub(crate) fn set(&mut self, at: i64, limit: Limit) {
+        if limit != self.limit {
+            let lasted = elapsed(self.limit_since, at);
+            match self.limit {
+                Limit::None => {}
+                Limit::Network => self.shares.network_ns += lasted,
+                Limit::Window => self.shares.window_ns += lasted,
+                Limit::Application => self.shares.application_ns += lasted,
+            }
+            self.limit = limit;
+            self.limit_since = at;
+        }
+    }
+    /// Mean of the bytes outstanding.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.time > 0).then(|| self.area as f64 / self.time as f64)
+    }
+}
+
+/// Time from `since` to `at`, ns; 0 where the capture's clock went back.
+pub(crate) fn elapsed(since: i64, at: i64) -> u64 {
+    at.saturating_sub(since).max(0) as u64
+}

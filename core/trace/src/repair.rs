@@ -1,0 +1,71 @@
+//! What was sent again, kept until it is known whether that was needed.
+use crate::{Cause, Times};
+use alloc::collections::BTreeMap;
+
+/// A range that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repair {
+    pub(crate) stop: u64,
+    /// The last time.
+    pub(crate) times: Times,
+    /// TSval of then, or 0.
+    pub(crate) stamp: u32,
+    /// Identification of then, or 0.
+    pub(crate) identification: u16,
+    pub(crate) cause: Cause,
+    /// How often it was sent again.
+    pub(crate) count: u32,
+    /// How often it was needless.
+    pub(crate) needless: u32,
+}
+
+/// Repairs by their first byte. Those that were acknowledged stay for a while, as D-SACK comes later.
+#[derive(Debug, Default)]
+pub(crate) struct Repairs {
+    all: BTreeMap<u64, Repair>,
+}
+
+/// Of acknowledged repairs so many are kept: a D-SACK comes within a round trip, and a timeout rarely sends more again.
+const MAX_SETTLED: usize = 4096;
+
+impl Repairs {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+    /// The last one of this byte.
+    pub(crate) fn at(&self, byte: u64) -> Option<&Repair> {
+        self.all.range(..=byte).next_back().map(|(_, repair)| repair).filter(|repair| repair.stop > byte)
+    }
+    /// Notes one more. Gives how often it was sent again by now.
+    pub(crate) fn add(&mut self, start: u64, repair: Repair) -> u32 {
+        let there = self.all.entry(start).or_insert(Repair { count: 0, needless: 0, ..repair });
+        let (count, needless) = (there.count + 1, there.needless);
+        *there = Repair { stop: there.stop.max(repair.stop), count, needless, ..repair };
+        count
+    }
+    /// One of this first byte was needless. Gives it, if that was not known.
+    pub(crate) fn needless(&mut self, start: u64) -> Option<Repair> {
+        let repair = self.all.get_mut(&start).filter(|repair| repair.needless < repair.count)?;
+        repair.needless += 1;
+        Some(*repair)
+    }
+    /// The one that begins here.
+    pub(crate) fn starting(&self, start: u64) -> Option<&Repair> {
+        self.all.get(&start)
+    }
+    /// The first byte of the next one that begins in `start..stop`.
+    pub(crate) fn next(&self, start: u64, stop: u64) -> Option<u64> {
+        self.all.range(start..stop).next().map(|(at, _)| *at)
+    }
+    /// The latest time at which a part of `start..stop` was sent again.
+    pub(crate) fn latest(&self, start: u64, stop: u64) -> Option<i64> {
+        self.all.range(start..stop).map(|(_, repair)| repair.times.at).max()
+    }
+    /// All before `ack` is acknowledged.
+    pub(crate) fn settle(&mut self, ack: u64) {
+        while self.all.len() > MAX_SETTLED {
+            let Some(first) = self.all.first_entry().filter(|first| first.get().stop <= ack) else { return };
+            first.remove();
+        }
+    }
+}

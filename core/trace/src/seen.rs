@@ -1,0 +1,192 @@
+//! Segments that passed and are not acknowledged, and the holes between them.
+use crate::Times;
+use alloc::collections::{BTreeMap, VecDeque};
+
+/// A segment, as it passed first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) start: u64,
+    pub(crate) times: Times,
+    pub(crate) len: u32,
+    /// Its TSval, or 0.
+    pub(crate) stamp: u32,
+    /// Its identification in IPv4, or 0, which tells nothing (RFC 6864).
+    pub(crate) identification: u16,
+    /// Bytes of it passed again.
+    pub(crate) is_repeated: bool,
+    /// It filled a hole: what is behind it passed before it.
+    pub(crate) is_late: bool,
+}
+
+impl Sent {
+    pub(crate) const fn stop(&self) -> u64 {
+        self.start + self.len as u64
+    }
+}
+
+/// Bytes that did not pass, though bytes behind them did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hole {
+    pub(crate) stop: u64,
+    /// When the segment behind it passed.
+    pub(crate) opened: Times,
+    /// Its TSval, or 0.
+    pub(crate) stamp: u32,
+    /// Its identification in IPv4, or 0.
+    pub(crate) identification: u16,
+}
+
+/// What an ACK took off the list.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Taken {
+    /// The segment that ends where the ACK does.
+    pub(crate) last: Option<Sent>,
+    /// Segments taken.
+    pub(crate) segments: u32,
+    /// Some of them passed again, or late.
+    pub(crate) was_mended: bool,
+    /// When the last of those that filled a hole passed.
+    pub(crate) late_at: Option<i64>,
+    /// Bytes acknowledged that never passed here.
+    pub(crate) unseen: u64,
+}
+
+/// The list, without a limit of its own: in order of sequence, as almost all is sent so; what filled a hole apart from it, so that
+/// nothing moves when thousands of holes are filled.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    line: VecDeque<Sent>,
+    late: BTreeMap<u64, Sent>,
+    holes: BTreeMap<u64, Hole>,
+}
+
+impl Seen {
+    /// Segments listed.
+    pub(crate) fn len(&self) -> usize {
+        self.line.len() + self.late.len()
+    }
+    /// A segment behind all others.
+    pub(crate) fn push(&mut self, sent: Sent) {
+        self.line.push_back(sent);
+    }
+    /// Bytes from `start` on did not pass, as the segment behind them shows.
+    pub(crate) fn open(&mut self, start: u64, hole: Hole) {
+        self.holes.insert(start, hole);
+    }
+    /// The hole that holds the first byte of `start..stop` which is in a hole, and that byte.
+    pub(crate) fn hole(&self, start: u64, stop: u64) -> Option<(u64, Hole)> {
+        if self.holes.is_empty() {
+            return None;
+        }
+        if let Some((_, hole)) = self.holes.range(..=start).next_back().filter(|(_, hole)| hole.stop > start)
+        {
+            return Some((start, *hole));
+        }
+        self.holes.range(start..stop).next().map(|(at, hole)| (*at, *hole))
+    }
+    /// A segment passed whose bytes are, in part at least, in holes. Gives how many.
+    pub(crate) fn fill(&mut self, sent: Sent) -> u64 {
+        let mut filled = 0;
+        while let Some((at, hole)) = self.hole(sent.start, sent.stop()) {
+            let stop = hole.stop.min(sent.stop());
+            filled += stop - at;
+            self.cut(at, stop, hole);
+            self.late.insert(at, Sent { start: at, len: (stop - at) as u32, is_late: true, ..sent });
+        }
+        filled
+    }
+    /// Takes `at..stop` out of its hole, of which a part may remain on either side.
+    fn cut(&mut self, at: u64, stop: u64, hole: Hole) {
+        if let Some((start, before)) = self.holes.range_mut(..=at).next_back() {
+            let start = *start;
+            before.stop = at;
+            if start == at {
+                self.holes.remove(&at);
+            }
+        }
+        if stop < hole.stop {
+            self.holes.insert(stop, hole);
+        }
+    }
+    /// The segment that holds this byte.
+    pub(crate) fn at(&self, byte: u64) -> Option<&Sent> {
+        let late =
+            self.late.range(..=byte).next_back().map(|(_, sent)| sent).filter(|sent| sent.stop() > byte);
+        late.or_else(|| self.line.get(self.index(byte)).filter(|sent| sent.start <= byte))
+    }
+    /// The segment that ends at `stop`.
+    pub(crate) fn ending(&self, stop: u64) -> Option<&Sent> {
+        self.at(stop.checked_sub(1)?).filter(|sent| sent.stop() == stop)
+    }
+    /// Place in the line of the first segment that ends behind this byte.
+    fn index(&self, byte: u64) -> usize {
+        self.line.partition_point(|sent| sent.stop() <= byte)
+    }
+    /// Bytes of `start..stop` passed again: as many segments are looked at as the packet's bytes held.
+    pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
+        let first = self.index(start);
+        for sent in self.line.range_mut(first..).take_while(|sent| sent.start < stop) {
+            sent.is_repeated = true;
+        }
+        let before = self.late.range_mut(..start).next_back().map(|(_, sent)| sent);
+        if let Some(sent) = before.filter(|sent| sent.stop() > start) {
+            sent.is_repeated = true;
+        }
+        self.late.range_mut(start..stop).for_each(|(_, sent)| sent.is_repeated = true);
+    }
+    /// All before `ack` has arrived.
+    pub(crate) fn take(&mut self, ack: u64) -> Taken {
+        let mut taken = Taken::default();
+        while let Some(first) = self.line.front().filter(|first| first.stop() <= ack).copied() {
+            self.line.pop_front();
+            taken.add(first, ack);
+        }
+        if !self.late.is_empty() {
+            self.take_late(ack, &mut taken);
+        }
+        if !self.holes.is_empty() {
+            taken.unseen = self.take_holes(ack);
+        }
+        taken
+    }
+    fn take_late(&mut self, ack: u64, taken: &mut Taken) {
+        while let Some(first) = self.late.first_entry().filter(|first| first.get().stop() <= ack) {
+            let sent = first.remove();
+            taken.late_at = taken.late_at.max(Some(sent.times.at));
+            taken.add(sent, ack);
+        }
+    }
+    /// Bytes in holes below `ack`, which are holes no longer.
+    fn take_holes(&mut self, ack: u64) -> u64 {
+        let mut unseen = 0;
+        while let Some(first) = self.holes.first_entry().filter(|first| *first.key() < ack) {
+            let (start, hole) = first.remove_entry();
+            unseen += hole.stop.min(ack) - start;
+            if hole.stop > ack {
+                self.holes.insert(ack, hole);
+            }
+        }
+        unseen
+    }
+    /// Bytes in holes.
+    pub(crate) fn hole_bytes(&self) -> u64 {
+        self.holes.iter().map(|(start, hole)| hole.stop - start).sum()
+    }
+    /// Forgets the lowest segment, and holes below its end. Gives that end, and the bytes in those holes.
+    pub(crate) fn forget_oldest(&mut self) -> Option<(u64, u64)> {
+        let line = self.line.front().map(Sent::stop);
+        let late = self.late.first_key_value().map(|(_, sent)| sent.stop());
+        let stop = line.into_iter().chain(late).min()?;
+        Some((stop, self.take(stop).unseen))
+    }
+}
+
+impl Taken {
+    fn add(&mut self, sent: Sent, ack: u64) {
+        self.segments += 1;
+        self.was_mended |= sent.is_repeated || sent.is_late;
+        if sent.stop() == ack {
+            self.last = Some(sent);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What a segment is to those before it.
+use crate::cause::Sending;
+use crate::half::{Arrival, Context, Half};
+use crate::limit::elapsed;
+use crate::repair::Repair;
+use crate::rtt::Estimator;
+use crate::seen::{Hole, Sent};
+use crate::sequence::{MAX_WINDOW_BYTES, is_after};
+use crate::{Cause, Kind, Lost, Sink};
+
+/// A segment that begins one byte before what is next is a keep-alive only if nothing was sent for so long: Linux's least
+/// `TCP_KEEPIDLE`.
+const MIN_KEEP_ALIVE_NS: u64 = 1_000_000_000;
+/// Reordering is told from retransmission by this where no round trip is known: less than any access line's, as in Wireshark.
+const UNKNOWN_RTT_NS: u64 = 6_000_000;
+
+impl Half {
+    /// A segment with data, SYN or FIN passed. Gives what it is, or `None` if it does not belong to the connection. `other` is the
+    /// round trip on the other side of the capture point.
+    pub(crate) fn sent<S: Sink>(
+        &mut self,
+        arrival: &Arrival,
+        other: Estimator,
+        is_answered: bool,
+        context: &mut Context<'_, S>,
+    ) -> Option<Kind> {
+        if arrival.start == self.highest && !self.is_probing(arrival) {
+            self.extend(arrival, context.is_full, is_answered);
+            return Some(Kind::New);
+        }
+        if arrival.start > self.highest {
+            return self.leap(arrival, is_answered, context);
+        }
+        if self.is_probing(arrival) {
+            self.probe_stop = arrival.stop;
+            return Some(Kind::WindowProbe);
+        }
+        if self.is_keep_alive(arrival) {
+            return Some(Kind::KeepAlive);
+        }
+        let path = self.rtt.with(other);
+        if self.is_copy(arrival, path) {
+            return Some(Kind::Duplicate);
+        }
+        Some(self.again(arrival, path, is_answered, context))
+    }
+    /// One byte into a closed window (RFC 9293 section 3.8.6.1), or Linux's form of it: none, one byte before what is next.
+    fn is_probing(&self, arrival: &Arrival) -> bool {
+        self.window == Some(0)
+            && arrival.payload <= 1
+            && arrival.stop - arrival.start == u64::from(arrival.payload)
+            && arrival.start + 1 >= self.highest
+            && self.acknowledged == self.highest
+    }
+    /// RFC 9293 section 3.8.4.
+    fn is_keep_alive(&self, arrival: &Arrival) -> bool {
+        arrival.payload <= 1
+            && arrival.start + 1 == self.highest
+            && self.acknowledged == self.highest
+            && self.fin_stop.is_none()
+            && (arrival.payload == 0 || elapsed(self.sent_at, arrival.times.at) >= MIN_KEEP_ALIVE_NS)
+    }
+    /// Bytes between what is next and this segment did not pass.
+    fn leap<S>(&mut self, arrival: &Arrival, is_answered: bool, context: &Context<'_, S>) -> Option<Kind> {
+        if arrival.start - self.highest > MAX_WINDOW_BYTES {
+            return None;
+        }
+        let hole = Hole {
+            stop: arrival.start,
+            opened: arrival.times,
+            stamp: arrival.stamp,
+            identification: arrival.identification,
+        };
+        self.seen.open(self.highest, hole);
+        self.highest = arrival.start;
+        self.extend(arrival, context.is_full, is_answered);
+        Some(Kind::New)
+    }
+    /// The network made a copy: the same identification and timestamp. Without identification (IPv6) the same timestamp, sooner than
+    /// a sender can know of a loss.
+    fn is_copy(&self, arrival: &Arrival, path: Estimator) -> bool {
+        if self.recent.has(arrival.start, arrival.identification, arrival.stamp) {
+            return true;
+        }
+        let Some(sent) = self.seen.at(arrival.start).filter(|sent| sent.start == arrival.start) else {
+            return false;
+        };
+        let repair = self.repairs.starting(arrival.start);
+        let last = repair.map_or(sent.times, |repair| repair.times);
+        let is_same = |identification: u16, stamp: u32| {
+            (identification, stamp) == (arrival.identification, arrival.stamp)
+                && (identification != 0
+                    || (stamp != 0 && elapsed(last.at, arrival.times.at) * 2 < path.min()))
+        };
+        is_same(sent.identification, sent.stamp) || repair.is_some_and(|r| is_same(r.identification, r.stamp))
+    }
+    /// Bytes below the highest: sent again, or late.
+    fn again<S: Sink>(
+        &mut self,
+        arrival: &Arrival,
+        path: Estimator,
+        is_answered: bool,
+        context: &mut Context<'_, S>,
+    ) -> Kind {
+        let stop = arrival.stop.min(self.highest);
+        if stop <= self.acknowledged || self.sacked.covers(arrival.start.max(self.acknowledged), stop) {
+            let cause = if is_answered { Cause::Spurious } else { Cause::Unknown };
+            self.note_repeat(arrival, stop - arrival.start.min(stop), cause);
+            self.extend_beyond(arrival, is_answered, context);
+            return Kind::Retransmission(cause);
+        }
+        let start = arrival.start.max(self.acknowledged);
+        let hole = self.seen.hole(start, stop);
+        let original = self.seen.at(start).map(|sent| self.last_sent(start, sent));
+        let kind = match hole {
+            Some((_, hole)) if is_late(arrival, &hole, path) => Kind::Reordered,
+            _ => Kind::Retransmission(self.cause(arrival, original, hole, path)),
+        };
+        let filled = self.mend(arrival, start, stop, hole.is_some());
+        if let Kind::Retransmission(cause) = kind {
+            self.tell_loss(arrival, (start, stop), (original, cause), context);
+            self.totals.filled_packets += u64::from(filled > 0);
+            self.note_repeat(arrival, (stop - arrival.start).saturating_sub(filled), cause);
+        }
+        self.extend_beyond(arrival, is_answered, context);
+        kind
+    }
+    /// What of it is above the highest byte is sent for the first time.
+    fn extend_beyond<S>(&mut self, arrival: &Arrival, is_answered: bool, context: &Context<'_, S>) {
+        if arrival.stop > self.highest {
+            self.extend(arrival, context.is_full, is_answered);
+        }
+    }
+    /// Notes in the list what passed again and what filled holes. Gives the bytes that did.
+    fn mend(&mut self, arrival: &Arrival, start: u64, stop: u64, fills: bool) -> u64 {
+        self.seen.repeat(start, stop);
+        if !fills {
+            return 0;
+        }
+        self.seen.fill(Sent {
+            start,
+            times: arrival.times,
+            len: (stop - start) as u32,
+            stamp: arrival.stamp,
+            identification: arrival.identification,
+            is_repeated: false,
+            is_late: true,
+        })
+    }
+    /// When the segment with this byte was sent last, and whether that was a repair.
+    fn last_sent(&self, byte: u64, sent: &Sent) -> Sending {
+        let repair = self.repairs.at(byte);
+        Sending { times: repair.map_or(sent.times, |repair| repair.times), is_repair: repair.is_some() }
+    }
+    fn tell_loss<S: Sink>(
+        &mut self,
+        arrival: &Arrival,
+        (start, stop): (u64, u64),
+        (original, cause): (Option<Sending>, Cause),
+        context: &mut Context<'_, S>,
+    ) {
+        let original = original.map(|sending| sending.times);
+        if let Some(original) = original {
+            self.totals.repeat_time.add(elapsed(original.at, arrival.times.at));
+        }
+        let lost = Lost { repair: arrival.times, original, end: context.end, start, stop, cause };
+        context.sink.lost(context.flow, &lost);
+    }
+    /// Counts a retransmission, `repeated` bytes of which passed before.
+    fn note_repeat(&mut self, arrival: &Arrival, repeated: u64, cause: Cause) {
+        let Arrival { times, stop, stamp, identification, .. } = *arrival;
+        let repair = Repair { stop, times, stamp, identification, cause, count: 0, needless: 0 };
+        let count = self.repairs.add(arrival.start, repair);
+        self.repairs.settle(self.acknowledged);
+        *self.totals.retransmissions.of(cause) += 1;
+        self.totals.max_repeats = self.totals.max_repeats.max(count);
+        if repeated > 0 {
+            self.totals.repeated_packets += 1;
+            self.totals.repeated_bytes += repeated;
+        }
+    }
+}
+
+/// Whether what fills a hole was sent before what is behind it, and the network changed the order: by timestamps, by identification,
+/// and else by time, as no sender knows of a loss within half a round trip.
+fn is_late(arrival: &Arrival, hole: &Hole, path: Estimator) -> bool {
+    let (mine, behind) = (arrival.stamp, hole.stamp);
+    if mine != 0 && behind != 0 && mine != behind {
+        return is_after(behind, mine);
+    }
+    if mine == 0 && arrival.identification != 0 && hole.identification != 0 {
+        let ahead = hole.identification.wrapping_sub(arrival.identification) as i16;
+        // A sender that counts has sent few packets in between; one that draws lots is not taken for one that counts.
+        if (1..=NEAR_IDENTIFICATIONS).contains(&ahead) {
+            return true;
+        }
+    }
+    let round_trip = if path.min() > 0 { path.min() } else { UNKNOWN_RTT_NS };
+    elapsed(hole.opened.at, arrival.times.at) * 2 < round_trip
+}
+
+/// Reordering is by fewer packets than this (RFC 4737 finds tens at most); by chance 1 in 1024 pairs of random numbers is so near.
+const NEAR_IDENTIFICATIONS: i16 = 64;

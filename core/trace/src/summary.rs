@@ -1,0 +1,82 @@
+//! What is kept of a capture when it was read to its end.
+use crate::connection::{Close, Connection};
+use crate::totals::Totals;
+use crate::{End, FlowId, Times};
+use alloc::vec::Vec;
+use fathom_capture::Address;
+
+/// A flow.
+#[derive(Clone, Debug)]
+pub struct FlowSummary {
+    /// Its number, in order of first packets.
+    pub id: FlowId,
+    /// Address and port of A, then of B.
+    pub ends: [(Address, u16); 2],
+    /// Its first packet.
+    pub first: Times,
+    /// Its last packet.
+    pub last: Times,
+    /// How it ended.
+    pub close: Close,
+    /// What A sent, then B.
+    pub totals: [Totals; 2],
+}
+
+impl FlowSummary {
+    pub(crate) fn of(flow: Connection) -> Self {
+        let ends = flow.key.ends(flow.a_is_low);
+        let totals = flow.halves.map(|half| half.finish(flow.last.at));
+        FlowSummary { id: flow.id, ends, first: flow.first, last: flow.last, close: flow.close, totals }
+    }
+    /// What one end sent.
+    pub const fn sent_by(&self, end: End) -> &Totals {
+        let [a, b] = &self.totals;
+        match end {
+            End::A => a,
+            End::B => b,
+        }
+    }
+}
+
+/// All flows of a capture.
+#[derive(Clone, Debug, Default)]
+pub struct Flows {
+    /// In order of first packets; numbers of those that were forgotten are missing.
+    pub flows: Vec<FlowSummary>,
+    /// What was counted over all.
+    pub totalled: Totalled,
+}
+
+/// What is counted over a capture, apart from flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totalled {
+    /// Packets.
+    pub packets: u64,
+    /// The first packet's time, ns.
+    pub first_at: Option<i64>,
+    /// The last packet's time, ns.
+    pub last_at: i64,
+    /// How often the clock went back from one packet to the next.
+    pub clock_steps_back: u64,
+    /// The most that it went back by, ns. Some microseconds are the rule where several queues of a card are captured.
+    pub longest_step_back_ns: u64,
+    /// Flows of one packet that were forgotten.
+    pub forgotten_flows: u64,
+    /// Packets of flows beyond the bound.
+    pub untracked_packets: u64,
+    /// Packets of neither TCP nor a kind used as a probe.
+    pub other_packets: u64,
+}
+
+impl Totalled {
+    pub(crate) fn clock(&mut self, times: Times) {
+        if self.packets > 0 && times.at < self.last_at {
+            self.clock_steps_back += 1;
+            let step = self.last_at.saturating_sub(times.at).max(0) as u64;
+            self.longest_step_back_ns = self.longest_step_back_ns.max(step);
+        }
+        self.first_at.get_or_insert(times.at);
+        self.last_at = times.at;
+        self.packets += 1;
+    }
+}
