@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod axis;
+mod captured;
 mod chart;
 mod compare;
 mod csv;
@@ -13,6 +14,7 @@ mod flent;
 mod gallery;
 mod html;
 mod live;
+pub mod look;
 mod rows;
 mod summary;
 mod svg;

@@ -1,5 +1,6 @@
 //! The result on a terminal: numbers first, the verdict last, where the eye ends.
 use crate::Style;
+use crate::captured;
 use crate::chart::Chart;
 use crate::curve::{Curve, source_name, spans, time_range};
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, at_least, phase_cells};
@@ -16,12 +17,15 @@ const CHART_ROWS: usize = 11;
 /// A narrower terminal gets no charts.
 const CHART_COLUMNS: usize = 60;
 /// Wider text is hard to read.
-const WIDEST_TEXT: usize = 100;
+pub(crate) const WIDEST_TEXT: usize = 100;
 
 /// The result for a terminal of `columns`: a table of the phases, the charts, the findings and, last, the verdict.
 pub fn summary(run: &Run, diagnosis: &Diagnosis, columns: u16, style: Style) -> String {
     let columns = usize::from(columns).max(20);
     let text_columns = columns.min(WIDEST_TEXT);
+    if let Some(capture) = &run.capture {
+        return captured::summary(run, capture, diagnosis, columns, style).join("\n") + "\n";
+    }
     let mut lines = vec![style.ink(Ink::Bold, &clean(&run.title)), String::new()];
     lines.extend(phase_table(diagnosis, style).lines(columns, style));
     lines.extend(wrap(&legend(diagnosis, style), text_columns, 0).iter().map(|l| style.ink(Ink::Dim, l)));
@@ -76,7 +80,7 @@ fn legend(diagnosis: &Diagnosis, style: Style) -> String {
     format!("latency: {source}{bound}; grade: DSLReports' bands of the mean increase{rpm}")
 }
 
-fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
+pub(crate) fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
     let (spans, time) = (spans(run), time_range(run));
     let latency = Curve::latency(run, diagnosis.latency_source);
     let [down, up] = [Direction::Down, Direction::Up].map(|d| Curve::goodput(run, d));
@@ -102,7 +106,7 @@ fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec
     lines
 }
 
-fn finding_lines(finding: &Finding, columns: usize, style: Style) -> Vec<String> {
+pub(crate) fn finding_lines(finding: &Finding, columns: usize, style: Style) -> Vec<String> {
     let unsure = match finding.confidence {
         Confidence::High => "",
         Confidence::Medium => " (likely)",

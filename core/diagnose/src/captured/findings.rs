@@ -200,7 +200,7 @@ fn repeated(flow: &CapturedFlow, end: usize, side: &CapturedSide) -> Option<Find
         told.join(", ")
     );
     let finding = Finding::new(FindingKind::Loss, None, Confidence::High, text);
-    Some(causes.iter().fold(finding, |told, (n, why)| told.evidence(*why, *n as f64, "packets")))
+    Some(causes.iter().fold(finding, |with, (n, why)| with.evidence(*why, *n as f64, "packets")))
 }
 
 fn instrument(text: String, confidence: Confidence) -> Finding {

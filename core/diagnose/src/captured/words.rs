@@ -61,11 +61,11 @@ pub(super) fn size(queue: &CapturedQueue) -> String {
     buffer.into_iter().chain(link).collect::<Vec<_>>().concat()
 }
 
-/// `1.25 MB (± 2.0 %)`.
+/// `1.25 MB (within 2.0 %)`.
 pub(super) fn with_error(estimate: Estimate, written: fn(f64) -> String) -> String {
     let value = written(estimate.value);
     if estimate.value <= 0.0 || estimate.error <= 0.0 {
         return value.to_string();
     }
-    format!("{value} (± {})", percent(estimate.error / estimate.value))
+    format!("{value} (within {})", percent(estimate.error / estimate.value))
 }

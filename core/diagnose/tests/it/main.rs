@@ -1,4 +1,5 @@
 //! Integration tests of `fathom-diagnose`.
 mod captured;
 mod line;
+mod upload;
 mod verdicts;

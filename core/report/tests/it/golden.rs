@@ -1,8 +1,10 @@
 //! What is shown for two runs, as files that a person can read. `UPDATE_GOLDEN=1` rewrites them.
 use crate::line::{BLOATED, MANAGED};
+use crate::upload::upload;
 use fathom_diagnose::diagnose;
-use fathom_metric::{Metric, Run};
+use fathom_metric::{Direction, Metric, Observation, Run, Series, SeriesKey, Value};
 use fathom_report::{Style, compare, csv, flent, html, summary, svg};
+use fathom_units::Time;
 use std::path::PathBuf;
 
 const UNICODE: Style = Style { color: false, unicode: true };
@@ -27,6 +29,29 @@ fn summaries() {
         assert!(ascii.is_ascii(), "{ascii}");
         golden(&format!("summary-{name}-narrow.txt"), &ascii);
     }
+}
+
+/// Latency as a sawtooth, and the goodput.
+fn captured() -> Run {
+    let at = |i: u64| Time::from_nanos(i * 100_000_000);
+    let series = |key, value: fn(u64) -> f64| {
+        let mut series = Series::new(key);
+        (0..1_200).for_each(|i| series.push(Observation { at: at(i), value: Value::Observed(value(i)) }));
+        series
+    };
+    let rtt = series(SeriesKey::of(Metric::PassiveRtt), |i| 0.7 + 0.3 * (i % 113) as f64 / 113.0);
+    let goodput = series(SeriesKey::directed(Metric::Goodput, Direction::Up), |_| 9.5e6);
+    let capture = Some(Box::new(upload()));
+    Run { title: "snd.pcap".into(), capture, phases: Vec::new(), series: vec![rtt, goodput], ..MANAGED.run() }
+}
+
+#[test]
+fn a_capture() {
+    let run = captured();
+    let diagnosis = diagnose(&run);
+    golden("summary-capture.txt", &summary(&run, &diagnosis, 100, UNICODE));
+    let ascii = summary(&run, &diagnosis, 48, ASCII);
+    assert!(ascii.is_ascii(), "{ascii}");
 }
 
 #[test]

@@ -7,4 +7,6 @@ mod hostile;
 mod line;
 mod run_file_bytes;
 mod sweep;
+#[path = "../../../diagnose/tests/it/upload.rs"]
+mod upload;
 mod works;
