@@ -1,6 +1,7 @@
 //! The lab with real kernel TCP, in real time. Needs root, like the lab itself without user namespaces.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bytes;
+mod captures;
 mod ends;
 mod lifetime;
 mod line;
