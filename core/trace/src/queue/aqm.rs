@@ -1,0 +1,165 @@
+//! What manages the queue, by the delays at which it dropped or marked.
+use super::curve::percentile;
+use alloc::vec::Vec;
+
+/// How the queue decides what to drop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Management {
+    /// It drops what finds no room, and nothing before.
+    TailDrop,
+    /// It drops at random from a level on, the more the longer the queue is (RED, and what is like it).
+    RandomEarly,
+    /// It holds the delay near a target, and drops ever faster while it is above (CoDel, FQ-CoDel, and what is like them).
+    Codel,
+    /// Nothing was dropped or marked: what manages it cannot be seen.
+    NoneSeen,
+}
+
+/// Whether flows have queues of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Isolation {
+    /// A sparse flow did not wait for the bulk.
+    PerFlow,
+    /// A sparse flow waited as long as the bulk.
+    Shared,
+}
+
+/// What manages the queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fingerprint {
+    /// How it drops; `None` where losses were seen and fit none.
+    pub management: Option<Management>,
+    /// Whether sparse flows wait with bulk flows; `None` without a sparse flow beside the bulk.
+    pub isolation: Option<Isolation>,
+    /// It marks instead of dropping: CE or its echo was seen.
+    pub marks: u64,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Losses and marks, and of how many the delay is known.
+    pub losses: u64,
+    /// Of those the delay at the loss is known.
+    pub dated: u64,
+    /// Share of the dated that met a full queue (95 % of the most delay, or two packets less).
+    pub at_most_ratio: f64,
+    /// 10th, 50th and 90th percentile of the delay at the dated, ns.
+    pub at_loss_ns: Option<[f64; 3]>,
+    /// Exponent of the time between losses by their number in an episode: CoDel's is -0.5. With how many gaps.
+    pub spacing: Option<(f64, u32)>,
+    /// What a sparse flow waited of what the bulk waited at the same time.
+    pub sparse_ratio: Option<f64>,
+}
+
+/// What is known of drops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evidence<'a> {
+    /// When (ns), and the delay of neighbours (ns), in order.
+    pub(crate) losses: &'a [(f64, Option<f64>)],
+    pub(crate) count: u64,
+    pub(crate) marks: u64,
+    pub(crate) most_ns: f64,
+    pub(crate) standing_ns: f64,
+    /// Time of one packet on the bottleneck.
+    pub(crate) packet_ns: f64,
+    /// What delays may be off.
+    pub(crate) error_ns: f64,
+    pub(crate) sparse_ratio: Option<f64>,
+}
+
+/// CoDel's target is 5 ms, PIE's 15 ms: with what is beyond before they act, a controlled queue stands no longer than this.
+const CONTROLLED_NS: f64 = 50e6;
+/// Losses of one dropping state of CoDel are no farther apart than its interval, 100 ms, and some.
+const CODEL_INTERVAL_NS: f64 = 130e6;
+/// Fewer losses with a delay say nothing.
+const LEAST_DATED: usize = 3;
+
+pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
+    let mut delays: Vec<f64> = evidence.losses.iter().filter_map(|loss| loss.1).collect();
+    let dated = delays.len();
+    let full = (0.95 * evidence.most_ns).min(evidence.most_ns - 2.0 * evidence.packet_ns) - evidence.error_ns;
+    let at_most = delays.iter().filter(|delay| **delay >= full).count();
+    let at_most_ratio = if dated == 0 { 0.0 } else { at_most as f64 / dated as f64 };
+    let mut at = |share: f64| percentile(&mut delays, share).unwrap_or(0.0);
+    let at_loss = [at(0.1), at(0.5), at(0.9)];
+    let spacing = spacing(evidence.losses);
+    let management = management(evidence, dated, at_most_ratio, at_loss, spacing);
+    Fingerprint {
+        management,
+        isolation: evidence.sparse_ratio.and_then(isolation),
+        marks: evidence.marks,
+        confidence: confidence(management, dated, at_most_ratio),
+        losses: evidence.count,
+        dated: dated as u64,
+        at_most_ratio,
+        at_loss_ns: (dated > 0).then_some(at_loss),
+        spacing,
+        sparse_ratio: evidence.sparse_ratio,
+    }
+}
+
+fn isolation(sparse_ratio: f64) -> Option<Isolation> {
+    match sparse_ratio {
+        ratio if ratio < 0.3 => Some(Isolation::PerFlow),
+        ratio if ratio > 0.6 => Some(Isolation::Shared),
+        _ => None,
+    }
+}
+
+fn management(
+    evidence: &Evidence<'_>,
+    dated: usize,
+    at_most_ratio: f64,
+    at_loss: [f64; 3],
+    spacing: Option<(f64, u32)>,
+) -> Option<Management> {
+    if evidence.count == 0 && evidence.marks == 0 {
+        return Some(Management::NoneSeen);
+    }
+    if dated < LEAST_DATED {
+        return None;
+    }
+    let is_controlled = evidence.standing_ns < CONTROLLED_NS && at_loss[1] < 2.0 * CONTROLLED_NS;
+    let is_spaced = spacing.is_some_and(|(exponent, gaps)| gaps >= 8 && (-0.8..=-0.25).contains(&exponent));
+    if at_most_ratio >= 0.7 {
+        return Some(Management::TailDrop);
+    }
+    if is_controlled && (is_spaced || at_loss[2] < 0.8 * evidence.most_ns) {
+        return Some(Management::Codel);
+    }
+    let is_spread = at_loss[0] < 0.8 * at_loss[2];
+    (at_most_ratio < 0.35 && is_spread).then_some(Management::RandomEarly)
+}
+
+/// More losses, and clearer ones, are surer; no figure of this kind is certain.
+fn confidence(management: Option<Management>, dated: usize, at_most_ratio: f64) -> f64 {
+    let number = 1.0 - 1.0 / libm::sqrt(1.0 + dated as f64);
+    match management {
+        Some(Management::TailDrop) => number * at_most_ratio,
+        Some(Management::Codel) => number * (1.0 - at_most_ratio),
+        Some(Management::RandomEarly) => 0.7 * number * (1.0 - at_most_ratio),
+        Some(Management::NoneSeen) | None => 0.0,
+    }
+}
+
+/// Slope of log(gap) by log(number) over all runs of losses that CoDel could have dropped one after the other.
+fn spacing(losses: &[(f64, Option<f64>)]) -> Option<(f64, u32)> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut number = 0_u32;
+    for pair in losses.windows(2) {
+        let gap = pair[1].0 - pair[0].0;
+        if gap > CODEL_INTERVAL_NS {
+            number = 0;
+        } else if gap > 0.0 {
+            number += 1;
+            points.push((libm::log(f64::from(number)), libm::log(gap)));
+        }
+    }
+    let n = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n.max(1.0);
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let (mut square, mut product) = (0.0, 0.0);
+    for point in &points {
+        square += (point.0 - x) * (point.0 - x);
+        product += (point.0 - x) * (point.1 - y);
+    }
+    (points.len() >= 4 && square > 0.5).then(|| (product / square, points.len() as u32))
+}

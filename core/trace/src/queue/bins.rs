@@ -1,0 +1,126 @@
+//! Extremes and sums of a value over time, in bounded memory.
+use alloc::vec::Vec;
+
+/// Width of a bin at first: 2^20 ns, about a millisecond, the tick of most TCP clocks.
+const FIRST_SHIFT: u32 = 20;
+/// The widest bin: 2^40 ns, 18 minutes.
+const LAST_SHIFT: u32 = 40;
+
+/// What was recorded in one bin of time. Only bins with something in them exist.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Bin {
+    /// Its time, in widths of a bin.
+    pub(crate) index: u32,
+    pub(crate) count: u32,
+    pub(crate) least: f32,
+    pub(crate) most: f32,
+    pub(crate) sum: f64,
+}
+
+impl Bin {
+    pub(crate) fn mean(&self) -> f64 {
+        self.sum / f64::from(self.count)
+    }
+    #[inline]
+    fn add(&mut self, value: f64) {
+        let small = value as f32;
+        self.count = self.count.saturating_add(1);
+        self.least = self.least.min(small);
+        self.most = self.most.max(small);
+        self.sum += value;
+    }
+    fn merge(&mut self, other: &Bin) {
+        self.count = self.count.saturating_add(other.count);
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+        self.sum += other.sum;
+    }
+    /// Each value `v` becomes `scale * v + shift`; `scale` is positive.
+    fn map(&mut self, scale: f64, shift: f64) {
+        self.least = (scale * f64::from(self.least) + shift) as f32;
+        self.most = (scale * f64::from(self.most) + shift) as f32;
+        self.sum = scale * self.sum + shift * f64::from(self.count);
+    }
+}
+
+/// Bins in the order of time.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Series {
+    bins: Vec<Bin>,
+}
+
+impl Series {
+    /// True if that made a new bin. What comes late counts for the last bin.
+    #[inline]
+    fn record(&mut self, index: u32, value: f64) -> bool {
+        if let Some(last) = self.bins.last_mut().filter(|last| index <= last.index) {
+            last.add(value);
+            return false;
+        }
+        let small = value as f32;
+        self.bins.push(Bin { index, count: 1, least: small, most: small, sum: value });
+        true
+    }
+    fn coarsen(&mut self) {
+        self.bins.iter_mut().for_each(|bin| bin.index /= 2);
+        self.bins.dedup_by(|next, kept| {
+            let is_same = next.index == kept.index;
+            if is_same {
+                kept.merge(next);
+            }
+            is_same
+        });
+    }
+    pub(crate) fn bins(&self) -> &[Bin] {
+        &self.bins
+    }
+}
+
+/// Several series over the same bins, which double their width when one of them is full.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid<const N: usize> {
+    shift: u32,
+    series: [Series; N],
+}
+
+impl<const N: usize> Grid<N> {
+    pub(crate) fn new() -> Self {
+        Grid { shift: FIRST_SHIFT, series: core::array::from_fn(|_| Series::default()) }
+    }
+    /// Width of a bin.
+    pub(crate) fn width_ns(&self) -> f64 {
+        (1_u64 << self.shift) as f64
+    }
+    pub(crate) fn bins(&self, series: usize) -> &[Bin] {
+        self.series.get(series).map_or(&[], Series::bins)
+    }
+    /// The middle of a bin.
+    pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
+        (f64::from(bin.index) + 0.5) * self.width_ns()
+    }
+    /// Records `value` at `at` ns; no series gets more than `limit` bins.
+    #[inline]
+    pub(crate) fn record(&mut self, series: usize, at: i64, value: f64, limit: usize) {
+        let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
+        let Some(own) = self.series.get_mut(series) else { return };
+        if own.record(index, value) && own.bins.len() > limit {
+            self.coarsen(limit);
+        }
+    }
+    #[cold]
+    fn coarsen(&mut self, limit: usize) {
+        while self.shift < LAST_SHIFT && self.series.iter().any(|series| series.bins.len() > limit) {
+            self.shift += 1;
+            self.series.iter_mut().for_each(Series::coarsen);
+        }
+    }
+    pub(crate) const fn shift(&self) -> u32 {
+        self.shift
+    }
+    /// Each value `v` of `series` at time `t` becomes `scale * v + drift * (t - since)`.
+    pub(crate) fn map(&mut self, series: usize, scale: f64, drift: f64, since: f64) {
+        let width = self.width_ns();
+        let bins = self.series.get_mut(series).into_iter().flat_map(|own| own.bins.iter_mut());
+        bins.for_each(|bin| bin.map(scale, drift * ((f64::from(bin.index) + 0.5) * width - since)));
+    }
+}

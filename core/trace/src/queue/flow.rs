@@ -1,0 +1,240 @@
+//! What is kept of a flow while it passes.
+use super::bins::Grid;
+use super::losses::{Losses, Point, Seen};
+use super::recent::Recent;
+use super::ticks::Ticks;
+use crate::{Ack, End, Karn, Lost, RoundTrip, Segment};
+use fathom_capture::Stamps;
+
+/// Series of a flow, each of them for either end.
+pub(crate) mod series {
+    use crate::End;
+
+    /// From the end to the capture point, against an arbitrary zero, ns.
+    pub(crate) const fn from(end: End) -> usize {
+        end as usize
+    }
+    /// From the capture point to the end and back, ns.
+    pub(crate) const fn round_trip(end: End) -> usize {
+        2 + end as usize
+    }
+    /// From the capture point to the end, against an arbitrary zero, ns.
+    pub(crate) const fn to(end: End) -> usize {
+        4 + end as usize
+    }
+    /// Bytes on the wire from the end that passed the capture point.
+    pub(crate) const fn passed(end: End) -> usize {
+        6 + end as usize
+    }
+    /// Bytes of payload from the end that the other end has acknowledged.
+    pub(crate) const fn delivered(end: End) -> usize {
+        8 + end as usize
+    }
+    /// Bytes of the end that are outstanding.
+    pub(crate) const fn outstanding(end: End) -> usize {
+        10 + end as usize
+    }
+    pub(crate) const COUNT: usize = 12;
+}
+
+/// A size that no single packet on Ethernet has: the capture shows several as one (GSO, GRO).
+const LARGEST_IP_BYTES: u32 = 1500;
+
+/// Round trips to one end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extremes {
+    pub(crate) least_ns: f64,
+    pub(crate) most_ns: f64,
+    pub(crate) most_frame: u64,
+    pub(crate) least_frame: u64,
+    pub(crate) count: u64,
+}
+
+impl Extremes {
+    pub(crate) const NONE: Extremes =
+        Extremes { least_ns: f64::INFINITY, most_ns: 0.0, most_frame: 0, least_frame: 0, count: 0 };
+
+    #[inline]
+    pub(crate) fn add(&mut self, value: f64, frame: u64) {
+        if value < self.least_ns {
+            (self.least_ns, self.least_frame) = (value, frame);
+        }
+        if value > self.most_ns {
+            (self.most_ns, self.most_frame) = (value, frame);
+        }
+        self.count += 1;
+    }
+}
+
+/// What one end sent.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Sent {
+    pub(crate) payload_bytes: u64,
+    /// Bytes of IP packets with payload, and how many those were on the wire.
+    pub(crate) ip_bytes: u64,
+    pub(crate) packets: u64,
+    pub(crate) largest_payload: u32,
+    /// Packets larger than the wire's: split later or joined before.
+    pub(crate) joined: u64,
+    pub(crate) echoes: u64,
+    highest: u64,
+    pub(crate) losses: Losses,
+    pub(crate) recent: Recent,
+}
+
+/// A flow with enough packets to look into.
+#[derive(Clone, Debug)]
+pub(crate) struct Sampled {
+    pub(crate) grid: Grid<{ series::COUNT }>,
+    pub(crate) ticks: [Option<Ticks>; 2],
+    pub(crate) round_trips: [Extremes; 2],
+    pub(crate) sent: [Sent; 2],
+    /// When the capture began: all times are since then.
+    origin: i64,
+    pub(crate) frames: [u64; 2],
+}
+
+impl Sampled {
+    pub(crate) fn new(origin: i64, frame: u64) -> Self {
+        Sampled {
+            origin,
+            grid: Grid::new(),
+            ticks: [None, None],
+            round_trips: [Extremes::NONE; 2],
+            sent: [Sent::default(), Sent::default()],
+            frames: [frame, frame],
+        }
+    }
+    /// Notes `stamps` of `end`; gives the delay from there to here.
+    #[inline]
+    pub(crate) fn observe(
+        &mut self,
+        end: End,
+        at: i64,
+        frame: u64,
+        stamps: Option<Stamps>,
+        limit: usize,
+    ) -> Option<f64> {
+        self.frames[1] = frame;
+        let value = stamps?.value;
+        let Some(ticks) = &mut self.ticks[end as usize] else {
+            self.ticks[end as usize] = Some(Ticks::new(at, value));
+            self.grid.record(series::from(end), at, at as f64, limit);
+            return Some(at as f64);
+        };
+        let before = ticks.tick_ns();
+        let delay = ticks.observe(at, value, frame)?;
+        if ticks.tick_ns() != before {
+            let after = ticks.tick_ns();
+            self.retime(end, before, after);
+        }
+        self.grid.record(series::from(end), at, delay, limit);
+        Some(delay)
+    }
+    /// What was told by ticks of `before` ns, in ticks of `after`: of a delay `d` at `t` the ticks are `(t - d) / before`.
+    #[cold]
+    fn retime(&mut self, end: End, before: f64, after: f64) {
+        let scale = after / before;
+        let first = self.ticks[end as usize].as_ref().map_or(0.0, Ticks::first_ns);
+        self.grid.map(series::from(end), scale, 1.0 - scale, 0.0);
+        // What went to the end is told by its ticks since the first, whose length is the time since, but for delays.
+        self.grid.map(series::to(end), 1.0, scale - 1.0, first);
+        for sent in &mut self.sent {
+            let points = sent.losses.points.kept.iter_mut().chain(sent.losses.marks.kept.iter_mut());
+            points.for_each(|point| retime_point(point, scale));
+        }
+    }
+    #[inline]
+    pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
+        let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
+        let delay = self.observe(end, at, frame, segment.stamps, limit);
+        let wire = self.sent[end as usize].count(segment);
+        self.grid.record(series::passed(end), at, wire, limit);
+        self.grid.record(series::outstanding(end), at, segment.outstanding_bytes as f64, limit);
+        let sent = &mut self.sent[end as usize];
+        sent.losses.watch(segment.outstanding_bytes);
+        if segment.start > sent.highest && sent.highest > 0 {
+            sent.losses.hole((sent.highest, segment.start), at, frame, delay);
+        }
+        sent.highest = sent.highest.max(segment.stop);
+        if segment.ecn == 3 {
+            let delay = delay.map(|delay| (Seen::Arrival, delay as f32));
+            sent.losses.marks.push(Point { at, frame, delay });
+        }
+    }
+    #[inline]
+    pub(crate) fn ack(&mut self, ack: &Ack<'_>, limit: usize) {
+        let (at, frame) = (ack.times.at - self.origin, ack.times.frame);
+        if self.frames[1] != frame {
+            self.observe(ack.end, at, frame, ack.stamps, limit);
+        }
+        let sender = ack.end.other();
+        if ack.newly_bytes > 0 {
+            self.grid.record(series::delivered(sender), at, ack.newly_bytes as f64, limit);
+        }
+        if ack.echoes_congestion {
+            self.sent[sender as usize].echoes += 1;
+        }
+    }
+    #[inline]
+    pub(crate) fn round_trip(&mut self, trip: &RoundTrip, limit: usize) {
+        if trip.karn == Karn::Ambiguous {
+            return;
+        }
+        let (to, at) = (trip.end.other(), trip.times.at - self.origin);
+        let took = (trip.times.at - trip.sent_at) as f64;
+        self.round_trips[to as usize].add(took, trip.times.frame);
+        self.grid.record(series::round_trip(to), at, took, limit);
+        self.sent[trip.end as usize].recent.push(trip.sent_at - self.origin, took);
+        let ticks = self.ticks[to as usize].as_ref();
+        let back = trip.stamps.and_then(|stamps| ticks.and_then(|ticks| ticks.delay(at, stamps.value)));
+        if let Some(back) = back {
+            self.grid.record(series::to(to), at, took - back, limit);
+        }
+    }
+    pub(crate) fn lost(&mut self, lost: &Lost) {
+        let origin = self.origin;
+        let Sent { losses, recent, .. } = &mut self.sent[lost.end as usize];
+        match lost.original {
+            Some(original) => losses.lost_after(original.at - origin, original.frame, recent),
+            None => losses.lost_before(lost.start, lost.repair.at - origin, lost.repair.frame),
+        }
+    }
+}
+
+fn retime_point(point: &mut Point, scale: f64) {
+    if let Some((Seen::Arrival, delay)) = &mut point.delay {
+        *delay = (scale * f64::from(*delay) + (1.0 - scale) * point.at as f64) as f32;
+    }
+}
+
+impl Sent {
+    /// Counts a segment; gives its bytes on the wire, as IP packets.
+    #[inline]
+    fn count(&mut self, segment: &Segment) -> f64 {
+        let payload = (segment.stop - segment.start) as u32;
+        if payload == 0 || segment.ip_bytes <= payload {
+            return f64::from(segment.ip_bytes);
+        }
+        let header = segment.ip_bytes - payload;
+        let (mut wire, mut packets) = (segment.ip_bytes, 1);
+        if segment.ip_bytes > LARGEST_IP_BYTES && header < LARGEST_IP_BYTES {
+            packets = payload.div_ceil(LARGEST_IP_BYTES - header);
+            wire = payload + packets * header;
+            self.joined += 1;
+        }
+        self.payload_bytes += u64::from(payload);
+        self.ip_bytes += u64::from(wire);
+        self.packets += u64::from(packets);
+        self.largest_payload = self.largest_payload.max(payload);
+        f64::from(wire)
+    }
+    /// Bytes of IP packets for each byte of payload.
+    pub(crate) fn overhead_ratio(&self) -> f64 {
+        if self.payload_bytes == 0 { 1.0 } else { self.ip_bytes as f64 / self.payload_bytes as f64 }
+    }
+    /// Bytes of a packet on the wire, on average.
+    pub(crate) fn packet_bytes(&self) -> f64 {
+        if self.packets == 0 { 0.0 } else { self.ip_bytes as f64 / self.packets as f64 }
+    }
+}

@@ -1,0 +1,240 @@
+//! What one flow shows: clocks, what waits on each leg, and where the queue is.
+use super::clock::{Clock, NoClock, Seen, fit, lows};
+use super::curve::{DelayPoint, median, percentile};
+use super::flow::{Extremes, Sampled, Sent, series};
+use super::report::{Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference, RoundTrips};
+use super::watch::{Path, Slot};
+use crate::End;
+use alloc::vec::Vec;
+
+/// Fewer bytes are no bulk transfer: they fit into an initial window or two.
+const BULK_BYTES: u64 = 64_000;
+/// An end that answers within that is next to the capture point.
+const NEAR_NS: f64 = 1e6;
+/// A path's least is another than the flow's own if it is less by so much.
+const LESS_NS: f64 = 1e6;
+/// A queue that is shorter than this is no more than what hosts need to answer.
+const LEAST_QUEUE_NS: f64 = 2e6;
+
+/// The report of `slot`, but for its bottleneck.
+pub(crate) fn inspect(slot: &Slot, sampled: &Sampled, path: &Path) -> QueueReport {
+    let bulk = bulk(&sampled.sent);
+    let clocks = [End::A, End::B].map(|end| clock(sampled, end));
+    let round_trips = [End::A, End::B].map(|end| round_trips(slot, sampled, path, end));
+    let mut legs = Leg::ALL.map(|leg| leg_delay(sampled, leg, &clocks, bulk, slot.has_handshake));
+    let hole_to_fill_ns =
+        bulk.and_then(|end| median(sampled.sent[end as usize].losses.fills.iter().map(|fill| f64::from(*fill))));
+    let location = locate(&legs, &round_trips, bulk, hole_to_fill_ns);
+    if let Ok(Location::Leg(leg)) = location {
+        refer(&mut legs, leg, round_trips[leg.end() as usize]);
+    }
+    QueueReport {
+        flow: slot.flow,
+        ends: slot.ends,
+        frames: sampled.frames,
+        bulk,
+        near: near(&round_trips),
+        clocks,
+        round_trips,
+        legs,
+        location,
+        hole_to_fill_ns,
+        episodes: Vec::new(),
+        bottleneck: None,
+    }
+}
+
+fn bulk(sent: &[Sent; 2]) -> Option<End> {
+    let [a, b] = [sent[0].payload_bytes, sent[1].payload_bytes];
+    let (end, bytes) = if a >= b { (End::A, a) } else { (End::B, b) };
+    (bytes >= BULK_BYTES).then_some(end)
+}
+
+fn near(round_trips: &[Option<RoundTrips>; 2]) -> Option<End> {
+    let least = |end: End| round_trips[end as usize].map_or(f64::INFINITY, |trips| trips.least_ns);
+    let end = if least(End::A) <= least(End::B) { End::A } else { End::B };
+    (least(end) < NEAR_NS).then_some(end)
+}
+
+fn clock(sampled: &Sampled, end: End) -> Result<Clock, NoClock> {
+    let ticks = sampled.ticks[end as usize].as_ref().ok_or(NoClock::NoTimestamps)?;
+    let Extremes { least_ns, most_ns, count, .. } = sampled.round_trips[end as usize];
+    let from = series::from(end);
+    let arrivals = sampled.grid.bins(from).iter().map(|bin| {
+        let at = sampled.grid.middle_ns(bin);
+        ((at - f64::from(bin.least)) / ticks.tick_ns(), at)
+    });
+    let lows = lows(arrivals, ticks.span_ns(), ticks.tick_ns());
+    let seen = Seen {
+        hull: ticks.hull(),
+        lows: &lows,
+        span_ticks: ticks.span_ticks(),
+        span_ns: ticks.span_ns(),
+        count: ticks.count(),
+        spread_ns: (count > 0).then_some(most_ns - least_ns),
+    };
+    fit(seen).map_err(|why| match ticks.restarted() {
+        Some(frame) => NoClock::Restarted { frame },
+        None => why,
+    })
+}
+
+fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<RoundTrips> {
+    let Extremes { least_ns, least_frame, most_ns, most_frame, count } = sampled.round_trips[end as usize];
+    if count == 0 {
+        return None;
+    }
+    let side = usize::from(path.addresses[0] != slot.ends[end as usize].0);
+    let base_ns = path.round_trips[side].least_ns.min(least_ns);
+    let reference = match (least_ns - base_ns, slot.has_handshake) {
+        (less_ns, _) if less_ns > LESS_NS => Reference::PathLeast { less_ns },
+        (_, true) => Reference::OwnLeast,
+        (_, false) => Reference::Relative,
+    };
+    let mut above: Vec<f64> =
+        round_trip_curve(sampled, end, base_ns).iter().map(|point| point.mean_ns).collect();
+    let mut at = |share| percentile(&mut above, share).unwrap_or(0.0);
+    let above_base_ns = [at(0.05), at(0.5), at(0.95)];
+    Some(RoundTrips {
+        count,
+        least_ns,
+        least_frame,
+        base_ns,
+        most_ns,
+        most_frame,
+        above_base_ns,
+        reference,
+    })
+}
+
+/// Round trips to `end` above `base_ns`.
+pub(crate) fn round_trip_curve(sampled: &Sampled, end: End, base_ns: f64) -> Vec<DelayPoint> {
+    curve(sampled, series::round_trip(end), |_, value| value - base_ns)
+}
+
+fn curve(sampled: &Sampled, series: usize, map: impl Fn(f64, f64) -> f64) -> Vec<DelayPoint> {
+    let point = |bin: &super::bins::Bin| {
+        let at_ns = sampled.grid.middle_ns(bin);
+        DelayPoint {
+            at_ns,
+            least_ns: map(at_ns, f64::from(bin.least)),
+            mean_ns: map(at_ns, bin.mean()),
+            most_ns: map(at_ns, f64::from(bin.most)),
+        }
+    };
+    sampled.grid.bins(series).iter().map(point).collect()
+}
+
+/// What a packet that was seen at `at` with `value` in the series [`series::from`] took from its sender, by `clock`.
+pub(crate) fn from_delay(clock: &Clock, tick_ns: f64, at_ns: f64, value: f64) -> f64 {
+    let ratio = clock.tick_ns / tick_ns;
+    at_ns * (1.0 - ratio) + ratio * value - clock.zero_ns
+}
+
+/// The delay on `leg` over time, from 0.
+fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
+    let provisional = sampled.ticks[leg.end() as usize].as_ref().map_or(clock.tick_ns, |ticks| ticks.tick_ns());
+    let ratio = clock.tick_ns / provisional;
+    let mut points = match leg {
+        Leg::From(end) => curve(sampled, series::from(end), |at, value| {
+            from_delay(clock, provisional, at, value)
+        }),
+        Leg::To(end) => {
+            let drift = |at: f64, value: f64| value + (ratio - 1.0) * (at - clock.zero_ns);
+            curve(sampled, series::to(end), drift)
+        }
+    };
+    let least = points.iter().map(|point| point.least_ns).fold(f64::INFINITY, f64::min);
+    // A TSval was made up to a tick before its packet left: that is half a tick on average, and a whole one at the most.
+    for point in &mut points {
+        let above = point.above(least);
+        point.least_ns = above.least_ns;
+        point.mean_ns = (above.mean_ns - 0.5 * clock.tick_ns).max(above.least_ns);
+        point.most_ns = (above.most_ns - clock.tick_ns).max(point.mean_ns);
+    }
+    points
+}
+
+fn leg_delay(
+    sampled: &Sampled,
+    leg: Leg,
+    clocks: &[Result<Clock, NoClock>; 2],
+    bulk: Option<End>,
+    has_handshake: bool,
+) -> Result<LegDelay, NoLeg> {
+    let clock = clocks[leg.end() as usize].map_err(NoLeg::NoClock)?;
+    let over_time = leg_curve(sampled, leg, &clock);
+    // A sender answers an ACK when its window and its pace allow: only its quickest answers tell of the way there.
+    let is_paced = matches!(leg, Leg::To(end) if bulk == Some(end));
+    let value = |point: &DelayPoint| if is_paced { point.least_ns } else { point.mean_ns };
+    let mut values: Vec<f64> = over_time.iter().map(value).collect();
+    let most_ns = super::buffer::most(&over_time).ok_or(NoLeg::Unseen)?;
+    let mut at = |share| percentile(&mut values, share).unwrap_or(0.0);
+    let (p5_ns, p50_ns, p95_ns) = (at(0.05), at(0.5), at(0.95));
+    let error_ns = clock.error_ns();
+    if error_ns > p95_ns && error_ns > 3.0 * clock.tick_ns + LEAST_QUEUE_NS {
+        return Err(NoLeg::Drowned { error_ns, effect_ns: p95_ns });
+    }
+    let reference = if has_handshake { Reference::OwnLeast } else { Reference::Relative };
+    Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, most_ns, error_ns, reference, over_time })
+}
+
+/// The leg that waits most, if by far.
+fn locate(
+    legs: &[Result<LegDelay, NoLeg>; 4],
+    round_trips: &[Option<RoundTrips>; 2],
+    bulk: Option<End>,
+    hole_to_fill_ns: Option<f64>,
+) -> Result<Location, NoLocation> {
+    let mut told: Vec<&LegDelay> = legs.iter().filter_map(|leg| leg.as_ref().ok()).collect();
+    told.sort_by(|a, b| b.p95_ns.total_cmp(&a.p95_ns));
+    let loops = locate_by_loop(round_trips, bulk, hole_to_fill_ns);
+    let Some(first) = told.first() else { return loops.ok_or(NoLocation::Unseen) };
+    let floor = LEAST_QUEUE_NS + first.error_ns;
+    if first.p95_ns < floor {
+        // Legs without a clock may hold what a round trip shows.
+        return loops
+            .filter(|_| told.len() < 4)
+            .ok_or(NoLocation::NoQueue { most_ns: first.p95_ns, error_ns: first.error_ns });
+    }
+    match told.get(1) {
+        Some(second) if second.p95_ns > 0.5 * first.p95_ns + second.error_ns => {
+            Err(NoLocation::Several { first: first.leg, second: second.leg })
+        }
+        _ => Ok(Location::Leg(first.leg)),
+    }
+}
+
+/// Without timestamps: the end to which round trips grow, or (next to the receiver) from which repairs come late.
+fn locate_by_loop(
+    round_trips: &[Option<RoundTrips>; 2],
+    bulk: Option<End>,
+    hole_to_fill_ns: Option<f64>,
+) -> Option<Location> {
+    let sender = bulk?;
+    let grown = |end: End| {
+        round_trips[end as usize]
+            .is_some_and(|trips| trips.above_base_ns[2] > LEAST_QUEUE_NS.max(0.5 * trips.base_ns))
+    };
+    let base = round_trips[sender as usize].map_or(f64::INFINITY, |trips| trips.base_ns);
+    let is_late = hole_to_fill_ns.is_some_and(|fill| fill > 2.0 * base + LEAST_QUEUE_NS);
+    let end = [sender.other(), sender].into_iter().find(|end| grown(*end)).or(is_late.then_some(sender));
+    end.map(Location::RoundTrip)
+}
+
+/// A flow that was born in a full queue: other flows have seen the path emptier.
+fn refer(legs: &mut [Result<LegDelay, NoLeg>; 4], leg: Leg, round_trips: Option<RoundTrips>) {
+    let Some(RoundTrips { reference: Reference::PathLeast { less_ns }, .. }) = round_trips else { return };
+    for delay in legs.iter_mut().filter_map(|delay| delay.as_mut().ok()).filter(|delay| delay.leg == leg) {
+        delay.reference = Reference::PathLeast { less_ns };
+        delay.p5_ns += less_ns;
+        delay.p50_ns += less_ns;
+        delay.p95_ns += less_ns;
+        delay.most_ns += less_ns;
+        for point in &mut delay.over_time {
+            point.least_ns += less_ns;
+            point.mean_ns += less_ns;
+            point.most_ns += less_ns;
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A bottleneck, from the flows that share it.
+use super::aqm::{Evidence, Fingerprint, fingerprint};
+use super::blame::{Passage, ShortFlows, Victim, short_flows, shares, victim};
+use super::bins::Bin;
+use super::buffer::{buffer, most};
+use super::curve::{DelayPoint, between, median, percentile};
+use super::episodes::{Episode, episodes};
+use super::flow::{Sampled, series};
+use super::group::Filler;
+use super::inspect::{from_delay, round_trip_curve};
+use super::losses::{Group, Point, Seen};
+use super::period::{Sender, oscillation};
+use super::rate::{Step, pieces, rates};
+use super::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod};
+use crate::{End, FlowId};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use fathom_capture::Address;
+
+/// A queue stands while it is longer than this share of the most.
+const STANDING_RATIO: f64 = 0.25;
+/// An Ethernet header, which Linux counts with a packet.
+const ETHERNET_BYTES: f64 = 14.0;
+
+/// A flow beside those that fill the queue.
+pub(crate) struct Bystander<'a> {
+    pub(crate) report: &'a QueueReport,
+    pub(crate) sampled: &'a Sampled,
+}
+
+/// All that concerns one bottleneck.
+pub(crate) struct Joint<'a> {
+    pub(crate) fillers: Vec<&'a Filler<'a>>,
+    pub(crate) reports: &'a [QueueReport],
+    pub(crate) bystanders: Vec<Bystander<'a>>,
+    /// What the first round trip of each short flow on the path had above the path's least.
+    pub(crate) short: Vec<f64>,
+}
+
+/// Equal times, for all flows together.
+struct Cell {
+    bytes: Vec<f64>,
+    delay: Option<DelayPoint>,
+}
+
+impl Joint<'_> {
+    /// Puts all together; `None` without a flow.
+    pub(crate) fn bottleneck(self) -> Option<Bottleneck> {
+        let first = *self.fillers.first()?;
+        let (width_ns, cells) = self.cells();
+        let delays: Vec<DelayPoint> = cells.values().filter_map(|cell| cell.delay).collect();
+        let most_ns = most(&delays)?;
+        let standing_ns = standing(&delays);
+        let steps = steps(&cells, width_ns);
+        let rate = self.rate(&steps, STANDING_RATIO * most_ns).ok_or(NoRate::NoStandingQueue);
+        let base_ns = self.base_ns(first);
+        let episodes = self.episodes(base_ns + most_ns);
+        let packet = first.sampled.sent[first.sender as usize].packet_bytes();
+        let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
+        let of_rate = |rate: &BottleneckRate| buffer(&delays, &episodes, &rate.ip, packet, frame_ratio);
+        let buffer = rate.as_ref().ok().and_then(of_rate);
+        let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
+        let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
+        let full_ns = base_ns + buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
+        let is_alone = self.fillers.len() == 1 && bytes_per_ns > 0.0 && packet > 0.0;
+        let sender = is_alone.then(|| Sender {
+            window_packets: full_ns * bytes_per_ns / packet,
+            mean_ns,
+            most_ns: full_ns,
+        });
+        let (victims, sparse_ratio) = self.victims(first, &delays, STANDING_RATIO * most_ns);
+        let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
+        let full_delay = buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
+        let fingerprint = self.fingerprint(full_delay, standing_ns[1], packet_ns, sparse_ratio);
+        Some(Bottleneck {
+            location: first.location,
+            flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
+            standing_ns,
+            error_ns: first.error_ns,
+            reference: first.reference,
+            oscillation: oscillation(&delays, &episodes, sender, first.error_ns),
+            shares: self.shares(&cells, width_ns, STANDING_RATIO * most_ns, bytes_per_ns),
+            short_flows: self.short_flows(),
+            rate,
+            buffer,
+            episodes,
+            fingerprint,
+            victims,
+            delays,
+        })
+    }
+    fn name(&self, filler: &Filler<'_>) -> Option<(FlowId, End)> {
+        Some((self.reports.get(filler.place)?.flow, filler.sender))
+    }
+    fn short_flows(&self) -> Option<ShortFlows> {
+        short_flows(self.short.clone())
+    }
+    /// The round trip without the queue.
+    fn base_ns(&self, first: &Filler<'_>) -> f64 {
+        let report = self.reports.get(first.place);
+        let base = |end: End| {
+            report.and_then(|report| report.round_trips[end as usize]).map_or(0.0, |trips| trips.base_ns)
+        };
+        base(End::A) + base(End::B)
+    }
+    /// Bytes of each filler, then of each bystander, in times of equal width; and the longest of the delays.
+    fn cells(&self) -> (f64, BTreeMap<u32, Cell>) {
+        let grids = self.fillers.iter().map(|filler| filler.sampled.grid.shift());
+        let shift = grids.chain(self.bystanders.iter().map(|other| other.sampled.grid.shift())).max();
+        let shift = shift.unwrap_or(0);
+        let width_ns = (1_u64 << shift) as f64;
+        let count = self.fillers.len() + self.bystanders.len();
+        let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
+        let empty = || Cell { bytes: alloc::vec![0.0; count], delay: None };
+        for (number, (bins, own_shift, ratio)) in self.passages().enumerate() {
+            for bin in bins {
+                let cell = cells.entry(bin.index >> (shift - own_shift)).or_insert_with(empty);
+                if let Some(bytes) = cell.bytes.get_mut(number) {
+                    *bytes += ratio * bin.sum;
+                }
+            }
+        }
+        for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
+            let cell = cells.entry((point.at_ns / width_ns) as u32).or_insert_with(empty);
+            cell.delay = Some(cell.delay.map_or(*point, |delay| longer(delay, *point)));
+        }
+        (width_ns, cells)
+    }
+    /// Bins of bytes of each flow, how wide they are, and by what to multiply them for bytes of IP packets.
+    fn passages(&self) -> impl Iterator<Item = (&[Bin], u32, f64)> {
+        let fillers = self.fillers.iter().map(|filler| {
+            let grid = &filler.sampled.grid;
+            let sent = &filler.sampled.sent[filler.sender as usize];
+            if filler.is_ahead() {
+                (grid.bins(series::delivered(filler.sender)), grid.shift(), sent.overhead_ratio())
+            } else {
+                (grid.bins(series::passed(filler.sender)), grid.shift(), 1.0)
+            }
+        });
+        let sender = self.fillers.first().map(|first| first.addresses[0]);
+        let others = self.bystanders.iter().map(move |other| {
+            let is_b = sender.is_some_and(|sender| other.report.ends[1].0 == sender);
+            let end = if is_b { End::B } else { End::A };
+            (other.sampled.grid.bins(series::passed(end)), other.sampled.grid.shift(), 1.0)
+        });
+        fillers.chain(others)
+    }
+    fn rate(&self, steps: &[Step], threshold_ns: f64) -> Option<BottleneckRate> {
+        let first = self.fillers.first()?;
+        let sent = &first.sampled.sent[first.sender as usize];
+        let (method, series) = if first.is_ahead() {
+            (RateMethod::Acknowledged, series::delivered(first.sender))
+        } else {
+            (RateMethod::Arrived, series::passed(first.sender))
+        };
+        let bins = first.sampled.grid.bins(series);
+        let count: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
+        let step_bytes = bins.iter().map(|bin| bin.sum).sum::<f64>() / count.max(1) as f64;
+        let (ip, spans) = rates(&pieces(steps, threshold_ns, step_bytes), step_bytes)?;
+        let frame_ratio = 1.0 + ETHERNET_BYTES / sent.packet_bytes().max(1.0);
+        Some(BottleneckRate { ip, frame_bits_per_second: ip.bits_per_second * frame_ratio, spans, method })
+    }
+    fn episodes(&self, round_trip_ns: f64) -> Vec<Episode> {
+        let groups = self.fillers.iter().flat_map(|filler| {
+            filler.sampled.sent[filler.sender as usize].losses.groups.iter().copied()
+        });
+        episodes(&groups.collect::<Vec<Group>>(), round_trip_ns)
+    }
+    fn fingerprint(
+        &self,
+        most_ns: f64,
+        standing_ns: f64,
+        packet_ns: f64,
+        sparse_ratio: Option<f64>,
+    ) -> Fingerprint {
+        let mut losses: Vec<(f64, Option<f64>)> = Vec::new();
+        let (mut count, mut marks, mut error_ns) = (0, 0, 0.0_f64);
+        for filler in &self.fillers {
+            let sent = &filler.sampled.sent[filler.sender as usize];
+            let all = sent.losses.points.kept.iter().chain(&sent.losses.marks.kept);
+            losses.extend(all.map(|point| (point.at as f64, self.at_loss(filler, point))));
+            count += sent.losses.points.count;
+            marks += sent.losses.marks.count.max(sent.echoes);
+            error_ns = error_ns.max(filler.error_ns);
+        }
+        losses.sort_by(|a, b| a.0.total_cmp(&b.0));
+        fingerprint(&Evidence {
+            losses: &losses,
+            count,
+            marks,
+            most_ns,
+            standing_ns,
+            packet_ns,
+            error_ns,
+            sparse_ratio,
+        })
+    }
+    /// What the neighbour of a lost packet waited.
+    fn at_loss(&self, filler: &Filler<'_>, point: &Point) -> Option<f64> {
+        let report = self.reports.get(filler.place)?;
+        match point.delay? {
+            (Seen::RoundTrip, took) => {
+                let trips = report.round_trips[filler.sender.other() as usize]?;
+                filler.is_ahead().then(|| (f64::from(took) - trips.base_ns).max(0.0))
+            }
+            (Seen::Arrival, value) => {
+                let clock = report.clocks[filler.sender as usize].ok()?;
+                let tick_ns = filler.sampled.ticks[filler.sender as usize].as_ref()?.tick_ns();
+                let delay = from_delay(&clock, tick_ns, point.at as f64, f64::from(value));
+                (!filler.is_ahead()).then_some((delay - 0.5 * clock.tick_ns).max(0.0))
+            }
+        }
+    }
+    fn shares(
+        &self,
+        cells: &BTreeMap<u32, Cell>,
+        width_ns: f64,
+        threshold_ns: f64,
+        bytes_per_ns: f64,
+    ) -> Vec<super::blame::Share> {
+        let passages: Vec<Passage> = cells
+            .iter()
+            .filter_map(|(index, cell)| {
+                let delay_ns = cell.delay.map(|delay| delay.mean_ns).filter(|delay| *delay >= threshold_ns)?;
+                let at_ns = (f64::from(*index) + 0.5) * width_ns;
+                Some(Passage { at_ns, delay_ns, bytes: cell.bytes.clone() })
+            })
+            .collect();
+        let fillers = self.fillers.iter().filter_map(|filler| self.reports.get(filler.place));
+        let others = self.bystanders.iter().map(|other| other.report);
+        let flows: Vec<FlowId> = fillers.chain(others).map(|report| report.flow).collect();
+        let mut shares = shares(&flows, &passages, bytes_per_ns);
+        shares.sort_by(|a, b| b.passed_ratio.total_cmp(&a.passed_ratio));
+        shares
+    }
+    /// What bystanders waited while the queue stood, and that as a ratio to what the bulk waited then.
+    fn victims(
+        &self,
+        first: &Filler<'_>,
+        delays: &[DelayPoint],
+        threshold_ns: f64,
+    ) -> (Vec<Victim>, Option<f64>) {
+        let far = self.far(first);
+        let mut ratios: Vec<f64> = Vec::new();
+        let mut victims: Vec<Victim> = Vec::new();
+        for other in self.bystanders.iter().filter(|other| other.report.bulk.is_none()) {
+            let Some(end) = [End::A, End::B].into_iter().find(|end| {
+                far.is_some_and(|far| other.report.ends[*end as usize].0 == far)
+            }) else {
+                continue;
+            };
+            let Some(trips) = other.report.round_trips[end as usize] else { continue };
+            let mut added: Vec<f64> = Vec::new();
+            for point in round_trip_curve(other.sampled, end, trips.base_ns) {
+                let near = between(delays, point.at_ns - 250e6, point.at_ns + 250e6);
+                let bulk = median(near.iter().map(|point| point.mean_ns)).unwrap_or(0.0);
+                if bulk >= threshold_ns && bulk > 0.0 {
+                    added.push(point.mean_ns);
+                    ratios.push(point.mean_ns / bulk);
+                }
+            }
+            victims.extend(victim(other.report.flow, added));
+        }
+        victims.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
+        let ratio = (ratios.len() >= 8).then(|| percentile(&mut ratios, 0.5)).flatten();
+        (victims, ratio)
+    }
+    /// The address beyond the queue, as seen from the capture point.
+    fn far(&self, first: &Filler<'_>) -> Option<Address> {
+        let end = match first.location {
+            Location::Leg(Leg::From(end) | Leg::To(end)) | Location::RoundTrip(end) => end,
+        };
+        Some(self.reports.get(first.place)?.ends[end as usize].0)
+    }
+}
+
+/// Of two delays at the same time the one that is longer on average, with the extremes of both.
+fn longer(a: DelayPoint, b: DelayPoint) -> DelayPoint {
+    let most_ns = a.most_ns.max(b.most_ns);
+    let least_ns = a.least_ns.max(b.least_ns);
+    DelayPoint { at_ns: a.at_ns, least_ns, mean_ns: a.mean_ns.max(b.mean_ns), most_ns }
+}
+
+fn standing(delays: &[DelayPoint]) -> [f64; 3] {
+    let mut means: Vec<f64> = delays.iter().map(|point| point.mean_ns).collect();
+    let mut at = |share| percentile(&mut means, share).unwrap_or(0.0);
+    [at(0.05), at(0.5), at(0.95)]
+}
+
+fn steps(cells: &BTreeMap<u32, Cell>, width_ns: f64) -> Vec<Step> {
+    let step = |(index, cell): (&u32, &Cell)| Step {
+        until_ns: (f64::from(*index) + 1.0) * width_ns,
+        bytes: cell.bytes.iter().sum(),
+        delay_ns: cell.delay.map(|delay| delay.least_ns),
+    };
+    cells.iter().map(step).collect()
+}

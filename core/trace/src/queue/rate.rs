@@ -1,0 +1,156 @@
+//! The rate of the bottleneck: what passes while a queue stands before it.
+use super::curve::{median, percentile};
+use alloc::vec::Vec;
+
+/// What passed in a short time, and the queue that it met.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Step {
+    /// End of that time, ns.
+    pub(crate) until_ns: f64,
+    pub(crate) bytes: f64,
+    /// The least queueing delay that was seen then.
+    pub(crate) delay_ns: Option<f64>,
+}
+
+/// A rate with its error, over a time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSpan {
+    /// From, ns since the capture began.
+    pub from_ns: f64,
+    /// To.
+    pub to_ns: f64,
+    /// Bits per second.
+    pub bits_per_second: f64,
+    /// What it may be off, as a ratio.
+    pub error_ratio: f64,
+}
+
+/// A piece of time with a queue all along.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Piece {
+    pub(crate) from_ns: f64,
+    pub(crate) to_ns: f64,
+    pub(crate) bytes: f64,
+}
+
+impl Piece {
+    fn rate(&self) -> f64 {
+        8e9 * self.bytes / (self.to_ns - self.from_ns).max(1.0)
+    }
+}
+
+/// A piece is no shorter than that, so that ACKs that come in pairs do not show.
+const LEAST_PIECE_NS: f64 = 100e6;
+/// And holds no fewer acknowledgements.
+const LEAST_STEPS: f64 = 16.0;
+/// A change of the rate by less than that is none.
+const LEAST_CHANGE_RATIO: f64 = 0.08;
+/// A change stands out of the scatter of the pieces by that much.
+const LEAST_SIGNIFICANCE: f64 = 6.0;
+/// Nor is it one if it lasts for fewer pieces.
+const LEAST_PIECES: usize = 4;
+
+/// Pieces of time in which the bottleneck was busy: a packet that waited for `d` shows that it was for `d` before.
+///
+/// `acknowledged_bytes` is what one acknowledgement covers.
+pub(crate) fn pieces(steps: &[Step], threshold_ns: f64, acknowledged_bytes: f64) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut open: Option<Piece> = None;
+    let mut since = 0.0;
+    for step in steps {
+        since += step.bytes;
+        let Some(delay) = step.delay_ns else { continue };
+        let Some(piece) = open.as_mut().filter(|piece| {
+            delay >= threshold_ns && step.until_ns - piece.to_ns <= delay.max(threshold_ns)
+        }) else {
+            let begins = (delay >= threshold_ns).then_some(step.until_ns);
+            open = begins.map(|at| Piece { from_ns: at, to_ns: at, bytes: 0.0 });
+            since = 0.0;
+            continue;
+        };
+        piece.to_ns = step.until_ns;
+        piece.bytes += core::mem::take(&mut since);
+        let is_long = piece.to_ns - piece.from_ns >= LEAST_PIECE_NS;
+        if is_long && piece.bytes >= LEAST_STEPS * acknowledged_bytes {
+            pieces.push(*piece);
+            *piece = Piece { from_ns: piece.to_ns, to_ns: piece.to_ns, bytes: 0.0 };
+        }
+    }
+    pieces
+}
+
+/// The rate over all `pieces`, and over those times between which it changed.
+pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<(RateSpan, Vec<RateSpan>)> {
+    let all = over(pieces, acknowledged_bytes)?;
+    let mut spans = Vec::new();
+    split(pieces, acknowledged_bytes, &mut spans, 6);
+    Some((all, spans))
+}
+
+fn over(pieces: &[Piece], acknowledged_bytes: f64) -> Option<RateSpan> {
+    let (first, last) = (pieces.first()?, pieces.last()?);
+    let bytes: f64 = pieces.iter().map(|piece| piece.bytes).sum();
+    let time: f64 = pieces.iter().map(|piece| piece.to_ns - piece.from_ns).sum();
+    // Each run of pieces begins and ends within an acknowledgement.
+    let ends = 1 + pieces.windows(2).filter(|pair| pair[0].to_ns != pair[1].from_ns).count();
+    let edge = 2.0 * acknowledged_bytes * libm::sqrt(ends as f64) / bytes;
+    Some(RateSpan {
+        from_ns: first.from_ns,
+        to_ns: last.to_ns,
+        bits_per_second: 8e9 * bytes / time.max(1.0),
+        error_ratio: edge + scatter(pieces) / libm::sqrt(pieces.len() as f64),
+    })
+}
+
+/// How far neighbouring pieces are from each other, as a ratio to the rate: 1.48 times the median deviation.
+fn scatter(pieces: &[Piece]) -> f64 {
+    let middle = median(pieces.iter().map(Piece::rate)).unwrap_or(0.0).max(1.0);
+    let steps = pieces.windows(2).filter_map(|pair| match pair {
+        [a, b] => Some(libm::fabs(a.rate() - b.rate())),
+        _ => None,
+    });
+    // The difference of two is the square root of two wider than either.
+    median(steps).unwrap_or(0.0) * 1.48 / core::f64::consts::SQRT_2 / middle
+}
+
+fn split(pieces: &[Piece], acknowledged_bytes: f64, spans: &mut Vec<RateSpan>, depth: u32) {
+    let change = if depth == 0 { None } else { change(pieces, acknowledged_bytes) };
+    match change.and_then(|at| pieces.split_at_checked(at)) {
+        Some((before, after)) => {
+            split(before, acknowledged_bytes, spans, depth - 1);
+            split(after, acknowledged_bytes, spans, depth - 1);
+        }
+        None => spans.extend(over(pieces, acknowledged_bytes)),
+    }
+}
+
+/// Where the rate changed most, if it did: binary segmentation by the difference of medians.
+fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
+    let n = pieces.len();
+    let rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
+    let total: f64 = rates.iter().sum();
+    let mut before = 0.0;
+    let mut best = (0.0, 0);
+    for at in 1..n {
+        before += rates.get(at - 1)?;
+        if at < LEAST_PIECES || n - at < LEAST_PIECES {
+            continue;
+        }
+        let (left, right) = (at as f64, (n - at) as f64);
+        let gap = libm::fabs(before / left - (total - before) / right);
+        let weight = gap * libm::sqrt(left * right / n as f64);
+        if weight > best.0 {
+            best = (weight, at);
+        }
+    }
+    let (left, right) = rates.split_at_checked(best.1)?;
+    let (left, right) = (middle(left)?, middle(right)?);
+    let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
+    let noise = scatter(pieces).max(step) * total / n as f64;
+    let is_clear = best.0 > LEAST_SIGNIFICANCE * noise;
+    (is_clear && libm::fabs(left - right) > LEAST_CHANGE_RATIO * left.max(right)).then_some(best.1)
+}
+
+fn middle(rates: &[f64]) -> Option<f64> {
+    percentile(&mut rates.to_vec(), 0.5)
+}

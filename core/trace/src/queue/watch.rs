@@ -1,0 +1,184 @@
+//! The sink that watches queues.
+use super::flow::{Extremes, Sampled};
+use super::ticks::Ticks;
+use crate::{Ack, End, FlowId, Karn, Lost, Method, RoundTrip, Segment, Sink, Times};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use fathom_capture::{Address, Stamps};
+
+/// Packets after which a flow is looked into; shorter ones count by their round trips alone.
+const FIRST_PACKETS: u32 = 24;
+/// Bins of a flow's series at most, and at least.
+const BINS: core::ops::RangeInclusive<usize> = 128..=2048;
+/// Bins of all flows together: 12 series of 24 bytes each are 115 MB at most.
+const ALL_BINS: usize = 400_000;
+
+/// A flow: a few numbers, and more once it has more packets.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) flow: FlowId,
+    pub(crate) ends: [(Address, u16); 2],
+    pub(crate) path: u32,
+    packets: u32,
+    first: Times,
+    stamps: [Option<(i64, u32)>; 2],
+    /// Round trip of the first exchange, by the end that it went to, ns.
+    pub(crate) first_trip: [Option<f32>; 2],
+    pub(crate) least_trip: [f32; 2],
+    /// Its handshake was seen: it was there before the queue that it made.
+    pub(crate) has_handshake: bool,
+    pub(crate) sampled: Option<Box<Sampled>>,
+}
+
+/// What all flows between two addresses have seen, and what was asked there otherwise.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    /// The lesser address first.
+    pub(crate) addresses: [Address; 2],
+    /// Round trips to each address.
+    pub(crate) round_trips: [Extremes; 2],
+}
+
+/// Watches the queues on the paths of a capture. Give it to a tracer as [`Sink`], then ask for [`QueueWatch::finish`].
+#[derive(Clone, Default, Debug)]
+pub struct QueueWatch {
+    pub(crate) origin: Option<i64>,
+    pub(crate) slots: Vec<Option<Slot>>,
+    sampled: usize,
+    /// How many bins each series may have, with so many flows to look into.
+    limit: usize,
+    paths: BTreeMap<[Address; 2], u32>,
+    pub(crate) path_list: Vec<Path>,
+}
+
+impl QueueWatch {
+    /// Nothing was seen.
+    pub fn new() -> Self {
+        QueueWatch::default()
+    }
+    fn path(&mut self, addresses: [Address; 2]) -> u32 {
+        let next = self.path_list.len() as u32;
+        let number = *self.paths.entry(addresses).or_insert(next);
+        if number == next {
+            self.path_list.push(Path { addresses, round_trips: [Extremes::NONE; 2] });
+        }
+        number
+    }
+    #[inline]
+    fn sampled(&mut self, flow: FlowId) -> Option<(&mut Sampled, usize)> {
+        let limit = self.limit;
+        let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
+        Some((slot.sampled.as_deref_mut()?, limit))
+    }
+    /// Counts a packet; true if the flow is looked into from now on.
+    #[inline]
+    fn count(&mut self, flow: FlowId, end: End, times: Times, stamps: Option<Stamps>) -> bool {
+        let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return false };
+        if slot.sampled.is_some() {
+            return true;
+        }
+        slot.packets += 1;
+        let origin = self.origin.unwrap_or(0);
+        if let Some(stamps) = stamps {
+            slot.stamps[end as usize].get_or_insert((times.at - origin, stamps.value));
+        }
+        if slot.packets < FIRST_PACKETS {
+            return false;
+        }
+        slot.sampled = Some(Box::new(slot.begin(origin)));
+        self.sampled += 1;
+        self.limit = (ALL_BINS / self.sampled).clamp(*BINS.start(), *BINS.end());
+        true
+    }
+}
+
+impl Slot {
+    fn begin(&self, origin: i64) -> Sampled {
+        let mut sampled = Sampled::new(origin, self.first.frame);
+        for end in [End::A, End::B] {
+            let stamps = self.stamps[end as usize];
+            sampled.ticks[end as usize] = stamps.map(|(at, value)| Ticks::new(at, value));
+            if let Some(first) = self.first_trip[end as usize] {
+                sampled.round_trips[end as usize].add(f64::from(first), self.first.frame);
+            }
+        }
+        sampled
+    }
+}
+
+impl Sink for QueueWatch {
+    fn opened(&mut self, flow: FlowId, ends: [(Address, u16); 2], times: Times) {
+        self.origin.get_or_insert(times.at);
+        let mut addresses = [ends[0].0, ends[1].0];
+        addresses.sort();
+        let path = self.path(addresses);
+        let number = flow.0 as usize;
+        if self.slots.len() <= number {
+            self.slots.resize_with(number + 1, || None);
+        }
+        let slot = Slot {
+            flow,
+            ends,
+            path,
+            packets: 0,
+            first: times,
+            stamps: [None; 2],
+            first_trip: [None; 2],
+            least_trip: [f32::INFINITY; 2],
+            has_handshake: false,
+            sampled: None,
+        };
+        if let Some(place) = self.slots.get_mut(number) {
+            *place = Some(slot);
+        }
+    }
+    #[inline]
+    fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        if self.count(flow, segment.end, segment.times, segment.stamps)
+            && let Some((sampled, limit)) = self.sampled(flow)
+        {
+            sampled.segment(segment, limit);
+        }
+    }
+    #[inline]
+    fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
+        if self.count(flow, ack.end, ack.times, ack.stamps)
+            && let Some((sampled, limit)) = self.sampled(flow)
+        {
+            sampled.ack(ack, limit);
+        }
+    }
+    #[inline]
+    fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {
+        if trip.karn == Karn::Ambiguous {
+            return;
+        }
+        let limit = self.limit;
+        let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return };
+        slot.short_trip(trip);
+        if let Some(path) = self.path_list.get_mut(slot.path as usize) {
+            let to = trip.end.other();
+            let side = usize::from(path.addresses[0] != slot.ends[to as usize].0);
+            path.round_trips[side].add((trip.times.at - trip.sent_at) as f64, trip.times.frame);
+        }
+        if let Some(sampled) = &mut slot.sampled {
+            sampled.round_trip(trip, limit);
+        }
+    }
+    fn lost(&mut self, flow: FlowId, lost: &Lost) {
+        if let Some((sampled, _)) = self.sampled(flow) {
+            sampled.lost(lost);
+        }
+    }
+}
+
+impl Slot {
+    fn short_trip(&mut self, trip: &RoundTrip) {
+        let to = trip.end.other() as usize;
+        let took = (trip.times.at - trip.sent_at) as f32;
+        self.has_handshake |= trip.method == Method::Handshake;
+        self.first_trip[to].get_or_insert(took);
+        self.least_trip[to] = self.least_trip[to].min(took);
+    }
+}
