@@ -53,8 +53,8 @@ fn the_upload_of_the_seed() {
 fn a_short_queue_is_healthy_and_none_is_no_verdict() {
     let mut short = upload();
     short.queues[0].delay_s = [0.001, 0.004, 0.012, 0.03];
-    let d = of(short);
-    assert_eq!((d.health, d.findings[0].kind), (Health::Healthy, FindingKind::LowLatency));
+    let healthy = of(short);
+    assert_eq!((healthy.health, healthy.findings[0].kind), (Health::Healthy, FindingKind::LowLatency));
     let none = Capture { queues: Vec::new(), unknown: vec!["Flow 2 has no timestamps.".into()], ..upload() };
     let d = of(none);
     assert_eq!(d.health, Health::Inconclusive);

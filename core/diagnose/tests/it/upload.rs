@@ -52,7 +52,6 @@ pub(crate) fn upload() -> Capture {
         wire_bytes: 155_000_000,
         duration_s: 130.4,
         defects: vec!["3 packets were lost by the capture itself.".into()],
-        ..CaptureSource::default()
     };
     Capture {
         sources: vec![source],
