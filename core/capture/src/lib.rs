@@ -18,6 +18,7 @@ mod packet;
 mod pcap;
 mod pcapng;
 mod pcapng_clock;
+mod write;
 
 pub use address::Address;
 pub use dissect::{NotIp, dissect};
@@ -26,3 +27,4 @@ pub use format::{MAX_STORED_BYTES, Reader};
 pub use frame::{Frame, Statistics, Step};
 pub use link_type::LinkType;
 pub use packet::{IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
+pub use write::{pcap_header, pcap_record_header, write_pcap};

@@ -2,7 +2,7 @@
 use crate::Address;
 
 /// An IP packet out of a frame: the innermost one, where there are tunnels.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
     /// Who sent it.
     pub source: Address,
@@ -25,7 +25,7 @@ pub struct Packet<'a> {
 }
 
 /// What IP carries.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Transport<'a> {
     /// TCP, at least up to its flags and window.
     Tcp(TcpHeader<'a>),
@@ -46,7 +46,7 @@ pub enum Transport<'a> {
 }
 
 /// A TCP header.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcpHeader<'a> {
     /// Port it was sent from.
     pub source_port: u16,
@@ -80,7 +80,7 @@ pub struct Stamps {
 }
 
 /// A UDP header.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UdpHeader<'a> {
     /// Port it was sent from.
     pub source_port: u16,
@@ -93,7 +93,7 @@ pub struct UdpHeader<'a> {
 }
 
 /// A message of ICMP or ICMPv6.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IcmpHeader<'a> {
     /// True for ICMPv6.
     pub is_v6: bool,

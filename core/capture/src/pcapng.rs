@@ -78,14 +78,11 @@ impl<'a> Block<'a> {
     fn u32(&self, at: usize) -> Option<u32> {
         take(self.body, at).map(|b| self.order.u32(b))
     }
-    fn too_short(&self) -> CaptureError {
-        damaged(
-            self.offset,
-            "block length",
-            (self.body.len() + HEAD + TAIL) as u64,
-            "too short for its type:",
-            0,
-        )
+    /// The block has not even the `fields` bytes that its type begins with.
+    #[cold]
+    fn too_short(&self, fields: usize) -> CaptureError {
+        let (length, least) = (self.body.len() + HEAD + TAIL, fields + HEAD + TAIL);
+        damaged(self.offset, "block length", length as u64, "at least", least as u64)
     }
     /// Options from `at` on, up to the first whose length cannot be.
     fn options(self, at: usize) -> impl Iterator<Item = (u16, &'a [u8])> {
@@ -179,21 +176,20 @@ impl Pcapng {
     }
     #[inline]
     fn known<'a>(&mut self, kind: u32, found: Block<'a>) -> Result<Step<'a>, CaptureError> {
-        let short = || found.too_short();
         match kind {
             block::ENHANCED_PACKET => {
-                let interface = found.u32(0).ok_or_else(short)?;
+                let interface = found.u32(0).ok_or_else(|| found.too_short(PACKET_FIELDS))?;
                 self.packet(found, interface, None)
             }
             block::PACKET => {
-                let interface = found.u16(0).ok_or_else(short)?;
+                let interface = found.u16(0).ok_or_else(|| found.too_short(PACKET_FIELDS))?;
                 // All ones: not known.
                 let drops = found.u16(2).filter(|drops| *drops != u16::MAX);
                 self.packet(found, u32::from(interface), drops)
             }
             block::SIMPLE_PACKET => self.simple_packet(found),
             block::INTERFACE => self.interface(found).map(|()| Step::Other),
-            _ => statistics(found, self.earlier_interfaces).map(Step::Statistics).ok_or_else(short),
+            _ => self.statistics(found).map(Step::Statistics),
         }
     }
     fn section<'a>(&mut self, bytes: &'a [u8], offset: u64) -> Result<(usize, Step<'a>), CaptureError> {
@@ -214,7 +210,7 @@ impl Pcapng {
     }
     fn interface(&mut self, found: Block<'_>) -> Result<(), CaptureError> {
         let (Some(link), Some(snaplen)) = (found.u16(0), found.u32(4)) else {
-            return Err(found.too_short());
+            return Err(found.too_short(8));
         };
         if self.interfaces.len() >= MAX_INTERFACES {
             let count = self.interfaces.len() as u64 + 1;
@@ -252,7 +248,7 @@ impl Pcapng {
         drops: Option<u16>,
     ) -> Result<Step<'a>, CaptureError> {
         let Some((fields, rest)) = found.body.split_first_chunk::<PACKET_FIELDS>() else {
-            return Err(found.too_short());
+            return Err(found.too_short(PACKET_FIELDS));
         };
         let word = |at: usize| found.order.u32([fields[at], fields[at + 1], fields[at + 2], fields[at + 3]]);
         let interface = self.interface_of(&found, number)?;
@@ -279,7 +275,7 @@ impl Pcapng {
     }
     /// A packet of the first interface that has nothing but its length.
     fn simple_packet<'a>(&mut self, found: Block<'a>) -> Result<Step<'a>, CaptureError> {
-        let original = found.u32(0).ok_or_else(|| found.too_short())?;
+        let original = found.u32(0).ok_or_else(|| found.too_short(4))?;
         let interface = self.interface_of(&found, 0)?;
         let limit = if interface.snaplen == 0 { u32::MAX } else { interface.snaplen };
         let room = found.body.get(4..).unwrap_or_default();
@@ -293,6 +289,21 @@ impl Pcapng {
             lost_before: 0,
             bytes: data,
         }))
+    }
+    fn statistics(&self, found: Block<'_>) -> Result<Statistics, CaptureError> {
+        let number = found.u32(0).ok_or_else(|| found.too_short(12))?;
+        let interface = self.earlier_interfaces.saturating_add(number);
+        let mut counts = Statistics { interface, ..Statistics::default() };
+        for (code, value) in found.options(12) {
+            let value = take(value, 0).map(|b| found.order.u64(b));
+            match code {
+                option::STATISTICS_RECEIVED => counts.received = value,
+                option::STATISTICS_DROPPED => counts.dropped_by_interface = value,
+                option::STATISTICS_DROPPED_BY_SYSTEM => counts.dropped_by_system = value,
+                _ => {}
+            }
+        }
+        Ok(counts)
     }
 }
 
@@ -310,18 +321,4 @@ fn block_bytes(offset: u64, length: u32) -> Result<usize, CaptureError> {
 fn drops_in(found: &Block<'_>, at: usize) -> Option<u32> {
     let (_, value) = found.options(at).find(|(code, _)| *code == option::PACKET_DROPS)?;
     Some(u32::try_from(found.order.u64(take(value, 0)?)).unwrap_or(u32::MAX))
-}
-
-fn statistics(found: Block<'_>, earlier: u32) -> Option<Statistics> {
-    let mut counts = Statistics { interface: earlier.saturating_add(found.u32(0)?), ..Statistics::default() };
-    for (code, value) in found.options(12) {
-        let value = take(value, 0).map(|b| found.order.u64(b));
-        match code {
-            option::STATISTICS_RECEIVED => counts.received = value,
-            option::STATISTICS_DROPPED => counts.dropped_by_interface = value,
-            option::STATISTICS_DROPPED_BY_SYSTEM => counts.dropped_by_system = value,
-            _ => {}
-        }
-    }
-    Some(counts)
 }

@@ -5,3 +5,5 @@ mod icmp;
 mod packet_bytes;
 mod reference;
 mod superpacket;
+mod tcp_option;
+mod tcp_option_bytes;

@@ -1,0 +1,10 @@
+//! Capture files and packets, built byte by byte, read whole, cut and damaged.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod build;
+mod corpus;
+mod dissect;
+mod dissect_bytes;
+mod format_bytes;
+mod links;
+mod pcap;
+mod pcapng;
