@@ -1,0 +1,142 @@
+"""The cells of the matrix: a line whose queue is known, traffic over it, captures of both, kept in a folder outside of the repository."""
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from common import FATHOM
+
+ADDRESS = {4: "198.19.0.2", 6: "fd61:7468:6f6d:ffff::2"}
+CLIENT = {4: "198.18.0.2", 6: "fd61:7468:6f6d::2"}
+SECONDS = 20
+# From this rate on the line has one hop and fewer captures: ten of them would be 100 MB/s.
+FAST_MBIT = 100
+# What the tail drop queues of each rate hold, bytes: half a second at 1 Mbit/s, a tenth at 500.
+BUFFER = {1: 64_000, 5: 250_000, 10: 250_000, 50: 1_250_000, 100: 1_250_000, 500: 6_250_000}
+# The line's rates and buffers count Ethernet's header, as tc does of an Ethernet interface; the host's queue here does not.
+OVERHEAD_BYTES, MTU_BYTES = 14, 1500
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """What is filled, which way, by what, and over what."""
+    way: str
+    queue: str
+    mbit: int
+    cc: str = "cubic"
+    ip: int = 4
+    stamps: bool = True
+    seconds: float = SECONDS
+
+    def __str__(self):
+        stamps = "" if self.stamps else "-nots"
+        return f"{self.way}-{self.queue}-{self.mbit}-{self.cc}-v{self.ip}{stamps}"
+
+    @property
+    def is_short(self):
+        return self.mbit >= FAST_MBIT
+
+    @property
+    def sender(self):
+        return ADDRESS[self.ip] if self.way == "down" else CLIENT[self.ip]
+
+    @property
+    def receiver(self):
+        return CLIENT[self.ip] if self.way == "down" else ADDRESS[self.ip]
+
+    def discipline(self):
+        """The bottleneck's queue, as a scenario has it."""
+        return {"tail": f"fifo limit {BUFFER[self.mbit]}b", "codel": "codel limit 10000p", "fq_codel": "fq_codel"}[self.queue]
+
+    def points(self):
+        """Where the captures are that are looked at, each with its file."""
+        if self.way == "host":
+            return {"sender": "client.pcap", "middle": "hop1-router.pcap", "receiver": "server.pcap"}
+        if self.is_short:
+            ends = ("client.pcap", "server.pcap")
+            behind = "hop1-near.pcap" if self.way == "up" else "hop1-far.pcap"
+        else:
+            ends = ("client.pcap", "server.pcap")
+            behind = "hop2-near.pcap" if self.way == "up" else "hop2-far.pcap"
+        sender, receiver = ends if self.way == "up" else ends[::-1]
+        middle = {"up": "hop1-router.pcap", "down": "hop2-router.pcap"}[self.way]
+        between = {} if self.is_short else {"middle": middle}
+        return {"sender": sender, **between, "behind": behind, "receiver": receiver}
+
+
+def matrix():
+    """Every queue, way, rate, congestion control, version, with and without timestamps; not all of their products."""
+    for way in ("up", "down"):
+        yield from (Cell(way, "tail", mbit) for mbit in (1, 5, 10, 50, 100, 500))
+        yield from (Cell(way, "tail", mbit, cc) for cc in ("reno", "bbr") for mbit in (5, 10, 50))
+        yield from (Cell(way, queue, mbit) for queue in ("codel", "fq_codel") for mbit in (5, 10, 50))
+        yield from (Cell(way, queue, 10, ip=6) for queue in ("tail", "codel", "fq_codel"))
+        yield from (Cell(way, queue, 10, stamps=False) for queue in ("tail", "codel"))
+    yield from (Cell("host", "tail", mbit) for mbit in (1, 10, 50))
+    yield from (Cell("host", "tail", 10, ip=6), Cell("host", "tail", 10, "bbr"), Cell("host", "tail", 10, stamps=False))
+
+
+def quick():
+    """One of each kind."""
+    yield from (Cell("up", "tail", 10), Cell("down", "tail", 50), Cell("host", "tail", 10))
+    yield from (Cell("up", "codel", 10), Cell("down", "fq_codel", 10, ip=6), Cell("up", "tail", 5, "bbr", stamps=False))
+
+
+def scenario(cell):
+    """The line: home, access with the bottleneck, and the way beyond; of a fast line the access alone."""
+    side = 'rate = "{}mbit", delay = "4ms", queue = "{}"'
+    wide = 'rate = "1gbit", delay = "4ms", queue = "fifo limit 10000p"'
+    narrow = wide if cell.way == "host" else side.format(cell.mbit, cell.discipline())
+    up, down = (narrow, wide) if cell.way == "up" else (wide, narrow)
+    hops = [("access", up, down)]
+    if not cell.is_short:
+        hops = [("home", 'delay = "1ms"', 'delay = "1ms"'), *hops, ("beyond", 'delay = "5ms"', 'delay = "5ms"')]
+    text = f'name = "cell"\nabout = "{cell}"\nsource = "bench/trace"\n'
+    return text + "".join(f'[[hop]]\nname = "{name}"\nup = {{ {a} }}\ndown = {{ {b} }}\n' for name, a, b in hops)
+
+
+def ends(role, directory, cell):
+    """The command of one end."""
+    words = [sys.executable, os.path.join(HERE, "ends.py"), role, directory]
+    words += [] if cell.stamps else ["--no-timestamps"]
+    if role == "client":
+        words += ["--address", ADDRESS[cell.ip], "--seconds", str(cell.seconds), "--way", "down" if cell.way == "down" else "up"]
+        if cell.way == "host":
+            # One flow keeps little in its own host's queue (TCP small queues).
+            burst = max(3000, cell.mbit * 250)
+            words += ["--flows", "4", "--host-queue", f"tbf rate {cell.mbit}mbit burst {burst} limit {BUFFER[cell.mbit]}"]
+    return words
+
+
+def make(cell, cache):
+    """Runs the cell unless its captures are there; gives their folder."""
+    directory = os.path.join(cache, str(cell))
+    if os.path.exists(os.path.join(directory, "truth.json")):
+        return directory
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    with open(os.path.join(directory, "line.toml"), "w") as file:
+        file.write(scenario(cell))
+    far = " ".join(ends("server", directory, cell))
+    command = [FATHOM, "lab", "--line", file.name, "--congestion-control", cell.cc, "--capture", directory,
+               "-o", os.path.join(directory, "run.json.gz"), "--far", far, "--", *ends("client", directory, cell)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=cell.seconds * 4 + 120)
+    if done.returncode:
+        raise RuntimeError(f"{cell}: {' '.join(command)}: exit {done.returncode}\n{done.stderr}")
+    kept = set(cell.points().values()) | {"client.pcap", "server.pcap"}
+    for name in os.listdir(directory):
+        if name.endswith(".pcap") and name not in kept:
+            os.remove(os.path.join(directory, name))
+    return directory
+
+
+def load(directory, name):
+    path = os.path.join(directory, name)
+    if not os.path.exists(path):
+        return None
+    with open(path) as file:
+        return json.load(file)
