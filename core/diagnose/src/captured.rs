@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_metric::text::{bytes, milliseconds, rate};
-use fathom_metric::{Capture, CapturedQueue, Metric, Run};
+use fathom_metric::{Capture, CapturedQueue, Metric, Run, SeriesKey};
 use words::{manager, place, size, who};
 
 /// A queue of this length delays nobody noticeably: DSLReports' grade A is below 30 ms.
@@ -25,13 +25,13 @@ pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
         (Health::Healthy, Some(queue)) => (healthy(queue), Vec::new()),
         _ => (nothing_to_tell(capture), capture.unknown.clone()),
     };
-    let has_rtt = run.series.iter().any(|series| series.key.metric == Metric::PassiveRtt);
+    let has_delay = run.series(&SeriesKey::of(Metric::QueueDelay)).is_some();
     Diagnosis {
         health,
         headline,
         headline_phase: None,
         verdict,
-        latency_source: has_rtt.then_some(Metric::PassiveRtt),
+        latency_source: has_delay.then_some(Metric::QueueDelay),
         grade: None,
         phases: Vec::new(),
         findings: findings::findings(capture),

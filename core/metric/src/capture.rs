@@ -194,13 +194,16 @@ pub struct CapturedQueue {
     /// What it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<Estimate>,
+    /// It was seen to overflow: `buffer_bytes` is all it holds, not the least.
+    #[serde(default)]
+    pub was_full: bool,
     /// Packets lost in it.
     pub lost_packets: u64,
     /// Packets it marked.
     pub marked_packets: u64,
     /// Episodes of loss.
     pub episodes: u64,
-    /// Delay in it when packets were lost, 5th, 50th and 95th percentile.
+    /// Delay in it when packets were lost or marked, 10th, 50th and 90th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_at_loss_s: Option<[f64; 3]>,
     /// What manages it, and how sure that is (0 to 1).

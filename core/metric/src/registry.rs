@@ -81,10 +81,6 @@ metrics! {
         "Predicted mean opinion score of 5 s of a call as heard at the end of the series' direction: the score mos of the 95th percentile of its packets' delays and of their loss. Simulator and lab only.", "ITU-T G.107; ITU-T G.113";
     UpdateLateness = "update_lateness_s", "s",
         "How much later than the quickest of its flow an update of a game arrived; lost updates are left out. Simulator and lab only.", "RFC 3393 section 4.5";
-    PassiveRtt = "passive_rtt_s", "s",
-        "Round trip of a TCP segment from the capture point to its receiver and back, by sequence number or timestamp; the longest in a bin of time. Captures only.", "RFC 6298; Karn, Partridge, Improving round-trip time estimates, 1987; Strowes, Passively measuring TCP round-trip times, 2013";
     QueueDelay = "queue_delay_s", "s",
         "Delay of one part of the path above the least seen there, from TCP timestamps; the longest in a bin of time; the scope is the part. Captures only.", "Chirichella et al., Remotely gauging upstream bufferbloat delays, PAM 2013; RFC 7323";
-    Outstanding = "outstanding_bytes", "bytes",
-        "Payload that a flow has sent and that is neither acknowledged nor selectively acknowledged; the largest in a bin of time. Captures only.", "RFC 6675 section 4";
 }

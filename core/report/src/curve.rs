@@ -133,7 +133,7 @@ pub(crate) const fn source_name(metric: Option<Metric>) -> &'static str {
         Some(Metric::TcpConnect) => "TCP connect time",
         Some(Metric::HttpForeign) => "HTTP on new connections",
         Some(Metric::HttpKept) => "HTTP on a kept connection",
-        Some(Metric::PassiveRtt) => "TCP round trip from the point of capture",
+        Some(Metric::QueueDelay) => "delay of the queue",
         _ => "round trip",
     }
 }

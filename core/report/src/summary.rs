@@ -85,10 +85,11 @@ pub(crate) fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: St
     let latency = Curve::latency(run, diagnosis.latency_source);
     let [down, up] = [Direction::Down, Direction::Up].map(|d| Curve::goodput(run, d));
     let mut lines = Vec::new();
+    let title = if run.capture.is_some() { "delay of the queue, ms" } else { "latency, ms" };
     if !latency.is_empty() {
         let curves = [(&latency, Ink::Latency, '*')];
         lines.extend(
-            Chart { title: "latency, ms", curves: &curves, time, spans: &spans, cut_spikes: false }
+            Chart { title, curves: &curves, time, spans: &spans, cut_spikes: false }
                 .lines(columns, CHART_ROWS, style),
         );
     }

@@ -15,8 +15,10 @@ mod event;
 mod half;
 mod limit;
 mod option;
+pub mod queue;
 mod recent;
 mod repair;
+mod result;
 mod rtt;
 mod seen;
 mod segment;
@@ -33,6 +35,7 @@ pub use event::{
     Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Proof, RoundTrip, Segment, Sink, Spurious, Times,
 };
 pub use option::Offer;
+pub use result::run;
 pub use rtt::{Moments, Tally};
 pub use summary::{FlowSummary, Flows, Totalled};
 pub use totals::{Causes, EcnTotals, Range, RoundTrips, Shares, Totals};

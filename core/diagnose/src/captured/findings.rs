@@ -102,7 +102,8 @@ fn buffer(queue: &CapturedQueue) -> Option<Finding> {
         .evidence("error of the rate", link.error, "bit/s")
         .evidence_if("buffer", queue.buffer_bytes.map(|buffer| buffer.value), "bytes")
         .evidence_if("error of the buffer", queue.buffer_bytes.map(|buffer| buffer.error), "bytes");
-    Some(finding.alternative("A longer queue that this load did not fill."))
+    let is_open = queue.buffer_bytes.is_some() && !queue.was_full;
+    Some(if is_open { finding.alternative("It was never seen full: it may hold more.") } else { finding })
 }
 
 fn management(queue: &CapturedQueue) -> Option<Finding> {
@@ -135,9 +136,9 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
     let finding = Finding::new(FindingKind::Management, None, confidence, text)
         .evidence("losses", queue.lost_packets as f64, "packets")
         .evidence("marks", queue.marked_packets as f64, "packets")
-        .evidence_if("delay at a loss, 5th percentile", seen(low), "s")
+        .evidence_if("delay at a loss, 10th percentile", seen(low), "s")
         .evidence_if("delay at a loss, median", seen(middle), "s")
-        .evidence_if("delay at a loss, 95th percentile", seen(high), "s");
+        .evidence_if("delay at a loss, 90th percentile", seen(high), "s");
     Some(finding)
 }
 

@@ -34,7 +34,7 @@ fn route(flow: &CapturedFlow, queue: &CapturedQueue) -> String {
 pub(super) fn place(queue: &CapturedQueue) -> String {
     let (from, to) = (&queue.from, &queue.to);
     match queue.place {
-        QueuePlace::InSender => format!("inside the sending host {from}, before its own network card"),
+        QueuePlace::InSender => format!("inside the sending host {from} or within a millisecond of it"),
         QueuePlace::BeforeCapture => format!("between {from} and the point of capture, on the way to {to}"),
         QueuePlace::AfterCapture => format!("between the point of capture and {to}, on the way from {from}"),
         QueuePlace::RoundTrip => {
@@ -56,7 +56,8 @@ pub(super) fn manager(queue: &CapturedQueue) -> &'static str {
 
 /// How large, and before what.
 pub(super) fn size(queue: &CapturedQueue) -> String {
-    let buffer = queue.buffer_bytes.map(|buffer| format!(" of about {}", bytes(buffer.value)));
+    let about = if queue.was_full { "about" } else { "at least" };
+    let buffer = queue.buffer_bytes.map(|buffer| format!(" of {about} {}", bytes(buffer.value)));
     let link = queue.rate_bits_per_second.map(|link| format!(" in front of a link of {}", rate(link.value)));
     buffer.into_iter().chain(link).collect::<Vec<_>>().concat()
 }

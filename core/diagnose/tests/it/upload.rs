@@ -34,6 +34,7 @@ pub(crate) fn upload() -> Capture {
         base_rtt_s: Some(0.0103),
         rate_bits_per_second: Some(Estimate { value: 9.99e6, error: 0.02e6 }),
         buffer_bytes: Some(Estimate { value: 1.247e6, error: 0.01e6 }),
+        was_full: true,
         lost_packets: 547,
         marked_packets: 0,
         episodes: 10,

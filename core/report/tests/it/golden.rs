@@ -39,7 +39,7 @@ fn captured() -> Run {
         (0..1_200).for_each(|i| series.push(Observation { at: at(i), value: Value::Observed(value(i)) }));
         series
     };
-    let rtt = series(SeriesKey::of(Metric::PassiveRtt), |i| 0.7 + 0.3 * (i % 113) as f64 / 113.0);
+    let rtt = series(SeriesKey::of(Metric::QueueDelay), |i| 0.7 + 0.3 * (i % 113) as f64 / 113.0);
     let goodput = series(SeriesKey::directed(Metric::Goodput, Direction::Up), |_| 9.5e6);
     let capture = Some(Box::new(upload()));
     Run { title: "snd.pcap".into(), capture, phases: Vec::new(), series: vec![rtt, goodput], ..MANAGED.run() }
