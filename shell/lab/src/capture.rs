@@ -1,6 +1,5 @@
 //! Capture files of a line while it runs, and what became of the packets in them.
 mod block;
-mod pcap;
 mod point;
 mod tap;
 mod writer;

@@ -46,7 +46,7 @@ impl Tap {
     pub(crate) fn start(options: &CaptureOptions, hops: usize, clock: Clock) -> Result<Self, LabError> {
         let names: Vec<_> = Point::all(hops).map(|point| point.file_name(hops)).collect();
         let origin = WallTime(wall_now().0 - clock.now().as_nanos());
-        let writer = Writer::start(&options.directory, &names, options.snaplen, origin)?;
+        let writer = Writer::start(&options.directory, &names, origin)?;
         Ok(Tap {
             hops,
             snaplen: options.snaplen as usize,

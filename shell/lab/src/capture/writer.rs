@@ -1,11 +1,11 @@
 //! The thread that writes the capture files: the line never waits for a disk.
-use super::block::Block;
-use super::pcap::PcapFile;
+use super::block::{Block, Head};
 use crate::LabError;
 use crate::network::system;
+use fathom_capture::{LinkType, pcap_header, pcap_record_header};
 use fathom_units::WallTime;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -24,12 +24,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Makes the files `names` in `directory`; times in them are counted from `origin`.
-    pub(crate) fn start(
-        directory: &Path,
-        names: &[String],
-        snaplen: u32,
-        origin: WallTime,
-    ) -> Result<Self, LabError> {
+    pub(crate) fn start(directory: &Path, names: &[String], origin: WallTime) -> Result<Self, LabError> {
         let failed = |path: &Path, source| LabError::System {
             doing: format!("make the capture {}", path.display()),
             source,
@@ -37,7 +32,7 @@ impl Writer {
         fs::create_dir_all(directory).map_err(|e| failed(directory, e))?;
         let make = |name: &String| {
             let path = directory.join(name);
-            PcapFile::create(&path, snaplen, origin).map_err(|e| failed(&path, e))
+            CaptureFile::create(&path, origin).map_err(|e| failed(&path, e))
         };
         let files = names.iter().map(make).collect::<Result<Vec<_>, _>>()?;
         let (full, to_write) = channel();
@@ -68,19 +63,40 @@ impl Writer {
 }
 
 fn write_all(
-    mut files: Vec<PcapFile>,
+    mut files: Vec<CaptureFile>,
     to_write: &Receiver<Block>,
     written: &Sender<Block>,
 ) -> io::Result<()> {
     for mut block in to_write {
         for (head, bytes) in block.packets() {
             if let Some(file) = files.get_mut(head.point as usize) {
-                file.write(head.at_ns, head.wire_bytes, bytes)?;
+                file.write(head, bytes)?;
             }
         }
         block.clear();
         // At the end nobody takes it.
         let _ = written.send(block);
     }
-    files.iter_mut().try_for_each(PcapFile::flush)
+    files.iter_mut().try_for_each(|file| file.file.flush())
+}
+
+/// A file of packets from their IP headers on.
+#[derive(Debug)]
+struct CaptureFile {
+    file: BufWriter<File>,
+    /// What the run's clock calls zero.
+    origin: WallTime,
+}
+
+impl CaptureFile {
+    fn create(path: &Path, origin: WallTime) -> io::Result<Self> {
+        let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+        file.write_all(&pcap_header(LinkType::RAW))?;
+        Ok(CaptureFile { file, origin })
+    }
+    fn write(&mut self, head: Head, bytes: &[u8]) -> io::Result<()> {
+        let at = i64::try_from(self.origin.0 + head.at_ns).unwrap_or(i64::MAX);
+        self.file.write_all(&pcap_record_header(at, head.wire_bytes, head.stored_bytes))?;
+        self.file.write_all(bytes)
+    }
 }
