@@ -19,6 +19,14 @@ impl Address {
     pub const fn bits(self) -> u128 {
         self.0
     }
+    /// Of the sixteen bytes as a number.
+    pub const fn from_bits(bits: u128) -> Self {
+        Address(bits)
+    }
+    /// Whether it is one of version 4.
+    pub const fn is_v4(self) -> bool {
+        self.0 >> 32 == 0xffff
+    }
     /// As the standard library has it, version 4 as such.
     pub fn ip(self) -> IpAddr {
         Ipv6Addr::from_bits(self.0).to_canonical()

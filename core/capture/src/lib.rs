@@ -18,6 +18,7 @@ mod packet;
 mod pcap;
 mod pcapng;
 mod pcapng_clock;
+mod quality;
 mod write;
 
 pub use address::Address;
@@ -27,4 +28,5 @@ pub use format::{MAX_STORED_BYTES, Reader};
 pub use frame::{Frame, Statistics, Step};
 pub use link_type::LinkType;
 pub use packet::{IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
+pub use quality::{Quality, Steps};
 pub use write::{pcap_header, pcap_record_header, write_pcap};

@@ -1,6 +1,6 @@
 //! Frames out of a file or a stream, one after the other.
 use crate::{TapError, Trouble, source};
-use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
+use fathom_capture::{CaptureError, Frame, Quality, Reader, Statistics, Step};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -40,6 +40,14 @@ pub struct Ending {
     pub untimed: u64,
     /// Why it ended early, if it did.
     pub trouble: Option<Trouble>,
+}
+
+impl Ending {
+    /// Adds to `quality` what the file said beside the frames.
+    pub fn tell(&self, quality: &mut Quality) {
+        quality.statistics(&self.statistics);
+        (quality.resolution_ns, quality.untimed) = (self.resolution_ns, self.untimed);
+    }
 }
 
 impl Tap {

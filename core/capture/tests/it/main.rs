@@ -8,3 +8,4 @@ mod format_bytes;
 mod links;
 mod pcap;
 mod pcapng;
+mod quality;

@@ -1,0 +1,214 @@
+//! What is wrong with a capture, so that none of it is taken for the network's doing.
+mod duplicate;
+mod words;
+
+use crate::{Frame, LinkType, NotIp, Packet, Statistics, Transport};
+use duplicate::Duplicates;
+use fathom_wire::{TcpOption, TcpOptions, flag, protocol};
+
+/// Counts over the frames of one capture, in a few nanoseconds each.
+#[derive(Clone, Debug)]
+pub struct Quality {
+    /// Frames.
+    pub frames: u64,
+    /// Bytes of those as they were sent.
+    pub wire_bytes: u64,
+    /// Times of the first frame and of the last, ns.
+    pub span: Option<(i64, i64)>,
+    /// Frames without an IP packet that can be read, those below included.
+    pub not_ip: u64,
+    /// Of these, those that are encrypted.
+    pub encrypted: u64,
+    /// A link type that is not known, and frames of such types.
+    pub unknown_link: Option<(LinkType, u64)>,
+    /// Frames of which fewer bytes are stored than were sent.
+    pub cut: u64,
+    /// Of these, those where headers are cut, not payload alone.
+    pub cut_headers: u64,
+    /// Most bytes that are stored of a frame that was cut: the snapshot length.
+    pub cut_at: usize,
+    /// Frames that the capturing system says it lost.
+    pub lost: u64,
+    /// Steps back of the clock.
+    pub steps_back: Steps,
+    /// Frames that are stored a little after one that came later: as several CPUs take them in. No defect.
+    pub disordered: Steps,
+    /// Time without a frame.
+    pub gaps: Steps,
+    /// Packets longer than any on the wire: captured before they were split, or after they were joined.
+    pub super_packets: u64,
+    /// The longest packet, bytes of IP.
+    pub longest_bytes: u32,
+    /// Interfaces that have frames: the highest number and one.
+    pub interfaces: u32,
+    /// Nanoseconds of the clock's unit, by the file; 0 if it does not say.
+    pub resolution_ns: u64,
+    /// Frames without a time.
+    pub untimed: u64,
+    duplicates: Duplicates,
+    largest_mss: u16,
+    off_milliseconds: bool,
+}
+
+/// Steps between two frames that are larger than they should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Steps {
+    /// How many.
+    pub count: u64,
+    /// The largest, ns.
+    pub largest_ns: u64,
+    /// The frame after it.
+    pub frame: u64,
+}
+
+/// No path has an MTU above this, but loopback: packets above it are super-packets where no MSS is seen. Bytes.
+const MAX_MTU: u32 = 9216;
+/// IPv6 and TCP; for IPv4 it is 20 bytes too lenient, which no super-packet is.
+const HEADERS: u32 = 60;
+/// Without a frame for so long, the capture was paused, or its clock was set. A busy line is never silent for so long.
+const GAP_NS: u64 = 60_000_000_000;
+/// CPUs that take in frames side by side are less apart than this, even on a busy machine (1 ms was seen); clocks are stepped by more.
+const DISORDER_NS: u64 = 5_000_000;
+const MILLISECOND_NS: i64 = 1_000_000;
+
+impl Default for Quality {
+    fn default() -> Self {
+        Quality::new()
+    }
+}
+
+impl Quality {
+    /// Before the first frame.
+    pub fn new() -> Self {
+        Quality {
+            frames: 0,
+            wire_bytes: 0,
+            span: None,
+            not_ip: 0,
+            encrypted: 0,
+            unknown_link: None,
+            cut: 0,
+            cut_headers: 0,
+            cut_at: 0,
+            lost: 0,
+            steps_back: Steps::default(),
+            disordered: Steps::default(),
+            gaps: Steps::default(),
+            super_packets: 0,
+            longest_bytes: 0,
+            interfaces: 0,
+            resolution_ns: 0,
+            untimed: 0,
+            duplicates: Duplicates::new(),
+            largest_mss: 0,
+            off_milliseconds: false,
+        }
+    }
+    /// Counts frame `number` and what was found in it.
+    #[inline]
+    pub fn frame(&mut self, number: u64, frame: &Frame<'_>, found: &Result<Packet<'_>, NotIp>) {
+        self.frames += 1;
+        self.wire_bytes += u64::from(frame.original_len);
+        self.lost += u64::from(frame.lost_before);
+        self.interfaces = self.interfaces.max(frame.interface.saturating_add(1));
+        self.clock(number, frame.at);
+        let cut = frame.bytes.len() < frame.original_len as usize;
+        if cut {
+            self.cut += 1;
+            self.cut_at = self.cut_at.max(frame.bytes.len());
+        }
+        match found {
+            Ok(packet) => self.packet(frame, packet, cut),
+            Err(error) => self.other(*error),
+        }
+    }
+    /// Takes what the capturing system counted: see [`Statistics`], of each interface the last.
+    pub fn statistics(&mut self, counts: &[Statistics]) {
+        for one in counts {
+            let dropped = [one.dropped_by_interface, one.dropped_by_system];
+            self.lost = dropped.into_iter().flatten().fold(self.lost, u64::saturating_add);
+        }
+    }
+    /// Packets that are there twice, as from two interfaces of one path; counted over a sixteenth of them.
+    pub const fn duplicates(&self) -> u64 {
+        self.duplicates.count()
+    }
+    /// Nanoseconds of the unit in which the clock really counts: coarser than the file says, if all times are whole milliseconds.
+    pub const fn true_resolution_ns(&self) -> u64 {
+        if self.off_milliseconds || self.frames < 100 { self.resolution_ns } else { MILLISECOND_NS as u64 }
+    }
+    #[inline]
+    fn clock(&mut self, number: u64, at: i64) {
+        self.off_milliseconds |= at % MILLISECOND_NS != 0;
+        let (first, last) = self.span.unwrap_or((at, at));
+        if at < last {
+            let back = last.abs_diff(at);
+            let steps = if back > DISORDER_NS { &mut self.steps_back } else { &mut self.disordered };
+            steps.add(back, number);
+        } else if at.abs_diff(last) > GAP_NS {
+            self.gaps.add(at.abs_diff(last), number);
+        }
+        self.span = Some((first, at));
+    }
+    #[inline]
+    fn packet(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, cut: bool) {
+        self.longest_bytes = self.longest_bytes.max(packet.ip_bytes);
+        let limit = if self.largest_mss == 0 { MAX_MTU } else { u32::from(self.largest_mss) + HEADERS };
+        self.super_packets += u64::from(packet.ip_bytes > limit);
+        if cut && has_cut_headers(packet) {
+            self.cut_headers += 1;
+        }
+        if let Transport::Tcp(tcp) = &packet.transport {
+            if tcp.flags & u16::from(flag::SYN) != 0 {
+                self.handshake(tcp.options);
+            }
+            self.duplicates.tcp(frame, packet, tcp);
+        }
+    }
+    #[cold]
+    fn handshake(&mut self, options: &[u8]) {
+        for option in TcpOptions::new(options) {
+            if let TcpOption::SegmentSize(bytes) = option {
+                self.largest_mss = self.largest_mss.max(bytes);
+            }
+        }
+    }
+    #[cold]
+    fn other(&mut self, error: NotIp) {
+        self.not_ip += 1;
+        match error {
+            NotIp::Cut => self.cut_headers += 1,
+            NotIp::Encrypted => self.encrypted += 1,
+            NotIp::Link(link) => {
+                let (first, count) = self.unknown_link.unwrap_or((link, 0));
+                self.unknown_link = Some((first, count + 1));
+            }
+            NotIp::Protocol(_) | NotIp::Malformed | NotIp::Deep => {}
+        }
+    }
+}
+
+impl Steps {
+    #[cold]
+    fn add(&mut self, ns: u64, frame: u64) {
+        self.count += 1;
+        if ns > self.largest_ns {
+            (self.largest_ns, self.frame) = (ns, frame);
+        }
+    }
+}
+
+/// Whether a packet of a frame that was cut lacks a part of its headers.
+fn has_cut_headers(packet: &Packet<'_>) -> bool {
+    match &packet.transport {
+        Transport::Other { protocol } => {
+            [protocol::TCP, protocol::UDP, protocol::ICMP, protocol::ICMPV6].contains(protocol)
+        }
+        // Where payload is stored all before it is. Extension headers would be taken for options that are cut.
+        Transport::Tcp(tcp) if tcp.payload.is_empty() => {
+            let least = if packet.source.is_v4() { 40 } else { 60 };
+            least + (tcp.options.len() as u32) < packet.ip_bytes - tcp.payload_bytes
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,193 @@
+//! The quality report: each defect is told, and what is none is not.
+use crate::build::{ethernet, join, segment, tcp, v4, v6};
+use fathom_capture::{Frame, LinkType, Quality, Statistics, dissect};
+
+/// Counts these frames: time, bytes sent, bytes stored, interface.
+fn counted(frames: &[(i64, u32, &[u8], u32)]) -> Quality {
+    counted_of(LinkType::ETHERNET, frames)
+}
+
+fn counted_of(link: LinkType, frames: &[(i64, u32, &[u8], u32)]) -> Quality {
+    let mut quality = Quality::new();
+    for (number, (at, original_len, bytes, interface)) in (1..).zip(frames) {
+        let frame = Frame {
+            at: *at,
+            link,
+            original_len: *original_len,
+            interface: *interface,
+            lost_before: 0,
+            bytes,
+        };
+        quality.frame(number, &frame, &dissect(link, *original_len, bytes));
+    }
+    quality
+}
+
+fn data() -> Vec<u8> {
+    ethernet(0x0800, &v4(6, &[], &segment()))
+}
+
+/// A segment of its own, by sequence number and identification.
+fn numbered(number: u32) -> Vec<u8> {
+    let mut frame = data();
+    frame[18..20].copy_from_slice(&(number as u16 + 1).to_be_bytes());
+    frame[38..42].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+fn words(quality: &Quality) -> String {
+    quality.defects().join(" ")
+}
+
+#[test]
+fn a_good_capture_has_no_defects() {
+    let frames: Vec<_> = (0..2000).map(numbered).collect();
+    let frames: Vec<_> = frames.iter().zip(0..).map(|(f, n)| (n * 12_345_678, 166, &f[..96], 0)).collect();
+    let quality = counted(&frames);
+    assert_eq!(words(&quality), "");
+    assert_eq!((quality.frames, quality.wire_bytes, quality.cut), (2000, 2000 * 166, 2000));
+    assert_eq!((quality.cut_headers, quality.cut_at, quality.not_ip, quality.interfaces), (0, 96, 0, 1));
+    assert_eq!(quality.span, Some((0, 1999 * 12_345_678)));
+}
+
+#[test]
+fn frames_that_are_cut_count_by_what_is_missing() {
+    let frame = data();
+    // Ethernet 14, IPv4 20, TCP 32, payload 100: stored bytes, and whether headers are cut.
+    for (stored, cut) in
+        [(13, 1), (33, 1), (34, 1), (49, 1), (53, 1), (54, 1), (65, 1), (66, 0), (67, 0), (165, 0)]
+    {
+        let quality = counted(&[(1, 166, &frame[..stored], 0)]);
+        assert_eq!((quality.cut, quality.cut_headers), (1, cut), "{stored}");
+    }
+    let of_v6 = ethernet(0x86dd, &v6(6, &segment()));
+    assert_eq!(counted(&[(1, 186, &of_v6[..86], 0)]).cut_headers, 0);
+    let quality = counted(&[(1, 186, &of_v6[..85], 0)]);
+    assert_eq!(
+        words(&quality),
+        "1 frame is cut within their headers, after at most 85 bytes: their timestamps or more are missing; \
+         capture with a snapshot length of 128 or more."
+    );
+}
+
+#[test]
+fn a_clock_that_steps_is_told_with_the_frame() {
+    let frame = data();
+    let times = [5_000_000_001, 4_000_000_001, 4_000_000_002, 3_995_000_002, 3_989_000_002, 200_000_000_000];
+    let frames: Vec<_> = times.iter().map(|at| (*at, 166, &frame[..], 0)).collect();
+    let quality = counted(&frames);
+    let back = quality.steps_back;
+    assert_eq!((back.count, back.largest_ns, back.frame), (2, 1_000_000_000, 2));
+    let disordered = quality.disordered;
+    assert_eq!((disordered.count, disordered.largest_ns, disordered.frame), (1, 5_000_000, 4));
+    assert_eq!((quality.gaps.count, quality.gaps.largest_ns, quality.gaps.frame), (1, 196_010_999_998, 6));
+    let said = words(&quality);
+    assert!(said.starts_with("The clock steps back 2 times, most by 1 s (frame 2): "), "{said}");
+    assert!(said.contains("longest for 196 s (before frame 6)"), "{said}");
+    let extremes =
+        counted(&[(i64::MIN, 166, &frame, 0), (i64::MAX, 166, &frame, 0), (i64::MIN, 166, &frame, 0)]);
+    assert_eq!(extremes.gaps.largest_ns, u64::MAX);
+    assert_eq!(extremes.steps_back.largest_ns, u64::MAX);
+}
+
+#[test]
+fn whole_milliseconds_are_no_microseconds() {
+    let frames: Vec<_> = (0..200).map(numbered).collect();
+    let at =
+        |unit: i64| -> Vec<_> { frames.iter().zip(0..).map(|(f, n)| (n * unit, 166, &f[..], 0)).collect() };
+    let mut coarse = counted(&at(3_000_000));
+    coarse.resolution_ns = 1000;
+    assert_eq!(
+        words(&coarse),
+        "The capture's clock counts in steps of 1 ms: no delay is known better than that."
+    );
+    let mut fine = counted(&at(3_000_001));
+    fine.resolution_ns = 1000;
+    assert_eq!(words(&fine), "");
+}
+
+#[test]
+fn super_packets_are_longer_than_the_handshake_allows() {
+    let syn = |mss: u16| {
+        let mut frame = ethernet(0x0800, &v4(6, &[], &tcp(&join(&[&[2, 4], &mss.to_be_bytes()]), &[])));
+        frame[47] = 2;
+        frame
+    };
+    let long = |bytes: usize| ethernet(0x0800, &v4(6, &[], &tcp(&[], &vec![0; bytes - 40])));
+    // Largest segment in a SYN, bytes of IP, and whether that is a super-packet.
+    for (mss, bytes, expected) in [(1460, 1500, 0), (1460, 2948, 1), (8960, 9000, 0), (8960, 64_000, 1)] {
+        let (handshake, frame) = (syn(mss), long(bytes));
+        let quality = counted(&[(1, 58, &handshake, 0), (2, frame.len() as u32, &frame, 0)]);
+        assert_eq!(quality.super_packets, expected, "{mss} {bytes}");
+        assert_eq!(quality.longest_bytes as usize, bytes);
+    }
+    // Without a handshake the largest MTU there is decides.
+    let (mtu, above) = (long(9216), long(9217));
+    assert_eq!(counted(&[(2, 9230, &mtu, 0)]).super_packets, 0);
+    assert_eq!(counted(&[(2, 9231, &above, 0)]).super_packets, 1);
+}
+
+#[test]
+fn copies_are_told_from_acks_sent_twice() {
+    let frames: Vec<_> = (0..4000).map(numbered).collect();
+    let twice = |second: u32| -> Vec<_> {
+        frames.iter().flat_map(|f| [(1, 166, &f[..], 0), (1, 166, &f[..], second)]).collect()
+    };
+    for quality in [counted(&twice(0)), counted(&twice(1))] {
+        let count = quality.duplicates();
+        assert!((3000..5000).contains(&count), "{count}");
+        assert!(words(&quality).starts_with(&format!("About {count} packets are there twice")));
+    }
+    // IPv6 has no identification: twice on one interface may be what was sent, once more on another is not.
+    let of_v6: Vec<Vec<u8>> = (0..4000_u32)
+        .map(|number| {
+            let mut frame = ethernet(0x86dd, &v6(6, &segment()));
+            frame[58..62].copy_from_slice(&number.to_be_bytes());
+            frame
+        })
+        .collect();
+    let twice_v6 = |second: u32| -> Vec<_> {
+        of_v6.iter().flat_map(|f| [(1, 186, &f[..], 0), (1, 186, &f[..], second)]).collect()
+    };
+    assert_eq!(counted(&twice_v6(0)).duplicates(), 0);
+    assert!(counted(&twice_v6(1)).duplicates() > 3000);
+    // `tcpdump -i any` tells the interface in its header.
+    let any = |index: u8| -> Vec<Vec<u8>> {
+        of_v6.iter().map(|f| join(&[&[0x86, 0xdd, 0, 0, 0, 0, 0, index], &[0; 12], &f[14..]])).collect()
+    };
+    let (near, far) = (any(2), any(3));
+    let both: Vec<_> =
+        near.iter().zip(&far).flat_map(|(a, b)| [(1, 192, &a[..], 0), (1, 192, &b[..], 0)]).collect();
+    assert!(counted_of(LinkType::LINUX_SLL2, &both).duplicates() > 3000);
+}
+
+#[test]
+fn drops_and_foreign_frames_are_told() {
+    let mut quality = counted_of(LinkType(147), &[(1, 60, &[0; 60], 0), (2, 60, &[0; 60], 0)]);
+    quality.statistics(&[
+        Statistics {
+            interface: 0,
+            received: Some(9),
+            dropped_by_interface: Some(4),
+            dropped_by_system: Some(5),
+        },
+        Statistics::default(),
+    ]);
+    quality.untimed = 2;
+    assert_eq!((quality.lost, quality.not_ip, quality.unknown_link), (9, 2, Some((LinkType(147), 2))));
+    let said = words(&quality);
+    for part in [
+        "dropped 9 frames beside the 2",
+        "2 frames are of a link type that is not known (147)",
+        "2 frames are without a time",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let encrypted = [0x88, 0x41, 0, 0, 0];
+    let radio = counted_of(LinkType::IEEE802_11, &[(1, 60, &encrypted, 0)]);
+    assert!(words(&radio).contains("1 frame is encrypted"), "{}", words(&radio));
+    let frame =
+        Frame { at: 0, link: LinkType(147), original_len: 9, interface: 0, lost_before: 7, bytes: &[0; 9] };
+    quality.frame(3, &frame, &dissect(LinkType(147), 9, &[0; 9]));
+    assert_eq!(quality.lost, 16);
+}
