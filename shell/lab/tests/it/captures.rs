@@ -132,8 +132,8 @@ fn pings_are_seen_once_at_each_point_with_a_hop_less_behind_each_router() {
     let expected = [(64, 62), (64, 62), (64, 62), (63, 62), (63, 63), (63, 63), (62, 64)];
     assert_eq!(report.files.len(), expected.len());
     for (file, (request, reply)) in report.files.iter().zip(expected) {
-        let expected = [[(0, reply); 3], [(8, request); 3]].concat();
-        assert_eq!(hop_limits(&file.name), expected, "{} ({})", file.name, file.place);
+        let both_ways = [[(0, reply); 3], [(8, request); 3]].concat();
+        assert_eq!(hop_limits(&file.name), both_ways, "{} ({})", file.name, file.place);
     }
 }
 
