@@ -16,6 +16,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) shift: Option<u8>,
     /// No data, SYN, FIN.
     pub(crate) is_bare: bool,
+    /// RST: its number may be made up, and it offers no window.
+    pub(crate) is_reset: bool,
     pub(crate) stamps: Option<Stamps>,
     pub(crate) options: &'a [u8],
     pub(crate) echoes_congestion: bool,
@@ -52,7 +54,7 @@ impl Half {
             self.start(answer.number, 1);
         }
         let ack = self.counter.unwrap(answer.number, self.acknowledged);
-        if ack > self.highest && !self.raise(ack) {
+        if ack > self.highest && (answer.is_reset || !self.raise(ack)) {
             return Told { is_stray: true, ..Told::default() };
         }
         let at = context.times.at;
@@ -64,7 +66,7 @@ impl Half {
             newly += self.advance(ack, answer, context);
         }
         let is_duplicate = self.count_duplicate(ack, before, answer);
-        if ack >= before {
+        if ack >= before && !answer.is_reset {
             self.take_window(answer);
         }
         if newly > 0 {
@@ -123,8 +125,11 @@ impl Half {
         if self.first_flight.is_some_and(|start| ack > start) {
             self.first_flight = None;
         }
-        if let Some(sent) = taken.last.filter(|_| !was_selected) {
-            self.sample(&sent, &taken, before, answer, context);
+        match taken.last {
+            // It was answered before, by SACK: this ACK waited for a repair.
+            Some(_) if was_selected => self.totals.rtt.late_acks += 1,
+            Some(sent) => self.sample(&sent, &taken, before, answer, context),
+            None => {}
         }
         ack - before - selected
     }
@@ -145,6 +150,7 @@ impl Half {
             self.finish_trip(repair, Method::Sequence, Karn::Ambiguous, answer.stamps, context);
             return;
         }
+        self.delivered = self.delivered.max(sent.times.at);
         let mended = || self.repairs.latest(before, sent.start).max(taken.late_at);
         let waited = taken.unseen > 0 || (taken.was_mended && mended() > Some(sent.times.at));
         let karn = if waited { Karn::Ambiguous } else { Karn::Clean };
@@ -168,6 +174,7 @@ impl Half {
     fn sample_selected<S: Sink>(&mut self, stop: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
         if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
             let sent_times = sent.times;
+            self.delivered = self.delivered.max(sent_times.at);
             self.finish_trip(sent_times, Method::Sequence, Karn::Clean, answer.stamps, context);
         }
     }
@@ -242,6 +249,7 @@ impl Half {
     fn count_duplicate(&mut self, ack: u64, before: u64, answer: &Answer<'_>) -> bool {
         let is_duplicate = ack == before
             && answer.is_bare
+            && !answer.is_reset
             && self.highest > self.acknowledged
             && self.window_field == Some(answer.window_field);
         if is_duplicate {
@@ -278,8 +286,9 @@ impl Half {
                 (since * 2 < self.rtt.min()).then_some(Proof::TooSoon)
             }
         };
-        if let Some(proof) = proof {
-            self.acquit(first, proof, context);
+        match proof {
+            Some(proof) => self.acquit(first, proof, context),
+            None => self.delivered = self.delivered.max(repair.times.at),
         }
     }
     /// The receiver has these bytes twice.

@@ -48,7 +48,9 @@ impl Half {
         if start < self.recovery_until && !is_repair && (is_passed || is_first) {
             return Cause::Fast;
         }
-        if is_told || is_passed {
+        // RFC 8985 section 6.2: what was sent later has arrived.
+        let is_overtaken = last.is_some_and(|last| last.times.at < self.delivered);
+        if is_told || is_passed || is_overtaken {
             self.recovery_until = self.highest;
             return Cause::Probe;
         }

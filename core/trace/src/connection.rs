@@ -103,6 +103,7 @@ impl Connection {
     pub(crate) fn packet<S: Sink>(&mut self, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
         self.packets += 1;
         self.last = context.times;
+        context.sink.packet(context.flow, context.end, incoming.packet, context.times);
         let [a, b] = &mut self.halves;
         let (own, other) = match context.end {
             End::A => (a, b),
@@ -117,7 +118,7 @@ impl Connection {
             synchronise(own, other, incoming);
         }
         let is_reset = incoming.has(flag::RST);
-        let is_new = incoming.has(flag::ACK) && !is_reset && acknowledge(own, other, incoming, context);
+        let is_new = incoming.has(flag::ACK) && acknowledge(own, other, incoming, context);
         if !is_reset {
             own.begin(incoming);
             segment(own, other, incoming, context);
@@ -130,6 +131,9 @@ impl Connection {
     }
     fn note_close(&mut self, incoming: &Incoming<'_>, end: End) {
         if incoming.tcp.flags & (flag::FIN | flag::RST) == 0 {
+            if self.close == Close::Finished {
+                self.halves.iter_mut().for_each(Half::shrink);
+            }
             return;
         }
         if incoming.has(flag::RST) {
@@ -182,6 +186,7 @@ fn acknowledge<S: Sink>(
         window_field: tcp.window,
         shift: if incoming.has(flag::SYN) { Some(0) } else { own.shift },
         is_bare: incoming.length() == 0,
+        is_reset: incoming.has(flag::RST),
         stamps: tcp.stamps,
         options: tcp.options,
         echoes_congestion: incoming.has(flag::ECE),

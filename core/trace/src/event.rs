@@ -203,6 +203,34 @@ pub struct Spurious {
     pub proof: Proof,
 }
 
+/// What asks and is answered apart from TCP.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ProbeKind {
+    /// ICMP echo request and reply.
+    Echo,
+    /// A query of DNS over UDP and its response.
+    Dns,
+    /// QUIC: a client's first Initial and the server's first packet; then that, and the client's next.
+    QuicHandshake,
+    /// QUIC: from one turn of the spin bit (RFC 9000 section 17.4) to the next. A hint: many senders set it at random, or wait.
+    QuicSpin,
+}
+
+/// A question, and its answer if one came.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// Of which kind.
+    pub kind: ProbeKind,
+    /// Who asked, and who was asked. The port of one who sent an echo request is its identifier.
+    pub ends: [(fathom_capture::Address, u16); 2],
+    /// The question, as it passed first.
+    pub asked: Times,
+    /// The answer; `None` is told at the end of the capture, or when too many wait.
+    pub answered: Option<Times>,
+    /// `Ambiguous` if it was asked more than once, and for the spin bit.
+    pub karn: Karn,
+}
+
 /// Is told what happens. Each default does nothing, and costs nothing.
 pub trait Sink {
     /// A flow's first packet: who are its ends (address and port of A, then of B).
@@ -219,6 +247,8 @@ pub trait Sink {
     fn lost(&mut self, _flow: FlowId, _lost: &Lost) {}
     /// A repair was needless: its `lost`, if it was told, is void.
     fn spurious(&mut self, _flow: FlowId, _spurious: &Spurious) {}
+    /// Something else than TCP was asked, and answered or not.
+    fn probe(&mut self, _probe: &Probe) {}
     /// A flow of one packet is forgotten, as there are too many such: nothing more is told of it, and it has no summary.
     fn forgotten(&mut self, _flow: FlowId) {}
 }

@@ -67,6 +67,8 @@ pub(crate) struct Half {
     pub(crate) sent_at: i64,
     /// When any packet was sent last.
     pub(crate) packet_at: i64,
+    /// When what was delivered was sent, at the latest (RFC 8985, `RACK.xmit_ts`).
+    pub(crate) delivered: i64,
     /// What was sent when the retransmission timer ran off: all below is sent again for that reason.
     pub(crate) timeout_until: u64,
     /// What was sent when fast recovery began (RFC 6582, `recover`).
@@ -126,6 +128,13 @@ impl Half {
             self.sacked.trim(self.acknowledged);
         }
         self.stamped.forget_oldest();
+    }
+    /// The flow is over: gives memory back.
+    pub(crate) fn shrink(&mut self) {
+        if self.listed() == 0 {
+            self.seen = Seen::default();
+            self.stamped.shrink();
+        }
     }
     /// The totals, now that all is known; `at` is the time of the flow's last packet.
     pub(crate) fn finish(mut self, at: i64) -> Totals {

@@ -15,7 +15,9 @@ mod event;
 mod half;
 mod limit;
 mod option;
+mod probe;
 pub mod queue;
+mod quic;
 mod recent;
 mod repair;
 mod result;
@@ -32,9 +34,11 @@ mod tracer;
 
 pub use connection::Close;
 pub use event::{
-    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Proof, RoundTrip, Segment, Sink, Spurious, Times,
+    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Probe, ProbeKind, Proof, RoundTrip, Segment, Sink,
+    Spurious, Times,
 };
 pub use option::Offer;
+pub use probe::{ProbeTotals, ProbesTotals};
 pub use result::run;
 pub use rtt::{Moments, Tally};
 pub use summary::{FlowSummary, Flows, Totalled};

@@ -51,4 +51,8 @@ impl Stamped {
     pub(crate) fn forget_oldest(&mut self) {
         self.waiting.pop_front();
     }
+    /// Gives memory back.
+    pub(crate) fn shrink(&mut self) {
+        self.waiting = VecDeque::new();
+    }
 }

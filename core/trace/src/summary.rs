@@ -1,5 +1,6 @@
 //! What is kept of a capture when it was read to its end.
 use crate::connection::{Close, Connection};
+use crate::probe::ProbesTotals;
 use crate::totals::Totals;
 use crate::{End, FlowId, Times};
 use alloc::vec::Vec;
@@ -43,6 +44,8 @@ impl FlowSummary {
 pub struct Flows {
     /// In order of first packets; numbers of those that were forgotten are missing.
     pub flows: Vec<FlowSummary>,
+    /// What was asked and answered apart from TCP.
+    pub probes: ProbesTotals,
     /// What was counted over all.
     pub totalled: Totalled,
 }
@@ -64,7 +67,7 @@ pub struct Totalled {
     pub forgotten_flows: u64,
     /// Packets of flows beyond the bound.
     pub untracked_packets: u64,
-    /// Packets of neither TCP nor a kind used as a probe.
+    /// Packets of neither TCP, UDP nor ICMP, and later fragments.
     pub other_packets: u64,
 }
 

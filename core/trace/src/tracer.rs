@@ -1,6 +1,7 @@
 //! From packets to flows.
 use crate::connection::{Connection, Incoming, flag};
 use crate::half::Context;
+use crate::probe::Probes;
 use crate::summary::{FlowSummary, Flows, Totalled};
 use crate::table::{Key, Table, end_of};
 use crate::{FlowId, Sink, Times};
@@ -43,6 +44,7 @@ pub struct Tracer<S> {
     next: u32,
     /// Entries of the lists that grow with what is not acknowledged.
     waiting: usize,
+    probes: Probes,
     totalled: Totalled,
 }
 
@@ -62,6 +64,7 @@ impl<S: Sink> Tracer<S> {
             lone: VecDeque::new(),
             next: 0,
             waiting: 0,
+            probes: Probes::default(),
             totalled: Totalled::default(),
         }
     }
@@ -74,7 +77,9 @@ impl<S: Sink> Tracer<S> {
         self.totalled.clock(times);
         match &packet.transport {
             Transport::Tcp(tcp) => self.tcp(times, packet, tcp),
-            _ => self.totalled.other_packets += 1,
+            Transport::Udp(udp) => self.probes.udp(times, packet, udp, &mut self.sink),
+            Transport::Icmp(icmp) => self.probes.icmp(times, packet, icmp, &mut self.sink),
+            Transport::LaterFragment { .. } | Transport::Other { .. } => self.totalled.other_packets += 1,
         }
     }
     fn tcp(&mut self, times: Times, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
@@ -158,10 +163,11 @@ impl<S: Sink> Tracer<S> {
         }
     }
     /// The capture is at its end.
-    pub fn finish(self) -> (Flows, S) {
+    pub fn finish(mut self) -> (Flows, S) {
+        let probes = self.probes.finish(&mut self.sink);
         let mut flows: Vec<_> = self.flows.into_iter().flatten().map(|flow| FlowSummary::of(*flow)).collect();
         flows.sort_unstable_by_key(|flow| flow.id);
-        (Flows { flows, totalled: self.totalled }, self.sink)
+        (Flows { flows, probes, totalled: self.totalled }, self.sink)
     }
 }
 

@@ -15,6 +15,9 @@ struct Losses {
 impl Sink for Losses {
     fn lost(&mut self, flow: fathom_trace::FlowId, lost: &Lost) {
         if flow.0 == UPLOAD as u32 {
+            if !matches!(lost.cause, fathom_trace::Cause::Fast) {
+                println!("{lost:?}");
+            }
             *(if lost.original.is_some() { &mut self.passed } else { &mut self.missing }) += 1;
         }
     }
