@@ -15,6 +15,7 @@ mod event;
 mod half;
 mod limit;
 mod option;
+pub mod path;
 mod probe;
 pub mod queue;
 mod quic;

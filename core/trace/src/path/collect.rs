@@ -1,0 +1,91 @@
+//! Packets of several captures, as many as memory is given for.
+use super::fingerprint::{Mark, Rewritten};
+use super::result::{NoPath, PathReport};
+use crate::Times;
+use alloc::vec::Vec;
+use fathom_capture::Packet;
+
+/// How captures are compared.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    /// Packets that are kept, of all captures together, about 56 bytes each.
+    pub limit: usize,
+    /// What changes between the captures.
+    pub rewritten: Rewritten,
+    /// All captures were stamped by one clock: delays are taken as they are.
+    pub is_one_clock: bool,
+}
+
+impl Default for Settings {
+    /// 4 Mi packets: about 220 MiB.
+    fn default() -> Self {
+        Settings { limit: 1 << 22, rewritten: Rewritten::Nothing, is_one_clock: false }
+    }
+}
+
+/// One capture.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Capture {
+    /// In the order of the file, then in that of time.
+    pub(crate) marks: Vec<Mark>,
+    /// Packets offered, kept or not.
+    pub(crate) packets: u64,
+    pub(crate) unmarked: u64,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+}
+
+/// Collects the packets of several captures, which may come one after the other or mixed.
+#[derive(Clone, Debug)]
+pub struct Captures {
+    settings: Settings,
+    captures: Vec<Capture>,
+    kept: usize,
+    /// Fingerprints with one of these bits set are left out.
+    mask: u64,
+}
+
+impl Captures {
+    /// So many captures.
+    pub fn new(count: usize, settings: Settings) -> Self {
+        let captures = (0..count).map(|_| Capture { first: i64::MAX, last: i64::MIN, ..Capture::default() });
+        Captures { settings, captures: captures.collect(), kept: 0, mask: 0 }
+    }
+    /// A packet of capture number `capture`, from 0.
+    pub fn packet(&mut self, capture: usize, packet: &Packet<'_>, times: Times) {
+        let Some(own) = self.captures.get_mut(capture) else { return };
+        own.packets += 1;
+        own.first = own.first.min(times.at);
+        own.last = own.last.max(times.at);
+        let Some(mark) = Mark::of(packet, times, self.settings.rewritten) else {
+            own.unmarked += 1;
+            return;
+        };
+        if mark.fingerprint & self.mask == 0 {
+            own.marks.push(mark);
+            self.kept += 1;
+            if self.kept > self.settings.limit {
+                self.thin();
+            }
+        }
+    }
+    /// Every second fingerprint of those left goes.
+    #[cold]
+    fn thin(&mut self) {
+        self.mask = self.mask << 1 | 1;
+        let mask = self.mask;
+        self.captures
+            .iter_mut()
+            .for_each(|capture| capture.marks.retain(|mark| mark.fingerprint & mask == 0));
+        self.kept = self.captures.iter().map(|capture| capture.marks.len()).sum();
+    }
+    /// What they tell of the path.
+    ///
+    /// # Errors
+    /// Captures without a packet in common.
+    pub fn finish(mut self) -> Result<PathReport, NoPath> {
+        // Frames of a file may be a little out of order, as several queues of a card fill it.
+        self.captures.iter_mut().for_each(|capture| capture.marks.sort_by_key(|mark| mark.at));
+        super::result::report(&self.captures, &self.settings, u64::from(self.mask.count_ones()))
+    }
+}
