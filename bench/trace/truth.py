@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""`fathom trace` on captures whose truth is known, beside tcptrace and tshark on the same files.
+
+A lab line with a queue that is known is filled, and captured at its ends and at both sides of the bottleneck (cells.py has the
+matrix, ends.py the traffic). Rate, buffer and drops are the line's own; what was sent again is what the sending kernels counted.
+Captures are made once and kept in --cache. Exit 1 if a limit of the issue is missed: rate 1 %, buffer 2 %, and whatever is said
+of side, direction and management right, every retransmission counted.
+
+Needs root, tcptrace and tshark (bench/packages). About 15 minutes without captures; --quick makes six cells.
+"""
+import argparse
+import collections
+import concurrent.futures
+import ipaddress
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import cells
+import peers
+import sent
+from common import FATHOM
+
+RATE_LIMIT, BUFFER_LIMIT = 0.01, 0.02
+# A queue that dropped something and once held this share of its limit was full.
+FULL = 0.97
+# Cells at once; those of fast lines run alone.
+AT_ONCE = 2
+
+
+class Told:
+    """What `fathom trace --json` says. All names of its fields are here."""
+    CLASSES = ("fast", "probe", "timeout", "spurious", "unknown")
+
+    def __init__(self, run):
+        capture = run["capture"]
+        queue = next(iter(capture["queues"]), {})
+        self.place, self.ends = queue.get("place"), (queue.get("from"), queue.get("to"))
+        self.rate = (queue.get("rate_bits_per_second") or {}).get("value")
+        self.buffer = (queue.get("buffer_bytes") or {}).get("value")
+        self.management = (queue.get("management") or [None])[0]
+        self.delay_ms = queue["delay_s"][3] * 1e3 if queue else None
+        sides = [side["retransmissions"] for flow in capture["flows"] for side in flow["sent"]]
+        self.classes = {name: sum(side[f"{name}_packets"] for side in sides) for name in self.CLASSES}
+
+    @property
+    def again(self):
+        return sum(self.classes.values())
+
+
+# How the kernel's queue disciplines are called there.
+MANAGEMENT = {"tail": "tail_drop", "codel": "codel", "fq_codel": "fair_queueing"}
+
+
+class Truth:
+    """What is to be found in the captures of a cell."""
+
+    def __init__(self, cell, directory):
+        self.cell, self.directory = cell, directory
+        self.line = cells.load(directory, "truth.json")
+        self.kernels = [end for end in (cells.load(directory, f"{who}-end.json") for who in ("client", "server")) if end]
+        self.order = [file["file"] for file in self.line["files"]]
+        self.missing = sum(file["missing"] for file in self.line["files"])
+        self.again = {"up": self.sent_again("client.pcap", "up"), "down": self.sent_again("server.pcap", "down")}
+        self.find_queue()
+
+    def sent_again(self, file, direction):
+        source = cells.CLIENT if direction == "up" else cells.ADDRESS
+        hosts = [ipaddress.ip_address(source[version]).packed for version in (4, 6)]
+        path = os.path.join(self.directory, file)
+        return sent.again(path, hosts[0]) | sent.again(path, hosts[1])
+
+    def find_queue(self):
+        cell = self.cell
+        if cell.way == "host":
+            held = self.kernels[0]["host_queue"]
+            # Ethernet's header is not in the rate of this one.
+            self.rate = cell.mbit * 1e6 * (1 + cells.OVERHEAD_BYTES / cells.MTU_BYTES)
+            self.drops, self.held = held["drops"], held["max_backlog_bytes"]
+        else:
+            queue = next(q for q in self.line["queues"] if q["rate_bits_per_second"] == cell.mbit * 1e6)
+            self.rate, self.between = queue["rate_bits_per_second"], queue["between"]
+            self.drops, self.held = queue["dropped_packets"], queue["max_backlog_bytes"]
+        full = cell.queue == "tail" and self.drops and self.held > FULL * cells.BUFFER[cell.mbit]
+        self.buffer = cells.BUFFER[cell.mbit] if full else None
+        self.delay_ms = self.held * 8 / self.rate * 1e3
+        self.management = MANAGEMENT[cell.queue] if self.drops else "none_seen"
+
+    def place(self, point):
+        if self.cell.way == "host":
+            return "in_sender" if point == "sender" else "before_capture"
+        return "after_capture" if point in ("sender", "middle") else "before_capture"
+
+    def again_at(self, file):
+        """Retransmissions that got as far as `file`."""
+        lost = collections.Counter()
+        for loss in self.line["losses"]:
+            queue = next(q for q in self.line["queues"] if (q["hop"], q["direction"]) == (loss["hop"], loss["direction"]))
+            last_seen, here = self.order.index(queue["between"][0]), self.order.index(file)
+            is_before = last_seen < here if loss["direction"] == "up" else last_seen > here
+            lost[loss["direction"]] += is_before and loss["frame"] in self.again[loss["direction"]]
+        return sum(len(self.again[way]) - lost[way] for way in ("up", "down"))
+
+    def kernel_classes(self):
+        """Retransmissions as the kernels class them: by SACK, by probe or timer, and what D-SACK told to be in vain."""
+        total = collections.Counter()
+        for end in self.kernels:
+            total.update(end["counters"])
+        return {"all": total["RetransSegs"], "fast": total["TCPFastRetrans"],
+                "timer": total["RetransSegs"] - total["TCPFastRetrans"], "in vain": total["TCPDSACKRecv"]}
+
+
+def trace(path):
+    done = subprocess.run([FATHOM, "trace", path, "--json"], capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{FATHOM} trace {path} --json: exit {done.returncode}\n{done.stderr}")
+    return Told(json.loads(done.stdout))
+
+
+def error(told, true):
+    return None if told is None or true is None else told / true - 1
+
+
+def percent(share):
+    return "-" if share is None else f"{share:+.2%}"
+
+
+class Tally:
+    """What came of all rows."""
+
+    def __init__(self):
+        self.errors = collections.defaultdict(list)
+        self.matrices = collections.defaultdict(collections.Counter)
+        self.counts = collections.defaultdict(lambda: [0, 0, 0])
+        self.faults = []
+
+    def estimate(self, name, where, told, true, limit):
+        off = error(told, true)
+        if off is not None:
+            self.errors[name].append((abs(off), where))
+            if abs(off) > limit:
+                self.faults.append(f"{where}: {name} {percent(off)}")
+        return percent(off)
+
+    def claim(self, name, where, told, true, accepted=()):
+        """Right if it is the truth, or one of `accepted`; no claim is no fault."""
+        self.matrices[name][true, told or "no claim"] += 1
+        if told is None:
+            return "-"
+        if told == true or told in accepted:
+            return told
+        self.faults.append(f"{where}: {name} is {told}, not {true}")
+        return f"{told}!"
+
+    def count(self, tool, where, told, true):
+        row = self.counts[tool]
+        row[0] += 1
+        row[1] += told == true
+        row[2] += abs(told - true)
+        if tool == "fathom" and told != true:
+            self.faults.append(f"{where}: {told} retransmissions, not {true}")
+
+
+def rows(cell, truth, tally, with_peers):
+    """The lines of a cell's table."""
+    for point, file in cell.points().items():
+        where, path = f"{cell} {point}", os.path.join(truth.directory, file)
+        told, again = trace(path), truth.again_at(file)
+        side = tally.claim("side", where, told.place, truth.place(point), ("round_trip",))
+        way = "right" if told.ends == (cell.sender, cell.receiver) else "wrong" if told.place else None
+        direction = tally.claim("direction", where, way, "right")
+        managed = tally.claim("management", where, told.management, truth.management, ("none_seen",))
+        rate = tally.estimate("rate", where, told.rate, truth.rate, RATE_LIMIT)
+        buffer = tally.estimate("buffer", where, told.buffer, truth.buffer, BUFFER_LIMIT)
+        tally.count("fathom", where, told.again, again)
+        classes = "/".join(str(told.classes[name]) for name in Told.CLASSES)
+        delay = "-" if told.delay_ms is None else f"{told.delay_ms:.0f}"
+        yield (f"{where:<36}{rate:>9}{buffer:>9}  {side:<16}{direction:<7}{managed:<15}"
+               f"{told.again:>7}/{again:<7}{classes:<16}{delay:>6}/{truth.delay_ms:.0f}")
+        if with_peers and point in ("sender", "receiver"):
+            for name, tool in peers.TOOLS.items():
+                seen = tool(path)
+                tally.count(name, where, seen["again"], again)
+                yield (f"    {name:<32}{'-':>9}{'-':>9}  {'-':<16}{'-':<7}{'-':<15}{seen['again']:>7}/{again:<7}"
+                       f"{seen['out_of_order']:>5} reordered {seen['delay_ms']:>6.0f}/{truth.delay_ms:.0f}")
+
+
+def study(cell, args, tally):
+    directory = cells.make(cell, args.cache)
+    truth = Truth(cell, directory)
+    lines = list(rows(cell, truth, tally, not args.no_peers))
+    kernel = truth.kernel_classes()
+    seen = sum(len(frames) for frames in truth.again.values())
+    lines.append(f"    the kernels: {kernel['all']} sent again ({seen} in the captures), {kernel['fast']} by SACK, {kernel['timer']} by probe "
+                 f"or timer; {kernel['in vain']} D-SACK; {truth.drops} drops, at most {truth.held / 1e3:.0f} kB queued")
+    if truth.missing:
+        lines.append(f"    {truth.missing} packets are missing in the captures: the disk was too slow")
+    return lines
+
+
+def summary(tally):
+    for name, matrix in tally.matrices.items():
+        print(f"\n{name}: what is, and what is said of it")
+        for (true, told), count in sorted(matrix.items()):
+            print(f"    {true:<18}{told:<18}{count:>5}")
+    print()
+    for name, errors in tally.errors.items():
+        off = sorted(share for share, _ in errors)
+        print(f"{name}: {len(off)} estimates, median error {statistics.median(off):.2%}, 95 % within "
+              f"{off[int(0.95 * (len(off) - 1))]:.2%}, largest {max(errors)[0]:.2%} ({max(errors)[1]})")
+    for tool, (files, right, off) in tally.counts.items():
+        print(f"{tool}: retransmissions counted right in {right} of {files} captures, {off} off in all")
+    print(f"\n{len(tally.faults)} beyond the limits" + "".join(f"\n    {fault}" for fault in tally.faults))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cache", default="/var/tmp/fathom-bench-trace")
+    parser.add_argument("--quick", action="store_true", help="six cells")
+    parser.add_argument("--only", default="", help="cells whose name contains this")
+    parser.add_argument("--no-peers", action="store_true")
+    args = parser.parse_args()
+    chosen = [cell for cell in (cells.quick() if args.quick else cells.matrix()) if args.only in str(cell)]
+    tally = Tally()
+    print(f"{'cell, captured at':<36}{'rate':>9}{'buffer':>9}  {'side':<16}{'way':<7}{'management':<15}"
+          f"{'sent again':>12}   {'/'.join(Told.CLASSES)}; delay, ms: said and true")
+    for at_once, is_short in ((AT_ONCE, False), (1, True)):
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            for lines in pool.map(lambda cell: study(cell, args, tally), [cell for cell in chosen if cell.is_short == is_short]):
+                print("\n".join(lines), flush=True)
+    summary(tally)
+    return bool(tally.faults)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
