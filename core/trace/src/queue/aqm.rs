@@ -39,8 +39,8 @@ pub struct Fingerprint {
     pub losses: u64,
     /// Of those the delay at the loss is known.
     pub dated: u64,
-    /// Share of the dated that met a full queue (95 % of the most delay, or two packets less).
-    pub at_most_ratio: f64,
+    /// Share of the dated that met a queue as full as any at a loss (within 5 % or two packets of the median).
+    pub at_full_ratio: f64,
     /// 10th, 50th and 90th percentile of the delay at the dated, ns.
     pub at_loss_ns: Option<[f64; 3]>,
     /// Exponent of the time between losses by their number in an episode: CoDel's is -0.5. With how many gaps.
@@ -67,33 +67,40 @@ pub(crate) struct Evidence<'a> {
 
 /// CoDel's target is 5 ms, PIE's 15 ms: with what is beyond before they act, a controlled queue stands no longer than this.
 const CONTROLLED_NS: f64 = 50e6;
+/// The most delay, which hosts lengthen too, is no more than this times what was met at losses, if these met a full buffer.
+const FULL_RATIO: f64 = 1.35;
 /// Losses of one dropping state of CoDel are no farther apart than its interval, 100 ms, and some.
 const CODEL_INTERVAL_NS: f64 = 130e6;
 /// Fewer losses with a delay say nothing.
 const LEAST_DATED: usize = 3;
 
 pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
-    let mut delays: Vec<f64> = evidence.losses.iter().filter_map(|loss| loss.1).collect();
-    let dated = delays.len();
-    let full = (0.95 * evidence.most_ns).min(evidence.most_ns - 2.0 * evidence.packet_ns) - evidence.error_ns;
-    let at_most = delays.iter().filter(|delay| **delay >= full).count();
-    let at_most_ratio = if dated == 0 { 0.0 } else { at_most as f64 / dated as f64 };
-    let mut at = |share: f64| percentile(&mut delays, share).unwrap_or(0.0);
-    let at_loss = [at(0.1), at(0.5), at(0.9)];
+    let (at_loss, dated) = at_loss(evidence.losses).unwrap_or(([0.0; 3], 0));
+    let near = (0.05 * at_loss[1]).max(2.0 * evidence.packet_ns) + evidence.error_ns;
+    let dates = evidence.losses.iter().filter_map(|loss| loss.1);
+    let full = dates.filter(|delay| libm::fabs(delay - at_loss[1]) <= near).count();
+    let at_full_ratio = if dated == 0 { 0.0 } else { full as f64 / dated as f64 };
     let spacing = spacing(evidence.losses);
-    let management = management(evidence, dated, at_most_ratio, at_loss, spacing);
+    let management = management(evidence, dated, at_full_ratio, at_loss, spacing);
     Fingerprint {
         management,
         isolation: evidence.sparse_ratio.and_then(isolation),
         marks: evidence.marks,
-        confidence: confidence(management, dated, at_most_ratio),
+        confidence: confidence(management, dated, at_full_ratio),
         losses: evidence.count,
         dated: dated as u64,
-        at_most_ratio,
+        at_full_ratio,
         at_loss_ns: (dated > 0).then_some(at_loss),
         spacing,
         sparse_ratio: evidence.sparse_ratio,
     }
+}
+
+/// 10th, 50th and 90th percentile of the delays at losses, and how many there are.
+pub(crate) fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)> {
+    let mut delays: Vec<f64> = losses.iter().filter_map(|loss| loss.1).collect();
+    let mut at = |share: f64| percentile(&mut delays, share);
+    Some(([at(0.1)?, at(0.5)?, at(0.9)?], delays.len()))
 }
 
 fn isolation(sparse_ratio: f64) -> Option<Isolation> {
@@ -107,7 +114,7 @@ fn isolation(sparse_ratio: f64) -> Option<Isolation> {
 fn management(
     evidence: &Evidence<'_>,
     dated: usize,
-    at_most_ratio: f64,
+    at_full_ratio: f64,
     at_loss: [f64; 3],
     spacing: Option<(f64, u32)>,
 ) -> Option<Management> {
@@ -119,23 +126,26 @@ fn management(
     }
     let is_controlled = evidence.standing_ns < CONTROLLED_NS && at_loss[1] < 2.0 * CONTROLLED_NS;
     let is_spaced = spacing.is_some_and(|(exponent, gaps)| gaps >= 8 && (-0.8..=-0.25).contains(&exponent));
-    if at_most_ratio >= 0.7 {
+    // A buffer that was longer at other times had room left when it dropped.
+    let room_ns = FULL_RATIO * at_loss[1] + 2.0 * evidence.packet_ns + evidence.error_ns;
+    let was_full = evidence.most_ns <= room_ns;
+    if at_full_ratio >= 0.7 && was_full {
         return Some(Management::TailDrop);
     }
-    if is_controlled && (is_spaced || at_loss[2] < 0.8 * evidence.most_ns) {
+    if is_controlled && (is_spaced || !was_full) {
         return Some(Management::Codel);
     }
     let is_spread = at_loss[0] < 0.8 * at_loss[2];
-    (at_most_ratio < 0.35 && is_spread).then_some(Management::RandomEarly)
+    (at_full_ratio < 0.5 && is_spread).then_some(Management::RandomEarly)
 }
 
 /// More losses, and clearer ones, are surer; no figure of this kind is certain.
-fn confidence(management: Option<Management>, dated: usize, at_most_ratio: f64) -> f64 {
+fn confidence(management: Option<Management>, dated: usize, at_full_ratio: f64) -> f64 {
     let number = 1.0 - 1.0 / libm::sqrt(1.0 + dated as f64);
     match management {
-        Some(Management::TailDrop) => number * at_most_ratio,
-        Some(Management::Codel) => number * (1.0 - at_most_ratio),
-        Some(Management::RandomEarly) => 0.7 * number * (1.0 - at_most_ratio),
+        Some(Management::TailDrop) => number * at_full_ratio,
+        Some(Management::Codel) => number * (1.0 - at_full_ratio),
+        Some(Management::RandomEarly) => 0.7 * number * (1.0 - at_full_ratio),
         Some(Management::NoneSeen) | None => 0.0,
     }
 }

@@ -23,36 +23,77 @@ pub struct Buffer {
 
 /// Delays this near to the most count as the same full buffer.
 const SAME_RATIO: f64 = 0.95;
+/// Delays at losses that lie within this of their median, or within three packets, met the same full buffer.
+const TIGHT_RATIO: f64 = 0.1;
+/// Fewer losses with a delay are no sample.
+const LEAST_DATED: usize = 3;
 
-/// `packet_bytes` are those of a full packet; `frame_ratio` is how much more a frame has than its IP packet.
-pub(crate) fn buffer(
-    delays: &[DelayPoint],
-    episodes: &[Episode],
-    rate: &RateSpan,
-    packet_bytes: f64,
-    frame_ratio: f64,
-) -> Option<Buffer> {
-    let most = most(delays)?;
+/// What the estimate is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling<'a> {
+    pub(crate) delays: &'a [DelayPoint],
+    pub(crate) episodes: &'a [Episode],
+    /// 10th, 50th and 90th percentile of the delay of the neighbours of lost packets, ns, and of how many.
+    pub(crate) at_loss: Option<([f64; 3], usize)>,
+    pub(crate) rate: &'a RateSpan,
+    /// Bytes of a full packet.
+    pub(crate) packet_bytes: f64,
+    /// What delays may be off, ns.
+    pub(crate) error_ns: f64,
+}
+
+/// The delay of a full buffer, how far that scatters, and how often it was seen full.
+struct Full {
+    drain_ns: f64,
+    scatter_ns: f64,
+    times: u32,
+}
+
+pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> {
+    let bytes_per_ns = filling.rate.bits_per_second / 8e9;
+    let packet_ns = filling.packet_bytes / bytes_per_ns.max(f64::MIN_POSITIVE);
+    let seen = at_losses(filling, packet_ns).or_else(|| at_peaks(filling));
+    let full = match seen {
+        Some(full) => full,
+        None => Full { drain_ns: most(filling.delays)?, scatter_ns: 0.0, times: 0 },
+    };
+    let ip_bytes = full.drain_ns * bytes_per_ns;
+    let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
+    Some(Buffer {
+        ip_bytes,
+        frame_bytes: ip_bytes * frame_ratio,
+        // A packet finds room for itself or not: the buffer is known to a packet at best.
+        error_bytes: filling.packet_bytes
+            + ip_bytes * filling.rate.error_ratio
+            + delay_error_ns * bytes_per_ns,
+        drain_ns: full.drain_ns,
+        is_full_seen: full.times > 0,
+        times_full: full.times,
+    })
+}
+
+/// What those waited that found room next to those that found none.
+fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
+    let ([low, middle, high], _) = filling.at_loss.filter(|(_, count)| *count >= LEAST_DATED)?;
+    let is_tight = high - low <= (TIGHT_RATIO * middle).max(3.0 * packet_ns + filling.error_ns);
+    let times = filling.episodes.len() as u32;
+    is_tight.then_some(Full { drain_ns: middle, scatter_ns: high - low, times })
+}
+
+/// The most that was waited around each episode. One spike of a busy host does not move the median.
+fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
+    let most = most(filling.delays)?;
     // The delay is seen when the packet comes out: the most of it follows the drop by itself.
     let peak = |episode: &Episode| {
-        let near = between(delays, episode.from_ns - most, episode.to_ns + 2.0 * most);
+        let near = between(filling.delays, episode.from_ns - most, episode.to_ns + 2.0 * most);
         near.iter().map(|point| point.most_ns).fold(0.0, f64::max)
     };
-    let peaks: Vec<f64> = episodes.iter().map(peak).collect();
+    let peaks: Vec<f64> = filling.episodes.iter().map(peak).collect();
     let highest = peaks.iter().copied().fold(0.0, f64::max);
     let mut full: Vec<f64> = peaks.into_iter().filter(|peak| *peak >= SAME_RATIO * highest).collect();
-    let times_full = full.len() as u32;
-    let scatter = full.iter().copied().fold(0.0, f64::max) - full.iter().copied().fold(f64::INFINITY, f64::min);
-    let is_full_seen = times_full > 0 && highest > 0.0;
-    // One spike of a busy receiver does not move the median.
-    let drain_ns = if is_full_seen { percentile(&mut full, 0.5)? } else { most };
-    let ip_bytes = drain_ns * rate.bits_per_second / 8e9;
-    let spread = if is_full_seen { scatter } else { 0.0 };
-    // A packet finds room for itself or not: the buffer is known to a packet at best.
-    let error_bytes =
-        packet_bytes + ip_bytes * rate.error_ratio + 0.5 * spread * rate.bits_per_second / 8e9;
-    let frame_bytes = ip_bytes * frame_ratio;
-    Some(Buffer { ip_bytes, frame_bytes, error_bytes, drain_ns, is_full_seen, times_full })
+    let drain_ns = percentile(&mut full, 0.5)?;
+    let scatter_ns = highest - full.first().copied()?;
+    Some(Full { drain_ns, scatter_ns, times: full.len() as u32 })
 }
 
 /// The most of all delays but for spikes: the 99.5th percentile of the peaks of each bin, which one bin does not move.

@@ -11,14 +11,16 @@ pub(crate) const SKEW_RATIO: f64 = 200e-6;
 const EDGE_RATIO: f64 = 0.02;
 /// Fewer ticks than that are no length to measure.
 const LEAST_TICKS: f64 = 8.0;
-/// A line that fewer parts of the capture touch may be a queue's, not the clock's.
-const LEAST_TOUCHED: u32 = 5;
+/// A line that fewer of the 64 parts of the capture touch may be a queue's, not the clock's.
+const LEAST_TOUCHED: u32 = 16;
 /// Parts of the capture of which the lowest arrival is looked at.
 const PARTS: f64 = 64.0;
 /// Skews tried in a range.
 const STEPS: f64 = 40.0;
-/// Arrivals this much above the clock still count as touching it: what a host needs to answer.
+/// Arrivals this much more than a tick above the clock still count as touching it: what a busy host needs to send.
 const TOUCH_NS: f64 = 1e6;
+/// The same, of a host that is seldom busy.
+const CLOSE_TOUCH_NS: f64 = 0.1e6;
 
 /// A clock against that of the capture.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -160,20 +162,47 @@ fn measured(seen: &Seen<'_>) -> Option<Clock> {
 /// A queue that grew all the time would tilt the line too, but a line through it touches only at its ends.
 fn around(seen: &Seen<'_>, hertz: f64, is_known_rate: bool) -> Clock {
     let nominal_ns = 1e9 / hertz;
-    let coarse = plateau(seen, nominal_ns, (-SKEW_RATIO, SKEW_RATIO));
-    let step = 2.0 * SKEW_RATIO / STEPS;
-    let fine = plateau(seen, nominal_ns, (coarse.from - step, coarse.to + step));
-    let is_told = fine.touched >= LEAST_TOUCHED;
-    let (skew_ratio, skew_error_ratio) = if is_told {
-        (0.5 * (fine.from + fine.to), 0.5 * (fine.to - fine.from) + step / STEPS)
-    } else {
-        (0.0, SKEW_RATIO)
-    };
-    let tick_ns = nominal_ns * (1.0 + skew_ratio);
+    let all = plateau(seen, nominal_ns, (-SKEW_RATIO, SKEW_RATIO), TOUCH_NS);
+    let near = plateau(seen, nominal_ns, all.widened(), TOUCH_NS);
+    let close = plateau(seen, nominal_ns, near.widened(), CLOSE_TOUCH_NS);
+    // Where an empty path was seen all the time, a closer look costs few touches.
+    let best = if 4 * close.touched >= 3 * near.touched { close } else { near };
+    let skew = if best.touched >= LEAST_TOUCHED { best.skew() } else { Skew::UNKNOWN };
+    with_skew(seen, hertz, is_known_rate, skew)
+}
+
+/// How much longer a clock's second is, and what that is known to, as ratios.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Skew {
+    pub(crate) ratio: f64,
+    pub(crate) error_ratio: f64,
+}
+
+impl Skew {
+    const UNKNOWN: Skew = Skew { ratio: 0.0, error_ratio: SKEW_RATIO };
+}
+
+impl Clock {
+    pub(crate) fn skew(&self) -> Skew {
+        Skew { ratio: self.skew_ratio, error_ratio: self.skew_error_ratio }
+    }
+}
+
+/// The clock of `hertz` whose skew is known from elsewhere.
+pub(crate) fn with_skew(seen: &Seen<'_>, hertz: f64, is_known_rate: bool, skew: Skew) -> Clock {
+    let tick_ns = 1e9 / hertz * (1.0 + skew.ratio);
     let zero_ns = zero(seen, tick_ns);
-    let touched = touched(seen, tick_ns, zero_ns);
-    let (span_ns, count) = (seen.span_ns, seen.count);
-    Clock { hertz, is_known_rate, skew_ratio, skew_error_ratio, tick_ns, zero_ns, span_ns, count, touched }
+    Clock {
+        hertz,
+        is_known_rate,
+        skew_ratio: skew.ratio,
+        skew_error_ratio: skew.error_ratio,
+        tick_ns,
+        zero_ns,
+        span_ns: seen.span_ns,
+        count: seen.count,
+        touched: touched(seen, tick_ns, zero_ns, TOUCH_NS),
+    }
 }
 
 /// The skews at which a clock touches most.
@@ -181,16 +210,28 @@ struct Plateau {
     from: f64,
     to: f64,
     touched: u32,
+    step: f64,
 }
 
-fn plateau(seen: &Seen<'_>, nominal_ns: f64, range: (f64, f64)) -> Plateau {
-    let mut best = Plateau { from: range.0, to: range.1, touched: 0 };
+impl Plateau {
+    /// With a step more on either side.
+    fn widened(&self) -> (f64, f64) {
+        (self.from - self.step, self.to + self.step)
+    }
+    fn skew(&self) -> Skew {
+        Skew { ratio: 0.5 * (self.from + self.to), error_ratio: 0.5 * (self.to - self.from) + self.step }
+    }
+}
+
+fn plateau(seen: &Seen<'_>, nominal_ns: f64, range: (f64, f64), touch_ns: f64) -> Plateau {
+    let step = (range.1 - range.0) / STEPS;
+    let mut best = Plateau { from: range.0, to: range.1, touched: 0, step };
     for number in 0..=(STEPS as u32) {
-        let skew = range.0 + (range.1 - range.0) * f64::from(number) / STEPS;
+        let skew = range.0 + step * f64::from(number);
         let tick_ns = nominal_ns * (1.0 + skew);
-        let touched = touched(seen, tick_ns, zero(seen, tick_ns));
+        let touched = touched(seen, tick_ns, zero(seen, tick_ns), touch_ns);
         if touched > best.touched {
-            best = Plateau { from: skew, to: skew, touched };
+            best = Plateau { from: skew, to: skew, touched, step };
         } else if touched == best.touched {
             best.to = skew;
         }
@@ -204,13 +245,17 @@ fn zero(seen: &Seen<'_>, tick_ns: f64) -> f64 {
 }
 
 /// How many of the lowest arrivals are within a tick of the clock.
-fn touched(seen: &Seen<'_>, tick_ns: f64, zero_ns: f64) -> u32 {
-    let is_near = |(ticks, at): &&(f64, f64)| at - ticks * tick_ns - zero_ns <= tick_ns + TOUCH_NS;
+fn touched(seen: &Seen<'_>, tick_ns: f64, zero_ns: f64, touch_ns: f64) -> u32 {
+    let is_near = |(ticks, at): &&(f64, f64)| at - ticks * tick_ns - zero_ns <= tick_ns + touch_ns;
     seen.lows.iter().filter(is_near).count() as u32
 }
 
 /// The lowest arrival of each of [`PARTS`] parts of the time seen, of arrivals as ticks and ns in the order of time.
-pub(crate) fn lows(arrivals: impl Iterator<Item = (f64, f64)>, span_ns: f64, tick_ns: f64) -> Vec<(f64, f64)> {
+pub(crate) fn lows(
+    arrivals: impl Iterator<Item = (f64, f64)>,
+    span_ns: f64,
+    tick_ns: f64,
+) -> Vec<(f64, f64)> {
     let delay = |point: &(f64, f64)| point.1 - point.0 * tick_ns;
     let mut lows: Vec<(u32, (f64, f64))> = Vec::new();
     let mut first = None;

@@ -18,7 +18,7 @@ pub struct Episode {
     pub first_frame: u64,
     /// Frame of the last.
     pub last_frame: u64,
-    /// Most bytes that were outstanding before, of the flow that lost.
+    /// Most bytes that were outstanding before, of the flow that lost; 0 if the capture point is behind the queue.
     pub outstanding_bytes: u64,
     /// Fewest bytes outstanding after it, until the next.
     pub least_after_bytes: u64,

@@ -1,7 +1,7 @@
 //! From what was kept to what is known.
 use super::flow::Sampled;
 use super::group::{Filler, groups};
-use super::inspect::inspect;
+use super::inspect::{host_clocks, inspect};
 use super::joint::{Bystander, Joint};
 use super::report::{Bottleneck, QueueReport, Queues};
 use super::watch::{QueueWatch, Slot};
@@ -15,10 +15,13 @@ impl QueueWatch {
     pub fn finish(self) -> Queues {
         let mut flows: Vec<QueueReport> = Vec::new();
         let mut sampled: Vec<&Sampled> = Vec::new();
+        let looked_into =
+            self.slots.iter().flatten().filter_map(|slot| Some((slot, slot.sampled.as_deref()?)));
+        let clocks = host_clocks(looked_into);
         for slot in self.slots.iter().flatten() {
             let path = self.path_list.get(slot.path as usize);
             if let (Some(own), Some(path)) = (slot.sampled.as_deref(), path) {
-                flows.push(inspect(slot, own, path));
+                flows.push(inspect(slot, own, path, &clocks));
                 sampled.push(own);
             }
         }

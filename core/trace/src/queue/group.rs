@@ -35,8 +35,7 @@ impl<'a> Filler<'a> {
     pub(crate) fn new(place: usize, report: &QueueReport, sampled: &'a Sampled) -> Option<Self> {
         let sender = report.bulk?;
         let location = report.location.ok()?;
-        let addresses =
-            [report.ends[sender as usize].0, report.ends[sender.other() as usize].0];
+        let addresses = [report.ends[sender as usize].0, report.ends[sender.other() as usize].0];
         let (delays, reference, error_ns) = delays(report, sampled, sender, location)?;
         Some(Filler { place, sender, location, sampled, addresses, delays, reference, error_ns })
     }

@@ -1,11 +1,13 @@
 //! What one flow shows: clocks, what waits on each leg, and where the queue is.
-use super::clock::{Clock, NoClock, Seen, fit, lows};
+use super::clock::{Clock, NoClock, Seen, fit, lows, with_skew};
 use super::curve::{DelayPoint, median, percentile};
 use super::flow::{Extremes, Sampled, Sent, series};
 use super::report::{Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference, RoundTrips};
 use super::watch::{Path, Slot};
 use crate::End;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use fathom_capture::Address;
 
 /// Fewer bytes are no bulk transfer: they fit into an initial window or two.
 const BULK_BYTES: u64 = 64_000;
@@ -13,17 +15,38 @@ const BULK_BYTES: u64 = 64_000;
 const NEAR_NS: f64 = 1e6;
 /// A path's least is another than the flow's own if it is less by so much.
 const LESS_NS: f64 = 1e6;
+/// Delays that vary no more than this are a host's, not a queue's.
+const NO_QUEUE_NS: f64 = 4e6;
 /// A queue that is shorter than this is no more than what hosts need to answer.
 const LEAST_QUEUE_NS: f64 = 2e6;
 
+/// Of each address the clock whose skew is known best: all connections of a host count by one oscillator. Behind an address that
+/// several hosts share this may be another host's.
+pub(crate) type HostClocks = BTreeMap<Address, Clock>;
+
+/// The best clock of each address.
+pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a Sampled)>) -> HostClocks {
+    let mut clocks = HostClocks::new();
+    for (slot, sampled) in all {
+        for end in [End::A, End::B] {
+            let Ok(own) = clock(sampled, end, None) else { continue };
+            let best = clocks.entry(slot.ends[end as usize].0).or_insert(own);
+            if own.is_known_rate && own.skew_error_ratio < best.skew_error_ratio {
+                *best = own;
+            }
+        }
+    }
+    clocks
+}
+
 /// The report of `slot`, but for its bottleneck.
-pub(crate) fn inspect(slot: &Slot, sampled: &Sampled, path: &Path) -> QueueReport {
+pub(crate) fn inspect(slot: &Slot, sampled: &Sampled, path: &Path, clocks: &HostClocks) -> QueueReport {
     let bulk = bulk(&sampled.sent);
-    let clocks = [End::A, End::B].map(|end| clock(sampled, end));
+    let clocks = [End::A, End::B].map(|end| clock(sampled, end, clocks.get(&slot.ends[end as usize].0)));
     let round_trips = [End::A, End::B].map(|end| round_trips(slot, sampled, path, end));
     let mut legs = Leg::ALL.map(|leg| leg_delay(sampled, leg, &clocks, bulk, slot.has_handshake));
-    let hole_to_fill_ns =
-        bulk.and_then(|end| median(sampled.sent[end as usize].losses.fills.iter().map(|fill| f64::from(*fill))));
+    let hole_to_fill_ns = bulk
+        .and_then(|end| median(sampled.sent[end as usize].losses.fills.iter().map(|fill| f64::from(*fill))));
     let location = locate(&legs, &round_trips, bulk, hole_to_fill_ns);
     if let Ok(Location::Leg(leg)) = location {
         refer(&mut legs, leg, round_trips[leg.end() as usize]);
@@ -56,7 +79,8 @@ fn near(round_trips: &[Option<RoundTrips>; 2]) -> Option<End> {
     (least(end) < NEAR_NS).then_some(end)
 }
 
-fn clock(sampled: &Sampled, end: End) -> Result<Clock, NoClock> {
+/// The clock of `end`, with a skew that is known from elsewhere if its own cannot be told.
+pub(crate) fn clock(sampled: &Sampled, end: End, elsewhere: Option<&Clock>) -> Result<Clock, NoClock> {
     let ticks = sampled.ticks[end as usize].as_ref().ok_or(NoClock::NoTimestamps)?;
     let Extremes { least_ns, most_ns, count, .. } = sampled.round_trips[end as usize];
     let from = series::from(end);
@@ -73,10 +97,13 @@ fn clock(sampled: &Sampled, end: End) -> Result<Clock, NoClock> {
         count: ticks.count(),
         spread_ns: (count > 0).then_some(most_ns - least_ns),
     };
-    fit(seen).map_err(|why| match ticks.restarted() {
+    let own = fit(seen).map_err(|why| match ticks.restarted() {
         Some(frame) => NoClock::Restarted { frame },
         None => why,
-    })
+    })?;
+    let other = elsewhere.filter(|other| other.hertz == own.hertz && other.is_known_rate);
+    let better = other.filter(|other| 2.0 * other.skew_error_ratio < own.skew_error_ratio);
+    Ok(better.map_or(own, |other| with_skew(&seen, own.hertz, own.is_known_rate, other.skew())))
 }
 
 fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<RoundTrips> {
@@ -95,16 +122,7 @@ fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<
         round_trip_curve(sampled, end, base_ns).iter().map(|point| point.mean_ns).collect();
     let mut at = |share| percentile(&mut above, share).unwrap_or(0.0);
     let above_base_ns = [at(0.05), at(0.5), at(0.95)];
-    Some(RoundTrips {
-        count,
-        least_ns,
-        least_frame,
-        base_ns,
-        most_ns,
-        most_frame,
-        above_base_ns,
-        reference,
-    })
+    Some(RoundTrips { count, least_ns, least_frame, base_ns, most_ns, most_frame, above_base_ns, reference })
 }
 
 /// Round trips to `end` above `base_ns`.
@@ -133,26 +151,48 @@ pub(crate) fn from_delay(clock: &Clock, tick_ns: f64, at_ns: f64, value: f64) ->
 
 /// The delay on `leg` over time, from 0.
 fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
-    let provisional = sampled.ticks[leg.end() as usize].as_ref().map_or(clock.tick_ns, |ticks| ticks.tick_ns());
+    let provisional =
+        sampled.ticks[leg.end() as usize].as_ref().map_or(clock.tick_ns, |ticks| ticks.tick_ns());
     let ratio = clock.tick_ns / provisional;
     let mut points = match leg {
-        Leg::From(end) => curve(sampled, series::from(end), |at, value| {
-            from_delay(clock, provisional, at, value)
-        }),
+        Leg::From(end) => {
+            curve(sampled, series::from(end), |at, value| from_delay(clock, provisional, at, value))
+        }
         Leg::To(end) => {
             let drift = |at: f64, value: f64| value + (ratio - 1.0) * (at - clock.zero_ns);
             curve(sampled, series::to(end), drift)
         }
     };
-    let least = points.iter().map(|point| point.least_ns).fold(f64::INFINITY, f64::min);
+    let base = base(&points);
     // A TSval was made up to a tick before its packet left: that is half a tick on average, and a whole one at the most.
     for point in &mut points {
-        let above = point.above(least);
+        let above = point.above(base);
         point.least_ns = above.least_ns;
         point.mean_ns = (above.mean_ns - 0.5 * clock.tick_ns).max(above.least_ns);
         point.most_ns = (above.most_ns - clock.tick_ns).max(point.mean_ns);
     }
     points
+}
+
+/// What a leg takes without a queue: the least; but where no queue stands for most of the time, the tenth percentile of the least of
+/// each of 64 parts, so that a few packets that a busy host stamped late do not count for all.
+fn base(points: &[DelayPoint]) -> f64 {
+    let first = points.first().map_or(0.0, |point| point.at_ns);
+    let span = points.last().map_or(0.0, |point| point.at_ns) - first;
+    let mut lows: Vec<f64> = Vec::new();
+    let mut until = f64::NEG_INFINITY;
+    for point in points {
+        match lows.last_mut().filter(|_| point.at_ns < until) {
+            Some(low) => *low = low.min(point.least_ns),
+            None => {
+                lows.push(point.least_ns);
+                until = point.at_ns + span / 64.0;
+            }
+        }
+    }
+    let mut at = |share| percentile(&mut lows, share).unwrap_or(0.0);
+    let (least, tenth, middle) = (at(0.0), at(0.1), at(0.5));
+    if middle - least < NO_QUEUE_NS { tenth } else { least }
 }
 
 fn leg_delay(
@@ -197,11 +237,14 @@ fn locate(
             .filter(|_| told.len() < 4)
             .ok_or(NoLocation::NoQueue { most_ns: first.p95_ns, error_ns: first.error_ns });
     }
-    match told.get(1) {
-        Some(second) if second.p95_ns > 0.5 * first.p95_ns + second.error_ns => {
-            Err(NoLocation::Several { first: first.leg, second: second.leg })
-        }
-        _ => Ok(Location::Leg(first.leg)),
+    // A queue that stands outweighs one that comes and goes.
+    let stands = |leg: &LegDelay| leg.p50_ns - leg.error_ns > LEAST_QUEUE_NS;
+    let is_rival = |second: &&&LegDelay| {
+        second.p95_ns > 0.5 * first.p95_ns + second.error_ns && (!stands(first) || stands(second))
+    };
+    match told.get(1).filter(is_rival) {
+        Some(second) => Err(NoLocation::Several { first: first.leg, second: second.leg }),
+        None => Ok(Location::Leg(first.leg)),
     }
 }
 

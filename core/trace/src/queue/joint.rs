@@ -1,8 +1,8 @@
 //! A bottleneck, from the flows that share it.
-use super::aqm::{Evidence, Fingerprint, fingerprint};
-use super::blame::{Passage, ShortFlows, Victim, short_flows, shares, victim};
+use super::aqm::{Evidence, at_loss, fingerprint};
 use super::bins::Bin;
-use super::buffer::{buffer, most};
+use super::blame::{Passage, ShortFlows, Victim, shares, short_flows, victim};
+use super::buffer::{Filling, buffer, most};
 use super::curve::{DelayPoint, between, median, percentile};
 use super::episodes::{Episode, episodes};
 use super::flow::{Sampled, series};
@@ -10,7 +10,7 @@ use super::group::Filler;
 use super::inspect::{from_delay, round_trip_curve};
 use super::losses::{Group, Point, Seen};
 use super::period::{Sender, oscillation};
-use super::rate::{Step, pieces, rates};
+use super::rate::{Rates, Step, pieces, rates};
 use super::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod};
 use crate::{End, FlowId};
 use alloc::collections::BTreeMap;
@@ -52,12 +52,18 @@ impl Joint<'_> {
         let most_ns = most(&delays)?;
         let standing_ns = standing(&delays);
         let steps = steps(&cells, width_ns);
-        let rate = self.rate(&steps, STANDING_RATIO * most_ns).ok_or(NoRate::NoStandingQueue);
+        let rate = self.rate(&steps, width_ns, STANDING_RATIO * most_ns).ok_or(NoRate::NoStandingQueue);
         let base_ns = self.base_ns(first);
         let episodes = self.episodes(base_ns + most_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
         let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
-        let of_rate = |rate: &BottleneckRate| buffer(&delays, &episodes, &rate.ip, packet, frame_ratio);
+        let losses = self.losses();
+        let of_rate = |rate: &BottleneckRate| {
+            let (delays, episodes, rate) = (&*delays, &*episodes, &rate.ip);
+            let at_loss = at_loss(&losses);
+            let error_ns = first.error_ns;
+            buffer(&Filling { delays, episodes, at_loss, rate, packet_bytes: packet, error_ns }, frame_ratio)
+        };
         let buffer = rate.as_ref().ok().and_then(of_rate);
         let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
         let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
@@ -70,8 +76,17 @@ impl Joint<'_> {
         });
         let (victims, sparse_ratio) = self.victims(first, &delays, STANDING_RATIO * most_ns);
         let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
-        let full_delay = buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
-        let fingerprint = self.fingerprint(full_delay, standing_ns[1], packet_ns, sparse_ratio);
+        let (count, marks) = self.counts();
+        let fingerprint = fingerprint(&Evidence {
+            losses: &losses,
+            count,
+            marks,
+            most_ns,
+            standing_ns: standing_ns[1],
+            packet_ns,
+            error_ns: first.error_ns,
+            sparse_ratio,
+        });
         Some(Bottleneck {
             location: first.location,
             flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
@@ -145,7 +160,7 @@ impl Joint<'_> {
         });
         fillers.chain(others)
     }
-    fn rate(&self, steps: &[Step], threshold_ns: f64) -> Option<BottleneckRate> {
+    fn rate(&self, steps: &[Step], width_ns: f64, threshold_ns: f64) -> Option<BottleneckRate> {
         let first = self.fillers.first()?;
         let sent = &first.sampled.sent[first.sender as usize];
         let (method, series) = if first.is_ahead() {
@@ -156,43 +171,35 @@ impl Joint<'_> {
         let bins = first.sampled.grid.bins(series);
         let count: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
         let step_bytes = bins.iter().map(|bin| bin.sum).sum::<f64>() / count.max(1) as f64;
-        let (ip, spans) = rates(&pieces(steps, threshold_ns, step_bytes), step_bytes)?;
+        let Rates { usual: ip, spans, stalled_ratio } =
+            rates(&pieces(steps, width_ns, threshold_ns, step_bytes), step_bytes)?;
         let frame_ratio = 1.0 + ETHERNET_BYTES / sent.packet_bytes().max(1.0);
-        Some(BottleneckRate { ip, frame_bits_per_second: ip.bits_per_second * frame_ratio, spans, method })
+        let frame_bits_per_second = ip.bits_per_second * frame_ratio;
+        Some(BottleneckRate { ip, frame_bits_per_second, spans, stalled_ratio, method })
     }
     fn episodes(&self, round_trip_ns: f64) -> Vec<Episode> {
-        let groups = self.fillers.iter().flat_map(|filler| {
-            filler.sampled.sent[filler.sender as usize].losses.groups.iter().copied()
-        });
+        let groups = self
+            .fillers
+            .iter()
+            .flat_map(|filler| filler.sampled.sent[filler.sender as usize].losses.groups.iter().copied());
         episodes(&groups.collect::<Vec<Group>>(), round_trip_ns)
     }
-    fn fingerprint(
-        &self,
-        most_ns: f64,
-        standing_ns: f64,
-        packet_ns: f64,
-        sparse_ratio: Option<f64>,
-    ) -> Fingerprint {
+    /// When packets were lost or marked, and what their neighbours waited.
+    fn losses(&self) -> Vec<(f64, Option<f64>)> {
         let mut losses: Vec<(f64, Option<f64>)> = Vec::new();
-        let (mut count, mut marks, mut error_ns) = (0, 0, 0.0_f64);
         for filler in &self.fillers {
-            let sent = &filler.sampled.sent[filler.sender as usize];
-            let all = sent.losses.points.kept.iter().chain(&sent.losses.marks.kept);
+            let own = &filler.sampled.sent[filler.sender as usize].losses;
+            let all = own.points.kept.iter().chain(&own.marks.kept);
             losses.extend(all.map(|point| (point.at as f64, self.at_loss(filler, point))));
-            count += sent.losses.points.count;
-            marks += sent.losses.marks.count.max(sent.echoes);
-            error_ns = error_ns.max(filler.error_ns);
         }
         losses.sort_by(|a, b| a.0.total_cmp(&b.0));
-        fingerprint(&Evidence {
-            losses: &losses,
-            count,
-            marks,
-            most_ns,
-            standing_ns,
-            packet_ns,
-            error_ns,
-            sparse_ratio,
+        losses
+    }
+    /// How many were lost, and marked.
+    fn counts(&self) -> (u64, u64) {
+        let sent = self.fillers.iter().map(|filler| &filler.sampled.sent[filler.sender as usize]);
+        sent.fold((0, 0), |(losses, marks), sent| {
+            (losses + sent.losses.points.count, marks + sent.losses.marks.count.max(sent.echoes))
         })
     }
     /// What the neighbour of a lost packet waited.
@@ -221,7 +228,8 @@ impl Joint<'_> {
         let passages: Vec<Passage> = cells
             .iter()
             .filter_map(|(index, cell)| {
-                let delay_ns = cell.delay.map(|delay| delay.mean_ns).filter(|delay| *delay >= threshold_ns)?;
+                let delay_ns =
+                    cell.delay.map(|delay| delay.mean_ns).filter(|delay| *delay >= threshold_ns)?;
                 let at_ns = (f64::from(*index) + 0.5) * width_ns;
                 Some(Passage { at_ns, delay_ns, bytes: cell.bytes.clone() })
             })
@@ -244,9 +252,10 @@ impl Joint<'_> {
         let mut ratios: Vec<f64> = Vec::new();
         let mut victims: Vec<Victim> = Vec::new();
         for other in self.bystanders.iter().filter(|other| other.report.bulk.is_none()) {
-            let Some(end) = [End::A, End::B].into_iter().find(|end| {
-                far.is_some_and(|far| other.report.ends[*end as usize].0 == far)
-            }) else {
+            let Some(end) = [End::A, End::B]
+                .into_iter()
+                .find(|end| far.is_some_and(|far| other.report.ends[*end as usize].0 == far))
+            else {
                 continue;
             };
             let Some(trips) = other.report.round_trips[end as usize] else { continue };

@@ -64,11 +64,11 @@ pub(crate) fn oscillation(
     let between_dips = dips(delays, base_error_ns);
     let correlation = correlation(delays);
     let is_losing = episodes.len() >= 3;
-    let mut predicted: Vec<(Cause, f64)> =
-        sender.filter(|_| is_losing).map(predict).into_iter().flatten().collect();
+    let mut predicted: Vec<(Cause, f64)> = sender.map(predict).into_iter().flatten().collect();
     predicted.push((Cause::Bbr, BBR_INTERVAL_NS));
     let seen = between_episodes.map(|(mean, ..)| mean);
-    let cause = if is_losing { by_losses(&predicted, seen, shrinking(episodes)) } else { by_dips(between_dips) };
+    let cause =
+        if is_losing { by_losses(&predicted, seen, shrinking(episodes)) } else { by_dips(between_dips) };
     Oscillation { correlation, between_episodes, between_dips, predicted, cause }
 }
 
@@ -94,7 +94,9 @@ fn by_losses(predicted: &[(Cause, f64)], seen: Option<f64>, shrinking: Option<f6
 
 /// What was left of the outstanding bytes after an episode.
 fn shrinking(episodes: &[Episode]) -> Option<f64> {
-    let whole = episodes.iter().filter(|episode| episode.outstanding_bytes > 0 && episode.least_after_bytes < u64::MAX);
+    let whole = episodes
+        .iter()
+        .filter(|episode| episode.outstanding_bytes > 0 && episode.least_after_bytes < u64::MAX);
     median(whole.map(|episode| episode.least_after_bytes as f64 / episode.outstanding_bytes as f64))
 }
 

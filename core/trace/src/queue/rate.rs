@@ -47,22 +47,35 @@ const LEAST_STEPS: f64 = 16.0;
 const LEAST_CHANGE_RATIO: f64 = 0.08;
 /// A change stands out of the scatter of the pieces by that much.
 const LEAST_SIGNIFICANCE: f64 = 6.0;
+/// Pieces farther from the median than so many times their scatter are no part of the usual rate.
+const OUTLYING: f64 = 4.0;
+/// The least scatter, as a ratio: less is luck.
+const LEAST_BAND: f64 = 0.005;
+/// If more of the time lies outside, that is how the link is.
+const MOST_STALLED: f64 = 0.15;
 /// Nor is it one if it lasts for fewer pieces.
 const LEAST_PIECES: usize = 4;
 
-/// Pieces of time in which the bottleneck was busy: a packet that waited for `d` shows that it was for `d` before.
+/// Pieces of time in which the bottleneck was busy: a packet that waited for `d` shows that it was for `d` before. Of steps that
+/// follow each other this is taken to hold, too, as each has packets all over.
 ///
 /// `acknowledged_bytes` is what one acknowledgement covers.
-pub(crate) fn pieces(steps: &[Step], threshold_ns: f64, acknowledged_bytes: f64) -> Vec<Piece> {
+pub(crate) fn pieces(
+    steps: &[Step],
+    width_ns: f64,
+    threshold_ns: f64,
+    acknowledged_bytes: f64,
+) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut open: Option<Piece> = None;
     let mut since = 0.0;
     for step in steps {
         since += step.bytes;
         let Some(delay) = step.delay_ns else { continue };
-        let Some(piece) = open.as_mut().filter(|piece| {
-            delay >= threshold_ns && step.until_ns - piece.to_ns <= delay.max(threshold_ns)
-        }) else {
+        let Some(piece) = open
+            .as_mut()
+            .filter(|piece| delay >= threshold_ns && step.until_ns - piece.to_ns <= delay.max(1.5 * width_ns))
+        else {
             let begins = (delay >= threshold_ns).then_some(step.until_ns);
             open = begins.map(|at| Piece { from_ns: at, to_ns: at, bytes: 0.0 });
             since = 0.0;
@@ -79,25 +92,47 @@ pub(crate) fn pieces(steps: &[Step], threshold_ns: f64, acknowledged_bytes: f64)
     pieces
 }
 
+/// Rates of a bottleneck.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Rates {
+    /// Without the stalls.
+    pub(crate) usual: RateSpan,
+    /// Between changes.
+    pub(crate) spans: Vec<RateSpan>,
+    /// Share of the time in which next to nothing, or much more than usual, came through.
+    pub(crate) stalled_ratio: f64,
+}
+
 /// The rate over all `pieces`, and over those times between which it changed.
-pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<(RateSpan, Vec<RateSpan>)> {
-    let all = over(pieces, acknowledged_bytes)?;
+///
+/// Pieces that lie far outside are a link that stalled, not its rate: they are left out while they are few.
+pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> {
+    let middle = median(pieces.iter().map(Piece::rate))?;
+    let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
+    let band = OUTLYING * scatter(pieces).max(step).max(LEAST_BAND);
+    let is_usual = |piece: &&Piece| libm::fabs(piece.rate() / middle.max(1.0) - 1.0) <= band;
+    let usual: Vec<Piece> = pieces.iter().filter(is_usual).copied().collect();
+    let stalled_ratio = 1.0 - time(&usual) / time(pieces).max(1.0);
+    let kept = if stalled_ratio <= MOST_STALLED { usual.as_slice() } else { pieces };
     let mut spans = Vec::new();
-    split(pieces, acknowledged_bytes, &mut spans, 6);
-    Some((all, spans))
+    split(kept, acknowledged_bytes, &mut spans, 6);
+    Some(Rates { usual: over(kept, acknowledged_bytes)?, spans, stalled_ratio })
+}
+
+fn time(pieces: &[Piece]) -> f64 {
+    pieces.iter().map(|piece| piece.to_ns - piece.from_ns).sum()
 }
 
 fn over(pieces: &[Piece], acknowledged_bytes: f64) -> Option<RateSpan> {
     let (first, last) = (pieces.first()?, pieces.last()?);
     let bytes: f64 = pieces.iter().map(|piece| piece.bytes).sum();
-    let time: f64 = pieces.iter().map(|piece| piece.to_ns - piece.from_ns).sum();
     // Each run of pieces begins and ends within an acknowledgement.
     let ends = 1 + pieces.windows(2).filter(|pair| pair[0].to_ns != pair[1].from_ns).count();
     let edge = 2.0 * acknowledged_bytes * libm::sqrt(ends as f64) / bytes;
     Some(RateSpan {
         from_ns: first.from_ns,
         to_ns: last.to_ns,
-        bits_per_second: 8e9 * bytes / time.max(1.0),
+        bits_per_second: 8e9 * bytes / time(pieces).max(1.0),
         error_ratio: edge + scatter(pieces) / libm::sqrt(pieces.len() as f64),
     })
 }

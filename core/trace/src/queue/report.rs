@@ -175,12 +175,14 @@ pub enum RateMethod {
 /// The rate of a bottleneck.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BottleneckRate {
-    /// In bits of IP packets.
+    /// In bits of IP packets, without times when the link stalled.
     pub ip: RateSpan,
     /// In bits of Ethernet frames without checksum, as Linux counts them: 14 bytes a packet more.
     pub frame_bits_per_second: f64,
     /// Between changes; one span if it is steady.
     pub spans: Vec<RateSpan>,
+    /// Share of the time that lies far outside: stalls, and what came after them.
+    pub stalled_ratio: f64,
     /// Which bytes were counted.
     pub method: RateMethod,
 }

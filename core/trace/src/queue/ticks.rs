@@ -18,6 +18,7 @@ pub(crate) struct Ticks {
     /// Since the first.
     ticks: i64,
     most_ticks: i64,
+    most_at: i64,
     count: u64,
     /// Length of a tick as far as is known, for delays before all is known.
     tick_ns: f64,
@@ -38,6 +39,7 @@ impl Ticks {
             last_value: value,
             ticks: 0,
             most_ticks: 0,
+            most_at: at,
             count: 1,
             tick_ns: 1e6,
             is_known: false,
@@ -52,8 +54,9 @@ impl Ticks {
     pub(crate) fn first_ns(&self) -> f64 {
         self.first_at as f64
     }
+    /// From the first packet to the first with the latest TSval.
     pub(crate) fn span_ns(&self) -> f64 {
-        (self.last_at - self.first_at) as f64
+        (self.most_at - self.first_at) as f64
     }
     pub(crate) fn span_ticks(&self) -> f64 {
         self.most_ticks as f64
@@ -99,7 +102,7 @@ impl Ticks {
         self.last_value = value;
         self.ticks += step;
         if self.ticks > self.most_ticks {
-            self.most_ticks = self.ticks;
+            (self.most_ticks, self.most_at) = (self.ticks, at);
             self.hull.push((self.ticks as f64, at as f64));
             if at - self.first_at >= self.next_look {
                 self.look(at);
