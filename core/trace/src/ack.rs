@@ -143,11 +143,13 @@ impl Half {
         context: &mut Context<'_, S>,
     ) {
         let at = context.times.at;
+        let is_handshake = sent.stop() == 1 && sent.start == 0;
+        let method = if is_handshake { Method::Handshake } else { Method::Sequence };
         if sent.is_repeated {
             self.totals.rtt.ambiguous_acks += 1;
             let repair = self.repairs.at(sent.stop() - 1).map_or(sent.times, |repair| repair.times);
             self.totals.rtt.since_repair.add(elapsed(repair.at, at));
-            self.finish_trip(repair, Method::Sequence, Karn::Ambiguous, answer.stamps, context);
+            self.finish_trip(repair, method, Karn::Ambiguous, answer.stamps, context);
             return;
         }
         self.delivered = self.delivered.max(sent.times.at);
@@ -155,8 +157,6 @@ impl Half {
         let waited = taken.unseen > 0 || (taken.was_mended && mended() > Some(sent.times.at));
         let karn = if waited { Karn::Ambiguous } else { Karn::Clean };
         self.totals.rtt.late_acks += u64::from(waited);
-        let is_handshake = sent.stop() == 1 && sent.start == 0;
-        let method = if is_handshake { Method::Handshake } else { Method::Sequence };
         let rtt = at.saturating_sub(sent.times.at);
         if rtt >= 0 && karn == Karn::Clean {
             let totals = &mut self.totals.rtt;

@@ -14,6 +14,9 @@ pub(crate) struct Sending {
     pub(crate) is_repair: bool,
 }
 
+/// Data of a full segment on Ethernet, IPv4 and TCP without options.
+const ETHERNET_MSS: u64 = 1460;
+
 impl Half {
     /// Why `arrival` is sent again, by what the sender can know: the duplicate ACKs and SACKs that passed here, and the time.
     pub(crate) fn cause(
@@ -29,7 +32,7 @@ impl Half {
         }
         let is_first = start == self.acknowledged;
         let is_repair = last.is_some_and(|last| last.is_repair);
-        let is_told = self.sacked.tells_loss(start, u64::from(self.full.max(1)))
+        let is_told = self.sacked.tells_loss(start, self.full_segment())
             || (is_first && self.duplicates >= DUP_THRESH);
         if is_told && !is_repair {
             self.recovery_until = self.highest;
@@ -56,6 +59,11 @@ impl Half {
         }
         // RFC 8985 section 7.2: two smoothed round trips after the last segment was sent; the capture may be anywhere on the path.
         let is_tail = arrival.stop >= self.highest;
-        if is_tail && !is_repair && waited >= path.smoothed() { Cause::Probe } else { Cause::Unknown }
+        let is_due = path.smoothed() > 0 && waited >= path.smoothed();
+        if is_tail && !is_repair && is_due { Cause::Probe } else { Cause::Unknown }
+    }
+    /// Bytes of a full segment: by the handshake, or else the longest so far, if Ethernet could carry it.
+    fn full_segment(&self) -> u64 {
+        if self.full > 0 { u64::from(self.full) } else { self.totals.segment_bytes.max.clamp(1, ETHERNET_MSS) }
     }
 }

@@ -162,14 +162,14 @@ fn synchronise(own: &mut Half, other: &mut Half, incoming: &Incoming<'_>) {
     if offer.window_shift.is_none() || others.window_shift.is_none() {
         (own.shift, other.shift) = (Some(0), Some(0));
     }
-    let mss = offer.mss_bytes.unwrap_or(DEFAULT_MSS).min(others.mss_bytes.unwrap_or(DEFAULT_MSS));
-    let stamps = if offer.timestamps && others.timestamps { STAMPS_BYTES } else { 0 };
-    let full = u32::from(mss.saturating_sub(stamps));
-    (own.full, other.full) = (full, full);
+    // Where the option is missing, the header was cut: no stack leaves it out, and 536 (RFC 9293 section 3.7.1) would be wrong.
+    if let (Some(mine), Some(its)) = (offer.mss_bytes, others.mss_bytes) {
+        let stamps = if offer.timestamps && others.timestamps { STAMPS_BYTES } else { 0 };
+        let full = u32::from(mine.min(its).saturating_sub(stamps));
+        (own.full, other.full) = (full, full);
+    }
 }
 
-/// Where the option is missing (RFC 9293 section 3.7.1; 1220 with IPv6, which no stack leaves out).
-const DEFAULT_MSS: u16 = 536;
 /// Timestamps take of each segment (RFC 7323 appendix A).
 const STAMPS_BYTES: u16 = 12;
 

@@ -2,3 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bloated;
 mod capture;
+mod golden;
+mod segments;
