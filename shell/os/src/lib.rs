@@ -9,6 +9,7 @@ pub mod netlink;
 pub mod netns;
 pub mod poll;
 pub mod process;
+pub mod ring;
 pub mod sched;
 pub mod socket;
 pub mod tcp_info;

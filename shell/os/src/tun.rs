@@ -127,7 +127,7 @@ impl AsFd for Tun {
     }
 }
 
-fn interface_request(name: &str) -> io::Result<libc::ifreq> {
+pub(crate) fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     let name = CString::new(name)?;
     // SAFETY: ifreq is plain data for which all zeros is a value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

@@ -1,5 +1,6 @@
 //! Why nothing can be read, or why reading ended early.
 use fathom_capture::{CaptureError, CutRecord};
+use fathom_os::ring::RingError;
 use std::{fmt, io};
 
 /// Why nothing can be read. Each names what was to be opened.
@@ -34,6 +35,8 @@ pub enum TapError {
         /// What it is.
         kind: &'static str,
     },
+    /// It is an interface on which nothing can be captured.
+    Interface(RingError),
     /// It is something else.
     NotACapture {
         /// What was opened.
@@ -66,6 +69,7 @@ impl fmt::Display for TapError {
                 f,
                 "{name}: is {kind}, which is not read here: unpack it (gzip, zstd, lz4 and xz are unpacked on the way)"
             ),
+            TapError::Interface(error) => error.fmt(f),
             TapError::NotACapture { name, source } => write!(f, "{name}: {source}"),
         }
     }

@@ -21,7 +21,9 @@ pub(crate) fn unpack(begins: &[u8], packed: Source) -> Result<Source, Source> {
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
             Box::new(Zstd { source: buffered(packed), frame: FrameDecoder::new() })
         }
-        [0x04, 0x22, 0x4d, 0x18, ..] => Box::new(Lz4(lz4_flex::frame::FrameDecoder::new(buffered(packed)))),
+        [0x04, 0x22, 0x4d, 0x18, ..] => {
+            Box::new(Lz4(Some(lz4_flex::frame::FrameDecoder::new(buffered(packed)))))
+        }
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
             Box::new(lzma_rust2::XzReader::new_mem_limit(buffered(packed), true, XZ_MEMORY_KIB))
         }
@@ -68,16 +70,22 @@ impl Zstd {
     }
 }
 
-/// lz4's frames: the decoder tells the end of each as the end of all.
-struct Lz4(lz4_flex::frame::FrameDecoder<BufReader<Source>>);
+/// lz4's frames. The decoder tells the end of each as the end of all, and cannot bear blocks of another size after that.
+struct Lz4(Option<lz4_flex::frame::FrameDecoder<BufReader<Source>>>);
 
 impl Read for Lz4 {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.0.read(into)?;
-            if read > 0 || into.is_empty() || self.0.get_mut().fill_buf()?.is_empty() {
+        while let Some(frame) = &mut self.0 {
+            let read = frame.read(into)?;
+            if read > 0 || into.is_empty() {
                 return Ok(read);
             }
+            if frame.get_mut().fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            let ended = self.0.take().map(lz4_flex::frame::FrameDecoder::into_inner);
+            self.0 = ended.map(lz4_flex::frame::FrameDecoder::new);
         }
+        Ok(0)
     }
 }

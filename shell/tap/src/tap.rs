@@ -1,6 +1,6 @@
 //! Frames out of a file or a stream, one after the other.
-use crate::{TapError, Trouble, source};
-use fathom_capture::{CaptureError, Frame, Quality, Reader, Statistics, Step};
+use crate::{Ending, TapError, Trouble, source};
+use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -23,31 +23,6 @@ pub struct Tap {
     end: usize,
     frames: u64,
     statistics: Vec<Statistics>,
-}
-
-/// How reading ended, and what the file said beside the frames.
-#[derive(Debug)]
-pub struct Ending {
-    /// Frames that were read.
-    pub frames: u64,
-    /// Bytes of the capture, unpacked.
-    pub bytes: u64,
-    /// The last counts of each interface.
-    pub statistics: Vec<Statistics>,
-    /// Nanoseconds of the coarsest clock; 0 if there is none.
-    pub resolution_ns: u64,
-    /// Frames to which the file gave no time.
-    pub untimed: u64,
-    /// Why it ended early, if it did.
-    pub trouble: Option<Trouble>,
-}
-
-impl Ending {
-    /// Adds to `quality` what the file said beside the frames.
-    pub fn tell(&self, quality: &mut Quality) {
-        quality.statistics(&self.statistics);
-        (quality.resolution_ns, quality.untimed) = (self.resolution_ns, self.untimed);
-    }
 }
 
 impl Tap {

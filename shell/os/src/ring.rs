@@ -1,0 +1,417 @@
+//! Packets of an interface as they pass, out of a ring that the kernel fills (`packet(7)`, TPACKET_V3): one call per block of packets.
+use crate::netlink::interface_index;
+use crate::tun::interface_request;
+use socket2::{Domain, Socket, Type};
+use std::fmt;
+use std::io;
+use std::mem::{offset_of, size_of};
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bytes of a block: room for several of the longest frames.
+const BLOCK_BYTES: usize = 512 << 10;
+/// Blocks of a ring: 32 MB, so that a reader may be away for 0.1 s at a million packets a second.
+const BLOCKS: usize = 64;
+/// A multiple of 16 that divides a block; version 3 has frames of any length.
+const FRAME_BYTES: usize = 2048;
+/// After so many milliseconds a block is handed over, full or not.
+const BLOCK_TIMEOUT_MS: u32 = 20;
+
+/// Where the header of a block has its fields.
+mod block {
+    use std::mem::offset_of;
+
+    const HEADER: usize = offset_of!(libc::tpacket_block_desc, hdr);
+    pub(super) const STATUS: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, block_status);
+    pub(super) const COUNT: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, num_pkts);
+    pub(super) const FIRST: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt);
+}
+
+/// What the frames of an interface begin with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Framing {
+    /// An Ethernet header.
+    Ethernet,
+    /// A radiotap header (an interface in monitor mode).
+    Radiotap,
+    /// An 802.11 header.
+    Ieee80211,
+    /// The IP header: the link's own is taken off.
+    Ip,
+}
+
+/// Why no packets can be had.
+#[derive(Debug)]
+pub struct RingError {
+    interface: String,
+    step: &'static str,
+    source: io::Error,
+}
+
+impl fmt::Display for RingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RingError { interface, step, source } = self;
+        write!(f, "{interface}: cannot capture: the kernel refused at {step}: {source}")?;
+        match source.raw_os_error() {
+            Some(libc::EPERM | libc::EACCES) => {
+                write!(
+                    f,
+                    " (it needs CAP_NET_RAW: run as root, or sudo setcap cap_net_raw+ep on the program)"
+                )
+            }
+            Some(libc::ENODEV | libc::ENXIO) => write!(f, " (ip link shows the interfaces that there are)"),
+            _ => Ok(()),
+        }
+    }
+}
+impl std::error::Error for RingError {}
+
+/// A packet in the ring.
+#[derive(Clone, Copy, Debug)]
+pub struct RingFrame<'a> {
+    /// Nanoseconds since 1970 by the system's clock.
+    pub at: i64,
+    /// Bytes as it was sent or came.
+    pub original_len: u32,
+    /// The bytes that are stored.
+    pub bytes: &'a [u8],
+}
+
+/// What the kernel counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RingCounts {
+    /// Packets that passed, those dropped included.
+    pub received: u64,
+    /// Packets for which there was no room in the ring.
+    pub dropped: u64,
+}
+
+/// A ring that fills with the packets of an interface.
+#[derive(Debug)]
+pub struct Ring {
+    socket: Socket,
+    blocks: Blocks,
+    next: usize,
+    framing: Framing,
+    counts: RingCounts,
+}
+
+impl Ring {
+    /// Captures on `interface` of the calling thread's network namespace, `snaplen` bytes of each packet.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn open(interface: &str, snaplen: u32) -> Result<Ring, RingError> {
+        let refused = |step| move |source| RingError { interface: interface.to_owned(), step, source };
+        let index = interface_index(interface).map_err(refused("finding it"))?;
+        let kind = hardware_kind(interface).map_err(refused("SIOCGIFHWADDR"))?;
+        let framing = framing(kind);
+        let layer = if framing == Framing::Ip { Type::DGRAM } else { Type::RAW };
+        let socket = Socket::new(Domain::PACKET, layer, None).map_err(refused("socket"))?;
+        if kind == libc::ARPHRD_LOOPBACK {
+            // Each packet passes the loopback twice, out and in.
+            let ignored = set_option(&socket, (libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING), 1);
+            ignored.map_err(refused("PACKET_IGNORE_OUTGOING"))?;
+        }
+        limit(&socket, snaplen).map_err(refused("SO_ATTACH_FILTER"))?;
+        let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
+        set_option(&socket, (libc::SOL_PACKET, libc::PACKET_VERSION), version)
+            .map_err(refused("PACKET_VERSION"))?;
+        set_option(&socket, (libc::SOL_PACKET, libc::PACKET_RX_RING), request())
+            .map_err(refused("PACKET_RX_RING"))?;
+        let blocks = Blocks::map(&socket).map_err(refused("mmap"))?;
+        // Last, so that no packet comes before its length is limited and there is a ring for it.
+        bind(&socket, index).map_err(refused("bind"))?;
+        Ok(Ring { socket, blocks, next: 0, framing, counts: RingCounts::default() })
+    }
+    /// What its frames begin with.
+    pub const fn framing(&self) -> Framing {
+        self.framing
+    }
+    /// Hands the packets of the next block to `visit`; `None` if the kernel has not handed it over yet. If `visit` breaks, the rest
+    /// of the block is lost.
+    pub fn next_block(
+        &mut self,
+        mut visit: impl FnMut(RingFrame<'_>) -> ControlFlow<()>,
+    ) -> Option<ControlFlow<()>> {
+        let status = self.blocks.status(self.next);
+        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return None;
+        }
+        let flow = frames(self.blocks.bytes(self.next)).try_for_each(&mut visit);
+        status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next = (self.next + 1) % BLOCKS;
+        Some(flow)
+    }
+    /// What the kernel counted since the ring was made.
+    ///
+    /// # Errors
+    /// As `getsockopt(2)`.
+    pub fn counts(&mut self) -> io::Result<RingCounts> {
+        let mut raw = [0_u32; 3];
+        let mut length = size_of::<libc::tpacket_stats_v3>() as libc::socklen_t;
+        let (fd, value) = (self.socket.as_raw_fd(), (&raw mut raw).cast());
+        // SAFETY: `value` points to `length` writable bytes of plain integers.
+        let failed = unsafe {
+            libc::getsockopt(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS, value, &raw mut length)
+        };
+        check(failed)?;
+        // Asking sets the kernel's own to zero.
+        self.counts.received += u64::from(raw[0]);
+        self.counts.dropped += u64::from(raw[1]);
+        Ok(self.counts)
+    }
+    /// Why the interface gives no more packets (it went down), once.
+    ///
+    /// # Errors
+    /// As `getsockopt(2)`.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.socket.take_error()
+    }
+}
+
+impl AsFd for Ring {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Memory that this process and the kernel share.
+#[derive(Debug)]
+struct Blocks {
+    start: NonNull<u8>,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread, and only its one owner uses it.
+unsafe impl Send for Blocks {}
+
+impl Blocks {
+    fn map(socket: &Socket) -> io::Result<Blocks> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let bytes = BLOCK_BYTES * BLOCKS;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let start = unsafe { libc::mmap(null_mut(), bytes, access, libc::MAP_SHARED, socket.as_raw_fd(), 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        NonNull::new(start.cast()).map(|start| Blocks { start }).ok_or_else(io::Error::last_os_error)
+    }
+    /// Who owns block `index`.
+    fn status(&self, index: usize) -> &AtomicU32 {
+        let at = index % BLOCKS * BLOCK_BYTES + block::STATUS;
+        // SAFETY: within the mapping, which lives as long as `self`; aligned, as a block begins on a page; this process touches it
+        // in no other way, as `bytes` begins after the header.
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+    /// The bytes of block `index`, of which the caller has seen that the kernel handed it over. They are not to be looked at after it
+    /// was given back.
+    fn bytes(&self, index: usize) -> BlockBytes<'_> {
+        let at = index % BLOCKS * BLOCK_BYTES;
+        let header = size_of::<libc::tpacket_block_desc>();
+        // SAFETY: within the mapping, which lives as long as `self`; integers, aligned as a block begins on a page.
+        let field = |field: usize| unsafe { self.start.as_ptr().add(at + field).cast::<u32>().read() };
+        // SAFETY: within the mapping; the kernel does not write to a block that it handed over.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(at + header), BLOCK_BYTES - header) };
+        BlockBytes { count: field(block::COUNT), first: field(block::FIRST) as usize, header, bytes }
+    }
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this length, and nothing borrows from it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), BLOCK_BYTES * BLOCKS) };
+    }
+}
+
+/// A block that belongs to this process.
+struct BlockBytes<'a> {
+    count: u32,
+    /// Where its first frame is; this and all offsets count from the start of the block's header.
+    first: usize,
+    /// Bytes of that header.
+    header: usize,
+    bytes: &'a [u8],
+}
+
+/// The frames of a block. Offsets that lead out of it end them.
+fn frames(block: BlockBytes<'_>) -> impl Iterator<Item = RingFrame<'_>> {
+    let BlockBytes { count, first, header, bytes } = block;
+    let mut at = first;
+    (0..count).map_while(move |_| {
+        let frame = bytes.get(at.checked_sub(header)?..)?;
+        let word = |field: usize| frame.get(field..field + 4)?.first_chunk().map(|b| u32::from_ne_bytes(*b));
+        let mac = frame.get(offset_of!(libc::tpacket3_hdr, tp_mac)..)?.first_chunk()?;
+        let start = usize::from(u16::from_ne_bytes(*mac));
+        let stored = word(offset_of!(libc::tpacket3_hdr, tp_snaplen))? as usize;
+        let seconds = i64::from(word(offset_of!(libc::tpacket3_hdr, tp_sec))?);
+        let nanos = i64::from(word(offset_of!(libc::tpacket3_hdr, tp_nsec))?);
+        at += word(offset_of!(libc::tpacket3_hdr, tp_next_offset))? as usize;
+        Some(RingFrame {
+            at: seconds * 1_000_000_000 + nanos,
+            original_len: word(offset_of!(libc::tpacket3_hdr, tp_len))?,
+            bytes: frame.get(start..start + stored)?,
+        })
+    })
+}
+
+const fn request() -> libc::tpacket_req3 {
+    libc::tpacket_req3 {
+        tp_block_size: BLOCK_BYTES as u32,
+        tp_block_nr: BLOCKS as u32,
+        tp_frame_size: FRAME_BYTES as u32,
+        tp_frame_nr: (BLOCK_BYTES / FRAME_BYTES * BLOCKS) as u32,
+        tp_retire_blk_tov: BLOCK_TIMEOUT_MS,
+        tp_sizeof_priv: 0,
+        tp_feature_req_word: 0,
+    }
+}
+
+/// What Linux calls the hardware of an interface. Source: `linux/if_arp.h`.
+fn framing(kind: u16) -> Framing {
+    match kind {
+        libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK => Framing::Ethernet,
+        libc::ARPHRD_IEEE80211_RADIOTAP => Framing::Radiotap,
+        libc::ARPHRD_IEEE80211 => Framing::Ieee80211,
+        // Tunnels, PPP, mobile modems: each has a header of its own, or none.
+        _ => Framing::Ip,
+    }
+}
+
+fn hardware_kind(interface: &str) -> io::Result<u16> {
+    let socket = Socket::new(Domain::UNIX, Type::DGRAM, None)?;
+    let mut asked = interface_request(interface)?;
+    // SAFETY: SIOCGIFHWADDR reads and writes one ifreq, which outlives the call.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &raw mut asked) })?;
+    // SAFETY: the kernel filled in this member of the union; any bits are a value of it.
+    Ok(unsafe { asked.ifr_ifru.ifru_hwaddr.sa_family })
+}
+
+/// Has the kernel store `snaplen` bytes of each packet: a filter of one instruction, which returns how much to keep.
+fn limit(socket: &Socket, snaplen: u32) -> io::Result<()> {
+    const RETURN_CONSTANT: u16 = 0x06;
+    let mut keep = libc::sock_filter { code: RETURN_CONSTANT, jt: 0, jf: 0, k: snaplen };
+    let program = libc::sock_fprog { len: 1, filter: &raw mut keep };
+    set_option(socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)
+}
+
+fn bind(socket: &Socket, interface: u32) -> io::Result<()> {
+    // SAFETY: a sockaddr_ll is integers.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = i32::try_from(interface).map_err(io::Error::other)?;
+    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: `address` is on the stack through the call, and `length` bytes long.
+    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })
+}
+
+/// `T` is the option's type, plain data; what it points to outlives the call.
+fn set_option<T: Copy>(
+    socket: &Socket,
+    (level, name): (libc::c_int, libc::c_int),
+    value: T,
+) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    let bytes = (&raw const value).cast();
+    // SAFETY: `value` is on the stack through the call, and `length` bytes long.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, bytes, length) })
+}
+
+fn check(returned: libc::c_int) -> io::Result<()> {
+    if returned == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlink::{LOOPBACK, Netlink};
+    use crate::netns::NetNs;
+    use crate::poll::{PollFd, wait};
+    use fathom_units::Duration;
+    use std::net::UdpSocket;
+
+    /// Runs `test` in a network namespace of its own, with its loopback up.
+    fn in_namespace(test: impl FnOnce() + Send + 'static) {
+        let namespace = NetNs::create().unwrap_or_else(|error| panic!("this test needs root: {error}"));
+        let run = std::thread::spawn(move || {
+            namespace.enter().unwrap();
+            Netlink::open().unwrap().set_up(LOOPBACK, None, None).unwrap();
+            test();
+        });
+        if let Err(panic) = run.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+
+    /// Lengths that were sent and bytes that are stored, until there are `count` of them or no more come.
+    fn caught(ring: &mut Ring, count: usize) -> Vec<(u32, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut idle = 0;
+        while idle < 10 {
+            let mut fds = [PollFd::readable(ring.as_fd())];
+            wait(&mut fds, Some(Duration::from_millis(50))).unwrap();
+            idle = if fds[0].is_ready() { 0 } else { idle + 1 };
+            while let Some(flow) = ring.next_block(|frame| {
+                assert!(frame.at > 1_500_000_000_000_000_000, "{}", frame.at);
+                found.push((frame.original_len, frame.bytes.to_vec()));
+                ControlFlow::Continue(())
+            }) {
+                assert_eq!(flow, ControlFlow::Continue(()));
+            }
+            if found.len() >= count {
+                break;
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn catches_each_packet_once_and_cuts_it() {
+        in_namespace(|| {
+            let mut ring = Ring::open("lo", 128).unwrap();
+            assert_eq!(ring.framing(), Framing::Ethernet);
+            let to = UdpSocket::bind("127.0.0.1:0").unwrap();
+            for length in 0..200 {
+                to.send_to(&vec![length as u8; length], to.local_addr().unwrap()).unwrap();
+            }
+            let found = caught(&mut ring, 200);
+            assert_eq!(found.len(), 200);
+            for (length, (sent, stored)) in found.iter().enumerate() {
+                assert_eq!(*sent as usize, 14 + 20 + 8 + length);
+                assert_eq!(stored.len(), 128.min(*sent as usize));
+                assert_eq!(stored[12..15], [8, 0, 0x45]);
+                assert!(stored[42..].iter().all(|byte| *byte == length as u8));
+            }
+            assert_eq!(ring.counts().unwrap(), RingCounts { received: 200, dropped: 0 });
+        });
+    }
+
+    #[test]
+    fn a_ring_that_nobody_reads_drops_and_says_so() {
+        in_namespace(|| {
+            let mut ring = Ring::open("lo", 65_535).unwrap();
+            let to = UdpSocket::bind("127.0.0.1:0").unwrap();
+            // 32 MB and more.
+            for _ in 0..1000 {
+                to.send_to(&[7; 60_000], to.local_addr().unwrap()).unwrap();
+            }
+            let kept = caught(&mut ring, 1000).len() as u64;
+            let counts = ring.counts().unwrap();
+            assert_eq!((counts.received, counts.dropped), (1000, 1000 - kept));
+            assert!(counts.dropped > 100, "{counts:?}");
+            // It goes on after that, block after block.
+            to.send_to(b"again", to.local_addr().unwrap()).unwrap();
+            assert_eq!(caught(&mut ring, 1).len(), 1);
+        });
+    }
+
+    #[test]
+    fn an_interface_that_is_not_there_is_named() {
+        let error = Ring::open("nosuch0", 128).unwrap_err().to_string();
+        assert!(error.starts_with("nosuch0: cannot capture: the kernel refused at finding it: "), "{error}");
+        assert!(error.ends_with("(ip link shows the interfaces that there are)"), "{error}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Frames of an interface as they pass.
+use crate::{Ending, TapError, Trouble};
+use fathom_capture::{Frame, LinkType, Statistics};
+use fathom_os::poll::{PollFd, wait};
+use fathom_os::ring::{Framing, Ring};
+use fathom_units::Duration;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Least bytes of a frame to keep: Ethernet, two tags, IPv6 and the longest TCP header have 122. With a tunnel it is more.
+const MIN_SNAPLEN: u32 = 128;
+/// The longest that `tcpdump` keeps too.
+const MAX_SNAPLEN: u32 = 65_535;
+/// How long it takes until the flag is seen when nothing passes.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// An interface on which packets are captured.
+#[derive(Debug)]
+pub struct Live {
+    ring: Ring,
+    link: LinkType,
+    frames: u64,
+    bytes: u64,
+}
+
+impl Live {
+    /// Captures on `interface` from now on, `snaplen` bytes of each frame, or the nearest to it of 128 to 65 535.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn open(interface: &str, snaplen: u32) -> Result<Live, TapError> {
+        let ring =
+            Ring::open(interface, snaplen.clamp(MIN_SNAPLEN, MAX_SNAPLEN)).map_err(TapError::Interface)?;
+        let link = match ring.framing() {
+            Framing::Ethernet => LinkType::ETHERNET,
+            Framing::Radiotap => LinkType::RADIOTAP,
+            Framing::Ieee80211 => LinkType::IEEE802_11,
+            Framing::Ip => LinkType::RAW,
+        };
+        Ok(Live { ring, link, frames: 0, bytes: 0 })
+    }
+    /// What the frames begin with.
+    pub const fn link(&self) -> LinkType {
+        self.link
+    }
+    /// Hands each frame with its number to `visit`, until that breaks, `stop` is set, or the interface goes away. What is in the ring
+    /// when `stop` is set is handed over first.
+    pub fn for_each(
+        &mut self,
+        stop: &AtomicBool,
+        mut visit: impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
+    ) -> Ending {
+        loop {
+            let stopped = stop.load(Ordering::Relaxed);
+            match self.blocks(&mut visit) {
+                ControlFlow::Break(()) => return self.ending(None),
+                ControlFlow::Continue(true) => {}
+                ControlFlow::Continue(false) if stopped => return self.ending(None),
+                ControlFlow::Continue(false) => {
+                    if let Some(error) = self.wait() {
+                        return self.ending(Some(Trouble::Read(error)));
+                    }
+                }
+            }
+        }
+    }
+    /// Goes through the blocks that are there; tells whether there was one.
+    fn blocks(
+        &mut self,
+        visit: &mut impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<(), bool> {
+        let (link, frames, bytes) = (self.link, &mut self.frames, &mut self.bytes);
+        let flow = self.ring.next_block(|caught| {
+            *frames += 1;
+            *bytes += caught.bytes.len() as u64;
+            let frame = Frame {
+                at: caught.at,
+                link,
+                original_len: caught.original_len.max(caught.bytes.len() as u32),
+                interface: 0,
+                lost_before: 0,
+                bytes: caught.bytes,
+            };
+            visit(*frames, &frame)
+        });
+        match flow {
+            None => ControlFlow::Continue(false),
+            Some(ControlFlow::Continue(())) => ControlFlow::Continue(true),
+            Some(ControlFlow::Break(())) => ControlFlow::Break(()),
+        }
+    }
+    /// Waits for a block; why there will be none any more, if that is so.
+    fn wait(&self) -> Option<io::Error> {
+        let mut fds = [PollFd::readable(self.ring.as_fd())];
+        match wait(&mut fds, Some(PATIENCE)) {
+            Err(error) => Some(error),
+            Ok(0) => None,
+            Ok(_) => self.ring.take_error().unwrap_or_else(Some),
+        }
+    }
+    fn ending(&mut self, trouble: Option<Trouble>) -> Ending {
+        let counts = self.ring.counts().ok();
+        let statistics = Statistics {
+            interface: 0,
+            received: counts.map(|counts| counts.received),
+            dropped_by_interface: None,
+            dropped_by_system: counts.map(|counts| counts.dropped),
+        };
+        Ending {
+            frames: self.frames,
+            bytes: self.bytes,
+            statistics: vec![statistics],
+            resolution_ns: 1,
+            untimed: 0,
+            trouble,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+use fathom_capture::{LinkType, Transport, dissect};
+use fathom_os::netlink::{LOOPBACK, Netlink, interface_index};
+use fathom_os::netns::NetNs;
+use fathom_os::tun::{Tun, VNET_HEADER_BYTES};
+use fathom_tap::Live;
+use std::io::IoSlice;
+use std::net::UdpSocket;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs `test` in a network namespace of its own, with its loopback up.
+fn in_namespace(test: impl FnOnce() + Send + 'static) {
+    let namespace = NetNs::create().unwrap_or_else(|error| panic!("this test needs root: {error}"));
+    let run = std::thread::spawn(move || {
+        namespace.enter().unwrap();
+        Netlink::open().unwrap().set_up(LOOPBACK, None, None).unwrap();
+        test();
+    });
+    if let Err(panic) = run.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[test]
+fn an_interface_gives_frames_until_the_flag_is_set() {
+    in_namespace(|| {
+        // Less than the least is the least.
+        let mut live = Live::open("lo", 1).unwrap();
+        assert_eq!(live.link(), LinkType::ETHERNET);
+        let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("[::1]:0").unwrap());
+        for length in 0..100 {
+            near.send_to(&[1; 500][..length], near.local_addr().unwrap()).unwrap();
+            far.send_to(&[1; 500][..length], far.local_addr().unwrap()).unwrap();
+        }
+        let stop = AtomicBool::new(false);
+        let mut lengths = Vec::new();
+        let ending = live.for_each(&stop, |number, frame| {
+            let packet = dissect(frame.link, frame.original_len, frame.bytes).unwrap();
+            if let Transport::Udp(udp) = packet.transport {
+                lengths.push(udp.payload_bytes);
+                assert!(frame.bytes.len() <= 128);
+            }
+            stop.store(lengths.len() == 200, Ordering::Relaxed);
+            assert!(number < 1000);
+            ControlFlow::Continue(())
+        });
+        assert_eq!(lengths, (0..100).flat_map(|length| [length, length]).collect::<Vec<_>>());
+        assert!(ending.trouble.is_none(), "{:?}", ending.trouble);
+        assert_eq!((ending.frames, ending.statistics[0].received), (200, Some(200)));
+        assert_eq!((ending.statistics[0].dropped_by_system, ending.resolution_ns), (Some(0), 1));
+    });
+}
+
+/// A TUN device has no header of its own before IP; its packets are seen until it is gone.
+#[test]
+fn an_interface_without_link_header_until_it_goes_away() {
+    in_namespace(|| {
+        let tun = Tun::create("tun7").unwrap();
+        Netlink::open().unwrap().set_up(interface_index("tun7").unwrap(), None, None).unwrap();
+        let mut live = Live::open("tun7", 128).unwrap();
+        assert_eq!(live.link(), LinkType::RAW);
+        // ICMP echo without a checksum, which nobody answers.
+        let echo =
+            [0x45, 0, 0, 28, 0, 7, 0, 0, 64, 1, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 8, 0, 0, 0, 1, 2, 3, 4];
+        tun.write(&[IoSlice::new(&[0; VNET_HEADER_BYTES]), IoSlice::new(&echo)]).unwrap();
+        let mut echoes = 0;
+        let mut tun = Some(tun);
+        let ending = live.for_each(&AtomicBool::new(false), |_, frame| {
+            if frame.bytes == echo {
+                echoes += 1;
+                tun = None;
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(echoes, 1);
+        let said = ending.trouble.unwrap().to_string();
+        assert!(said.starts_with("cannot be read further: "), "{said}");
+    });
+}
