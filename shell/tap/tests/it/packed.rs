@@ -58,12 +58,13 @@ fn each_packing_alone_twice_and_in_parts() {
 
 #[test]
 fn what_comes_before_a_cut_counts() {
-    let plain = capture(FRAMES);
+    // Several blocks of each packing.
+    let plain = capture(2000);
     for (name, pack) in PACKINGS {
         let packed = pack(&plain);
         let cut = packed[..packed.len() / 2].to_vec();
         let ending = read(Tap::of(name, Cursor::new(cut)).unwrap()).unwrap();
-        assert!((50..699).contains(&ending.frames), "{name}: {}", ending.frames);
+        assert!((100..1999).contains(&ending.frames), "{name}: {}", ending.frames);
         assert!(matches!(ending.trouble, Some(Trouble::Read(_))), "{name}: {:?}", ending.trouble);
     }
 }
