@@ -17,6 +17,7 @@ mod inspect;
 mod joint;
 mod losses;
 mod period;
+mod probes;
 mod rate;
 mod recent;
 mod report;
@@ -24,7 +25,7 @@ mod ticks;
 mod watch;
 
 pub use aqm::{Fingerprint, Isolation, Management};
-pub use blame::{Share, ShortFlows, Victim};
+pub use blame::{LateProbes, Share, ShortFlows, Victim};
 pub use buffer::Buffer;
 pub use clock::{Clock, NoClock};
 pub use curve::DelayPoint;

@@ -35,9 +35,9 @@ pub struct Fingerprint {
     pub marks: u64,
     /// 0 to 1.
     pub confidence: f64,
-    /// Losses and marks, and of how many the delay is known.
+    /// Segments lost.
     pub losses: u64,
-    /// Of those the delay at the loss is known.
+    /// Losses and marks of which the delay is known.
     pub dated: u64,
     /// Share of the dated that met a queue as full as any at a loss (within 5 % or two packets of the median).
     pub at_full_ratio: f64,

@@ -1,7 +1,8 @@
 //! Who filled the queue, and who waited in it.
 use super::curve::percentile;
-use crate::FlowId;
+use crate::{FlowId, ProbeKind};
 use alloc::vec::Vec;
+use fathom_capture::Address;
 
 /// What one flow had in a queue that it shared.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,7 +24,7 @@ pub struct Share {
 pub struct Victim {
     /// The flow.
     pub flow: FlowId,
-    /// How many round trips were seen while the queue stood.
+    /// In how many short times its round trips were seen while the queue stood.
     pub round_trips: u64,
     /// What the queue added to its round trips: median, ns.
     pub added_p50_ns: f64,
@@ -40,14 +41,6 @@ pub struct ShortFlows {
     pub added_p50_ns: f64,
     /// 95th percentile.
     pub added_p95_ns: f64,
-}
-
-/// Of what was added to each.
-pub(crate) fn short_flows(mut added: Vec<f64>) -> Option<ShortFlows> {
-    let count = added.len() as u64;
-    let added_p50_ns = percentile(&mut added, 0.5)?;
-    let added_p95_ns = percentile(&mut added, 0.95)?;
-    Some(ShortFlows { count, added_p50_ns, added_p95_ns })
 }
 
 /// What passed in equal times: for each, bytes of each flow, and the queue (ns).
@@ -102,10 +95,24 @@ fn coarse(passages: &[Passage]) -> Vec<Passage> {
     passages.chunks(size).map(join).collect()
 }
 
-/// What a sparse flow suffered: `added` are its delays above its base, ns, while the queue stood.
-pub(crate) fn victim(flow: FlowId, mut added: Vec<f64>) -> Option<Victim> {
-    let round_trips = added.len() as u64;
-    let added_p50_ns = percentile(&mut added, 0.5)?;
-    let added_p95_ns = percentile(&mut added, 0.95)?;
-    Some(Victim { flow, round_trips, added_p50_ns, added_p95_ns })
+/// Questions and answers outside TCP that waited in the queue.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LateProbes {
+    /// Who asked, and who was asked.
+    pub ends: [Address; 2],
+    /// How.
+    pub kind: ProbeKind,
+    /// In how many short times answers were seen while the queue stood.
+    pub answers: u64,
+    /// Those without an answer in the whole capture.
+    pub unanswered: u64,
+    /// What the queue added: median, ns.
+    pub added_p50_ns: f64,
+    /// 95th percentile.
+    pub added_p95_ns: f64,
+}
+
+/// Number, median and 95th percentile of what was added, ns.
+pub(crate) fn added(mut added: Vec<f64>) -> Option<(u64, f64, f64)> {
+    Some((added.len() as u64, percentile(&mut added, 0.5)?, percentile(&mut added, 0.95)?))
 }

@@ -4,7 +4,7 @@ use super::group::{Filler, groups};
 use super::inspect::{host_clocks, inspect};
 use super::joint::{Bystander, Joint};
 use super::report::{Bottleneck, QueueReport, Queues};
-use super::watch::{QueueWatch, Slot};
+use super::watch::{QueueWatch, Slot, in_order};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
@@ -47,7 +47,8 @@ impl QueueWatch {
             let members: Vec<&Filler<'_>> = group.iter().filter_map(|place| fillers.get(*place)).collect();
             let places: Vec<usize> = members.iter().map(|filler| filler.place).collect();
             let bystanders = bystanders(flows, sampled, &members);
-            let joint = Joint { fillers: members, reports: flows, bystanders, short };
+            let probes = &self.probes;
+            let joint = Joint { fillers: members, reports: flows, bystanders, probes, short };
             joint.bottleneck().map(|bottleneck| (places, bottleneck))
         };
         groups.into_iter().zip(short).filter_map(one).collect()
@@ -77,11 +78,6 @@ impl QueueWatch {
         };
         [above(0), above(1)].into_iter().flatten().reduce(f64::max)
     }
-}
-
-fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
-    addresses.sort();
-    addresses
 }
 
 /// Flows on the paths of `members` that are not of them.

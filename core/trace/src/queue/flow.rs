@@ -159,7 +159,7 @@ impl Sampled {
         sent.highest = sent.highest.max(segment.stop);
         if segment.ecn == 3 {
             let delay = delay.map(|delay| (Seen::Arrival, delay as f32));
-            sent.losses.marks.push(Point { at, frame, delay });
+            sent.losses.marks.push(Point { at, frame, repair: 0, delay });
         }
     }
     #[inline]
@@ -196,7 +196,9 @@ impl Sampled {
         let origin = self.origin;
         let Sent { losses, recent, .. } = &mut self.sent[lost.end as usize];
         match lost.original {
-            Some(original) => losses.lost_after(original.at - origin, original.frame, recent),
+            Some(original) => {
+                losses.lost_after(original.at - origin, original.frame, lost.repair.frame, recent)
+            }
             None => losses.lost_before(lost.start, lost.repair.at - origin, lost.repair.frame),
         }
     }

@@ -1,7 +1,7 @@
 //! A bottleneck, from the flows that share it.
 use super::aqm::{Evidence, at_loss, fingerprint};
 use super::bins::Bin;
-use super::blame::{Passage, ShortFlows, Victim, shares, short_flows, victim};
+use super::blame::{LateProbes, Passage, ShortFlows, Victim, added, shares};
 use super::buffer::{Filling, buffer, most};
 use super::curve::{DelayPoint, between, median, percentile};
 use super::episodes::{Episode, episodes};
@@ -10,6 +10,7 @@ use super::group::Filler;
 use super::inspect::{from_delay, round_trip_curve};
 use super::losses::{Group, Point, Seen};
 use super::period::{Sender, oscillation};
+use super::probes::{Probes, Route, Track};
 use super::rate::{Rates, Step, pieces, rates};
 use super::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod};
 use crate::{End, FlowId};
@@ -19,6 +20,10 @@ use fathom_capture::Address;
 
 /// A queue stands while it is longer than this share of the most.
 const STANDING_RATIO: f64 = 0.25;
+/// A sparse flow's wait is set against what the bulk waited that long before or after.
+const BESIDE_NS: f64 = 250e6;
+/// Fewer are no sample.
+const LEAST_BESIDE: usize = 8;
 /// An Ethernet header, which Linux counts with a packet.
 const ETHERNET_BYTES: f64 = 14.0;
 
@@ -33,8 +38,16 @@ pub(crate) struct Joint<'a> {
     pub(crate) fillers: Vec<&'a Filler<'a>>,
     pub(crate) reports: &'a [QueueReport],
     pub(crate) bystanders: Vec<Bystander<'a>>,
+    pub(crate) probes: &'a Probes,
     /// What the first round trip of each short flow on the path had above the path's least.
     pub(crate) short: Vec<f64>,
+}
+
+/// Who waited, and what sparse ones waited of what the bulk did.
+struct Sufferers {
+    victims: Vec<Victim>,
+    probes: Vec<LateProbes>,
+    sparse_ratio: Option<f64>,
 }
 
 /// Equal times, for all flows together.
@@ -74,7 +87,8 @@ impl Joint<'_> {
             mean_ns,
             most_ns: full_ns,
         });
-        let (victims, sparse_ratio) = self.victims(first, &delays, STANDING_RATIO * most_ns);
+        let Sufferers { victims, probes, sparse_ratio } =
+            self.sufferers(first, &delays, STANDING_RATIO * most_ns);
         let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
         let (count, marks) = self.counts();
         let fingerprint = fingerprint(&Evidence {
@@ -93,7 +107,7 @@ impl Joint<'_> {
             standing_ns,
             error_ns: first.error_ns,
             reference: first.reference,
-            oscillation: oscillation(&delays, &episodes, sender, first.error_ns),
+            oscillation: oscillation(settled(&delays, &episodes), &episodes, sender, first.error_ns),
             shares: self.shares(&cells, width_ns, STANDING_RATIO * most_ns, bytes_per_ns),
             short_flows: self.short_flows(),
             rate,
@@ -101,6 +115,7 @@ impl Joint<'_> {
             episodes,
             fingerprint,
             victims,
+            late_probes: probes,
             delays,
         })
     }
@@ -108,7 +123,8 @@ impl Joint<'_> {
         Some((self.reports.get(filler.place)?.flow, filler.sender))
     }
     fn short_flows(&self) -> Option<ShortFlows> {
-        short_flows(self.short.clone())
+        let (count, added_p50_ns, added_p95_ns) = added(self.short.clone())?;
+        Some(ShortFlows { count, added_p50_ns, added_p95_ns })
     }
     /// The round trip without the queue.
     fn base_ns(&self, first: &Filler<'_>) -> f64 {
@@ -241,38 +257,48 @@ impl Joint<'_> {
         shares.sort_by(|a, b| b.passed_ratio.total_cmp(&a.passed_ratio));
         shares
     }
-    /// What bystanders waited while the queue stood, and that as a ratio to what the bulk waited then.
-    fn victims(
-        &self,
-        first: &Filler<'_>,
-        delays: &[DelayPoint],
-        threshold_ns: f64,
-    ) -> (Vec<Victim>, Option<f64>) {
+    /// What bystanders waited while the queue stood.
+    fn sufferers(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> Sufferers {
         let far = self.far(first);
         let mut ratios: Vec<f64> = Vec::new();
-        let mut victims: Vec<Victim> = Vec::new();
-        for other in self.bystanders.iter().filter(|other| other.report.bulk.is_none()) {
-            let Some(end) = [End::A, End::B]
-                .into_iter()
-                .find(|end| far.is_some_and(|far| other.report.ends[*end as usize].0 == far))
-            else {
-                continue;
+        let mut while_it_stood = |points: Vec<(f64, f64)>| {
+            let beside = |(at_ns, added): &(f64, f64)| {
+                let near = between(delays, at_ns - BESIDE_NS, at_ns + BESIDE_NS);
+                let bulk = median(near.iter().map(|point| point.mean_ns))?;
+                (bulk >= threshold_ns && bulk > 0.0).then_some((*added, added / bulk))
             };
-            let Some(trips) = other.report.round_trips[end as usize] else { continue };
-            let mut added: Vec<f64> = Vec::new();
-            for point in round_trip_curve(other.sampled, end, trips.base_ns) {
-                let near = between(delays, point.at_ns - 250e6, point.at_ns + 250e6);
-                let bulk = median(near.iter().map(|point| point.mean_ns)).unwrap_or(0.0);
-                if bulk >= threshold_ns && bulk > 0.0 {
-                    added.push(point.mean_ns);
-                    ratios.push(point.mean_ns / bulk);
-                }
-            }
-            victims.extend(victim(other.report.flow, added));
-        }
+            let seen: Vec<(f64, f64)> = points.iter().filter_map(beside).collect();
+            ratios.extend(seen.iter().map(|seen| seen.1));
+            added(seen.iter().map(|seen| seen.0).collect())
+        };
+        let victim = |(flow, points): (FlowId, Vec<(f64, f64)>)| {
+            let (round_trips, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
+            Some(Victim { flow, round_trips, added_p50_ns, added_p95_ns })
+        };
+        let mut victims: Vec<Victim> = self.sparse_flows(far).into_iter().filter_map(victim).collect();
         victims.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
-        let ratio = (ratios.len() >= 8).then(|| percentile(&mut ratios, 0.5)).flatten();
-        (victims, ratio)
+        let late = |(route, track): (&Route, &Track)| {
+            let points = track.answers().map(|(at, took)| (at, took - track.least_ns)).collect();
+            let (answers, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
+            let (ends, kind) = *route;
+            Some(LateProbes { ends, kind, answers, unanswered: track.unanswered, added_p50_ns, added_p95_ns })
+        };
+        let tracks = far.map(|far| self.probes.towards(far)).into_iter().flatten();
+        let probes: Vec<LateProbes> = tracks.filter_map(late).collect();
+        let sparse_ratio = (ratios.len() >= LEAST_BESIDE).then(|| percentile(&mut ratios, 0.5)).flatten();
+        Sufferers { victims, probes, sparse_ratio }
+    }
+    /// What flows with little data waited on their way to `far` and back: when, and how long, ns.
+    fn sparse_flows(&self, far: Option<Address>) -> Vec<(FlowId, Vec<(f64, f64)>)> {
+        let sparse = self.bystanders.iter().filter(|other| other.report.bulk.is_none());
+        let waits = |other: &Bystander<'_>| {
+            let is_far = |end: &End| far.is_some_and(|far| other.report.ends[*end as usize].0 == far);
+            let end = [End::A, End::B].into_iter().find(is_far)?;
+            let base_ns = other.report.round_trips[end as usize]?.base_ns;
+            let points = round_trip_curve(other.sampled, end, base_ns);
+            Some((other.report.flow, points.iter().map(|point| (point.at_ns, point.mean_ns)).collect()))
+        };
+        sparse.filter_map(waits).collect()
     }
     /// The address beyond the queue, as seen from the capture point.
     fn far(&self, first: &Filler<'_>) -> Option<Address> {
@@ -288,6 +314,13 @@ fn longer(a: DelayPoint, b: DelayPoint) -> DelayPoint {
     let most_ns = a.most_ns.max(b.most_ns);
     let least_ns = a.least_ns.max(b.least_ns);
     DelayPoint { at_ns: a.at_ns, least_ns, mean_ns: a.mean_ns.max(b.mean_ns), most_ns }
+}
+
+/// From the first overflow on: before it, a sender that begins hides all that swings. Without one, from a tenth on.
+fn settled<'a>(delays: &'a [DelayPoint], episodes: &[Episode]) -> &'a [DelayPoint] {
+    let tenth = delays.get(delays.len() / 10).map_or(0.0, |point| point.at_ns);
+    let from_ns = episodes.first().map_or(tenth, |episode| episode.to_ns);
+    between(delays, from_ns, f64::INFINITY)
 }
 
 fn standing(delays: &[DelayPoint]) -> [f64; 3] {

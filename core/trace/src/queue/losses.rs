@@ -27,6 +27,8 @@ pub(crate) struct Point {
     /// When the packet was lost, as near as it is known, ns.
     pub(crate) at: i64,
     pub(crate) frame: u64,
+    /// The frame that repaired it.
+    pub(crate) repair: u64,
     /// What a neighbour met.
     pub(crate) delay: Option<(Seen, f32)>,
 }
@@ -113,10 +115,10 @@ impl Losses {
     pub(crate) fn lost_before(&mut self, start: u64, told_at: i64, told_frame: u64) {
         let number = self.holes.partition_point(|hole| hole.stop <= start);
         let hole = self.holes.get(number).filter(|hole| hole.start <= start);
-        let mut point = Point { at: told_at, frame: told_frame, delay: None };
+        let mut point = Point { at: told_at, frame: told_frame, repair: told_frame, delay: None };
         if let Some(hole) = hole {
             let delay = hole.delay.map(|delay| (Seen::Arrival, delay));
-            point = Point { at: hole.at, frame: hole.frame, delay };
+            point = Point { at: hole.at, frame: hole.frame, repair: told_frame, delay };
             if self.fills.len() < LIMIT {
                 self.fills.push((told_at - hole.at) as f32);
             }
@@ -124,9 +126,20 @@ impl Losses {
         self.add(point);
     }
     /// What was sent at `at` was lost downstream.
-    pub(crate) fn lost_after(&mut self, at: i64, frame: u64, recent: &Recent) {
+    pub(crate) fn lost_after(&mut self, at: i64, frame: u64, repair: u64, recent: &Recent) {
         let delay = recent.near(at).map(|delay| (Seen::RoundTrip, delay));
-        self.add(Point { at, frame, delay });
+        self.add(Point { at, frame, repair, delay });
+    }
+    /// The loss that was repaired in that frame was none.
+    pub(crate) fn void(&mut self, repair: u64) {
+        let Some(place) = self.points.kept.iter().rposition(|point| point.repair == repair) else { return };
+        let point = self.points.kept.remove(place);
+        self.points.count -= 1;
+        let is_its = |group: &&mut Group| group.from <= point.at && point.at <= group.to;
+        if let Some(group) = self.groups.iter_mut().rev().find(is_its) {
+            group.count = group.count.saturating_sub(1);
+        }
+        self.groups.retain(|group| group.count > 0);
     }
     fn add(&mut self, point: Point) {
         self.points.push(point);

@@ -72,10 +72,9 @@ pub(crate) fn pieces(
     for step in steps {
         since += step.bytes;
         let Some(delay) = step.delay_ns else { continue };
-        let Some(piece) = open
-            .as_mut()
-            .filter(|piece| delay >= threshold_ns && step.until_ns - piece.to_ns <= delay.max(1.5 * width_ns))
-        else {
+        let Some(piece) = open.as_mut().filter(|piece| {
+            delay >= threshold_ns && step.until_ns - piece.to_ns <= delay.max(1.5 * width_ns)
+        }) else {
             let begins = (delay >= threshold_ns).then_some(step.until_ns);
             open = begins.map(|at| Piece { from_ns: at, to_ns: at, bytes: 0.0 });
             since = 0.0;

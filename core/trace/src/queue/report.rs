@@ -1,6 +1,6 @@
 //! What is found out about queues.
 use super::aqm::Fingerprint;
-use super::blame::{Share, ShortFlows, Victim};
+use super::blame::{LateProbes, Share, ShortFlows, Victim};
 use super::buffer::Buffer;
 use super::clock::{Clock, NoClock};
 use super::curve::DelayPoint;
@@ -223,6 +223,8 @@ pub struct Bottleneck {
     pub shares: Vec<Share>,
     /// Who waited in it, the worst first.
     pub victims: Vec<Victim>,
+    /// Probes outside TCP that waited in it.
+    pub late_probes: Vec<LateProbes>,
     /// What it added to the first round trip of flows too short to look into.
     pub short_flows: Option<ShortFlows>,
 }

@@ -1,7 +1,8 @@
 //! The sink that watches queues.
 use super::flow::{Extremes, Sampled};
+use super::probes::Probes;
 use super::ticks::Ticks;
-use crate::{Ack, End, FlowId, Karn, Lost, Method, RoundTrip, Segment, Sink, Times};
+use crate::{Ack, End, FlowId, Karn, Lost, Method, Probe, RoundTrip, Segment, Sink, Spurious, Times};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -50,6 +51,7 @@ pub struct QueueWatch {
     limit: usize,
     paths: BTreeMap<[Address; 2], u32>,
     pub(crate) path_list: Vec<Path>,
+    pub(crate) probes: Probes,
 }
 
 impl QueueWatch {
@@ -93,6 +95,12 @@ impl QueueWatch {
     }
 }
 
+/// The lesser first.
+pub(crate) fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
+    addresses.sort();
+    addresses
+}
+
 impl Slot {
     fn begin(&self, origin: i64) -> Sampled {
         let mut sampled = Sampled::new(origin, self.first.frame);
@@ -110,9 +118,7 @@ impl Slot {
 impl Sink for QueueWatch {
     fn opened(&mut self, flow: FlowId, ends: [(Address, u16); 2], times: Times) {
         self.origin.get_or_insert(times.at);
-        let mut addresses = [ends[0].0, ends[1].0];
-        addresses.sort();
-        let path = self.path(addresses);
+        let path = self.path(in_order([ends[0].0, ends[1].0]));
         let number = flow.0 as usize;
         if self.slots.len() <= number {
             self.slots.resize_with(number + 1, || None);
@@ -164,6 +170,26 @@ impl Sink for QueueWatch {
         }
         if let Some(sampled) = &mut slot.sampled {
             sampled.round_trip(trip, limit);
+        }
+    }
+    fn probe(&mut self, probe: &Probe) {
+        let origin = *self.origin.get_or_insert(probe.asked.at);
+        let Some(took) = self.probes.add(probe, origin) else { return };
+        let asked = probe.ends[1].0;
+        let path = self.path(in_order(probe.ends.map(|end| end.0)));
+        if let Some(path) = self.path_list.get_mut(path as usize) {
+            let side = usize::from(path.addresses[0] != asked);
+            path.round_trips[side].add(took, probe.answered.map_or(0, |answered| answered.frame));
+        }
+    }
+    fn forgotten(&mut self, flow: FlowId) {
+        if let Some(slot) = self.slots.get_mut(flow.0 as usize) {
+            *slot = None;
+        }
+    }
+    fn spurious(&mut self, flow: FlowId, spurious: &Spurious) {
+        if let Some((sampled, _)) = self.sampled(flow) {
+            sampled.sent[spurious.end as usize].losses.void(spurious.repair.frame);
         }
     }
     fn lost(&mut self, flow: FlowId, lost: &Lost) {

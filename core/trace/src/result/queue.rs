@@ -41,7 +41,7 @@ pub(super) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<Captu
             .as_ref()
             .map(|buffer| Estimate { value: buffer.frame_bytes, error: buffer.error_bytes }),
         was_full: bottleneck.buffer.as_ref().is_some_and(|buffer| buffer.is_full_seen),
-        lost_packets: print.losses.saturating_sub(print.marks),
+        lost_packets: print.losses,
         marked_packets: print.marks,
         episodes: bottleneck.episodes.len() as u64,
         delay_at_loss_s: print.at_loss_ns.map(|at| at.map(|ns| ns / NS)),
