@@ -1,0 +1,54 @@
+//! Writes a page of a made-up upload with as many segments as one likes: `cargo run --example sawtooth -- FILE [SEGMENTS]`.
+use fathom_timeline::{Curve, Finding, Level, Limits, Panel, Recorder, Scope, Tone, Words};
+use std::process::ExitCode;
+
+#[path = "../tests/it/sawtooth.rs"]
+mod sawtooth;
+use sawtooth::{BEGIN, FLOW, Sawtooth};
+
+/// 100 Mbit/s: a million segments are two minutes.
+const MBIT: i64 = 100;
+const BUFFER_MS: i64 = 200;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let Some(file) = arguments.next() else { return ExitCode::from(2) };
+    let segments = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
+    match std::fs::write(file, page(segments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(3),
+    }
+}
+
+fn page(segments: u64) -> String {
+    let mut recorder = Recorder::new(&[FLOW], Limits::default(), Some(BEGIN));
+    let mut model = Sawtooth::new(&mut recorder, 1, MBIT, BUFFER_MS);
+    model.run(segments);
+    let (truth, queue) = (model.truth.clone(), model.queue.clone());
+    let name = "towards the receiver, behind the capture".into();
+    recorder.add_curve(Curve { name, panel: Panel::QueueDelay, scope: Scope::All, points: queue });
+    let level = |name: &str, panel, value| Level { name: name.into(), panel, scope: Scope::All, value };
+    recorder.add_level(level("base", Panel::RoundTrip, 0.010));
+    recorder.add_level(level("buffer full", Panel::RoundTrip, 0.210));
+    recorder.add_level(level("BDP", Panel::Outstanding, 125e3));
+    let sentences = [format!("A model, no capture: {truth:?}.")];
+    let finding = Finding {
+        name: "buffer size".into(),
+        tone: Tone::Bad,
+        confidence: "confident".into(),
+        text: "The buffer holds 2.5 MB.".into(),
+        evidence: vec![("losses".into(), truth.losses.to_string())],
+        frames: vec![2, 1000],
+        alternatives: vec!["None: it is a model.".into()],
+    };
+    recorder.finish(&Words {
+        title: "sawtooth",
+        command: "a made-up upload",
+        headline: "Everything waits for 0.2 s behind a buffer that is never empty.",
+        sentences: &sentences,
+        tone: Tone::Bad,
+        findings: &[finding],
+        facts: &[("segments".into(), truth.segments.to_string())],
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}

@@ -1,0 +1,2 @@
+//! Integration tests of `fathom-timeline`.
+mod sawtooth;

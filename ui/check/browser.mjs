@@ -1,0 +1,106 @@
+// Drives a headless Chromium over its debugging pipe: no package needed.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--use-gl=angle",
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+  "--hide-scrollbars",
+  "--remote-debugging-pipe",
+];
+
+export class Browser {
+  #answers = new Map();
+  #events = [];
+  #id = 0;
+
+  static async open() {
+    const browser = new Browser();
+    await browser.#start();
+    return browser;
+  }
+
+  async #start() {
+    this.folder = mkdtempSync(join(tmpdir(), "fathom-page-"));
+    const flags = [...FLAGS, `--user-data-dir=${this.folder}`, "about:blank"];
+    const name = process.env.CHROMIUM ?? "chromium";
+    this.process = spawn(name, flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    this.process.on("error", (error) => {
+      console.error(`page: cannot start ${name}: ${error.message}; try: apt-get install chromium, or CHROMIUM=...`);
+      process.exit(3);
+    });
+    let rest = "";
+    this.process.stdio[4].on("data", (bytes) => {
+      const messages = (rest + bytes).split("\0");
+      rest = messages.pop();
+      messages.map((text) => JSON.parse(text)).forEach((message) => this.#hear(message));
+    });
+    const { targetInfos } = await this.send("Target.getTargets");
+    const { targetId } = targetInfos.find((info) => info.type === "page");
+    this.session = (await this.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
+    await this.send("Page.enable");
+    await this.send("Runtime.enable");
+  }
+
+  #hear(message) {
+    if (message.id) {
+      const { resolve, reject } = this.#answers.get(message.id);
+      this.#answers.delete(message.id);
+      if (message.error) reject(new Error(message.error.message));
+      else resolve(message.result);
+    } else this.#events.push(message);
+  }
+
+  send(method, params = {}) {
+    const id = ++this.#id;
+    const message = { id, method, params, ...(this.session ? { sessionId: this.session } : {}) };
+    this.process.stdio[3].write(`${JSON.stringify(message)}\0`);
+    return new Promise((resolve, reject) => this.#answers.set(id, { resolve, reject }));
+  }
+
+  /** Errors that the page's script did not catch, so far. */
+  errors() {
+    const thrown = this.#events.filter((event) => event.method === "Runtime.exceptionThrown");
+    return thrown.map((event) => event.params.exceptionDetails.exception?.description ?? event.params.exceptionDetails.text);
+  }
+
+  async goto(file, { width = 1200, height = 1400, scale = 1, dark = false, mobile = false } = {}) {
+    await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile });
+    const features = [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }];
+    await this.send("Emulation.setEmulatedMedia", { features });
+    await this.send("Page.navigate", { url: `file://${file}` });
+    await this.evaluate("new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))");
+    await this.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  }
+
+  async evaluate(expression) {
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  async screenshot(file) {
+    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+    writeFileSync(file, Buffer.from(data, "base64"));
+  }
+
+  async close() {
+    const ended = new Promise((done) => this.process.on("exit", done));
+    await this.send("Browser.close", {}).catch(() => undefined);
+    await ended;
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,85 @@
+import { lowerBound } from "./extremes.ts";
+import type { View } from "./view.ts";
+import { kindOf, LANES, type Lane } from "./kind.ts";
+
+/** A rare event: each is kept, none is thinned. */
+export interface RareEvent {
+  at: number;
+  frame: number;
+  code: number;
+  start: number;
+  bytes: number;
+  /** The frame that repaired it; 0 if none is known. */
+  repairFrame: number;
+}
+
+/** Events that fall together on the screen. */
+export interface Cluster {
+  /** Where it is drawn, ns. */
+  at: number;
+  /** Index of its first event in the lane, and how many it has. */
+  first: number;
+  count: number;
+}
+
+/** All events of a lane, by time. */
+export class LaneEvents {
+  readonly at: Float64Array;
+
+  constructor(
+    readonly lane: Lane,
+    readonly events: RareEvent[],
+  ) {
+    this.at = Float64Array.from(events, (event) => event.at);
+  }
+
+  /** Events closer than `gap` nanoseconds to the first of theirs are one cluster; the sum of counts is the number of events in view. */
+  clusters(view: View, gap: number): Cluster[] {
+    const clusters: Cluster[] = [];
+    const end = lowerBound(this.at, view.end);
+    // Cells at multiples of the gap, so that a cluster does not fall apart while the view moves.
+    for (let i = lowerBound(this.at, view.start); i < end; ) {
+      const cell = Math.floor(this.at[i] / gap);
+      const next = Math.max(lowerBound(this.at, (cell + 1) * gap, i, end), i + 1);
+      clusters.push({ at: (this.at[i] + this.at[next - 1]) / 2, first: i, count: next - i });
+      i = next;
+    }
+    return clusters;
+  }
+
+  count(view: View): number {
+    return lowerBound(this.at, view.end) - lowerBound(this.at, view.start);
+  }
+}
+
+/** Rare events of a track: all by time, and by lane where there are any. */
+export class Events {
+  readonly all: RareEvent[];
+  readonly lanes: LaneEvents[];
+  private readonly at: Float64Array;
+
+  constructor(events: RareEvent[]) {
+    this.all = events.sort((a, b) => a.at - b.at || a.frame - b.frame);
+    this.at = Float64Array.from(this.all, (event) => event.at);
+    const byLane = new Map<Lane, RareEvent[]>(LANES.map((lane) => [lane, []]));
+    for (const event of this.all) byLane.get(kindOf(event.code).lane)?.push(event);
+    this.lanes = LANES.map((lane) => new LaneEvents(lane, byLane.get(lane) ?? [])).filter((l) => l.events.length > 0);
+  }
+
+  /** The first event after a moment, or the last one before it. */
+  beside(ns: number, direction: 1 | -1): RareEvent | undefined {
+    return direction > 0 ? this.all[lowerBound(this.at, ns + 0.5)] : this.all[lowerBound(this.at, ns - 0.5) - 1];
+  }
+
+  /** At most so many on each side of a moment. */
+  around(ns: number, reach: number): RareEvent[] {
+    const middle = lowerBound(this.at, ns);
+    return this.all.slice(Math.max(middle - reach, 0), middle + reach);
+  }
+
+  /** Those in view, the first `most` of them. */
+  within(view: View, most: number): { events: RareEvent[]; count: number } {
+    const [from, to] = [lowerBound(this.at, view.start), lowerBound(this.at, view.end)];
+    return { events: this.all.slice(from, Math.min(to, from + most)), count: to - from };
+  }
+}

@@ -1,0 +1,90 @@
+/** What hands ask for, in CSS pixels from the stage's left and top. */
+export interface Wishes {
+  /** So many times as much, about this place. */
+  zoom(x: number, factor: number): void;
+  pan(pixels: number): void;
+  select(from: number, to: number): void;
+  /** A stretch that would be selected if the button were let go; none any more. */
+  selecting(from: number, to: number): void;
+  point(x: number, y: number): void;
+  leave(): void;
+  press(x: number, y: number): void;
+  all(): void;
+}
+
+/** A wheel's notch is 100 units in most browsers: a quarter more or less. */
+const WHEEL_FACTOR = 1.0022;
+/** Lines of a wheel that counts in lines (Firefox). */
+const WHEEL_LINE = 33;
+/** Less movement than this is a click. */
+const CLICK_PIXELS = 4;
+
+/** Turns wheel, mouse, pen and fingers into wishes. */
+export function listen(stage: HTMLElement, wishes: Wishes): void {
+  const pointers = new Map<number, { x: number; y: number }>();
+  let begin: { x: number; selects: boolean } | undefined;
+  let moved = false;
+  const place = (event: MouseEvent): { x: number; y: number } => {
+    const box = stage.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : WHEEL_LINE;
+      const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+      if (Math.abs(sideways) > Math.abs(event.deltaY) || event.shiftKey) wishes.pan(sideways * unit);
+      else wishes.zoom(place(event).x, WHEEL_FACTOR ** (event.deltaY * unit));
+    },
+    { passive: false },
+  );
+
+  stage.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || (event.target as Element).closest("button")) return;
+    const at = place(event);
+    pointers.set(event.pointerId, at);
+    if (pointers.size === 1) {
+      begin = { x: at.x, selects: event.shiftKey };
+      moved = false;
+    } else moved = true;
+  });
+
+  stage.addEventListener("pointermove", (event) => {
+    const at = place(event);
+    const before = pointers.get(event.pointerId);
+    if (!before || !begin) return wishes.point(at.x, at.y);
+    if (pointers.size === 1 && Math.abs(at.x - begin.x) < CLICK_PIXELS && !moved) return;
+    // From here on it is no click: what moves goes to the stage even outside of it.
+    if (!moved) stage.setPointerCapture(event.pointerId);
+    moved = true;
+    const others = [...pointers].filter(([id]) => id !== event.pointerId).map(([, other]) => other);
+    pointers.set(event.pointerId, at);
+    if (others.length > 0) {
+      const other = others[0];
+      const [old, now] = [Math.abs(before.x - other.x), Math.abs(at.x - other.x)];
+      const middle = (at.x + other.x) / 2;
+      // Fingers one above the other say nothing about time.
+      if (old > 8 && now > 8) wishes.zoom(middle, old / now);
+      wishes.pan((before.x - at.x) / 2);
+    } else if (begin.selects) wishes.selecting(begin.x, at.x);
+    else wishes.pan(before.x - at.x);
+  });
+
+  const release = (event: PointerEvent): void => {
+    if (!pointers.delete(event.pointerId) || pointers.size > 0 || !begin) return;
+    const at = place(event);
+    const { x, selects } = begin;
+    begin = undefined;
+    if (event.type === "pointercancel") wishes.selecting(0, 0);
+    else if (!moved) wishes.press(at.x, at.y);
+    else if (selects) wishes.select(x, at.x);
+  };
+  stage.addEventListener("pointerup", release);
+  stage.addEventListener("pointercancel", release);
+  stage.addEventListener("pointerleave", () => pointers.size === 0 && wishes.leave());
+  stage.addEventListener("dblclick", (event) => {
+    if (!(event.target as Element).closest("button")) wishes.all();
+  });
+}

@@ -1,0 +1,147 @@
+import { Extremes, lowerBound } from "./extremes.ts";
+import type { View } from "./view.ts";
+
+/** Points as x, y, x, y; x in nanoseconds. A NaN breaks the line. */
+export type Points = number[];
+
+/** Something drawn in a panel over time. */
+export interface Drawn {
+  /** What to draw of it, of which at most four points fall into one of `columns` columns. */
+  points(view: View, columns: number): Points;
+  /** Its value at a moment: the last one until then. NaN if there is none. */
+  valueAt(ns: number, view: View): number;
+  /** Smallest and largest value in view; `low > high` if there is none. */
+  extent(view: View): { low: number; high: number };
+  /** Words that depend on the view, for the legend. */
+  detail?(view: View): string;
+}
+
+/** Rows of which fewer are in view than this many a column are drawn as they are. */
+const PLENTY = 3;
+
+/**
+ * A line through samples. Where a pixel column has many, it is drawn from the first, the smallest, the largest and the last of
+ * them (M4, Jugel et al. 2014), which colours the same pixels as all of them would.
+ */
+export class Line implements Drawn {
+  private readonly tree: Extremes;
+
+  /** Each row is a range from low to high, which are mostly the same. */
+  constructor(
+    readonly at: Float64Array,
+    readonly low: Float64Array,
+    readonly high: Float64Array = low,
+  ) {
+    this.tree = new Extremes(low, high);
+  }
+
+  points(view: View, columns: number): Points {
+    const { at, low, high } = this;
+    // One row more at each side: the line comes from there.
+    const from = Math.max(lowerBound(at, view.start) - 1, 0);
+    const to = Math.min(lowerBound(at, view.end) + 1, at.length);
+    const points: Points = [];
+    if (to - from <= columns * PLENTY) {
+      for (let i = from; i < to; i++) {
+        points.push(at[i], low[i]);
+        if (high[i] !== low[i]) points.push(at[i], high[i]);
+      }
+      return points;
+    }
+    // Columns lie at multiples of their width, whatever the view: nothing flickers while it moves.
+    const width = (view.end - view.start) / columns;
+    const box = { low: 0, high: 0 };
+    for (let i = from, column = Math.floor(at[from] / width); i < to; ) {
+      const next = lowerBound(at, (column + 1) * width, i, to);
+      if (next > i) {
+        const x = (column + 0.5) * width;
+        this.tree.query(i, next, box);
+        let before = NaN;
+        for (const value of [low[i], box.low, box.high, low[next - 1]]) {
+          if (value !== before) points.push(x, value);
+          before = value;
+        }
+        i = next;
+      }
+      column = i < to ? Math.max(column + 1, Math.floor(at[i] / width)) : column;
+    }
+    return points;
+  }
+
+  valueAt(ns: number): number {
+    const i = lowerBound(this.at, ns + 0.5) - 1;
+    return i < 0 ? NaN : this.high[i];
+  }
+
+  extent(view: View): { low: number; high: number } {
+    const box = { low: 0, high: 0 };
+    const from = Math.max(lowerBound(this.at, view.start) - 1, 0);
+    this.tree.query(from, lowerBound(this.at, view.end), box);
+    return box;
+  }
+}
+
+/** Columns of the screen that one mean of a rate takes: fewer would show the spacing of single ACKs. */
+const COLUMNS_A_MEAN = 5;
+
+/** The rate at which a count of bytes grows, as means over times that suit the view. */
+export class RateOf implements Drawn {
+  /** As many as were drawn last, so that the legend tells what is seen. */
+  private columns = 1000;
+
+  /** `count` never falls. */
+  constructor(
+    private readonly at: Float64Array,
+    private readonly count: Float64Array,
+  ) {}
+
+  /** Nanoseconds of one mean: 1, 2 or 5 times a power of ten. */
+  static step(view: View, columns: number): number {
+    const rough = ((view.end - view.start) / columns) * COLUMNS_A_MEAN;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    return power * (rough <= power * 2 ? 2 : rough <= power * 5 ? 5 : 10);
+  }
+
+  points(view: View, columns: number): Points {
+    const points: Points = [];
+    const { at } = this;
+    this.columns = columns;
+    if (at.length === 0) return points;
+    const step = RateOf.step(view, columns);
+    const last = at[at.length - 1];
+    const end = Math.min(view.end, last);
+    for (let n = Math.floor(Math.max(view.start, at[0]) / step); n * step < end; n++) {
+      // The first and the last mean are over what there is of their time.
+      const [from, to] = [Math.max(n * step, at[0]), Math.min((n + 1) * step, last)];
+      const value = this.mean(from, to);
+      points.push(from, value, to, value);
+    }
+    return points;
+  }
+
+  valueAt(ns: number, view: View): number {
+    const { at } = this;
+    if (at.length === 0 || ns < at[0] || ns > at[at.length - 1]) return NaN;
+    const step = RateOf.step(view, this.columns);
+    const from = Math.floor(ns / step) * step;
+    return this.mean(Math.max(from, at[0]), Math.min(from + step, at[at.length - 1]));
+  }
+
+  extent(view: View): { low: number; high: number } {
+    const box = { low: 0, high: -Infinity };
+    const points = this.points(view, this.columns);
+    for (let i = 1; i < points.length; i += 2) box.high = Math.max(box.high, points[i]);
+    return box;
+  }
+
+  detail(view: View): string {
+    const ms = RateOf.step(view, this.columns) / 1e6;
+    return `, mean of ${ms >= 1000 ? `${ms / 1000} s` : ms >= 1 ? `${ms} ms` : `${ms * 1000} µs`}`;
+  }
+
+  private mean(from: number, to: number): number {
+    const { at, count } = this;
+    const valueAt = (ns: number): number => count[Math.max(lowerBound(at, ns + 0.5) - 1, 0)];
+    return ((valueAt(to) - valueAt(from)) * 8e9) / (to - from);
+  }
+}

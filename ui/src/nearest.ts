@@ -1,0 +1,88 @@
+import type { TrackData } from "./data.ts";
+import type { RareEvent } from "./events.ts";
+import { lowerBound } from "./extremes.ts";
+import { kindOf } from "./kind.ts";
+import type { View } from "./view.ts";
+
+/** A frame of the capture under the cursor. */
+export interface Hit {
+  frame: number;
+  at: number;
+  what: string;
+}
+
+/** Where the cursor is; `value` if it is in the panel of sequence numbers. */
+export interface Place {
+  ns: number;
+  value: number | undefined;
+  nsPerPixel: number;
+  bytesPerPixel: number;
+}
+
+/** Rows on each side that are compared: beyond these all are under the same pixel, and any of them is as near. */
+const REACH = 2000;
+/** Pixels by which a rare event is preferred: it is what one aims at. */
+const RARE_BONUS = 4;
+
+/** The segment or ACK nearest on the screen. */
+export function nearest(track: TrackData, place: Place): Hit | undefined {
+  let best: Hit | undefined;
+  let least = Infinity;
+  const offer = (at: number, from: number, to: number, bonus: number, hit: () => Hit): void => {
+    const across = Math.abs(at - place.ns) / place.nsPerPixel;
+    const off = place.value === undefined ? 0 : Math.max(from - place.value, place.value - to, 0) / place.bytesPerPixel;
+    const distance = Math.hypot(across, off) - bonus;
+    if (distance < least) [least, best] = [distance, hit()];
+  };
+  const { segments, acks, events } = track;
+  around(segments.at, place.ns, (i) => {
+    if (segments.kind[i] !== 0) return;
+    const [start, stop] = [segments.start[i], segments.stop[i]];
+    offer(segments.at[i], start, stop, 0, () => segmentHit(track, i));
+  });
+  around(acks.at, place.ns, (i) => {
+    const ack = acks.acknowledgement[i];
+    offer(acks.at[i], ack, ack, 0, () => ({ frame: acks.frame[i], at: acks.at[i], what: `ACK ${ack}` }));
+  });
+  for (const event of events.around(place.ns, REACH)) {
+    offer(event.at, event.start, event.start + event.bytes, RARE_BONUS, () => eventHit(event));
+  }
+  return best;
+}
+
+export function eventHit(event: RareEvent): Hit {
+  const range = event.bytes > 0 ? ` ${event.start}–${event.start + event.bytes}` : "";
+  const repair = event.repairFrame > 0 ? `, repaired in frame ${event.repairFrame}` : "";
+  return { frame: event.frame, at: event.at, what: `${kindOf(event.code).name}${range}${repair}` };
+}
+
+function segmentHit(track: TrackData, i: number): Hit {
+  const { at, frame, start, stop, stride } = track.segments;
+  const name = stride > 1 ? `up to ${stride} segments from` : "segment";
+  return { frame: frame[i], at: at[i], what: `${name} ${start[i]}–${stop[i]}` };
+}
+
+function around(column: Float64Array, ns: number, visit: (i: number) => void): void {
+  const middle = lowerBound(column, ns);
+  const end = Math.min(middle + REACH, column.length);
+  for (let i = Math.max(middle - REACH, 0); i < end; i++) visit(i);
+}
+
+/** Where a frame is: its moment, and some of those around it. */
+export function placeOf(track: TrackData, frame: number): { at: number; exact: boolean; view: View } | undefined {
+  const rows = [track.segments, track.acks];
+  for (const exact of [true, false]) {
+    for (const { frame: frames, at } of rows) {
+      const i = Math.min(lowerBound(frames, frame), frames.length - 1);
+      if (i < 0 || (exact && frames[i] !== frame)) continue;
+      const start = at[Math.max(i - NEIGHBOURS, 0)];
+      const end = at[Math.min(i + NEIGHBOURS, at.length - 1)];
+      const half = Math.max(at[i] - start, end - at[i]);
+      return { at: at[i], exact, view: { start: at[i] - half, end: at[i] + half } };
+    }
+  }
+  return undefined;
+}
+
+/** Rows on each side of a frame that is gone to. */
+const NEIGHBOURS = 40;

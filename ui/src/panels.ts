@@ -1,0 +1,204 @@
+import type { Bars } from "./bars.ts";
+import { SegmentBars } from "./bars.ts";
+import { type Capture, concerns, type CurveData, type LevelData, type TrackData, type Trips } from "./data.ts";
+import { lowerBound } from "./extremes.ts";
+import { quantity, type Unit } from "./format.ts";
+import { type Drawn, Line, RateOf } from "./line.ts";
+import type { Colour } from "./surface.ts";
+import type { View } from "./view.ts";
+
+export type Style = "line" | "steps" | "samples" | "dots";
+
+/** One thing in a panel, with an entry in its legend. */
+export interface Layer {
+  name: string;
+  colour: Colour;
+  style: Style;
+  drawn: Drawn;
+  /** Whether the panel is made high enough for it. */
+  scales: boolean;
+  faint?: boolean;
+}
+
+/** Bars in the panel of sequence numbers. */
+export interface BarLayer {
+  name: string;
+  colour: Colour;
+  bars(view: View, columns: number): { bars: Bars; keep: boolean; least: [number, number] };
+}
+
+export interface Panel {
+  name: string;
+  unit: Unit;
+  /** From the lowest to the highest in view, rather than from 0. */
+  floats: boolean;
+  bars: BarLayer[];
+  layers: Layer[];
+  levels: LevelData[];
+  hidden: Set<string>;
+}
+
+/** SACK blocks closer than this are a smear: they come into sight from so many a column of pixels on. */
+const BLOCKS_A_COLUMN = 4;
+const CURVE_COLOURS: readonly Colour[] = ["up", "both", "down", "idle", "latency", "drain"];
+
+/** All that is shown of a track. */
+export class Model {
+  readonly bars: SegmentBars;
+  readonly panels: Panel[];
+
+  constructor(
+    readonly capture: Capture,
+    readonly track: TrackData,
+  ) {
+    this.bars = new SegmentBars(track.segments);
+    this.panels = [this.sequence(), this.roundTrips(), this.outstanding(), this.queues(), this.rates()];
+    for (const curve of capture.curves) {
+      if (!concerns(curve.scope, track)) continue;
+      let panel = this.panels.find((p) => p.name === curve.panel);
+      if (!panel) this.panels.push((panel = empty(curve.panel, curve.unit)));
+      panel.layers.push(layerOf(curve, CURVE_COLOURS[panel.layers.length % CURVE_COLOURS.length]));
+    }
+    for (const level of capture.levels) {
+      const panel = this.panels.find((p) => p.name === level.panel);
+      if (panel && concerns(level.scope, track)) panel.levels.push(level);
+    }
+    this.panels = this.panels.filter((panel) => panel.layers.length + panel.bars.length > 0);
+  }
+
+  /** Lowest and highest value of what is seen in a panel. */
+  extent(panel: Panel, view: View): { low: number; high: number } {
+    const all = panel.layers.filter((l) => l.scales && !panel.hidden.has(l.name)).map((l) => l.drawn.extent(view));
+    if (panel.bars.some((layer) => !panel.hidden.has(layer.name))) all.push(this.bars.extent(view));
+    let low = Math.min(...all.map((e) => e.low));
+    let high = Math.max(...all.map((e) => e.high));
+    if (!(low <= high)) [low, high] = [0, 1];
+    if (!panel.floats) {
+      low = Math.min(low, 0);
+      // A level is shown as long as what is measured is not pressed flat by it.
+      const near = panel.levels.filter((level) => level.value <= high * 2).map((level) => level.value);
+      high = Math.max(high, ...near);
+    }
+    const room = (high - low) * 0.06 || Math.abs(high) * 0.06 || 1;
+    return { low: panel.floats ? low - room : low, high: high + room };
+  }
+
+  private sequence(): Panel {
+    const { acks, segments } = this.track;
+    const edge = acks.acknowledgement.map((ack, i) => ack + acks.window[i]);
+    const stride = segments.stride > 1 ? ` (each bar up to ${segments.stride})` : "";
+    return {
+      ...empty("Time and sequence", "bytes"),
+      floats: true,
+      bars: [
+        {
+          name: `segments${stride}`,
+          colour: "down",
+          bars: (view, columns) => {
+            const { bars, single } = this.bars.inView(view, columns);
+            const close = bars.to - bars.from < columns / 4;
+            return { bars, keep: single, least: [close ? 2 : 1, 1] };
+          },
+        },
+        { name: "selectively acknowledged", colour: "both", bars: blocks(this.track) },
+        {
+          name: "sent again, reordered",
+          colour: "bad",
+          bars: (view) => ({ bars: this.bars.rareInView(view), keep: true, least: [2, 3] }),
+        },
+      ],
+      layers: [
+        line("acknowledged", "idle", "steps", new Line(acks.at, acks.acknowledgement), true),
+        line("window edge", "up", "steps", new Line(acks.at, edge), false),
+      ],
+    };
+  }
+
+  private roundTrips(): Panel {
+    const { bySequence, byTimestamps, ambiguous } = this.track;
+    const panel = empty("Round-trip time", "seconds");
+    const add = (name: string, colour: Colour, style: Style, trips: Trips, faint = false): void => {
+      if (trips.at.length === 0) return;
+      const thinned = trips.stride > 1 ? ` (least and most of ${trips.stride})` : "";
+      panel.layers.push({
+        ...line(name + thinned, colour, style, new Line(trips.at, trips.low, trips.high), true),
+        faint,
+      });
+    };
+    add("ambiguous", "drain", "dots", ambiguous, true);
+    add("by timestamps", "both", "samples", byTimestamps);
+    add("by sequence", "latency", "samples", bySequence);
+    return panel;
+  }
+
+  private outstanding(): Panel {
+    const { segments, acks } = this.track;
+    return {
+      ...empty("Outstanding data", "bytes"),
+      layers: [
+        line("outstanding", "down", "steps", new Line(segments.at, segments.outstanding), true),
+        line("window offered", "up", "steps", new Line(acks.at, acks.window), false),
+      ],
+    };
+  }
+
+  private queues(): Panel {
+    return empty("Queue delay", "seconds");
+  }
+
+  private rates(): Panel {
+    const { acks } = this.track;
+    const panel = empty("Rate", "rate");
+    if (acks.at.length > 1) {
+      const drawn = new RateOf(acks.at, rising(acks.acknowledgement));
+      panel.layers.push(line("acknowledged", "idle", "line", drawn, true));
+    }
+    return panel;
+  }
+}
+
+function empty(name: string, unit: Unit): Panel {
+  return { name, unit, floats: false, bars: [], layers: [], levels: [], hidden: new Set() };
+}
+
+function line(name: string, colour: Colour, style: Style, drawn: Drawn, scales: boolean): Layer {
+  return { name, colour, style, drawn, scales };
+}
+
+function layerOf(curve: CurveData, colour: Colour): Layer {
+  return line(curve.name, colour, "line", new Line(curve.at, curve.value), true);
+}
+
+/** The largest so far: an ACK that was overtaken takes nothing back. */
+function rising(values: Float64Array): Float64Array {
+  let most = 0;
+  return values.map((value) => (most = Math.max(most, value)));
+}
+
+/** SACK blocks as bars, once they can be told apart. */
+function blocks(track: TrackData): BarLayer["bars"] {
+  const { at, acknowledgement, blockFrom, blockBytes } = track.acks;
+  const places: number[] = [];
+  blockBytes.forEach((bytes, i) => bytes > 0 && places.push(i));
+  const start = Float64Array.from(places, (i) => acknowledgement[i] + blockFrom[i]);
+  const all = {
+    at: Float64Array.from(places, (i) => at[i]),
+    start,
+    stop: Float64Array.from(places, (i, n) => start[n] + blockBytes[i]),
+    kind: new Uint8Array(places.length),
+  };
+  return (view, columns) => {
+    const from = lowerBound(all.at, view.start);
+    const to = lowerBound(all.at, view.end);
+    const shown = to - from <= columns * BLOCKS_A_COLUMN ? to : from;
+    return { bars: { ...all, from, to: shown }, keep: true, least: [1, 1] };
+  };
+}
+
+/** What a panel's legend says of a layer at a moment. */
+export function reading(panel: Panel, layer: Layer, ns: number, view: View): string {
+  const value = layer.drawn.valueAt(ns, view);
+  // A sequence number is wanted to the byte.
+  if (panel.floats) return Number.isNaN(value) ? "–" : String(value);
+  return quantity(value, panel.unit);
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// One script without imports, so that a page can hold it; the style is in it.
+export default defineConfig({
+  build: {
+    target: "es2022",
+    outDir: "dist",
+    modulePreload: false,
+    lib: { entry: "src/main.ts", formats: ["iife"], name: "fathomTrace", fileName: () => "trace.js" },
+  },
+  test: { include: ["test/**/*.test.ts"] },
+});
