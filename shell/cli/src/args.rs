@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Lab(LabArgs),
     /// Simulate a scenario in virtual time: any queue, any congestion control, any link
     Sim(Box<SimArgs>),
+    /// Diagnose a capture of packets: which queue, where, how large, who filled it, who waited in it
+    Trace(TraceArgs),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
     Report(ReportArgs),
     /// Show two or more results side by side
@@ -64,6 +66,7 @@ impl Command {
             Command::Serve(_) => "serve",
             Command::Lab(_) => "lab",
             Command::Sim(_) => "sim",
+            Command::Trace(_) => "trace",
             Command::Report(_) => "report",
             Command::Compare(_) => "compare",
             Command::Man => "man",
@@ -336,6 +339,25 @@ pub(crate) struct GalleryArgs {
     /// Print one JSON document instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  fathom trace upload.pcapng                            what happened, and why
+  fathom trace upload.pcap.zst -o upload.html
+  ssh router tcpdump -i wan -s 128 -w - | fathom trace -
+
+Capture 128 bytes of each packet, at the host that is slow or at its router, while it is slow; TCP timestamps
+tell where the queue is.";
+
+#[derive(Args, Debug)]
+#[command(after_help = TRACE_EXAMPLES)]
+pub(crate) struct TraceArgs {
+    /// A capture: pcap or pcapng, as it is or in gzip, zstd, lz4 or xz; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Args, Debug)]

@@ -9,4 +9,5 @@ pub(crate) mod serve;
 pub(crate) mod sim;
 pub(crate) mod sweep;
 pub(crate) mod test;
+pub(crate) mod trace;
 pub(crate) mod vs_lab;

@@ -135,7 +135,9 @@ fn the_kernels_latency_is_that_of_the_closed_forms_and_the_simulator() {
     }
     for (cell, seen) in cells.iter().zip(&all) {
         let (kernel, ours) = (seen.percentile(0.5), cell.simulated_median_ms());
-        let near = 0.15 * ours + 2.0 * cell.packet_ms();
+        // In five seconds there are few swings of a FIFO, and a processor that comes late ends one early.
+        let share = if cell.queue.starts_with("pfifo") { 0.35 } else { 0.15 };
+        let near = share * ours + 2.0 * cell.packet_ms();
         assert!((kernel - ours).abs() < near, "{}: median {kernel} ms, simulated {ours} ms", cell.name);
     }
     // A full FIFO is its packets, one after the other: 303 ms.
