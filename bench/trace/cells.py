@@ -31,6 +31,7 @@ class Cell:
     ip: int = 4
     stamps: bool = True
     seconds: float = SECONDS
+    probe_every: float = 0.1
 
     def __str__(self):
         stamps = "" if self.stamps else "-nots"
@@ -104,7 +105,8 @@ def ends(role, directory, cell):
     words = [sys.executable, os.path.join(HERE, "ends.py"), role, directory]
     words += [] if cell.stamps else ["--no-timestamps"]
     if role == "client":
-        words += ["--address", ADDRESS[cell.ip], "--seconds", str(cell.seconds), "--way", "down" if cell.way == "down" else "up"]
+        words += ["--address", ADDRESS[cell.ip], "--seconds", str(cell.seconds), "--way", "down" if cell.way == "down" else "up",
+                  "--probe-every", str(cell.probe_every)]
         if cell.way == "host":
             # One flow keeps little in its own host's queue (TCP small queues).
             burst = max(3000, cell.mbit * 250)

@@ -18,9 +18,9 @@ import threading
 import time
 
 BULK_PORT, SPARSE_PORT = 5001, 5002
-REQUEST, REPLY, SPARSE_EVERY_S = b"q" * 100, b"r" * 200, 0.2
+REQUEST, REPLY = b"q" * 100, b"r" * 200
 IDLE_S, AFTER_S = 2.0, 1.0
-POLL_S = 0.02
+POLL_S, SAVE_EVERY_S = 0.02, 0.2
 BLOCK = bytes(1 << 18)
 
 # Offsets in struct tcp_info (include/uapi/linux/tcp.h), and their types.
@@ -116,7 +116,12 @@ def serve(directory):
         while True:
             threading.Thread(target=handler, args=(server.accept()[0],), daemon=True).start()
     threading.Thread(target=listen, args=(SPARSE_PORT, sparse), daemon=True).start()
-    listen(BULK_PORT, bulk)
+    threading.Thread(target=listen, args=(BULK_PORT, bulk), daemon=True).start()
+    # It is ended without a word when the client's end has ended.
+    while True:
+        time.sleep(SAVE_EVERY_S)
+        with book.lock:
+            book.save()
 
 
 def connect(address, port):
@@ -161,7 +166,7 @@ def ask(args, book):
         while True:
             connection.sendall(REQUEST)
             connection.recv(len(REPLY), socket.MSG_WAITALL)
-            time.sleep(SPARSE_EVERY_S)
+            time.sleep(2 * args.probe_every)
     threading.Thread(target=loop, daemon=True).start()
     return connection
 
@@ -171,7 +176,7 @@ def be_client(args):
     queue = HostQueue(args.host_queue) if args.host_queue else None
     sparse = ask(args, book)
     whole_s = IDLE_S + args.seconds + AFTER_S
-    ping = subprocess.Popen(["ping", "-q", "-i", "0.1", "-w", str(round(whole_s)), args.address], stdout=subprocess.DEVNULL)
+    ping = subprocess.Popen(["ping", "-q", "-i", str(args.probe_every), "-w", str(round(whole_s)), args.address], stdout=subprocess.DEVNULL)
     time.sleep(IDLE_S)
     if queue:
         queue.start()
@@ -204,6 +209,7 @@ def main():
     parser.add_argument("--way", choices=("up", "down"), default="up")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--flows", type=int, default=1)
+    parser.add_argument("--probe-every", type=float, default=0.1, help="of pings, in seconds; of requests twice that")
     parser.add_argument("--host-queue", help="a root qdisc for the client's interface, as tc spells it")
     parser.add_argument("--no-timestamps", action="store_true")
     args = parser.parse_args()

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""How fast captures are analysed: `fathom trace` beside tcptrace, tshark, and what the machine needs to read a capture at all.
+
+One capture of many flows, 6 million packets, made by a generator that the project's material has (--make names its script; or
+give any file). CPU seconds, user and system, of the whole process: the median of --rounds, in turns. The machine's own limit:
+`cat` copies the bytes, and a C program of 60 lines, compiled here, reads the file and touches each packet's headers.
+
+Limits: 5 million packets per CPU second, 3 times tcptrace -lrW, 50 times tshark, 200 MB. Exit 1 if one is missed.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from common import FATHOM
+
+PACKETS_PER_S, OF_TCPTRACE, OF_TSHARK, RSS_BYTES = 5e6, 3, 50, 200e6
+# The peers that take minutes run once.
+ONCE = ("tshark -z conv,tcp",)
+
+# Reads by mmap, and of each packet the addresses, ports, and the TCP fields that any analysis needs.
+TOUCH = r"""
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static uint32_t word(const uint8_t *at) { uint32_t w; memcpy(&w, at, 4); return w; }
+
+int main(int argc, char **argv) {
+    struct stat file;
+    int fd = open(argv[argc - 1], O_RDONLY);
+    if (fd < 0 || fstat(fd, &file)) return 1;
+    const uint8_t *data = mmap(0, file.st_size, PROT_READ, MAP_PRIVATE, fd, 0), *end = data + file.st_size;
+    if (data == MAP_FAILED) return 1;
+    uint64_t packets = 0, sum = 0;
+    for (const uint8_t *at = data + 24; at + 16 <= end;) {
+        uint32_t stored = word(at + 8);
+        const uint8_t *ip = at + 16 + 14;
+        if (stored >= 54 && ip + 40 <= end && ip[0] >> 4 == 4) {
+            const uint8_t *tcp = ip + 4 * (ip[0] & 15);
+            sum += word(ip + 12) ^ word(ip + 16) ^ word(tcp) ^ word(tcp + 4) ^ word(tcp + 8) ^ word(tcp + 12);
+        }
+        packets++;
+        at += 16 + stored;
+    }
+    printf("%llu %llu\n", (unsigned long long)packets, (unsigned long long)sum);
+    return 0;
+}
+"""
+
+
+def build_touch(folder):
+    source, program = os.path.join(folder, "touch.c"), os.path.join(folder, "touch")
+    with open(source, "w") as file:
+        file.write(TOUCH)
+    subprocess.run(["cc", "-O2", "-o", program, source], check=True)
+    return program
+
+
+def measure(command, stdin=None):
+    """CPU seconds and the most memory of a child, in bytes."""
+    with open(stdin or os.devnull, "rb") as given:
+        child = subprocess.Popen(command, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        told = child.stderr.read()
+        _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in (0, 1):
+        sys.exit(f"{' '.join(command)}: exit {child.returncode}\n{told.decode(errors='replace')}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+
+
+def contenders(capture, touch):
+    """Name, command, and what is given on its standard input."""
+    return [
+        ("fathom trace", [FATHOM, "trace", capture, "--json"], None),
+        ("fathom trace -", [FATHOM, "trace", "-", "--json"], capture),
+        ("tcptrace", ["tcptrace", "-n", capture], None),
+        ("tcptrace -lrW", ["tcptrace", "-n", "-lrW", capture], None),
+        ("tshark -z conv,tcp", ["tshark", "-n", "-q", "-r", capture, "-z", "conv,tcp"], None),
+        ("tcpdump -w", ["tcpdump", "-r", capture, "-w", "/dev/null"], None),
+        ("touch each header", [touch, capture], None),
+        ("cat", ["cat", capture], None),
+    ]
+
+
+def make(script, folder):
+    """The capture, if it is not there yet: 200 bulk flows and a churn of short ones, 96 bytes of each packet."""
+    capture = os.path.join(folder, "big.pcap")
+    if not os.path.exists(capture):
+        options = ["rate=400mbit", "buf=20000000", "flows=200", "secs=150", "snap=96"]
+        subprocess.run(["bash", script, "big", folder, *options], check=True, stdout=subprocess.DEVNULL)
+    return capture
+
+
+def table(results, packets, size):
+    print(f"{'':<22}{'CPU s':>8}{'million packets/s':>20}{'MB/s':>8}{'peak MB':>10}{'times tcptrace -lrW':>21}")
+    base = results["tcptrace -lrW"][0]
+    for name, (cpu, rss) in results.items():
+        # The clock of CPU times has a coarse tick on some kernels.
+        cpu = max(cpu, 0.001)
+        print(f"{name:<22}{cpu:>8.2f}{packets / cpu / 1e6:>20.2f}{size / cpu / 1e6:>8.0f}{rss / 1e6:>10.0f}{base / cpu:>21.2f}")
+
+
+def judge(results, packets):
+    """The limits that were missed."""
+    (cpu, rss), (_, streamed) = results["fathom trace"], results["fathom trace -"]
+    claims = [
+        (packets / cpu >= PACKETS_PER_S, f"{packets / cpu / 1e6:.2f} million packets per CPU second (at least {PACKETS_PER_S / 1e6:g})"),
+        (results["tcptrace -lrW"][0] / cpu >= OF_TCPTRACE, f"{results['tcptrace -lrW'][0] / cpu:.2f} times tcptrace -lrW (at least {OF_TCPTRACE})"),
+        (results["tshark -z conv,tcp"][0] / cpu >= OF_TSHARK, f"{results['tshark -z conv,tcp'][0] / cpu:.1f} times tshark (at least {OF_TSHARK})"),
+        (max(rss, streamed) <= RSS_BYTES, f"{max(rss, streamed) / 1e6:.0f} MB at most, from standard input too (limit {RSS_BYTES / 1e6:g})"),
+    ]
+    for held, text in claims:
+        print(("holds:  " if held else "MISSED: ") + text)
+    print(f"{cpu / results['touch each header'][0]:.1f} times the CPU that reading the file and touching each header takes")
+    return not all(held for held, _ in claims)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("capture", nargs="?", help="a pcap file of Ethernet")
+    parser.add_argument("--make", default="../shared/data/bloated-upload/gen_capture.sh", metavar="SCRIPT")
+    parser.add_argument("--folder", default="/var/tmp/fathom-bench-trace/big")
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    capture = args.capture or make(args.make, args.folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        touch = build_touch(scratch)
+        packets = int(subprocess.run([touch, capture], capture_output=True, text=True, check=True).stdout.split()[0])
+        size = os.path.getsize(capture)
+        print(f"{packets / 1e6:.2f} million packets, {size / 1e6:.0f} MB, {args.rounds} rounds", flush=True)
+        runs = {}
+        for round_number in range(args.rounds):
+            for name, command, stdin in contenders(capture, touch):
+                if not (round_number and name in ONCE):
+                    runs.setdefault(name, []).append(measure(command, stdin))
+    results = {name: (statistics.median(cpu for cpu, _ in each), max(rss for _, rss in each)) for name, each in runs.items()}
+    table(results, packets, size)
+    return judge(results, packets)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
