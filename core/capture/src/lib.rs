@@ -8,6 +8,7 @@
 extern crate alloc;
 
 mod address;
+mod anonymize;
 mod dissect;
 mod error;
 mod format;
@@ -22,6 +23,7 @@ mod quality;
 mod write;
 
 pub use address::Address;
+pub use anonymize::Anonymizer;
 pub use dissect::{NotIp, dissect};
 pub use error::{CaptureError, CutRecord};
 pub use format::{MAX_STORED_BYTES, Reader};

@@ -5,7 +5,7 @@ pub(crate) const PORTS: (u16, u16) = (443, 50_000);
 pub(crate) const SEQUENCE: u32 = 0x8000_0001;
 pub(crate) const ACKNOWLEDGEMENT: u32 = 0x1234_5678;
 pub(crate) const STAMPS: (u32, u32) = (0x0102_0304, 0x0a0b_0c0d);
-pub(crate) const V4: ([u8; 4], [u8; 4]) = ([10, 1, 2, 3], [192, 168, 7, 9]);
+pub(crate) const V4: ([u8; 4], [u8; 4]) = ([10, 201, 202, 203], [192, 168, 7, 9]);
 pub(crate) const V6: ([u8; 16], [u8; 16]) = (
     [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
     [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2],

@@ -1,5 +1,6 @@
 //! Capture files and packets, built byte by byte, read whole, cut and damaged.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod anonymize;
 mod build;
 mod corpus;
 mod dissect;

@@ -1,0 +1,56 @@
+//! A copy of a capture that can be shared: headers alone, with other addresses, that gives the same diagnosis.
+//!
+//! Nothing is blotted out; each packet is written anew out of what is known to be harmless. Link layers, tunnels, payload, checksums
+//! and options that may identify anyone are not among that. What stays: times, lengths, ports, sequence numbers, windows, TCP
+//! timestamps, hop limits, DSCP and ECN, the identifiers by which answers are matched to questions, and for QUIC the bits that
+//! everyone on the path may read (RFC 9000 section 17, RFC 9312). Frames keep their numbers.
+mod address;
+mod header;
+mod option;
+mod siphash;
+
+use crate::{Frame, LinkType, NotIp, Packet, pcap_header, pcap_record_header};
+use address::Addresses;
+use alloc::vec::Vec;
+
+/// Writes such a copy, as pcap.
+#[derive(Clone, Debug)]
+pub struct Anonymizer {
+    addresses: Addresses,
+    /// A packet in the making.
+    packet: Vec<u8>,
+}
+
+/// Stands for a frame without IP: no version of IP begins so.
+const NOT_IP: u8 = 0;
+
+impl Anonymizer {
+    /// With one key addresses are replaced in one way, in all files. Who has the key, or knows the true addresses of some packets,
+    /// can undo it for those and for the networks they are in: use a random one, and keep it only as long as it is needed.
+    pub fn new(key: [u8; 16]) -> Self {
+        Anonymizer { addresses: Addresses::new(key), packet: Vec::new() }
+    }
+    /// What the file begins with.
+    pub fn header() -> [u8; 24] {
+        pcap_header(LinkType::RAW)
+    }
+    /// Appends to `into` what may be shared of `frame`, in which `found` was found.
+    pub fn write(&mut self, frame: &Frame<'_>, found: &Result<Packet<'_>, NotIp>, into: &mut Vec<u8>) {
+        self.packet.clear();
+        let mut original_len = frame.original_len;
+        match found {
+            Ok(packet) => {
+                header::write(packet, &mut self.addresses, &mut self.packet);
+                // What is longer than IP's length can say is known by the frame's.
+                if packet.ip_bytes > u32::from(u16::MAX) {
+                    original_len = packet.ip_bytes;
+                }
+            }
+            Err(NotIp::Cut) => {}
+            Err(_) => self.packet.push(NOT_IP),
+        }
+        let stored = self.packet.len() as u32;
+        into.extend_from_slice(&pcap_record_header(frame.at, original_len.max(stored), stored));
+        into.extend_from_slice(&self.packet);
+    }
+}
