@@ -43,56 +43,71 @@ pub struct ShortFlows {
     pub added_p95_ns: f64,
 }
 
-/// What passed in equal times: for each, bytes of each flow, and the queue (ns).
-#[derive(Clone, Debug)]
-pub(crate) struct Passage {
-    pub(crate) at_ns: f64,
-    pub(crate) delay_ns: f64,
-    /// By flow, in the order of the flows given.
-    pub(crate) bytes: Vec<f64>,
+/// Equal times while the queue stood, joined to [`POINTS`] at most: what all flows together passed in them, and the queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Standing {
+    /// Number of each time with a queue, and the group that it belongs to.
+    groups: Vec<(u32, u32)>,
+    /// Middle (ns), delay (ns) and bytes of each group.
+    all: Vec<(f64, f64, f64)>,
 }
 
 /// Points of a share over time.
 const POINTS: usize = 256;
+/// Flows whose share over time is told: the others hold little.
+const DETAILED: usize = 64;
 
-/// Shares of `flows` in the queue before a bottleneck of `bytes_per_ns`.
-pub(crate) fn shares(flows: &[FlowId], passages: &[Passage], bytes_per_ns: f64) -> Vec<Share> {
-    let total: f64 = passages.iter().flat_map(|passage| passage.bytes.iter()).sum();
-    let coarse = coarse(passages);
-    let one = |(number, flow): (usize, &FlowId)| {
-        let own: f64 = passages.iter().filter_map(|passage| passage.bytes.get(number)).sum();
-        let queued = |passage: &Passage| {
-            let all: f64 = passage.bytes.iter().sum();
-            let part = passage.bytes.get(number).copied().unwrap_or(0.0) / all.max(1.0);
-            (passage.at_ns, part * passage.delay_ns * bytes_per_ns)
+impl Standing {
+    /// Of times with their number, middle (ns), delay (ns) and bytes.
+    pub(crate) fn new(times: &[(u32, f64, f64, f64)]) -> Self {
+        let size = times.len().div_ceil(POINTS).max(1);
+        let mut standing = Standing::default();
+        for (number, group) in times.chunks(size).enumerate() {
+            let n = group.len() as f64;
+            let sum = |of: fn(&(u32, f64, f64, f64)) -> f64| group.iter().map(of).sum::<f64>();
+            standing.groups.extend(group.iter().map(|time| (time.0, number as u32)));
+            standing.all.push((sum(|time| time.1) / n, sum(|time| time.2) / n, sum(|time| time.3)));
+        }
+        standing
+    }
+    fn group(&self, number: u32) -> Option<usize> {
+        let at = self.groups.binary_search_by_key(&number, |group| group.0).ok()?;
+        self.groups.get(at).map(|group| group.1 as usize)
+    }
+    /// The share of a flow which passed `passed` (number of the time, bytes), before a bottleneck of `bytes_per_ns`.
+    pub(crate) fn share(
+        &self,
+        flow: FlowId,
+        passed: impl Iterator<Item = (u32, f64)>,
+        bytes_per_ns: f64,
+    ) -> Share {
+        let mut own = alloc::vec![0.0; self.all.len()];
+        for (number, bytes) in passed {
+            if let Some(sum) = self.group(number).and_then(|group| own.get_mut(group)) {
+                *sum += bytes;
+            }
+        }
+        let queued = |((at, delay, all), own): (&(f64, f64, f64), &f64)| {
+            (*at, own / all.max(1.0) * delay * bytes_per_ns)
         };
-        let over_time: Vec<(f64, f64)> = coarse.iter().map(queued).collect();
+        let over_time: Vec<(f64, f64)> = self.all.iter().zip(&own).map(queued).collect();
+        let total: f64 = self.all.iter().map(|group| group.2).sum();
         let sum: f64 = over_time.iter().map(|point| point.1).sum();
         Share {
-            flow: *flow,
-            passed_ratio: own / total.max(1.0),
+            flow,
+            passed_ratio: own.iter().sum::<f64>() / total.max(1.0),
             queued_bytes: sum / over_time.len().max(1) as f64,
             most_queued_bytes: over_time.iter().map(|point| point.1).fold(0.0, f64::max),
             over_time,
         }
-    };
-    flows.iter().enumerate().map(one).collect()
+    }
 }
 
-/// Neighbours joined, to [`POINTS`] at most.
-fn coarse(passages: &[Passage]) -> Vec<Passage> {
-    let size = passages.len().div_ceil(POINTS).max(1);
-    let join = |group: &[Passage]| {
-        let n = group.len() as f64;
-        let flows = group.iter().map(|passage| passage.bytes.len()).max().unwrap_or(0);
-        let bytes = |number| group.iter().filter_map(|passage: &Passage| passage.bytes.get(number)).sum();
-        Passage {
-            at_ns: group.iter().map(|passage| passage.at_ns).sum::<f64>() / n,
-            delay_ns: group.iter().map(|passage| passage.delay_ns).sum::<f64>() / n,
-            bytes: (0..flows).map(bytes).collect(),
-        }
-    };
-    passages.chunks(size).map(join).collect()
+/// The largest first; only of those is kept what they were over time.
+pub(crate) fn largest(mut shares: Vec<Share>) -> Vec<Share> {
+    shares.sort_by(|a, b| b.passed_ratio.total_cmp(&a.passed_ratio));
+    shares.iter_mut().skip(DETAILED).for_each(|share| share.over_time = Vec::new());
+    shares
 }
 
 /// Questions and answers outside TCP that waited in the queue.

@@ -1,7 +1,7 @@
 //! A bottleneck, from the flows that share it.
 use super::aqm::{Evidence, at_loss, fingerprint};
 use super::bins::Bin;
-use super::blame::{LateProbes, Passage, ShortFlows, Victim, added, shares};
+use super::blame::{LateProbes, Share, ShortFlows, Standing, Victim, added, largest};
 use super::buffer::{Filling, buffer, most};
 use super::curve::{DelayPoint, between, median, percentile};
 use super::episodes::{Episode, episodes};
@@ -52,7 +52,7 @@ struct Sufferers {
 
 /// Equal times, for all flows together.
 struct Cell {
-    bytes: Vec<f64>,
+    bytes: f64,
     delay: Option<DelayPoint>,
 }
 
@@ -134,21 +134,21 @@ impl Joint<'_> {
         };
         base(End::A) + base(End::B)
     }
-    /// Bytes of each filler, then of each bystander, in times of equal width; and the longest of the delays.
-    fn cells(&self) -> (f64, BTreeMap<u32, Cell>) {
+    /// Width of the equal times, as a power of two of ns: the widest of all flows.
+    fn shift(&self) -> u32 {
         let grids = self.fillers.iter().map(|filler| filler.sampled.grid.shift());
         let shift = grids.chain(self.bystanders.iter().map(|other| other.sampled.grid.shift())).max();
-        let shift = shift.unwrap_or(0);
+        shift.unwrap_or(0)
+    }
+    /// Bytes of all flows in times of equal width, and the longest of the delays.
+    fn cells(&self) -> (f64, BTreeMap<u32, Cell>) {
+        let shift = self.shift();
         let width_ns = (1_u64 << shift) as f64;
-        let count = self.fillers.len() + self.bystanders.len();
         let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
-        let empty = || Cell { bytes: alloc::vec![0.0; count], delay: None };
-        for (number, (bins, own_shift, ratio)) in self.passages().enumerate() {
+        let empty = || Cell { bytes: 0.0, delay: None };
+        for (bins, own_shift, ratio) in self.passages() {
             for bin in bins {
-                let cell = cells.entry(bin.index >> (shift - own_shift)).or_insert_with(empty);
-                if let Some(bytes) = cell.bytes.get_mut(number) {
-                    *bytes += ratio * bin.sum;
-                }
+                cells.entry(bin.index >> (shift - own_shift)).or_insert_with(empty).bytes += ratio * bin.sum;
             }
         }
         for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
@@ -240,22 +240,20 @@ impl Joint<'_> {
         width_ns: f64,
         threshold_ns: f64,
         bytes_per_ns: f64,
-    ) -> Vec<super::blame::Share> {
-        let passages: Vec<Passage> = cells
-            .iter()
-            .filter_map(|(index, cell)| {
-                let delay_ns =
-                    cell.delay.map(|delay| delay.mean_ns).filter(|delay| *delay >= threshold_ns)?;
-                let at_ns = (f64::from(*index) + 0.5) * width_ns;
-                Some(Passage { at_ns, delay_ns, bytes: cell.bytes.clone() })
-            })
-            .collect();
+    ) -> Vec<Share> {
+        let stands = |(index, cell): (&u32, &Cell)| {
+            let delay_ns = cell.delay.map(|delay| delay.mean_ns).filter(|delay| *delay >= threshold_ns)?;
+            Some((*index, (f64::from(*index) + 0.5) * width_ns, delay_ns, cell.bytes))
+        };
+        let standing = Standing::new(&cells.iter().filter_map(stands).collect::<Vec<_>>());
+        let shift = self.shift();
         let fillers = self.fillers.iter().filter_map(|filler| self.reports.get(filler.place));
         let others = self.bystanders.iter().map(|other| other.report);
-        let flows: Vec<FlowId> = fillers.chain(others).map(|report| report.flow).collect();
-        let mut shares = shares(&flows, &passages, bytes_per_ns);
-        shares.sort_by(|a, b| b.passed_ratio.total_cmp(&a.passed_ratio));
-        shares
+        let share = |(report, (bins, own_shift, ratio)): (&QueueReport, (&[Bin], u32, f64))| {
+            let passed = bins.iter().map(|bin| (bin.index >> (shift - own_shift), ratio * bin.sum));
+            standing.share(report.flow, passed, bytes_per_ns)
+        };
+        largest(fillers.chain(others).zip(self.passages()).map(share).collect())
     }
     /// What bystanders waited while the queue stood.
     fn sufferers(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> Sufferers {
@@ -332,7 +330,7 @@ fn standing(delays: &[DelayPoint]) -> [f64; 3] {
 fn steps(cells: &BTreeMap<u32, Cell>, width_ns: f64) -> Vec<Step> {
     let step = |(index, cell): (&u32, &Cell)| Step {
         until_ns: (f64::from(*index) + 1.0) * width_ns,
-        bytes: cell.bytes.iter().sum(),
+        bytes: cell.bytes,
         delay_ns: cell.delay.map(|delay| delay.least_ns),
     };
     cells.iter().map(step).collect()
