@@ -1,0 +1,28 @@
+//! Numbers as text.
+use core::fmt;
+
+/// Nanoseconds as seconds with six decimals, as all these tools write times.
+pub(crate) struct Seconds(pub(crate) i64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0.unsigned_abs() / 1000;
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+    }
+}
+
+/// Nanoseconds of milliseconds.
+pub(crate) const MS: f64 = 1e6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn six_decimals() {
+        assert_eq!(Seconds(1_795_175_574_000_123_999).to_string(), "1795175574.000123");
+        assert_eq!(Seconds(-1_500_000_000).to_string(), "-1.500000");
+    }
+}
