@@ -1,0 +1,45 @@
+"""A capture of many flows for speed.py: 200 bulk uploads that share a lab line, and short connections all the while."""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from common import lab, line
+
+BULK_PORTS, FLOWS_OF_EACH, SHORT_AT_ONCE = (5201, 5202), 100, 20
+RATE, BUFFER_BYTES, SECONDS = "400mbit", 20_000_000, 120
+
+# Each short connection is a request and an answer; ends.py has the server.
+SHORT = """
+import socket, sys, threading, time
+end = time.monotonic() + float(sys.argv[1])
+def one_after_the_other():
+    while time.monotonic() < end:
+        try:
+            with socket.create_connection((sys.argv[2], 5002), timeout=10) as connection:
+                connection.sendall(b"q" * 100)
+                connection.recv(200, socket.MSG_WAITALL)
+        except OSError:
+            time.sleep(0.1)
+threads = [threading.Thread(target=one_after_the_other) for _ in range(int(sys.argv[3]))]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def make(folder, seconds=SECONDS):
+    """The capture at the client, unless it is there."""
+    capture = os.path.join(folder, "client.pcap")
+    if os.path.exists(os.path.join(folder, "truth.json")):
+        return capture
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "short.py"), "w") as file:
+        file.write(SHORT)
+    far = " & ".join([f"iperf3 -s -p {port} >/dev/null" for port in BULK_PORTS] + [f"{sys.executable} {HERE}/ends.py server {folder}"])
+    bulk = [f"iperf3 -c $FATHOM_SERVER -p {port} -P {FLOWS_OF_EACH} -t {seconds} >/dev/null" for port in BULK_PORTS]
+    short = f"{sys.executable} {file.name} {seconds} $FATHOM_SERVER {SHORT_AT_ONCE}"
+    script = "sleep 1; " + " & ".join([*bulk, short]) + " & wait"
+    lab(line(RATE, f"{BUFFER_BYTES}b"), ["sh", "-c", script], ["--capture", folder, "--snaplen", "96", "--far", far], seconds * 4 + 60)
+    for name in ("hop1-near.pcap", "hop1-far.pcap", "server.pcap"):
+        os.remove(os.path.join(folder, name))
+    return capture
