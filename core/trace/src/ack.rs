@@ -226,9 +226,11 @@ impl Half {
             }
         }
         let blocks = selected.blocks;
-        for block in blocks.iter().take(selected.count).filter(|block| Some(**block) != selected.duplicate) {
+        let others = blocks.iter().take(selected.count).filter(|block| Some(**block) != selected.duplicate);
+        for (place, block) in others.enumerate() {
             let end = self.select_block(*block, ack, &mut selected.newly);
-            selected.arrived = selected.arrived.or(end);
+            // The later blocks repeat what came before: what is new in them was told by an ACK that was lost.
+            selected.arrived = if place == 0 { end } else { selected.arrived };
         }
         selected
     }

@@ -32,8 +32,8 @@ impl Half {
         }
         let is_first = start == self.acknowledged;
         let is_repair = last.is_some_and(|last| last.is_repair);
-        let is_told = self.sacked.tells_loss(start, self.full_segment())
-            || (is_first && self.duplicates >= DUP_THRESH);
+        let is_told =
+            self.sacked.tells_loss(start, self.full_segment()) || (is_first && self.duplicates >= DUP_THRESH);
         if is_told && !is_repair {
             self.recovery_until = self.highest;
             return Cause::Fast;
@@ -64,6 +64,10 @@ impl Half {
     }
     /// Bytes of a full segment: by the handshake, or else the longest so far, if Ethernet could carry it.
     fn full_segment(&self) -> u64 {
-        if self.full > 0 { u64::from(self.full) } else { self.totals.segment_bytes.max.clamp(1, ETHERNET_MSS) }
+        if self.full > 0 {
+            u64::from(self.full)
+        } else {
+            self.totals.segment_bytes.max.clamp(1, ETHERNET_MSS)
+        }
     }
 }

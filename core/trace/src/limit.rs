@@ -30,8 +30,8 @@ impl Limits {
     /// From now on so much is outstanding.
     pub(crate) fn outstanding(&mut self, at: i64, bytes: u64) {
         let lasted = self.outstanding_since.map_or(0, |since| elapsed(since, at));
-        self.area += u128::from(self.outstanding) * u128::from(lasted);
-        self.time += lasted;
+        self.area = self.area.saturating_add(u128::from(self.outstanding) * u128::from(lasted));
+        self.time = self.time.saturating_add(lasted);
         self.outstanding = bytes;
         self.outstanding_since = Some(at);
     }
@@ -39,11 +39,14 @@ impl Limits {
     pub(crate) fn set(&mut self, at: i64, limit: Limit) {
         if limit != self.limit {
             let lasted = elapsed(self.limit_since, at);
-            match self.limit {
-                Limit::None => {}
-                Limit::Network => self.shares.network_ns += lasted,
-                Limit::Window => self.shares.window_ns += lasted,
-                Limit::Application => self.shares.application_ns += lasted,
+            let share = match self.limit {
+                Limit::None => None,
+                Limit::Network => Some(&mut self.shares.network_ns),
+                Limit::Window => Some(&mut self.shares.window_ns),
+                Limit::Application => Some(&mut self.shares.application_ns),
+            };
+            if let Some(share) = share {
+                *share = share.saturating_add(lasted);
             }
             self.limit = limit;
             self.limit_since = at;

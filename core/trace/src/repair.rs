@@ -55,11 +55,12 @@ impl Repairs {
     }
     /// The first byte of the next one that begins in `start..stop`.
     pub(crate) fn next(&self, start: u64, stop: u64) -> Option<u64> {
-        self.all.range(start..stop).next().map(|(at, _)| *at)
+        self.all.range(start..).next().filter(|(at, _)| **at < stop).map(|(at, _)| *at)
     }
     /// The latest time at which a part of `start..stop` was sent again.
     pub(crate) fn latest(&self, start: u64, stop: u64) -> Option<i64> {
-        self.all.range(start..stop).map(|(_, repair)| repair.times.at).max()
+        let within = self.all.range(start..).take_while(|(at, _)| **at < stop);
+        within.map(|(_, repair)| repair.times.at).max()
     }
     /// All before `ack` is acknowledged.
     pub(crate) fn settle(&mut self, ack: u64) {

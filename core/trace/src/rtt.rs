@@ -122,11 +122,14 @@ pub(crate) struct Estimator {
 
 /// What a sender waits at least (Linux, `TCP_RTO_MIN`; RFC 6298 section 2.4 has 1 s, which few keep).
 const MIN_RTO_NS: u64 = 200_000_000;
+/// More than any round trip (2 years): a clock that leapt must not overflow the sums.
+const MAX_NS: u64 = 1 << 56;
 /// Before the first sample (RFC 6298 section 2.1).
 const FIRST_RTO_NS: u64 = 1_000_000_000;
 
 impl Estimator {
     pub(crate) fn add(&mut self, nanos: u64) {
+        let nanos = nanos.min(MAX_NS);
         if self.smoothed == 0 {
             *self = Estimator { smoothed: nanos.max(1), variation: nanos / 2, min: nanos };
             return;

@@ -75,7 +75,7 @@ impl Seen {
     }
     /// The hole that holds the first byte of `start..stop` which is in a hole, and that byte.
     pub(crate) fn hole(&self, start: u64, stop: u64) -> Option<(u64, Hole)> {
-        if self.holes.is_empty() {
+        if self.holes.is_empty() || start >= stop {
             return None;
         }
         if let Some((_, hole)) = self.holes.range(..=start).next_back().filter(|(_, hole)| hole.stop > start)
@@ -124,6 +124,9 @@ impl Seen {
     }
     /// Bytes of `start..stop` passed again: as many segments are looked at as the packet's bytes held.
     pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
+        if start >= stop {
+            return;
+        }
         let first = self.index(start);
         for sent in self.line.range_mut(first..).take_while(|sent| sent.start < stop) {
             sent.is_repeated = true;

@@ -105,7 +105,9 @@ impl Half {
         let stop = arrival.stop.min(self.highest);
         if stop <= self.acknowledged || self.sacked.covers(arrival.start.max(self.acknowledged), stop) {
             let cause = if is_answered { Cause::Spurious } else { Cause::Unknown };
-            self.note_repeat(arrival, stop - arrival.start.min(stop), cause);
+            let start = arrival.start.max(self.acknowledged).min(stop);
+            let filled = self.mend(arrival, start, stop, self.seen.hole(start, stop).is_some());
+            self.note_repeat(arrival, stop - arrival.start.min(stop) - filled, cause);
             self.extend_beyond(arrival, is_answered, context);
             return Kind::Retransmission(cause);
         }

@@ -72,6 +72,18 @@ impl<S: Sink> Tracer<S> {
     pub const fn sink(&self) -> &S {
         &self.sink
     }
+    /// The same, to be changed: taken empty, say, for a report so far.
+    pub const fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
+    }
+    /// Flows that are kept.
+    pub const fn flows(&self) -> usize {
+        self.flows.len() - self.vacant.len()
+    }
+    /// Segments and timestamps that wait for an ACK, in all flows.
+    pub const fn waiting(&self) -> usize {
+        self.waiting
+    }
     /// The next packet of the capture.
     pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         self.totalled.clock(times);
@@ -127,7 +139,7 @@ impl<S: Sink> Tracer<S> {
         times: Times,
     ) -> Option<u32> {
         self.forget_lone();
-        if self.flows.len() - self.vacant.len() >= self.bounds.flows {
+        if self.flows() >= self.bounds.flows {
             return None;
         }
         // The answer to a SYN that was not seen goes to the one that opened the connection.

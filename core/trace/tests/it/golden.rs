@@ -15,8 +15,8 @@
 use crate::segments::{ENDS, Words, letter};
 use fathom_capture::Address;
 use fathom_trace::{
-    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Proof, RoundTrip, Segment, Sink, Spurious, Times, Totals,
-    Tracer,
+    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Proof, RoundTrip, Segment, Sink, Spurious, Times,
+    Totals, Tracer,
 };
 use fathom_units::Duration;
 use std::path::Path;
@@ -115,8 +115,7 @@ fn totals(totals: &Totals) -> String {
         ("unseen", totals.unseen_bytes),
         ("strays", totals.strays),
     ];
-    let told: Vec<_> =
-        counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    let told: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
     told.join(", ")
 }
 
@@ -168,8 +167,10 @@ fn time_lines_written_by_hand() {
     let mut differs = Vec::new();
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
-        let told = replay(&text);
-        for (number, (line, told)) in text.lines().zip(told.lines()).enumerate().filter(|(_, (a, b))| a != b) {
+        let replayed = replay(&text);
+        for (number, (line, told)) in
+            text.lines().zip(replayed.lines()).enumerate().filter(|(_, (a, b))| a != b)
+        {
             differs.push(format!("{}:{}: {line}\n  told {told}", path.display(), number + 1));
         }
     }

@@ -44,7 +44,8 @@ impl Words {
     /// `A 1:1001 ack 1 win 100 sack 5-9,11-12 ts 7/3 id 4 ce psh fin`
     pub(crate) fn parse(line: &str) -> Words {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let (sequence, stop) = words.get(1).filter(|word| word.contains(':')).map_or((0, 0), |w| pair(w, ':'));
+        let (sequence, stop) =
+            words.get(1).filter(|word| word.contains(':')).map_or((0, 0), |w| pair(w, ':'));
         let bits = [("fin", 1), ("syn", 2), ("rst", 4), ("psh", 8), ("ece", 0x40), ("cwr", 0x80)];
         let has = |word: &str| words.contains(&word);
         let ack: Option<u64> = value(&words, "ack");
