@@ -1,5 +1,5 @@
 # The door: `make demo` shows bufferbloat on this machine, `make test` runs every check. Each sets up what it needs.
-.PHONY: demo test lint docs golden bench fuzz install setup
+.PHONY: demo test lint docs golden page bench fuzz install setup
 
 demo: setup
 	cargo build --release --locked
@@ -11,6 +11,7 @@ test: setup lint docs
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	ui/verify
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
@@ -18,6 +19,12 @@ docs:
 # Rewrites the expected results in golden/ and docs/metrics.md; read the difference before you commit it.
 golden:
 	UPDATE_GOLDEN=1 cargo test --workspace --locked
+
+# The page of a million segments in a headless Chromium, with what each picture costs.
+page:
+	mkdir -p target
+	cargo run --release --locked -p fathom-timeline --example sawtooth -- target/sawtooth.html
+	node ui/check/page.mjs target/sawtooth.html target/page
 
 # The figures in docs/figures.md, beside the peers, in the same run. Needs root; about 20 minutes.
 bench: setup

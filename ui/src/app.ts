@@ -6,7 +6,7 @@ import { listen } from "./gestures.ts";
 import { laneView, type PanelView, panelView } from "./legend.ts";
 import { eventHit, type Hit, nearest, placeOf } from "./nearest.ts";
 import { Model } from "./panels.ts";
-import { Picture } from "./picture.ts";
+import { type Box, LEAST_BOX, Picture } from "./picture.ts";
 import { clusterGap, LANE_HEIGHT, mapping } from "./scene.ts";
 import { EventTable } from "./table.ts";
 import { clamp, pan, type View, whole, zoom } from "./view.ts";
@@ -16,7 +16,7 @@ const KEY_STEP = 0.12;
 const KEY_ZOOM = 0.6;
 const HELP =
   "Time lines of the capture. Arrow keys move, plus and minus zoom, 0 shows all, n and p go to the next and the previous " +
-  "rare event, Escape lets the cursor go.";
+  "rare event, Escape lets the cursor go. Dragging moves; dragging with Shift shows what is in the box.";
 
 /** The page's state, and what each wish does to it. */
 export class App {
@@ -26,7 +26,7 @@ export class App {
   private views: PanelView[] = [];
   private cursor: { ns: number; value: number | undefined; pinned: boolean } | undefined;
   private hit: Hit | undefined;
-  private stretch: [number, number] | undefined;
+  private box: Box | undefined;
   private isDue = false;
   private tableTimer = 0;
   private readonly stage = make("div", { class: "stage", tabindex: "0", role: "application", "aria-label": HELP });
@@ -64,7 +64,7 @@ export class App {
       make("span", { class: "gap" }),
       button("−", "Zoom out", () => this.zoomBy(1 / KEY_ZOOM)),
       button("+", "Zoom in", () => this.zoomBy(KEY_ZOOM)),
-      button("All", "Show all", () => this.show(this.all)),
+      button("All", "Show all", () => this.showAll()),
       button("‹ event", "Previous rare event", () => this.step(-1)),
       button("event ›", "Next rare event", () => this.step(1)),
       button("SVG", "Save this view as SVG", () => this.save()),
@@ -80,19 +80,15 @@ export class App {
     listen(this.stage, {
       zoom: (x, factor) => this.show(zoom(this.view, this.timeAt(x), factor, this.all)),
       pan: (pixels) => this.show(pan(this.view, pixels * this.nsPerPixel, this.all)),
-      select: (from, to) => {
-        this.stretch = undefined;
-        const [start, end] = [this.timeAt(Math.min(from, to)), this.timeAt(Math.max(from, to))];
-        this.show(clamp({ start, end }, this.all));
-      },
-      selecting: (from, to) => {
-        this.stretch = from === to ? undefined : [from, to];
+      select: (box) => this.selectBox(box),
+      selecting: (box) => {
+        this.box = box;
         this.due();
       },
       point: (x, y) => this.cursor?.pinned || this.point(x, y, false),
       leave: () => this.cursor?.pinned || this.letGo(),
       press: (x, y) => this.press(x, y),
-      all: () => this.show(this.all),
+      all: () => this.showAll(),
     });
     this.stage.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.layout()).observe(this.stage);
@@ -123,10 +119,11 @@ export class App {
   }
 
   private notes(track: TrackData): string[] {
-    const notes: string[] = [];
+    const { began, stepsBack } = this.capture;
+    const date = new Date(began);
+    const notes = Number.isNaN(date.getTime()) ? [] : [`0 s is ${date.toISOString().replace("T", " ").replace("Z", " UTC")}.`];
     const stride = Math.max(track.segments.stride, track.acks.stride, track.bySequence.stride);
     if (stride > 1) notes.push(`Ordinary packets of this flow are thinned, up to ${stride} in a row to one; every rare event is here.`);
-    const { stepsBack } = this.capture;
     if (stepsBack > 0) notes.push(`The capture's clock went back ${thousands(stepsBack)} times; what came then is shown where it was before.`);
     return notes;
   }
@@ -166,7 +163,7 @@ export class App {
   private drawCursor(): void {
     const { cursor, view } = this;
     this.views.forEach((v) => v.tell(cursor?.ns, view));
-    this.picture.cursor(view, cursor?.ns, cursor?.pinned ?? false, this.stretch);
+    this.picture.cursor(view, cursor?.ns, cursor?.pinned ?? false, this.box);
   }
 
   private showTable(): void {
@@ -176,6 +173,24 @@ export class App {
   private show(view: View): void {
     this.view = view;
     this.due();
+  }
+
+  private showAll(): void {
+    for (const panel of this.model.panels) panel.range = undefined;
+    this.show(this.all);
+  }
+
+  /** A box in one panel selects values too; one across panels, or a flat one, time alone. */
+  private selectBox(box: Box): void {
+    this.box = undefined;
+    const { left, right, from, to } = box;
+    const inside = this.picture.drawn.find(({ rect }) => from >= rect.top && to <= rect.top + rect.height);
+    if (inside?.panel && to - from > LEAST_BOX) {
+      const { rect, low, high } = inside;
+      const valueAt = (y: number): number => high - ((y - rect.top) * (high - low)) / rect.height;
+      inside.panel.range = { low: valueAt(to), high: valueAt(from) };
+    }
+    this.show(clamp({ start: this.timeAt(left), end: this.timeAt(right) }, this.all));
   }
 
   private zoomBy(factor: number): void {
@@ -295,7 +310,7 @@ export class App {
       "+": () => this.zoomBy(KEY_ZOOM),
       "=": () => this.zoomBy(KEY_ZOOM),
       "-": () => this.zoomBy(1 / KEY_ZOOM),
-      "0": () => this.show(this.all),
+      "0": () => this.showAll(),
       n: () => this.step(1),
       p: () => this.step(-1),
       Escape: () => this.letGo(),

@@ -1,4 +1,4 @@
-/** Numbers as a person reads them, spelled as in Fathom's other reports. */
+/** Numbers as a person reads them, as in Fathom's other reports; captures show microseconds, too. */
 export type Unit = "seconds" | "bytes" | "rate" | "plain";
 
 const RATES: [number, string][] = [

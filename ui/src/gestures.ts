@@ -1,11 +1,13 @@
+import type { Box } from "./picture.ts";
+
 /** What hands ask for, in CSS pixels from the stage's left and top. */
 export interface Wishes {
   /** So many times as much, about this place. */
   zoom(x: number, factor: number): void;
   pan(pixels: number): void;
-  select(from: number, to: number): void;
-  /** A stretch that would be selected if the button were let go; none any more. */
-  selecting(from: number, to: number): void;
+  select(box: Box): void;
+  /** What would be selected if the button were let go; or nothing any more. */
+  selecting(box: Box | undefined): void;
   point(x: number, y: number): void;
   leave(): void;
   press(x: number, y: number): void;
@@ -19,10 +21,14 @@ const WHEEL_LINE = 33;
 /** Less movement than this is a click. */
 const CLICK_PIXELS = 4;
 
+function boxOf(a: { x: number; y: number }, b: { x: number; y: number }): Box {
+  return { left: Math.min(a.x, b.x), right: Math.max(a.x, b.x), from: Math.min(a.y, b.y), to: Math.max(a.y, b.y) };
+}
+
 /** Turns wheel, mouse, pen and fingers into wishes. */
 export function listen(stage: HTMLElement, wishes: Wishes): void {
   const pointers = new Map<number, { x: number; y: number }>();
-  let begin: { x: number; selects: boolean } | undefined;
+  let begin: { x: number; y: number; selects: boolean } | undefined;
   let moved = false;
   const place = (event: MouseEvent): { x: number; y: number } => {
     const box = stage.getBoundingClientRect();
@@ -46,7 +52,7 @@ export function listen(stage: HTMLElement, wishes: Wishes): void {
     const at = place(event);
     pointers.set(event.pointerId, at);
     if (pointers.size === 1) {
-      begin = { x: at.x, selects: event.shiftKey };
+      begin = { ...at, selects: event.shiftKey };
       moved = false;
     } else moved = true;
   });
@@ -68,18 +74,18 @@ export function listen(stage: HTMLElement, wishes: Wishes): void {
       // Fingers one above the other say nothing about time.
       if (old > 8 && now > 8) wishes.zoom(middle, old / now);
       wishes.pan((before.x - at.x) / 2);
-    } else if (begin.selects) wishes.selecting(begin.x, at.x);
+    } else if (begin.selects) wishes.selecting(boxOf(begin, at));
     else wishes.pan(before.x - at.x);
   });
 
   const release = (event: PointerEvent): void => {
     if (!pointers.delete(event.pointerId) || pointers.size > 0 || !begin) return;
     const at = place(event);
-    const { x, selects } = begin;
+    const from = begin;
     begin = undefined;
-    if (event.type === "pointercancel") wishes.selecting(0, 0);
+    if (event.type === "pointercancel") wishes.selecting(undefined);
     else if (!moved) wishes.press(at.x, at.y);
-    else if (selects) wishes.select(x, at.x);
+    else if (from.selects) wishes.select(boxOf(from, at));
   };
   stage.addEventListener("pointerup", release);
   stage.addEventListener("pointercancel", release);

@@ -1,3 +1,5 @@
+import type { Colour } from "./surface.ts";
+
 /** What a rare event is. The numbers are those of core/timeline's `row.rs`. */
 export interface Kind {
   name: string;
@@ -15,6 +17,16 @@ export const LANES: readonly Lane[] = [
   "marks",
   "reset",
 ];
+
+/** The colour of a lane, which what it tells of has in the other panels too. */
+export const LANE_COLOURS: Readonly<Record<Lane, Colour>> = {
+  lost: "bad",
+  "sent again": "up",
+  order: "both",
+  window: "drain",
+  marks: "latency",
+  reset: "ink",
+};
 
 /** Congestion Experienced, a bit beside the kind. */
 export const MARKED = 0x10;

@@ -75,14 +75,27 @@ export class Line implements Drawn {
 
   extent(view: View): { low: number; high: number } {
     const box = { low: 0, high: 0 };
+    // With the rows beside the view: the line comes from there and goes there.
     const from = Math.max(lowerBound(this.at, view.start) - 1, 0);
-    this.tree.query(from, lowerBound(this.at, view.end), box);
+    this.tree.query(from, Math.min(lowerBound(this.at, view.end) + 1, this.at.length), box);
     return box;
   }
 }
 
-/** Columns of the screen that one mean of a rate takes: fewer would show the spacing of single ACKs. */
+/** A line between points that are far apart: its value is that of the line there. */
+export class Curve extends Line {
+  override valueAt(ns: number): number {
+    const { at, high } = this;
+    const next = lowerBound(at, ns);
+    if (next === 0 || next === at.length || at[next] === ns) return super.valueAt(ns);
+    const share = (ns - at[next - 1]) / (at[next] - at[next - 1]);
+    return high[next - 1] + share * (high[next] - high[next - 1]);
+  }
+}
+
+/** Columns of the screen, and ACKs, that one mean of a rate takes at least: fewer would show the spacing of single ACKs. */
 const COLUMNS_A_MEAN = 5;
+const ACKS_A_MEAN = 10;
 
 /** The rate at which a count of bytes grows, as means over times that suit the view. */
 export class RateOf implements Drawn {
@@ -96,8 +109,11 @@ export class RateOf implements Drawn {
   ) {}
 
   /** Nanoseconds of one mean: 1, 2 or 5 times a power of ten. */
-  static step(view: View, columns: number): number {
-    const rough = ((view.end - view.start) / columns) * COLUMNS_A_MEAN;
+  private step(view: View): number {
+    const { at } = this;
+    const length = view.end - view.start;
+    const rows = Math.max(lowerBound(at, view.end) - lowerBound(at, view.start), 1);
+    const rough = Math.max((length / this.columns) * COLUMNS_A_MEAN, (length / rows) * ACKS_A_MEAN);
     const power = 10 ** Math.floor(Math.log10(rough));
     return power * (rough <= power * 2 ? 2 : rough <= power * 5 ? 5 : 10);
   }
@@ -107,7 +123,7 @@ export class RateOf implements Drawn {
     const { at } = this;
     this.columns = columns;
     if (at.length === 0) return points;
-    const step = RateOf.step(view, columns);
+    const step = this.step(view);
     const last = at[at.length - 1];
     const end = Math.min(view.end, last);
     for (let n = Math.floor(Math.max(view.start, at[0]) / step); n * step < end; n++) {
@@ -122,7 +138,7 @@ export class RateOf implements Drawn {
   valueAt(ns: number, view: View): number {
     const { at } = this;
     if (at.length === 0 || ns < at[0] || ns > at[at.length - 1]) return NaN;
-    const step = RateOf.step(view, this.columns);
+    const step = this.step(view);
     const from = Math.floor(ns / step) * step;
     return this.mean(Math.max(from, at[0]), Math.min(from + step, at[at.length - 1]));
   }
@@ -135,7 +151,7 @@ export class RateOf implements Drawn {
   }
 
   detail(view: View): string {
-    const ms = RateOf.step(view, this.columns) / 1e6;
+    const ms = this.step(view) / 1e6;
     return `, mean of ${ms >= 1000 ? `${ms / 1000} s` : ms >= 1 ? `${ms} ms` : `${ms * 1000} µs`}`;
   }
 

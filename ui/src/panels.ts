@@ -3,7 +3,8 @@ import { SegmentBars } from "./bars.ts";
 import { type Capture, concerns, type CurveData, type LevelData, type TrackData, type Trips } from "./data.ts";
 import { lowerBound } from "./extremes.ts";
 import { quantity, type Unit } from "./format.ts";
-import { type Drawn, Line, RateOf } from "./line.ts";
+import { LANE_COLOURS, LOSS } from "./kind.ts";
+import { Curve, type Drawn, Line, RateOf } from "./line.ts";
 import type { Colour } from "./surface.ts";
 import type { View } from "./view.ts";
 
@@ -36,6 +37,8 @@ export interface Panel {
   layers: Layer[];
   levels: LevelData[];
   hidden: Set<string>;
+  /** What the user chose to see of it. */
+  range?: { low: number; high: number } | undefined;
 }
 
 /** SACK blocks closer than this are a smear: they come into sight from so many a column of pixels on. */
@@ -68,6 +71,7 @@ export class Model {
 
   /** Lowest and highest value of what is seen in a panel. */
   extent(panel: Panel, view: View): { low: number; high: number } {
+    if (panel.range) return panel.range;
     const all = panel.layers.filter((l) => l.scales && !panel.hidden.has(l.name)).map((l) => l.drawn.extent(view));
     if (panel.bars.some((layer) => !panel.hidden.has(layer.name))) all.push(this.bars.extent(view));
     let low = Math.min(...all.map((e) => e.low));
@@ -97,19 +101,20 @@ export class Model {
           bars: (view, columns) => {
             const { bars, single } = this.bars.inView(view, columns);
             const close = bars.to - bars.from < columns / 4;
-            return { bars, keep: single, least: [close ? 2 : 1, 1] };
+            return { bars, keep: single, least: close ? [3, 2] : [1, 1] };
           },
         },
         { name: "selectively acknowledged", colour: "both", bars: blocks(this.track) },
         {
           name: "sent again, reordered",
-          colour: "bad",
+          colour: LANE_COLOURS["sent again"],
           bars: (view) => ({ bars: this.bars.rareInView(view), keep: true, least: [2, 3] }),
         },
+        { name: "lost", colour: LANE_COLOURS.lost, bars: losses(this.track) },
       ],
       layers: [
         line("acknowledged", "idle", "steps", new Line(acks.at, acks.acknowledgement), true),
-        line("window edge", "up", "steps", new Line(acks.at, edge), false),
+        line("window edge", "drain", "steps", new Line(acks.at, edge), false),
       ],
     };
   }
@@ -137,7 +142,7 @@ export class Model {
       ...empty("Outstanding data", "bytes"),
       layers: [
         line("outstanding", "down", "steps", new Line(segments.at, segments.outstanding), true),
-        line("window offered", "up", "steps", new Line(acks.at, acks.window), false),
+        line("window offered", "drain", "steps", new Line(acks.at, acks.window), false),
       ],
     };
   }
@@ -166,7 +171,7 @@ function line(name: string, colour: Colour, style: Style, drawn: Drawn, scales: 
 }
 
 function layerOf(curve: CurveData, colour: Colour): Layer {
-  return line(curve.name, colour, "line", new Line(curve.at, curve.value), true);
+  return line(curve.name, colour, "line", new Curve(curve.at, curve.value), true);
 }
 
 /** The largest so far: an ACK that was overtaken takes nothing back. */
@@ -192,6 +197,21 @@ function blocks(track: TrackData): BarLayer["bars"] {
     const to = lowerBound(all.at, view.end);
     const shown = to - from <= columns * BLOCKS_A_COLUMN ? to : from;
     return { bars: { ...all, from, to: shown }, keep: true, least: [1, 1] };
+  };
+}
+
+/** What did not arrive, where it was sent. */
+function losses(track: TrackData): BarLayer["bars"] {
+  const lost = track.events.all.filter((event) => event.code === LOSS);
+  const all = {
+    at: Float64Array.from(lost, (event) => event.at),
+    start: Float64Array.from(lost, (event) => event.start),
+    stop: Float64Array.from(lost, (event) => event.start + event.bytes),
+    kind: new Uint8Array(lost.length),
+  };
+  return (view) => {
+    const [from, to] = [lowerBound(all.at, view.start), lowerBound(all.at, view.end)];
+    return { bars: { ...all, from, to }, keep: true, least: [3, 3] };
   };
 }
 

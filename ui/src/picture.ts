@@ -11,6 +11,17 @@ import type { View } from "./view.ts";
 /** More device pixels than these a pixel are not told apart, and cost. */
 const MOST_DENSITY = 2;
 
+/** What is being selected, in pixels: from left to right, and from top to bottom. */
+export interface Box {
+  left: number;
+  right: number;
+  from: number;
+  to: number;
+}
+
+/** A box of less height selects time alone. */
+export const LEAST_BOX = 12;
+
 /** A panel as it was drawn: for the cursor. */
 export interface Drawn {
   panel: Panel | undefined;
@@ -95,7 +106,7 @@ export class Picture {
     const palette = paletteOf(this.stage);
     const scene = new Scene(surface, palette, model, view, 1);
     this.paint(scene, model, view, () => false);
-    for (const { panel, rect } of this.drawn) legend(surface, palette, panel, rect);
+    for (const { panel, rect } of this.drawn) legend(surface, palette, panel, rect, view);
     return surface.finish(this.width, this.height, title, palette("paper"));
   }
 
@@ -108,8 +119,8 @@ export class Picture {
       if (!panel) return lanes(scene, model, rect);
       Object.assign(drawn, model.extent(panel, view));
       scene.values(panel, rect, drawn.low, drawn.high);
-      if (panel.bars.length > 0 && !bars(drawn)) scene.bars(panel, rect, drawn.low, drawn.high);
       scene.lines(panel, rect, drawn.low, drawn.high);
+      if (panel.bars.length > 0 && !bars(drawn)) scene.bars(panel, rect, drawn.low, drawn.high);
     });
   }
 
@@ -129,16 +140,18 @@ export class Picture {
   }
 
   /** The cursor at a moment, and a stretch that is being selected. */
-  cursor(view: View, ns: number | undefined, pinned: boolean, stretch?: [number, number]): void {
+  cursor(view: View, ns: number | undefined, pinned: boolean, box?: Box): void {
     const { overlay, density } = this;
     overlay.setTransform(density, 0, 0, density, 0, 0);
     overlay.clearRect(0, 0, this.width, this.height);
     const surface = new CanvasSurface(overlay);
     const palette = paletteOf(this.stage);
     for (const { rect } of this.drawn) {
-      if (stretch) {
-        const [from, to] = [Math.min(...stretch), Math.max(...stretch)];
-        surface.clipped(rect, () => surface.rects([from, rect.top, to - from, rect.height], palette("down"), 0.2));
+      if (box) {
+        const inBox = box.from >= rect.top && box.to <= rect.top + rect.height && box.to - box.from > LEAST_BOX;
+        const [top, bottom] = inBox ? [box.from, box.to] : [rect.top, rect.top + rect.height];
+        const shade = [box.left, top, box.right - box.left, bottom - top];
+        surface.clipped(rect, () => surface.rects(shade, palette("down"), 0.2));
       }
       if (ns === undefined) continue;
       const x = mapping(rect, view, 0, 1).x(ns);
@@ -162,16 +175,17 @@ function fit(canvas: HTMLCanvasElement, left: number, top: number, width: number
 }
 
 /** A panel's heading and keys, as the page has them beside the picture. */
-function legend(surface: Surface, palette: Palette, panel: Panel | undefined, rect: Rect): void {
+function legend(surface: Surface, palette: Palette, panel: Panel | undefined, rect: Rect, view: View): void {
   const y = rect.top - 14;
   const heading = panel?.name ?? "Rare events";
   surface.text(rect.left, y, heading, palette("ink"), "left", true);
   let x = rect.left + 14 + heading.length * 6.6;
-  for (const { name, colour } of [...(panel?.bars ?? []), ...(panel?.layers ?? [])]) {
+  const details = (panel?.layers ?? []).map((layer) => ({ ...layer, detail: layer.drawn.detail?.(view) ?? "" }));
+  for (const { name, colour, detail } of [...(panel?.bars ?? []).map((b) => ({ ...b, detail: "" })), ...details]) {
     if (panel?.hidden.has(name)) continue;
     surface.rects([x, y - 4, 8, 8], palette(colour), 1);
-    surface.text(x + 12, y, name, palette("dim"), "left");
-    x += 26 + name.length * 5.8;
+    surface.text(x + 12, y, name + detail, palette("dim"), "left");
+    x += 28 + (name + detail).length * 6;
   }
 }
 

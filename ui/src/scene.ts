@@ -1,6 +1,7 @@
 import type { Bars } from "./bars.ts";
 import type { LaneEvents } from "./events.ts";
 import { labels, quantity, scaleFor, ticks } from "./format.ts";
+import { LANE_COLOURS } from "./kind.ts";
 import type { Layer, Model, Panel } from "./panels.ts";
 import type { Palette, Rect, Surface } from "./surface.ts";
 import type { View } from "./view.ts";
@@ -47,14 +48,14 @@ export class Scene {
   background(rect: Rect): void {
     const { surface, palette, view } = this;
     const { x } = mapping(rect, view, 0, 1);
-    const shades: number[] = [];
     for (const episode of this.model.track.episodes) {
       if (episode.end < view.start || episode.start > view.end) continue;
       const left = Math.max(x(episode.start), rect.left);
       const width = Math.max(Math.min(x(episode.end), rect.left + rect.width) - left, 1.5);
-      shades.push(left, rect.top, width, rect.height);
+      // Faint where it fills the picture, so that it hides nothing; but seen where it is a line.
+      const shade = [left, rect.top, width, rect.height];
+      surface.clipped(rect, () => surface.rects(shade, palette("bad"), width > 40 ? 0.06 : 0.16));
     }
-    surface.clipped(rect, () => surface.rects(shades, palette("bad"), 0.13));
   }
 
   /** A line at each round value, and its label at the left. */
@@ -118,12 +119,12 @@ export class Scene {
     const pixels: number[] = [];
     for (let i = 0; i < points.length; i += 2) {
       const at = x(points[i]);
-      // What is far outside is brought near: some canvases draw wrong from 2^15 pixels on.
-      const bounded = Math.min(Math.max(at, rect.left - 1e4), rect.left + rect.width + 1e4);
-      const isStep = layer.style === "steps" && pixels.length > 1 && bounded > pixels[pixels.length - 2] + 0.5;
-      if (isStep) pixels.push(bounded, pixels[pixels.length - 1]);
-      pixels.push(bounded, Math.min(Math.max(y(points[i + 1]), rect.top - 1e4), rect.top + rect.height + 1e4));
+      if (layer.style === "steps" && pixels.length > 1 && at > pixels[pixels.length - 2] + 0.5) {
+        pixels.push(at, pixels[pixels.length - 1]);
+      }
+      pixels.push(at, y(points[i + 1]));
     }
+    bringNear(pixels, rect.left - FAR, rect.left + rect.width + FAR);
     const colour = this.palette(layer.colour);
     if (layer.style === "dots") this.surface.dots(pixels, colour, isSparse ? 4 : 2);
     else this.surface.line(pixels, colour, layer.style === "steps" ? 1.2 : 1.4);
@@ -161,7 +162,7 @@ export class Scene {
     const { x } = mapping(rect, view, 0, 1);
     const middle = rect.top + rect.height / 2;
     surface.text(rect.left - 6, middle, lane.lane, palette("dim"), "right");
-    const colour = palette(lane.lane === "lost" || lane.lane === "sent again" ? "bad" : "up");
+    const colour = palette(LANE_COLOURS[lane.lane]);
     for (const cluster of lane.clusters(view, clusterGap(view, rect))) {
       const at = x(cluster.at);
       if (cluster.count === 1) {
@@ -175,6 +176,22 @@ export class Scene {
       this.work.bars++;
     }
   }
+}
+
+/** Some canvases draw wrong from 2^15 pixels on. */
+const FAR = 4000;
+
+/** The ends of a line that are far outside are moved along it to `from` and `to`. */
+export function bringNear(pixels: number[], from: number, to: number): void {
+  const move = (i: number, other: number, x: number): void => {
+    const share = (x - pixels[i]) / (pixels[other] - pixels[i]);
+    pixels[i + 1] += share * (pixels[other + 1] - pixels[i + 1]);
+    pixels[i] = x;
+  };
+  const last = pixels.length - 2;
+  // Only the first and the last point, and the corner of a step beside them, lie outside of the view.
+  for (const i of [0, 2]) if (i < last && pixels[i] < from && pixels[i + 2] > from) move(i, i + 2, from);
+  for (const i of [last - 2, last]) if (i > 0 && pixels[i] > to && pixels[i - 2] <= to) move(i, i - 2, to);
 }
 
 /** Nanoseconds within which events are one badge; a badge of four digits fits. */

@@ -25,8 +25,12 @@ fn page(segments: u64) -> String {
     let mut model = Sawtooth::new(&mut recorder, 1, MBIT, BUFFER_MS);
     model.run(segments);
     let (truth, queue) = (model.truth.clone(), model.queue.clone());
-    let name = "towards the receiver, behind the capture".into();
-    recorder.add_curve(Curve { name, panel: Panel::QueueDelay, scope: Scope::All, points: queue });
+    recorder.add_curve(Curve {
+        name: "towards the receiver, behind the capture".into(),
+        panel: Panel::QueueDelay,
+        scope: Scope::All,
+        points: queue,
+    });
     let level = |name: &str, panel, value| Level { name: name.into(), panel, scope: Scope::All, value };
     recorder.add_level(level("base", Panel::RoundTrip, 0.010));
     recorder.add_level(level("buffer full", Panel::RoundTrip, 0.210));

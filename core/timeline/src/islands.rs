@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn a_receiver_that_throws_away_what_it_reported_reneges() {
-        let cases: [(&str, &[(u64, &[(u64, u64)])], bool); 6] = [
+        type Acks<'a> = &'a [(u64, &'a [(u64, u64)])];
+        let cases: [(&str, Acks<'_>, bool); 6] = [
             ("the hole is filled", &[(10, &[(20, 30)]), (30, &[])], false),
             ("it stops where the island began", &[(10, &[(20, 30)]), (20, &[])], true),
             ("it stops inside", &[(10, &[(20, 30)]), (25, &[])], true),

@@ -41,7 +41,7 @@ pub(crate) struct Track {
 impl Track {
     pub(crate) fn segment(&mut self, at: u64, segment: &Segment) -> bool {
         let bytes = segment.stop.saturating_sub(segment.start);
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         let mark = if segment.ecn & 3 == CONGESTION_EXPERIENCED { MARKED } else { 0 };
         self.segments.push(SegmentRow {
             at,

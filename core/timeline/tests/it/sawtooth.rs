@@ -4,8 +4,8 @@ use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip,
 use fathom_units::Rng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-pub const FLOW: FlowId = FlowId(7);
-pub const BEGIN: i64 = 1_700_000_000_123_456_789;
+pub(crate) const FLOW: FlowId = FlowId(7);
+pub(crate) const BEGIN: i64 = 1_700_000_000_123_456_789;
 const MSS: u64 = 1448;
 const IP_BYTES: u32 = 1500;
 /// Bits of a frame on the line.
@@ -15,17 +15,17 @@ const BASE_NS: i64 = 10_000_000;
 
 /// What a model run did, to compare a page with.
 #[derive(Default, Debug, Clone, PartialEq, Eq)]
-pub struct Truth {
-    pub segments: u64,
-    pub retransmissions: u64,
-    pub losses: u64,
-    pub marks: u64,
-    pub zero_windows: u64,
-    pub acks: u64,
+pub(crate) struct Truth {
+    pub(crate) segments: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) losses: u64,
+    pub(crate) marks: u64,
+    pub(crate) zero_windows: u64,
+    pub(crate) acks: u64,
 }
 
 /// A sender, its line and its receiver.
-pub struct Sawtooth<'a, S> {
+pub(crate) struct Sawtooth<'a, S> {
     sink: &'a mut S,
     rng: Rng,
     ns_per_segment: i64,
@@ -45,14 +45,14 @@ pub struct Sawtooth<'a, S> {
     peak: f64,
     cut_at: i64,
     recover: u64,
-    pub truth: Truth,
+    pub(crate) truth: Truth,
     /// Delay of the queue at each thousandth segment.
-    pub queue: Vec<(i64, f64)>,
+    pub(crate) queue: Vec<(i64, f64)>,
 }
 
 impl<'a, S: Sink> Sawtooth<'a, S> {
     /// A line of so many Mbit/s with a buffer of so many ms.
-    pub fn new(sink: &'a mut S, seed: u64, mbit: i64, buffer_ms: i64) -> Self {
+    pub(crate) fn new(sink: &'a mut S, seed: u64, mbit: i64, buffer_ms: i64) -> Self {
         let ends = [(Address::v4([10, 7, 0, 1]), 43210), (Address::v4([10, 7, 0, 2]), 5201)];
         sink.opened(FLOW, ends, Times { at: BEGIN, frame: 1 });
         Sawtooth {
@@ -78,7 +78,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
             queue: Vec::new(),
         }
     }
-    pub fn run(&mut self, segments: u64) {
+    pub(crate) fn run(&mut self, segments: u64) {
         while self.truth.segments < segments {
             while (self.outstanding as f64) < self.window {
                 let number = self.next;
@@ -119,7 +119,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
         );
         self.sent.insert(number, (times, kind == Kind::New));
         let waits = (self.line_free_at - self.now).max(0);
-        if self.truth.segments % 1000 == 0 {
+        if self.truth.segments.is_multiple_of(1000) {
             self.queue.push((self.now, waits as f64 * 1e-9));
         }
         if waits > self.buffer_ns {
@@ -141,8 +141,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
         }
         self.grow();
         self.repair(number);
-        let keep = self.sent.split_off(&up_to);
-        self.sent = keep;
+        self.sent = self.sent.split_off(&up_to);
     }
     fn acknowledge(&mut self, number: u64, up_to: u64) {
         let times = self.times();
@@ -194,7 +193,6 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
             return;
         }
         self.lost.remove(&first);
-        self.missing.insert(first);
         self.outstanding = self.outstanding.saturating_sub(1);
         self.truth.losses += 1;
         if first >= self.recover {

@@ -1,0 +1,196 @@
+//! What is told is on the page.
+use crate::read::{Page, Track, read};
+use crate::sawtooth::{BEGIN, FLOW, Sawtooth, Truth};
+use fathom_timeline::{Curve, Largest, Level, Limits, Panel, Recorder, Scope, Words};
+use fathom_trace::{Ack, Cause, End, FlowId, Kind, Lost, Proof, Segment, Sink, Spurious, Times};
+
+const MARKED: u64 = 0x10;
+const LOSS: u64 = 32;
+const ZERO_WINDOW: u64 = 33;
+const RENEGING: u64 = 36;
+
+fn model(seed: u64, segments: u64, limits: Limits) -> (Truth, Page) {
+    let mut recorder = Recorder::new(&[FLOW], limits, Some(BEGIN));
+    let mut model = Sawtooth::new(&mut recorder, seed, 50, 100);
+    model.run(segments);
+    let truth = model.truth.clone();
+    (truth, read(&recorder.finish(&Words::default())))
+}
+
+fn count(column: &[u64], is: impl Fn(u64) -> bool) -> u64 {
+    column.iter().filter(|value| is(**value)).count() as u64
+}
+
+/// What of it is rare, as the page has it.
+fn rare(track: &Track) -> Truth {
+    Truth {
+        segments: 0,
+        retransmissions: count(&track.segments[2], |kind| (1..=5).contains(&(kind & 15))),
+        losses: count(&track.mishaps[2], |code| code == LOSS),
+        marks: count(&track.segments[2], |kind| kind & MARKED != 0),
+        zero_windows: count(&track.mishaps[2], |code| code == ZERO_WINDOW),
+        acks: 0,
+    }
+}
+
+#[test]
+fn every_rare_event_of_a_random_run_is_on_the_page_however_little_it_may_hold() {
+    for seed in 0..6 {
+        for rows in [1_000_000, 5000, 100] {
+            let (truth, page) = model(seed, 40_000, Limits { rows });
+            let [track] = &page.tracks[..] else { panic!("seed {seed}: one end sends") };
+            assert!(truth.losses > 0, "seed {seed}");
+            assert_eq!(
+                Truth { segments: 0, acks: 0, ..truth.clone() },
+                rare(track),
+                "seed {seed}, {rows} rows"
+            );
+            let ordinary = count(&track.segments[2], |kind| kind == 0);
+            assert!(ordinary <= rows as u64 && track.acks[0].len() <= rows, "seed {seed}");
+            assert!(track.trips.iter().map(|t| t[0].len()).sum::<usize>() <= rows, "seed {seed}");
+            let losses: u64 = track.episodes.iter().map(|e| e[2]).sum();
+            assert_eq!(losses, truth.losses, "seed {seed}: each loss is in one episode");
+            if rows == 1_000_000 {
+                assert_eq!(
+                    (track.segments[0].len() as u64, track.strides),
+                    (truth.segments, [1; 5]),
+                    "seed {seed}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thinned_page_covers_what_the_whole_one_covers() {
+    for seed in 0..3 {
+        let (_, whole) = model(seed, 20_000, Limits::default());
+        let (_, thin) = model(seed, 20_000, Limits { rows: 700 });
+        let (whole, thin) = (&whole.tracks[0], &thin.tracks[0]);
+        assert!(thin.strides.iter().take(3).all(|stride| *stride > 1), "{:?}", thin.strides);
+        let range = |t: &Track| (t.segments[3].iter().min().copied(), t.segments[4].iter().max().copied());
+        assert_eq!((range(whole), whole.bytes), (range(thin), thin.bytes), "seed {seed}");
+        let extremes = |t: &Track| (t.trips[0][1].iter().min().copied(), t.trips[0][2].iter().max().copied());
+        assert_eq!(
+            extremes(whole),
+            extremes(thin),
+            "seed {seed}: the shortest and the longest round trip stay"
+        );
+        assert_eq!(whole.acks[2].last(), thin.acks[2].last(), "seed {seed}: the last ACK stays");
+        for column in [&thin.segments[0], &thin.acks[0], &thin.trips[0][0], &thin.mishaps[0]] {
+            assert!(column.is_sorted(), "seed {seed}: time goes forward");
+        }
+    }
+}
+
+#[test]
+fn an_ordinary_segment_takes_few_bytes() {
+    let mut recorder = Recorder::new(&[FLOW], Limits::default(), Some(BEGIN));
+    let mut model = Sawtooth::new(&mut recorder, 1, 50, 100);
+    model.run(20_000);
+    let empty = Recorder::new(&[], Limits::default(), None).finish(&Words::default()).len();
+    let bytes = recorder.finish(&Words::default()).len() - empty;
+    // With its half an ACK and half a round trip, in base64.
+    assert!(bytes / 20_000 <= 24, "{} bytes a segment", bytes / 20_000);
+}
+
+fn segment(at: i64, frame: u64, start: u64, kind: Kind) -> Segment {
+    Segment {
+        times: Times { at, frame },
+        end: End::A,
+        start,
+        stop: start + 100,
+        ip_bytes: 152,
+        kind,
+        stamps: None,
+        ecn: 0,
+        outstanding_bytes: 100,
+        window_bytes: None,
+    }
+}
+
+fn ack(at: i64, frame: u64, acknowledgement: u64, blocks: &[(u64, u64)]) -> Ack<'_> {
+    Ack {
+        times: Times { at, frame },
+        end: End::B,
+        acknowledgement,
+        newly_bytes: 0,
+        blocks,
+        is_duplicate: false,
+        window_bytes: 1000,
+        stamps: None,
+        echoes_congestion: false,
+    }
+}
+
+#[test]
+fn what_was_told_as_a_loss_and_was_none_is_a_spurious_repair() {
+    let mut recorder = Recorder::new(&[FlowId(0)], Limits::default(), Some(0));
+    let repair = Times { at: 30, frame: 3 };
+    let original = Some(Times { at: 10, frame: 1 });
+    recorder.segment(FlowId(0), &segment(10, 1, 0, Kind::New));
+    recorder.segment(FlowId(0), &segment(20, 2, 100, Kind::New));
+    recorder.segment(FlowId(0), &segment(30, 3, 0, Kind::Retransmission(Cause::Fast)));
+    let (end, start, stop, cause) = (End::A, 0, 100, Cause::Fast);
+    recorder.lost(FlowId(0), &Lost { repair, original, end, start, stop, cause });
+    let times = Times { at: 40, frame: 4 };
+    let proof = Proof::DuplicateSack;
+    recorder.spurious(FlowId(0), &Spurious { times, repair, end, start, stop, cause, proof });
+    let page = read(&recorder.finish(&Words::default()));
+    let track = &page.tracks[0];
+    assert_eq!(track.segments[2], [0, 0, 4]);
+    assert!(track.mishaps[0].is_empty() && track.episodes.is_empty());
+}
+
+#[test]
+fn reneging_is_seen_and_other_flows_are_not() {
+    let mut recorder = Recorder::new(&[FlowId(1)], Limits::default(), Some(0));
+    for flow in [FlowId(0), FlowId(1), FlowId(2)] {
+        recorder.segment(flow, &segment(10, 1, 0, Kind::New));
+        recorder.ack(flow, &ack(20, 2, 100, &[(200, 300)]));
+        recorder.ack(flow, &ack(30, 3, 200, &[]));
+    }
+    let page = read(&recorder.finish(&Words::default()));
+    let [track] = &page.tracks[..] else { panic!("one flow was asked for") };
+    assert_eq!((track.flow, track.end, track.bytes), (1, 0, 100));
+    assert_eq!((&track.mishaps[1][..], &track.mishaps[2][..]), (&[3][..], &[RENEGING][..]));
+    assert_eq!((track.acks[4][0], track.acks[5][0]), (100, 100), "the SACK block");
+}
+
+#[test]
+fn a_clock_that_steps_back_does_not_turn_time_round() {
+    let mut recorder = Recorder::new(&[FlowId(0)], Limits::default(), None);
+    for (n, at) in [1000, 2000, 500, 2500].into_iter().enumerate() {
+        recorder.segment(FlowId(0), &segment(at, n as u64 + 1, n as u64 * 100, Kind::New));
+    }
+    let page = read(&recorder.finish(&Words::default()));
+    assert_eq!(page.tracks[0].segments[0], [0, 1000, 1000, 1500]);
+    assert_eq!((page.begin, page.span, page.steps_back), (1000, 1500, 1));
+}
+
+#[test]
+fn what_the_caller_adds_is_there() {
+    let mut recorder = Recorder::new(&[], Limits::default(), Some(1_000));
+    let points = vec![(900, 1.0), (3_000, 0.5), (2_000, f64::NAN)];
+    let panel = Panel::QueueDelay;
+    recorder.add_curve(Curve { name: "far".into(), panel: panel.clone(), scope: Scope::All, points });
+    recorder.add_level(Level { name: "base".into(), panel, scope: Scope::Flow(FlowId(3)), value: 0.010_3 });
+    let page = read(&recorder.finish(&Words::default()));
+    let curve = &page.curves["far"];
+    assert_eq!(curve.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 2000, 2000]);
+    assert!((curve[0].1, curve[1].1) == (1.0, 0.5) && curve[2].1.is_nan());
+    assert_eq!(page.levels["base"].to_bits(), 0.010_3_f64.to_bits());
+}
+
+#[test]
+fn the_largest_flows_are_those_with_most_bytes() {
+    let mut largest = Largest::default();
+    for (flow, segments) in [(5, 2), (1, 3), (9, 3), (2, 1)] {
+        for n in 0..segments {
+            largest.segment(FlowId(flow), &segment(0, 1, n * 100, Kind::New));
+        }
+    }
+    largest.forgotten(FlowId(9));
+    assert_eq!(largest.flows(2), [FlowId(1), FlowId(5)]);
+    assert_eq!(largest.flows(9).len(), 3);
+}

@@ -1,0 +1,123 @@
+// Opens a page in a headless Chromium, works it as a person would, and says what that costs:
+//     node check/page.mjs PAGE.html [FOLDER for pictures]
+// Fails if the page throws, draws more than its share, or leaves a rare event out. Times are told, not judged: this machine may be
+// busy, and it draws in software.
+import { strict as assert } from "node:assert";
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Browser } from "./browser.mjs";
+
+const [page, folder = ""] = process.argv.slice(2);
+if (!page) {
+  console.error("usage: node check/page.mjs PAGE.html [FOLDER for pictures]");
+  process.exit(2);
+}
+const file = resolve(page);
+if (folder) mkdirSync(folder, { recursive: true });
+const browser = await Browser.open();
+const picture = async (name) => folder && browser.screenshot(join(folder, `${name}.png`));
+
+/** Runs in the page: `stage`, `frame()`, and `work()` of the last picture. */
+const TOOLS = `
+  const stage = document.querySelector(".stage");
+  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const work = () => ({ ms: +stage.dataset.ms, calls: +stage.dataset.calls, points: +stage.dataset.points, bars: +stage.dataset.bars });
+  const press = async (key) => { stage.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })); await frame(); };
+  const column = document.querySelector(".plot").getBoundingClientRect();
+  const wheel = async (delta, x) => {
+    const at = { clientX: column.left + x * column.width, clientY: column.top + 50 };
+    stage.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: delta, bubbles: true, cancelable: true }));
+    const began = performance.now();
+    await frame();
+    return { ...work(), whole: performance.now() - began };
+  };`;
+const inPage = (body) => browser.evaluate(`(async () => { ${TOOLS} ${body} })()`);
+
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const tell = (name, steps) => {
+  const [ms, whole] = [steps.map((s) => s.ms), steps.map((s) => s.whole)];
+  const most = (key) => Math.max(...steps.map((s) => s[key]));
+  console.log(
+    `${name}: ${steps.length} pictures; script ${median(ms).toFixed(1)} ms median, ${Math.max(...ms).toFixed(1)} most; until shown ` +
+      `${median(whole).toFixed(0)} ms median; at most ${most("calls")} calls, ${most("bars")} bars, ${most("points")} points`,
+  );
+};
+
+const began = performance.now();
+await browser.goto(file, { width: 1200, height: 1500 });
+console.log(`open: ${((performance.now() - began) / 1e3).toFixed(1)} s`);
+await picture("light");
+
+// Zooming from all to a few microseconds, at a tenth, at the middle and near the end; and back.
+const counts = await inPage(`return {
+  layers: document.querySelectorAll(".keys button").length,
+  columns: Math.round(column.width * Math.min(devicePixelRatio, 2)),
+  badges: document.querySelector("details summary").textContent,
+  lost: document.querySelector("canvas[role=img]").getAttribute("aria-label"),
+};`);
+console.log(`${counts.lost} ${counts.badges}.`);
+const rare = Number(/of ([\d,]+)/.exec(counts.badges)[1].replaceAll(",", ""));
+for (const place of [0.1, 0.5, 0.97]) {
+  const zoomed = await inPage(`const steps = []; await press("0");
+    for (let n = 0; n < 60; n++) steps.push(await wheel(-120, ${place}));
+    for (let n = 0; n < 60; n++) steps.push(await wheel(120, ${place}));
+    return steps;`);
+  tell(`zoom at ${place}`, zoomed);
+  for (const step of zoomed) {
+    assert.ok(step.calls <= 4, `${step.calls} calls of the graphics card`);
+    // Four a column of ordinary segments, as many SACK blocks, the rare events, and their badges.
+    assert.ok(step.bars <= 8 * counts.columns + 2 * rare, `${step.bars} bars`);
+    assert.ok(step.points <= 4 * (counts.columns + 3) * counts.layers, `${step.points} points`);
+  }
+}
+const panned = await inPage(`const steps = []; await press("0"); for (let n = 0; n < 12; n++) await wheel(-120, 0.5);
+  for (let n = 0; n < 30; n++) { const began = performance.now(); await press(n < 15 ? "ArrowLeft" : "ArrowRight");
+    steps.push({ ...work(), whole: performance.now() - began }); }
+  return steps;`);
+tell("move", panned);
+
+// From one rare event to the next, each of them once.
+const visited = await inPage(`await press("0"); stage.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  const said = document.querySelector("[role=status]"); const seen = []; let before = "";
+  await press("Home");
+  for (let n = 0; n < 20; n++) { await press("n"); if (said.textContent === before) break; before = said.textContent; seen.push(before); }
+  return seen;`);
+assert.equal(visited.length > 0, rare > 0);
+console.log(`n: ${visited.slice(0, 3).join(" | ")}`);
+await inPage(`for (let n = 0; n < 22; n++) { const seen = stage.getBoundingClientRect(); await press("+"); } await frame();`);
+await picture("loss");
+const filter = await inPage(`return document.querySelector(".hit code").textContent`);
+if (rare > 0) assert.match(filter, /^frame\.number == \d+$/);
+
+// What the SVG button hands out is XML that draws.
+const svg = await inPage(`let text; const make = URL.createObjectURL;
+  URL.createObjectURL = (blob) => { text = blob.text(); return make.call(URL, blob); };
+  HTMLAnchorElement.prototype.click = () => undefined;
+  await press("0"); [...document.querySelectorAll(".tools button")].find((b) => b.textContent === "SVG").click();
+  text = await text; const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+  return { bytes: text.length, wrong: parsed.querySelector("parsererror")?.textContent, paths: parsed.querySelectorAll("path").length, text };`);
+assert.equal(svg.wrong, undefined);
+assert.ok(svg.paths > 5, `${svg.paths} paths`);
+console.log(`SVG: ${svg.bytes} bytes, ${svg.paths} paths`);
+if (folder) (await import("node:fs")).writeFileSync(join(folder, "view.svg"), svg.text);
+
+// Everything that is pressed has a name, and the table has words.
+const nameless = await inPage(`return [...document.querySelectorAll("button, select, canvas:not([aria-hidden]), [tabindex]")]
+  .filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim())).map((e) => e.outerHTML)`);
+assert.deepEqual(nameless, []);
+const rows = await inPage(`const details = document.querySelector(".timeline details"); details.open = true; await press("0");
+  await new Promise((done) => setTimeout(done, 400)); return details.querySelectorAll("tbody tr").length;`);
+assert.equal(rows, Math.min(rare, 200));
+
+await browser.goto(file, { width: 1200, height: 1500, dark: true });
+await picture("dark");
+const painter = await inPage(`return { width: document.documentElement.scrollWidth }`);
+assert.ok(painter.width <= 1200);
+await browser.goto(file, { width: 390, height: 1800, scale: 2, mobile: true });
+const phone = await inPage(`return document.documentElement.scrollWidth`);
+assert.ok(phone <= 390, `${phone} pixels wide on a phone of 390`);
+await picture("phone");
+
+assert.deepEqual(browser.errors(), []);
+await browser.close();
+console.log("page: as it should be");
