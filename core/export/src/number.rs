@@ -12,6 +12,15 @@ impl fmt::Display for Seconds {
     }
 }
 
+/// Milliseconds since 1970, which as a fraction have more digits than a number of 64 bits.
+pub(crate) struct Milliseconds(pub(crate) i64);
+
+impl fmt::Display for Milliseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}", self.0.div_euclid(1_000_000), self.0.rem_euclid(1_000_000))
+    }
+}
+
 /// Nanoseconds of milliseconds.
 pub(crate) const MS: f64 = 1e6;
 

@@ -3,17 +3,17 @@ mod sent;
 
 use crate::files::{Files, Gathered};
 use crate::name::{Endpoint, file_of};
-use crate::number::MS;
+use crate::number::{MS, Milliseconds};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
-use fathom_capture::{Address, Packet};
+use fathom_capture::{Address, Packet, Transport};
 use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
 use sent::Unacknowledged;
 
 /// Writes each direction that carries data into a file of its own, `a2b.sqlog`, as the sender of the data would have logged it. qvis
 /// shows it in its congestion graph.
 ///
-/// The events are those of QUIC, of which qlog knows TCP's not. `transport:packet_sent` is a segment, numbered from 0 in the order of
+/// The events are those of QUIC, as qlog has none of TCP. `transport:packet_sent` is a segment, numbered from 0 in the order of
 /// sending as no retransmission has its original's number, with the bytes it holds as a frame of stream 0.
 /// `transport:packet_received` is an ACK of the other end, with the numbers of the segments that it is the first to acknowledge, also
 /// selectively. `recovery:packet_lost` is a loss, written at the time of its repair. `recovery:metrics_updated` has the round
@@ -33,7 +33,15 @@ struct Flow {
     ends: [(Address, u16); 2],
     opened: i64,
     sides: [Option<Log>; 2],
+    passing: Passing,
+}
+
+/// The packet that passes.
+#[derive(Clone, Copy, Default, Debug)]
+struct Passing {
     ip_bytes: u32,
+    data_bytes: u32,
+    is_fin: bool,
 }
 
 /// The log of one end's data.
@@ -67,6 +75,8 @@ impl Rtt {
     }
 }
 
+/// The flag of the last segment (RFC 9293 section 3.1).
+const FIN: u16 = 1;
 /// What begins a text of a sequence (RFC 7464 section 2.2).
 const BEGIN: char = '\u{1e}';
 /// All packets are of one number space, as those of QUIC after its handshake.
@@ -84,7 +94,7 @@ impl Log {
         )?;
         write!(file, r#""vantage_point":{{"type":"network","flow":"{perspective}"}},"#)?;
         write!(file, r#""common_fields":{{"protocol_type":["TCP"],"time_format":"relative","#)?;
-        writeln!(file, r#""reference_time":{:.6}}}}}}}"#, flow.opened as f64 / MS)?;
+        writeln!(file, r#""reference_time":{}}}}}}}"#, Milliseconds(flow.opened))?;
         Ok(Log {
             file,
             opened: flow.opened,
@@ -98,8 +108,9 @@ impl Log {
         let time = (at - self.opened) as f64 / MS;
         writeln!(self.file, r#"{BEGIN}{{"time":{time:.6},"name":"{name}","data":{{{data}}}}}"#)
     }
-    fn segment(&mut self, segment: &Segment) -> fmt::Result {
+    fn segment(&mut self, segment: &Segment, passing: Passing) -> fmt::Result {
         let Segment { start, stop, ip_bytes, .. } = *segment;
+        let (length, fin) = (passing.data_bytes, if passing.is_fin { r#","fin":true"# } else { "" });
         let number = self.sent.add(start, stop, segment.times.frame);
         self.in_flight = segment.outstanding_bytes;
         let trigger = match segment.kind {
@@ -108,12 +119,11 @@ impl Log {
             Kind::Retransmission(_) => r#","trigger":"retransmit_reordered""#,
             _ => "",
         };
-        let length = stop - start;
         self.event(
             segment.times.at,
             "transport:packet_sent",
             format_args!(
-                r#""header":{{"packet_type":"{PACKET_TYPE}","packet_number":{number}}},"raw":{{"length":{ip_bytes},"payload_length":{length}}},"frames":[{{"frame_type":"stream","stream_id":0,"offset":{start},"length":{length}}}]{trigger}"#
+                r#""header":{{"packet_type":"{PACKET_TYPE}","packet_number":{number}}},"raw":{{"length":{ip_bytes},"payload_length":{length}}},"frames":[{{"frame_type":"stream","stream_id":0,"offset":{start},"length":{length}{fin}}}]{trigger}"#
             ),
         )
     }
@@ -180,13 +190,13 @@ impl<F: Files, C: FnMut(FlowId, [(Address, u16); 2]) -> bool> Qlog<F, C> {
         }
         Ok(self.files)
     }
-    /// Writes into the log of one end's data, which begins with `begins`.
+    /// Writes into the log of one end's data; if it `begins` one, that is where its first data passes.
     fn log(
         &mut self,
         flow: FlowId,
         end: End,
         begins: bool,
-        write: impl FnOnce(&mut Log, u32) -> fmt::Result,
+        write: impl FnOnce(&mut Log, Passing) -> fmt::Result,
     ) {
         let Some(flow) = self.flows.get(flow).filter(|_| self.result.is_ok()) else { return };
         self.result = flow.log(end, begins, &mut self.files, write);
@@ -199,20 +209,23 @@ impl Flow {
         end: End,
         begins: bool,
         files: &mut impl Files,
-        write: impl FnOnce(&mut Log, u32) -> fmt::Result,
+        write: impl FnOnce(&mut Log, Passing) -> fmt::Result,
     ) -> fmt::Result {
-        let begun = if begins && self.sides.get(end as usize).is_some_and(Option::is_none) {
+        let begun = if begins
+            && self.passing.data_bytes > 0
+            && self.sides.get(end as usize).is_some_and(Option::is_none)
+        {
             Some(Log::new(self, end)?)
         } else {
             None
         };
-        let ip_bytes = self.ip_bytes;
+        let passing = self.passing;
         let Some(side) = self.sides.get_mut(end as usize) else { return Ok(()) };
         if begun.is_some() {
             *side = begun;
         }
         let Some(log) = side else { return Ok(()) };
-        write(log, ip_bytes)?;
+        write(log, passing)?;
         log.file.pass(files)
     }
 }
@@ -220,20 +233,25 @@ impl Flow {
 impl<F: Files, C: FnMut(FlowId, [(Address, u16); 2]) -> bool> Sink for Qlog<F, C> {
     fn opened(&mut self, flow: FlowId, ends: [(Address, u16); 2], times: Times) {
         if (self.choose)(flow, ends) {
-            let new = Flow { id: flow, ends, opened: times.at, sides: [None, None], ip_bytes: 0 };
+            let new =
+                Flow { id: flow, ends, opened: times.at, sides: [None, None], passing: Passing::default() };
             self.flows.add(flow, new);
         }
     }
     fn packet(&mut self, flow: FlowId, _end: End, packet: &Packet<'_>, _times: Times) {
         if let Some(flow) = self.flows.get(flow) {
-            flow.ip_bytes = packet.ip_bytes;
+            let (data_bytes, flags) = match &packet.transport {
+                Transport::Tcp(tcp) => (tcp.payload_bytes, tcp.flags),
+                _ => (0, 0),
+            };
+            flow.passing = Passing { ip_bytes: packet.ip_bytes, data_bytes, is_fin: flags & FIN != 0 };
         }
     }
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
-        self.log(flow, segment.end, true, |log, _| log.segment(segment));
+        self.log(flow, segment.end, true, |log, passing| log.segment(segment, passing));
     }
     fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
-        self.log(flow, ack.end.other(), false, |log, ip_bytes| log.ack(ack, ip_bytes));
+        self.log(flow, ack.end.other(), false, |log, passing| log.ack(ack, passing.ip_bytes));
     }
     fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {
         if trip.method != Method::Timestamps && trip.karn == Karn::Clean {

@@ -1,5 +1,5 @@
 //! Tstat's `log_tcp_complete`.
-use crate::number::MS;
+use crate::number::{MS, Milliseconds};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
 use fathom_capture::{Packet, Transport};
@@ -174,15 +174,6 @@ fn times(flow: &FlowSummary, first_acks: [Option<i64>; 2], out: &mut impl Write)
     let firsts =
         [a.first_data_at, b.first_data_at, a.last_data_at, b.last_data_at].into_iter().chain(first_acks);
     firsts.into_iter().try_for_each(|at| write!(out, " {:.6}", since_first(at)))
-}
-
-/// Milliseconds since 1970, which as a fraction have more digits than a number of 64 bits.
-struct Milliseconds(i64);
-
-impl fmt::Display for Milliseconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:06}", self.0.div_euclid(1_000_000), self.0.rem_euclid(1_000_000))
-    }
 }
 
 fn end_to_end(sent: &Totals, out: &mut impl Write) -> fmt::Result {

@@ -21,7 +21,7 @@ impl Line {
     }
     fn extend(&mut self, plot: &mut Plot, at: i64, value: f64) {
         let decimals = self.decimals;
-        let shown = |value: f64| Shown { value, decimals };
+        let shown = |y: f64| Shown { value: y, decimals };
         plot.colour(self.colour);
         plot.mark("dot", at, shown(value));
         if let Some((before, last)) = self.last {
@@ -156,7 +156,7 @@ impl Throughput {
         }
     }
     pub(super) fn segment(&mut self, at: i64, bytes: u64) {
-        let per_second = |bytes: u64, since: i64| bytes as f64 * 1e9 / (at - since).max(LEAST_NS) as f64;
+        let per_second = |sum: u64, since: i64| sum as f64 * 1e9 / (at - since).max(LEAST_NS) as f64;
         self.all_bytes += bytes;
         if let Some(last) = self.last.replace(at) {
             self.plot.colour(Colour::Yellow);
