@@ -46,9 +46,9 @@ fn only_what_is_chosen_is_drawn() {
     upload(&mut xplot);
     xplot.finish().map(drop).unwrap();
     assert_eq!(texts.keys().collect::<Vec<_>>(), ["a2b_rtt.xpl", "b2a_rtt.xpl"]);
-    let mut xplot = Xplot::new(Graphs::ALL, |_: &str, _: &str| panic!("nothing was chosen"), |_, _| false);
-    upload(&mut xplot);
-    xplot.finish().map(drop).unwrap();
+    let mut none = Xplot::new(Graphs::ALL, |_: &str, _: &str| panic!("nothing was chosen"), |_, _| false);
+    upload(&mut none);
+    none.finish().map(drop).unwrap();
 }
 
 #[test]

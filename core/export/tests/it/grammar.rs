@@ -20,13 +20,13 @@ fn is_point(words: &[&str]) -> bool {
 }
 
 /// Holds a file against xplot's grammar.
-pub(crate) fn xplot(name: &str, text: &str) {
-    let mut lines = text.lines();
+pub(crate) fn xplot(name: &str, graph: &str) {
+    let mut lines = graph.lines();
     let types = lines.next().unwrap_or_default();
     assert!(["timeval double", "timeval signed"].contains(&types), "{name}: {types}");
     for field in ["title", "xlabel", "ylabel"] {
         assert_eq!(lines.next(), Some(field), "{name}");
-        assert!(lines.next().is_some_and(|text| !text.is_empty()), "{name}");
+        assert!(lines.next().is_some_and(|shown| !shown.is_empty()), "{name}");
     }
     let mut ended = false;
     while let Some(line) = lines.next() {
@@ -40,7 +40,7 @@ pub(crate) fn xplot(name: &str, text: &str) {
             }
             [text, point @ ..] if TEXTS.contains(text) => {
                 assert!(
-                    is_point(point) && lines.next().is_some_and(|text| !text.is_empty()),
+                    is_point(point) && lines.next().is_some_and(|shown| !shown.is_empty()),
                     "{name}: {line}"
                 );
             }

@@ -16,10 +16,13 @@ fn options(rng: &mut Rng) -> Vec<u8> {
     if rng.chance(0.3) { options } else { Vec::new() }
 }
 
+/// Of the connection, mostly.
+fn number(rng: &mut Rng) -> u32 {
+    if rng.chance(0.02) { rng.next_u64() as u32 } else { rng.below(60_000) as u32 }
+}
+
 /// A packet of one of three flows, with numbers that are near each other or wild.
 fn packet<'a>(rng: &mut Rng, options: &'a [u8]) -> Packet<'a> {
-    let number =
-        |rng: &mut Rng| if rng.chance(0.02) { rng.next_u64() as u32 } else { rng.below(60_000) as u32 };
     let (mut from, mut to) =
         ((Address::v4([192, 0, 2, 1]), 50_000 + rng.below(3) as u16), (Address::v4([203, 0, 113, 5]), 80));
     if rng.chance(0.5) {
