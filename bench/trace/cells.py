@@ -109,7 +109,8 @@ def ends(role, directory, cell):
                   "--probe-every", str(cell.probe_every)]
         if cell.way == "host":
             # One flow keeps little in its own host's queue (TCP small queues).
-            burst = max(3000, cell.mbit * 250)
+            # Ten milliseconds of tokens: a timer that is later loses some, and the rate is no longer the one that was asked for.
+            burst = max(3000, cell.mbit * 1250)
             words += ["--flows", "4", "--host-queue", f"tbf rate {cell.mbit}mbit burst {burst} limit {BUFFER[cell.mbit]}"]
     return words
 
