@@ -92,6 +92,31 @@ export class Browser {
     return result.value;
   }
 
+  /** A mouse that is pressed at the first place, moved over the others, and let go; `modifiers` 8 is Shift. */
+  async drag(places, modifiers = 0) {
+    const send = (type, [x, y], buttons) =>
+      this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", buttons, clickCount: 1, modifiers });
+    await send("mousePressed", places[0], 1);
+    for (const place of places.slice(1)) await send("mouseMoved", place, 1);
+    await send("mouseReleased", places.at(-1), 0);
+  }
+
+  async hover(x, y) {
+    await this.send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
+  }
+
+  /** Two fingers at the same height, from two places to two others. */
+  async pinch(y, from, to) {
+    const touch = (type, xs) =>
+      this.send("Input.dispatchTouchEvent", { type, touchPoints: xs.map((x, id) => ({ x, y, id })) });
+    await touch("touchStart", [from[0]]);
+    await touch("touchStart", from);
+    for (const share of [0.25, 0.5, 0.75, 1]) {
+      await touch("touchMove", from.map((x, n) => x + share * (to[n] - x)));
+    }
+    await touch("touchEnd", []);
+  }
+
   async screenshot(file) {
     const { data } = await this.send("Page.captureScreenshot", { format: "png" });
     writeFileSync(file, Buffer.from(data, "base64"));

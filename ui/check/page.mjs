@@ -76,6 +76,27 @@ const panned = await inPage(`const steps = []; await press("0"); for (let n = 0;
   return steps;`);
 tell("move", panned);
 
+// A mouse: what is under it is told, dragging moves, a box with Shift selects, a click holds the cursor.
+const ticks = () => inPage(`await frame(); return stage.dataset.view`);
+const spanOf = async () => {
+  const [start, end] = (await ticks()).split(" ").map(Number);
+  return { start, end, length: end - start };
+};
+const box = await inPage(`await press("0"); const { left, top, width, height } = column; return { left, top, width, height };`);
+const at = (x, y) => [box.left + x * box.width, box.top + y * box.height];
+await browser.hover(...at(0.5, 0.5));
+assert.match(await inPage(`await frame(); return document.querySelector(".hit").textContent`), /frame\.number == \d+/);
+await inPage(`for (let n = 0; n < 12; n++) await wheel(-120, 0.5);`);
+const before = await spanOf();
+await browser.drag([at(0.5, 0.5), at(0.45, 0.5), at(0.4, 0.5)]);
+const moved = await spanOf();
+assert.ok(Math.abs(moved.start - before.start - 0.1 * before.length) < 0.01 * before.length, "dragged by a tenth");
+await browser.drag([at(0.25, 0.2), at(0.5, 0.5), at(0.75, 0.8)], 8);
+const boxed = await spanOf();
+assert.ok(Math.abs(boxed.length - moved.length / 2) < 0.02 * moved.length, "half of it selected");
+await picture("box");
+await inPage(`await press("0")`);
+
 // From one rare event to the next, each of them once.
 const visited = await inPage(`await press("0"); stage.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   const said = document.querySelector("[role=status]"); const seen = []; let before = "";
@@ -114,6 +135,12 @@ await picture("dark");
 const painter = await inPage(`return { width: document.documentElement.scrollWidth }`);
 assert.ok(painter.width <= 1200);
 await browser.goto(file, { width: 390, height: 1800, scale: 2, mobile: true });
+const whole = await spanOf();
+const touched = await inPage(`return { left: column.left, top: column.top, width: column.width }`);
+await browser.pinch(touched.top + 60, [touched.left + 120, touched.left + 180], [touched.left + 60, touched.left + 240]);
+const pinched = await spanOf();
+assert.ok(Math.abs(whole.length / pinched.length - 3) < 0.4, `pinched by ${whole.length / pinched.length}`);
+await inPage(`await press("0")`);
 const phone = await inPage(`return document.documentElement.scrollWidth`);
 assert.ok(phone <= 390, `${phone} pixels wide on a phone of 390`);
 await picture("phone");

@@ -153,7 +153,8 @@ export class App {
     this.drawCursor();
     const ms = performance.now() - began;
     const { calls } = this.picture;
-    Object.assign(this.stage.dataset, { ms: ms.toFixed(2), calls: String(calls), points: String(points), bars: String(bars) });
+    const { start, end } = this.view;
+    Object.assign(this.stage.dataset, { view: `${start} ${end}`, ms: ms.toFixed(2), calls: String(calls), points: String(points), bars: String(bars) });
     this.workText.textContent =
       `Drawn in ${ms.toFixed(1)} ms: ${thousands(bars)} bars in ${calls} calls of the graphics card, ${thousands(points)} points of lines.`;
     clearTimeout(this.tableTimer);

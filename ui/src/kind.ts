@@ -7,11 +7,11 @@ export interface Kind {
 }
 
 /** A row of the panel of events. */
-export type Lane = "lost" | "sent again" | "order" | "window" | "marks" | "reset";
+export type Lane = "lost" | "resent" | "order" | "window" | "marks" | "reset";
 
 export const LANES: readonly Lane[] = [
   "lost",
-  "sent again",
+  "resent",
   "order",
   "window",
   "marks",
@@ -21,7 +21,7 @@ export const LANES: readonly Lane[] = [
 /** The colour of a lane, which what it tells of has in the other panels too. */
 export const LANE_COLOURS: Readonly<Record<Lane, Colour>> = {
   lost: "bad",
-  "sent again": "up",
+  resent: "up",
   order: "both",
   window: "drain",
   marks: "latency",
@@ -34,11 +34,11 @@ export const KIND_MASK = 0x0f;
 export const LOSS = 32;
 
 const KINDS: Readonly<Record<number, Kind>> = {
-  1: { name: "fast retransmission", lane: "sent again" },
-  2: { name: "loss probe", lane: "sent again" },
-  3: { name: "retransmission timeout", lane: "sent again" },
-  4: { name: "spurious retransmission", lane: "sent again" },
-  5: { name: "retransmission", lane: "sent again" },
+  1: { name: "fast retransmission", lane: "resent" },
+  2: { name: "loss probe", lane: "resent" },
+  3: { name: "retransmission timeout", lane: "resent" },
+  4: { name: "spurious retransmission", lane: "resent" },
+  5: { name: "retransmission", lane: "resent" },
   6: { name: "reordered", lane: "order" },
   7: { name: "duplicate", lane: "order" },
   8: { name: "keep-alive", lane: "window" },

@@ -106,8 +106,8 @@ export class Model {
         },
         { name: "selectively acknowledged", colour: "both", bars: blocks(this.track) },
         {
-          name: "sent again, reordered",
-          colour: LANE_COLOURS["sent again"],
+          name: "resent, reordered",
+          colour: LANE_COLOURS.resent,
           bars: (view) => ({ bars: this.bars.rareInView(view), keep: true, least: [2, 3] }),
         },
         { name: "lost", colour: LANE_COLOURS.lost, bars: losses(this.track) },

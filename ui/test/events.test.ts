@@ -30,7 +30,7 @@ describe("rare events", () => {
     expect(events.beside(10, -1)).toBeUndefined();
     expect(events.lanes.map((l) => [l.lane, l.events.length])).toEqual([
       ["lost", 2],
-      ["sent again", 1],
+      ["resent", 1],
       ["window", 1],
     ]);
   });
