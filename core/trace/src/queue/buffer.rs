@@ -55,7 +55,8 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
     let seen = at_losses(filling, packet_ns).or_else(|| at_peaks(filling));
     let full = match seen {
         Some(full) => full,
-        None => Full { drain_ns: most(filling.delays)?, scatter_ns: 0.0, times: 0 },
+        // It holds at least what waited for some time; what a single packet waited may be a host's.
+        None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
     };
     let ip_bytes = full.drain_ns * bytes_per_ns;
     let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
@@ -70,6 +71,11 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
         is_full_seen: full.times > 0,
         times_full: full.times,
     })
+}
+
+/// What was waited for a twentieth of the time.
+fn lasting(delays: &[DelayPoint]) -> Option<f64> {
+    percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
 }
 
 /// What those waited that found room next to those that found none.

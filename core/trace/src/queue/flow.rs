@@ -77,6 +77,7 @@ pub(crate) struct Sent {
     /// Packets larger than the wire's: split later or joined before.
     pub(crate) joined: u64,
     pub(crate) echoes: u64,
+    is_echoing: bool,
     highest: u64,
     pub(crate) losses: Losses,
     pub(crate) recent: Recent,
@@ -172,9 +173,7 @@ impl Sampled {
         if ack.newly_bytes > 0 {
             self.grid.record(series::delivered(sender), at, ack.newly_bytes as f64, limit);
         }
-        if ack.echoes_congestion {
-            self.sent[sender as usize].echoes += 1;
-        }
+        self.sent[sender as usize].echoed(ack.echoes_congestion, at, frame);
     }
     #[inline]
     pub(crate) fn round_trip(&mut self, trip: &RoundTrip, limit: usize) {
@@ -230,6 +229,18 @@ impl Sent {
         self.packets += u64::from(packets);
         self.largest_payload = self.largest_payload.max(payload);
         f64::from(wire)
+    }
+    /// An ACK echoes congestion, or does not. A run of echoes is one mark or more, of which the first is dated.
+    #[inline]
+    fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
+        if is_echo {
+            self.echoes += 1;
+            if !self.is_echoing {
+                let delay = self.recent.last().map(|took| (Seen::RoundTrip, took));
+                self.losses.marks.push(Point { at, frame, repair: 0, delay });
+            }
+        }
+        self.is_echoing = is_echo;
     }
     /// Bytes of IP packets for each byte of payload.
     pub(crate) fn overhead_ratio(&self) -> f64 {

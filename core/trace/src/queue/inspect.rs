@@ -11,6 +11,8 @@ use fathom_capture::Address;
 
 /// Fewer bytes are no bulk transfer: they fit into an initial window or two.
 const BULK_BYTES: u64 = 64_000;
+/// Smaller packets on average are messages, of which each may wait for an answer.
+const BULK_PACKET_BYTES: u64 = 500;
 /// An end that answers within that is next to the capture point.
 const NEAR_NS: f64 = 1e6;
 /// A path's least is another than the flow's own if it is less by so much.
@@ -44,7 +46,8 @@ pub(crate) fn inspect(slot: &Slot, sampled: &Sampled, path: &Path, clocks: &Host
     let bulk = bulk(&sampled.sent);
     let clocks = [End::A, End::B].map(|end| clock(sampled, end, clocks.get(&slot.ends[end as usize].0)));
     let round_trips = [End::A, End::B].map(|end| round_trips(slot, sampled, path, end));
-    let mut legs = Leg::ALL.map(|leg| leg_delay(sampled, leg, &clocks, bulk, slot.has_handshake));
+    let mut legs =
+        Leg::ALL.map(|leg| leg_delay(sampled, leg, &clocks, bulk, is_relative(slot, &round_trips, leg)));
     let hole_to_fill_ns = bulk
         .and_then(|end| median(sampled.sent[end as usize].losses.fills.iter().map(|fill| f64::from(*fill))));
     let location = locate(&legs, &round_trips, bulk, hole_to_fill_ns);
@@ -69,8 +72,9 @@ pub(crate) fn inspect(slot: &Slot, sampled: &Sampled, path: &Path, clocks: &Host
 
 fn bulk(sent: &[Sent; 2]) -> Option<End> {
     let [a, b] = [sent[0].payload_bytes, sent[1].payload_bytes];
-    let (end, bytes) = if a >= b { (End::A, a) } else { (End::B, b) };
-    (bytes >= BULK_BYTES).then_some(end)
+    let end = if a >= b { End::A } else { End::B };
+    let Sent { payload_bytes, packets, .. } = sent[end as usize];
+    (payload_bytes >= BULK_BYTES && payload_bytes >= BULK_PACKET_BYTES * packets).then_some(end)
 }
 
 fn near(round_trips: &[Option<RoundTrips>; 2]) -> Option<End> {
@@ -113,16 +117,32 @@ fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<
     }
     let side = usize::from(path.addresses[0] != slot.ends[end as usize].0);
     let base_ns = path.round_trips[side].least_ns.min(least_ns);
-    let reference = match (least_ns - base_ns, slot.has_handshake) {
-        (less_ns, _) if less_ns > LESS_NS => Reference::PathLeast { less_ns },
-        (_, true) => Reference::OwnLeast,
-        (_, false) => Reference::Relative,
-    };
+    let reference = reference(slot, end, least_ns, base_ns);
     let mut above: Vec<f64> =
         round_trip_curve(sampled, end, base_ns).iter().map(|point| point.mean_ns).collect();
     let mut at = |share| percentile(&mut above, share).unwrap_or(0.0);
     let above_base_ns = [at(0.05), at(0.5), at(0.95)];
     Some(RoundTrips { count, least_ns, least_frame, base_ns, most_ns, most_frame, above_base_ns, reference })
+}
+
+fn is_relative(slot: &Slot, round_trips: &[Option<RoundTrips>; 2], leg: Leg) -> bool {
+    let trips = round_trips[leg.end() as usize].map(|trips| trips.reference);
+    trips.map_or(!slot.has_handshake, |reference| reference == Reference::Relative)
+}
+
+/// What the least round trip of a flow is worth. A handshake that took longer than others after it met a queue that was there before
+/// the flow, and that may have stood all along.
+fn reference(slot: &Slot, end: End, least_ns: f64, base_ns: f64) -> Reference {
+    let less_ns = least_ns - base_ns;
+    let first_ns = slot.first_trip[end as usize].map_or(least_ns, f64::from);
+    let was_late = first_ns - base_ns > (2.0 * LESS_NS).max(0.2 * base_ns);
+    if less_ns > LESS_NS {
+        Reference::PathLeast { less_ns }
+    } else if slot.has_handshake && !was_late {
+        Reference::OwnLeast
+    } else {
+        Reference::Relative
+    }
 }
 
 /// Round trips to `end` above `base_ns`.
@@ -200,7 +220,7 @@ fn leg_delay(
     leg: Leg,
     clocks: &[Result<Clock, NoClock>; 2],
     bulk: Option<End>,
-    has_handshake: bool,
+    is_relative: bool,
 ) -> Result<LegDelay, NoLeg> {
     let clock = clocks[leg.end() as usize].map_err(NoLeg::NoClock)?;
     let over_time = leg_curve(sampled, leg, &clock);
@@ -215,7 +235,7 @@ fn leg_delay(
     if error_ns > p95_ns && error_ns > 3.0 * clock.tick_ns + LEAST_QUEUE_NS {
         return Err(NoLeg::Drowned { error_ns, effect_ns: p95_ns });
     }
-    let reference = if has_handshake { Reference::OwnLeast } else { Reference::Relative };
+    let reference = if is_relative { Reference::Relative } else { Reference::OwnLeast };
     Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, most_ns, error_ns, reference, over_time })
 }
 

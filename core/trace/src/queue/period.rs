@@ -9,6 +9,9 @@ const POINTS: usize = 1024;
 const LEAST_CORRELATION: f64 = 0.3;
 /// BBR looks for the least round trip after ten seconds without a lower one, for 200 ms (draft-ietf-ccwg-bbr, ProbeRTTInterval).
 const BBR_INTERVAL_NS: f64 = 10e9;
+/// What is shorter is a link that stalled, and what is longer a sender that paused.
+const LEAST_DIP_NS: f64 = 100e6;
+const MOST_DIP_NS: f64 = 1e9;
 /// CUBIC's C and beta (RFC 9438 section 4.1.2).
 const CUBIC_C: f64 = 0.4;
 const CUBIC_BETA: f64 = 0.7;
@@ -160,10 +163,11 @@ fn correlation(delays: &[DelayPoint]) -> Option<(f64, f64)> {
     (value >= LEAST_CORRELATION).then_some((lag as f64 * step, value))
 }
 
-/// Dips of the delay to a quarter of its median or less, each shorter than a second: median time between them, and their number.
+/// Dips of the delay to a quarter of its median or less, as long as BBR's 200 ms or so: median time between them, and their number.
 fn dips(delays: &[DelayPoint], base_error_ns: f64) -> Option<(f64, u32)> {
     let usual = median(delays.iter().map(|point| point.mean_ns))?;
     let low = (0.25 * usual).max(base_error_ns);
+    let width = delays.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).fold(f64::INFINITY, f64::min);
     let mut begins: Vec<f64> = Vec::new();
     let mut open: Option<(f64, f64)> = None;
     for point in delays.iter().filter(|_| usual > 2.0 * base_error_ns) {
@@ -173,7 +177,8 @@ fn dips(delays: &[DelayPoint], base_error_ns: f64) -> Option<(f64, u32)> {
         } else if open.is_some_and(|(_, to)| point.at_ns - to > 500e6)
             && let Some((from, to)) = open.take()
         {
-            begins.extend((to - from < 1e9).then_some(from));
+            let is_dip = (LEAST_DIP_NS..MOST_DIP_NS).contains(&(to - from + width));
+            begins.extend(is_dip.then_some(from));
         }
     }
     let between = median(begins.windows(2).map(|pair| pair[1] - pair[0]))?;

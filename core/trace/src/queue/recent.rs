@@ -25,6 +25,10 @@ impl Recent {
         }
         self.samples.push_back((sent_at, round_trip));
     }
+    /// The latest.
+    pub(crate) fn last(&self) -> Option<f32> {
+        self.samples.back().map(|sample| sample.1)
+    }
     /// The round trip of what was sent at about `at`; `None` if nothing within an eighth of a round trip was answered.
     pub(crate) fn near(&self, at: i64) -> Option<f32> {
         let after = self.samples.partition_point(|sample| sample.0 <= at);

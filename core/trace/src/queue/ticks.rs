@@ -6,6 +6,8 @@ use super::hull::Hull;
 pub(crate) const KNOWN_HERTZ: [f64; 9] = [1.0, 2.0, 10.0, 100.0, 250.0, 300.0, 500.0, 1000.0, 1e6];
 /// What no delay explains: a TSval that far off, in seconds, was counted from another start.
 const RESTART_S: f64 = 2000.0;
+/// A clock of unknown rate that goes back by more than a second of the fastest was counted from another start, too.
+const BACK_TICKS: i64 = 1_000_000;
 /// The rate is looked at for the first time after 10 ms, then each time the span has doubled.
 const FIRST_LOOK_NS: i64 = 10_000_000;
 
@@ -93,7 +95,8 @@ impl Ticks {
     fn advance(&mut self, at: i64, value: u32, frame: u64) -> Option<()> {
         let step = self.step(at, value);
         let shortest = if self.is_known { self.tick_ns } else { 1e3 };
-        if (step as f64 * shortest - (at - self.last_at) as f64).abs() > RESTART_S * 1e9 {
+        let beyond_ns = (step as f64 * shortest - (at - self.last_at) as f64).abs();
+        if beyond_ns > RESTART_S * 1e9 || (!self.is_known && step < -BACK_TICKS) {
             self.restarted.get_or_insert(frame);
         }
         if self.restarted.is_some() {
