@@ -75,15 +75,19 @@ impl Connection {
         Connection { id, key, a_is_low, first, last: first, packets: 0, close: Close::Open, halves }
     }
     /// Whether this packet begins another connection between the same ports: a SYN with another number, and this one is over, or has
-    /// been quiet for long, or never was more than a SYN.
+    /// been quiet for long, or never was more than a SYN; or, the SYN not seen, numbers far from those of one that is over.
     pub(crate) fn is_followed_by(&self, incoming: &Incoming<'_>, end: End, at: i64) -> bool {
-        if !incoming.has(flag::SYN) || incoming.has(flag::RST) {
+        let is_over =
+            matches!(self.close, Close::Finished | Close::Reset) || elapsed(self.last.at, at) > IDLE_NS;
+        if incoming.has(flag::RST) || !(incoming.has(flag::SYN) || is_over) {
             return false;
         }
         let (own, _) = self.pair(end);
+        if !incoming.has(flag::SYN) {
+            let start = own.counter.unwrap(incoming.tcp.sequence, own.highest);
+            return own.counter.is_started() && start.abs_diff(own.highest) > MAX_WINDOW_BYTES;
+        }
         let is_same = own.counter.is_origin(incoming.tcp.sequence);
-        let is_over =
-            matches!(self.close, Close::Finished | Close::Reset) || elapsed(self.last.at, at) > IDLE_NS;
         let is_vain = !incoming.has(flag::ACK) && self.packets == own.totals.syns;
         !is_same && own.totals.packets > 0 && (is_over || is_vain)
             || (is_over && own.totals.packets == 0 && !incoming.has(flag::ACK))
@@ -94,6 +98,10 @@ impl Connection {
             End::A => (a, b),
             End::B => (b, a),
         }
+    }
+    /// Another connection has its ports now: gives back what is needed for its packets only.
+    pub(crate) fn retire(&mut self) {
+        self.halves.iter_mut().for_each(Half::retire);
     }
     /// Entries of lists that grow with what is not acknowledged.
     pub(crate) fn listed(&self) -> usize {
@@ -127,15 +135,14 @@ impl Connection {
         own.packet_at = context.times.at;
         own.limit(context.times.at);
         other.limit(context.times.at);
-        self.note_close(incoming, context.end);
+        if incoming.tcp.flags & (flag::FIN | flag::RST) != 0 {
+            self.note_close(incoming, context.end);
+        }
+        if self.close == Close::Finished {
+            self.halves.iter_mut().for_each(Half::shrink);
+        }
     }
     fn note_close(&mut self, incoming: &Incoming<'_>, end: End) {
-        if incoming.tcp.flags & (flag::FIN | flag::RST) == 0 {
-            if self.close == Close::Finished {
-                self.halves.iter_mut().for_each(Half::shrink);
-            }
-            return;
-        }
         if incoming.has(flag::RST) {
             self.close = Close::Reset;
         } else if self.close != Close::Reset {
@@ -152,6 +159,7 @@ fn synchronise(own: &mut Half, other: &mut Half, incoming: &Incoming<'_>) {
     }
     let offer = *own.totals.offer.get_or_insert_with(|| Offer::of(incoming.tcp.options));
     own.shift = Some(offer.window_shift.unwrap_or(0));
+    own.syn_flags = Some(incoming.tcp.flags);
     let Some(others) = other.totals.offer else {
         // Who answers may offer scaling only if it was offered: one that does not ends it for both.
         if offer.window_shift.is_none() {

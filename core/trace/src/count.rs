@@ -16,12 +16,17 @@ impl Half {
     pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
         let Incoming { packet, tcp } = incoming;
         let totals = &mut self.totals;
-        if totals.packets > 0 {
-            totals.longest_idle_ns = totals.longest_idle_ns.max(elapsed(self.packet_at, at));
+        let idle = elapsed(self.packet_at, at);
+        if idle > totals.longest_idle_ns && totals.packets > 0 {
+            totals.longest_idle_ns = idle;
         }
         totals.packets += 1;
         totals.ip_bytes += u64::from(packet.ip_bytes);
-        totals.hop_limit.add(u64::from(packet.hop_limit));
+        totals.hop_limits = match totals.hop_limits {
+            Some((min, max)) if (min..=max).contains(&packet.hop_limit) => totals.hop_limits,
+            Some((min, max)) => Some((min.min(packet.hop_limit), max.max(packet.hop_limit))),
+            None => Some((packet.hop_limit, packet.hop_limit)),
+        };
         totals.ack_packets += u64::from(incoming.has(flag::ACK));
         let is_plain = tcp.flags & (flag::SYN | flag::FIN | flag::RST) == 0;
         totals.pure_acks += u64::from(is_plain && tcp.payload_bytes == 0 && incoming.has(flag::ACK));

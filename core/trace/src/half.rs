@@ -38,7 +38,6 @@ pub(crate) struct Arrival {
 /// One direction.
 #[derive(Debug, Default)]
 pub(crate) struct Half {
-    pub(crate) totals: Totals,
     pub(crate) counter: Counter,
     /// All below is acknowledged.
     pub(crate) acknowledged: u64,
@@ -83,6 +82,12 @@ pub(crate) struct Half {
     pub(crate) is_answered: bool,
     /// The last data segment was shorter than a full one.
     pub(crate) is_short: bool,
+    /// Flags of its SYN, if that was seen.
+    pub(crate) syn_flags: Option<u16>,
+    /// Bytes in holes that were forgotten.
+    missing: u64,
+    /// After all that each packet needs, so that this is together in memory.
+    pub(crate) totals: Totals,
 }
 
 /// Without any packet from the other end, so many segments are kept to tell repetitions by: there is no ACK that would take them off.
@@ -136,6 +141,14 @@ impl Half {
             self.stamped.shrink();
         }
     }
+    /// Nothing more comes: gives memory back, and what that holds to the totals.
+    pub(crate) fn retire(&mut self) {
+        self.missing = self.seen.hole_bytes();
+        self.seen = Seen::default();
+        self.sacked = Selective::default();
+        self.repairs = Repairs::default();
+        self.stamped.shrink();
+    }
     /// The totals, now that all is known; `at` is the time of the flow's last packet.
     pub(crate) fn finish(mut self, at: i64) -> Totals {
         self.limits.set(at, Limit::None);
@@ -143,7 +156,7 @@ impl Half {
         self.totals.outstanding_time_mean = self.limits.mean();
         let has_syn = self.totals.offer.is_some();
         let numbers = u64::from(self.fin_stop.is_some()) + 1;
-        let holes = self.seen.hole_bytes() + self.totals.unseen_bytes;
+        let holes = self.missing + self.seen.hole_bytes() + self.totals.unseen_bytes;
         self.totals.unique_bytes = self.highest.saturating_sub(numbers + holes);
         self.totals.stream_bytes = self.fin_stop.filter(|_| has_syn).map(|stop| stop.saturating_sub(2));
         self.totals

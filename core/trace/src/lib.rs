@@ -42,6 +42,6 @@ pub use option::Offer;
 pub use probe::{ProbeTotals, ProbesTotals};
 pub use result::run;
 pub use rtt::{Moments, Tally};
-pub use summary::{FlowSummary, Flows, Totalled};
+pub use summary::{EcnMode, FlowSummary, Flows, Totalled};
 pub use totals::{Causes, EcnTotals, Range, RoundTrips, Shares, Totals};
 pub use tracer::{Bounds, Tracer};

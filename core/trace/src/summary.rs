@@ -1,10 +1,38 @@
 //! What is kept of a capture when it was read to its end.
-use crate::connection::{Close, Connection};
+use crate::connection::{Close, Connection, flag};
 use crate::probe::ProbesTotals;
 use crate::totals::Totals;
 use crate::{End, FlowId, Times};
 use alloc::vec::Vec;
 use fathom_capture::Address;
+
+/// What a handshake made of ECN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnMode {
+    /// It was not asked for, or refused.
+    None,
+    /// That of RFC 3168.
+    Classic,
+    /// Accurate ECN (RFC 9768).
+    Accurate,
+}
+
+impl EcnMode {
+    /// By the flags of SYN and SYN+ACK. Source: RFC 9768 section 3.1.1, table 2.
+    fn of(asked: u16, answered: u16) -> EcnMode {
+        const AE: u16 = 0x100;
+        const CLASSIC: u16 = flag::CWR | flag::ECE;
+        const ALL: u16 = AE | CLASSIC;
+        let (asked, answered) = (asked & ALL, answered & ALL);
+        let is_classic = answered == flag::ECE || (asked == ALL && answered == AE | flag::ECE);
+        match asked {
+            CLASSIC | ALL if is_classic => EcnMode::Classic,
+            // All three come from one that sends back what it got.
+            ALL if answered != 0 && answered != ALL => EcnMode::Accurate,
+            _ => EcnMode::None,
+        }
+    }
+}
 
 /// A flow.
 #[derive(Clone, Debug)]
@@ -19,6 +47,8 @@ pub struct FlowSummary {
     pub last: Times,
     /// How it ended.
     pub close: Close,
+    /// What the handshake made of ECN; `None` if not both of its SYNs were seen.
+    pub ecn: Option<EcnMode>,
     /// What A sent, then B.
     pub totals: [Totals; 2],
 }
@@ -26,8 +56,10 @@ pub struct FlowSummary {
 impl FlowSummary {
     pub(crate) fn of(flow: Connection) -> Self {
         let ends = flow.key.ends(flow.a_is_low);
+        let [a, b] = &flow.halves;
+        let ecn = a.syn_flags.zip(b.syn_flags).map(|(asked, answered)| EcnMode::of(asked, answered));
         let totals = flow.halves.map(|half| half.finish(flow.last.at));
-        FlowSummary { id: flow.id, ends, first: flow.first, last: flow.last, close: flow.close, totals }
+        FlowSummary { id: flow.id, ends, first: flow.first, last: flow.last, close: flow.close, ecn, totals }
     }
     /// What one end sent.
     pub const fn sent_by(&self, end: End) -> &Totals {
@@ -81,5 +113,32 @@ impl Totalled {
         self.first_at.get_or_insert(times.at);
         self.last_at = times.at;
         self.packets += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ecn_by_the_handshakes_of_rfc_9768() {
+        let rows = [
+            // AE CWR ECE of SYN, then of SYN+ACK.
+            (0x1c0, 0x080, EcnMode::Accurate),
+            (0x1c0, 0x0c0, EcnMode::Accurate),
+            (0x1c0, 0x100, EcnMode::Accurate),
+            (0x1c0, 0x180, EcnMode::Accurate),
+            (0x1c0, 0x140, EcnMode::Classic),
+            (0x0c0, 0x040, EcnMode::Classic),
+            (0x1c0, 0x040, EcnMode::Classic),
+            (0x1c0, 0x000, EcnMode::None),
+            (0x1c0, 0x1c0, EcnMode::None),
+            (0x000, 0x000, EcnMode::None),
+            (0x000, 0x040, EcnMode::None),
+            (0x0c0, 0x000, EcnMode::None),
+        ];
+        for (asked, answered, mode) in rows {
+            assert_eq!(EcnMode::of(0x02 | asked, 0x12 | answered), mode, "{asked:x} {answered:x}");
+        }
     }
 }

@@ -17,9 +17,13 @@ pub struct Range {
 
 impl Range {
     pub(crate) fn add(&mut self, value: u64) {
-        self.min = if self.count == 0 { value } else { self.min.min(value) };
-        self.max = self.max.max(value);
-        self.sum = self.sum.saturating_add(value);
+        if value < self.min || self.count == 0 {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
+        self.sum = self.sum.wrapping_add(value);
         self.count += 1;
     }
     /// The mean; `None` without values.
@@ -144,7 +148,7 @@ pub struct Totals {
     /// What it offered in its SYN, if that was seen.
     pub offer: Option<Offer>,
     /// Least and greatest TTL or hop limit.
-    pub hop_limit: Range,
+    pub hop_limits: Option<(u8, u8)>,
 
     /// Packets with data.
     pub data_packets: u64,

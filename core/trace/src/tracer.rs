@@ -105,7 +105,7 @@ impl<S: Sink> Tracer<S> {
         let place = match found {
             Some(place) if !self.is_followed(place, &incoming, is_low, times) => Some(place),
             Some(place) => {
-                self.table.remove(hash, place);
+                self.retire(hash, place);
                 self.open(key, hash, &incoming, is_low, times)
             }
             None => self.open(key, hash, &incoming, is_low, times),
@@ -115,10 +115,16 @@ impl<S: Sink> Tracer<S> {
             None => self.totalled.untracked_packets += 1,
         }
     }
+    fn retire(&mut self, hash: u64, place: u32) {
+        self.table.remove(hash, place);
+        if let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) {
+            self.waiting = self.waiting.saturating_sub(flow.listed());
+            flow.retire();
+        }
+    }
     fn is_followed(&self, place: u32, incoming: &Incoming<'_>, is_low: bool, times: Times) -> bool {
-        incoming.has(flag::SYN)
-            && flow(&self.flows, place)
-                .is_some_and(|flow| flow.is_followed_by(incoming, end_of(is_low, flow.a_is_low), times.at))
+        flow(&self.flows, place)
+            .is_some_and(|flow| flow.is_followed_by(incoming, end_of(is_low, flow.a_is_low), times.at))
     }
     fn follow(&mut self, place: u32, incoming: &Incoming<'_>, is_low: bool, times: Times) {
         let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) else { return };

@@ -3,4 +3,8 @@
 mod bloated;
 mod capture;
 mod golden;
+mod hostile;
+mod long;
+mod oracle;
+mod probes;
 mod segments;
