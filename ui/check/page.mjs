@@ -145,6 +145,16 @@ const phone = await inPage(`return document.documentElement.scrollWidth`);
 assert.ok(phone <= 390, `${phone} pixels wide on a phone of 390`);
 await picture("phone");
 
+// Where there is no WebGL 2, the plain canvas shows the same.
+await browser.send("Page.addScriptToEvaluateOnNewDocument", {
+  source: `const get = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...rest) { return kind === "webgl2" ? null : get.call(this, kind, ...rest); };`,
+});
+await browser.goto(file, { width: 1200, height: 1500 });
+const plain = await inPage(`return work()`);
+assert.ok(plain.calls === 0 && plain.bars > 300, JSON.stringify(plain));
+await picture("plain");
+
 assert.deepEqual(browser.errors(), []);
 await browser.close();
 console.log("page: as it should be");

@@ -21,14 +21,13 @@ export class SegmentBars {
   readonly ordinary: Bars;
   readonly rare: Bars;
   private readonly tree: Extremes;
+  private readonly rareTree: Extremes;
 
   constructor(segments: Segments) {
-    const { kind } = segments;
-    const places: { ordinary: number[]; rare: number[] } = { ordinary: [], rare: [] };
-    for (let i = 0; i < kind.length; i++) places[kind[i] === 0 ? "ordinary" : "rare"].push(i);
-    this.ordinary = pick(segments, places.ordinary);
-    this.rare = pick(segments, places.rare);
+    this.ordinary = pick(segments, (kind) => kind === 0);
+    this.rare = pick(segments, (kind) => kind !== 0);
     this.tree = new Extremes(this.ordinary.start, this.ordinary.stop);
+    this.rareTree = new Extremes(this.rare.start, this.rare.stop);
   }
 
   /** The ordinary ones in view, or what they cover: at most one bar a column then. */
@@ -67,23 +66,24 @@ export class SegmentBars {
     const { ordinary } = this;
     this.tree.query(lowerBound(ordinary.at, view.start), lowerBound(ordinary.at, view.end), box);
     const rare = this.rareInView(view);
-    for (let i = rare.from; i < rare.to; i++) {
-      box.low = Math.min(box.low, rare.start[i]);
-      box.high = Math.max(box.high, rare.stop[i]);
-    }
-    return box;
+    const other = { low: 0, high: 0 };
+    this.rareTree.query(rare.from, rare.to, other);
+    return { low: Math.min(box.low, other.low), high: Math.max(box.high, other.high) };
   }
 }
 
-function pick(segments: Segments, places: number[]): Bars {
-  const column = (values: Float64Array): Float64Array => Float64Array.from(places, (place) => values[place]);
-  const kind = Uint8Array.from(places, (place) => segments.kind[place] & KIND_MASK);
-  return {
-    at: column(segments.at),
-    start: column(segments.start),
-    stop: column(segments.stop),
-    kind,
-    from: 0,
-    to: places.length,
-  };
+/** Those of some kinds. Plain loops over plain columns: this runs over all of a large file before the first picture. */
+function pick(segments: Segments, wanted: (kind: number) => boolean): Bars {
+  let count = 0;
+  for (const kind of segments.kind) if (wanted(kind)) count++;
+  const [at, start, stop] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  const kind = new Uint8Array(count);
+  for (let i = 0, to = 0; i < segments.kind.length; i++) {
+    if (!wanted(segments.kind[i])) continue;
+    at[to] = segments.at[i];
+    start[to] = segments.start[i];
+    stop[to] = segments.stop[i];
+    kind[to++] = segments.kind[i] & KIND_MASK;
+  }
+  return { at, start, stop, kind, from: 0, to: count };
 }

@@ -11,13 +11,18 @@ export class Extremes {
     this.highs = [high];
     for (let l = low, h = high; l.length > FAN; ) {
       const size = Math.ceil(l.length / FAN);
-      const nextLow = new Float64Array(size).fill(Infinity);
-      const nextHigh = new Float64Array(size).fill(-Infinity);
-      for (let i = 0; i < l.length; i++) {
-        const up = Math.floor(i / FAN);
-        // A gap (NaN) is neither smaller nor larger than anything.
-        if (l[i] < nextLow[up]) nextLow[up] = l[i];
-        if (h[i] > nextHigh[up]) nextHigh[up] = h[i];
+      const nextLow = new Float64Array(size);
+      const nextHigh = new Float64Array(size);
+      for (let up = 0; up < size; up++) {
+        let [least, most] = [Infinity, -Infinity];
+        const end = Math.min((up + 1) * FAN, l.length);
+        for (let i = up * FAN; i < end; i++) {
+          // A gap (NaN) is neither smaller nor larger than anything.
+          if (l[i] < least) least = l[i];
+          if (h[i] > most) most = h[i];
+        }
+        nextLow[up] = least;
+        nextHigh[up] = most;
       }
       this.lows.push((l = nextLow));
       this.highs.push((h = nextHigh));

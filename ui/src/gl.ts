@@ -3,6 +3,8 @@ import type { Bars } from "./bars.ts";
 /** Words of 32 bits a bar: time and sequence number of 48 bits each, 28 bits of length and 4 of kind. */
 const WORDS = 4;
 const TWO_32 = 2 ** 32;
+/** 78 hours in nanoseconds, 281 TB: what is more is drawn without the graphics card. */
+export const MOST = 2 ** 48;
 const MOST_BYTES = 2 ** 28 - 1;
 
 /**

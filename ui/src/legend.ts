@@ -44,7 +44,7 @@ function key(
   changed: () => void,
 ): { value: HTMLElement; label: HTMLElement } {
   const label = make("span", {}, name);
-  const value = make("output");
+  const value = make("span", { class: "value" });
   const swatch = make("i", { style: `background:var(--${colour})` });
   const entry = make("button", { type: "button", "aria-pressed": "true" }, swatch, label, value);
   entry.addEventListener("click", () => {

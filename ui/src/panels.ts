@@ -2,11 +2,12 @@ import type { Bars } from "./bars.ts";
 import { SegmentBars } from "./bars.ts";
 import { type Capture, concerns, type CurveData, type LevelData, type TrackData, type Trips } from "./data.ts";
 import { lowerBound } from "./extremes.ts";
+import { MOST } from "./gl.ts";
 import { quantity, type Unit } from "./format.ts";
 import { LANE_COLOURS, LOSS } from "./kind.ts";
 import { Curve, type Drawn, Line, RateOf } from "./line.ts";
 import type { Colour } from "./surface.ts";
-import type { View } from "./view.ts";
+import { type View, whole } from "./view.ts";
 
 export type Style = "line" | "steps" | "samples" | "dots";
 
@@ -49,12 +50,15 @@ const CURVE_COLOURS: readonly Colour[] = ["up", "both", "down", "idle", "latency
 export class Model {
   readonly bars: SegmentBars;
   readonly panels: Panel[];
+  /** Whether its times and sequence numbers fit into what a graphics card draws. */
+  readonly fits: boolean;
 
   constructor(
     readonly capture: Capture,
     readonly track: TrackData,
   ) {
     this.bars = new SegmentBars(track.segments);
+    this.fits = capture.span < MOST && this.bars.extent(whole(capture.span)).high < MOST;
     this.panels = [this.sequence(), this.roundTrips(), this.outstanding(), this.queues(), this.rates()];
     for (const curve of capture.curves) {
       if (!concerns(curve.scope, track)) continue;
@@ -89,7 +93,8 @@ export class Model {
 
   private sequence(): Panel {
     const { acks, segments } = this.track;
-    const edge = acks.acknowledgement.map((ack, i) => ack + acks.window[i]);
+    const edge = new Float64Array(acks.at.length);
+    for (let i = 0; i < edge.length; i++) edge[i] = acks.acknowledgement[i] + acks.window[i];
     const stride = segments.stride > 1 ? ` (each bar up to ${segments.stride})` : "";
     return {
       ...empty("Time and sequence", "bytes"),
@@ -104,7 +109,7 @@ export class Model {
             return { bars, keep: single, least: close ? [3, 2] : [1, 1] };
           },
         },
-        { name: "selectively acknowledged", colour: "both", bars: blocks(this.track) },
+        { name: "SACK", colour: "both", bars: blocks(this.track) },
         {
           name: "resent, reordered",
           colour: LANE_COLOURS.resent,
@@ -113,7 +118,7 @@ export class Model {
         { name: "lost", colour: LANE_COLOURS.lost, bars: losses(this.track) },
       ],
       layers: [
-        line("acknowledged", "idle", "steps", new Line(acks.at, acks.acknowledgement), true),
+        line("ACK", "idle", "steps", new Line(acks.at, acks.acknowledgement), true),
         line("window edge", "drain", "steps", new Line(acks.at, edge), false),
       ],
     };

@@ -89,14 +89,16 @@ export class Picture {
     context.setTransform(density, 0, 0, density, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     const palette = paletteOf(this.stage);
+    const painter = model.fits ? this.painter : undefined;
     const scene = new Scene(new CanvasSurface(context), palette, model, view, density);
     this.paint(scene, model, view, (drawn) => {
-      if (!this.painter || !drawn.panel) return false;
-      this.paintBars(this.painter, drawn.panel, drawn, view, palette);
-      scene.work.bars += this.painter.bars;
+      if (!painter || !drawn.panel) return false;
+      this.paintBars(painter, drawn.panel, drawn, view, palette);
+      scene.work.bars += painter.bars;
       return true;
     });
-    this.calls = this.painter?.calls ?? 0;
+    this.bars.hidden = !painter;
+    this.calls = painter?.calls ?? 0;
     return scene.work;
   }
 
