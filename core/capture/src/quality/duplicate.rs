@@ -3,8 +3,11 @@ use crate::{Frame, LinkType, Packet, TcpHeader};
 
 /// Remembered packets. With one in [`SAMPLED`] looked at, the last 8192: a copy follows within far fewer.
 const SLOTS: usize = 512;
-/// Of so many packets one is looked at, by a hash of what both copies have: both are, or neither.
+/// Of so many packets one is looked at, by its numbers: both copies are, or neither.
 const SAMPLED: u64 = 16;
+
+/// 2^64 over the golden ratio: spreads whatever is multiplied by it.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Clone, Debug)]
 pub(super) struct Duplicates {
@@ -29,16 +32,16 @@ impl Duplicates {
     }
     #[inline]
     pub(super) fn tcp(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
-        let hash = identity(packet, tcp);
-        if hash.is_multiple_of(SAMPLED) {
-            self.look(hash, frame, packet);
+        let numbers = tcp.sequence ^ tcp.acknowledgement.rotate_left(16);
+        if numbers.wrapping_mul(SPREAD as u32) >> (32 - SAMPLED.ilog2()) == 0 {
+            self.look(identity(packet, tcp), frame, packet);
         }
     }
     /// A packet that is the same in all is a copy if it was seen elsewhere or has the same identification. Else, as with IPv6,
     /// it may be an ACK that the receiver really sent twice.
     fn look(&mut self, hash: u64, frame: &Frame<'_>, packet: &Packet<'_>) {
         let place = place(frame) << 8 | u64::from(packet.hop_limit);
-        let slot = (hash / SAMPLED) as usize % SLOTS;
+        let slot = hash as usize % SLOTS;
         if let Some(seen) = self.seen.get_mut(slot) {
             let is_identified = packet.identification.is_some_and(|id| id != 0);
             if seen.hash == hash && (is_identified || seen.place != place) {
@@ -61,10 +64,7 @@ fn place(frame: &Frame<'_>) -> u64 {
 }
 
 /// A hash of what is the same in both copies; never 0.
-#[inline]
 fn identity(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> u64 {
-    /// 2^64 over the golden ratio: spreads whatever is multiplied by it.
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(SPREAD).rotate_left(29);
     let addresses = packet.source.bits() ^ packet.destination.bits().rotate_left(64);
     let ports = u64::from(tcp.source_port) << 48 | u64::from(tcp.destination_port) << 32;
