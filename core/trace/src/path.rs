@@ -5,7 +5,10 @@
 //! the least round trip between the two points (Paxson 1998, "On calibrating measurements of packet transit times"), and the lower
 //! envelope gives their skew (Moon, Skelly and Towsley 1999). What is above the least delay does not depend on the offset: it is exact.
 //!
-//! Memory is bounded by [`Settings::limit`] packets of all captures together, at about 56 bytes each. If there are more, every second is
+//! Of packets that look all alike (the same ACK again, a reset) it is told whether they arrived, and not how late. A capture of several
+//! interfaces that holds each packet twice is therefore to be given as one capture for each interface.
+//!
+//! Memory is bounded by [`Settings::limit`] packets of all captures together, at about 72 bytes each. If there are more, every second is
 //! left out, in all captures the same ones, chosen by their fingerprint (RFC 5475 section 6.2, hash-based selection), and so on: the
 //! figures then stand on a sample of whole trajectories.
 mod between;
@@ -16,6 +19,7 @@ mod hop;
 mod order;
 mod pairing;
 mod result;
+mod split;
 #[cfg(test)]
 mod tests;
 

@@ -1,14 +1,15 @@
 //! Packets of several captures, as many as memory is given for.
-use super::fingerprint::{Mark, Rewritten};
+use super::fingerprint::{Mark, Rewritten, connection};
 use super::result::{NoPath, PathReport};
+use super::split::{Sizes, pieces};
 use crate::Times;
 use alloc::vec::Vec;
-use fathom_capture::Packet;
+use fathom_capture::{Packet, Transport};
 
 /// How captures are compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
-    /// Packets that are kept, of all captures together, about 56 bytes each.
+    /// Packets that are kept, of all captures together, about 72 bytes each.
     pub limit: usize,
     /// What changes between the captures.
     pub rewritten: Rewritten,
@@ -17,22 +18,38 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// 4 Mi packets: about 220 MiB.
+    /// 4 Mi packets: about 290 MiB.
     fn default() -> Self {
         Settings { limit: 1 << 22, rewritten: Rewritten::Nothing, is_one_clock: false }
     }
 }
 
 /// One capture.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Capture {
     /// In the order of the file, then in that of time.
     pub(crate) marks: Vec<Mark>,
     /// Packets offered, kept or not.
     pub(crate) packets: u64,
     pub(crate) unmarked: u64,
+    pub(crate) super_packets: u64,
+    sizes: Sizes,
     pub(crate) first: i64,
     pub(crate) last: i64,
+}
+
+impl Capture {
+    fn new() -> Self {
+        Capture {
+            marks: Vec::new(),
+            packets: 0,
+            unmarked: 0,
+            super_packets: 0,
+            sizes: Sizes::new(),
+            first: i64::MAX,
+            last: i64::MIN,
+        }
+    }
 }
 
 /// Collects the packets of several captures, which may come one after the other or mixed.
@@ -48,8 +65,7 @@ pub struct Captures {
 impl Captures {
     /// So many captures.
     pub fn new(count: usize, settings: Settings) -> Self {
-        let captures = (0..count).map(|_| Capture { first: i64::MAX, last: i64::MIN, ..Capture::default() });
-        Captures { settings, captures: captures.collect(), kept: 0, mask: 0 }
+        Captures { settings, captures: (0..count).map(|_| Capture::new()).collect(), kept: 0, mask: 0 }
     }
     /// A packet of capture number `capture`, from 0.
     pub fn packet(&mut self, capture: usize, packet: &Packet<'_>, times: Times) {
@@ -57,6 +73,18 @@ impl Captures {
         own.packets += 1;
         own.first = own.first.min(times.at);
         own.last = own.last.max(times.at);
+        let Transport::Tcp(tcp) = &packet.transport else { return self.keep(capture, packet, times) };
+        let connection = connection(packet);
+        own.sizes.learn(connection, tcp);
+        let segment = own.sizes.segment(connection, packet, tcp);
+        if tcp.payload_bytes <= segment {
+            return self.keep(capture, packet, times);
+        }
+        own.super_packets += 1;
+        pieces(packet, tcp, segment).for_each(|piece| self.keep(capture, &piece, times));
+    }
+    fn keep(&mut self, capture: usize, packet: &Packet<'_>, times: Times) {
+        let Some(own) = self.captures.get_mut(capture) else { return };
         let Some(mark) = Mark::of(packet, times, self.settings.rewritten) else {
             own.unmarked += 1;
             return;

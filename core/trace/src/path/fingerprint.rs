@@ -77,6 +77,13 @@ fn unordered(from: u128, to: u128) -> (u64, bool) {
     (hash.finish(), from > to)
 }
 
+/// A hash of a packet's connection, the same for both ways.
+pub(crate) fn connection(packet: &Packet<'_>) -> u64 {
+    let (from, to) = ports(&packet.transport).unwrap_or_default();
+    let (hosts, _) = unordered(packet.source.bits(), packet.destination.bits());
+    hosts ^ unordered(from.into(), to.into()).0
+}
+
 fn ports(transport: &Transport<'_>) -> Option<(u16, u16)> {
     match transport {
         Transport::Tcp(tcp) => Some((tcp.source_port, tcp.destination_port)),

@@ -45,42 +45,39 @@ impl Partners {
     }
 }
 
-/// Places of a capture's packets in the order of fingerprints, then of time.
-pub(crate) fn sorted(capture: &Capture) -> Vec<u32> {
+/// A fingerprint, and the place of the packet that has it.
+pub(crate) type Entry = (u64, u32);
+
+/// The packets of a capture in the order of fingerprints, then of time.
+pub(crate) fn sorted(capture: &Capture) -> Vec<Entry> {
     // More packets than 2^31 are beyond any limit that memory allows.
-    let mut places: Vec<u32> = (0..capture.marks.len().min(ALIKE as usize) as u32).collect();
-    places.sort_unstable_by_key(|place| (print(capture, *place), *place));
-    places
+    let places = 0..capture.marks.len().min(ALIKE as usize) as u32;
+    let mut entries: Vec<Entry> = capture.marks.iter().map(|mark| mark.fingerprint).zip(places).collect();
+    entries.sort_unstable();
+    entries
 }
 
-fn print(capture: &Capture, place: u32) -> u64 {
-    capture.marks.get(place as usize).map_or(0, |mark| mark.fingerprint)
-}
-
-/// A run of places with one fingerprint, and what is after it.
-fn run<'a>(capture: &Capture, places: &'a [u32]) -> Option<(u64, &'a [u32], &'a [u32])> {
-    let first = print(capture, *places.first()?);
-    let length = places.iter().take_while(|place| print(capture, **place) == first).count();
-    let (same, rest) = places.split_at(length);
+/// Those with the first fingerprint, and what is after them.
+fn run(entries: &[Entry]) -> Option<(u64, &[Entry], &[Entry])> {
+    let (first, _) = *entries.first()?;
+    let length = entries.iter().take_while(|(print, _)| *print == first).count();
+    let (same, rest) = entries.split_at(length);
     Some((first, same, rest))
 }
 
-/// A capture with its sorted places.
-pub(crate) type Sorted<'a> = (&'a Capture, &'a [u32]);
-
-/// Finds the packets of `a` in `b`.
-pub(crate) fn partners(a: Sorted<'_>, b: Sorted<'_>) -> Partners {
-    let mut found = Partners { places: vec![NOWHERE; a.0.marks.len()], extra: Vec::new() };
-    let (mut in_a, mut in_b) = (run(a.0, a.1), run(b.0, b.1));
+/// Finds the packets of one capture in another.
+pub(crate) fn partners(a: &[Entry], b: &[Entry]) -> Partners {
+    let mut found = Partners { places: vec![NOWHERE; a.len()], extra: Vec::new() };
+    let (mut in_a, mut in_b) = (run(a), run(b));
     while let (Some((print_a, same_a, rest_a)), Some((print_b, same_b, rest_b))) = (in_a, in_b) {
         if print_a == print_b {
             found.join(same_a, same_b);
         }
         if print_a <= print_b {
-            in_a = run(a.0, rest_a);
+            in_a = run(rest_a);
         }
         if print_b <= print_a {
-            in_b = run(b.0, rest_b);
+            in_b = run(rest_b);
         }
     }
     found
@@ -88,14 +85,14 @@ pub(crate) fn partners(a: Sorted<'_>, b: Sorted<'_>) -> Partners {
 
 impl Partners {
     /// Packets with one fingerprint, in the order of time.
-    fn join(&mut self, same_a: &[u32], same_b: &[u32]) {
+    fn join(&mut self, same_a: &[Entry], same_b: &[Entry]) {
         let alike = if same_a.len() > 1 { ALIKE } else { 0 };
-        for (from, to) in same_a.iter().zip(same_b) {
+        for ((_, from), (_, to)) in same_a.iter().zip(same_b) {
             if let Some(place) = self.places.get_mut(*from as usize) {
                 *place = to | alike;
             }
         }
-        if let (Some(first), Some(extra)) = (same_a.first(), same_b.len().checked_sub(same_a.len()))
+        if let (Some((_, first)), Some(extra)) = (same_a.first(), same_b.len().checked_sub(same_a.len()))
             && extra > 0
         {
             self.extra.push((*first, extra as u32));

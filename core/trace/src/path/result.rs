@@ -4,7 +4,7 @@ use super::clock::{Clock, Fit};
 use super::collect::{Capture, Settings};
 use super::hop;
 use super::order::{Evidence, Order, Table};
-use super::pairing::{Partners, partners, sorted};
+use super::pairing::{Entry, Partners, partners, sorted};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -15,6 +15,8 @@ pub struct Seen {
     pub packets: u64,
     /// Those of them that nothing tells from others, and that are not looked for.
     pub unmarked: u64,
+    /// Super-packets, joined by offload, which are looked for as the segments of the wire.
+    pub super_packets: u64,
     /// Those that were looked for and found in another capture.
     pub found_elsewhere: u64,
     /// When the first was stamped, ns since 1970.
@@ -153,7 +155,7 @@ impl core::error::Error for NoPath {}
 /// All that is known, before hops are looked at.
 pub(crate) struct Known<'a> {
     pub(crate) captures: &'a [Capture],
-    pub(crate) places: Vec<Vec<u32>>,
+    pub(crate) places: Vec<Vec<Entry>>,
     pub(crate) table: Table,
     pub(crate) order: Order,
     pub(crate) is_one_clock: bool,
@@ -162,8 +164,7 @@ pub(crate) struct Known<'a> {
 impl Known<'_> {
     /// Where packets of capture `a` are in capture `b`.
     pub(crate) fn partners(&self, a: usize, b: usize) -> Option<Partners> {
-        let of = |number: usize| Some((self.captures.get(number)?, self.places.get(number)?.as_slice()));
-        Some(partners(of(a)?, of(b)?))
+        Some(partners(self.places.get(a)?, self.places.get(b)?))
     }
     /// The clocks of two captures, by the packets of both directions between them.
     pub(crate) fn clock(&self, a: usize, b: usize, found: &Partners) -> Option<Clock> {
@@ -229,6 +230,7 @@ pub(crate) fn report(captures: &[Capture], settings: &Settings, thinned: u64) ->
     let seen = captures.iter().zip(&found).map(|(capture, found)| Seen {
         packets: capture.packets,
         unmarked: capture.unmarked,
+        super_packets: capture.super_packets,
         found_elsewhere: found.iter().filter(|is_found| **is_found).count() as u64,
         first: capture.first,
         last: capture.last,

@@ -324,6 +324,45 @@ fn a_nat_between_the_captures_needs_the_setting() {
     }
 }
 
+/// Ten segments of a sender, that its capture sees as one, and the receiver's as two of six and four, cut elsewhere.
+#[test]
+fn super_packets_are_matched_segment_by_segment() {
+    let passing =
+        |at: i64, number: u32, is_back: bool| Passing { at, number, is_back, hop_limit: 64, dscp: 0 };
+    let joined = |at: i64, first: u32, count: u32| {
+        let mut packet = passing(at, first * 1448, false).packet();
+        packet.identification = Some(first as u16);
+        if let Transport::Tcp(tcp) = &mut packet.transport {
+            tcp.payload_bytes = count * 1448;
+            tcp.stamps = Some(Stamps { value: 1, echo: 1 });
+            packet.ip_bytes = 52 + tcp.payload_bytes;
+        }
+        packet
+    };
+    let mut captures = Captures::new(2, Settings::default());
+    let mut frames = 1_u64..;
+    let mut add = |capture: usize, at: i64, packet: &Packet<'_>| {
+        let times = Times { at, frame: frames.next().unwrap_or(0) };
+        captures.packet(capture, packet, times);
+    };
+    for round in 0..50_i64 {
+        let (at, first) = (round * 10 * MS, round as u32 * 10);
+        add(0, at, &joined(at, first, 10));
+        add(1, at + 2 * MS, &joined(at, first, 6));
+        // One segment of every second round is lost.
+        let from = if round % 2 == 0 { 6 } else { 7 };
+        add(1, at + 3 * MS, &joined(at, first + from, 10 - from));
+        let ack = passing(at, first + 1, true).packet();
+        add(1, at + 4 * MS, &ack);
+        add(0, at + 6 * MS, &ack);
+    }
+    let report = captures.finish().unwrap();
+    assert_eq!(report.captures.iter().map(|seen| seen.super_packets).collect::<Vec<_>>(), [50, 100]);
+    let hop = &report.ways[0].hops[0];
+    assert_eq!((hop.matched, hop.lost, hop.lost_bytes), (475, 25, 25 * 1500));
+    assert_eq!(hop.delays.unwrap().most_ns, 1e6);
+}
+
 /// As a NAT does it to the client's side.
 fn translate(packet: &mut Packet<'_>, is_back: bool, ports: u16) {
     let public = Address::v4([203, 0, 113, 9]);
