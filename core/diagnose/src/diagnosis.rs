@@ -55,6 +55,8 @@ pub enum FindingKind {
     Oscillation,
     /// Who waited in a queue that others filled.
     Victims,
+    /// DSCP or ECN changes on the path.
+    Remarking,
     /// Probes were lost.
     Loss,
     /// The load may not show the line's worst.

@@ -182,7 +182,8 @@ fn end_to_end(sent: &Totals, out: &mut impl Write) -> fmt::Result {
     for nanos in [mean, rtt.min as f64, rtt.max as f64, deviation] {
         write!(out, " {:.6}", nanos / MS)?;
     }
-    write!(out, " {} {} {}", rtt.count, sent.hop_limit.min, sent.hop_limit.max)
+    let (least, most) = sent.hop_limits.unwrap_or((0, 0));
+    write!(out, " {} {least} {most}", rtt.count)
 }
 
 fn options(sent: &Totals, out: &mut impl Write) -> fmt::Result {

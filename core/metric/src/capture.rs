@@ -16,6 +16,9 @@ pub struct Capture {
     pub flows: Vec<CapturedFlow>,
     /// Queues, that with the longest delay first.
     pub queues: Vec<CapturedQueue>,
+    /// From each capture of a path to the next, both ways; empty for one capture.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<CapturedHop>,
     /// What could not be told, and why: sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
@@ -239,4 +242,43 @@ pub struct Swing {
     /// The period that it should have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_s: Option<f64>,
+}
+
+/// From one capture of a path to the next, in one direction.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct CapturedHop {
+    /// The capture that packets pass first, and the next.
+    pub captures: [String; 2],
+    /// Packets in both.
+    pub matched_packets: u64,
+    /// Packets in the first, and in none after it.
+    pub lost_packets: u64,
+    /// The first frames of those, in the first capture.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_frames: Vec<u64>,
+    /// Packets that the second capture missed, as a later one has them.
+    pub uncaptured_packets: u64,
+    /// Packets that arrived after later ones.
+    pub reordered_packets: u64,
+    /// Further copies.
+    pub duplicated_packets: u64,
+    /// The least delay, and how far it may be off; without synchronised clocks half the least round trip between the captures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_delay_s: Option<Estimate>,
+    /// Above the least delay: median, 95th percentile, and the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_s: Option<[f64; 3]>,
+    /// The second clock less the first, when the capture began.
+    pub clock_offset_s: f64,
+    /// How much faster the second clock is.
+    pub clock_skew_ratio: f64,
+    /// A clock was set while the captures ran: delays are not to be trusted.
+    #[serde(default)]
+    pub is_clock_set: bool,
+    /// Changes of DSCP and ECN, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarked: Vec<String>,
+    /// Routers that were passed: by how much the hop limit fell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routers: Option<i16>,
 }

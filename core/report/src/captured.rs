@@ -28,6 +28,10 @@ pub(crate) fn summary(
     lines.push(String::new());
     lines.extend(flow_table(capture, style).lines(columns, style));
     lines.extend(more_flows(capture).map(|text| style.ink(Ink::Dim, &text)));
+    if !capture.hops.is_empty() {
+        lines.push(String::new());
+        lines.extend(hop_table(capture, style).lines(columns, style));
+    }
     lines.push(String::new());
     if columns >= CHART_COLUMNS {
         lines.extend(charts(run, diagnosis, text_columns, style));
@@ -86,6 +90,32 @@ fn row(flow: &CapturedFlow, end: usize, style: Style) -> Vec<(String, Option<Ink
     cells.push((thousands(again as f64), (again > 0).then_some(Ink::Bad)));
     cells.push((limited(side).unwrap_or_else(none), None));
     cells
+}
+
+/// One row from each capture to the next, both ways.
+fn hop_table(capture: &Capture, style: Style) -> Table {
+    let mut table = Table::new();
+    table.head(&["between", "packets", "lost", "least", "more: p50", "p95", "max", "routers", "clock"]);
+    table.head(&["", "in both", "", "ms", "ms", "ms", "ms", "", "ms apart"]);
+    let none = || style.pick("–", "-").to_string();
+    for hop in &capture.hops {
+        let [from, to] = &hop.captures;
+        let arrow = style.pick("→", "->");
+        let least = hop.least_delay_s.map_or_else(none, |least| milliseconds_bare(least.value));
+        let more = hop.delay_s.map_or([none(), none(), none()], |delay| delay.map(milliseconds_bare));
+        let lost = (thousands(hop.lost_packets as f64), (hop.lost_packets > 0).then_some(Ink::Bad));
+        let mut cells = vec![
+            (format!("{} {arrow} {}", clean(from), clean(to)), None),
+            (thousands(hop.matched_packets as f64), None),
+            lost,
+            (least, None),
+        ];
+        cells.extend(more.map(|text| (text, None)));
+        cells.push((hop.routers.map_or_else(none, |routers| routers.to_string()), None));
+        cells.push((milliseconds_bare(hop.clock_offset_s), None));
+        table.row(cells);
+    }
+    table
 }
 
 /// What held the sender back for most of the time.

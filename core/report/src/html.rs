@@ -255,6 +255,7 @@ const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
         FindingKind::AckStarvation => ("starved download", "bad"),
         FindingKind::Oscillation => ("swing", ""),
         FindingKind::Victims => ("who waited", "bad"),
+        FindingKind::Remarking => ("marked anew", ""),
         FindingKind::Loss => ("loss", "bad"),
         FindingKind::LowerBound => ("lower bound", ""),
         FindingKind::Instrument => ("instrument", ""),

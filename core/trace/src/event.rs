@@ -254,3 +254,59 @@ pub trait Sink {
 }
 
 impl Sink for () {}
+
+/// Tells all that is told to the sinks inside, one after the other.
+macro_rules! tell_each {
+    ($each:ident) => {
+        fn opened(&mut self, flow: FlowId, ends: [(fathom_capture::Address, u16); 2], times: Times) {
+            $each!(self, opened(flow, ends, times));
+        }
+        fn packet(&mut self, flow: FlowId, end: End, packet: &fathom_capture::Packet<'_>, times: Times) {
+            $each!(self, packet(flow, end, packet, times));
+        }
+        fn segment(&mut self, flow: FlowId, segment: &Segment) {
+            $each!(self, segment(flow, segment));
+        }
+        fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
+            $each!(self, ack(flow, ack));
+        }
+        fn round_trip(&mut self, flow: FlowId, round_trip: &RoundTrip) {
+            $each!(self, round_trip(flow, round_trip));
+        }
+        fn lost(&mut self, flow: FlowId, lost: &Lost) {
+            $each!(self, lost(flow, lost));
+        }
+        fn spurious(&mut self, flow: FlowId, spurious: &Spurious) {
+            $each!(self, spurious(flow, spurious));
+        }
+        fn probe(&mut self, probe: &Probe) {
+            $each!(self, probe(probe));
+        }
+        fn forgotten(&mut self, flow: FlowId) {
+            $each!(self, forgotten(flow));
+        }
+    };
+}
+
+macro_rules! of_two {
+    ($sinks:ident, $told:ident($($what:expr),*)) => {
+        $sinks.0.$told($($what),*);
+        $sinks.1.$told($($what),*);
+    };
+}
+
+macro_rules! of_one_or_none {
+    ($sink:ident, $told:ident($($what:expr),*)) => {
+        if let Some(sink) = $sink {
+            sink.$told($($what),*);
+        }
+    };
+}
+
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    tell_each!(of_two);
+}
+
+impl<S: Sink> Sink for Option<S> {
+    tell_each!(of_one_or_none);
+}

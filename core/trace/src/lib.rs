@@ -40,7 +40,7 @@ pub use event::{
 };
 pub use option::Offer;
 pub use probe::{ProbeTotals, ProbesTotals};
-pub use result::run;
+pub use result::{hops, leg_name, run};
 pub use rtt::{Moments, Tally};
 pub use summary::{EcnMode, FlowSummary, Flows, Totalled};
 pub use totals::{Causes, EcnTotals, Range, RoundTrips, Shares, Totals};

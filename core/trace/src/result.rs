@@ -1,7 +1,11 @@
 //! What a capture shows, as every other source tells it: a [`Run`].
 mod flow;
+mod hop;
 mod queue;
 mod words;
+
+pub use hop::hops;
+pub use words::leg_name;
 
 use crate::queue::Queues;
 use crate::{FlowSummary, Flows};
@@ -55,6 +59,7 @@ fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Captu
         flow_count: flows.flows.len() as u64 + flows.totalled.forgotten_flows,
         flows: told.collect(),
         queues: found,
+        hops: Vec::new(),
         unknown: words::unknown(queues),
     }
 }

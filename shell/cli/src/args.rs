@@ -344,20 +344,108 @@ pub(crate) struct GalleryArgs {
 const TRACE_EXAMPLES: &str = "\
 Examples:
   fathom trace upload.pcapng                            what happened, and why
-  fathom trace upload.pcap.zst -o upload.html
+  fathom trace upload.pcap.zst -o upload.html           the same with every packet, on a page to zoom into
+  fathom trace client.pcap router.pcap server.pcap      what each part of the path did to the packets
+  fathom trace --interface eth0 --duration 1min
   ssh router tcpdump -i wan -s 128 -w - | fathom trace -
+  fathom trace upload.pcap --export xplot=graphs --export tcptrace=flows.csv
+  fathom trace upload.pcap --anonymize share.pcap
 
-Capture 128 bytes of each packet, at the host that is slow or at its router, while it is slow; TCP timestamps
-tell where the queue is.";
+Capture 128 bytes of each packet, at the host that is slow or at its router, while it is slow. TCP timestamps tell
+on which side of the capture the queue is.";
 
 #[derive(Args, Debug)]
-#[command(after_help = TRACE_EXAMPLES)]
+#[command(after_help = TRACE_EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct TraceArgs {
-    /// A capture: pcap or pcapng, as it is or in gzip, zstd, lz4 or xz; `-` is standard input
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// Captures: pcap or pcapng, as they are or in gzip, zstd, lz4 or xz; `-` is standard input. Several of one path and one
+    /// time tell what happens between them; the diagnosis is of the first
+    #[arg(value_name = "FILE", required_unless_present = "interface")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Capture here and now, until Ctrl-C
+    #[arg(short, long, value_name = "NAME", conflicts_with = "files")]
+    pub(crate) interface: Option<String>,
+    /// End the capture after this time
+    #[arg(long, value_name = "TIME", requires = "interface")]
+    pub(crate) duration: Option<Duration>,
+    /// Bytes captured of each frame
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(128..=65_535), value_name = "BYTES", requires = "interface")]
+    pub(crate) snaplen: u32,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Write another tool's format: xplot=DIR, tcptrace=FILE, tstat=FILE, pping=FILE or qlog=DIR (repeatable)
+    #[arg(long, value_name = "FORM=PATH")]
+    pub(crate) export: Vec<Export>,
+    /// Flows of the page, of graphs and of qlog, by number; the eight largest when left out (repeatable)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) flow: Vec<u32>,
+    /// Write a copy to share, and no diagnosis: headers alone, addresses replaced; it gives the same diagnosis
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "export", "json"])]
+    pub(crate) anonymize: Option<PathBuf>,
+    /// A NAT is between the captures: match packets without addresses
+    #[arg(long)]
+    pub(crate) nat: bool,
+    /// All captures were stamped by one clock: take delays as they are
+    #[arg(long)]
+    pub(crate) one_clock: bool,
+}
+
+/// Another tool's format, and where it goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Export {
+    form: ExportForm,
+    path: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ExportForm {
+    Xplot,
+    Tcptrace,
+    Tstat,
+    Pping,
+    Qlog,
+}
+
+impl Export {
+    pub(crate) const fn path(&self) -> &PathBuf {
+        &self.path
+    }
+    fn of(&self, form: ExportForm) -> Option<&PathBuf> {
+        (self.form == form).then_some(&self.path)
+    }
+    pub(crate) fn xplot(&self) -> Option<&PathBuf> {
+        self.of(ExportForm::Xplot)
+    }
+    pub(crate) fn tcptrace(&self) -> Option<&PathBuf> {
+        self.of(ExportForm::Tcptrace)
+    }
+    pub(crate) fn tstat(&self) -> Option<&PathBuf> {
+        self.of(ExportForm::Tstat)
+    }
+    pub(crate) fn pping(&self) -> Option<&PathBuf> {
+        self.of(ExportForm::Pping)
+    }
+    pub(crate) fn qlog(&self) -> Option<&PathBuf> {
+        self.of(ExportForm::Qlog)
+    }
+}
+
+impl std::str::FromStr for Export {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, path) = text.split_once('=').unwrap_or((text, ""));
+        let form = match name {
+            "xplot" => ExportForm::Xplot,
+            "tcptrace" => ExportForm::Tcptrace,
+            "tstat" => ExportForm::Tstat,
+            "pping" => ExportForm::Pping,
+            "qlog" => ExportForm::Qlog,
+            _ => return Err(format!("unknown form {name:?} (known: xplot, tcptrace, tstat, pping, qlog)")),
+        };
+        if path.is_empty() {
+            return Err(format!("{name} needs a path, as in {name}=PATH"));
+        }
+        Ok(Export { form, path: PathBuf::from(path) })
+    }
 }
 
 #[derive(Args, Debug)]

@@ -6,7 +6,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_metric::text::{bytes, milliseconds, percent, rate, seconds};
-use fathom_metric::{Capture, CapturedFlow, CapturedQueue, CapturedSide, QueueManagement, QueuePlace};
+use fathom_metric::{
+    Capture, CapturedFlow, CapturedHop, CapturedQueue, CapturedSide, QueueManagement, QueuePlace,
+};
 
 /// Fewer round trips than this are few for a conclusion, and more than so many are plenty.
 const FEW: u64 = 100;
@@ -20,6 +22,7 @@ const TOLD: usize = 3;
 /// All findings, the weightiest first.
 pub(super) fn findings(capture: &Capture) -> Vec<Finding> {
     let mut all: Vec<Finding> = capture.queues.iter().flat_map(|queue| of_queue(capture, queue)).collect();
+    all.extend(capture.hops.iter().flat_map(of_hop));
     all.extend(capture.flows.iter().take(TOLD).flat_map(losses));
     let defects =
         capture.sources.iter().flat_map(|source| source.defects.iter().map(move |text| (source, text)));
@@ -202,6 +205,32 @@ fn repeated(flow: &CapturedFlow, end: usize, side: &CapturedSide) -> Option<Find
     );
     let finding = Finding::new(FindingKind::Loss, None, Confidence::High, text);
     Some(causes.iter().fold(finding, |with, (n, why)| with.evidence(*why, *n as f64, "packets")))
+}
+
+/// What happens between two captures.
+fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
+    let [from, to] = &hop.captures;
+    let between = format!("Between {from} and {to}");
+    let lost = (hop.lost_packets > 0).then(|| {
+        let all = (hop.lost_packets + hop.matched_packets).max(1);
+        let share = hop.lost_packets as f64 / all as f64;
+        let text = format!("{between} {} packets were lost ({}).", hop.lost_packets, percent(share));
+        let finding = Finding::new(FindingKind::Loss, None, Confidence::High, text)
+            .evidence("lost", hop.lost_packets as f64, "packets")
+            .evidence("in both", hop.matched_packets as f64, "packets");
+        hop.lost_frames.iter().fold(finding, |told, frame| told.evidence("frame", *frame as f64, "frame"))
+    });
+    let remarked = (!hop.remarked.is_empty()).then(|| {
+        let text = format!("{between} packets are marked anew: {}.", hop.remarked.join("; "));
+        Finding::new(FindingKind::Remarking, None, Confidence::High, text)
+    });
+    let clock = hop.is_clock_set.then(|| {
+        instrument(
+            format!("{between} a clock was set while the captures ran: no delay between them is told."),
+            Confidence::High,
+        )
+    });
+    [lost, remarked, clock].into_iter().flatten().collect()
 }
 
 fn instrument(text: String, confidence: Confidence) -> Finding {

@@ -41,6 +41,8 @@ fn the_upload_of_the_seed() {
             "It drops only when it is full: nobody manages it. 547 losses in 10 episodes. Packets were lost at 997 ms to 999 ms of delay.",
             "It swings every 11 s: that is CUBIC, which would take 8.5 s here.",
             "ICMP echo of 10.7.0.1 waited 990 ms longer because of it (one moment in twenty), and one more waited.",
+            "Between snd.pcap and rcv.pcap 548 packets were lost (0.5 %).",
+            "Between snd.pcap and rcv.pcap packets are marked anew: DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets.",
             "Flow 2 (10.7.0.1:40000 to 10.7.0.2:5201) sent 547 segments again, 0.5 %: 545 after duplicate or selective acknowledgements, 2 by timeout.",
             "snd.pcap: 3 packets were lost by the capture itself.",
         ]

@@ -1,8 +1,22 @@
 //! What a capture of a bloated upload shows.
 use fathom_metric::{
-    Capture, CaptureSource, CapturedFlow, CapturedQueue, CapturedSide, Estimate, Limits, QueueManagement,
-    QueuePlace, Retransmissions, RoundTrips, Swing,
+    Capture, CaptureSource, CapturedFlow, CapturedHop, CapturedQueue, CapturedSide, Estimate, Limits,
+    QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
 };
+
+fn hop() -> CapturedHop {
+    CapturedHop {
+        captures: ["snd.pcap", "rcv.pcap"].map(String::from),
+        matched_packets: 102_000,
+        lost_packets: 548,
+        lost_frames: vec![18193, 18210],
+        least_delay_s: Some(Estimate { value: 0.0051, error: 0.0051 }),
+        delay_s: Some([0.866, 0.999, 1.005]),
+        remarked: vec!["DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets".into()],
+        routers: Some(1),
+        ..CapturedHop::default()
+    }
+}
 
 /// 10 Mbit/s behind 1.25 MB, 10 ms away, seen at the sender.
 pub(crate) fn upload() -> Capture {
@@ -57,6 +71,7 @@ pub(crate) fn upload() -> Capture {
     Capture {
         sources: vec![source],
         flow_count: 3,
+        hops: vec![hop()],
         flows: vec![flow],
         queues: vec![queue],
         unknown: Vec::new(),

@@ -17,7 +17,7 @@ pub(super) fn first_flow<'a>(bottleneck: &Bottleneck, queues: &'a Queues) -> Opt
 }
 
 /// `10.0.0.1 to capture`.
-pub(super) fn leg_name(leg: Leg, report: &QueueReport) -> String {
+pub fn leg_name(leg: Leg, report: &QueueReport) -> String {
     let address = report.ends[leg.end() as usize].0;
     match leg {
         Leg::From(_) => format!("{address} to capture"),

@@ -1,57 +1,135 @@
 //! `fathom trace`: captures to a diagnosis.
+mod extra;
+mod input;
+mod page;
+mod path;
+
 use crate::args::{TraceArgs, When};
 use crate::failure::{Failure, Outcome};
-use crate::result;
-use fathom_capture::dissect;
+use crate::{result, terminal};
+use extra::Extras;
+use fathom_capture::{Anonymizer, Quality, dissect};
+use fathom_diagnose::diagnose;
 use fathom_metric::{CaptureSource, Run};
-use fathom_tap::{Ending, Tap, TapError};
-use fathom_trace::queue::QueueWatch;
-use fathom_trace::{Times, Tracer};
+use fathom_trace::queue::{QueueWatch, Queues};
+use fathom_trace::{Flows, Times, Tracer};
 use fathom_units::WallTime;
-use std::ops::ControlFlow;
-use std::path::Path;
+use input::Input;
+use std::path::{Path, PathBuf};
 
-/// Reads the capture, and shows what is in it.
+/// What was read of one capture.
+struct Read {
+    source: CaptureSource,
+    first_at: i64,
+    flows: Flows,
+    queues: Queues,
+}
+
+/// Reads the captures, and shows what is in them.
 pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
+    let (pages, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        args.output.output.iter().cloned().partition(|path| is_page(path));
     result::check_names(&args.output.output)?;
-    let run = analyse(&args.file).map_err(failure)?;
-    result::deliver(&run, &args.output, when)
-}
-
-fn failure(error: TapError) -> Failure {
-    match error {
-        TapError::Io { .. } => Failure::environment(error),
-        _ => Failure::input(error),
+    let extras = Extras::new(args, &pages)?;
+    let input = Input::of(args)?;
+    if let Some(into) = &args.anonymize {
+        return anonymize(&input, into);
     }
+    let read = read(&input)?;
+    let mut run = fathom_trace::run(vec![read.source], &read.flows, &read.queues);
+    env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
+    run.started = WallTime(read.first_at.max(0) as u64).to_string();
+    run.host = fathom_drive::host();
+    path::add(&mut run, args)?;
+    // What was concluded comes first: should a file not be written, it is not lost.
+    let output = crate::args::OutputArgs { output: others, ..args.output.clone() };
+    let exit = result::deliver(&run, &output, when)?;
+    write_extras(extras, &input, &read.flows, &read.queues, &run)?;
+    Ok(exit)
 }
 
-fn analyse(path: &Path) -> Result<Run, TapError> {
-    let mut tap = Tap::open(path)?;
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
+}
+
+/// One pass, in bounded memory.
+fn read(input: &Input) -> Result<Read, Failure> {
     let mut tracer = Tracer::new(QueueWatch::new());
-    let mut wire_bytes = 0;
-    let ending = tap.for_each(|number, frame| {
-        wire_bytes += u64::from(frame.original_len);
+    let mut quality = Quality::new();
+    let ending = input.for_each(|number, frame| {
+        let found = dissect(frame.link, frame.original_len, frame.bytes);
+        quality.frame(number, frame, &found);
+        if let Ok(packet) = &found {
+            tracer.packet(Times { at: frame.at, frame: number }, packet);
+        }
+    })?;
+    ending.tell(&mut quality);
+    let (flows, watch) = tracer.finish();
+    let (first_at, last_at) = quality.span.unwrap_or((0, 0));
+    let source = CaptureSource {
+        name: input.name(),
+        frames: quality.frames,
+        wire_bytes: quality.wire_bytes,
+        duration_s: last_at.saturating_sub(first_at).max(0) as f64 / 1e9,
+        defects: quality.defects().into_iter().chain(ending.trouble.map(|why| why.to_string())).collect(),
+    };
+    Ok(Read { source, first_at, flows, queues: watch.finish() })
+}
+
+/// Another pass, for what needs every packet of chosen flows.
+fn write_extras(
+    mut extras: Extras,
+    input: &Input,
+    flows: &Flows,
+    queues: &Queues,
+    run: &Run,
+) -> Result<(), Failure> {
+    if extras.is_empty() {
+        return Ok(());
+    }
+    let mut tracer = Tracer::new(extras.sinks(flows));
+    input.for_each(|number, frame| {
         if let Ok(packet) = dissect(frame.link, frame.original_len, frame.bytes) {
             tracer.packet(Times { at: frame.at, frame: number }, &packet);
         }
-        ControlFlow::Continue(())
     })?;
-    let (flows, watch) = tracer.finish();
-    let (first, last) = (flows.totalled.first_at.unwrap_or(0), flows.totalled.last_at);
-    let source = CaptureSource {
-        name: path.display().to_string(),
-        frames: ending.frames,
-        wire_bytes,
-        duration_s: last.saturating_sub(first).max(0) as f64 / 1e9,
-        defects: defects(&ending),
-    };
-    let mut run = fathom_trace::run(vec![source], &flows, &watch.finish());
-    env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
-    run.started = WallTime(first.max(0) as u64).to_string();
-    run.host = fathom_drive::host();
-    Ok(run)
+    let (_, sinks) = tracer.finish();
+    for written in extras.write(sinks, flows, |recorder| page::page(recorder, queues, run, &diagnose(run)))? {
+        terminal::note(&format!("wrote {}", written.display()));
+    }
+    Ok(())
 }
 
-fn defects(ending: &Ending) -> Vec<String> {
-    ending.trouble.iter().map(|trouble| trouble.to_string()).collect()
+/// Writes a copy that can be shared.
+fn anonymize(input: &Input, into: &Path) -> Outcome {
+    let mut anonymizer = Anonymizer::new(random_key()?);
+    let mut file = extra::create(into)?;
+    let mut bytes = Vec::from(Anonymizer::header());
+    let mut result = Ok(());
+    let mut frames = 0_u64;
+    let ending = input.for_each(|_, frame| {
+        let found = dissect(frame.link, frame.original_len, frame.bytes);
+        anonymizer.write(frame, &found, &mut bytes);
+        frames += 1;
+        if result.is_ok() {
+            result = std::io::Write::write_all(&mut file, &bytes);
+        }
+        bytes.clear();
+    })?;
+    result.and_then(|()| std::io::Write::flush(&mut file)).map_err(|error| extra::unwritten(into, &error))?;
+    if let Some(trouble) = ending.trouble {
+        terminal::note(&format!("fathom trace: {}: {trouble}", input.name()));
+    }
+    terminal::note(&format!(
+        "wrote {}: the headers of {frames} frames, with other addresses",
+        into.display()
+    ));
+    Ok(crate::failure::Exit::Healthy)
+}
+
+/// One that nobody knows, and that is not kept.
+fn random_key() -> Result<[u8; 16], Failure> {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key).map_err(Failure::environment)?;
+    Ok(key)
 }

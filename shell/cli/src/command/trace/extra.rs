@@ -1,0 +1,207 @@
+//! What is written beside the diagnosis: the page, and the formats of other tools.
+use crate::args::{Export, TraceArgs};
+use crate::command::trace::input::is_stdin;
+use crate::failure::Failure;
+use fathom_capture::Address;
+use fathom_export::{Files, Graphs, Pping, Qlog, Tstat, Xplot, tcptrace_csv};
+use fathom_timeline::{Limits, Recorder};
+use fathom_trace::{FlowId, FlowSummary, Flows};
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Flows on the page, and in graphs, where none were chosen.
+const PICTURES: usize = 8;
+
+/// What was asked for.
+pub(super) struct Extras {
+    pages: Vec<PathBuf>,
+    exports: Vec<Export>,
+    /// By number, from 1; the largest if none.
+    flows: Vec<u32>,
+    /// The first thing that could not be written.
+    chosen: Vec<FlowId>,
+}
+
+type Choice = Box<dyn FnMut(FlowId, [(Address, u16); 2]) -> bool>;
+type One<S> = Option<(S, PathBuf)>;
+
+/// Those that are told of every packet.
+pub(super) type Sinks = (
+    (Option<Recorder>, Option<Tstat>),
+    (Option<Pping<Text>>, (Option<Xplot<Folder, Choice>>, Option<Qlog<Folder, Choice>>)),
+);
+
+impl Extras {
+    /// Refuses what could not be written in the end, before anything is read.
+    pub(super) fn new(args: &TraceArgs, pages: &[PathBuf]) -> Result<Extras, Failure> {
+        let extras = Extras {
+            pages: pages.to_vec(),
+            exports: args.export.clone(),
+            flows: args.flow.clone(),
+            chosen: Vec::new(),
+        };
+        let again = args.interface.is_some() || args.files.first().is_some_and(|file| is_stdin(file));
+        if !extras.is_empty() && again {
+            return Err(Failure::input(
+                "a page and exports need a file, which is read a second time\n  try: tcpdump -w up.pcap, or ... | tee up.pcap | fathom trace -",
+            ));
+        }
+        Ok(extras)
+    }
+    pub(super) fn is_empty(&self) -> bool {
+        self.pages.is_empty() && self.exports.is_empty()
+    }
+    fn path(&self, of: impl Fn(&Export) -> Option<&PathBuf>) -> Option<PathBuf> {
+        self.exports.iter().find_map(of).cloned()
+    }
+    /// The sinks for what was asked for.
+    pub(super) fn sinks(&mut self, flows: &Flows) -> Sinks {
+        self.chosen = chosen(flows, &self.flows);
+        let recorder = (!self.pages.is_empty())
+            .then(|| Recorder::new(&self.chosen, Limits::default(), flows.totalled.first_at));
+        let tstat = self.path(Export::tstat).map(|_| Tstat::new());
+        let pping = self.path(Export::pping).map(|path| Pping::new(Text::new(path)));
+        let xplot = self.path(Export::xplot);
+        let xplot = xplot.map(|folder| Xplot::new(Graphs::ALL, Folder::new(folder), self.choice()));
+        let qlog = self.path(Export::qlog).map(|folder| Qlog::new(Folder::new(folder), self.choice()));
+        ((recorder, tstat), (pping, (xplot, qlog)))
+    }
+    fn choice(&self) -> Choice {
+        let chosen = self.chosen.clone();
+        Box::new(move |flow, _| chosen.contains(&flow))
+    }
+    /// Writes all; returns what was written.
+    pub(super) fn write(
+        &self,
+        sinks: Sinks,
+        flows: &Flows,
+        page: impl FnOnce(Recorder) -> String,
+    ) -> Result<Vec<PathBuf>, Failure> {
+        let ((recorder, tstat), (pping, (xplot, qlog))) = sinks;
+        if let Some(recorder) = recorder {
+            let text = page(recorder);
+            for path in &self.pages {
+                whole(path, |out| fmt::Write::write_str(out, &text))?;
+            }
+        }
+        if let Some((mut tstat, path)) = tstat.zip(self.path(Export::tstat)) {
+            whole(&path, |out| tstat.write(flows, out))?;
+        }
+        if let Some(path) = self.path(Export::tcptrace) {
+            whole(&path, |out| tcptrace_csv(flows, out))?;
+        }
+        if let Some(pping) = pping {
+            pping.finish().map_err(lost)?.close()?;
+        }
+        if let Some(xplot) = xplot {
+            xplot.finish().map_err(lost)?.close()?;
+        }
+        if let Some(qlog) = qlog {
+            qlog.finish().map_err(lost)?.close()?;
+        }
+        Ok(self.pages.iter().chain(self.exports.iter().map(Export::path)).cloned().collect())
+    }
+}
+
+/// The flows of these numbers, or the largest.
+fn chosen(flows: &Flows, numbers: &[u32]) -> Vec<FlowId> {
+    if !numbers.is_empty() {
+        return numbers.iter().map(|number| FlowId(number.saturating_sub(1))).collect();
+    }
+    let bytes = |flow: &&FlowSummary| flow.totals.iter().map(|side| side.unique_bytes).sum::<u64>();
+    let mut all: Vec<&FlowSummary> = flows.flows.iter().collect();
+    all.sort_by_key(|flow| core::cmp::Reverse(bytes(flow)));
+    all.iter().take(PICTURES).map(|flow| flow.id).collect()
+}
+
+fn lost(_: fmt::Error) -> Failure {
+    Failure::environment("an export could not be written: is the disk full?")
+}
+
+/// A new file at `path`.
+pub(super) fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
+    File::create(path).map(BufWriter::new).map_err(|error| unwritten(path, &error))
+}
+
+/// Why nothing is at `path`.
+pub(super) fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    Failure::environment(format_args!("{}: cannot be written: {error}", path.display()))
+}
+
+/// Writes a file by `write`.
+fn whole(path: &Path, write: impl FnOnce(&mut Text) -> fmt::Result) -> Result<(), Failure> {
+    let mut text = Text::new(path.to_path_buf());
+    let _ = write(&mut text);
+    text.close()
+}
+
+/// A file that text goes to; it is made when the first comes.
+pub(super) struct Text {
+    path: PathBuf,
+    file: io::Result<Option<BufWriter<File>>>,
+}
+
+impl Text {
+    const fn new(path: PathBuf) -> Self {
+        Text { path, file: Ok(None) }
+    }
+    fn close(mut self) -> Result<(), Failure> {
+        let _ = fmt::Write::write_str(&mut self, "");
+        let flushed = self.file.and_then(|file| file.map_or(Ok(()), |mut file| file.flush()));
+        flushed.map_err(|error| unwritten(&self.path, &error))
+    }
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if let Ok(none @ None) = &mut self.file {
+            match File::create(&self.path) {
+                Ok(file) => *none = Some(BufWriter::new(file)),
+                Err(error) => self.file = Err(error),
+            }
+        }
+        let written = match &mut self.file {
+            Ok(Some(file)) => file.write_all(text.as_bytes()),
+            _ => return Err(fmt::Error),
+        };
+        written.map_err(|error| {
+            self.file = Err(error);
+            fmt::Error
+        })
+    }
+}
+
+/// A folder that files are added to.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Files begun in this run: what an earlier one left is replaced.
+    begun: std::collections::HashSet<String>,
+    result: io::Result<()>,
+}
+
+impl Folder {
+    fn new(path: PathBuf) -> Self {
+        let result = std::fs::create_dir_all(&path);
+        Folder { path, begun: std::collections::HashSet::new(), result }
+    }
+    fn close(self) -> Result<(), Failure> {
+        self.result.map_err(|error| unwritten(&self.path, &error))
+    }
+    fn add(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let is_new = self.begun.insert(name.to_owned());
+        let mut options = OpenOptions::new();
+        let options = if is_new { options.write(true).truncate(true) } else { options.append(true) };
+        options.create(true).open(self.path.join(name))?.write_all(text.as_bytes())
+    }
+}
+
+impl Files for Folder {
+    fn append(&mut self, name: &str, text: &str) -> fmt::Result {
+        if self.result.is_ok() {
+            self.result = self.add(name, text);
+        }
+        self.result.as_ref().map(|()| ()).map_err(|_| fmt::Error)
+    }
+}

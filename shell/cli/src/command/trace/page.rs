@@ -1,0 +1,107 @@
+//! The interactive page: what was concluded, over what was seen.
+use fathom_diagnose::{Confidence, Diagnosis, Finding, FindingKind, Health};
+use fathom_metric::Run;
+use fathom_metric::text::{bytes, milliseconds, rate, thousands};
+use fathom_timeline::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
+use fathom_trace::queue::Queues;
+
+/// The page as text.
+pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
+    add_queues(&mut recorder, queues);
+    let findings: Vec<_> = diagnosis.findings.iter().map(finding).collect();
+    let sources = run.capture.iter().flat_map(|capture| &capture.sources);
+    let facts: Vec<(String, String)> = sources
+        .flat_map(|source| {
+            let frames =
+                format!("{} frames, {}", thousands(source.frames as f64), bytes(source.wire_bytes as f64));
+            let defects = source.defects.iter().map(|text| ("to mind".to_owned(), text.clone()));
+            [(source.name.clone(), frames)].into_iter().chain(defects)
+        })
+        .collect();
+    recorder.finish(&Words {
+        title: &run.title,
+        command: &format!("trace, {}", run.started),
+        headline: &diagnosis.headline,
+        sentences: &diagnosis.verdict,
+        tone: tone(diagnosis.health),
+        findings: &findings,
+        facts: &facts,
+        version: &run.tool_version,
+    })
+}
+
+fn add_queues(recorder: &mut Recorder, queues: &Queues) {
+    for report in &queues.flows {
+        for leg in report.legs.iter().flatten() {
+            recorder.add_curve(Curve {
+                name: fathom_trace::leg_name(leg.leg, report),
+                panel: Panel::QueueDelay,
+                scope: Scope::Flow(report.flow),
+                points: points(queues, leg.over_time.iter().map(|point| (point.at_ns, point.most_ns))),
+            });
+        }
+    }
+    for bottleneck in &queues.bottlenecks {
+        let flows = bottleneck.flows.iter();
+        let buffer = bottleneck.buffer.as_ref().map(|buffer| buffer.drain_ns / 1e9);
+        let link = bottleneck.rate.as_ref().ok().map(|rate| rate.ip.bits_per_second);
+        let levels = [("buffer full", Panel::QueueDelay, buffer), ("bottleneck", Panel::Rate, link)];
+        for (flow, _) in flows {
+            for (name, panel, value) in &levels {
+                let Some(value) = *value else { continue };
+                let (name, scope) = ((*name).to_owned(), Scope::Flow(*flow));
+                recorder.add_level(Level { name, panel: panel.clone(), scope, value });
+            }
+        }
+    }
+}
+
+/// Times of the capture's clock, and seconds.
+fn points(queues: &Queues, of: impl Iterator<Item = (f64, f64)>) -> Vec<(i64, f64)> {
+    of.map(|(at, ns)| (queues.origin_ns.saturating_add(at as i64), ns.max(0.0) / 1e9)).collect()
+}
+
+const fn tone(health: Health) -> Tone {
+    match health {
+        Health::Healthy => Tone::Good,
+        Health::Bloated => Tone::Bad,
+        Health::Invalid | Health::Inconclusive => Tone::Fair,
+    }
+}
+
+fn finding(finding: &Finding) -> fathom_timeline::Finding {
+    let (name, tone) = match finding.kind {
+        FindingKind::Bufferbloat => ("bufferbloat", Tone::Bad),
+        FindingKind::LowLatency => ("low latency", Tone::Good),
+        FindingKind::BufferSize => ("buffer", Tone::Fair),
+        FindingKind::Management => ("management", Tone::Fair),
+        FindingKind::Oscillation => ("swing", Tone::Fair),
+        FindingKind::Victims => ("who waited", Tone::Bad),
+        FindingKind::Loss => ("sent again", Tone::Fair),
+        _ => ("the capture", Tone::Fair),
+    };
+    let (frames, values): (Vec<_>, Vec<_>) = finding.evidence.iter().partition(|e| e.unit == "frame");
+    let written = |evidence: &&fathom_diagnose::Evidence| {
+        let value = match evidence.unit {
+            "s" => milliseconds(evidence.value),
+            "bytes" => bytes(evidence.value),
+            "bit/s" => rate(evidence.value),
+            _ => thousands(evidence.value),
+        };
+        (evidence.name.clone(), value)
+    };
+    fathom_timeline::Finding {
+        name: name.to_owned(),
+        tone,
+        confidence: match finding.confidence {
+            Confidence::High => "sure",
+            Confidence::Medium => "likely",
+            Confidence::Low => "possible",
+        }
+        .to_owned(),
+        text: finding.text.clone(),
+        evidence: values.iter().map(written).collect(),
+        frames: frames.iter().map(|evidence| evidence.value as u64).collect(),
+        alternatives: finding.alternatives.clone(),
+    }
+}
