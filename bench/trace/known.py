@@ -23,6 +23,7 @@ class Truth:
         self.missing = sum(file["missing"] for file in self.line["files"])
         self.again = {"up": self.sent_again("client.pcap", "up"), "down": self.sent_again("server.pcap", "down")}
         self.find_queue()
+        self.late_ms, self.is_spoilt = cells.late_ms(directory), cells.is_spoilt(cell, directory)
 
     def sent_again(self, file, direction):
         source = cells.CLIENT if direction == "up" else cells.ADDRESS
@@ -50,6 +51,17 @@ class Truth:
         if self.cell.way == "host":
             return "in_sender" if point == "sender" else "before_capture"
         return "after_capture" if point in ("sender", "middle") else "before_capture"
+
+    def accepted_places(self, point):
+        """What is right, too. Behind the client's own end of the first link nothing tells a queue of the line from one in the client."""
+        is_first = self.cell.way == "up" and self.cell.is_short and point == "behind"
+        return ("round_trip", "in_sender") if is_first else ("round_trip",)
+
+    def again_seen(self, file):
+        """Retransmissions that can be told from the packets in `file`: no line here changes the order within a flow, so that what
+        begins before the end of another was sent again. Where it and all after it was lost before, it looks new."""
+        path = os.path.join(self.directory, file)
+        return len(sent.again(path, b""))
 
     def again_at(self, file):
         """Retransmissions that got as far as `file`."""
