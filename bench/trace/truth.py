@@ -72,7 +72,7 @@ class Tally:
         self.errors = collections.defaultdict(list)
         self.matrices = collections.defaultdict(collections.Counter)
         self.counts = collections.defaultdict(lambda: [0, 0, 0])
-        self.faults, self.spoilt = [], set()
+        self.faults, self.spoilt, self.classes = [], set(), []
 
     def estimate(self, name, where, told, true, limit):
         off = error(told, true)
@@ -100,6 +100,15 @@ class Tally:
         if tool == "fathom" and told != true:
             self.faults.append(f"{where}: {told} retransmissions, not {true}")
 
+    def classify(self, where, told, kernel):
+        """The kernels know why they sent again, but not by name: RACK's count as SACK's, probes as the timer's, and what was in vain
+        is in either."""
+        off = (max(0, told["fast"] - kernel["fast"]) + max(0, told["timeout"] - kernel["timer"])
+               + max(0, kernel["fast"] - kernel["in vain"] - told["fast"] - told["probe"]))
+        self.classes.append(off)
+        if off:
+            self.faults.append(f"{where}: {off} of {kernel['all']} retransmissions classed otherwise than by the kernel")
+
 
 def rows(cell, truth, tally, with_peers):
     """The lines of a cell's table."""
@@ -115,6 +124,8 @@ def rows(cell, truth, tally, with_peers):
         packet = (cells.MTU_BYTES + cells.OVERHEAD_BYTES) / cells.BUFFER[cell.mbit]
         buffer = tally.estimate("buffer", where, told.buffer, truth.buffer, max(BUFFER_LIMIT, packet))
         tally.count("fathom", where, told.again, again)
+        if point == "sender":
+            tally.classify(where, told.classes, truth.kernel_classes())
         classes = "/".join(str(told.classes[name]) for name in Told.CLASSES)
         delay = "-" if told.delay_ms is None else f"{told.delay_ms:.0f}"
         hidden = f"  and {unseen} that look new" if unseen else ""
@@ -154,6 +165,8 @@ def summary(tally):
               f"{off[int(0.95 * (len(off) - 1))]:.2%}, largest {max(errors)[0]:.2%} ({max(errors)[1]})")
     for tool, (files, right, off) in tally.counts.items():
         print(f"{tool}: retransmissions counted right in {right} of {files} captures, {off} off in all")
+    print(f"fathom: classes as the kernels have them in {tally.classes.count(0)} of {len(tally.classes)} captures at the sender, "
+          f"{sum(tally.classes)} retransmissions off in all")
     spoilt = [fault for fault in tally.faults if fault.split()[0] in tally.spoilt]
     faults = [fault for fault in tally.faults if fault not in spoilt]
     for what, those in (("beyond the limits", faults), ("where the machine was too busy to be the line", spoilt)):
