@@ -1,5 +1,6 @@
 //! Opens what holds packets: capture files, compressed or not, standard input, and interfaces. In bounded memory, whatever the size.
 
+mod ahead;
 mod ending;
 mod error;
 mod live;

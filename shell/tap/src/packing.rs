@@ -10,7 +10,8 @@ const ZSTD_BLOCK: usize = 128 << 10;
 /// Dictionary that an xz file may ask for: four times what its strongest preset needs. KiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
-type Source = Box<dyn Read>;
+/// Anything that gives bytes.
+pub(crate) type Source = Box<dyn Read + Send>;
 
 /// A reader of what is in `packed`, if its first bytes say that it is packed; else `packed` itself.
 pub(crate) fn unpack(begins: &[u8], packed: Source) -> Result<Source, Source> {

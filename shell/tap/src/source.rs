@@ -1,4 +1,6 @@
 //! Bytes of a capture, unpacked on the way.
+use crate::ahead::ahead;
+use crate::packing::Source;
 use crate::{TapError, packing};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -10,7 +12,7 @@ const MAX_PACKINGS: usize = 2;
 const MAGIC_BYTES: usize = 6;
 
 /// Opens `path`; `-` is standard input.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>, TapError> {
+pub(crate) fn open(path: &Path) -> Result<Source, TapError> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
         return unpacked("standard input", Box::new(io::stdin()));
@@ -24,17 +26,21 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>, TapError> {
 }
 
 /// Takes off what the first bytes say it is packed in.
-pub(crate) fn unpacked(name: &str, packed: Box<dyn Read>) -> Result<Box<dyn Read>, TapError> {
+pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Source, TapError> {
     let io = |source| TapError::Io { name: name.to_owned(), action: "read it", source };
     let mut source = packed;
-    for _ in 0..MAX_PACKINGS {
+    for packings in 0..MAX_PACKINGS {
         let (begins, whole) = peek(source).map_err(io)?;
+        if let Some(error) = refuse_packed(name, &begins) {
+            return Err(error);
+        }
         source = match packing::unpack(&begins, whole) {
             Ok(within) => within,
-            Err(plain) => return refuse_packed(name, &begins).map_or(Ok(plain), Err),
+            Err(plain) if packings == 0 => return Ok(plain),
+            Err(plain) => return Ok(ahead(plain)),
         };
     }
-    Ok(source)
+    Ok(ahead(source))
 }
 
 /// What is told apart, but not unpacked.
@@ -49,7 +55,7 @@ fn refuse_packed(name: &str, begins: &[u8]) -> Option<TapError> {
 }
 
 /// The first bytes, and a reader that gives them again.
-fn peek(mut source: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
+fn peek(mut source: Source) -> io::Result<(Vec<u8>, Source)> {
     let mut begins = Vec::with_capacity(MAGIC_BYTES);
     (&mut source).take(MAGIC_BYTES as u64).read_to_end(&mut begins)?;
     let whole = Cursor::new(begins.clone()).chain(source);

@@ -1,4 +1,5 @@
 //! Frames out of a file or a stream, one after the other.
+use crate::packing::Source;
 use crate::{Ending, TapError, Trouble, source};
 use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
 use std::io::{self, Read};
@@ -15,7 +16,7 @@ const LEAST_BYTES: usize = 24;
 /// Something opened, which gives its frames.
 pub struct Tap {
     name: String,
-    source: Box<dyn Read>,
+    source: Source,
     reader: Reader,
     buffer: Vec<u8>,
     /// What of the buffer is read and not used.
@@ -38,10 +39,10 @@ impl Tap {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn of(name: &str, source: impl Read + 'static) -> Result<Tap, TapError> {
+    pub fn of(name: &str, source: impl Read + Send + 'static) -> Result<Tap, TapError> {
         Ok(Tap::over(name.to_owned(), source::unpacked(name, Box::new(source))?))
     }
-    fn over(name: String, source: Box<dyn Read>) -> Tap {
+    fn over(name: String, source: Source) -> Tap {
         Tap {
             name,
             source,
