@@ -36,7 +36,7 @@ fn upload() -> Totals {
         outstanding_bytes: Range { count: 102, sum: 1_020_000, min: 1448, max: 20_000 },
         outstanding_time_mean: Some(11_000.7),
         window_bytes: Range { count: 119, sum: 119 * 64_256, min: 64_256, max: 64_256 },
-        hop_limit: Range { count: 120, sum: 120 * 64, min: 64, max: 64 },
+        hop_limits: Some((64, 64)),
         initial_bytes: 14_480,
         initial_packets: 10,
         ..Totals::default()
@@ -55,7 +55,7 @@ pub(crate) fn two() -> Flows {
         pure_acks: 58,
         selective_packets: 5,
         max_blocks: 2,
-        hop_limit: Range { count: 60, sum: 60 * 55, min: 55, max: 55 },
+        hop_limits: Some((55, 55)),
         ..Totals::default()
     };
     let times = |ns, frame| Times { at: ZERO + ns, frame };
@@ -65,6 +65,7 @@ pub(crate) fn two() -> Flows {
         first: times(123_000, 1),
         last,
         close,
+        ecn: None,
         totals,
     };
     let whole = summary(0, times(1_250_000_000, 180), Close::Finished, [upload(), answers]);
