@@ -7,7 +7,7 @@ pub(crate) struct Seconds(pub(crate) i64);
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.0.unsigned_abs() / 1000;
-        let sign = if self.0 < 0 { "-" } else { "" };
+        let sign = if self.0 < 0 && micros > 0 { "-" } else { "" };
         write!(f, "{sign}{}.{:06}", micros / 1_000_000, micros % 1_000_000)
     }
 }
@@ -33,5 +33,6 @@ mod tests {
     fn six_decimals() {
         assert_eq!(Seconds(1_795_175_574_000_123_999).to_string(), "1795175574.000123");
         assert_eq!(Seconds(-1_500_000_000).to_string(), "-1.500000");
+        assert_eq!(Seconds(-999).to_string(), "0.000000");
     }
 }

@@ -87,7 +87,7 @@ impl Flow {
         let [a, b] = &mut self.sides;
         let (asked, answers) = if trip.end == End::A { (a, b) } else { (b, a) };
         let Some(was) = asked.answered(trip.sent_frame) else { return Ok(()) };
-        let rtt = trip.times.at - trip.sent_at;
+        let rtt = trip.times.at.saturating_sub(trip.sent_at);
         let least = answers.least.map_or(rtt, |least| least.min(rtt));
         let packet_bytes = answers.bytes - answers.told;
         (answers.least, answers.told) = (Some(least), answers.bytes);

@@ -105,7 +105,7 @@ impl Log {
         })
     }
     fn event(&mut self, at: i64, name: &str, data: fmt::Arguments<'_>) -> fmt::Result {
-        let time = (at - self.opened) as f64 / MS;
+        let time = at.saturating_sub(self.opened) as f64 / MS;
         writeln!(self.file, r#"{BEGIN}{{"time":{time:.6},"name":"{name}","data":{{{data}}}}}"#)
     }
     fn segment(&mut self, segment: &Segment, passing: Passing) -> fmt::Result {
@@ -140,7 +140,7 @@ impl Log {
         )
     }
     fn round_trip(&mut self, trip: &RoundTrip) -> fmt::Result {
-        let latest = (trip.times.at - trip.sent_at) as f64 / MS;
+        let latest = trip.times.at.saturating_sub(trip.sent_at) as f64 / MS;
         self.rtt.add(latest);
         let (Rtt { least, smoothed }, in_flight) = (self.rtt, self.in_flight);
         self.event(

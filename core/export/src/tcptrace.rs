@@ -25,6 +25,7 @@ const SLIPPED: &str = "RTT full_sz_stdev";
 ///   `rexmt_data` counts what passed here before, however long ago.
 /// - `RTT_full_sz` are of full segments; tcptrace's are, on systems of 64 bits, of the SYN alone.
 /// - `hardware_dups` are told by their content, not by the identification alone, and so also of IPv6.
+/// - `duplicate_acks` are those of RFC 5681 section 2: while data is outstanding.
 /// - `RTT_samples` leave out (as `post-loss_acks`) ACKs that waited for a repair by SACK and timestamps, not by the order of sending alone.
 /// - `req_1323`, `mss_requested` and `resets_sent` are those of the SYN where one was seen, and counts do not end at 255.
 /// - `urgent_data_bytes` is `NA` where there is any: its field is not kept.

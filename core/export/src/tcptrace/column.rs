@@ -104,7 +104,7 @@ fn deviation(of: &Moments) -> Cell {
 
 fn initial_time(side: &Side<'_>) -> Cell {
     let time = side.sent.first_data_at.zip(side.sent.last_data_at);
-    Cell::Decimal(time.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9), 3)
+    Cell::Decimal(time.map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e9), 3)
 }
 
 fn throughput(side: &Side<'_>) -> Cell {

@@ -28,7 +28,7 @@ impl Line {
             plot.join((at, shown(value)), (before, shown(last)));
             if !self.is_named {
                 self.is_named = true;
-                plot.text('l', before + (at - before) / 2, shown(f64::midpoint(value, last)), self.name);
+                plot.text('l', before.midpoint(at), shown(f64::midpoint(value, last)), self.name);
             }
         }
         self.last = Some((at, value));
@@ -60,7 +60,7 @@ impl Rtt {
         Rtt { plot: Plot::new(titled.file("_rtt.xpl"), &heading), line: Line::new("rtt", Colour::Red, 3) }
     }
     pub(super) fn round_trip(&mut self, trip: &RoundTrip) {
-        let took = (trip.times.at - trip.sent_at) as f64 / MS;
+        let took = trip.times.at.saturating_sub(trip.sent_at) as f64 / MS;
         self.line.extend(&mut self.plot, trip.times.at, took);
     }
 }
@@ -102,7 +102,7 @@ impl Outstanding {
         let (at, bytes) = (segment.times.at, segment.outstanding_bytes);
         let since = *self.since.get_or_insert(at);
         if self.count > 0 {
-            self.area += (at - self.last.0) as f64 * self.last.1 as f64;
+            self.area += at.saturating_sub(self.last.0) as f64 * self.last.1 as f64;
         }
         self.count += 1;
         self.sum += bytes;
@@ -113,7 +113,7 @@ impl Outstanding {
         }
         self.mean.extend(&mut self.plot, at, self.sum as f64 / self.count as f64);
         if at > since {
-            self.weighted.extend(&mut self.plot, at, self.area / (at - since) as f64);
+            self.weighted.extend(&mut self.plot, at, self.area / at.saturating_sub(since) as f64);
         }
     }
 }
@@ -156,7 +156,8 @@ impl Throughput {
         }
     }
     pub(super) fn segment(&mut self, at: i64, bytes: u64) {
-        let per_second = |sum: u64, since: i64| sum as f64 * 1e9 / (at - since).max(LEAST_NS) as f64;
+        let per_second =
+            |sum: u64, since: i64| sum as f64 * 1e9 / at.saturating_sub(since).max(LEAST_NS) as f64;
         self.all_bytes += bytes;
         if let Some(last) = self.last.replace(at) {
             self.plot.colour(Colour::Yellow);

@@ -11,7 +11,7 @@ const TEXTS: [&str; 5] = ["atext", "btext", "ctext", "ltext", "rtext"];
 
 fn is_time(word: &str) -> bool {
     word.split_once('.').is_some_and(|(seconds, micros)| {
-        seconds.parse::<u64>().is_ok() && micros.len() == 6 && micros.parse::<u32>().is_ok()
+        seconds.parse::<i64>().is_ok() && micros.len() == 6 && micros.parse::<u32>().is_ok()
     })
 }
 

@@ -61,6 +61,9 @@ fn traced<S: Sink>(seed: u64, sink: S) -> (Flows, S) {
     for frame in 1..=PACKETS {
         // The clock steps back now and then.
         at += if rng.chance(0.01) { -(rng.below(5_000_000) as i64) } else { rng.below(2_000_000) as i64 };
+        // A damaged file may hold any time.
+        let wild = [i64::MIN, i64::MAX, 0, -1][rng.below(4) as usize];
+        let at = if seed % 2 == 1 && rng.chance(0.01) { wild } else { at };
         let options = options(&mut rng);
         tracer.packet(Times { at, frame }, &packet(&mut rng, &options));
     }

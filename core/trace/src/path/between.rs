@@ -37,7 +37,7 @@ impl Hosts {
         // The clocks' offset is in both; packets that go from the first capture to the second have their delay on top of it,
         // the others have theirs below it.
         if let Some(back) = self.last[other] {
-            self.longer += if sense == 0 { (delta - back).signum() } else { (back - delta).signum() };
+            self.longer += if sense == 0 { delta.cmp(&back) as i64 } else { back.cmp(&delta) as i64 };
         }
     }
     /// By hop limits, which only fall.
@@ -68,7 +68,7 @@ impl Between {
             if let (Some(first), Some(second)) = (a.marks.get(from), b.marks.get(to)) {
                 let hops = i64::from(first.hop_limit) - i64::from(second.hop_limit);
                 let hosts = between.hosts.entry(first.hosts()).or_default();
-                hosts.add(first.sense(), hops.signum(), second.at - first.at);
+                hosts.add(first.sense(), hops.signum(), second.at.saturating_sub(first.at));
             }
         }
         between

@@ -117,15 +117,15 @@ pub(crate) struct Fit {
 impl Fit {
     /// From `since` to `until` by the reference's clock.
     pub(crate) fn new(since: i64, until: i64) -> Self {
-        let width = (until - since) / PARTS as i64 + 1;
+        let width = until.saturating_sub(since) / PARTS as i64 + 1;
         Fit { since, width, lows: [Lows::new(), Lows::new()] }
     }
     /// A packet that the reference saw at `at`, the other `delta` later by its own clock. `is_back`: it came from there.
     pub(crate) fn add(&mut self, at: i64, delta: i64, is_back: bool) {
-        let part = usize::try_from((at - self.since) / self.width).unwrap_or(0);
+        let part = usize::try_from(at.saturating_sub(self.since) / self.width).unwrap_or(0);
         let value = if is_back { -(delta as f64) } else { delta as f64 };
         if let Some(lows) = self.lows.get_mut(usize::from(is_back)) {
-            lows.add(part, (at - self.since) as f64, value);
+            lows.add(part, at.saturating_sub(self.since) as f64, value);
         }
     }
     /// The skew, and what it is known to: by the direction that tells it better.
@@ -183,6 +183,6 @@ impl Clock {
     }
     /// Time of the other less that of the reference, at this time of the reference.
     pub fn difference_ns(&self, at: i64) -> f64 {
-        self.offset_ns + self.skew_ppm / 1e6 * (at - self.at) as f64
+        self.offset_ns + self.skew_ppm / 1e6 * at.saturating_sub(self.at) as f64
     }
 }

@@ -70,11 +70,11 @@ impl<'a> One<'a> {
         if self.clock.reference == self.from {
             self.clock.difference_ns(mark.at)
         } else {
-            -self.clock.difference_ns(mark.at - self.clock.offset_ns as i64)
+            -self.clock.difference_ns(mark.at.saturating_sub(self.clock.offset_ns as i64))
         }
     }
     fn delay(&self, from: &Mark, to: &Mark) -> f64 {
-        (to.at - from.at) as f64 - self.difference(from)
+        to.at.saturating_sub(from.at) as f64 - self.difference(from)
     }
     /// Packets that are in both captures beyond doubt.
     fn certain(&self) -> impl Iterator<Item = (usize, &Mark, usize, &Mark)> {
@@ -128,8 +128,9 @@ impl<'a> One<'a> {
     }
     /// Whether the second capture ran when this packet must have passed it.
     fn is_within(&self, mark: &Mark, range: Range) -> bool {
-        let there = mark.at + self.difference(mark) as i64;
-        there + range.least as i64 >= self.second.first && there + range.most as i64 <= self.second.last
+        let there = mark.at.saturating_add(self.difference(mark) as i64);
+        there.saturating_add(range.least as i64) >= self.second.first
+            && there.saturating_add(range.most as i64) <= self.second.last
     }
     /// Packets of the first capture that any capture after the second has.
     fn later(&self) -> Vec<bool> {
@@ -146,8 +147,9 @@ impl<'a> One<'a> {
         let found: Vec<Partners> =
             earlier.filter_map(|capture| self.known.partners(self.to, *capture)).collect();
         let was_captured = |mark: &Mark| {
-            let here = mark.at - self.difference(mark) as i64;
-            here - (range.most as i64) >= self.first.first && here - (range.least as i64) <= self.first.last
+            let here = mark.at.saturating_sub(self.difference(mark) as i64);
+            here.saturating_sub(range.most as i64) >= self.first.first
+                && here.saturating_sub(range.least as i64) <= self.first.last
         };
         let marks = self.second.marks.iter().enumerate();
         let ours = marks.filter(|(_, mark)| self.is_ours(mark) && was_captured(mark));

@@ -181,7 +181,7 @@ impl Known<'_> {
             let (Some(here), Some(there)) = (first.marks.get(from), second.marks.get(to)) else { continue };
             let direction = self.order.direction(here.hosts(), here.sense());
             if let Some(Some(is_back)) = direction.and_then(|direction| places.get(direction)) {
-                fit.add(here.at, there.at - here.at, *is_back);
+                fit.add(here.at, there.at.saturating_sub(here.at), *is_back);
             }
         }
         fit.solve(a, b)

@@ -376,3 +376,29 @@ fn translate(packet: &mut Packet<'_>, is_back: bool, ports: u16) {
         tcp.source_port += ports;
     }
 }
+
+/// Files may hold any time, any number, and no path at all.
+#[test]
+fn whatever_comes_is_borne() {
+    const TIMES: [i64; 6] = [i64::MIN, i64::MAX, 0, -1, 1_700_000_000 * SECOND, i64::MIN + 1];
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let is_one_clock = rng.chance(0.5);
+        let mut captures = Captures::new(3, Settings { limit: 300, is_one_clock, ..Settings::default() });
+        for frame in 0..1000 {
+            let number = rng.below(60) as u32;
+            let (hop_limit, is_back) = (rng.next_u64() as u8, rng.chance(0.5));
+            let mut packet = Passing { at: 0, number, is_back, hop_limit, dscp: 0 }.packet();
+            if let Transport::Tcp(tcp) = &mut packet.transport {
+                tcp.payload_bytes = if rng.chance(0.1) { rng.next_u64() as u32 } else { 100 } % 200_000;
+                tcp.flags = rng.below(512) as u16;
+                tcp.options = if rng.chance(0.5) { &[2, 4, 0, 9, 1] } else { &[2, 4, 0] };
+            }
+            packet.ip_bytes = rng.below(300) as u32;
+            let at = TIMES[rng.below(6) as usize].wrapping_add(rng.below(1000) as i64);
+            captures.packet(rng.below(4) as usize, &packet, Times { at, frame });
+        }
+        // No figure can be expected, but that there is an answer.
+        let _ = captures.finish();
+    }
+}
