@@ -17,6 +17,8 @@ pub enum TapError {
     },
     /// It is a directory.
     Directory(String),
+    /// Standard input is to be read, and is a terminal.
+    Terminal,
     /// It has no bytes.
     Empty(String),
     /// It has too few bytes for the header of a capture.
@@ -57,6 +59,12 @@ impl fmt::Display for TapError {
                 Ok(())
             }
             TapError::Directory(name) => write!(f, "{name}: is a directory: name a capture file in it"),
+            TapError::Terminal => {
+                write!(
+                    f,
+                    "standard input is a terminal: pipe a capture in (ssh HOST tcpdump -w - | fathom trace -)"
+                )
+            }
             TapError::Empty(name) => write!(f, "{name}: is empty: not even the header of a capture is in it"),
             TapError::Short { name, bytes } => {
                 write!(f, "{name}: has {bytes} bytes: the header of a capture alone has 24 or more")

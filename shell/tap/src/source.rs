@@ -3,7 +3,7 @@ use crate::ahead::ahead;
 use crate::packing::Source;
 use crate::{TapError, packing};
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, IsTerminal, Read};
 use std::path::Path;
 
 /// Packings that may be around each other.
@@ -15,6 +15,9 @@ const MAGIC_BYTES: usize = 6;
 pub(crate) fn open(path: &Path) -> Result<Source, TapError> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
+        if io::stdin().is_terminal() {
+            return Err(TapError::Terminal);
+        }
         return unpacked("standard input", Box::new(io::stdin()));
     }
     let io = |source| TapError::Io { name: name.clone(), action: "open it", source };

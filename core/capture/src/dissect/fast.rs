@@ -15,9 +15,9 @@ const V6_BYTES: usize = ETHERNET + V6 + TCP;
 #[inline]
 pub(super) fn v4(sent: u32, bytes: &[u8]) -> Option<Packet<'_>> {
     let (head, rest) = bytes.split_first_chunk::<V4_BYTES>()?;
-    // EtherType, version and header length; neither a fragment nor one of several.
+    // EtherType, version and header length; no later fragment.
     let is_plain = [head[12], head[13], head[14]] == [0x08, 0x00, 0x45]
-        && [head[20] & 0x3f, head[21]] == [0, 0]
+        && [head[20] & 0x1f, head[21]] == [0, 0]
         && head[23] == protocol::TCP;
     if !is_plain {
         return None;
