@@ -133,8 +133,6 @@ impl Connection {
         }
         stamp(own, incoming, is_new, context.times);
         own.packet_at = context.times.at;
-        own.limit(context.times.at);
-        other.limit(context.times.at);
         if incoming.tcp.flags & (flag::FIN | flag::RST) != 0 {
             self.note_close(incoming, context.end);
         }
@@ -199,10 +197,14 @@ fn acknowledge<S: Sink>(
         options: tcp.options,
         echoes_congestion: incoming.has(flag::ECE),
     };
+    let window = other.window;
     let told = other.answered(&answer, context);
     if told.is_stray {
         own.totals.strays += 1;
         return false;
+    }
+    if told.is_new || other.window != window {
+        other.limit(context.times.at);
     }
     own.count_blocks(told.blocks as u64, told.has_duplicate);
     if let Some(sent) = tcp.stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
@@ -238,6 +240,7 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
     let outstanding_bytes = own.outstanding();
     own.count_segment(&arrival, kind, before, incoming);
     own.limits.outstanding(context.times.at, outstanding_bytes);
+    own.limit(context.times.at);
     own.recent.add(arrival.start, arrival.identification, arrival.stamp);
     let segment = Segment {
         times: context.times,

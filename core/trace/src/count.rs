@@ -40,10 +40,12 @@ impl Half {
             totals.fins += u64::from(incoming.has(flag::FIN));
             totals.resets += u64::from(incoming.has(flag::RST));
         }
-        totals.urgent_packets += u64::from(incoming.has(flag::URG));
-        self.count_ecn(incoming, is_plain);
+        if tcp.flags & (flag::URG | flag::ECE | flag::CWR) != 0 || packet.ecn != 0 {
+            self.count_marks(incoming, is_plain);
+        }
     }
-    fn count_ecn(&mut self, incoming: &Incoming<'_>, is_plain: bool) {
+    fn count_marks(&mut self, incoming: &Incoming<'_>, is_plain: bool) {
+        self.totals.urgent_packets += u64::from(incoming.has(flag::URG));
         let ecn = &mut self.totals.ecn;
         match incoming.packet.ecn {
             ecn::ECT0 => ecn.ect0 += 1,

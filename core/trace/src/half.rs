@@ -35,8 +35,9 @@ pub(crate) struct Arrival {
     pub(crate) identification: u16,
 }
 
-/// One direction.
+/// One direction. In order of use, as [`Totals`].
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Half {
     pub(crate) counter: Counter,
     /// All below is acknowledged.
@@ -45,29 +46,34 @@ pub(crate) struct Half {
     pub(crate) highest: u64,
     pub(crate) seen: Seen,
     pub(crate) sacked: Selective,
-    pub(crate) repairs: Repairs,
     pub(crate) stamped: Stamped,
-    pub(crate) recent: Recent,
-    pub(crate) rtt: Estimator,
-    pub(crate) limits: Limits,
-    /// Shift of the windows that this end offers, if known.
-    pub(crate) shift: Option<u8>,
     /// Window that the other end offers, if known.
     pub(crate) window: Option<u64>,
     /// Window field of the other end's last ACK.
     pub(crate) window_field: Option<u16>,
+    /// Shift of the windows that this end offers, if known.
+    pub(crate) shift: Option<u8>,
+    /// The last data segment was shorter than a full one.
+    pub(crate) is_short: bool,
+    /// An ACK of data was seen.
+    pub(crate) is_answered: bool,
     /// A full segment's data, by the handshake, or 0.
     pub(crate) full: u32,
     /// Duplicate ACKs in a row.
     pub(crate) duplicates: u32,
-    /// When `acknowledged` rose last.
-    pub(crate) advanced_at: i64,
-    /// When data was sent last.
-    pub(crate) sent_at: i64,
     /// When any packet was sent last.
     pub(crate) packet_at: i64,
+    /// When data was sent last.
+    pub(crate) sent_at: i64,
+    /// When `acknowledged` rose last.
+    pub(crate) advanced_at: i64,
     /// When what was delivered was sent, at the latest (RFC 8985, `RACK.xmit_ts`).
     pub(crate) delivered: i64,
+    pub(crate) rtt: Estimator,
+    pub(crate) limits: Limits,
+    pub(crate) totals: Totals,
+    pub(crate) repairs: Repairs,
+    pub(crate) recent: Recent,
     /// What was sent when the retransmission timer ran off: all below is sent again for that reason.
     pub(crate) timeout_until: u64,
     /// What was sent when fast recovery began (RFC 6582, `recover`).
@@ -78,16 +84,10 @@ pub(crate) struct Half {
     pub(crate) fin_stop: Option<u64>,
     /// The first full segment, until it is acknowledged.
     pub(crate) first_flight: Option<u64>,
-    /// An ACK of data was seen.
-    pub(crate) is_answered: bool,
-    /// The last data segment was shorter than a full one.
-    pub(crate) is_short: bool,
     /// Flags of its SYN, if that was seen.
     pub(crate) syn_flags: Option<u16>,
     /// Bytes in holes that were forgotten.
     missing: u64,
-    /// After all that each packet needs, so that this is together in memory.
-    pub(crate) totals: Totals,
 }
 
 /// Without any packet from the other end, so many segments are kept to tell repetitions by: there is no ACK that would take them off.

@@ -116,9 +116,12 @@ pub struct RoundTrips {
     pub clock_went_back: u64,
 }
 
-/// What one end sent, and what came of it.
+/// What one end sent, and what came of it. In order of use: what each packet changes is together in memory, as a capture of many flows
+/// has no room for more of each in the caches.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Totals {
+    // Of each packet.
     /// Packets.
     pub packets: u64,
     /// Bytes of their IP packets.
@@ -127,6 +130,40 @@ pub struct Totals {
     pub ack_packets: u64,
     /// Packets with ACK and without data, SYN, FIN, RST.
     pub pure_acks: u64,
+    /// Longest time without a packet from this end, ns.
+    pub longest_idle_ns: u64,
+    /// Least and greatest TTL or hop limit.
+    pub hop_limits: Option<(u8, u8)>,
+    /// Windows that this end offered, bytes, those of SYN and RST left out; not scaled if the scale is not known.
+    pub window_bytes: Range,
+    /// Windows of 0 that it offered.
+    pub zero_windows: u64,
+    /// When the first data packet passed.
+    pub first_data_at: Option<i64>,
+
+    // Of each data packet, or each ACK of data.
+    /// Packets with data.
+    pub data_packets: u64,
+    /// When the last data packet passed.
+    pub last_data_at: Option<i64>,
+    /// Sizes of their payloads: the sum has repeated bytes too.
+    pub segment_bytes: Range,
+    /// Bytes outstanding at each data segment, that included.
+    pub outstanding_bytes: Range,
+    /// Data packets with PSH.
+    pub pushed_packets: u64,
+    /// Packets with more data than a segment may have: joined by offload before they were captured.
+    pub super_packets: u64,
+    /// Data packets of which not all was stored.
+    pub truncated_packets: u64,
+    /// Bytes of data that were not stored.
+    pub truncated_bytes: u64,
+    /// Duplicate ACKs that the other end sent for this one's data.
+    pub duplicate_acks: u64,
+    /// Round trips to the other end.
+    pub rtt: RoundTrips,
+
+    // Of some.
     /// Packets with SACK blocks.
     pub selective_packets: u64,
     /// Packets whose first block is a D-SACK (RFC 2883).
@@ -139,38 +176,16 @@ pub struct Totals {
     pub fins: u64,
     /// Packets with RST.
     pub resets: u64,
-    /// Data packets with PSH.
-    pub pushed_packets: u64,
     /// Packets with URG.
     pub urgent_packets: u64,
     /// ECN.
     pub ecn: EcnTotals,
     /// What it offered in its SYN, if that was seen.
     pub offer: Option<Offer>,
-    /// Least and greatest TTL or hop limit.
-    pub hop_limits: Option<(u8, u8)>,
-
-    /// Packets with data.
-    pub data_packets: u64,
-    /// Sizes of their payloads: the sum has repeated bytes too.
-    pub segment_bytes: Range,
     /// Bytes of payload, each counted once.
     pub unique_bytes: u64,
-    /// Packets with more data than a segment may have: joined by offload before they were captured.
-    pub super_packets: u64,
-    /// Data packets of which not all was stored.
-    pub truncated_packets: u64,
-    /// Bytes of data that were not stored.
-    pub truncated_bytes: u64,
-    /// When the first data packet passed.
-    pub first_data_at: Option<i64>,
-    /// When the last data packet passed.
-    pub last_data_at: Option<i64>,
-    /// Longest time without a packet from this end, ns.
-    pub longest_idle_ns: u64,
     /// Bytes from SYN to FIN, if both were seen.
     pub stream_bytes: Option<u64>,
-
     /// Packets that were sent again, by cause.
     pub retransmissions: Causes,
     /// Packets of which bytes passed here before.
@@ -193,18 +208,8 @@ pub struct Totals {
     pub max_repeats: u32,
     /// Time from one transmission of a segment to the next, ns.
     pub repeat_time: Moments,
-
-    /// Windows that this end offered, bytes, those of SYN and RST left out; not scaled if the scale is not known.
-    pub window_bytes: Range,
-    /// Windows of 0 that it offered.
-    pub zero_windows: u64,
-    /// Duplicate ACKs that the other end sent for this one's data.
-    pub duplicate_acks: u64,
     /// Third duplicates in a row.
     pub triple_duplicates: u64,
-
-    /// Bytes outstanding at each data segment, that included.
-    pub outstanding_bytes: Range,
     /// Their mean over the time from the first data to the last ACK.
     pub outstanding_time_mean: Option<f64>,
     /// Data sent before the first ACK of data: on a request, the request.
@@ -217,9 +222,6 @@ pub struct Totals {
     pub first_flight_segments: u64,
     /// What the sender waited for.
     pub shares: Shares,
-    /// Round trips to the other end.
-    pub rtt: RoundTrips,
-
     /// Bytes that were acknowledged and never passed here: the capture missed them, or they took another way.
     pub unseen_bytes: u64,
     /// Packets whose numbers do not belong to the connection.

@@ -24,9 +24,9 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// 65,536 lone flows (100 MB); a million flows (2 GB, if there are so many); 8 million waiting (300 MB).
+    /// 16,384 lone flows (50 MB); half a million flows (1.7 GB, if there are so many); 4 million waiting (200 MB at most).
     fn default() -> Self {
-        Bounds { lone_flows: 1 << 16, flows: 1 << 20, waiting: 1 << 23, hash_seed: 0 }
+        Bounds { lone_flows: 1 << 14, flows: 1 << 19, waiting: 1 << 22, hash_seed: 0 }
     }
 }
 
@@ -39,6 +39,8 @@ pub struct Tracer<S> {
     /// `None` where a flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
     vacant: Vec<u32>,
+    /// The flow of the last packet.
+    latest: u32,
     /// Flows of one packet when they were added here, oldest first.
     lone: VecDeque<(u32, FlowId)>,
     next: u32,
@@ -61,6 +63,7 @@ impl<S: Sink> Tracer<S> {
             table: Table::new(),
             flows: Vec::new(),
             vacant: Vec::new(),
+            latest: 0,
             lone: VecDeque::new(),
             next: 0,
             waiting: 0,
@@ -98,17 +101,19 @@ impl<S: Sink> Tracer<S> {
         let source = (packet.source, tcp.source_port);
         let destination = (packet.destination, tcp.destination_port);
         let (key, is_low) = Key::of(source, destination);
-        let hash = key.hash(self.bounds.hash_seed);
         let incoming = Incoming { packet, tcp };
+        // Packets come in trains.
         let flows = &self.flows;
-        let found = self.table.find(hash, |place| flow(flows, place).is_some_and(|flow| flow.key == key));
+        let is_it = |place: u32| flow(flows, place).is_some_and(|flow| flow.key == key);
+        let hash = || key.hash(self.bounds.hash_seed);
+        let found = if is_it(self.latest) { Some(self.latest) } else { self.table.find(hash(), is_it) };
         let place = match found {
             Some(place) if !self.is_followed(place, &incoming, is_low, times) => Some(place),
             Some(place) => {
-                self.retire(hash, place);
-                self.open(key, hash, &incoming, is_low, times)
+                self.retire(hash(), place);
+                self.open(key, &incoming, is_low, times)
             }
-            None => self.open(key, hash, &incoming, is_low, times),
+            None => self.open(key, &incoming, is_low, times),
         };
         match place {
             Some(place) => self.follow(place, &incoming, is_low, times),
@@ -117,6 +122,7 @@ impl<S: Sink> Tracer<S> {
     }
     fn retire(&mut self, hash: u64, place: u32) {
         self.table.remove(hash, place);
+        self.latest = u32::MAX;
         if let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) {
             self.waiting = self.waiting.saturating_sub(flow.listed());
             flow.retire();
@@ -128,6 +134,7 @@ impl<S: Sink> Tracer<S> {
     }
     fn follow(&mut self, place: u32, incoming: &Incoming<'_>, is_low: bool, times: Times) {
         let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) else { return };
+        self.latest = place;
         let end = end_of(is_low, flow.a_is_low);
         let before = flow.listed();
         let is_full = self.waiting >= self.bounds.waiting;
@@ -136,14 +143,7 @@ impl<S: Sink> Tracer<S> {
         self.waiting = (self.waiting + flow.listed()).saturating_sub(before);
     }
     /// Begins a flow, if there is room.
-    fn open(
-        &mut self,
-        key: Key,
-        hash: u64,
-        incoming: &Incoming<'_>,
-        is_low: bool,
-        times: Times,
-    ) -> Option<u32> {
+    fn open(&mut self, key: Key, incoming: &Incoming<'_>, is_low: bool, times: Times) -> Option<u32> {
         self.forget_lone();
         if self.flows() >= self.bounds.flows {
             return None;
@@ -162,7 +162,7 @@ impl<S: Sink> Tracer<S> {
             Some(there) => *there = connection,
             None => self.flows.push(connection),
         }
-        self.table.insert(hash, place);
+        self.table.insert(key.hash(self.bounds.hash_seed), place);
         self.lone.push_back((place, id));
         self.sink.opened(id, key.ends(a_is_low), times);
         Some(place)
