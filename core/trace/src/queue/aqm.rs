@@ -31,7 +31,7 @@ pub struct Fingerprint {
     pub management: Option<Management>,
     /// Whether sparse flows wait with bulk flows; `None` without a sparse flow beside the bulk.
     pub isolation: Option<Isolation>,
-    /// It marks instead of dropping: CE or its echo was seen.
+    /// It marks instead of dropping: packets that came marked, or (before the queue) runs of echoes, each of one mark or more.
     pub marks: u64,
     /// 0 to 1.
     pub confidence: f64,
@@ -56,7 +56,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) losses: &'a [(f64, Option<f64>)],
     pub(crate) count: u64,
     pub(crate) marks: u64,
-    pub(crate) most_ns: f64,
+    /// The most, on average over a short time, of the first overflow: a beginning sender fills what there is.
+    pub(crate) peak_ns: f64,
     pub(crate) standing_ns: f64,
     /// Time of one packet on the bottleneck.
     pub(crate) packet_ns: f64,
@@ -65,10 +66,12 @@ pub(crate) struct Evidence<'a> {
     pub(crate) sparse_ratio: Option<f64>,
 }
 
-/// CoDel's target is 5 ms, PIE's 15 ms: with what is beyond before they act, a controlled queue stands no longer than this.
-const CONTROLLED_NS: f64 = 50e6;
-/// The most delay, which hosts lengthen too, is no more than this times what was met at losses, if these met a full buffer.
-const FULL_RATIO: f64 = 1.35;
+/// CoDel's target is 5 ms, PIE's 15 ms: in the middle, with what comes before they act, a controlled queue stands no longer than this.
+/// A RED that is set to less looks the same.
+const CONTROLLED_NS: f64 = 25e6;
+/// What was waited in the first overflow is no more than this times the 90th percentile of what was waited at losses, and a packet more,
+/// if these met a full buffer.
+const FULL_RATIO: f64 = 1.03;
 /// Losses of one dropping state of CoDel are no farther apart than its interval, 100 ms, and some.
 const CODEL_INTERVAL_NS: f64 = 130e6;
 /// Fewer losses with a delay say nothing.
@@ -86,7 +89,7 @@ pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
         management,
         isolation: evidence.sparse_ratio.and_then(isolation),
         marks: evidence.marks,
-        confidence: confidence(management, dated, at_full_ratio),
+        confidence: confidence(management, dated, at_full_ratio, evidence.peak_ns / at_loss[2].max(1.0)),
         losses: evidence.count,
         dated: dated as u64,
         at_full_ratio,
@@ -106,7 +109,7 @@ pub(crate) fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)
 fn isolation(sparse_ratio: f64) -> Option<Isolation> {
     match sparse_ratio {
         ratio if ratio < 0.3 => Some(Isolation::PerFlow),
-        ratio if ratio > 0.6 => Some(Isolation::Shared),
+        ratio if (0.6..=1.6).contains(&ratio) => Some(Isolation::Shared),
         _ => None,
     }
 }
@@ -126,9 +129,13 @@ fn management(
     }
     let is_controlled = evidence.standing_ns < CONTROLLED_NS && at_loss[1] < 2.0 * CONTROLLED_NS;
     let is_spaced = spacing.is_some_and(|(exponent, gaps)| gaps >= 8 && (-0.8..=-0.25).contains(&exponent));
-    // A buffer that was longer at other times had room left when it dropped.
-    let room_ns = FULL_RATIO * at_loss[1] + 2.0 * evidence.packet_ns + evidence.error_ns;
-    let was_full = evidence.most_ns <= room_ns;
+    if evidence.count == 0 {
+        // What only marks has not dropped for want of room.
+        return Some(if is_controlled { Management::Codel } else { Management::RandomEarly });
+    }
+    // A buffer that was longer when the sender began had room left when it dropped.
+    let room_ns = FULL_RATIO * at_loss[2] + evidence.packet_ns + evidence.error_ns;
+    let was_full = evidence.peak_ns <= room_ns;
     if at_full_ratio >= 0.7 && was_full {
         return Some(Management::TailDrop);
     }
@@ -136,15 +143,15 @@ fn management(
         return Some(Management::Codel);
     }
     let is_spread = at_loss[0] < 0.8 * at_loss[2];
-    (at_full_ratio < 0.5 && is_spread).then_some(Management::RandomEarly)
+    (at_full_ratio < 0.7 && is_spread).then_some(Management::RandomEarly)
 }
 
 /// More losses, and clearer ones, are surer; no figure of this kind is certain.
-fn confidence(management: Option<Management>, dated: usize, at_full_ratio: f64) -> f64 {
+fn confidence(management: Option<Management>, dated: usize, at_full_ratio: f64, overshoot: f64) -> f64 {
     let number = 1.0 - 1.0 / libm::sqrt(1.0 + dated as f64);
     match management {
         Some(Management::TailDrop) => number * at_full_ratio,
-        Some(Management::Codel) => number * (1.0 - at_full_ratio),
+        Some(Management::Codel) => number * (overshoot - 1.0).clamp(0.2, 1.0),
         Some(Management::RandomEarly) => 0.7 * number * (1.0 - at_full_ratio),
         Some(Management::NoneSeen) | None => 0.0,
     }

@@ -87,8 +87,8 @@ impl Standing {
                 *sum += bytes;
             }
         }
-        let queued = |((at, delay, all), own): (&(f64, f64, f64), &f64)| {
-            (*at, own / all.max(1.0) * delay * bytes_per_ns)
+        let queued = |((at, delay, all), part): (&(f64, f64, f64), &f64)| {
+            (*at, part / all.max(1.0) * delay * bytes_per_ns)
         };
         let over_time: Vec<(f64, f64)> = self.all.iter().zip(&own).map(queued).collect();
         let total: f64 = self.all.iter().map(|group| group.2).sum();

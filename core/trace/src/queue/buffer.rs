@@ -96,7 +96,7 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     };
     let peaks: Vec<f64> = filling.episodes.iter().map(peak).collect();
     let highest = peaks.iter().copied().fold(0.0, f64::max);
-    let mut full: Vec<f64> = peaks.into_iter().filter(|peak| *peak >= SAME_RATIO * highest).collect();
+    let mut full: Vec<f64> = peaks.into_iter().filter(|one| *one >= SAME_RATIO * highest).collect();
     let drain_ns = percentile(&mut full, 0.5)?;
     let scatter_ns = highest - full.first().copied()?;
     Some(Full { drain_ns, scatter_ns, times: full.len() as u32 })

@@ -40,15 +40,15 @@ impl QueueWatch {
     fn bottlenecks(&self, flows: &[QueueReport], sampled: &[&Sampled]) -> Vec<(Vec<usize>, Bottleneck)> {
         let all = flows.iter().zip(sampled).enumerate();
         let fillers: Vec<Filler<'_>> =
-            all.filter_map(|(place, (report, sampled))| Filler::new(place, report, sampled)).collect();
+            all.filter_map(|(place, (report, own))| Filler::new(place, report, own)).collect();
         let groups = groups(&fillers);
         let short = self.short_trips(&groups, &fillers);
-        let one = |(group, short): (Vec<usize>, Vec<f64>)| {
+        let one = |(group, trips): (Vec<usize>, Vec<f64>)| {
             let members: Vec<&Filler<'_>> = group.iter().filter_map(|place| fillers.get(*place)).collect();
             let places: Vec<usize> = members.iter().map(|filler| filler.place).collect();
             let bystanders = bystanders(flows, sampled, &members);
             let probes = &self.probes;
-            let joint = Joint { fillers: members, reports: flows, bystanders, probes, short };
+            let joint = Joint { fillers: members, reports: flows, bystanders, probes, short: trips };
             joint.bottleneck().map(|bottleneck| (places, bottleneck))
         };
         groups.into_iter().zip(short).filter_map(one).collect()
@@ -93,5 +93,5 @@ fn bystanders<'a>(
     };
     let all = flows.iter().zip(sampled).enumerate();
     let beside = all.filter(|(place, (report, _))| is_beside(*place, report));
-    beside.map(|(_, (report, sampled))| Bystander { report, sampled }).collect()
+    beside.map(|(_, (report, own))| Bystander { report, sampled: own }).collect()
 }

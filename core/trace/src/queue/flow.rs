@@ -30,11 +30,7 @@ pub(crate) mod series {
     pub(crate) const fn delivered(end: End) -> usize {
         8 + end as usize
     }
-    /// Bytes of the end that are outstanding.
-    pub(crate) const fn outstanding(end: End) -> usize {
-        10 + end as usize
-    }
-    pub(crate) const COUNT: usize = 12;
+    pub(crate) const COUNT: usize = 10;
 }
 
 /// A size that no single packet on Ethernet has: the capture shows several as one (GSO, GRO).
@@ -76,7 +72,6 @@ pub(crate) struct Sent {
     pub(crate) largest_payload: u32,
     /// Packets larger than the wire's: split later or joined before.
     pub(crate) joined: u64,
-    pub(crate) echoes: u64,
     is_echoing: bool,
     highest: u64,
     pub(crate) losses: Losses,
@@ -151,7 +146,6 @@ impl Sampled {
         let delay = self.observe(end, at, frame, segment.stamps, limit);
         let wire = self.sent[end as usize].count(segment);
         self.grid.record(series::passed(end), at, wire, limit);
-        self.grid.record(series::outstanding(end), at, segment.outstanding_bytes as f64, limit);
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {
@@ -233,12 +227,9 @@ impl Sent {
     /// An ACK echoes congestion, or does not. A run of echoes is one mark or more, of which the first is dated.
     #[inline]
     fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
-        if is_echo {
-            self.echoes += 1;
-            if !self.is_echoing {
-                let delay = self.recent.last().map(|took| (Seen::RoundTrip, took));
-                self.losses.marks.push(Point { at, frame, repair: 0, delay });
-            }
+        if is_echo && !self.is_echoing {
+            let delay = self.recent.last().map(|took| (Seen::RoundTrip, took));
+            self.losses.marks.push(Point { at, frame, repair: 0, delay });
         }
         self.is_echoing = is_echo;
     }

@@ -77,8 +77,8 @@ fn delays(
         Location::RoundTrip(end) => by_round_trip(end, 0.0),
         Location::Leg(leg) => {
             let own = report.legs.iter().filter_map(|own| own.as_ref().ok()).find(|own| own.leg == leg)?;
-            let back = report.legs.iter().filter_map(|own| own.as_ref().ok());
-            let back = back.filter(|own| own.leg == Leg::From(leg.end())).map(|own| own.p50_ns).next();
+            let mut told = report.legs.iter().filter_map(|told| told.as_ref().ok());
+            let back = told.find(|back| back.leg == Leg::From(leg.end())).map(|back| back.p50_ns);
             match (leg, back) {
                 (Leg::To(end), Some(back)) if end != sender => by_round_trip(end, back.max(0.0)),
                 _ => Some((own.over_time.clone(), own.reference, own.error_ns)),

@@ -107,7 +107,7 @@ pub(crate) fn clock(sampled: &Sampled, end: End, elsewhere: Option<&Clock>) -> R
     })?;
     let other = elsewhere.filter(|other| other.hertz == own.hertz && other.is_known_rate);
     let better = other.filter(|other| 2.0 * other.skew_error_ratio < own.skew_error_ratio);
-    Ok(better.map_or(own, |other| with_skew(&seen, own.hertz, own.is_known_rate, other.skew())))
+    Ok(better.map_or(own, |best| with_skew(&seen, own.hertz, own.is_known_rate, best.skew())))
 }
 
 fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<RoundTrips> {

@@ -71,11 +71,16 @@ impl Joint<'_> {
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
         let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
         let losses = self.losses();
-        let of_rate = |rate: &BottleneckRate| {
-            let (delays, episodes, rate) = (&*delays, &*episodes, &rate.ip);
-            let at_loss = at_loss(&losses);
-            let error_ns = first.error_ns;
-            buffer(&Filling { delays, episodes, at_loss, rate, packet_bytes: packet, error_ns }, frame_ratio)
+        let of_rate = |known: &BottleneckRate| {
+            let filling = Filling {
+                delays: &delays,
+                episodes: &episodes,
+                at_loss: at_loss(&losses),
+                rate: &known.ip,
+                packet_bytes: packet,
+                error_ns: first.error_ns,
+            };
+            buffer(&filling, frame_ratio)
         };
         let buffer = rate.as_ref().ok().and_then(of_rate);
         let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
@@ -95,7 +100,7 @@ impl Joint<'_> {
             losses: &losses,
             count,
             marks,
-            most_ns,
+            peak_ns: first_peak(&delays, &episodes, base_ns + most_ns),
             standing_ns: standing_ns[1],
             packet_ns,
             error_ns: first.error_ns,
@@ -215,7 +220,7 @@ impl Joint<'_> {
     fn counts(&self) -> (u64, u64) {
         let sent = self.fillers.iter().map(|filler| &filler.sampled.sent[filler.sender as usize]);
         sent.fold((0, 0), |(losses, marks), sent| {
-            (losses + sent.losses.points.count, marks + sent.losses.marks.count.max(sent.echoes))
+            (losses + sent.losses.points.count, marks + sent.losses.marks.count)
         })
     }
     /// What the neighbour of a lost packet waited.
@@ -288,12 +293,22 @@ impl Joint<'_> {
     }
     /// What flows with little data waited on their way to `far` and back: when, and how long, ns.
     fn sparse_flows(&self, far: Option<Address>) -> Vec<(FlowId, Vec<(f64, f64)>)> {
+        let first = self.fillers.first();
+        let is_behind = first.is_some_and(|first| matches!(first.location, Location::Leg(Leg::From(_))));
         let sparse = self.bystanders.iter().filter(|other| other.report.bulk.is_none());
         let waits = |other: &Bystander<'_>| {
             let is_far = |end: &End| far.is_some_and(|far| other.report.ends[*end as usize].0 == far);
             let end = [End::A, End::B].into_iter().find(is_far)?;
-            let base_ns = other.report.round_trips[end as usize]?.base_ns;
-            let points = round_trip_curve(other.sampled, end, base_ns);
+            let legs = other.report.legs.iter().filter_map(|leg| leg.as_ref().ok());
+            // What comes from there tells it by itself; its sender may be silent, and answer late.
+            let from = legs.into_iter().find(|leg| is_behind && leg.leg == Leg::From(end));
+            let points = match from {
+                Some(from) => from.over_time.clone(),
+                None => {
+                    let base_ns = other.report.round_trips[end as usize]?.base_ns;
+                    round_trip_curve(other.sampled, end, base_ns)
+                }
+            };
             Some((other.report.flow, points.iter().map(|point| (point.at_ns, point.mean_ns)).collect()))
         };
         sparse.filter_map(waits).collect()
@@ -312,6 +327,13 @@ fn longer(a: DelayPoint, b: DelayPoint) -> DelayPoint {
     let most_ns = a.most_ns.max(b.most_ns);
     let least_ns = a.least_ns.max(b.least_ns);
     DelayPoint { at_ns: a.at_ns, least_ns, mean_ns: a.mean_ns.max(b.mean_ns), most_ns }
+}
+
+/// The most, on average over a bin, until the first overflow has passed.
+fn first_peak(delays: &[DelayPoint], episodes: &[Episode], round_trip_ns: f64) -> f64 {
+    let until_ns = episodes.first().map_or(0.0, |first| first.to_ns + round_trip_ns);
+    let begin = between(delays, 0.0, until_ns);
+    begin.iter().map(|point| point.mean_ns).fold(0.0, f64::max)
 }
 
 /// From the first overflow on: before it, a sender that begins hides all that swings. Without one, from a tenth on.

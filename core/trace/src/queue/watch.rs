@@ -12,7 +12,7 @@ use fathom_capture::{Address, Stamps};
 const FIRST_PACKETS: u32 = 24;
 /// Bins of a flow's series at most, and at least.
 const BINS: core::ops::RangeInclusive<usize> = 128..=2048;
-/// Bins of all flows together: 12 series of 24 bytes each are 115 MB at most.
+/// Bins of all flows together: 10 series of 24 bytes each are 96 MB at most.
 const ALL_BINS: usize = 400_000;
 
 /// A flow: a few numbers, and more once it has more packets.
@@ -73,25 +73,26 @@ impl QueueWatch {
         let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
         Some((slot.sampled.as_deref_mut()?, limit))
     }
-    /// Counts a packet; true if the flow is looked into from now on.
+    /// Counts a packet; what is kept of its flow, if that is looked into.
     #[inline]
-    fn count(&mut self, flow: FlowId, end: End, times: Times, stamps: Option<Stamps>) -> bool {
-        let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return false };
-        if slot.sampled.is_some() {
-            return true;
+    fn count(
+        &mut self,
+        flow: FlowId,
+        end: End,
+        times: Times,
+        stamps: Option<Stamps>,
+    ) -> Option<(&mut Sampled, usize)> {
+        let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
+        if slot.sampled.is_none() {
+            let origin = self.origin.unwrap_or(0);
+            if !slot.count(end, times.at - origin, stamps) {
+                return None;
+            }
+            slot.sampled = Some(Box::new(slot.begin(origin)));
+            self.sampled += 1;
+            self.limit = (ALL_BINS / self.sampled).clamp(*BINS.start(), *BINS.end());
         }
-        slot.packets += 1;
-        let origin = self.origin.unwrap_or(0);
-        if let Some(stamps) = stamps {
-            slot.stamps[end as usize].get_or_insert((times.at - origin, stamps.value));
-        }
-        if slot.packets < FIRST_PACKETS {
-            return false;
-        }
-        slot.sampled = Some(Box::new(slot.begin(origin)));
-        self.sampled += 1;
-        self.limit = (ALL_BINS / self.sampled).clamp(*BINS.start(), *BINS.end());
-        true
+        Some((slot.sampled.as_deref_mut()?, self.limit))
     }
 }
 
@@ -102,6 +103,14 @@ pub(crate) fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
 }
 
 impl Slot {
+    /// True if there are enough packets to look into the flow.
+    fn count(&mut self, end: End, at: i64, stamps: Option<Stamps>) -> bool {
+        self.packets += 1;
+        if let Some(stamps) = stamps {
+            self.stamps[end as usize].get_or_insert((at, stamps.value));
+        }
+        self.packets >= FIRST_PACKETS
+    }
     fn begin(&self, origin: i64) -> Sampled {
         let mut sampled = Sampled::new(origin, self.first.frame);
         for end in [End::A, End::B] {
@@ -141,17 +150,13 @@ impl Sink for QueueWatch {
     }
     #[inline]
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
-        if self.count(flow, segment.end, segment.times, segment.stamps)
-            && let Some((sampled, limit)) = self.sampled(flow)
-        {
+        if let Some((sampled, limit)) = self.count(flow, segment.end, segment.times, segment.stamps) {
             sampled.segment(segment, limit);
         }
     }
     #[inline]
     fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
-        if self.count(flow, ack.end, ack.times, ack.stamps)
-            && let Some((sampled, limit)) = self.sampled(flow)
-        {
+        if let Some((sampled, limit)) = self.count(flow, ack.end, ack.times, ack.stamps) {
             sampled.ack(ack, limit);
         }
     }

@@ -98,7 +98,7 @@ fn swing(seen: &Oscillation) -> Option<Swing> {
         Some(SwingCause::Bbr) => seen.between_dips.map(|(period, _)| period),
         _ => seen.between_episodes.map(|(mean, ..)| mean).or(seen.correlation.map(|(period, _)| period)),
     };
-    let predicted = seen.predicted.iter().find(|(of, _)| Some(*of) == cause).map(|(_, period)| period / NS);
+    let predicted = seen.predicted.iter().find(|(of, _)| Some(*of) == cause).map(|(_, ns)| ns / NS);
     let control = cause.map(|cause| match cause {
         SwingCause::Cubic => "CUBIC",
         SwingCause::Reno => "Reno",

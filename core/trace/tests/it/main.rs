@@ -8,4 +8,7 @@ mod lab;
 mod long;
 mod oracle;
 mod probes;
+mod queue_bloated;
+mod queue_model;
+mod queue_synthetic;
 mod segments;
