@@ -27,40 +27,49 @@ impl Half {
         path: Estimator,
     ) -> Cause {
         let start = arrival.start.max(self.acknowledged);
-        if arrival.start < self.timeout_until {
-            return Cause::Timeout;
-        }
         let is_first = start == self.acknowledged;
         let is_repair = last.is_some_and(|last| last.is_repair);
+        let is_passed = self.sacked.is_passed(start);
+        // RFC 8985 section 6.2: what was sent later has arrived.
+        let is_overtaken = last.is_some_and(|last| last.times.at < self.delivered);
+        if arrival.start < self.timeout_until {
+            return if is_repair && (is_passed || is_overtaken) { Cause::Probe } else { Cause::Timeout };
+        }
         let is_told =
             self.sacked.tells_loss(start, self.full_segment()) || (is_first && self.duplicates >= DUP_THRESH);
         if is_told && !is_repair {
-            self.recovery_until = self.highest;
-            return Cause::Fast;
+            return self.recover();
         }
-        let since =
+        let sent =
             last.map(|last| last.times).or(hole.map(|(_, hole)| hole.opened)).map_or(0, |times| times.at);
-        let waited = elapsed(since.max(self.advanced_at), arrival.times.at);
-        // The timer of the sender may be a little shorter than what is reckoned here.
-        if is_first && waited >= path.timeout() / 8 * 7 {
+        let now = arrival.times.at;
+        if is_first && self.is_timeout(elapsed(sent, now), elapsed(self.advanced_at, now), path) {
             self.timeout_until = self.highest;
             return Cause::Timeout;
         }
-        let is_passed = self.sacked.is_passed(start);
-        // In recovery, what SACK shows to be missing is sent again without further proof, and so is what a partial ACK stops at.
-        if start < self.recovery_until && !is_repair && (is_passed || is_first) {
-            return Cause::Fast;
+        // SACK told of it, if by less than RFC 6675 asks for: RACK needs no more, nor does one in recovery; or a partial ACK did.
+        if !is_repair && (is_passed || (is_first && start < self.recovery_until)) {
+            return self.recover();
         }
-        // RFC 8985 section 6.2: what was sent later has arrived.
-        let is_overtaken = last.is_some_and(|last| last.times.at < self.delivered);
         if is_told || is_passed || is_overtaken {
-            self.recovery_until = self.highest;
             return Cause::Probe;
         }
         // RFC 8985 section 7.2: two smoothed round trips after the last segment was sent; the capture may be anywhere on the path.
         let is_tail = arrival.stop >= self.highest;
-        let is_due = path.smoothed() > 0 && waited >= path.smoothed();
+        let quiet = elapsed(sent.max(self.advanced_at), now);
+        let is_due = path.smoothed() > 0 && quiet >= path.smoothed();
         if is_tail && !is_repair && is_due { Cause::Probe } else { Cause::Unknown }
+    }
+    /// Fast retransmit: recovery lasts until all that is sent by now is acknowledged.
+    const fn recover(&mut self) -> Cause {
+        self.recovery_until = self.highest;
+        Cause::Fast
+    }
+    /// Whether the retransmission timer can have run off: RFC 6298 restarts it at an ACK, Linux counts from when the segment was sent;
+    /// and it may be a little shorter there than what is reckoned here.
+    fn is_timeout(&self, since_sent: u64, since_ack: u64, path: Estimator) -> bool {
+        let timeout = path.timeout();
+        since_sent >= timeout / 8 * 7 && (self.advanced_at == 0 || since_ack >= timeout / 2)
     }
     /// Bytes of a full segment: by the handshake, or else the longest so far, if Ethernet could carry it.
     fn full_segment(&self) -> u64 {

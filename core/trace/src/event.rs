@@ -56,9 +56,9 @@ pub enum Kind {
 /// Why a segment was sent again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Cause {
-    /// Duplicate ACKs or SACK told of the loss.
+    /// Duplicate ACKs or SACK told of the loss of what was sent once (by number, RFC 6675, or by time, RFC 8985).
     Fast,
-    /// RACK or a tail loss probe (RFC 8985).
+    /// What only RFC 8985 sends again: by RACK what a repair overtook, and repairs that were lost too; the tail as a loss probe.
     Probe,
     /// The retransmission timer.
     Timeout,
