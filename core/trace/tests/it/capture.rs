@@ -5,13 +5,16 @@ use std::io::Read;
 use std::path::Path;
 
 /// The file's bytes, decompressed.
-pub(crate) fn bloated_upload(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/bloated-upload");
-    let path = folder.join(name);
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+pub(crate) fn read(path: &Path) -> Vec<u8> {
+    let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
     bytes
+}
+
+/// One of the files of ../shared.
+pub(crate) fn bloated_upload(name: &str) -> Vec<u8> {
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/bloated-upload").join(name))
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {

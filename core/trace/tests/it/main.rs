@@ -4,6 +4,7 @@ mod bloated;
 mod capture;
 mod golden;
 mod hostile;
+mod kernel;
 mod lab;
 mod long;
 mod oracle;
