@@ -124,7 +124,7 @@ export class App {
     const notes = Number.isNaN(date.getTime()) ? [] : [`0 s is ${date.toISOString().replace("T", " ").replace("Z", " UTC")}.`];
     const stride = Math.max(track.segments.stride, track.acks.stride, track.bySequence.stride);
     if (stride > 1) notes.push(`Ordinary packets of this flow are thinned, up to ${stride} in a row to one; every rare event is here.`);
-    if (stepsBack > 0) notes.push(`The capture's clock went back ${thousands(stepsBack)} times; what came then is shown where it was before.`);
+    if (stepsBack > 0) notes.push(`The capture's clock went back for ${thousands(stepsBack)} ${stepsBack === 1 ? "packet" : "packets"}, shown where it was before.`);
     return notes;
   }
 
@@ -292,7 +292,7 @@ export class App {
     if (!place) return;
     this.cursor = { ns: place.at, value: undefined, pinned: true };
     this.show(clamp(place.view, this.all));
-    this.tell({ frame, at: place.at, what: place.exact ? "" : "not in this picture; here is the nearest" });
+    this.tell({ frame, at: place.at, what: place.exact ? place.what : "is not of these flows; beside it" });
     this.stage.scrollIntoView({ block: "start", behavior: "smooth" });
     this.stage.focus({ preventScroll: true });
   }

@@ -18,6 +18,8 @@ export interface Acks {
   at: Float64Array;
   frame: Float64Array;
   acknowledgement: Float64Array;
+  /** Bytes that arrived until then, selectively acknowledged ones included. */
+  delivered: Float64Array;
   window: Float64Array;
   /** The newest SACK block, from the ACK on; of length 0 if there is none. */
   blockFrom: Float64Array;
@@ -167,8 +169,9 @@ function readAcks(from: Reader): Acks {
   const at = from.differences(count);
   const frame = from.differences(count);
   const acknowledgement = from.differences(count);
+  const delivered = from.differences(count);
   const window = from.differences(count);
-  return { at, frame, acknowledgement, window, blockFrom: from.numbers(count), blockBytes: from.numbers(count), stride };
+  return { at, frame, acknowledgement, delivered, window, blockFrom: from.numbers(count), blockBytes: from.numbers(count), stride };
 }
 
 function readTrips(from: Reader): Trips {

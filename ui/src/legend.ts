@@ -25,7 +25,9 @@ export function panelView(panel: Panel, model: Model, changed: () => void): Pane
   const told: ((ns: number | undefined, view: View) => void)[] = [];
   for (const { name, colour } of panel.bars) key(keys, panel, name, colour, changed);
   for (const layer of panel.layers) {
-    const { value, label } = key(keys, panel, layer.name, layer.colour, changed);
+    const label = key(keys, panel, layer.name, layer.colour, changed);
+    const value = make("span", { class: "value" });
+    label.after(value);
     told.push((ns, view) => {
       value.textContent = ns === undefined ? "" : reading(panel, layer, ns, view);
       label.textContent = layer.name + (layer.drawn.detail?.(view) ?? "");
@@ -35,18 +37,17 @@ export function panelView(panel: Panel, model: Model, changed: () => void): Pane
   return { panel, element, plot, tell: (ns, view) => told.forEach((tell) => tell(ns, view)) };
 }
 
-/** An entry of the legend: pressing it hides what it names. */
+/** An entry of the legend: pressing it hides what it names. Gives the element of the name. */
 function key(
   keys: HTMLElement,
   panel: Panel,
   name: string,
   colour: string,
   changed: () => void,
-): { value: HTMLElement; label: HTMLElement } {
+): HTMLElement {
   const label = make("span", {}, name);
-  const value = make("span", { class: "value" });
   const swatch = make("i", { style: `background:var(--${colour})` });
-  const entry = make("button", { type: "button", "aria-pressed": "true" }, swatch, label, value);
+  const entry = make("button", { type: "button", "aria-pressed": "true" }, swatch, label);
   entry.addEventListener("click", () => {
     const isShown = panel.hidden.delete(name);
     if (!isShown) panel.hidden.add(name);
@@ -54,5 +55,5 @@ function key(
     changed();
   });
   keys.append(entry);
-  return { value, label };
+  return label;
 }

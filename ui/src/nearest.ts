@@ -68,17 +68,27 @@ function around(column: Float64Array, ns: number, visit: (i: number) => void): v
   for (let i = Math.max(middle - REACH, 0); i < end; i++) visit(i);
 }
 
-/** Where a frame is: its moment, and some of those around it. */
-export function placeOf(track: TrackData, frame: number): { at: number; exact: boolean; view: View } | undefined {
-  const rows = [track.segments, track.acks];
+/** Where a frame, or the next one that is shown, is: its moment, and some of those around it. */
+export interface FramePlace {
+  at: number;
+  exact: boolean;
+  what: string;
+  view: View;
+}
+
+export function placeOf(track: TrackData, frame: number): FramePlace | undefined {
+  const rows = [
+    { ...track.segments, what: (i: number) => segmentHit(track, i).what },
+    { ...track.acks, what: (i: number) => `ACK ${track.acks.acknowledgement[i]}` },
+  ];
   for (const exact of [true, false]) {
-    for (const { frame: frames, at } of rows) {
+    for (const { frame: frames, at, what } of rows) {
       const i = Math.min(lowerBound(frames, frame), frames.length - 1);
       if (i < 0 || (exact && frames[i] !== frame)) continue;
       const start = at[Math.max(i - NEIGHBOURS, 0)];
       const end = at[Math.min(i + NEIGHBOURS, at.length - 1)];
       const half = Math.max(at[i] - start, end - at[i]);
-      return { at: at[i], exact, view: { start: at[i] - half, end: at[i] + half } };
+      return { at: at[i], exact, what: what(i), view: { start: at[i] - half, end: at[i] + half } };
     }
   }
   return undefined;

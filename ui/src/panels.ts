@@ -160,8 +160,7 @@ export class Model {
     const { acks } = this.track;
     const panel = empty("Rate", "rate");
     if (acks.at.length > 1) {
-      const drawn = new RateOf(acks.at, rising(acks.acknowledgement));
-      panel.layers.push(line("acknowledged", "idle", "line", drawn, true));
+      panel.layers.push(line("delivered", "idle", "line", new RateOf(acks.at, acks.delivered), true));
     }
     return panel;
   }
@@ -177,12 +176,6 @@ function line(name: string, colour: Colour, style: Style, drawn: Drawn, scales: 
 
 function layerOf(curve: CurveData, colour: Colour): Layer {
   return line(curve.name, colour, "line", new Curve(curve.at, curve.value), true);
-}
-
-/** The largest so far: an ACK that was overtaken takes nothing back. */
-function rising(values: Float64Array): Float64Array {
-  let most = 0;
-  return values.map((value) => (most = Math.max(most, value)));
 }
 
 /** SACK blocks as bars, once they can be told apart. */

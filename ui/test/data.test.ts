@@ -35,6 +35,13 @@ describe("the page's data", () => {
     expect(bytes).toBe(track.bytes);
   });
 
+  it("counts as delivered what ACKs and SACK blocks tell, each byte once", () => {
+    const { delivered, acknowledgement } = track.acks;
+    expect(delivered.every((bytes, i) => i === 0 || bytes >= delivered[i - 1])).toBe(true);
+    expect(delivered.every((bytes, i) => bytes >= acknowledgement[i] - 1)).toBe(true);
+    expect(delivered[delivered.length - 1]).toBeLessThanOrEqual(track.bytes);
+  });
+
   it("is not read beyond its end", () => {
     const bytes = fromBase64(golden);
     expect(() => decode(bytes.subarray(0, bytes.length - 1))).toThrow(RangeError);

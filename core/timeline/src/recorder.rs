@@ -45,8 +45,9 @@ pub struct Recorder {
     rows: [usize; 3],
     origin: Option<i64>,
     latest: u64,
-    /// Packets of a clock that stepped back, which are shown where it was before.
+    /// Packets of a clock that stepped back, which are shown where it was before; and the last of them.
     steps_back: u64,
+    step_frame: u64,
     /// Frame of the last RST.
     reset_frame: u64,
 }
@@ -69,6 +70,7 @@ impl Recorder {
             origin,
             latest: 0,
             steps_back: 0,
+            step_frame: 0,
             reset_frame: 0,
         }
     }
@@ -112,11 +114,12 @@ impl Recorder {
         to.into_bytes()
     }
     /// Nanoseconds since the origin of what passes now; never less than before.
-    fn now(&mut self, at: i64) -> u64 {
-        let origin = *self.origin.get_or_insert(at);
-        let since = u64::try_from(at.saturating_sub(origin)).unwrap_or(0);
-        if since < self.latest {
+    fn now(&mut self, times: Times) -> u64 {
+        let origin = *self.origin.get_or_insert(times.at);
+        let since = u64::try_from(times.at.saturating_sub(origin)).unwrap_or(0);
+        if since < self.latest && times.frame != self.step_frame {
             self.steps_back += 1;
+            self.step_frame = times.frame;
         }
         self.latest = self.latest.max(since);
         self.latest
@@ -129,14 +132,14 @@ impl Recorder {
     fn record(
         &mut self,
         place: (FlowId, End),
-        at: i64,
+        times: Times,
         table: Table,
         record: impl FnOnce(&mut Track, u64) -> bool,
     ) {
         if !self.flows.contains_key(&place.0) {
             return;
         }
-        let now = self.now(at);
+        let now = self.now(times);
         let more = self.track(place.0, place.1).is_some_and(|track| record(track, now));
         if more {
             self.count(table);
@@ -181,7 +184,7 @@ impl Sink for Recorder {
             return;
         }
         self.reset_frame = times.frame;
-        let now = self.now(times.at);
+        let now = self.now(times);
         // It ends both directions.
         for track in self.flows.get_mut(&flow).into_iter().flat_map(|flow| &mut flow.tracks) {
             track.reset(now, times.frame);
@@ -189,16 +192,16 @@ impl Sink for Recorder {
     }
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
         let record = |track: &mut Track, now| track.segment(now, segment);
-        self.record((flow, segment.end), segment.times.at, Table::Segments, record);
+        self.record((flow, segment.end), segment.times, Table::Segments, record);
     }
     fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
         let is_reset = self.reset_frame == ack.times.frame;
         let record = |track: &mut Track, now| track.ack(now, ack, is_reset);
-        self.record((flow, ack.end.other()), ack.times.at, Table::Acks, record);
+        self.record((flow, ack.end.other()), ack.times, Table::Acks, record);
     }
     fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {
         let record = |track: &mut Track, now| track.round_trip(now, trip);
-        self.record((flow, trip.end), trip.times.at, Table::Trips, record);
+        self.record((flow, trip.end), trip.times, Table::Trips, record);
     }
     fn lost(&mut self, flow: FlowId, lost: &Lost) {
         let origin = self.origin.unwrap_or(lost.repair.at);

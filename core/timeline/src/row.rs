@@ -54,6 +54,8 @@ impl Row for SegmentRow {
 pub(crate) struct AckRow {
     pub(crate) at: u64,
     pub(crate) acknowledgement: u64,
+    /// Bytes that arrived until then, selectively acknowledged ones included.
+    pub(crate) delivered: u64,
     pub(crate) window: u32,
     pub(crate) frame: u32,
     /// Its first SACK block, which is the newest (RFC 2018 section 4): bytes from the ACK to its start, and its length.

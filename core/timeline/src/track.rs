@@ -36,6 +36,7 @@ pub(crate) struct Track {
     islands: Islands,
     echoes: bool,
     bytes: u64,
+    delivered: u64,
 }
 
 impl Track {
@@ -71,9 +72,11 @@ impl Track {
         }
         let newest = ack.blocks.iter().find(|(start, stop)| *start > ack.acknowledgement && stop > start);
         let block = newest.map_or((0, 0), |(start, stop)| (start - ack.acknowledgement, stop - start));
+        self.delivered = self.delivered.saturating_add(ack.newly_bytes);
         self.acks.push(AckRow {
             at,
             acknowledgement: ack.acknowledgement,
+            delivered: self.delivered,
             window: saturate(ack.window_bytes),
             frame,
             block: (saturate(block.0), saturate(block.1)),
@@ -189,6 +192,7 @@ impl Track {
         to.differences(rows.iter().map(|r| r.at));
         to.differences(rows.iter().map(|r| u64::from(r.frame)));
         to.differences(rows.iter().map(|r| r.acknowledgement));
+        to.differences(rows.iter().map(|r| r.delivered));
         to.differences(rows.iter().map(|r| u64::from(r.window)));
         to.numbers(rows.iter().map(|r| u64::from(r.block.0)));
         to.numbers(rows.iter().map(|r| u64::from(r.block.1)));

@@ -14,7 +14,7 @@ pub(crate) struct Track {
     pub(crate) strides: [u64; 5],
     /// at, frame, kind, start, stop, outstanding.
     pub(crate) segments: Columns,
-    /// at, frame, acknowledgement, window, block from, block bytes.
+    /// at, frame, acknowledgement, delivered, window, block from, block bytes.
     pub(crate) acks: Columns,
     /// at, low, high: by sequence, by timestamps, ambiguous.
     pub(crate) trips: [Columns; 3],
@@ -99,7 +99,7 @@ impl Reader {
     }
     fn acks(&mut self) -> (u64, Columns) {
         let (count, stride) = (self.number(), self.number());
-        let mut columns: Columns = (0..4).map(|_| self.differences(count)).collect();
+        let mut columns: Columns = (0..5).map(|_| self.differences(count)).collect();
         columns.extend((0..2).map(|_| self.numbers(count)).collect::<Columns>());
         (stride, columns)
     }

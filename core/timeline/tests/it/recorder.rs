@@ -154,7 +154,7 @@ fn reneging_is_seen_and_other_flows_are_not() {
     let [track] = &page.tracks[..] else { panic!("one flow was asked for") };
     assert_eq!((track.flow, track.end, track.bytes), (1, 0, 100));
     assert_eq!((&track.mishaps[1][..], &track.mishaps[2][..]), (&[3][..], &[RENEGING][..]));
-    assert_eq!((track.acks[4][0], track.acks[5][0]), (100, 100), "the SACK block");
+    assert_eq!((track.acks[5][0], track.acks[6][0]), (100, 100), "the SACK block");
 }
 
 #[test]

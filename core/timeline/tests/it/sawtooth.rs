@@ -38,6 +38,8 @@ pub(crate) struct Sawtooth<'a, S> {
     sent: BTreeMap<u64, (Times, bool)>,
     next: u64,
     outstanding: u64,
+    /// Bytes that arrived since the last ACK.
+    fresh: u64,
     missing: BTreeSet<u64>,
     arrived: u64,
     lost: BTreeMap<u64, Times>,
@@ -67,6 +69,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
             sent: BTreeMap::new(),
             next: 0,
             outstanding: 0,
+            fresh: 0,
             missing: BTreeSet::new(),
             arrived: 0,
             lost: BTreeMap::new(),
@@ -134,6 +137,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
     fn answer(&mut self, number: u64) {
         self.outstanding = self.outstanding.saturating_sub(1);
         self.arrived = self.arrived.max(number + 1);
+        self.fresh += MSS;
         let was_missing = self.missing.remove(&number);
         let up_to = self.missing.first().map_or(self.arrived, |first| (*first).min(self.arrived));
         if number % 2 == 1 || was_missing || up_to < self.arrived {
@@ -154,7 +158,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
             times,
             end: End::B,
             acknowledgement: 1 + up_to * MSS,
-            newly_bytes: MSS,
+            newly_bytes: core::mem::take(&mut self.fresh),
             blocks: &blocks,
             is_duplicate: up_to < self.arrived,
             window_bytes: if closed { 0 } else { 4 << 20 },
