@@ -117,11 +117,11 @@ fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<
     }
     let side = usize::from(path.addresses[0] != slot.ends[end as usize].0);
     let base_ns = path.round_trips[side].least_ns.min(least_ns);
-    let reference = reference(slot, end, least_ns, base_ns);
     let mut above: Vec<f64> =
         round_trip_curve(sampled, end, base_ns).iter().map(|point| point.mean_ns).collect();
     let mut at = |share| percentile(&mut above, share).unwrap_or(0.0);
     let above_base_ns = [at(0.05), at(0.5), at(0.95)];
+    let reference = reference(slot, end, least_ns, base_ns, above_base_ns[2]);
     Some(RoundTrips { count, least_ns, least_frame, base_ns, most_ns, most_frame, above_base_ns, reference })
 }
 
@@ -132,10 +132,10 @@ fn is_relative(slot: &Slot, round_trips: &[Option<RoundTrips>; 2], leg: Leg) -> 
 
 /// What the least round trip of a flow is worth. A handshake that took longer than others after it met a queue that was there before
 /// the flow, and that may have stood all along.
-fn reference(slot: &Slot, end: End, least_ns: f64, base_ns: f64) -> Reference {
+fn reference(slot: &Slot, end: End, least_ns: f64, base_ns: f64, queue_ns: f64) -> Reference {
     let less_ns = least_ns - base_ns;
     let first_ns = slot.first_trip[end as usize].map_or(least_ns, f64::from);
-    let was_late = first_ns - base_ns > (2.0 * LESS_NS).max(0.2 * base_ns);
+    let was_late = first_ns - base_ns > (2.0 * LESS_NS).max(0.2 * base_ns).max(0.2 * queue_ns);
     if less_ns > LESS_NS {
         Reference::PathLeast { less_ns }
     } else if slot.has_handshake && !was_late {

@@ -18,7 +18,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 
-/// A queue stands while it is longer than this share of the most.
+/// A queue stands while it is longer than this share of its 95th percentile.
 const STANDING_RATIO: f64 = 0.25;
 /// A sparse flow's wait is set against what the bulk waited that long before or after.
 const BESIDE_NS: f64 = 250e6;
@@ -64,8 +64,9 @@ impl Joint<'_> {
         let delays: Vec<DelayPoint> = cells.values().filter_map(|cell| cell.delay).collect();
         let most_ns = most(&delays)?;
         let standing_ns = standing(&delays);
+        let stands_from = (STANDING_RATIO * standing_ns[2]).max(first.error_ns);
         let steps = steps(&cells, width_ns);
-        let rate = self.rate(&steps, width_ns, STANDING_RATIO * most_ns).ok_or(NoRate::NoStandingQueue);
+        let rate = self.rate(&steps, width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
         let base_ns = self.base_ns(first);
         let episodes = self.episodes(base_ns + most_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
@@ -92,8 +93,7 @@ impl Joint<'_> {
             mean_ns,
             most_ns: full_ns,
         });
-        let Sufferers { victims, probes, sparse_ratio } =
-            self.sufferers(first, &delays, STANDING_RATIO * most_ns);
+        let Sufferers { victims, probes, sparse_ratio } = self.sufferers(first, &delays, stands_from);
         let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
         let (count, marks) = self.counts();
         let fingerprint = fingerprint(&Evidence {
@@ -113,7 +113,7 @@ impl Joint<'_> {
             error_ns: first.error_ns,
             reference: first.reference,
             oscillation: oscillation(settled(&delays, &episodes), &episodes, sender, first.error_ns),
-            shares: self.shares(&cells, width_ns, STANDING_RATIO * most_ns, bytes_per_ns),
+            shares: self.shares(&cells, width_ns, stands_from, bytes_per_ns),
             short_flows: self.short_flows(),
             rate,
             buffer,
