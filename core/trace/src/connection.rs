@@ -46,6 +46,8 @@ pub(crate) struct Connection {
     pub(crate) first: Times,
     pub(crate) last: Times,
     pub(crate) packets: u64,
+    /// What [`Connection::listed`] was after the last packet.
+    pub(crate) listed_before: usize,
     pub(crate) close: Close,
     pub(crate) halves: [Half; 2],
 }
@@ -72,7 +74,17 @@ impl Incoming<'_> {
 impl Connection {
     pub(crate) fn new(id: FlowId, key: Key, a_is_low: bool, first: Times) -> Self {
         let halves = [Half::default(), Half::default()];
-        Connection { id, key, a_is_low, first, last: first, packets: 0, close: Close::Open, halves }
+        Connection {
+            id,
+            key,
+            a_is_low,
+            first,
+            last: first,
+            packets: 0,
+            listed_before: 0,
+            close: Close::Open,
+            halves,
+        }
     }
     /// Whether this packet begins another connection between the same ports: a SYN with another number, and this one is over, or has
     /// been quiet for long, or never was more than a SYN; or, the SYN not seen, numbers far from those of one that is over.
@@ -102,6 +114,10 @@ impl Connection {
     /// Another connection has its ports now: gives back what is needed for its packets only.
     pub(crate) fn retire(&mut self) {
         self.halves.iter_mut().for_each(Half::retire);
+    }
+    /// There is too much in the lists of all flows: takes the lowest of this one's as acknowledged.
+    pub(crate) fn forget_oldest(&mut self) {
+        self.halves.iter_mut().for_each(Half::forget_oldest);
     }
     /// Entries of lists that grow with what is not acknowledged.
     pub(crate) fn listed(&self) -> usize {

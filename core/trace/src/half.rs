@@ -17,8 +17,6 @@ pub(crate) struct Context<'a, S> {
     pub(crate) times: Times,
     /// Who sent the packet.
     pub(crate) end: End,
-    /// The lists of all flows together are as long as they may be.
-    pub(crate) is_full: bool,
 }
 
 /// A segment as it arrives at the capture point.
@@ -100,7 +98,7 @@ impl Half {
     }
     /// Entries of lists that grow with what is not acknowledged.
     pub(crate) fn listed(&self) -> usize {
-        self.seen.len() + self.stamped.len()
+        self.seen.len() + self.stamped.len() + self.sacked.len() + self.repairs.len()
     }
     /// Begins to count at `value`, with the number on the wire.
     pub(crate) fn start(&mut self, raw: u32, value: u32) {
@@ -109,7 +107,7 @@ impl Half {
         self.highest = u64::from(value);
     }
     /// Bytes from `start` on are sent for the first time.
-    pub(crate) fn extend(&mut self, arrival: &Arrival, is_full: bool, is_answered: bool) {
+    pub(crate) fn extend(&mut self, arrival: &Arrival, is_answered: bool) {
         let start = arrival.start.max(self.highest);
         self.seen.push(Sent {
             start,
@@ -121,22 +119,23 @@ impl Half {
             is_late: false,
         });
         self.highest = arrival.stop;
-        if is_full || (!is_answered && self.seen.len() > MAX_UNANSWERED) {
+        if !is_answered && self.seen.len() > MAX_UNANSWERED {
             self.forget_oldest();
         }
     }
     /// Takes the lowest segment as acknowledged, so that memory stays bounded.
-    fn forget_oldest(&mut self) {
+    pub(crate) fn forget_oldest(&mut self) {
         if let Some((stop, unseen)) = self.seen.forget_oldest() {
             self.totals.unseen_bytes += unseen;
             self.acknowledged = self.acknowledged.max(stop);
             self.sacked.trim(self.acknowledged);
         }
         self.stamped.forget_oldest();
+        self.repairs.forget_lowest();
     }
     /// The flow is over: gives memory back.
     pub(crate) fn shrink(&mut self) {
-        if self.listed() == 0 {
+        if self.seen.len() + self.stamped.len() == 0 {
             self.seen = Seen::default();
             self.stamped.shrink();
         }

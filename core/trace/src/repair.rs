@@ -32,6 +32,12 @@ impl Repairs {
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+    pub(crate) fn forget_lowest(&mut self) {
+        self.all.pop_first();
+    }
     /// The last one of this byte.
     pub(crate) fn at(&self, byte: u64) -> Option<&Repair> {
         self.all.range(..=byte).next_back().map(|(_, repair)| repair).filter(|repair| repair.stop > byte)

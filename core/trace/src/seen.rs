@@ -61,9 +61,9 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Segments listed.
+    /// Segments and holes listed.
     pub(crate) fn len(&self) -> usize {
-        self.line.len() + self.late.len()
+        self.line.len() + self.late.len() + self.holes.len()
     }
     /// A segment behind all others.
     pub(crate) fn push(&mut self, sent: Sent) {

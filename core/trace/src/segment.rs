@@ -25,11 +25,11 @@ impl Half {
         context: &mut Context<'_, S>,
     ) -> Option<Kind> {
         if arrival.start == self.highest && !self.is_probing(arrival) {
-            self.extend(arrival, context.is_full, is_answered);
+            self.extend(arrival, is_answered);
             return Some(Kind::New);
         }
         if arrival.start > self.highest {
-            return self.leap(arrival, is_answered, context);
+            return self.leap(arrival, is_answered);
         }
         if self.is_probing(arrival) {
             self.probe_stop = arrival.stop;
@@ -61,7 +61,7 @@ impl Half {
             && (arrival.payload == 0 || elapsed(self.sent_at, arrival.times.at) >= MIN_KEEP_ALIVE_NS)
     }
     /// Bytes between what is next and this segment did not pass.
-    fn leap<S>(&mut self, arrival: &Arrival, is_answered: bool, context: &Context<'_, S>) -> Option<Kind> {
+    fn leap(&mut self, arrival: &Arrival, is_answered: bool) -> Option<Kind> {
         if arrival.start - self.highest > MAX_WINDOW_BYTES {
             return None;
         }
@@ -73,7 +73,7 @@ impl Half {
         };
         self.seen.open(self.highest, hole);
         self.highest = arrival.start;
-        self.extend(arrival, context.is_full, is_answered);
+        self.extend(arrival, is_answered);
         Some(Kind::New)
     }
     /// The network made a copy: the same identification and timestamp. Without identification (IPv6) the same timestamp, sooner than
@@ -108,7 +108,7 @@ impl Half {
             let start = arrival.start.max(self.acknowledged).min(stop);
             let filled = self.mend(arrival, start, stop, self.seen.hole(start, stop).is_some());
             self.note_repeat(arrival, stop - arrival.start.min(stop) - filled, cause);
-            self.extend_beyond(arrival, is_answered, context);
+            self.extend_beyond(arrival, is_answered);
             return Kind::Retransmission(cause);
         }
         let start = arrival.start.max(self.acknowledged);
@@ -124,13 +124,13 @@ impl Half {
             self.totals.filled_packets += u64::from(filled > 0);
             self.note_repeat(arrival, (stop - arrival.start).saturating_sub(filled), cause);
         }
-        self.extend_beyond(arrival, is_answered, context);
+        self.extend_beyond(arrival, is_answered);
         kind
     }
     /// What of it is above the highest byte is sent for the first time.
-    fn extend_beyond<S>(&mut self, arrival: &Arrival, is_answered: bool, context: &Context<'_, S>) {
+    fn extend_beyond(&mut self, arrival: &Arrival, is_answered: bool) {
         if arrival.stop > self.highest {
-            self.extend(arrival, context.is_full, is_answered);
+            self.extend(arrival, is_answered);
         }
     }
     /// Notes in the list what passed again and what filled holes. Gives the bytes that did.

@@ -20,6 +20,9 @@ impl Selective {
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
+    }
     /// Whether this byte is in a range.
     pub(crate) fn has(&self, byte: u64) -> bool {
         self.ranges.range(..=byte).next_back().is_some_and(|(_, stop)| *stop > byte)

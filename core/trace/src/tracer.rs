@@ -17,18 +17,22 @@ pub struct Bounds {
     pub lone_flows: usize,
     /// Flows. The packets of those that begin beyond are counted only.
     pub flows: usize,
-    /// Segments and timestamps that wait for an ACK, in all flows. Beyond, a flow that adds one forgets its oldest.
+    /// What waits for an ACK, in all flows: segments, holes, timestamps, SACKed ranges, repairs. Beyond, a flow that adds to it forgets its
+    /// oldest.
     pub waiting: usize,
     /// Starts the hash of the flow table, so that a file cannot be made to have all flows in one place.
     pub hash_seed: u64,
 }
 
 impl Default for Bounds {
-    /// 16,384 lone flows (50 MB); half a million flows (1.7 GB, if there are so many); 4 million waiting (200 MB at most).
+    /// 16,384 lone flows (50 MB); half a million flows (1.7 GB, if there are so many); 4 million waiting (300 MB at most).
     fn default() -> Self {
         Bounds { lone_flows: 1 << 14, flows: 1 << 19, waiting: 1 << 22, hash_seed: 0 }
     }
 }
+
+/// How many of a flow's entries are forgotten at one packet, where there are too many: more than one packet adds.
+const FORGOTTEN_AT_ONCE: usize = 8;
 
 /// Follows all flows of a capture in one pass, and tells a [`Sink`] what happens.
 #[derive(Debug)]
@@ -83,7 +87,7 @@ impl<S: Sink> Tracer<S> {
     pub const fn flows(&self) -> usize {
         self.flows.len() - self.vacant.len()
     }
-    /// Segments and timestamps that wait for an ACK, in all flows.
+    /// What waits for an ACK, in all flows: segments, holes, timestamps, SACKed ranges, repairs.
     pub const fn waiting(&self) -> usize {
         self.waiting
     }
@@ -124,7 +128,7 @@ impl<S: Sink> Tracer<S> {
         self.table.remove(hash, place);
         self.latest = u32::MAX;
         if let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) {
-            self.waiting = self.waiting.saturating_sub(flow.listed());
+            self.waiting = self.waiting.saturating_sub(flow.listed_before);
             flow.retire();
         }
     }
@@ -136,11 +140,18 @@ impl<S: Sink> Tracer<S> {
         let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) else { return };
         self.latest = place;
         let end = end_of(is_low, flow.a_is_low);
-        let before = flow.listed();
-        let is_full = self.waiting >= self.bounds.waiting;
-        let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end, is_full };
+        let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
         flow.packet(incoming, &mut context);
-        self.waiting = (self.waiting + flow.listed()).saturating_sub(before);
+        let others = self.waiting.saturating_sub(flow.listed_before);
+        // A packet adds a few entries at most, and so a few are forgotten.
+        for _ in 0..FORGOTTEN_AT_ONCE {
+            flow.listed_before = flow.listed();
+            self.waiting = others + flow.listed_before;
+            if self.waiting <= self.bounds.waiting {
+                break;
+            }
+            flow.forget_oldest();
+        }
     }
     /// Begins a flow, if there is room.
     fn open(&mut self, key: Key, incoming: &Incoming<'_>, is_low: bool, times: Times) -> Option<u32> {
@@ -173,7 +184,7 @@ impl<S: Sink> Tracer<S> {
             let Some((place, id)) = self.lone.pop_front() else { return };
             let Some(there) = self.flows.get_mut(place as usize) else { return };
             let Some(flow) = there.take_if(|flow| flow.id == id && flow.packets <= 1) else { continue };
-            self.waiting = self.waiting.saturating_sub(flow.listed());
+            self.waiting = self.waiting.saturating_sub(flow.listed_before);
             self.table.remove(flow.key.hash(self.bounds.hash_seed), place);
             self.vacant.push(place);
             self.totalled.forgotten_flows += 1;

@@ -152,3 +152,22 @@ fn without_any_answer_what_waits_is_bounded() {
     let (flows, ()) = tracer.finish();
     assert_eq!(flows.flows[0].totals[0].unique_bytes, 20_000_000);
 }
+
+#[test]
+fn crumbs_in_a_hole_and_odd_repetitions_are_bounded() {
+    for is_hole in [true, false] {
+        let mut tracer = Tracer::bounded((), BOUNDS);
+        let mut send = |nth: u64, sequence: u32, bytes: u32| {
+            let times = Times { at: nth as i64 * 1000, frame: nth };
+            tracer.packet(times, &segment(0x0a00_0001, 16, sequence, bytes));
+            assert!(tracer.waiting() <= BOUNDS.waiting + 70, "{nth}: {}", tracer.waiting());
+        };
+        send(0, 0, 10);
+        if is_hole {
+            send(1, 1_000_000_000, 10);
+        } else {
+            (1..100).for_each(|nth| send(nth, 10 + (nth as u32 - 1) * 1_000_000, 1_000_000));
+        }
+        (0..100_000).for_each(|nth| send(100 + nth, 100 + nth as u32 * 700, 1));
+    }
+}
