@@ -13,7 +13,7 @@ pub(super) fn who(capture: &Capture, queue: &CapturedQueue) -> String {
     let flow = |number: u32| capture.flows.iter().find(|flow| flow.number == number);
     match queue.filled_by.as_slice() {
         [(number, share), ..] if *share >= ALONE => match flow(*number) {
-            Some(flow) => format!("One transfer ({})", route(flow, queue)),
+            Some(flow) => format!("One transfer ({})", route(flow)),
             None => format!("Flow {number}"),
         },
         [] => format!("What goes from {} to {}", queue.from, queue.to),
@@ -24,8 +24,8 @@ pub(super) fn who(capture: &Capture, queue: &CapturedQueue) -> String {
 }
 
 /// From where to where, and how much.
-fn route(flow: &CapturedFlow, queue: &CapturedQueue) -> String {
-    let side = usize::from(!flow.ends[0].contains(queue.from.as_str()));
+fn route(flow: &CapturedFlow) -> String {
+    let side = usize::from(flow.sent[1].payload_bytes > flow.sent[0].payload_bytes);
     let payload = flow.sent[side].payload_bytes;
     format!("{} to {}, {}", flow.ends[side], flow.ends[1 - side], bytes(payload as f64))
 }

@@ -8,4 +8,5 @@ mod lab;
 mod pipeline;
 mod program;
 mod sim;
+mod trace;
 mod works;

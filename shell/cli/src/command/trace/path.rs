@@ -6,6 +6,8 @@ use fathom_capture::dissect;
 use fathom_metric::Run;
 use fathom_trace::path::{Captures, Rewritten, Settings};
 use fathom_trace::{Times, hops};
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Adds to `run` what the captures together tell of their path; nothing for one capture.
 pub(super) fn add(run: &mut Run, args: &TraceArgs) -> Result<(), Failure> {
@@ -23,9 +25,17 @@ pub(super) fn add(run: &mut Run, args: &TraceArgs) -> Result<(), Failure> {
         })?;
     }
     let report = captures.finish().map_err(Failure::input)?;
-    let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     if let Some(capture) = &mut run.capture {
-        capture.hops = hops(&report, &names);
+        capture.hops = hops(&report, &names(&args.files));
     }
     Ok(())
+}
+
+/// File names, or whole paths where these are not enough to tell files apart.
+fn names(files: &[PathBuf]) -> Vec<String> {
+    let short = |file: &PathBuf| file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+    let distinct: HashSet<String> = files.iter().map(short).collect();
+    let name =
+        |file: &PathBuf| if distinct.len() == files.len() { short(file) } else { file.display().to_string() };
+    files.iter().map(name).collect()
 }

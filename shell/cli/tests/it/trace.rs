@@ -1,0 +1,122 @@
+//! `fathom trace` as a user runs it.
+use crate::program::{Ran, fathom, run, scratch};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+fn told(ran: &Ran, code: i32, words: &[&str]) {
+    assert_eq!(ran.code, Some(code), "{}", ran.told());
+    // Lines are broken where the terminal ends.
+    let all = format!("{} {}", ran.out, ran.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    for word in words {
+        assert!(all.contains(word.trim()), "\"{word}\" missing: {}", ran.told());
+    }
+    assert!(!ran.err.contains("panicked"), "{}", ran.told());
+}
+
+/// A capture of the lab, whose truth is in `truth.txt` beside it.
+fn lab(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/trace/lab").join(name);
+    path.display().to_string()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = scratch().join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// The last paragraph, in one line.
+fn headline(ran: &Ran) -> String {
+    ran.out.trim_end().rsplit("\n\n").next().unwrap_or_default().replace('\n', " ")
+}
+
+#[test]
+fn a_capture_gives_a_verdict() {
+    let ran = run(&["trace", &lab("up-sender.pcap.gz")]);
+    told(&ran, 1, &["between the point of capture and 198.19.0.2", "drops only when it is full", "frames "]);
+    assert!(headline(&ran).contains("filled a first-in-first-out buffer of about 6"), "{}", headline(&ran));
+    // Of a download its client sees nothing by sequence numbers.
+    told(
+        &run(&["trace", &lab("down-receiver.pcap.gz")]),
+        1,
+        &["between 198.19.0.2 and the point of capture"],
+    );
+    told(
+        &run(&["trace", &lab("no-timestamps-sender.pcap.gz")]),
+        1,
+        &["without timestamps it cannot be told where"],
+    );
+    told(&run(&["trace", &lab("fq_codel-sender.pcap.gz")]), 0, &["No queue to complain of"]);
+}
+
+#[test]
+fn every_form_of_a_result() {
+    let folder = folder("trace-forms");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let exports: Vec<String> =
+        [("xplot", "xpl"), ("tcptrace", "t.csv"), ("tstat", "t.log"), ("pping", "p.txt"), ("qlog", "qlog")]
+            .map(|(form, name)| format!("--export={form}={}", path(name)))
+            .into();
+    let (capture, page, json) = (lab("up-sender.pcap.gz"), path("a.html"), path("a.json"));
+    let mut args = vec!["trace", capture.as_str(), "-o", page.as_str(), "-o", json.as_str()];
+    args.extend(exports.iter().map(String::as_str));
+    told(&run(&args), 1, &["wrote "]);
+    for name in ["a.html", "a.json", "t.csv", "t.log", "p.txt", "xpl/a2b_tsg.xpl"] {
+        assert!(std::fs::metadata(folder.join(name)).is_ok_and(|file| file.len() > 100), "{name}");
+    }
+    assert!(std::fs::read_dir(folder.join("qlog")).unwrap().count() > 0);
+    // The file is a result like any other, with the same words.
+    let again = run(&["report", &json]);
+    told(&again, 1, &["first-in-first-out"]);
+    assert_eq!(headline(&again), headline(&run(&["trace", &capture])));
+}
+
+#[test]
+fn an_anonymous_copy_gives_the_same_diagnosis() {
+    let copy = folder("trace-anonymous").join("copy.pcap").display().to_string();
+    let capture = lab("up-sender.pcap.gz");
+    told(&run(&["trace", &capture, "--anonymize", &copy]), 0, &["other addresses"]);
+    let (before, after) = (run(&["trace", &capture]), run(&["trace", &copy]));
+    assert!(!after.out.contains("198.18.0.2"), "{}", after.out);
+    let figures = |ran: &Ran| headline(ran).split(" filled ").nth(1).map(str::to_owned);
+    assert_eq!(figures(&before), figures(&after));
+}
+
+#[test]
+fn two_captures_tell_what_is_between_them() {
+    let ran = run(&["trace", &lab("up-sender.pcap.gz"), &lab("up-receiver.pcap.gz")]);
+    told(&ran, 1, &["Between up-sender.pcap.gz and up-receiver.pcap.gz", "packets were lost"]);
+    let ran = run(&["trace", &lab("up-sender.pcap.gz"), &lab("down-receiver.pcap.gz")]);
+    told(&ran, 2, &["no packet is in two of the captures"]);
+}
+
+#[test]
+fn standard_input_is_read() {
+    let file = std::fs::File::open(lab("up-sender.pcap.gz")).unwrap();
+    let ran: Ran = fathom(&["trace", "-"]).stdin(Stdio::from(file)).output().unwrap().into();
+    told(&ran, 1, &["standard input: ", "first-in-first-out"]);
+    told(&run(&["trace", "-", "-o", "x.html"]), 2, &["read a second time", "tee"]);
+}
+
+#[test]
+fn what_a_trace_refuses() {
+    let folder = folder("trace-bad");
+    let file = |name: &str, bytes: &[u8]| {
+        std::fs::write(folder.join(name), bytes).unwrap();
+        folder.join(name).display().to_string()
+    };
+    told(&run(&["trace", &file("empty", b"")]), 2, &["is empty"]);
+    told(
+        &run(&["trace", &file("text", b"No. Time Source Destination Protocol\n1 0.0 a b TCP\n")]),
+        2,
+        &["is text"],
+    );
+    told(&run(&["trace", &folder.display().to_string()]), 2, &["is a directory"]);
+    told(&run(&["trace", "/nonexistent.pcap"]), 3, &["/nonexistent.pcap", "No such file"]);
+    told(&run(&["trace", "--interface", "nosuch0"]), 3, &["nosuch0"]);
+    told(&run(&["trace", "x.pcap", "--export", "gnuplot=x"]), 2, &["unknown form", "xplot"]);
+    // What came before the damage counts.
+    let whole = std::fs::read(lab("up-sender.pcap.gz")).unwrap();
+    told(&run(&["trace", &file("cut.pcap.gz", &whole[..whole.len() * 9 / 10])]), 1, &["the file is cut"]);
+}
