@@ -18,6 +18,8 @@ mod fingerprint;
 mod hop;
 mod order;
 mod pairing;
+#[cfg(test)]
+mod recorded;
 mod result;
 mod split;
 #[cfg(test)]

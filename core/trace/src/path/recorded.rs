@@ -1,0 +1,90 @@
+//! Three captures of the lab's line, whose truth stands beside them: 1 Mbit/s behind 64000 bytes, 16 packets dropped.
+extern crate std;
+
+use super::{Captures, Evidence, PathReport, Settings};
+use crate::Times;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_capture::{Reader, Step, dissect};
+use std::io::Read;
+use std::path::PathBuf;
+
+/// The sender's, the one behind the queue, and the receiver's.
+const NAMES: [&str; 3] = ["up-sender", "up-behind", "up-receiver"];
+const DROPS: u64 = 16;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/trace/lab")
+}
+
+fn unpacked(name: &str) -> Vec<u8> {
+    let file = std::fs::File::open(folder().join(alloc::format!("{name}.pcap.gz"))).unwrap();
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// All packets of a file, by a clock of its own.
+fn add(captures: &mut Captures, number: usize, file: &[u8], clock: impl Fn(i64) -> i64) {
+    let (mut reader, mut rest, mut frames) = (Reader::new(), file, 0);
+    while let Ok((used, step)) = reader.step(rest) {
+        match step {
+            Step::NeedMore(_) => return,
+            Step::Frame(frame) => {
+                frames += 1;
+                if let Ok(packet) = dissect(frame.link, frame.original_len, frame.bytes) {
+                    captures.packet(number, &packet, Times { at: clock(frame.at), frame: frames });
+                }
+            }
+            _ => {}
+        }
+        rest = &rest[used..];
+    }
+}
+
+/// What the files tell in this order, with clocks that are off by `shift_ns` and gain `skew_ppm`.
+fn report(order: [usize; 3], clocks: [(i64, i64); 3]) -> PathReport {
+    let mut captures = Captures::new(3, Settings::default());
+    for (number, file) in order.into_iter().enumerate() {
+        let (shift_ns, skew_ppm) = clocks[number];
+        let since = 1_795_283_690_000_000_000;
+        let clock = |at: i64| at + shift_ns + (at - since) / 1_000_000 * skew_ppm;
+        add(&mut captures, number, &unpacked(NAMES[file]), clock);
+    }
+    captures.finish().unwrap()
+}
+
+#[test]
+fn the_truth_of_the_line_is_found_with_any_clocks() {
+    let truth: String = std::fs::read_to_string(folder().join("truth.txt")).unwrap();
+    let row = truth.lines().find(|line| line.starts_with("up-sender")).unwrap();
+    assert_eq!(row.split_whitespace().nth(8), Some("16"), "drops of the truth");
+    let second = 1_000_000_000;
+    let cases = [
+        ([0, 1, 2], [(0, 0); 3]),
+        ([2, 0, 1], [(7 * second, 40), (-3 * second, -60), (0, 0)]),
+        ([1, 2, 0], [(-second / 3, 5), (90 * second, 90), (second, -90)]),
+    ];
+    for (order, clocks) in cases {
+        let report = report(order, clocks);
+        let [up, down] = &report.ways;
+        let files = |captures: &[usize]| captures.iter().map(|capture| order[*capture]).collect::<Vec<_>>();
+        assert_eq!(
+            (files(&up.captures), files(&down.captures)),
+            (alloc::vec![0, 1, 2], alloc::vec![2, 1, 0])
+        );
+        let [queue, rest] = up.hops.as_slice() else { panic!("{} hops", up.hops.len()) };
+        assert_eq!((queue.lost, rest.lost, queue.evidence), (DROPS, 0, Evidence::HopLimit));
+        // 63950 bytes at 1 Mbit/s.
+        let most = queue.delays.unwrap().most_ns / 1e6;
+        assert!((most - 511.6).abs() < 5.0, "{most} ms with {clocks:?}");
+        // Each dropped packet met the full queue.
+        assert!(
+            queue.losses.iter().all(|loss| loss.before_ns.is_some_and(|met| met > 485e6)),
+            "{:?}",
+            queue.losses
+        );
+        assert!(down.hops.iter().all(|hop| hop.lost == 0 && hop.delays.unwrap().p95_ns < 1e6));
+        assert!(up.hops.iter().chain(&down.hops).all(|hop| hop.clock.is_steady && hop.reordered == 0));
+    }
+}
