@@ -22,6 +22,9 @@ export interface Cluster {
   count: number;
 }
 
+/** Share of a cell's width within which two badges would lie on each other. */
+const TOUCHING = 0.75;
+
 /** All events of a lane, by time. */
 export class LaneEvents {
   readonly at: Float64Array;
@@ -33,15 +36,26 @@ export class LaneEvents {
     this.at = Float64Array.from(events, (event) => event.at);
   }
 
-  /** Events closer than `gap` nanoseconds to the first of theirs are one cluster; the sum of counts is the number of events in view. */
+  /** Events within a cell of `gap` nanoseconds are one cluster; the sum of counts is the number of events in view. */
   clusters(view: View, gap: number): Cluster[] {
     const clusters: Cluster[] = [];
+    let wasJoined = false;
     const end = lowerBound(this.at, view.end);
     // Cells at multiples of the gap, so that a cluster does not fall apart while the view moves.
     for (let i = lowerBound(this.at, view.start); i < end; ) {
       const cell = Math.floor(this.at[i] / gap);
       const next = Math.max(lowerBound(this.at, (cell + 1) * gap, i, end), i + 1);
-      clusters.push({ at: (this.at[i] + this.at[next - 1]) / 2, first: i, count: next - i });
+      const last = clusters[clusters.length - 1];
+      const at = (this.at[i] + this.at[next - 1]) / 2;
+      // Two that a border of cells parts, but not the eye, are one; but no more than two, or all would be one in a dense stretch.
+      if (last && !wasJoined && at - last.at < gap * TOUCHING) {
+        last.at = (this.at[last.first] + this.at[next - 1]) / 2;
+        last.count += next - i;
+        wasJoined = true;
+      } else {
+        clusters.push({ at, first: i, count: next - i });
+        wasJoined = false;
+      }
       i = next;
     }
     return clusters;

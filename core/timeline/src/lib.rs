@@ -2,7 +2,8 @@
 //! under one cursor.
 //!
 //! A [`Recorder`] is a [`Sink`](fathom_trace::Sink) that keeps what the page shows of chosen flows. The caller adds what was inferred
-//! ([`Curve`], [`Level`]) and says it in [`Words`]; the page loads nothing from anywhere. Which flows: [`Largest`] in a first pass.
+//! ([`Curve`], [`Level`]) and says it in [`Words`]; the page loads nothing from anywhere. Which flows are worth a picture is known after a
+//! first pass, so there is a second one for them.
 //!
 //! ```
 //! use fathom_timeline::{Curve, Level, Limits, Panel, Recorder, Scope, Tone, Words};
@@ -31,7 +32,6 @@ extern crate alloc;
 mod base64;
 mod curve;
 mod islands;
-mod largest;
 mod page;
 mod recorder;
 mod row;
@@ -40,6 +40,5 @@ mod track;
 mod write;
 
 pub use curve::{Curve, Level, Panel, Scope, Unit};
-pub use largest::Largest;
 pub use page::{Finding, Tone, Words};
 pub use recorder::{Limits, Recorder};

@@ -1,7 +1,7 @@
 //! What is told is on the page.
 use crate::read::{Page, Track, read};
 use crate::sawtooth::{BEGIN, FLOW, Sawtooth, Truth};
-use fathom_timeline::{Curve, Largest, Level, Limits, Panel, Recorder, Scope, Words};
+use fathom_timeline::{Curve, Level, Limits, Panel, Recorder, Scope, Words};
 use fathom_trace::{Ack, Cause, End, FlowId, Kind, Lost, Proof, Segment, Sink, Spurious, Times};
 
 const MARKED: u64 = 0x10;
@@ -180,17 +180,4 @@ fn what_the_caller_adds_is_there() {
     assert_eq!(curve.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 2000, 2000]);
     assert!((curve[0].1, curve[1].1) == (1.0, 0.5) && curve[2].1.is_nan());
     assert_eq!(page.levels["base"].to_bits(), 0.010_3_f64.to_bits());
-}
-
-#[test]
-fn the_largest_flows_are_those_with_most_bytes() {
-    let mut largest = Largest::default();
-    for (flow, segments) in [(5, 2), (1, 3), (9, 3), (2, 1)] {
-        for n in 0..segments {
-            largest.segment(FlowId(flow), &segment(0, 1, n * 100, Kind::New));
-        }
-    }
-    largest.forgotten(FlowId(9));
-    assert_eq!(largest.flows(2), [FlowId(1), FlowId(5)]);
-    assert_eq!(largest.flows(9).len(), 3);
 }
