@@ -343,16 +343,16 @@ pub(crate) struct GalleryArgs {
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
-  fathom trace upload.pcapng                            what happened, and why
-  fathom trace upload.pcap.zst -o upload.html           the same with every packet, on a page to zoom into
-  fathom trace client.pcap router.pcap server.pcap      what each part of the path did to the packets
+  fathom trace upload.pcapng                      what happened, and why
+  fathom trace upload.pcap.zst -o upload.html     every packet, on a page to zoom into
+  fathom trace client.pcap router.pcap            what the path between them did to the packets
   fathom trace --interface eth0 --duration 1min
   ssh router tcpdump -i wan -s 128 -w - | fathom trace -
   fathom trace upload.pcap --export xplot=graphs --export tcptrace=flows.csv
   fathom trace upload.pcap --anonymize share.pcap
 
-Capture 128 bytes of each packet, at the host that is slow or at its router, while it is slow. TCP timestamps tell
-on which side of the capture the queue is.";
+Capture 128 bytes of each packet, at the host that is slow or at its router, while it is slow.
+TCP timestamps tell on which side of the capture the queue is.";
 
 #[derive(Args, Debug)]
 #[command(after_help = TRACE_EXAMPLES, arg_required_else_help = true)]
