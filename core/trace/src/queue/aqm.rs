@@ -56,6 +56,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) losses: &'a [(f64, Option<f64>)],
     pub(crate) count: u64,
     pub(crate) marks: u64,
+    /// Loss episodes.
+    pub(crate) episodes: usize,
     /// The most, on average over a short time, of the first overflow: a beginning sender fills what there is.
     pub(crate) peak_ns: f64,
     pub(crate) standing_ns: f64,
@@ -74,6 +76,8 @@ const CONTROLLED_NS: f64 = 25e6;
 const FULL_RATIO: f64 = 1.03;
 /// Losses of one dropping state of CoDel are no farther apart than its interval, 100 ms, and some.
 const CODEL_INTERVAL_NS: f64 = 130e6;
+/// Fewer episodes are no management.
+const LEAST_EPISODES: usize = 4;
 /// Fewer losses with a delay say nothing.
 const LEAST_DATED: usize = 3;
 
@@ -138,6 +142,10 @@ fn management(
     let was_full = evidence.peak_ns <= room_ns;
     if at_full_ratio >= 0.7 && was_full {
         return Some(Management::TailDrop);
+    }
+    // What manages a queue does so again and again; losses at one or two moments can have any cause.
+    if evidence.episodes < LEAST_EPISODES {
+        return None;
     }
     if is_controlled && (is_spaced || !was_full) {
         return Some(Management::Codel);

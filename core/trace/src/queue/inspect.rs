@@ -20,7 +20,7 @@ const LESS_NS: f64 = 1e6;
 /// Delays that vary no more than this are a host's, not a queue's.
 const NO_QUEUE_NS: f64 = 4e6;
 /// A queue that is shorter than this is no more than what hosts need to answer.
-const LEAST_QUEUE_NS: f64 = 2e6;
+pub(crate) const LEAST_QUEUE_NS: f64 = 2e6;
 
 /// Of each address the clock whose skew is known best: all connections of a host count by one oscillator. Behind an address that
 /// several hosts share this may be another host's.

@@ -7,7 +7,7 @@ use super::curve::{DelayPoint, between, median, percentile};
 use super::episodes::{Episode, episodes};
 use super::flow::{Sampled, series};
 use super::group::Filler;
-use super::inspect::{from_delay, round_trip_curve};
+use super::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
 use super::losses::{Group, Point, Seen};
 use super::period::{Sender, oscillation};
 use super::probes::{Probes, Route, Track};
@@ -57,13 +57,16 @@ struct Cell {
 }
 
 impl Joint<'_> {
-    /// Puts all together; `None` without a flow.
+    /// Puts all together; `None` without a flow, and if they waited no longer than that may be off.
     pub(crate) fn bottleneck(self) -> Option<Bottleneck> {
         let first = *self.fillers.first()?;
         let (width_ns, cells) = self.cells();
         let delays: Vec<DelayPoint> = cells.values().filter_map(|cell| cell.delay).collect();
         let most_ns = most(&delays)?;
         let standing_ns = standing(&delays);
+        if standing_ns[2] < LEAST_QUEUE_NS + first.error_ns {
+            return None;
+        }
         let stands_from = (STANDING_RATIO * standing_ns[2]).max(first.error_ns);
         let steps = steps(&cells, width_ns);
         let rate = self.rate(&steps, width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
@@ -100,6 +103,7 @@ impl Joint<'_> {
             losses: &losses,
             count,
             marks,
+            episodes: episodes.len(),
             peak_ns: first_peak(&delays, &episodes, base_ns + most_ns),
             standing_ns: standing_ns[1],
             packet_ns,
