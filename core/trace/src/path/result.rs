@@ -131,7 +131,7 @@ pub struct PathReport {
 pub enum NoPath {
     /// Fewer than two captures.
     OneCapture,
-    /// No packet is in two of them.
+    /// No packet is in two of them, beyond doubt.
     NothingInCommon {
         /// Packets of each.
         packets: Vec<u64>,
@@ -145,7 +145,8 @@ impl fmt::Display for NoPath {
             NoPath::NothingInCommon { packets } => write!(
                 f,
                 "no packet is in two of the captures (they have {packets:?} packets): are they of one path and one time? \
-                 If a NAT lies between them, packets are to be matched without addresses"
+                 If a NAT lies between them, packets are to be matched without addresses; if one holds each packet twice \
+                 (as of all interfaces), it is to be given as one capture for each interface"
             ),
         }
     }
