@@ -58,6 +58,10 @@ pub(super) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<Captu
 /// Which part of the path, and from which end to which.
 fn place(location: Location, report: &QueueReport, sender: End) -> (QueuePlace, End, End) {
     match location {
+        // No host queues for milliseconds what it receives: its answer waited, in its own queue, and the two legs are not told apart.
+        Location::Leg(Leg::To(end)) if report.near == Some(end) && end == sender => {
+            (QueuePlace::InSender, end, end.other())
+        }
         Location::Leg(Leg::From(end)) if report.near == Some(end) => (QueuePlace::InSender, end, end.other()),
         Location::Leg(Leg::From(end)) => (QueuePlace::BeforeCapture, end, end.other()),
         Location::Leg(Leg::To(end)) => (QueuePlace::AfterCapture, end.other(), end),
