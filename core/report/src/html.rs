@@ -67,9 +67,14 @@ fn hero((run, diagnosis): &Pair<'_>) -> String {
         (Health::Healthy | Health::Bloated, Some(grade)) => grade.letter(),
         _ => "?",
     };
+    // A capture has no grade: it shows what happened, not what the line does under a load that is known.
+    let badge = match &run.capture {
+        Some(_) => String::new(),
+        None => format!("<div class=\"grade\">{grade}<small>{health}</small></div>"),
+    };
     let sentences: String = diagnosis.verdict.iter().map(|s| format!("<p>{}</p>", escape(s))).collect();
     format!(
-        "<section class=\"card hero {health}\"><div class=\"grade\">{grade}<small>{health}</small></div><div>\
+        "<section class=\"card hero {health}\">{badge}<div>\
          <p class=\"where\">{}</p><h1>{}</h1>{sentences}</div></section>",
         escape(&run.title),
         escape(&diagnosis.headline)
@@ -146,7 +151,15 @@ fn name_above(runs: &[Pair<'_>], run: &Run) -> String {
     if runs.len() > 1 { format!("<p class=\"names\">{}</p>", escape(&run.title)) } else { String::new() }
 }
 
+/// As those of captures.
+fn have_no_phases(runs: &[Pair<'_>]) -> bool {
+    runs.iter().all(|(_, diagnosis)| diagnosis.phases.is_empty())
+}
+
 fn tables(runs: &[Pair<'_>]) -> String {
+    if have_no_phases(runs) {
+        return String::new();
+    }
     let head: String = PHASE_HEADINGS
         .iter()
         .zip(PHASE_UNITS)
@@ -180,6 +193,9 @@ const fn grade_class(grade: Grade) -> &'static str {
 
 /// What it means for a call, a game and a page.
 fn people(runs: &[Pair<'_>]) -> String {
+    if have_no_phases(runs) {
+        return String::new();
+    }
     let tables = for_each(runs, |(run, diagnosis)| {
         let rows: String =
             diagnosis.phases.iter().filter(|p| p.kind != PhaseKind::Drain).map(people_row).collect();
