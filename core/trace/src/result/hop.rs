@@ -18,7 +18,6 @@ fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
     let name = |number: usize| names.get(number).cloned().unwrap_or_default();
     // The offset is told of the two that were compared, in their order.
     let sign = if hop.clock.reference == hop.from { 1.0 } else { -1.0 };
-    let error_ns = hop.clock.error_ns.unwrap_or(0.0);
     CapturedHop {
         captures: [name(hop.from), name(hop.to)],
         matched_packets: hop.matched,
@@ -27,9 +26,11 @@ fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
         uncaptured_packets: hop.uncaptured,
         reordered_packets: hop.reordered,
         duplicated_packets: hop.duplicated,
+        // Packets of one direction alone do not tell the clocks apart.
         least_delay_s: hop
             .delays
-            .map(|delays| Estimate { value: delays.least_ns / NS, error: error_ns / NS }),
+            .zip(hop.clock.error_ns)
+            .map(|(delays, error_ns)| Estimate { value: delays.least_ns / NS, error: error_ns / NS }),
         delay_s: hop.delays.map(|delays| [delays.p50_ns, delays.p95_ns, delays.most_ns].map(|ns| ns / NS)),
         clock_offset_s: sign * hop.clock.offset_ns / NS,
         clock_skew_ratio: sign * hop.clock.skew_ppm / 1e6,
