@@ -20,12 +20,11 @@ pub(super) struct Extras {
     exports: Vec<Export>,
     /// By number, from 1; the largest if none.
     flows: Vec<u32>,
-    /// The first thing that could not be written.
+    /// Those that are on the page and in graphs.
     chosen: Vec<FlowId>,
 }
 
 type Choice = Box<dyn FnMut(FlowId, [(Address, u16); 2]) -> bool>;
-type One<S> = Option<(S, PathBuf)>;
 
 /// Those that are told of every packet.
 pub(super) type Sinks = (
@@ -202,6 +201,6 @@ impl Files for Folder {
         if self.result.is_ok() {
             self.result = self.add(name, text);
         }
-        self.result.as_ref().map(|()| ()).map_err(|_| fmt::Error)
+        if self.result.is_ok() { Ok(()) } else { Err(fmt::Error) }
     }
 }
