@@ -87,8 +87,8 @@ fn an_anonymous_copy_gives_the_same_diagnosis() {
 fn two_captures_tell_what_is_between_them() {
     let ran = run(&["trace", &lab("up-sender.pcap.gz"), &lab("up-receiver.pcap.gz")]);
     told(&ran, 1, &["Between up-sender.pcap.gz and up-receiver.pcap.gz", "packets were lost"]);
-    let ran = run(&["trace", &lab("up-sender.pcap.gz"), &lab("down-receiver.pcap.gz")]);
-    told(&ran, 2, &["no packet is in two of the captures"]);
+    let strangers = run(&["trace", &lab("up-sender.pcap.gz"), &lab("down-receiver.pcap.gz")]);
+    told(&strangers, 2, &["no packet is in two of the captures"]);
 }
 
 #[test]
