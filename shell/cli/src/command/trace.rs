@@ -4,7 +4,7 @@ mod input;
 mod page;
 mod path;
 
-use crate::args::{TraceArgs, When};
+use crate::args::{Export, TraceArgs, When};
 use crate::failure::{Failure, Outcome};
 use crate::{result, terminal};
 use extra::Extras;
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     let (pages, others): (Vec<PathBuf>, Vec<PathBuf>) =
         args.output.output.iter().cloned().partition(|path| is_page(path));
     result::check_names(&args.output.output)?;
+    refuse(args)?;
     let extras = Extras::new(args, &pages)?;
     let input = Input::of(args)?;
     if let Some(into) = &args.anonymize {
@@ -46,6 +47,25 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     let exit = result::deliver(&run, &output, when)?;
     write_extras(extras, &input, &read.flows, &read.queues, &run)?;
     Ok(exit)
+}
+
+/// What would lose something that is there, or could not be read.
+fn refuse(args: &TraceArgs) -> Result<(), Failure> {
+    if args.files.len() > 1 && args.files.iter().any(|file| input::is_stdin(file)) {
+        return Err(Failure::input("of several captures all must be files: the first is read twice"));
+    }
+    let into = args.output.output.iter().chain(&args.anonymize).chain(args.export.iter().map(Export::path));
+    match into.clone().find(|path| args.files.iter().any(|file| is_same(file, path))) {
+        Some(path) => Err(Failure::input(format_args!(
+            "{}: is read, and would be written over\n  try: another name for what is written",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn is_same(file: &Path, other: &Path) -> bool {
+    file.canonicalize().is_ok_and(|file| other.canonicalize().is_ok_and(|other| file == other))
 }
 
 fn is_page(path: &Path) -> bool {
@@ -103,7 +123,7 @@ fn write_extras(
 /// Writes a copy that can be shared.
 fn anonymize(input: &Input, into: &Path) -> Outcome {
     let mut anonymizer = Anonymizer::new(random_key()?);
-    let mut file = extra::create(into)?;
+    let mut file = None;
     let mut bytes = Vec::from(Anonymizer::header());
     let mut result = Ok(());
     let mut frames = 0_u64;
@@ -112,11 +132,14 @@ fn anonymize(input: &Input, into: &Path) -> Outcome {
         anonymizer.write(frame, &found, &mut bytes);
         frames += 1;
         if result.is_ok() {
-            result = std::io::Write::write_all(&mut file, &bytes);
+            result = extra::append(&mut file, into, &bytes);
         }
         bytes.clear();
     })?;
-    result.and_then(|()| std::io::Write::flush(&mut file)).map_err(|error| extra::unwritten(into, &error))?;
+    // A capture without frames still has a header.
+    let written =
+        result.and_then(|()| extra::append(&mut file, into, &bytes)).and_then(|()| extra::flush(file));
+    written.map_err(|error| extra::unwritten(into, &error))?;
     if let Some(trouble) = ending.trouble {
         terminal::note(&format!("fathom trace: {}: {trouble}", input.name()));
     }

@@ -97,6 +97,26 @@ fn standard_input_is_read() {
     let ran: Ran = fathom(&["trace", "-"]).stdin(Stdio::from(file)).output().unwrap().into();
     told(&ran, 1, &["standard input: ", "first-in-first-out"]);
     told(&run(&["trace", "-", "-o", "x.html"]), 2, &["read a second time", "tee"]);
+    told(&run(&["trace", "-", &lab("up-receiver.pcap.gz")]), 2, &["several captures", "files"]);
+}
+
+#[test]
+fn a_capture_is_not_written_over() {
+    let folder = folder("trace-over");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (own, same) = (path("own.pcap.gz"), path("./own.pcap.gz"));
+    std::fs::copy(lab("up-sender.pcap.gz"), &own).unwrap();
+    let export = format!("--export=pping={same}");
+    for args in [["--anonymize", same.as_str()].as_slice(), &[export.as_str()]] {
+        let ran = run(&[&["trace", own.as_str()], args].concat());
+        told(&ran, 2, &["own.pcap.gz", "is read", "another name"]);
+    }
+    assert_eq!(std::fs::read(&own).unwrap(), std::fs::read(lab("up-sender.pcap.gz")).unwrap());
+    // Of what is no capture there is no copy.
+    let (text, copy) = (path("text"), path("copy.pcap"));
+    std::fs::write(&text, "no capture\n").unwrap();
+    told(&run(&["trace", &text, "--anonymize", &copy]), 2, &["is text"]);
+    assert!(!folder.join("copy.pcap").exists());
 }
 
 #[test]

@@ -119,9 +119,18 @@ fn lost(_: fmt::Error) -> Failure {
     Failure::environment("an export could not be written: is the disk full?")
 }
 
-/// A new file at `path`.
-pub(super) fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
-    File::create(path).map(BufWriter::new).map_err(|error| unwritten(path, &error))
+/// Adds to the file at `path`, which is made anew at the first time.
+pub(super) fn append(file: &mut Option<BufWriter<File>>, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = match file {
+        Some(file) => file,
+        None => file.insert(BufWriter::new(File::create(path)?)),
+    };
+    file.write_all(bytes)
+}
+
+/// All that was added is in the file.
+pub(super) fn flush(file: Option<BufWriter<File>>) -> io::Result<()> {
+    file.map_or(Ok(()), |mut file| file.flush())
 }
 
 /// Why nothing is at `path`.
@@ -148,24 +157,14 @@ impl Text {
     }
     fn close(mut self) -> Result<(), Failure> {
         let _ = fmt::Write::write_str(&mut self, "");
-        let flushed = self.file.and_then(|file| file.map_or(Ok(()), |mut file| file.flush()));
-        flushed.map_err(|error| unwritten(&self.path, &error))
+        self.file.and_then(flush).map_err(|error| unwritten(&self.path, &error))
     }
 }
 
 impl fmt::Write for Text {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if let Ok(none @ None) = &mut self.file {
-            match File::create(&self.path) {
-                Ok(file) => *none = Some(BufWriter::new(file)),
-                Err(error) => self.file = Err(error),
-            }
-        }
-        let written = match &mut self.file {
-            Ok(Some(file)) => file.write_all(text.as_bytes()),
-            _ => return Err(fmt::Error),
-        };
-        written.map_err(|error| {
+        let Ok(file) = &mut self.file else { return Err(fmt::Error) };
+        append(file, &self.path, text.as_bytes()).map_err(|error| {
             self.file = Err(error);
             fmt::Error
         })
