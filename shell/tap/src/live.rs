@@ -7,7 +7,6 @@ use fathom_units::Duration;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Least bytes of a frame to keep: Ethernet, two tags, IPv6 and the longest TCP header have 122. With a tunnel it is more.
 const MIN_SNAPLEN: u32 = 128;
@@ -45,15 +44,15 @@ impl Live {
     pub const fn link(&self) -> LinkType {
         self.link
     }
-    /// Hands each frame with its number to `visit`, until that breaks, `stop` is set, or the interface goes away. What is in the ring
-    /// when `stop` is set is handed over first.
+    /// Hands each frame with its number to `visit`, until that breaks, `stop` says so (asked ten times a second and oftener), or the interface goes away. What is in the ring
+    /// when it does is handed over first.
     pub fn for_each(
         &mut self,
-        stop: &AtomicBool,
+        stop: impl Fn() -> bool,
         mut visit: impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
     ) -> Ending {
         loop {
-            let stopped = stop.load(Ordering::Relaxed);
+            let stopped = stop();
             match self.blocks(&mut visit) {
                 ControlFlow::Break(()) => return self.ending(None),
                 ControlFlow::Continue(true) => {}

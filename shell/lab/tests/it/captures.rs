@@ -58,8 +58,9 @@ fn burst(lab: &Lab, count: u16) {
         datagram[..2].copy_from_slice(&number.to_be_bytes());
         socket.send_to(&datagram, to.local_addr().unwrap()).unwrap();
     }
-    // 1000 bytes each at 1 Mbit/s, of those that the queue takes.
-    std::thread::sleep(Duration::from_millis(300));
+    // Until the queue is empty: it sends one in 8 ms.
+    to.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    while to.recv(&mut [0; 1000]).is_ok() {}
 }
 
 fn number(packet: &Packet<'_>) -> Option<u16> {

@@ -34,16 +34,19 @@ fn an_interface_gives_frames_until_the_flag_is_set() {
         }
         let stop = AtomicBool::new(false);
         let mut lengths = Vec::new();
-        let ending = live.for_each(&stop, |number, frame| {
-            let packet = dissect(frame.link, frame.original_len, frame.bytes).unwrap();
-            if let Transport::Udp(udp) = packet.transport {
-                lengths.push(udp.payload_bytes);
-                assert!(frame.bytes.len() <= 128);
-            }
-            stop.store(lengths.len() == 200, Ordering::Relaxed);
-            assert!(number < 1000);
-            ControlFlow::Continue(())
-        });
+        let ending = live.for_each(
+            || stop.load(Ordering::Relaxed),
+            |number, frame| {
+                let packet = dissect(frame.link, frame.original_len, frame.bytes).unwrap();
+                if let Transport::Udp(udp) = packet.transport {
+                    lengths.push(udp.payload_bytes);
+                    assert!(frame.bytes.len() <= 128);
+                }
+                stop.store(lengths.len() == 200, Ordering::Relaxed);
+                assert!(number < 1000);
+                ControlFlow::Continue(())
+            },
+        );
         assert_eq!(lengths, (0..100).flat_map(|length| [length, length]).collect::<Vec<_>>());
         assert!(ending.trouble.is_none(), "{:?}", ending.trouble);
         assert_eq!((ending.frames, ending.statistics[0].received), (200, Some(200)));
@@ -65,13 +68,16 @@ fn an_interface_without_link_header_until_it_goes_away() {
         tun.write(&[IoSlice::new(&[0; VNET_HEADER_BYTES]), IoSlice::new(&echo)]).unwrap();
         let mut echoes = 0;
         let mut tun = Some(tun);
-        let ending = live.for_each(&AtomicBool::new(false), |_, frame| {
-            if frame.bytes == echo {
-                echoes += 1;
-                tun = None;
-            }
-            ControlFlow::Continue(())
-        });
+        let ending = live.for_each(
+            || false,
+            |_, frame| {
+                if frame.bytes == echo {
+                    echoes += 1;
+                    tun = None;
+                }
+                ControlFlow::Continue(())
+            },
+        );
         assert_eq!(echoes, 1);
         let said = ending.trouble.unwrap().to_string();
         assert!(said.starts_with("cannot be read further: "), "{said}");

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// One source of frames.
 pub(super) enum Input {
@@ -44,25 +45,16 @@ impl Input {
             Input::File(path) => of_file(path, visit),
             Input::Interface { name, snaplen, duration, stop } => {
                 let mut live = Live::open(name, *snaplen).map_err(failure)?;
-                if let Some(length) = *duration {
-                    end_after(length, stop);
-                }
-                Ok(live.for_each(stop, |number, frame| {
+                let end = duration
+                    .map(|length| Instant::now() + std::time::Duration::from_nanos(length.as_nanos()));
+                let is_over = || stop.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end);
+                Ok(live.for_each(is_over, |number, frame| {
                     visit(number, frame);
                     ControlFlow::Continue(())
                 }))
             }
         }
     }
-}
-
-/// Sets `stop` after `length`, also on an interface on which nothing comes.
-fn end_after(length: Duration, stop: &Arc<AtomicBool>) {
-    let stop = Arc::clone(stop);
-    std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_nanos(length.as_nanos()));
-        stop.store(true, Ordering::Relaxed);
-    });
 }
 
 /// Standard input is named so.
