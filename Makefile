@@ -23,7 +23,7 @@ golden:
 # The page of a million segments in a headless Chromium, with what each picture costs.
 page:
 	mkdir -p target
-	cargo run --release --locked -p fathom-timeline --example sawtooth -- target/sawtooth.html
+	cargo run --release --locked -p fathom-cli --example sawtooth -- target/sawtooth.html
 	node ui/check/page.mjs target/sawtooth.html target/page
 
 # The figures in docs/figures.md, beside the peers, in the same run. Needs root; about 20 minutes.

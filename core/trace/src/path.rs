@@ -18,8 +18,6 @@ mod fingerprint;
 mod hop;
 mod order;
 mod pairing;
-#[cfg(test)]
-mod recorded;
 mod result;
 mod split;
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod kernel;
 mod lab;
 mod long;
 mod oracle;
+mod path_recorded;
 mod probes;
 mod queue_bloated;
 mod queue_model;

@@ -2,7 +2,7 @@
 use fathom_timeline::{Curve, Finding, Level, Limits, Panel, Recorder, Scope, Tone, Words};
 use std::process::ExitCode;
 
-#[path = "../tests/it/sawtooth.rs"]
+#[path = "../../../core/timeline/tests/it/sawtooth.rs"]
 mod sawtooth;
 use sawtooth::{BEGIN, FLOW, Sawtooth};
 

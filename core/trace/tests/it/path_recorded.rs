@@ -1,11 +1,7 @@
 //! Three captures of the lab's line, whose truth stands beside them: 1 Mbit/s behind 64000 bytes, 16 packets dropped.
-extern crate std;
-
-use super::{Captures, Evidence, PathReport, Settings};
-use crate::Times;
-use alloc::string::String;
-use alloc::vec::Vec;
 use fathom_capture::{Reader, Step, dissect};
+use fathom_trace::Times;
+use fathom_trace::path::{Captures, Evidence, PathReport, Settings};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -18,7 +14,7 @@ fn folder() -> PathBuf {
 }
 
 fn unpacked(name: &str) -> Vec<u8> {
-    let file = std::fs::File::open(folder().join(alloc::format!("{name}.pcap.gz"))).unwrap();
+    let file = std::fs::File::open(folder().join(format!("{name}.pcap.gz"))).unwrap();
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
     bytes
@@ -69,10 +65,7 @@ fn the_truth_of_the_line_is_found_with_any_clocks() {
         let report = report(order, clocks);
         let [up, down] = &report.ways;
         let files = |captures: &[usize]| captures.iter().map(|capture| order[*capture]).collect::<Vec<_>>();
-        assert_eq!(
-            (files(&up.captures), files(&down.captures)),
-            (alloc::vec![0, 1, 2], alloc::vec![2, 1, 0])
-        );
+        assert_eq!((files(&up.captures), files(&down.captures)), (vec![0, 1, 2], vec![2, 1, 0]));
         let [queue, rest] = up.hops.as_slice() else { panic!("{} hops", up.hops.len()) };
         assert_eq!((queue.lost, rest.lost, queue.evidence), (DROPS, 0, Evidence::HopLimit));
         // 63950 bytes at 1 Mbit/s.
