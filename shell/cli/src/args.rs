@@ -365,10 +365,10 @@ pub(crate) struct TraceArgs {
     #[arg(short, long, value_name = "NAME", conflicts_with = "files")]
     pub(crate) interface: Option<String>,
     /// End the capture after this time
-    #[arg(long, value_name = "TIME", requires = "interface")]
+    #[arg(long, value_name = "TIME", requires = "interface", conflicts_with = "files")]
     pub(crate) duration: Option<Duration>,
     /// Bytes captured of each frame
-    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(128..=65_535), value_name = "BYTES", requires = "interface")]
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(128..=65_535), value_name = "BYTES", requires = "interface", conflicts_with = "files")]
     pub(crate) snaplen: u32,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

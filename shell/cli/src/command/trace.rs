@@ -107,7 +107,7 @@ fn write_extras(
     if extras.is_empty() {
         return Ok(());
     }
-    let mut tracer = Tracer::new(extras.sinks(flows));
+    let mut tracer = Tracer::new(extras.sinks(flows)?);
     input.for_each(|number, frame| {
         if let Ok(packet) = dissect(frame.link, frame.original_len, frame.bytes) {
             tracer.packet(Times { at: frame.at, frame: number }, &packet);

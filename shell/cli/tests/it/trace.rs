@@ -135,6 +135,12 @@ fn what_a_trace_refuses() {
     told(&run(&["trace", &folder.display().to_string()]), 2, &["is a directory"]);
     told(&run(&["trace", "/nonexistent.pcap"]), 3, &["/nonexistent.pcap", "No such file"]);
     told(&run(&["trace", "--interface", "nosuch0"]), 3, &["nosuch0"]);
+    let good = lab("up-sender.pcap.gz");
+    told(&run(&["trace", &good, "--duration", "1s"]), 2, &["--duration", "cannot be used with"]);
+    told(&run(&["trace", &good, "-o", "x.html", "--flow", "99"]), 2, &["no flow 99", "4"]);
+    for (form, path) in [("xplot", "/proc/nope"), ("pping", "/nonexistent/p"), ("tcptrace", "/dev/full")] {
+        told(&run(&["trace", &good, &format!("--export={form}={path}")]), 3, &[path, "first-in-first-out"]);
+    }
     told(&run(&["trace", "x.pcap", "--export", "gnuplot=x"]), 2, &["unknown form", "xplot"]);
     // What came before the damage counts.
     let whole = std::fs::read(lab("up-sender.pcap.gz")).unwrap();

@@ -56,16 +56,24 @@ impl Extras {
         self.exports.iter().find_map(of).cloned()
     }
     /// The sinks for what was asked for.
-    pub(super) fn sinks(&mut self, flows: &Flows) -> Sinks {
-        self.chosen = chosen(flows, &self.flows);
+    pub(super) fn sinks(&mut self, flows: &Flows) -> Result<Sinks, Failure> {
+        self.chosen = chosen(flows, &self.flows)?;
         let recorder = (!self.pages.is_empty())
             .then(|| Recorder::new(&self.chosen, Limits::default(), flows.totalled.first_at));
         let tstat = self.path(Export::tstat).map(|_| Tstat::new());
-        let pping = self.path(Export::pping).map(|path| Pping::new(Text::new(path)));
-        let xplot = self.path(Export::xplot);
-        let xplot = xplot.map(|folder| Xplot::new(Graphs::ALL, Folder::new(folder), self.choice()));
-        let qlog = self.path(Export::qlog).map(|folder| Qlog::new(Folder::new(folder), self.choice()));
-        ((recorder, tstat), (pping, (xplot, qlog)))
+        let pping = self.path(Export::pping).map(Text::create).transpose()?.map(Pping::new);
+        let folder = |of: fn(&Export) -> Option<&PathBuf>| self.path(of).map(Folder::create).transpose();
+        let xplot = folder(Export::xplot)?.map(|into| Xplot::new(Graphs::ALL, into, self.choice()));
+        let qlog = folder(Export::qlog)?.map(|into| Qlog::new(into, self.choice()));
+        Ok(((recorder, tstat), (pping, (xplot, qlog))))
+    }
+    /// The format does not keep the system's answer.
+    fn cut_short(&self, of: fn(&Export) -> Option<&PathBuf>) -> Failure {
+        let path = self.path(of).unwrap_or_default();
+        Failure::environment(format_args!(
+            "{}: could not be written to its end: is the disk full?",
+            path.display()
+        ))
     }
     fn choice(&self) -> Choice {
         let chosen = self.chosen.clone();
@@ -92,31 +100,34 @@ impl Extras {
             whole(&path, |out| tcptrace_csv(flows, out))?;
         }
         if let Some(pping) = pping {
-            pping.finish().map_err(lost)?.close()?;
+            pping.finish().map_err(|_| self.cut_short(Export::pping))?.close()?;
         }
         if let Some(xplot) = xplot {
-            xplot.finish().map_err(lost)?.close()?;
+            xplot.finish().map_err(|_| self.cut_short(Export::xplot))?.close()?;
         }
         if let Some(qlog) = qlog {
-            qlog.finish().map_err(lost)?.close()?;
+            qlog.finish().map_err(|_| self.cut_short(Export::qlog))?.close()?;
         }
         Ok(self.pages.iter().chain(self.exports.iter().map(Export::path)).cloned().collect())
     }
 }
 
 /// The flows of these numbers, or the largest.
-fn chosen(flows: &Flows, numbers: &[u32]) -> Vec<FlowId> {
-    if !numbers.is_empty() {
-        return numbers.iter().map(|number| FlowId(number.saturating_sub(1))).collect();
+fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, Failure> {
+    let named: Vec<FlowId> = numbers.iter().map(|number| FlowId(number.saturating_sub(1))).collect();
+    if let Some(none) = named.iter().find(|id| flows.flows.iter().all(|flow| flow.id != **id)) {
+        let (number, count) = (none.0 + 1, flows.flows.len());
+        return Err(Failure::input(format_args!(
+            "there is no flow {number}: the capture has {count}, numbered from 1"
+        )));
+    }
+    if !named.is_empty() {
+        return Ok(named);
     }
     let bytes = |flow: &&FlowSummary| flow.totals.iter().map(|side| side.unique_bytes).sum::<u64>();
     let mut all: Vec<&FlowSummary> = flows.flows.iter().collect();
     all.sort_by_key(|flow| core::cmp::Reverse(bytes(flow)));
-    all.iter().take(PICTURES).map(|flow| flow.id).collect()
-}
-
-fn lost(_: fmt::Error) -> Failure {
-    Failure::environment("an export could not be written: is the disk full?")
+    Ok(all.iter().take(PICTURES).map(|flow| flow.id).collect())
 }
 
 /// Adds to the file at `path`, which is made anew at the first time.
@@ -155,6 +166,15 @@ impl Text {
     const fn new(path: PathBuf) -> Self {
         Text { path, file: Ok(None) }
     }
+    /// The file at once, so that it is known whether there can be one.
+    fn create(path: PathBuf) -> Result<Self, Failure> {
+        let mut text = Text::new(path);
+        let _ = fmt::Write::write_str(&mut text, "");
+        match text.file {
+            Ok(_) => Ok(text),
+            Err(error) => Err(unwritten(&text.path, &error)),
+        }
+    }
     fn close(mut self) -> Result<(), Failure> {
         let _ = fmt::Write::write_str(&mut self, "");
         self.file.and_then(flush).map_err(|error| unwritten(&self.path, &error))
@@ -180,9 +200,9 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    fn new(path: PathBuf) -> Self {
-        let result = std::fs::create_dir_all(&path);
-        Folder { path, begun: std::collections::HashSet::new(), result }
+    fn create(path: PathBuf) -> Result<Self, Failure> {
+        std::fs::create_dir_all(&path).map_err(|error| unwritten(&path, &error))?;
+        Ok(Folder { path, begun: std::collections::HashSet::new(), result: Ok(()) })
     }
     fn close(self) -> Result<(), Failure> {
         self.result.map_err(|error| unwritten(&self.path, &error))
