@@ -162,6 +162,10 @@ fn measured(seen: &Seen<'_>) -> Option<Clock> {
 /// A queue that grew all the time would tilt the line too, but a line through it touches only at its ends.
 fn around(seen: &Seen<'_>, hertz: f64, is_known_rate: bool) -> Clock {
     let nominal_ns = 1e9 / hertz;
+    // In so short a time no skew moves an arrival by as much as may lie between it and a clock that it touches.
+    if SKEW_RATIO * seen.span_ns < TOUCH_NS {
+        return with_skew(seen, hertz, is_known_rate, Skew::UNKNOWN);
+    }
     let all = plateau(seen, nominal_ns, (-SKEW_RATIO, SKEW_RATIO), TOUCH_NS);
     let near = plateau(seen, nominal_ns, all.widened(), TOUCH_NS);
     let close = plateau(seen, nominal_ns, near.widened(), CLOSE_TOUCH_NS);

@@ -25,11 +25,11 @@ impl DelayPoint {
     }
 }
 
-/// The value that a share of `values` does not exceed; `values` are put in order.
+/// The value that a share of `values` does not exceed; `values` are put in another order.
 pub(crate) fn percentile(values: &mut [f64], share: f64) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
-    values.get(libm::round(share * last as f64) as usize).copied()
+    let rank = (libm::round(share * last as f64) as usize).min(last);
+    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
 }
 
 /// The middle of `values`.

@@ -1,7 +1,7 @@
 //! From what was kept to what is known.
 use super::flow::Sampled;
 use super::group::{Filler, groups};
-use super::inspect::{host_clocks, inspect};
+use super::inspect::{OwnClocks, host_clocks, inspect, own_clocks};
 use super::joint::{Bystander, Joint};
 use super::report::{Bottleneck, QueueReport, Queues};
 use super::watch::{QueueWatch, Slot, in_order};
@@ -13,15 +13,16 @@ impl QueueWatch {
     /// What is known of the queues when the capture ends.
     #[must_use]
     pub fn finish(self) -> Queues {
+        let slots = self.slots.iter().flatten();
+        let looked_into: Vec<(&Slot, &Sampled, OwnClocks)> = slots
+            .filter_map(|slot| slot.sampled.as_deref().map(|own| (slot, own, own_clocks(own))))
+            .collect();
+        let clocks = host_clocks(looked_into.iter().map(|(slot, _, own)| (*slot, own)));
         let mut flows: Vec<QueueReport> = Vec::new();
         let mut sampled: Vec<&Sampled> = Vec::new();
-        let looked_into =
-            self.slots.iter().flatten().filter_map(|slot| Some((slot, slot.sampled.as_deref()?)));
-        let clocks = host_clocks(looked_into);
-        for slot in self.slots.iter().flatten() {
-            let path = self.path_list.get(slot.path as usize);
-            if let (Some(own), Some(path)) = (slot.sampled.as_deref(), path) {
-                flows.push(inspect(slot, own, path, &clocks));
+        for (slot, own, own_clocks) in looked_into {
+            if let Some(path) = self.path_list.get(slot.path as usize) {
+                flows.push(inspect(slot, own, own_clocks, path, &clocks));
                 sampled.push(own);
             }
         }

@@ -3,6 +3,7 @@ use super::clock::{Clock, NoClock, Seen, fit, lows, with_skew};
 use super::curve::{DelayPoint, median, percentile};
 use super::flow::{Extremes, Sampled, Sent, series};
 use super::report::{Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference, RoundTrips};
+use super::ticks::Ticks;
 use super::watch::{Path, Slot};
 use crate::End;
 use alloc::collections::BTreeMap;
@@ -26,12 +27,15 @@ pub(crate) const LEAST_QUEUE_NS: f64 = 2e6;
 /// several hosts share this may be another host's.
 pub(crate) type HostClocks = BTreeMap<Address, Clock>;
 
+/// The clocks of a flow's ends, each by what that flow alone shows.
+pub(crate) type OwnClocks = [Result<Clock, NoClock>; 2];
+
 /// The best clock of each address.
-pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a Sampled)>) -> HostClocks {
+pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a OwnClocks)>) -> HostClocks {
     let mut clocks = HostClocks::new();
-    for (slot, sampled) in all {
-        for end in [End::A, End::B] {
-            let Ok(own) = clock(sampled, end, None) else { continue };
+    for (slot, owns) in all {
+        for (end, own) in [End::A, End::B].into_iter().zip(owns) {
+            let Ok(own) = *own else { continue };
             let best = clocks.entry(slot.ends[end as usize].0).or_insert(own);
             if own.is_known_rate && own.skew_error_ratio < best.skew_error_ratio {
                 *best = own;
@@ -42,9 +46,16 @@ pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a Sampled)>
 }
 
 /// The report of `slot`, but for its bottleneck.
-pub(crate) fn inspect(slot: &Slot, sampled: &Sampled, path: &Path, clocks: &HostClocks) -> QueueReport {
+pub(crate) fn inspect(
+    slot: &Slot,
+    sampled: &Sampled,
+    own: OwnClocks,
+    path: &Path,
+    clocks: &HostClocks,
+) -> QueueReport {
     let bulk = bulk(&sampled.sent);
-    let clocks = [End::A, End::B].map(|end| clock(sampled, end, clocks.get(&slot.ends[end as usize].0)));
+    let elsewhere = |end: End| clocks.get(&slot.ends[end as usize].0);
+    let clocks = [End::A, End::B].map(|end| refined(own[end as usize]?, sampled, end, elsewhere(end)));
     let round_trips = [End::A, End::B].map(|end| round_trips(slot, sampled, path, end));
     let mut legs =
         Leg::ALL.map(|leg| leg_delay(sampled, leg, &clocks, bulk, is_relative(slot, &round_trips, leg)));
@@ -83,31 +94,47 @@ fn near(round_trips: &[Option<RoundTrips>; 2]) -> Option<End> {
     (least(end) < NEAR_NS).then_some(end)
 }
 
+/// The clocks of both ends.
+pub(crate) fn own_clocks(sampled: &Sampled) -> OwnClocks {
+    [End::A, End::B].map(|end| {
+        let ticks = sampled.ticks[end as usize].as_ref().ok_or(NoClock::NoTimestamps)?;
+        let lows = lows_of(sampled, end, ticks);
+        fit(seen(sampled, end, ticks, &lows)).map_err(|why| match ticks.restarted() {
+            Some(frame) => NoClock::Restarted { frame },
+            None => why,
+        })
+    })
+}
+
 /// The clock of `end`, with a skew that is known from elsewhere if its own cannot be told.
-pub(crate) fn clock(sampled: &Sampled, end: End, elsewhere: Option<&Clock>) -> Result<Clock, NoClock> {
+fn refined(own: Clock, sampled: &Sampled, end: End, elsewhere: Option<&Clock>) -> Result<Clock, NoClock> {
+    let other = elsewhere.filter(|other| other.hertz == own.hertz && other.is_known_rate);
+    let Some(best) = other.filter(|other| 2.0 * other.skew_error_ratio < own.skew_error_ratio) else {
+        return Ok(own);
+    };
     let ticks = sampled.ticks[end as usize].as_ref().ok_or(NoClock::NoTimestamps)?;
-    let Extremes { least_ns, most_ns, count, .. } = sampled.round_trips[end as usize];
-    let from = series::from(end);
-    let arrivals = sampled.grid.bins(from).iter().map(|bin| {
+    let lows = lows_of(sampled, end, ticks);
+    Ok(with_skew(&seen(sampled, end, ticks, &lows), own.hertz, own.is_known_rate, best.skew()))
+}
+
+fn lows_of(sampled: &Sampled, end: End, ticks: &Ticks) -> Vec<(f64, f64)> {
+    let arrivals = sampled.grid.bins(series::from(end)).iter().map(|bin| {
         let at = sampled.grid.middle_ns(bin);
         ((at - f64::from(bin.least)) / ticks.tick_ns(), at)
     });
-    let lows = lows(arrivals, ticks.span_ns(), ticks.tick_ns());
-    let seen = Seen {
+    lows(arrivals, ticks.span_ns(), ticks.tick_ns())
+}
+
+fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)]) -> Seen<'a> {
+    let Extremes { least_ns, most_ns, count, .. } = sampled.round_trips[end as usize];
+    Seen {
         hull: ticks.hull(),
-        lows: &lows,
+        lows,
         span_ticks: ticks.span_ticks(),
         span_ns: ticks.span_ns(),
         count: ticks.count(),
         spread_ns: (count > 0).then_some(most_ns - least_ns),
-    };
-    let own = fit(seen).map_err(|why| match ticks.restarted() {
-        Some(frame) => NoClock::Restarted { frame },
-        None => why,
-    })?;
-    let other = elsewhere.filter(|other| other.hertz == own.hertz && other.is_known_rate);
-    let better = other.filter(|other| 2.0 * other.skew_error_ratio < own.skew_error_ratio);
-    Ok(better.map_or(own, |best| with_skew(&seen, own.hertz, own.is_known_rate, best.skew())))
+    }
 }
 
 fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<RoundTrips> {
