@@ -56,7 +56,7 @@ metrics! {
     FlowRetransmits = "flow_retransmits_packets", "packets",
         "Segments that a load flow has retransmitted since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
     Goodput = "goodput_bits_per_second", "bit/s",
-        "Payload delivered to the receiving application in the interval that ends at the observation's time, over that interval; all load flows of the direction together, or one flow.", "RFC 7928 section 2.5";
+        "Payload delivered to the receiving application in the interval that ends at the observation's time, over that interval; all load flows of the direction together, or one flow. Of a capture: payload of one flow that was first acknowledged, cumulatively or selectively; the scope is from which end to which.", "RFC 7928 section 2.5";
     Sojourn = "sojourn_s", "s",
         "Time a packet spent in a queue, from arrival to the start of its transmission; known to the lab and the simulator only.", "RFC 8289 section 2";
     Backlog = "backlog_bytes", "bytes",
@@ -83,4 +83,8 @@ metrics! {
         "How much later than the quickest of its flow an update of a game arrived; lost updates are left out. Simulator and lab only.", "RFC 3393 section 4.5";
     QueueDelay = "queue_delay_s", "s",
         "Delay of one part of the path above the least seen there, from TCP timestamps; the longest in a bin of time; the scope is the part. Captures only.", "Chirichella et al., Remotely gauging upstream bufferbloat delays, PAM 2013; RFC 7323";
+    PassiveRtt = "passive_rtt_s", "s",
+        "Round trip of one TCP flow from the point of capture to one end and back, by sequence numbers or timestamps, where it is known which transmission was answered; the shortest and the longest in a bin of time; the scope is the end. Captures only.", "RFC 6298 section 3; RFC 7323; Strowes, Passively measuring TCP round-trip times, ACM Queue 2013";
+    Outstanding = "outstanding_bytes", "bytes",
+        "Bytes that one end of a TCP flow has sent and the other has acknowledged neither cumulatively nor selectively, as segments pass the point of capture; the least and the most in a bin of time; the scope is from which end to which. Captures only.", "RFC 6675 section 2 (HighData, HighACK)";
 }

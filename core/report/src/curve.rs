@@ -24,8 +24,12 @@ pub(crate) struct Column {
 impl Curve {
     /// The curve of a series; empty without it.
     pub(crate) fn of(run: &Run, key: &SeriesKey) -> Curve {
+        run.series(key).map(Curve::of_series).unwrap_or_default()
+    }
+    /// The curve of this series.
+    pub(crate) fn of_series(series: &fathom_metric::Series) -> Curve {
         let mut curve = Curve::default();
-        for o in run.series(key).into_iter().flat_map(|s| s.iter()) {
+        for o in series.iter() {
             let at = o.at.as_secs_f64();
             match o.value {
                 Value::Observed(v) if v.is_finite() => curve.points.push((at, v)),

@@ -3,8 +3,7 @@ use crate::Style;
 use crate::curve::{phase_name, source_name};
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, comparison, phase_cells};
 use crate::svg::{
-    CHART_STYLE, Extent, PALETTE, distribution_chart, escape, goodput_chart, latency_chart, lateness_chart,
-    one_way_chart,
+    CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
 };
 use alloc::format;
 use alloc::string::String;
@@ -133,14 +132,9 @@ fn charts(runs: &[Pair<'_>]) -> String {
     let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));
     let Some(extent) = extents.reduce(Extent::union) else { return String::new() };
     let charts = for_each(runs, |(run, diagnosis)| {
-        let drawn = [
-            latency_chart(run, diagnosis, &extent),
-            goodput_chart(run, &extent),
-            one_way_chart(run, &extent),
-            distribution_chart(run, diagnosis, &extent),
-        ];
-        let cards: String =
-            drawn.into_iter().flatten().map(|c| format!("<div class=\"card\">{c}</div>")).collect();
+        let others = [one_way_chart(run, &extent), distribution_chart(run, diagnosis, &extent)];
+        let drawn = over_time(run, diagnosis, &extent).into_iter().chain(others);
+        let cards: String = drawn.flatten().map(|c| format!("<div class=\"card\">{c}</div>")).collect();
         format!("<div class=\"charts\">{}{cards}</div>", name_above(runs, run))
     });
     format!("<h2>Over time</h2>{charts}")

@@ -11,6 +11,7 @@ mod compare;
 mod csv;
 mod curve;
 mod flent;
+mod flows;
 mod gallery;
 mod html;
 mod live;

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_metric::text::{milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_metric::text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_metric::{PhaseKind, Run};
 use fathom_stats::Bounded;
 
@@ -63,6 +63,7 @@ const SAME: f64 = 0.02;
 pub(crate) enum Unit {
     Milliseconds,
     Rate,
+    Bytes,
     Ratio,
     Count,
     Seconds,
@@ -87,6 +88,7 @@ impl Quantity {
         match self.unit {
             Unit::Milliseconds => milliseconds(value),
             Unit::Rate => rate(value),
+            Unit::Bytes => bytes(value),
             Unit::Ratio => percent(value),
             Unit::Count => thousands(value),
             Unit::Seconds => seconds(value),
@@ -151,5 +153,6 @@ pub(crate) fn comparison(runs: &[(&Run, &Diagnosis)]) -> Vec<Quantity> {
     });
     let recorded: Vec<&Run> = runs.iter().map(|(run, _)| *run).collect();
     let known = quantities.filter(|q| q.values.iter().any(Option::is_some));
-    known.chain(crate::works::quantities(&recorded)).collect()
+    let captured = crate::flows::quantities(&recorded);
+    known.chain(captured).chain(crate::works::quantities(&recorded)).collect()
 }

@@ -3,6 +3,7 @@ use crate::Style;
 use crate::captured;
 use crate::chart::Chart;
 use crate::curve::{Curve, source_name, spans, time_range};
+use crate::flows::{self, FlowCurve};
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, at_least, phase_cells};
 use crate::terminal::{Ink, Table, clean, wrap};
 use alloc::format;
@@ -104,7 +105,33 @@ pub(crate) fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: St
         );
         lines.extend(chart.into_iter().skip(1));
     }
+    if latency.is_empty() {
+        lines.extend(flow_chart(("round trips, ms", false), &flows::round_trips(run), run, columns, style));
+    }
+    lines.extend(flow_chart(("goodput, Mbit/s", true), &flows::goodput(run), run, columns, style));
     lines
+}
+
+/// Curves of a capture's flows; nothing if there are none.
+fn flow_chart(
+    (title, cut_spikes): (&str, bool),
+    flows: &[FlowCurve],
+    run: &Run,
+    columns: usize,
+    style: Style,
+) -> Vec<String> {
+    let pens = [(Ink::Down, 'a'), (Ink::Up, 'b'), (Ink::Latency, 'c'), (Ink::Good, 'd')];
+    let named = || flows.iter().zip(pens);
+    let names: Vec<String> =
+        named().map(|(flow, (ink, mark))| style.ink(ink, &format!("{} ({mark})", flow.name))).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    // The last lies on top: the first is the largest.
+    let curves: Vec<_> = named().rev().map(|(flow, (ink, mark))| (&flow.curve, ink, mark)).collect();
+    let chart = Chart { title: "", curves: &curves, time: time_range(run), spans: &spans(run), cut_spikes };
+    let drawn = chart.lines(columns, CHART_ROWS - 2, style);
+    [format!("{title}: {}", names.join(", "))].into_iter().chain(drawn.into_iter().skip(1)).collect()
 }
 
 pub(crate) fn finding_lines(finding: &Finding, columns: usize, style: Style) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Charts as SVG: inside the HTML page, and as pictures of their own.
 use crate::axis::{Axis, label};
 use crate::curve::{Column, Curve, Span, phase_name, source_name, spans, time_range};
+use crate::flows::{self, FlowCurve, highest};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,6 +30,10 @@ pub(crate) struct Extent {
     pub(crate) latency: (f64, f64),
     /// Largest one-way delay in ms.
     pub(crate) one_way: f64,
+    /// Longest round trip of a captured flow in ms.
+    pub(crate) round_trip: f64,
+    /// Most outstanding data of a captured flow in kB.
+    pub(crate) outstanding: f64,
     /// Largest goodput in Mbit/s.
     pub(crate) goodput: f64,
 }
@@ -37,15 +42,17 @@ impl Extent {
     /// That of one run.
     pub(crate) fn of(run: &Run, diagnosis: &Diagnosis) -> Extent {
         let (start, end) = time_range(run);
-        let high = |c: Curve| c.range().map_or(0.0, |r| r.1);
+        let high = |c: &Curve| c.range().map_or(0.0, |r| r.1);
         Extent {
             seconds: end - start,
             latency: Curve::latency(run, diagnosis.latency_source).range().unwrap_or((1.0, 1.0)),
-            one_way: Direction::BOTH.map(|d| high(Curve::one_way(run, d))).into_iter().fold(0.0, f64::max),
+            one_way: Direction::BOTH.map(|d| high(&Curve::one_way(run, d))).into_iter().fold(0.0, f64::max),
+            round_trip: highest(&flows::round_trips(run), high),
+            outstanding: highest(&flows::outstanding(run), high),
             goodput: Direction::BOTH
                 .map(|d| Curve::goodput(run, d).high_without_spikes())
                 .into_iter()
-                .fold(0.0, f64::max),
+                .fold(highest(&flows::goodput(run), Curve::high_without_spikes), f64::max),
         }
     }
     /// What holds both.
@@ -54,6 +61,8 @@ impl Extent {
             seconds: self.seconds.max(other.seconds),
             latency: (self.latency.0.min(other.latency.0), self.latency.1.max(other.latency.1)),
             one_way: self.one_way.max(other.one_way),
+            round_trip: self.round_trip.max(other.round_trip),
+            outstanding: self.outstanding.max(other.outstanding),
             goodput: self.goodput.max(other.goodput),
         }
     }
@@ -190,6 +199,12 @@ impl Panel {
         self.body += &format!("<path class=\"lost\" d=\"{}\"/>", marks.join(""));
         self.legend.push(("lost-key", format!("{} lost", times.len())));
     }
+    /// A curve for each flow.
+    fn flows(&mut self, flows: &[FlowCurve], time: (f64, f64)) {
+        for (flow, class) in flows.iter().zip(["down", "up", "latency", "both"]) {
+            self.curve(class, &flow.name, &flow.curve, time, Fill::Band);
+        }
+    }
     fn reference(&mut self, value: f64, name: String) {
         let (y, left, right) = (self.py(value), MARGIN[0], WIDTH - MARGIN[2]);
         self.body +=
@@ -201,8 +216,7 @@ impl Panel {
         let y = self.py(share * 100.0);
         [octave, octave + 1].map(|edge| (self.px(libm::exp2(f64::from(edge))), y))
     }
-    /// The chart with its title and legend.
-    /// The chart; `None` if nothing is drawn in it.
+    /// The chart with its title and legend; `None` if nothing is drawn in it.
     fn finish(self, title: &str) -> Option<String> {
         if self.legend.is_empty() {
             return None;
@@ -267,7 +281,7 @@ pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -
         let name = format!("idle {}", fathom_metric::text::milliseconds(idle.p50.value));
         panel.reference(idle.p50.value * 1e3, name);
     }
-    panel.finish("Latency, ms")
+    panel.finish(if run.capture.is_some() { "Delay of the queue, ms" } else { "Latency, ms" })
 }
 
 /// True sojourn times in ms of the direction's hop with the longest queue; the others would only be lines at zero.
@@ -285,7 +299,22 @@ pub(crate) fn goodput_chart(run: &Run, extent: &Extent) -> Option<String> {
     for (direction, class, name) in [(Direction::Down, "down", "down"), (Direction::Up, "up", "up")] {
         panel.curve(class, name, &Curve::goodput(run, direction), window(run, extent), Fill::Ground);
     }
+    panel.flows(&flows::goodput(run), window(run, extent));
     panel.finish("Goodput, Mbit/s")
+}
+
+/// Round trips of a capture's flows over time.
+pub(crate) fn round_trip_chart(run: &Run, extent: &Extent) -> Option<String> {
+    let mut panel = time_panel(run, extent, Axis::linear(extent.round_trip, 6));
+    panel.flows(&flows::round_trips(run), window(run, extent));
+    panel.finish("Round trips, ms")
+}
+
+/// What a capture's flows had outstanding over time.
+pub(crate) fn outstanding_chart(run: &Run, extent: &Extent) -> Option<String> {
+    let mut panel = time_panel(run, extent, Axis::linear(extent.outstanding, 6));
+    panel.flows(&flows::outstanding(run), window(run, extent));
+    panel.finish("Outstanding data, kB")
 }
 
 /// One-way delays over time; `None` if there are none.
@@ -384,13 +413,21 @@ pub(crate) const CHART_STYLE: &str = include_str!("html/chart.css");
 /// Height of a title in [`svg`].
 const TITLE_HEIGHT: f64 = 36.0;
 
-/// Latency and goodput as one picture that stands alone; several runs stand side by side, on shared axes.
+/// Latency and goodput as one picture that stands alone, with what a capture has of its flows between them; several runs stand side by side,
+/// on shared axes.
 pub fn svg(runs: &[(&Run, &Diagnosis)]) -> String {
     let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));
     let Some(extent) = extents.reduce(Extent::union) else { return String::new() };
-    let (width, height) = (WIDTH * runs.len() as f64, 2.0 * HEIGHT + TITLE_HEIGHT + 4.0);
-    let columns: String =
-        runs.iter().enumerate().map(|(i, (run, d))| column(run, d, &extent, WIDTH * i as f64)).collect();
+    let charts: Vec<[Option<String>; 4]> = runs.iter().map(|(run, d)| over_time(run, d, &extent)).collect();
+    let is_there = |row: &usize| charts.iter().any(|column| column.get(*row).is_some_and(Option::is_some));
+    let rows: Vec<usize> = (0..4).filter(is_there).collect();
+    let (width, height) = (WIDTH * runs.len() as f64, HEIGHT * rows.len() as f64 + TITLE_HEIGHT + 4.0);
+    let columns: String = runs
+        .iter()
+        .zip(&charts)
+        .enumerate()
+        .map(|(i, ((run, _), drawn))| column(run, drawn, &rows, WIDTH * i as f64))
+        .collect();
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\
          <style>{PALETTE}{CHART_STYLE}</style><rect class=\"paper\" width=\"100%\" height=\"100%\" rx=\"10\"/>\
@@ -398,20 +435,31 @@ pub fn svg(runs: &[(&Run, &Diagnosis)]) -> String {
     )
 }
 
-/// The title and both charts of one run, with their left edge at `x`.
-fn column(run: &Run, diagnosis: &Diagnosis, extent: &Extent, x: f64) -> String {
-    let nested = |chart: Option<String>, y: f64| {
-        chart.unwrap_or_default().replacen(
+/// The charts of all sources, from the top.
+pub(crate) fn over_time(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -> [Option<String>; 4] {
+    [
+        latency_chart(run, diagnosis, extent),
+        round_trip_chart(run, extent),
+        outstanding_chart(run, extent),
+        goodput_chart(run, extent),
+    ]
+}
+
+/// The title and the charts of one run, with their left edge at `x`.
+fn column(run: &Run, charts: &[Option<String>], rows: &[usize], x: f64) -> String {
+    let nested = |(place, row): (usize, &usize)| {
+        let chart = charts.get(*row).cloned().flatten().unwrap_or_default();
+        let y = TITLE_HEIGHT + HEIGHT * place as f64;
+        chart.replacen(
             "<svg ",
             &format!("<svg x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" "),
             1,
         )
     };
     format!(
-        "<text class=\"heading\" x=\"{}\" y=\"26\">{}</text>{}{}",
+        "<text class=\"heading\" x=\"{}\" y=\"26\">{}</text>{}",
         x + 14.0,
         escape(&crate::terminal::clip(&run.title, 90)),
-        nested(latency_chart(run, diagnosis, extent), TITLE_HEIGHT),
-        nested(goodput_chart(run, extent), TITLE_HEIGHT + HEIGHT),
+        rows.iter().enumerate().map(nested).collect::<String>(),
     )
 }

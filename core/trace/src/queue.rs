@@ -21,6 +21,7 @@ mod probes;
 mod rate;
 mod recent;
 mod report;
+mod series;
 mod ticks;
 mod watch;
 
@@ -36,4 +37,5 @@ pub use report::{
     Bottleneck, BottleneckRate, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate, QueueReport, Queues,
     RateMethod, Reference, RoundTrips,
 };
+pub use series::{FlowSeries, SentSeries, Spread};
 pub use watch::QueueWatch;

@@ -2,6 +2,7 @@
 mod flow;
 mod hop;
 mod queue;
+mod series;
 mod words;
 
 pub use hop::hops;
@@ -12,10 +13,7 @@ use crate::{FlowSummary, Flows};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_metric::{
-    Capture, CaptureSource, Instrument, Metric, Observation, Run, SCHEMA_VERSION, Series, SeriesKey, Value,
-};
-use fathom_units::Time;
+use fathom_metric::{Capture, CaptureSource, Instrument, Run, SCHEMA_VERSION};
 
 /// Flows that a run tells of, those with most bytes.
 const MOST_FLOWS: usize = 100;
@@ -34,7 +32,7 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
         host: fathom_metric::Host::default(),
         facts: Default::default(),
         phases: Vec::new(),
-        series: series(queues),
+        series: series::all(queues, MOST_QUEUES),
         instrument: Instrument::default(),
         partial: None,
         capture: Some(Box::new(capture(sources, flows, queues))),
@@ -62,22 +60,4 @@ fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Captu
         hops: Vec::new(),
         unknown: words::unknown(queues),
     }
-}
-
-/// The delay of each queue over time: that of the first without a scope as well.
-fn series(queues: &Queues) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
-    for (number, bottleneck) in queues.bottlenecks.iter().take(MOST_QUEUES).enumerate() {
-        let scope = Some(words::location(bottleneck, queues));
-        let mut series = Series::new(SeriesKey { scope, ..SeriesKey::of(Metric::QueueDelay) });
-        for point in &bottleneck.delays {
-            let at = Time::from_nanos(point.at_ns.max(0.0) as u64);
-            series.push(Observation { at, value: Value::Observed(point.most_ns.max(0.0) / 1e9) });
-        }
-        if number == 0 {
-            all.push(Series { key: SeriesKey::of(Metric::QueueDelay), ..series.clone() });
-        }
-        all.push(series);
-    }
-    all
 }

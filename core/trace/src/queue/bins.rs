@@ -12,6 +12,7 @@ pub(crate) struct Bin {
     /// Its time, in widths of a bin.
     pub(crate) index: u32,
     pub(crate) count: u32,
+    /// Extremes of the values, or of the levels beside them.
     pub(crate) least: f32,
     pub(crate) most: f32,
     pub(crate) sum: f64,
@@ -22,11 +23,10 @@ impl Bin {
         self.sum / f64::from(self.count)
     }
     #[inline]
-    fn add(&mut self, value: f64) {
-        let small = value as f32;
+    fn add(&mut self, value: f64, level: f32) {
         self.count = self.count.saturating_add(1);
-        self.least = self.least.min(small);
-        self.most = self.most.max(small);
+        self.least = self.least.min(level);
+        self.most = self.most.max(level);
         self.sum += value;
     }
     fn merge(&mut self, other: &Bin) {
@@ -52,13 +52,12 @@ pub(crate) struct Series {
 impl Series {
     /// True if that made a new bin. What comes late counts for the last bin.
     #[inline]
-    fn record(&mut self, index: u32, value: f64) -> bool {
+    fn record(&mut self, index: u32, value: f64, level: f32) -> bool {
         if let Some(last) = self.bins.last_mut().filter(|last| index <= last.index) {
-            last.add(value);
+            last.add(value, level);
             return false;
         }
-        let small = value as f32;
-        self.bins.push(Bin { index, count: 1, least: small, most: small, sum: value });
+        self.bins.push(Bin { index, count: 1, least: level, most: level, sum: value });
         true
     }
     fn coarsen(&mut self) {
@@ -101,9 +100,14 @@ impl<const N: usize> Grid<N> {
     /// Records `value` at `at` ns; no series gets more than `limit` bins.
     #[inline]
     pub(crate) fn record(&mut self, series: usize, at: i64, value: f64, limit: usize) {
+        self.record_beside(series, at, (value, value), limit);
+    }
+    /// The same, with the extremes of another value than that which is added up.
+    #[inline]
+    pub(crate) fn record_beside(&mut self, series: usize, at: i64, (value, level): (f64, f64), limit: usize) {
         let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
         let Some(own) = self.series.get_mut(series) else { return };
-        if own.record(index, value) && own.bins.len() > limit {
+        if own.record(index, value, level as f32) && own.bins.len() > limit {
             self.coarsen(limit);
         }
     }

@@ -4,6 +4,7 @@ use super::group::{Filler, groups};
 use super::inspect::{OwnClocks, host_clocks, inspect, own_clocks};
 use super::joint::{Bystander, Joint};
 use super::report::{Bottleneck, QueueReport, Queues};
+use super::series::of_flows;
 use super::watch::{QueueWatch, Slot, in_order};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -34,8 +35,10 @@ impl QueueWatch {
                 }
             }
         }
-        let bottlenecks = bottlenecks.into_iter().map(|(_, bottleneck)| bottleneck).collect();
-        Queues { origin_ns: self.origin.unwrap_or(0), flows, bottlenecks }
+        let bottlenecks: Vec<Bottleneck> =
+            bottlenecks.into_iter().map(|(_, bottleneck)| bottleneck).collect();
+        let series = of_flows(&flows, &sampled, &bottlenecks);
+        Queues { origin_ns: self.origin.unwrap_or(0), flows, bottlenecks, series }
     }
     /// Each bottleneck, with the places of the flows that fill it.
     fn bottlenecks(&self, flows: &[QueueReport], sampled: &[&Sampled]) -> Vec<(Vec<usize>, Bottleneck)> {

@@ -22,7 +22,7 @@ pub(crate) mod series {
     pub(crate) const fn to(end: End) -> usize {
         4 + end as usize
     }
-    /// Bytes on the wire from the end that passed the capture point.
+    /// Bytes on the wire from the end that passed the capture point; least and most are of what is outstanding then.
     pub(crate) const fn passed(end: End) -> usize {
         6 + end as usize
     }
@@ -145,7 +145,8 @@ impl Sampled {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
         let delay = self.observe(end, at, frame, segment.stamps, limit);
         let wire = self.sent[end as usize].count(segment);
-        self.grid.record(series::passed(end), at, wire, limit);
+        let levels = (wire, segment.outstanding_bytes as f64);
+        self.grid.record_beside(series::passed(end), at, levels, limit);
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {

@@ -7,6 +7,7 @@ use super::curve::DelayPoint;
 use super::episodes::Episode;
 use super::period::Oscillation;
 use super::rate::RateSpan;
+use super::series::FlowSeries;
 use crate::{End, FlowId};
 use alloc::vec::Vec;
 use fathom_capture::Address;
@@ -238,4 +239,6 @@ pub struct Queues {
     pub flows: Vec<QueueReport>,
     /// Bottlenecks, that with the most bytes first.
     pub bottlenecks: Vec<Bottleneck>,
+    /// What flows that filled or met a queue did over time, and the largest flows; the largest first.
+    pub series: Vec<FlowSeries>,
 }
