@@ -221,6 +221,9 @@ pub struct CapturedQueue {
     /// Who waited without filling it, with the 95th percentile of the delay that was added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suffered: Vec<(String, f64)>,
+    /// Questions and answers apart from TCP that waited in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<CapturedProbes>,
     /// Samples that it rests on.
     pub samples: u64,
     /// Frames to look at.
@@ -229,6 +232,41 @@ pub struct CapturedQueue {
     /// How it was found, and what it rests on: sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
+}
+
+/// Questions apart from TCP, from one host to another, whose answers came while a queue stood.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CapturedProbes {
+    /// What was asked.
+    pub kind: ProbeKind,
+    /// Host that asked.
+    pub from: String,
+    /// Host that was asked.
+    pub to: String,
+    /// Answers that came while the queue stood.
+    pub answers: u64,
+    /// Questions without an answer in the whole capture.
+    pub unanswered: u64,
+    /// The least that an answer took in the whole capture.
+    pub least_s: f64,
+    /// The most that one took while the queue stood.
+    pub most_s: f64,
+    /// What the queue added, 95th percentile.
+    pub added_p95_s: f64,
+}
+
+/// Questions apart from TCP.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeKind {
+    /// An ICMP echo.
+    Echo,
+    /// A DNS query over UDP.
+    Dns,
+    /// A handshake of QUIC.
+    QuicHandshake,
+    /// A turn of QUIC's spin bit, which is a hint.
+    QuicSpin,
 }
 
 /// The swing of a queue.
@@ -258,6 +296,15 @@ pub struct CapturedHop {
     pub lost_frames: Vec<u64>,
     /// Packets that the second capture missed, as a later one has them.
     pub uncaptured_packets: u64,
+    /// Packets that only the second capture has: the first missed them, or they came from between.
+    #[serde(default)]
+    pub appeared_packets: u64,
+    /// Packets of the first that passed the second when that did not run.
+    #[serde(default)]
+    pub unjudged_packets: u64,
+    /// Flows whose addresses or ports a NAT between the two rewrites.
+    #[serde(default)]
+    pub translated_flows: u64,
     /// Packets that arrived after later ones.
     pub reordered_packets: u64,
     /// Further copies.

@@ -15,8 +15,8 @@ pub mod text;
 mod timing;
 
 pub use capture::{
-    Capture, CaptureSource, CapturedFlow, CapturedHop, CapturedQueue, CapturedSide, Estimate, Limits,
-    QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
+    Capture, CaptureSource, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue, CapturedSide, Estimate,
+    Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
 };
 pub use check::RunError;
 pub use datagrams::DatagramLog;

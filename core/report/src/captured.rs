@@ -112,7 +112,12 @@ fn hop_table(capture: &Capture, style: Style) -> Table {
         ];
         cells.extend(more.map(|text| (text, None)));
         cells.push((hop.routers.map_or_else(none, |routers| routers.to_string()), None));
-        cells.push((milliseconds_bare(hop.clock_offset_s), None));
+        // Less than is shown is no difference.
+        let apart = milliseconds_bare(hop.clock_offset_s);
+        cells.push((
+            apart.strip_prefix('-').filter(|zero| *zero == milliseconds_bare(0.0)).unwrap_or(&apart).into(),
+            None,
+        ));
         table.row(cells);
     }
     table

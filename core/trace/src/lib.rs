@@ -14,6 +14,7 @@ mod count;
 mod event;
 mod half;
 mod limit;
+mod one_sided;
 mod option;
 pub mod path;
 mod probe;
@@ -38,6 +39,7 @@ pub use event::{
     Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Probe, ProbeKind, Proof, RoundTrip, Segment, Sink,
     Spurious, Times,
 };
+pub use one_sided::missing_directions;
 pub use option::Offer;
 pub use probe::{ProbeTotals, ProbesTotals};
 pub use result::{hops, leg_name, run};

@@ -5,9 +5,10 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_metric::text::{bytes, milliseconds, percent, rate, seconds};
+use fathom_metric::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_metric::{
-    Capture, CapturedFlow, CapturedHop, CapturedQueue, CapturedSide, QueueManagement, QueuePlace,
+    Capture, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue, CapturedSide, ProbeKind,
+    QueueManagement, QueuePlace,
 };
 
 /// Fewer round trips than this are few for a conclusion, and more than so many are plenty.
@@ -16,26 +17,36 @@ const PLENTY: u64 = 1_000;
 /// Certainty of a fingerprint from which it is told without reserve, and from which it is likely.
 const SURE: f64 = 0.9;
 const LIKELY: f64 = 0.6;
-/// Flows of which retransmissions are told.
+/// What questions had of a queue's delay at least, if they waited in it.
+const WAITED: f64 = 0.25;
+/// Flows of which retransmissions are told, and routes of which late answers are.
 const TOLD: usize = 3;
 
 /// All findings, the weightiest first.
 pub(super) fn findings(capture: &Capture) -> Vec<Finding> {
     let mut all: Vec<Finding> = capture.queues.iter().flat_map(|queue| of_queue(capture, queue)).collect();
     all.extend(capture.hops.iter().flat_map(of_hop));
+    all.extend(capture.hops.iter().enumerate().filter_map(|(place, hop)| {
+        let is_told = |before: &CapturedHop| before.captures.iter().eq(hop.captures.iter().rev());
+        let before = capture.hops.iter().take(place);
+        translated(hop).filter(|_| !before.filter(|before| before.translated_flows > 0).any(is_told))
+    }));
     all.extend(capture.flows.iter().take(TOLD).flat_map(losses));
     let defects =
         capture.sources.iter().flat_map(|source| source.defects.iter().map(move |text| (source, text)));
     all.extend(
         defects.map(|(source, text)| instrument(format!("{}: {text}", source.name), Confidence::High)),
     );
-    all.extend(capture.unknown.iter().map(|text| instrument(text.clone(), Confidence::Medium)));
+    // Without a queue they are the verdict.
+    let unknown = capture.unknown.iter().filter(|_| !capture.queues.is_empty());
+    all.extend(unknown.map(|text| instrument(text.clone(), Confidence::Medium)));
     all
 }
 
 fn of_queue(capture: &Capture, queue: &CapturedQueue) -> Vec<Finding> {
     let parts = [Some(delay(capture, queue)), buffer(queue), management(queue), swing(queue), victims(queue)];
-    parts.into_iter().flatten().collect()
+    let waited = queue.probes.iter().filter(|probes| probes.added_p95_s >= WAITED * queue.delay_s[2]);
+    parts.into_iter().flatten().chain(waited.take(TOLD).map(late)).collect()
 }
 
 fn confidence(queue: &CapturedQueue) -> Confidence {
@@ -174,6 +185,42 @@ fn victims(queue: &CapturedQueue) -> Option<Finding> {
     Some(queue.suffered.iter().fold(finding, |told, (who, value)| told.evidence(who.clone(), *value, "s")))
 }
 
+/// Questions whose answers came late.
+fn late(probes: &CapturedProbes) -> Finding {
+    let what = match (probes.kind, probes.answers) {
+        (ProbeKind::Echo, 1) => "1 ICMP echo".into(),
+        (ProbeKind::Echo, n) => format!("{} ICMP echoes", thousands(n as f64)),
+        (ProbeKind::Dns, 1) => "1 DNS query".into(),
+        (ProbeKind::Dns, n) => format!("{} DNS queries", thousands(n as f64)),
+        (ProbeKind::QuicHandshake, 1) => "1 QUIC handshake".into(),
+        (ProbeKind::QuicHandshake, n) => format!("{} QUIC handshakes", thousands(n as f64)),
+        (ProbeKind::QuicSpin, n) => format!("{} turns of QUIC's spin bit", thousands(n as f64)),
+    };
+    let none = match probes.unanswered {
+        0 => String::new(),
+        n => format!(" {} in the whole capture had no answer.", thousands(n as f64)),
+    };
+    let text = format!(
+        "{what} from {} to {} took up to {} meanwhile ({} without the queue).{none}",
+        probes.from,
+        probes.to,
+        milliseconds(probes.most_s),
+        milliseconds(probes.least_s)
+    );
+    let sure = if probes.kind == ProbeKind::QuicSpin { Confidence::Low } else { Confidence::Medium };
+    let finding = Finding::new(FindingKind::Victims, None, sure, text)
+        .evidence("answers while the queue stood", probes.answers as f64, "1")
+        .evidence("longest of them", probes.most_s, "s")
+        .evidence("added by the queue, 95th percentile", probes.added_p95_s, "s")
+        .evidence("shortest in the capture", probes.least_s, "s")
+        .evidence("without an answer", probes.unanswered as f64, "1");
+    match probes.kind {
+        ProbeKind::Dns => finding.alternative("The resolver itself took that long, to ask others."),
+        ProbeKind::QuicSpin => finding.alternative("An end may turn the spin bit as it likes."),
+        ProbeKind::Echo | ProbeKind::QuicHandshake => finding,
+    }
+}
+
 /// What a flow sent again, and why.
 fn losses(flow: &CapturedFlow) -> Vec<Finding> {
     (0..2).filter_map(|end| repeated(flow, end, &flow.sent[end])).collect()
@@ -214,7 +261,8 @@ fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
     let lost = (hop.lost_packets > 0).then(|| {
         let all = (hop.lost_packets + hop.matched_packets).max(1);
         let share = hop.lost_packets as f64 / all as f64;
-        let text = format!("{between} {} packets were lost ({}).", hop.lost_packets, percent(share));
+        let were = if hop.lost_packets == 1 { "was" } else { "were" };
+        let text = format!("{between} {} {were} lost ({}).", packets(hop.lost_packets), percent(share));
         let finding = Finding::new(FindingKind::Loss, None, Confidence::High, text)
             .evidence("lost", hop.lost_packets as f64, "packets")
             .evidence("in both", hop.matched_packets as f64, "packets");
@@ -224,13 +272,64 @@ fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
         let text = format!("{between} packets are marked anew: {}.", hop.remarked.join("; "));
         Finding::new(FindingKind::Remarking, None, Confidence::High, text)
     });
-    let clock = hop.is_clock_set.then(|| {
-        instrument(
-            format!("{between} a clock was set while the captures ran: no delay between them is told."),
-            Confidence::High,
-        )
+    let order = (hop.reordered_packets + hop.duplicated_packets > 0).then(|| {
+        let (late, twice) = (packets(hop.reordered_packets), packets(hop.duplicated_packets));
+        let text = match (hop.reordered_packets, hop.duplicated_packets) {
+            (_, 0) => format!("{between} {late} came after later ones of their flow."),
+            (0, _) => format!("{between} {twice} came twice."),
+            _ => format!("{between} {late} came after later ones of their flow, and {twice} came twice."),
+        };
+        Finding::new(FindingKind::Loss, None, Confidence::High, text)
     });
-    [lost, remarked, clock].into_iter().flatten().collect()
+    let found = [lost, order, remarked];
+    found.into_iter().flatten().chain(of_captures(hop)).collect()
+}
+
+/// What two captures are to each other.
+fn of_captures(hop: &CapturedHop) -> impl Iterator<Item = Finding> {
+    let [from, to] = &hop.captures;
+    let between = format!("Between {from} and {to}");
+    let all = [
+        hop.is_clock_set.then(|| {
+            format!("{between} a clock was set while the captures ran: no delay between them is told.")
+        }),
+        (hop.uncaptured_packets > 0).then(|| {
+            let (count, (_, them)) = (packets(hop.uncaptured_packets), they(hop.uncaptured_packets));
+            format!("{to} lacks {count} that a capture behind it has: {to} missed {them}, the network did not lose {them}.")
+        }),
+        (hop.appeared_packets > 0).then(|| {
+            let (count, (they, them)) = (packets(hop.appeared_packets), they(hop.appeared_packets));
+            format!("{to} has {count} on the way from {from} that {from} lacks: {from} missed {them}, or {they} came from between.")
+        }),
+        (hop.unjudged_packets > 0).then(|| {
+            let (count, (they, _)) = (packets(hop.unjudged_packets), they(hop.unjudged_packets));
+            format!("{between} it is not told what became of {count}: {to} did not run when {they} would have passed it.")
+        }),
+    ];
+    all.into_iter().flatten().map(|text| instrument(text, Confidence::High))
+}
+
+/// A NAT between them.
+fn translated(hop: &CapturedHop) -> Option<Finding> {
+    let [from, to] = &hop.captures;
+    let flows = match hop.translated_flows {
+        0 => return None,
+        1 => "1 flow".into(),
+        n => format!("{} flows", thousands(n as f64)),
+    };
+    let text = format!(
+        "Between {from} and {to} a NAT rewrites addresses or ports of {flows}, whose packets are matched by what they hold."
+    );
+    Some(instrument(text, Confidence::High))
+}
+
+fn packets(count: u64) -> String {
+    if count == 1 { "1 packet".into() } else { format!("{} packets", thousands(count as f64)) }
+}
+
+/// Subject and object that stand for so many.
+const fn they(count: u64) -> (&'static str, &'static str) {
+    if count == 1 { ("it", "it") } else { ("they", "them") }
 }
 
 fn instrument(text: String, confidence: Confidence) -> Finding {

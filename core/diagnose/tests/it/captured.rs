@@ -1,8 +1,8 @@
 //! Captures in words: those of the seed's upload, and what is missing.
 use crate::line::MANAGED;
-use crate::upload::upload;
+use crate::upload::{probes, upload};
 use fathom_diagnose::{Diagnosis, FindingKind, Health, diagnose};
-use fathom_metric::{Capture, Run};
+use fathom_metric::{Capture, ProbeKind, Run};
 
 fn of(capture: Capture) -> Diagnosis {
     diagnose(&Run {
@@ -40,7 +40,8 @@ fn the_upload_of_the_seed() {
             "The link behind it carries 9.99 Mbit/s (within 0.2 %); the buffer holds 1.25 MB (within 0.8 %), which take 999 ms to drain.",
             "It drops only when it is full: nobody manages it. 547 losses in 10 episodes. Packets were lost at 997 ms to 999 ms of delay.",
             "It swings every 11 s: that is CUBIC, which would take 8.5 s here.",
-            "ICMP echo of 10.7.0.1 waited 990 ms longer because of it (one moment in twenty), and one more waited.",
+            "Flow 1 (10.7.0.1:40001 to 10.7.0.2:5202) waited 980 ms longer because of it (one moment in twenty), and one more waited.",
+            "1,128 ICMP echoes from 10.7.0.1 to 10.7.0.2 took up to 1,005 ms meanwhile (10 ms without the queue). 3 in the whole capture had no answer.",
             "Between snd.pcap and rcv.pcap 548 packets were lost (0.5 %).",
             "Between snd.pcap and rcv.pcap packets are marked anew: DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets.",
             "Flow 2 (10.7.0.1:40000 to 10.7.0.2:5201) sent 547 segments again, 0.5 %: 545 after duplicate or selective acknowledgements, 2 by timeout.",
@@ -49,6 +50,57 @@ fn the_upload_of_the_seed() {
     );
     let frames = d.findings[0].evidence.iter().filter(|e| e.unit == "frame").map(|e| e.value);
     assert_eq!(frames.collect::<Vec<_>>(), [1234.0, 5678.0]);
+}
+
+#[test]
+fn what_several_captures_are_to_each_other() {
+    let mut path = upload();
+    let [hop] = path.hops.as_mut_slice() else { panic!() };
+    hop.captures = ["lan", "wan"].map(String::from);
+    (hop.lost_packets, hop.uncaptured_packets, hop.appeared_packets) = (1, 2, 1);
+    (hop.unjudged_packets, hop.translated_flows) = (40_000, 3);
+    (hop.reordered_packets, hop.duplicated_packets, hop.is_clock_set) = (7, 1, true);
+    hop.remarked.clear();
+    let mut back = hop.clone();
+    back.captures.reverse();
+    (back.lost_packets, back.uncaptured_packets, back.appeared_packets) = (0, 0, 0);
+    (back.unjudged_packets, back.reordered_packets, back.is_clock_set) = (0, 0, false);
+    path.hops.push(back);
+    let d = of(path);
+    let of_path = texts(&d).into_iter().filter(|text| text.contains("lan") || text.starts_with("wan"));
+    assert_eq!(
+        of_path.collect::<Vec<_>>(),
+        [
+            "Between lan and wan 1 packet was lost (0.0 %).",
+            "Between lan and wan 7 packets came after later ones of their flow, and 1 packet came twice.",
+            "Between lan and wan a clock was set while the captures ran: no delay between them is told.",
+            "wan lacks 2 packets that a capture behind it has: wan missed them, the network did not lose them.",
+            "wan has 1 packet on the way from lan that lan lacks: lan missed it, or it came from between.",
+            "Between lan and wan it is not told what became of 40,000 packets: wan did not run when they would have passed it.",
+            "Between wan and lan 1 packet came twice.",
+            "Between lan and wan a NAT rewrites addresses or ports of 3 flows, whose packets are matched by what they hold.",
+        ]
+    );
+}
+
+#[test]
+fn what_was_asked_meanwhile_is_told_with_its_doubts() {
+    let kinds = [
+        (ProbeKind::Dns, 1, "1 DNS query from 10.7.0.1 to 10.7.0.2 took up to 915 ms", Some("resolver")),
+        (ProbeKind::QuicHandshake, 2, "2 QUIC handshakes from", None),
+        (ProbeKind::QuicSpin, 9, "9 turns of QUIC's spin bit from", Some("as it likes")),
+    ];
+    for (kind, answers, words, unless) in kinds {
+        let mut asked = upload();
+        asked.queues[0].probes = vec![probes(kind, answers, 0.9)];
+        let d = of(asked);
+        let finding = d.findings.iter().find(|finding| finding.text.starts_with(words)).unwrap();
+        assert_eq!(finding.kind, FindingKind::Victims);
+        assert_eq!(
+            finding.alternatives.first().map(|text| text.contains(unless.unwrap_or("?"))),
+            unless.map(|_| true)
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a capture of a bloated upload shows.
 use fathom_metric::{
-    Capture, CaptureSource, CapturedFlow, CapturedHop, CapturedQueue, CapturedSide, Estimate, Limits,
-    QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
+    Capture, CaptureSource, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue, CapturedSide, Estimate,
+    Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
 };
 
 fn hop() -> CapturedHop {
@@ -15,6 +15,20 @@ fn hop() -> CapturedHop {
         remarked: vec!["DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets".into()],
         routers: Some(1),
         ..CapturedHop::default()
+    }
+}
+
+/// Answers that came while the queue stood, with what it added.
+pub(crate) fn probes(kind: ProbeKind, answers: u64, added_p95_s: f64) -> CapturedProbes {
+    CapturedProbes {
+        kind,
+        from: "10.7.0.1".into(),
+        to: "10.7.0.2".into(),
+        answers,
+        unanswered: 3,
+        least_s: 0.0103,
+        most_s: 0.015 + added_p95_s,
+        added_p95_s,
     }
 }
 
@@ -56,7 +70,8 @@ pub(crate) fn upload() -> Capture {
         management: Some((QueueManagement::TailDrop, 0.97)),
         swing: Some(Swing { period_s: 11.3, control: Some("CUBIC".into()), predicted_s: Some(8.5) }),
         filled_by: vec![(2, 0.99)],
-        suffered: vec![("ICMP echo of 10.7.0.1".into(), 0.99), ("flow 1".into(), 0.98)],
+        suffered: vec![("Flow 1 (10.7.0.1:40001 to 10.7.0.2:5202)".into(), 0.98), ("Flow 3".into(), 0.9)],
+        probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
         samples: 43_141,
         frames: vec![1234, 5678],
         because: vec!["A download at the same time that loads the way back.".into()],

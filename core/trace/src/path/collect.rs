@@ -1,5 +1,5 @@
 //! Packets of several captures, as many as memory is given for.
-use super::fingerprint::{Mark, Rewritten, connection};
+use super::fingerprint::{Mark, connection};
 use super::result::{NoPath, PathReport};
 use super::split::{Sizes, pieces};
 use crate::Times;
@@ -9,18 +9,16 @@ use fathom_capture::{Packet, Transport};
 /// How captures are compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
-    /// Packets that are kept, of all captures together, about 72 bytes each.
+    /// Packets that are kept, of all captures together, about 80 bytes each.
     pub limit: usize,
-    /// What changes between the captures.
-    pub rewritten: Rewritten,
     /// All captures were stamped by one clock: delays are taken as they are.
     pub is_one_clock: bool,
 }
 
 impl Default for Settings {
-    /// 4 Mi packets: about 290 MiB.
+    /// 4 Mi packets: about 320 MiB.
     fn default() -> Self {
-        Settings { limit: 1 << 22, rewritten: Rewritten::Nothing, is_one_clock: false }
+        Settings { limit: 1 << 22, is_one_clock: false }
     }
 }
 
@@ -58,7 +56,7 @@ pub struct Captures {
     settings: Settings,
     captures: Vec<Capture>,
     kept: usize,
-    /// Fingerprints with one of these bits set are left out.
+    /// Contents with one of these bits set are left out.
     mask: u64,
 }
 
@@ -85,11 +83,11 @@ impl Captures {
     }
     fn keep(&mut self, capture: usize, packet: &Packet<'_>, times: Times) {
         let Some(own) = self.captures.get_mut(capture) else { return };
-        let Some(mark) = Mark::of(packet, times, self.settings.rewritten) else {
+        let Some(mark) = Mark::of(packet, times) else {
             own.unmarked += 1;
             return;
         };
-        if mark.fingerprint & self.mask == 0 {
+        if mark.content & self.mask == 0 {
             own.marks.push(mark);
             self.kept += 1;
             if self.kept > self.settings.limit {
@@ -97,14 +95,12 @@ impl Captures {
             }
         }
     }
-    /// Every second fingerprint of those left goes.
+    /// Every second content of those left goes.
     #[cold]
     fn thin(&mut self) {
         self.mask = self.mask << 1 | 1;
         let mask = self.mask;
-        self.captures
-            .iter_mut()
-            .for_each(|capture| capture.marks.retain(|mark| mark.fingerprint & mask == 0));
+        self.captures.iter_mut().for_each(|capture| capture.marks.retain(|mark| mark.content & mask == 0));
         self.kept = self.captures.iter().map(|capture| capture.marks.len()).sum();
     }
     /// What they tell of the path.
@@ -114,6 +110,7 @@ impl Captures {
     pub fn finish(mut self) -> Result<PathReport, NoPath> {
         // Frames of a file may be a little out of order, as several queues of a card fill it.
         self.captures.iter_mut().for_each(|capture| capture.marks.sort_by_key(|mark| mark.at));
-        super::result::report(&self.captures, &self.settings, u64::from(self.mask.count_ones()))
+        let renamed = super::nat::unify(&mut self.captures);
+        super::result::report(&self.captures, &renamed, &self.settings, u64::from(self.mask.count_ones()))
     }
 }

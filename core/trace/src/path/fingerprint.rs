@@ -1,33 +1,39 @@
 //! What a packet is known by at every point of its path.
+use core::net::IpAddr;
 use fathom_capture::{Address, IcmpHeader, Packet, TcpHeader, Transport, UdpHeader};
-
-/// What a middlebox between the captures changes, and what packets are therefore not known by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rewritten {
-    /// Nothing but hop limit, DSCP and ECN.
-    #[default]
-    Nothing,
-    /// Addresses and the identification of IPv4, by a NAT that keeps ports.
-    Addresses,
-    /// Ports, too. Which way a packet goes is then taken from its ports: the lower is the server's.
-    Ports,
-}
 
 /// A packet of a capture, reduced to what the path's figures need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mark {
-    pub(crate) fingerprint: u64,
+    /// A hash of what neither routers nor NATs change. The two highest bits are its [`Proof`].
+    pub(crate) content: u64,
     /// Nanoseconds of the capture's clock.
     pub(crate) at: i64,
     pub(crate) frame: u32,
     /// Hash of the two hosts, and in the lowest bit which of the two sent it.
     pub(crate) pair: u32,
+    /// Hashes of address and port of the end that sent it, and of the other.
+    pub(crate) ends: [u32; 2],
     pub(crate) ip_bytes: u32,
-    /// Hash of the two ports.
-    pub(crate) ports: u16,
+    /// Of IPv4; 0 is none.
+    pub(crate) identification: u16,
     pub(crate) hop_limit: u8,
     /// DSCP and ECN.
     pub(crate) class: u8,
+}
+
+/// A flow: its two ends, whichever sends.
+pub(crate) type Flow = u64;
+
+/// What equal contents prove where addresses and ports differ.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Proof {
+    /// Nothing: no NAT passes it on, or it holds nothing by which to know it.
+    None = 0,
+    /// Little: datagrams of one kind begin alike.
+    Weak = 1,
+    /// Much: the numbers of TCP are drawn by chance.
+    Strong = 2,
 }
 
 /// Numbers of protocols (IANA), of which ICMP's stands for both versions.
@@ -40,6 +46,8 @@ const SYN: u16 = 2;
 const TOLD_BY_BYTES: usize = 16;
 /// The flags that no path changes: without ECE, CWR and AE, which a path that clears ECN may.
 const STEADY_FLAGS: u16 = 0x3f;
+/// Where the proof is in a content.
+const PROOF_SHIFT: u32 = 62;
 /// Odd numbers with as many ones as zeros: the fractional parts of the square roots of 7, 11 and 13.
 const MIX: [u64; 3] = [0xa54f_f53a_5f1d_36f1, 0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f];
 
@@ -92,39 +100,31 @@ fn ports(transport: &Transport<'_>) -> Option<(u16, u16)> {
     }
 }
 
-/// An echo request of either version, or anything else.
-fn is_request(icmp: &IcmpHeader<'_>) -> bool {
-    matches!((icmp.is_v6, icmp.kind), (false, 8) | (true, 128))
-}
-
-/// The pair of hosts and the way, as far as they are known by what is not rewritten. `None`: the way cannot be told.
-fn pair(packet: &Packet<'_>, rewritten: Rewritten) -> Option<u32> {
-    let (hash, greater) = match (rewritten, ports(&packet.transport), &packet.transport) {
-        (Rewritten::Nothing, ..) => unordered(packet.source.bits(), packet.destination.bits()),
-        (_, Some((from, to)), _) if from == to => return None,
-        (Rewritten::Addresses, Some((from, to)), _) => unordered(from.into(), to.into()),
-        (Rewritten::Ports, Some((from, to)), _) => {
-            (Hash(MIX[0]).add(from.min(to).into()).finish(), from > to)
-        }
-        (_, None, Transport::Icmp(icmp)) => (MIX[0], is_request(icmp)),
-        _ => return None,
-    };
-    Some((hash as u32) << 1 | u32::from(greater))
-}
-
-fn endpoints(hash: Hash, packet: &Packet<'_>, rewritten: Rewritten) -> Hash {
-    let hash = if rewritten == Rewritten::Nothing {
-        let id = packet.identification.map_or(u64::MAX, u64::from);
-        hash.add(id).address(packet.source).address(packet.destination)
-    } else {
-        hash
-    };
-    match ports(&packet.transport) {
-        Some((from, to)) if rewritten != Rewritten::Ports => hash.add(u64::from(from) << 16 | u64::from(to)),
-        // The lower port is the server's, and stays.
-        Some((from, to)) => hash.add(u64::from(from.min(to)) << 1 | u64::from(from > to)),
-        None => hash,
+/// Request and reply of an echo, of version 4 and 6 (RFC 792, RFC 4443): whether it is the request.
+fn echo(icmp: &IcmpHeader<'_>) -> Option<bool> {
+    match (icmp.is_v6, icmp.kind) {
+        (false, 8) | (true, 128) => Some(true),
+        (false, 0) | (true, 129) => Some(false),
+        _ => None,
     }
+}
+
+/// What stands for ports: an echo has its identifier, which a NAT rewrites as one, at the end that asked.
+fn ends(packet: &Packet<'_>) -> [u32; 2] {
+    let (from, to) = match &packet.transport {
+        Transport::Icmp(icmp) => {
+            let [high, low, ..] = icmp.rest;
+            let identifier = u16::from_be_bytes([high, low]);
+            match echo(icmp) {
+                Some(true) => (identifier, 0),
+                Some(false) => (0, identifier),
+                None => (0, 0),
+            }
+        }
+        other => ports(other).unwrap_or_default(),
+    };
+    let end = |address: Address, port: u16| Hash(MIX[1]).address(address).add(port.into()).finish() as u32;
+    [end(packet.source, from), end(packet.destination, to)]
 }
 
 fn tcp(hash: Hash, header: &TcpHeader<'_>) -> Hash {
@@ -142,43 +142,61 @@ fn udp(hash: Hash, header: &UdpHeader<'_>) -> Hash {
     hash.add(header.payload_bytes.into()).bytes(told_by)
 }
 
-fn icmp(hash: Hash, header: &IcmpHeader<'_>, rewritten: Rewritten) -> Hash {
+fn icmp(hash: Hash, header: &IcmpHeader<'_>) -> Hash {
     let rest = u32::from_be_bytes(header.rest);
-    // The identifier of an echo, in the upper half, is what a NAT has in place of a port.
-    let kept = if rewritten == Rewritten::Ports { rest & 0xffff } else { rest };
+    // The identifier of an echo, in the upper half, is with its ends.
+    let kept = if echo(header).is_some() { rest & 0xffff } else { rest };
     let told_by = header.payload.get(..TOLD_BY_BYTES).unwrap_or(header.payload);
     hash.add(u64::from(header.kind) << 40 | u64::from(header.code) << 32 | u64::from(kept)).bytes(told_by)
 }
 
-fn fingerprint(packet: &Packet<'_>, rewritten: Rewritten) -> Option<u64> {
-    let start = |number: u8| endpoints(Hash(MIX[1]).add(number.into()), packet, rewritten);
-    let hash = match &packet.transport {
-        Transport::Tcp(header) => tcp(start(TCP), header),
-        Transport::Udp(header) => udp(start(UDP), header),
-        Transport::Icmp(header) => icmp(start(ICMP), header, rewritten),
+/// `None` if it has nothing by which to know it.
+fn content(packet: &Packet<'_>) -> Option<u64> {
+    let start = |number: u8| Hash(MIX[1]).add(number.into());
+    let (hash, proof) = match &packet.transport {
+        Transport::Tcp(header) => (tcp(start(TCP), header), Proof::Strong),
+        Transport::Udp(header) => (udp(start(UDP), header), Proof::Weak),
+        Transport::Icmp(header) if echo(header).is_some() => (icmp(start(ICMP), header), Proof::Weak),
+        Transport::Icmp(header) => (icmp(start(ICMP), header), Proof::None),
         // Nothing but the identification tells these apart.
         Transport::LaterFragment { protocol } | Transport::Other { protocol } => {
             packet.identification.filter(|id| *id != 0)?;
-            start(*protocol).add(packet.ip_bytes.into())
+            (start(*protocol).add(packet.ip_bytes.into()), Proof::None)
         }
     };
-    Some(hash.finish())
+    let proof = if is_to_one(packet) { proof } else { Proof::None };
+    Some(hash.finish() >> (64 - PROOF_SHIFT) | (proof as u64) << PROOF_SHIFT)
+}
+
+/// What is sent to many stays on its link, and all hosts send the same.
+fn is_to_one(packet: &Packet<'_>) -> bool {
+    match packet.destination.ip() {
+        IpAddr::V4(ip) => !ip.is_multicast() && !ip.is_broadcast(),
+        IpAddr::V6(ip) => !ip.is_multicast(),
+    }
 }
 
 impl Mark {
-    /// `None` if the packet has nothing by which to know it, or to know its way.
-    pub(crate) fn of(packet: &Packet<'_>, times: crate::Times, rewritten: Rewritten) -> Option<Mark> {
-        let ports = ports(&packet.transport).unwrap_or_default();
+    /// `None` if the packet has nothing by which to know it.
+    pub(crate) fn of(packet: &Packet<'_>, times: crate::Times) -> Option<Mark> {
+        let (hosts, greater) = unordered(packet.source.bits(), packet.destination.bits());
         Some(Mark {
-            fingerprint: fingerprint(packet, rewritten)?,
+            content: content(packet)?,
             at: times.at,
             frame: u32::try_from(times.frame).unwrap_or(u32::MAX),
-            pair: pair(packet, rewritten)?,
+            pair: (hosts as u32) << 1 | u32::from(greater),
+            ends: ends(packet),
             ip_bytes: packet.ip_bytes,
-            ports: unordered(ports.0.into(), ports.1.into()).0 as u16,
+            identification: packet.identification.unwrap_or(0),
             hop_limit: packet.hop_limit,
             class: packet.dscp << 2 | packet.ecn,
         })
+    }
+    /// What it is known by: content, ends and identification.
+    pub(crate) const fn fingerprint(&self) -> u64 {
+        let [from, to] = self.ends;
+        let ends = (from as u64) << 32 | to as u64;
+        fold(fold(self.content ^ MIX[0], ends ^ MIX[1]) ^ MIX[2], self.identification as u64 ^ MIX[0])
     }
     /// Its pair of hosts, without the way.
     pub(crate) const fn hosts(&self) -> u32 {
@@ -187,5 +205,18 @@ impl Mark {
     /// Whether the greater of its hosts sent it: 0 or 1.
     pub(crate) const fn sense(&self) -> usize {
         (self.pair & 1) as usize
+    }
+    /// Its flow, without the way.
+    pub(crate) fn flow(&self) -> Flow {
+        let [from, to] = self.ends;
+        u64::from(from.min(to)) << 32 | u64::from(from.max(to))
+    }
+    /// What it proves if its content is found elsewhere.
+    pub(crate) const fn proof(&self) -> Proof {
+        match self.content >> PROOF_SHIFT {
+            0 => Proof::None,
+            1 => Proof::Weak,
+            _ => Proof::Strong,
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::collect::Capture;
 use super::fingerprint::Mark;
 use super::pairing::{Partner, Partners};
 use super::result::{Delays, Hop, Known, Loss, Remark};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -102,6 +102,7 @@ impl<'a> One<'a> {
             delays: Some(statistics(&delays)),
             remarks: self.remarks(),
             hop_limits: self.hop_limits(),
+            translated_flows: self.translated_flows(),
         };
         drop(delays);
         self.fates(&mut hop, range);
@@ -162,11 +163,11 @@ impl<'a> One<'a> {
     /// In the order of arrival: a packet is late if one of its flow that was sent later came before it.
     fn reordered(&self) -> u64 {
         let Some(back) = self.known.partners(self.to, self.from) else { return 0 };
-        let mut furthest = BTreeMap::<(u32, u16), usize>::new();
+        let mut furthest = BTreeMap::<[u32; 2], usize>::new();
         let mut count = 0;
         for (_, from) in back.certain() {
             let Some(mark) = self.first.marks.get(from).filter(|mark| self.is_ours(mark)) else { continue };
-            let furthest = furthest.entry((mark.pair, mark.ports)).or_default();
+            let furthest = furthest.entry(mark.ends).or_default();
             count += u64::from(from < *furthest);
             *furthest = from.max(*furthest);
         }
@@ -180,6 +181,17 @@ impl<'a> One<'a> {
         let mut remarks: Vec<Remark> = counts.into_iter().map(remark).collect();
         remarks.sort_by_key(|row| core::cmp::Reverse(row.packets));
         remarks
+    }
+    /// Flows that the two files call otherwise.
+    fn translated_flows(&self) -> u64 {
+        let called = |capture: usize| self.known.renamed.get(capture).map(|renamed| &renamed.was);
+        let (Some(from), Some(to)) = (called(self.from), called(self.to)) else { return 0 };
+        if from.is_empty() && to.is_empty() {
+            return 0;
+        }
+        let flows = self.certain().map(|(_, mark, ..)| mark.flow());
+        let translated = flows.filter(|flow| from.get(flow).unwrap_or(flow) != to.get(flow).unwrap_or(flow));
+        translated.collect::<BTreeSet<_>>().len() as u64
     }
     fn hop_limits(&self) -> Vec<(i16, u64)> {
         let mut counts = BTreeMap::<i16, u64>::new();

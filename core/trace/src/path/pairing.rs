@@ -1,5 +1,6 @@
 //! The same packet in two captures.
 use super::collect::Capture;
+use super::fingerprint::Mark;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -52,7 +53,7 @@ pub(crate) type Entry = (u64, u32);
 pub(crate) fn sorted(capture: &Capture) -> Vec<Entry> {
     // More packets than 2^31 are beyond any limit that memory allows.
     let places = 0..capture.marks.len().min(ALIKE as usize) as u32;
-    let mut entries: Vec<Entry> = capture.marks.iter().map(|mark| mark.fingerprint).zip(places).collect();
+    let mut entries: Vec<Entry> = capture.marks.iter().map(Mark::fingerprint).zip(places).collect();
     entries.sort_unstable();
     entries
 }
@@ -72,6 +73,27 @@ pub(crate) fn partners(a: &[Entry], b: &[Entry]) -> Partners {
     while let (Some((print_a, same_a, rest_a)), Some((print_b, same_b, rest_b))) = (in_a, in_b) {
         if print_a == print_b {
             found.join(same_a, same_b);
+        }
+        if print_a <= print_b {
+            in_a = run(rest_a);
+        }
+        if print_b <= print_a {
+            in_b = run(rest_b);
+        }
+    }
+    found
+}
+
+/// Places of what both have once, or twice: then the first, as of a datagram that is sent back.
+pub(crate) fn rare_in_both(a: &[Entry], b: &[Entry]) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    let (mut in_a, mut in_b) = (run(a), run(b));
+    while let (Some((print_a, same_a, rest_a)), Some((print_b, same_b, rest_b))) = (in_a, in_b) {
+        match (same_a, same_b) {
+            ([(_, from)], [(_, to)]) | ([(_, from), _], [(_, to), _]) if print_a == print_b => {
+                found.push((*from, *to));
+            }
+            _ => {}
         }
         if print_a <= print_b {
             in_a = run(rest_a);

@@ -3,6 +3,7 @@ use super::between::Between;
 use super::clock::{Clock, Fit};
 use super::collect::{Capture, Settings};
 use super::hop;
+use super::nat::Renamed;
 use super::order::{Evidence, Order, Table};
 use super::pairing::{Entry, Partners, partners, sorted};
 use alloc::vec::Vec;
@@ -104,6 +105,8 @@ pub struct Hop {
     pub remarks: Vec<Remark>,
     /// By how much the hop limit fell, and of how many packets; the most frequent first.
     pub hop_limits: Vec<(i16, u64)>,
+    /// Flows whose addresses or ports are others in the second: a NAT is between.
+    pub translated_flows: u64,
 }
 
 /// One direction.
@@ -145,7 +148,7 @@ impl fmt::Display for NoPath {
             NoPath::NothingInCommon { packets } => write!(
                 f,
                 "no packet is in two of the captures (they have {packets:?} packets): are they of one path and one time? \
-                 If a NAT lies between them, packets are to be matched without addresses; if one holds each packet twice \
+                 A NAT between them is seen through, a proxy is not; if one holds each packet twice \
                  (as of all interfaces), it is to be given as one capture for each interface"
             ),
         }
@@ -160,6 +163,8 @@ pub(crate) struct Known<'a> {
     pub(crate) table: Table,
     pub(crate) order: Order,
     pub(crate) is_one_clock: bool,
+    /// Flows that are called otherwise, of each capture.
+    pub(crate) renamed: &'a [Renamed],
 }
 
 impl Known<'_> {
@@ -212,13 +217,19 @@ fn table(known: &Known<'_>, found: &mut [Vec<bool>]) -> Table {
 }
 
 /// What the captures tell; of the packets one of 2^`thinned` was kept.
-pub(crate) fn report(captures: &[Capture], settings: &Settings, thinned: u64) -> Result<PathReport, NoPath> {
+pub(crate) fn report(
+    captures: &[Capture],
+    renamed: &[Renamed],
+    settings: &Settings,
+    thinned: u64,
+) -> Result<PathReport, NoPath> {
     if captures.len() < 2 {
         return Err(NoPath::OneCapture);
     }
     let places = captures.iter().map(sorted).collect();
     let is_one_clock = settings.is_one_clock;
-    let mut known = Known { captures, places, table: Table::new(), order: Order::default(), is_one_clock };
+    let (table_so_far, order) = (Table::new(), Order::default());
+    let mut known = Known { captures, places, table: table_so_far, order, is_one_clock, renamed };
     let mut found: Vec<Vec<bool>> =
         captures.iter().map(|capture| alloc::vec![false; capture.marks.len()]).collect();
     known.table = table(&known, &mut found);

@@ -2,7 +2,7 @@
 use super::*;
 use crate::Times;
 use alloc::vec::Vec;
-use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
+use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
 use fathom_units::Rng;
 
 const MS: i64 = 1_000_000;
@@ -25,7 +25,7 @@ impl Passing {
         let tcp = TcpHeader {
             source_port: from.1,
             destination_port: to.1,
-            sequence: self.number,
+            sequence: self.number + if self.is_back { 1 << 30 } else { 0 },
             acknowledgement: 7,
             flags: 0x10,
             window: 500,
@@ -276,8 +276,10 @@ fn beyond_the_limit_a_sample_of_whole_trajectories_remains() {
     let settings = Settings { limit: 25_000, ..Settings::default() };
     let some = seen(&world, &[0, 1], &[EXACT; 2], settings).unwrap();
     assert_eq!((all.one_of, some.one_of), (1, 4));
-    for (whole, part) in all.ways.iter().zip(&some.ways) {
-        let (whole, part) = (&whole.hops[0], &part.hops[0]);
+    // Which direction has more packets may be another in the sample.
+    let ((there, back), (there_too, back_too)) = (forward(&all, &[0, 1]), forward(&some, &[0, 1]));
+    for (way, same) in [(there, there_too), (back, back_too)] {
+        let (whole, part) = (&way.hops[0], &same.hops[0]);
         let ratio = part.matched as f64 / whole.matched as f64;
         assert!((ratio - 0.25).abs() < 0.02, "{ratio}");
         // 200 losses, a quarter of them, and four standard deviations of that.
@@ -298,30 +300,124 @@ fn captures_that_share_nothing_are_refused_with_their_numbers() {
 }
 
 #[test]
-fn a_nat_between_the_captures_needs_the_setting() {
-    let mut rng = Rng::new(7);
-    let world = World::new(&mut rng, 2, 2_000, true);
-    for (rewritten, ports) in [(Rewritten::Addresses, 0), (Rewritten::Ports, 7)] {
-        let translated = |settings: Settings| {
-            let mut captures = Captures::new(2, settings);
-            for (capture, point) in world.points.iter().enumerate() {
-                for (frame, passing) in (1..).zip(point) {
-                    let mut packet = passing.packet();
-                    if capture == 1 {
-                        translate(&mut packet, passing.is_back, ports);
-                    }
-                    captures.packet(capture, &packet, Times { at: passing.at, frame });
+fn a_nat_between_the_captures_is_seen_through() {
+    for (seed, ports, identifies) in [(7, 0, true), (8, 7, true), (9, 60_000, false), (10, 60_000, true)] {
+        let mut rng = Rng::new(seed);
+        let world = World::new(&mut rng, 3, 2_000, true);
+        // Two before the NAT, one behind it, in any order.
+        let order = shuffled(&mut rng, 3);
+        let mut captures = Captures::new(3, Settings::default());
+        for (capture, point) in order.iter().enumerate() {
+            for (frame, passing) in (1..).zip(&world.points[*point]) {
+                let mut packet = passing.packet();
+                if *point == 2 {
+                    translate(&mut packet, passing.is_back, ports);
+                    packet.identification = packet.identification.filter(|_| identifies).or(Some(0));
                 }
+                captures.packet(capture, &packet, Times { at: passing.at, frame });
             }
-            captures.finish()
-        };
-        assert!(translated(Settings::default()).is_err());
-        let report = translated(Settings { rewritten, ..Settings::default() }).unwrap();
-        let matched: u64 = report.ways.iter().flat_map(|way| &way.hops).map(|hop| hop.matched).sum();
-        let lost: u64 = world.lost.iter().flatten().sum();
-        assert_eq!(matched, 4_000 - lost);
-        assert_eq!(report.ways.each_ref().map(|way| way.captures.len()), [2, 2]);
+        }
+        let report = captures.finish().unwrap();
+        let (there, back) = forward(&report, &order);
+        let hops = [&there.hops[0], &there.hops[1], &back.hops[1], &back.hops[0]];
+        let lost: Vec<u64> = hops.iter().map(|hop| hop.lost).collect();
+        let truth = [world.lost[0][0], world.lost[1][0], world.lost[0][1], world.lost[1][1]];
+        for (hop, (lost, truth)) in lost.iter().zip(truth).enumerate() {
+            // The last ones are not judged.
+            assert!(*lost <= truth && lost + 6 >= truth, "seed {seed}, hop {hop}: {lost} of {truth}");
+        }
+        assert_eq!(hops.map(|hop| hop.translated_flows), [0, 1, 0, 1], "seed {seed}");
+        assert_eq!(hops.map(|hop| hop.appeared), [0; 4], "seed {seed}");
     }
+}
+
+#[test]
+fn hosts_behind_one_nat_are_told_apart_and_what_is_not_translated_is_matched_too() {
+    let mut rng = Rng::new(11);
+    let world = World::new(&mut rng, 2, 1_000, true);
+    let mut captures = Captures::new(2, Settings::default());
+    for (capture, point) in world.points.iter().enumerate() {
+        for (frame, passing) in (1..).zip(point) {
+            for host in 0..3_u8 {
+                let mut packet = passing.packet();
+                let inside = Address::v4([192, 168, 1, 10 + host]);
+                if let Transport::Tcp(tcp) = &mut packet.transport {
+                    tcp.sequence += 1_000_000 * u32::from(host);
+                }
+                let (client, _) = client_of(&mut packet, passing.is_back);
+                *client = inside;
+                // The third host has a public address of its own.
+                if capture == 1 && host < 2 {
+                    translate(&mut packet, passing.is_back, 1000 + u16::from(host));
+                }
+                captures.packet(capture, &packet, Times { at: passing.at, frame });
+            }
+        }
+    }
+    let report = captures.finish().unwrap();
+    let (there, back) = forward(&report, &[0, 1]);
+    for (hop, sense) in [(&there.hops[0], 0), (&back.hops[0], 1)] {
+        assert_eq!(hop.translated_flows, 2);
+        let (all, lost) = (3 * 1_000, 3 * world.lost[0][sense]);
+        assert_eq!(hop.matched, all - lost);
+        assert!(hop.lost <= lost && hop.lost + 18 >= lost, "{} of {lost}", hop.lost);
+    }
+}
+
+#[test]
+fn echoes_and_datagrams_are_found_behind_a_nat_by_more_than_one() {
+    let mut captures = Captures::new(2, Settings::default());
+    for number in 0..50 {
+        for (capture, there, back) in [(0, 0, 4), (1, 1, 3)] {
+            for (ms, is_back) in [(there, false), (back, true)] {
+                let times = Times { at: (i64::from(number) * 10 + ms) * MS, frame: number.into() };
+                captures.packet(capture, &echo_of(number, capture == 1, is_back), times);
+            }
+        }
+    }
+    let report = captures.finish().unwrap();
+    assert_eq!(report.ways.each_ref().map(|way| way.hops[0].matched), [50, 50]);
+    // What is sent to all is no proof, and no more is a single request without its answer.
+    let mut strangers = Captures::new(2, Settings::default());
+    for number in 1..9 {
+        for capture in 0..2 {
+            let mut packet = echo_of(number, capture == 1, false);
+            if number > 1 {
+                packet.destination = Address::v4([224, 0, 0, 251]);
+            }
+            strangers.packet(capture, &packet, Times { at: 0, frame: 1 });
+        }
+    }
+    assert!(strangers.finish().is_err());
+}
+
+/// An echo of 192.168.1.5 or, behind the NAT, of 203.0.113.9, with another identifier.
+fn echo_of(number: u16, is_translated: bool, is_back: bool) -> Packet<'static> {
+    let mut packet = Passing { at: 0, number: 1, is_back, hop_limit: 64, dscp: 0 }.packet();
+    let (inside, server) = (Address::v4([192, 168, 1, 5]), Address::v4([198, 51, 100, 2]));
+    let client = if is_translated { Address::v4([203, 0, 113, 9]) } else { inside };
+    (packet.source, packet.destination) = if is_back { (server, client) } else { (client, server) };
+    let [high, low] = number.to_be_bytes();
+    let identifier = if is_translated { 9 } else { 77 };
+    packet.identification = Some(0);
+    packet.transport = Transport::Icmp(IcmpHeader {
+        is_v6: false,
+        kind: if is_back { 0 } else { 8 },
+        code: 0,
+        rest: [0, identifier, high, low],
+        payload: &[],
+    });
+    packet
+}
+
+/// Address and port of the client's side.
+fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Address, Option<&'a mut u16>) {
+    let address = if is_back { &mut packet.destination } else { &mut packet.source };
+    let port = match &mut packet.transport {
+        Transport::Tcp(tcp) => Some(if is_back { &mut tcp.destination_port } else { &mut tcp.source_port }),
+        _ => None,
+    };
+    (address, port)
 }
 
 /// Ten segments of a sender, that its capture sees as one, and the receiver's as two of six and four, cut elsewhere.
@@ -363,17 +459,12 @@ fn super_packets_are_matched_segment_by_segment() {
     assert_eq!(hop.delays.unwrap().most_ns, 1e6);
 }
 
-/// As a NAT does it to the client's side.
-fn translate(packet: &mut Packet<'_>, is_back: bool, ports: u16) {
-    let public = Address::v4([203, 0, 113, 9]);
-    packet.identification = Some(0);
-    let Transport::Tcp(tcp) = &mut packet.transport else { return };
-    if is_back {
-        packet.destination = public;
-        tcp.destination_port += ports;
-    } else {
-        packet.source = public;
-        tcp.source_port += ports;
+/// As a NAT does it to the client's side; a port of 0 stays.
+fn translate(packet: &mut Packet<'static>, is_back: bool, to: u16) {
+    let (address, port) = client_of(packet, is_back);
+    *address = Address::v4([203, 0, 113, 9]);
+    if let Some(port) = port.filter(|_| to != 0) {
+        *port = to;
     }
 }
 

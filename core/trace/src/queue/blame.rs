@@ -117,8 +117,12 @@ pub struct LateProbes {
     pub ends: [Address; 2],
     /// How.
     pub kind: ProbeKind,
-    /// In how many short times answers were seen while the queue stood.
+    /// Answers that came while the queue stood.
     pub answers: u64,
+    /// The least that an answer took in the whole capture, ns.
+    pub least_ns: f64,
+    /// The most that one took while the queue stood, ns.
+    pub most_ns: f64,
     /// Those without an answer in the whole capture.
     pub unanswered: u64,
     /// What the queue added: median, ns.

@@ -10,7 +10,7 @@ use super::group::Filler;
 use super::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
 use super::losses::{Group, Point, Seen};
 use super::period::{Sender, oscillation};
-use super::probes::{Probes, Route, Track};
+use super::probes::{Answers, Probes, Route, Track};
 use super::rate::{Rates, Step, pieces, rates};
 use super::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod};
 use crate::{End, FlowId};
@@ -268,12 +268,12 @@ impl Joint<'_> {
     fn sufferers(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> Sufferers {
         let far = self.far(first);
         let mut ratios: Vec<f64> = Vec::new();
+        let bulk = |at_ns: f64| {
+            let near = between(delays, at_ns - BESIDE_NS, at_ns + BESIDE_NS);
+            median(near.iter().map(|point| point.mean_ns)).filter(|bulk| *bulk >= threshold_ns && *bulk > 0.0)
+        };
         let mut while_it_stood = |points: Vec<(f64, f64)>| {
-            let beside = |(at_ns, added): &(f64, f64)| {
-                let near = between(delays, at_ns - BESIDE_NS, at_ns + BESIDE_NS);
-                let bulk = median(near.iter().map(|point| point.mean_ns))?;
-                (bulk >= threshold_ns && bulk > 0.0).then_some((*added, added / bulk))
-            };
+            let beside = |(at_ns, added): &(f64, f64)| Some((*added, added / bulk(*at_ns)?));
             let seen: Vec<(f64, f64)> = points.iter().filter_map(beside).collect();
             ratios.extend(seen.iter().map(|seen| seen.1));
             added(seen.iter().map(|seen| seen.0).collect())
@@ -285,10 +285,20 @@ impl Joint<'_> {
         let mut victims: Vec<Victim> = self.sparse_flows(far).into_iter().filter_map(victim).collect();
         victims.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
         let late = |(route, track): (&Route, &Track)| {
-            let points = track.answers().map(|(at, took)| (at, took - track.least_ns)).collect();
-            let (answers, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
-            let (ends, kind) = *route;
-            Some(LateProbes { ends, kind, answers, unanswered: track.unanswered, added_p50_ns, added_p95_ns })
+            let met: Vec<Answers> = track.answers().filter(|answers| bulk(answers.at_ns).is_some()).collect();
+            let points =
+                met.iter().map(|answers| (answers.at_ns, answers.mean_ns - track.least_ns)).collect();
+            let (_, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
+            Some(LateProbes {
+                ends: route.0,
+                kind: route.1,
+                answers: met.iter().map(|answers| answers.count).sum(),
+                least_ns: track.least_ns,
+                most_ns: met.iter().map(|answers| answers.most_ns).fold(0.0, f64::max),
+                unanswered: track.unanswered,
+                added_p50_ns,
+                added_p95_ns,
+            })
         };
         let tracks = far.map(|far| self.probes.towards(far)).into_iter().flatten();
         let probes: Vec<LateProbes> = tracks.filter_map(late).collect();

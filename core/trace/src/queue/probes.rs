@@ -18,10 +18,25 @@ pub(crate) struct Track {
     pub(crate) unanswered: u64,
 }
 
+/// Answers that came within a short time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answers {
+    pub(crate) at_ns: f64,
+    pub(crate) count: u64,
+    /// What they took.
+    pub(crate) mean_ns: f64,
+    pub(crate) most_ns: f64,
+}
+
 impl Track {
-    /// When the answers came, and what they took, ns.
-    pub(crate) fn answers(&self) -> impl Iterator<Item = (f64, f64)> {
-        self.grid.bins(0).iter().map(|bin: &Bin| (self.grid.middle_ns(bin), bin.mean()))
+    /// In the order of time.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = Answers> {
+        self.grid.bins(0).iter().map(|bin: &Bin| Answers {
+            at_ns: self.grid.middle_ns(bin),
+            count: bin.count.into(),
+            mean_ns: bin.mean(),
+            most_ns: bin.most.into(),
+        })
     }
 }
 

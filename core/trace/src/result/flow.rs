@@ -1,4 +1,5 @@
 //! A flow's totals as a run tells them.
+use crate::one_sided::missing_end;
 use crate::{FlowSummary, RoundTrips as Seen, Tally, Totals};
 use alloc::format;
 use alloc::string::String;
@@ -8,13 +9,14 @@ use fathom_metric::{CapturedFlow, CapturedSide, Limits, Retransmissions, RoundTr
 /// Flow `summary` of a capture that began at `origin` ns.
 pub(super) fn captured(summary: &FlowSummary, origin: i64) -> CapturedFlow {
     let [a, b] = &summary.totals;
+    let is_whole = missing_end(summary).is_none();
     CapturedFlow {
         number: summary.id.0 + 1,
         ends: summary.ends.map(socket),
         frames: [summary.first.frame, summary.last.frame],
         start_s: seconds(summary.first.at.saturating_sub(origin)),
         duration_s: seconds(summary.last.at.saturating_sub(summary.first.at)),
-        sent: [side(a), side(b)],
+        sent: [side(a, is_whole), side(b, is_whole)],
     }
 }
 
@@ -30,24 +32,27 @@ fn seconds(ns: i64) -> f64 {
     ns.max(0) as f64 / 1e9
 }
 
-fn side(totals: &Totals) -> CapturedSide {
+/// Where the other end's packets were not captured, nothing is told that rests on them.
+fn side(totals: &Totals, is_whole: bool) -> CapturedSide {
     let causes = totals.retransmissions;
+    let retransmissions = Retransmissions {
+        fast_packets: causes.fast,
+        probe_packets: causes.probe,
+        timeout_packets: causes.timeout,
+        spurious_packets: causes.spurious,
+        unknown_packets: causes.unknown,
+    };
+    let uncaused = Retransmissions { unknown_packets: causes.total(), ..Retransmissions::default() };
     CapturedSide {
         packets: totals.packets,
         payload_bytes: totals.unique_bytes,
         goodput_bits_per_second: goodput(totals),
-        retransmissions: Retransmissions {
-            fast_packets: causes.fast,
-            probe_packets: causes.probe,
-            timeout_packets: causes.timeout,
-            spurious_packets: causes.spurious,
-            unknown_packets: causes.unknown,
-        },
+        retransmissions: if is_whole { retransmissions } else { uncaused },
         reordered_packets: totals.reordered_packets,
         ce_packets: totals.ecn.ce,
-        most_outstanding_bytes: totals.outstanding_bytes.max,
+        most_outstanding_bytes: if is_whole { totals.outstanding_bytes.max } else { 0 },
         rtt: round_trips(&totals.rtt),
-        limits: limits(totals),
+        limits: limits(totals).filter(|_| is_whole),
     }
 }
 

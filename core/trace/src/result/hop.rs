@@ -17,6 +17,7 @@ pub fn hops(report: &PathReport, names: &[String]) -> Vec<CapturedHop> {
 fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
     let name = |number: usize| names.get(number).cloned().unwrap_or_default();
     // The offset is told of the two that were compared, in their order.
+    let delays = hop.delays.filter(|_| hop.clock.is_steady);
     let sign = if hop.clock.reference == hop.from { 1.0 } else { -1.0 };
     CapturedHop {
         captures: [name(hop.from), name(hop.to)],
@@ -24,14 +25,16 @@ fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
         lost_packets: hop.lost,
         lost_frames: hop.losses.iter().take(FRAMES).map(|loss| u64::from(loss.frame)).collect(),
         uncaptured_packets: hop.uncaptured,
+        appeared_packets: hop.appeared,
+        unjudged_packets: hop.unjudged,
+        translated_flows: hop.translated_flows,
         reordered_packets: hop.reordered,
         duplicated_packets: hop.duplicated,
         // Packets of one direction alone do not tell the clocks apart.
-        least_delay_s: hop
-            .delays
+        least_delay_s: delays
             .zip(hop.clock.error_ns)
             .map(|(delays, error_ns)| Estimate { value: delays.least_ns / NS, error: error_ns / NS }),
-        delay_s: hop.delays.map(|delays| [delays.p50_ns, delays.p95_ns, delays.most_ns].map(|ns| ns / NS)),
+        delay_s: delays.map(|delays| [delays.p50_ns, delays.p95_ns, delays.most_ns].map(|ns| ns / NS)),
         clock_offset_s: sign * hop.clock.offset_ns / NS,
         clock_skew_ratio: sign * hop.clock.skew_ppm / 1e6,
         is_clock_set: !hop.clock.is_steady,

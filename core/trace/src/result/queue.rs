@@ -1,13 +1,16 @@
 //! A bottleneck as a run tells it.
 use super::words::{self, leg_name};
-use crate::End;
 use crate::queue::{
-    Bottleneck, Isolation, Leg, Location, Management, Oscillation, QueueReport, Queues, Reference, SwingCause,
+    Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, QueueReport, Queues,
+    Reference, SwingCause,
 };
+use crate::{End, ProbeKind};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_metric::{CapturedQueue, Estimate, QueueManagement, QueuePlace, Swing};
+use fathom_metric::{
+    CapturedProbes, CapturedQueue, Estimate, ProbeKind as Probed, QueueManagement, QueuePlace, Swing,
+};
 
 /// Frames named as evidence.
 const FRAMES: usize = 6;
@@ -49,6 +52,7 @@ pub(super) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<Captu
         swing: swing(&bottleneck.oscillation),
         filled_by: filled_by(bottleneck),
         suffered: suffered(bottleneck, queues),
+        probes: bottleneck.late_probes.iter().take(NAMES).map(probes).collect(),
         samples: report.round_trips.iter().flatten().map(|trips| trips.count).sum(),
         frames: frames(bottleneck, report),
         because: words::because(bottleneck, report),
@@ -133,6 +137,25 @@ fn suffered(bottleneck: &Bottleneck, queues: &Queues) -> Vec<(String, f64)> {
         (name, short.added_p95_ns / NS)
     });
     flows.chain(short).collect()
+}
+
+fn probes(late: &LateProbes) -> CapturedProbes {
+    let [from, to] = late.ends.map(|address| address.to_string());
+    CapturedProbes {
+        kind: match late.kind {
+            ProbeKind::Echo => Probed::Echo,
+            ProbeKind::Dns => Probed::Dns,
+            ProbeKind::QuicHandshake => Probed::QuicHandshake,
+            ProbeKind::QuicSpin => Probed::QuicSpin,
+        },
+        from,
+        to,
+        answers: late.answers,
+        unanswered: late.unanswered,
+        least_s: late.least_ns / NS,
+        most_s: late.most_ns / NS,
+        added_p95_s: late.added_p95_ns / NS,
+    }
 }
 
 /// The longest and the shortest round trip, and where losses began.
