@@ -381,9 +381,6 @@ pub(crate) struct TraceArgs {
     /// Write a copy to share, and no diagnosis: headers alone, addresses replaced; it gives the same diagnosis
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "export", "json"])]
     pub(crate) anonymize: Option<PathBuf>,
-    /// A NAT is between the captures: match packets without addresses
-    #[arg(long)]
-    pub(crate) nat: bool,
     /// All captures were stamped by one clock: take delays as they are
     #[arg(long)]
     pub(crate) one_clock: bool,

@@ -8,13 +8,14 @@ use crate::args::{Export, TraceArgs, When};
 use crate::failure::{Failure, Outcome};
 use crate::{result, terminal};
 use extra::Extras;
-use fathom_capture::{Anonymizer, Quality, dissect};
+use fathom_capture::{Anonymizer, Packet, Quality, dissect};
 use fathom_diagnose::diagnose;
 use fathom_metric::{CaptureSource, Run};
 use fathom_trace::queue::{QueueWatch, Queues};
-use fathom_trace::{Flows, Times, Tracer};
+use fathom_trace::{Flows, Times, Tracer, missing_directions};
 use fathom_units::WallTime;
 use input::Input;
+use path::PathOf;
 use std::path::{Path, PathBuf};
 
 /// What was read of one capture.
@@ -36,12 +37,14 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     if let Some(into) = &args.anonymize {
         return anonymize(&input, into);
     }
-    let read = read(&input)?;
-    let mut run = fathom_trace::run(vec![read.source], &read.flows, &read.queues);
+    let mut path = PathOf::new(args);
+    let read = read(&input, &mut path)?;
+    let sources = std::iter::once(Ok(read.source)).chain(path.read_others()).collect::<Result<_, _>>()?;
+    let mut run = fathom_trace::run(sources, &read.flows, &read.queues);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
     run.started = WallTime(read.first_at.max(0) as u64).to_string();
     run.host = fathom_drive::host();
-    path::add(&mut run, args)?;
+    path.add_to(&mut run)?;
     // What was concluded comes first: should a file not be written, it is not lost.
     let output = crate::args::OutputArgs { output: others, ..args.output.clone() };
     let exit = result::deliver(&run, &output, when)?;
@@ -51,8 +54,14 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
 
 /// What would lose something that is there, or could not be read.
 fn refuse(args: &TraceArgs) -> Result<(), Failure> {
-    if args.files.len() > 1 && args.files.iter().any(|file| input::is_stdin(file)) {
-        return Err(Failure::input("of several captures all must be files: the first is read twice"));
+    if args.files.iter().filter(|file| input::is_stdin(file)).count() > 1 {
+        return Err(Failure::input("standard input can be one capture only"));
+    }
+    // Before the first is read, which may take long.
+    for file in args.files.iter().skip(1).filter(|file| !input::is_stdin(file)) {
+        file.metadata().map_err(|error| {
+            Failure::environment(format_args!("{}: cannot open it: {error}", file.display()))
+        })?;
     }
     let into = args.output.output.iter().chain(&args.anonymize).chain(args.export.iter().map(Export::path));
     match into.clone().find(|path| args.files.iter().any(|file| is_same(file, path))) {
@@ -73,18 +82,31 @@ fn is_page(path: &Path) -> bool {
 }
 
 /// One pass, in bounded memory.
-fn read(input: &Input) -> Result<Read, Failure> {
+fn read(input: &Input, path: &mut PathOf<'_>) -> Result<Read, Failure> {
     let mut tracer = Tracer::new(QueueWatch::new());
+    let (mut source, first_at) = pass(input, |times, packet| {
+        tracer.packet(times, packet);
+        path.packet(times, packet);
+    })?;
+    let (flows, watch) = tracer.finish();
+    source.defects.extend(missing_directions(&flows));
+    Ok(Read { source, first_at, flows, queues: watch.finish() })
+}
+
+/// Hands each packet to `visit`; what was read, and when its first frame was stamped.
+fn pass(
+    input: &Input,
+    mut visit: impl FnMut(Times, &Packet<'_>),
+) -> Result<(CaptureSource, i64), Failure> {
     let mut quality = Quality::new();
     let ending = input.for_each(|number, frame| {
         let found = dissect(frame.link, frame.original_len, frame.bytes);
         quality.frame(number, frame, &found);
         if let Ok(packet) = &found {
-            tracer.packet(Times { at: frame.at, frame: number }, packet);
+            visit(Times { at: frame.at, frame: number }, packet);
         }
     })?;
     ending.tell(&mut quality);
-    let (flows, watch) = tracer.finish();
     let (first_at, last_at) = quality.span.unwrap_or((0, 0));
     let source = CaptureSource {
         name: input.name(),
@@ -93,7 +115,7 @@ fn read(input: &Input) -> Result<Read, Failure> {
         duration_s: last_at.saturating_sub(first_at).max(0) as f64 / 1e9,
         defects: quality.defects().into_iter().chain(ending.trouble.map(|why| why.to_string())).collect(),
     };
-    Ok(Read { source, first_at, flows, queues: watch.finish() })
+    Ok((source, first_at))
 }
 
 /// Another pass, for what needs every packet of chosen flows.

@@ -63,7 +63,7 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 }
 
 /// Hands over each frame of a file.
-pub(super) fn of_file(path: &Path, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, Failure> {
+fn of_file(path: &Path, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, Failure> {
     let each = |number, frame: &Frame<'_>| {
         visit(number, frame);
         ControlFlow::Continue(())

@@ -1,39 +1,59 @@
 //! Several captures of one path.
-use super::input::of_file;
+use super::input::{Input, is_stdin};
+use super::pass;
 use crate::args::TraceArgs;
 use crate::failure::Failure;
-use fathom_capture::dissect;
-use fathom_metric::Run;
-use fathom_trace::path::{Captures, Rewritten, Settings};
+use fathom_capture::Packet;
+use fathom_metric::{CaptureSource, Run};
+use fathom_trace::path::{Captures, Settings};
 use fathom_trace::{Times, hops};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Adds to `run` what the captures together tell of their path; nothing for one capture.
-pub(super) fn add(run: &mut Run, args: &TraceArgs) -> Result<(), Failure> {
-    if args.files.len() < 2 {
-        return Ok(());
+/// Collects the packets of several captures; nothing of one capture.
+pub(super) struct PathOf<'a> {
+    files: &'a [PathBuf],
+    captures: Option<Captures>,
+}
+
+impl<'a> PathOf<'a> {
+    pub(super) fn new(args: &'a TraceArgs) -> Self {
+        let settings = Settings { is_one_clock: args.one_clock, ..Settings::default() };
+        let count = args.files.len();
+        PathOf { files: &args.files, captures: (count > 1).then(|| Captures::new(count, settings)) }
     }
-    let rewritten = if args.nat { Rewritten::Addresses } else { Rewritten::Nothing };
-    let settings = Settings { rewritten, is_one_clock: args.one_clock, ..Settings::default() };
-    let mut captures = Captures::new(args.files.len(), settings);
-    for (number, file) in args.files.iter().enumerate() {
-        of_file(file, |frame_number, frame| {
-            if let Ok(packet) = dissect(frame.link, frame.original_len, frame.bytes) {
-                captures.packet(number, &packet, Times { at: frame.at, frame: frame_number });
-            }
-        })?;
+    /// A packet of the first capture.
+    pub(super) fn packet(&mut self, times: Times, packet: &Packet<'_>) {
+        if let Some(captures) = &mut self.captures {
+            captures.packet(0, packet, times);
+        }
     }
-    let report = captures.finish().map_err(Failure::input)?;
-    if let Some(capture) = &mut run.capture {
-        capture.hops = hops(&report, &names(&args.files));
+    /// Reads the captures behind the first.
+    pub(super) fn read_others(&mut self) -> impl Iterator<Item = Result<CaptureSource, Failure>> {
+        let files = self.files.iter().enumerate().skip(1);
+        files.filter_map(|(number, file)| {
+            let captures = self.captures.as_mut()?;
+            let visit = |times, packet: &Packet<'_>| captures.packet(number, packet, times);
+            Some(pass(&Input::File(file.clone()), visit).map(|(source, _)| source))
+        })
     }
-    Ok(())
+    /// Adds to `run` what the captures together tell of their path.
+    pub(super) fn add_to(self, run: &mut Run) -> Result<(), Failure> {
+        let Some(captures) = self.captures else { return Ok(()) };
+        let report = captures.finish().map_err(Failure::input)?;
+        if let Some(capture) = &mut run.capture {
+            capture.hops = hops(&report, &names(self.files));
+        }
+        Ok(())
+    }
 }
 
 /// File names, or whole paths where these are not enough to tell files apart.
 fn names(files: &[PathBuf]) -> Vec<String> {
-    let short = |file: &PathBuf| file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+    let short = |file: &PathBuf| match file {
+        file if is_stdin(file) => "standard input".into(),
+        file => file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned(),
+    };
     let distinct: HashSet<String> = files.iter().map(short).collect();
     let name =
         |file: &PathBuf| if distinct.len() == files.len() { short(file) } else { file.display().to_string() };
