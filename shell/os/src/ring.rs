@@ -40,7 +40,12 @@ pub enum Framing {
     Ieee80211,
     /// The IP header: the link's own is taken off.
     Ip,
+    /// What the [`Passage`] says, of interfaces of all kinds: the link's own header is taken off.
+    Cooked,
 }
+
+/// The name of all interfaces together, as tcpdump has it.
+pub const ANY: &str = "any";
 
 /// Why no packets can be had.
 #[derive(Debug)]
@@ -75,8 +80,27 @@ pub struct RingFrame<'a> {
     pub at: i64,
     /// Bytes as it was sent or came.
     pub original_len: u32,
+    /// Where it passed.
+    pub passage: Passage,
     /// The bytes that are stored.
     pub bytes: &'a [u8],
+}
+
+/// Where a packet passed, and how: `sockaddr_ll` of `packet(7)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passage {
+    /// Number of the interface.
+    pub interface: u32,
+    /// Ethertype of what follows.
+    pub protocol: u16,
+    /// Kind of the interface (`linux/if_arp.h`).
+    pub hardware: u16,
+    /// Whether it came or went: `PACKET_HOST` and others of `linux/if_packet.h`.
+    pub direction: u8,
+    /// Bytes of the address that count.
+    pub address_bytes: u8,
+    /// Who sent it, by the address on its link.
+    pub address: [u8; 8],
 }
 
 /// What the kernel counted.
@@ -99,23 +123,22 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Captures on `interface` of the calling thread's network namespace, `snaplen` bytes of each packet.
+    /// Captures on `interface` of the calling thread's network namespace, or on all ([`ANY`]), `snaplen` bytes of each packet.
     ///
     /// # Errors
     /// What the kernel refused.
     pub fn open(interface: &str, snaplen: u32) -> Result<Ring, RingError> {
         let refused = |step| move |source| RingError { interface: interface.to_owned(), step, source };
-        let index = interface_index(interface).map_err(refused("finding it"))?;
-        let kind = hardware_kind(interface).map_err(refused("SIOCGIFHWADDR"))?;
-        let framing = framing(kind);
-        let layer = if framing == Framing::Ip { Type::DGRAM } else { Type::RAW };
+        let (index, framing) = if interface == ANY {
+            (0, Framing::Cooked)
+        } else {
+            let index = interface_index(interface).map_err(refused("finding it"))?;
+            (index, framing(hardware_kind(interface).map_err(refused("SIOCGIFHWADDR"))?))
+        };
+        let is_cooked = matches!(framing, Framing::Ip | Framing::Cooked);
+        let layer = if is_cooked { Type::DGRAM } else { Type::RAW };
         let socket = Socket::new(Domain::PACKET, layer, None).map_err(refused("socket"))?;
-        if kind == libc::ARPHRD_LOOPBACK {
-            // Each packet passes the loopback twice, out and in.
-            let ignored = set_option(&socket, (libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING), 1);
-            ignored.map_err(refused("PACKET_IGNORE_OUTGOING"))?;
-        }
-        limit(&socket, snaplen).map_err(refused("SO_ATTACH_FILTER"))?;
+        filter(&socket, snaplen).map_err(refused("SO_ATTACH_FILTER"))?;
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set_option(&socket, (libc::SOL_PACKET, libc::PACKET_VERSION), version)
             .map_err(refused("PACKET_VERSION"))?;
@@ -249,11 +272,29 @@ fn frames(block: BlockBytes<'_>) -> impl Iterator<Item = RingFrame<'_>> {
         let seconds = i64::from(word(offset_of!(libc::tpacket3_hdr, tp_sec))?);
         let nanos = i64::from(word(offset_of!(libc::tpacket3_hdr, tp_nsec))?);
         at += word(offset_of!(libc::tpacket3_hdr, tp_next_offset))? as usize;
+        let passage = passage(frame.get(ADDRESS_AT..ADDRESS_AT + size_of::<libc::sockaddr_ll>())?)?;
         Some(RingFrame {
+            passage,
             at: seconds * 1_000_000_000 + nanos,
             original_len: word(offset_of!(libc::tpacket3_hdr, tp_len))?,
             bytes: frame.get(start..start + stored)?,
         })
+    })
+}
+
+/// The address of a frame is behind its header. Source: `packet(7)`, `TPACKET_ALIGN` of `linux/if_packet.h`.
+const ADDRESS_AT: usize = size_of::<libc::tpacket3_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
+
+fn passage(address: &[u8]) -> Option<Passage> {
+    let pair = |field: usize| address.get(field..)?.first_chunk().copied();
+    let index = address.get(offset_of!(libc::sockaddr_ll, sll_ifindex)..)?.first_chunk()?;
+    Some(Passage {
+        interface: u32::from_ne_bytes(*index),
+        protocol: u16::from_be_bytes(pair(offset_of!(libc::sockaddr_ll, sll_protocol))?),
+        hardware: u16::from_ne_bytes(pair(offset_of!(libc::sockaddr_ll, sll_hatype))?),
+        direction: *address.get(offset_of!(libc::sockaddr_ll, sll_pkttype))?,
+        address_bytes: *address.get(offset_of!(libc::sockaddr_ll, sll_halen))?,
+        address: *address.get(offset_of!(libc::sockaddr_ll, sll_addr)..)?.first_chunk()?,
     })
 }
 
@@ -289,11 +330,24 @@ fn hardware_kind(interface: &str) -> io::Result<u16> {
     Ok(unsafe { asked.ifr_ifru.ifru_hwaddr.sa_family })
 }
 
-/// Has the kernel store `snaplen` bytes of each packet: a filter of one instruction, which returns how much to keep.
-fn limit(socket: &Socket, snaplen: u32) -> io::Result<()> {
+/// Has the kernel store `snaplen` bytes of each packet. A loopback's packets pass it twice, out and in: of them those that go out are
+/// left out, as tcpdump does. Source of the instructions: `linux/filter.h`.
+fn filter(socket: &Socket, snaplen: u32) -> io::Result<()> {
+    const LOAD_HALF: u16 = 0x28;
+    const LOAD_BYTE: u16 = 0x30;
+    const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN_CONSTANT: u16 = 0x06;
-    let mut keep = libc::sock_filter { code: RETURN_CONSTANT, jt: 0, jf: 0, k: snaplen };
-    let program = libc::sock_fprog { len: 1, filter: &raw mut keep };
+    let step = |code, (jt, jf), k| libc::sock_filter { code, jt, jf, k };
+    let of_packet = |field: libc::c_int| (libc::SKF_AD_OFF + field) as u32;
+    let mut steps = [
+        step(LOAD_HALF, (0, 0), of_packet(libc::SKF_AD_HATYPE)),
+        step(JUMP_IF_EQUAL, (0, 3), u32::from(libc::ARPHRD_LOOPBACK)),
+        step(LOAD_BYTE, (0, 0), of_packet(libc::SKF_AD_PKTTYPE)),
+        step(JUMP_IF_EQUAL, (0, 1), u32::from(libc::PACKET_OUTGOING)),
+        step(RETURN_CONSTANT, (0, 0), 0),
+        step(RETURN_CONSTANT, (0, 0), snaplen),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
     set_option(socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)
 }
 
@@ -386,6 +440,38 @@ mod tests {
                 assert!(stored[42..].iter().all(|byte| *byte == length as u8));
             }
             assert_eq!(ring.counts().unwrap(), RingCounts { received: 200, dropped: 0 });
+        });
+    }
+
+    #[test]
+    fn all_interfaces_say_where_each_packet_passed() {
+        in_namespace(|| {
+            let mut ring = Ring::open(ANY, 128).unwrap();
+            assert_eq!(ring.framing(), Framing::Cooked);
+            let to = UdpSocket::bind("127.0.0.1:0").unwrap();
+            for length in 0..20 {
+                to.send_to(&[7; 20][..length], to.local_addr().unwrap()).unwrap();
+            }
+            let mut passages = Vec::new();
+            for _ in 0..10 {
+                wait(&mut [PollFd::readable(ring.as_fd())], Some(Duration::from_millis(50))).unwrap();
+                let visit = |frame: RingFrame<'_>| {
+                    assert_eq!(frame.bytes[0], 0x45);
+                    passages.push(frame.passage);
+                    ControlFlow::Continue(())
+                };
+                let _ = ring.next_block(visit);
+            }
+            let came = Passage {
+                interface: LOOPBACK,
+                protocol: libc::ETH_P_IP as u16,
+                hardware: libc::ARPHRD_LOOPBACK,
+                direction: libc::PACKET_HOST,
+                address_bytes: 6,
+                address: [0; 8],
+            };
+            assert_eq!(passages, [came; 20]);
+            assert_eq!(ring.counts().unwrap(), RingCounts { received: 20, dropped: 0 });
         });
     }
 

@@ -2,7 +2,7 @@
 use crate::{Ending, TapError, Trouble};
 use fathom_capture::{Frame, LinkType, Statistics};
 use fathom_os::poll::{PollFd, wait};
-use fathom_os::ring::{Framing, Ring};
+use fathom_os::ring::{Framing, Passage, Ring};
 use fathom_units::Duration;
 use std::io;
 use std::ops::ControlFlow;
@@ -22,10 +22,15 @@ pub struct Live {
     link: LinkType,
     frames: u64,
     bytes: u64,
+    /// A frame in the making, where the ring gives it without its header.
+    cooked: Vec<u8>,
 }
 
+/// Bytes of the header of [`LinkType::LINUX_SLL2`].
+const COOKED_BYTES: usize = 20;
+
 impl Live {
-    /// Captures on `interface` from now on, `snaplen` bytes of each frame, or the nearest to it of 128 to 65 535.
+    /// Captures on `interface`, or all of them (`any`), from now on, `snaplen` bytes of each frame, or the nearest to it of 128 to 65 535.
     ///
     /// # Errors
     /// What the kernel refused.
@@ -37,8 +42,9 @@ impl Live {
             Framing::Radiotap => LinkType::RADIOTAP,
             Framing::Ieee80211 => LinkType::IEEE802_11,
             Framing::Ip => LinkType::RAW,
+            Framing::Cooked => LinkType::LINUX_SLL2,
         };
-        Ok(Live { ring, link, frames: 0, bytes: 0 })
+        Ok(Live { ring, link, frames: 0, bytes: 0, cooked: Vec::new() })
     }
     /// What the frames begin with.
     pub const fn link(&self) -> LinkType {
@@ -71,16 +77,24 @@ impl Live {
         visit: &mut impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
         let (link, frames, bytes) = (self.link, &mut self.frames, &mut self.bytes);
+        let cooked = &mut self.cooked;
         let flow = self.ring.next_block(|caught| {
+            let (mut stored, mut original_len) = (caught.bytes, caught.original_len);
+            if link == LinkType::LINUX_SLL2 {
+                cooked.clear();
+                cooked.extend_from_slice(&header(&caught.passage));
+                cooked.extend_from_slice(caught.bytes);
+                (stored, original_len) = (cooked.as_slice(), original_len + COOKED_BYTES as u32);
+            }
             *frames += 1;
-            *bytes += caught.bytes.len() as u64;
+            *bytes += stored.len() as u64;
             let frame = Frame {
                 at: caught.at,
                 link,
-                original_len: caught.original_len.max(caught.bytes.len() as u32),
+                original_len: original_len.max(stored.len() as u32),
                 interface: 0,
                 lost_before: 0,
-                bytes: caught.bytes,
+                bytes: stored,
             };
             visit(*frames, &frame)
         });
@@ -116,4 +130,15 @@ impl Live {
             trouble,
         }
     }
+}
+
+/// What [`LinkType::LINUX_SLL2`] begins with: ethertype, interface, its kind, direction, and who sent it.
+fn header(passage: &Passage) -> [u8; COOKED_BYTES] {
+    let mut header = [0; COOKED_BYTES];
+    header[0..2].copy_from_slice(&passage.protocol.to_be_bytes());
+    header[4..8].copy_from_slice(&passage.interface.to_be_bytes());
+    header[8..10].copy_from_slice(&passage.hardware.to_be_bytes());
+    (header[10], header[11]) = (passage.direction, passage.address_bytes);
+    header[12..20].copy_from_slice(&passage.address);
+    header
 }

@@ -54,6 +54,46 @@ fn an_interface_gives_frames_until_the_flag_is_set() {
     });
 }
 
+/// As tcpdump writes them; each packet of the loopback once.
+#[test]
+fn all_interfaces_at_once() {
+    in_namespace(|| {
+        let tun = Tun::create("tun7").unwrap();
+        let number = interface_index("tun7").unwrap();
+        Netlink::open().unwrap().set_up(number, None, None).unwrap();
+        let mut live = Live::open("any", 128).unwrap();
+        assert_eq!(live.link(), LinkType::LINUX_SLL2);
+        let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+        near.send_to(&[1; 500], near.local_addr().unwrap()).unwrap();
+        let echo =
+            [0x45, 0, 0, 28, 0, 7, 0, 0, 64, 1, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 8, 0, 0, 0, 1, 2, 3, 4];
+        tun.write(&[IoSlice::new(&[0; VNET_HEADER_BYTES]), IoSlice::new(&echo)]).unwrap();
+        let (mut on_loopback, mut on_tun) = (0, 0);
+        let is_over = std::cell::Cell::new(false);
+        live.for_each(
+            || is_over.get(),
+            |_, frame| {
+                let interface = u32::from_be_bytes(*frame.bytes[4..].first_chunk().unwrap());
+                match dissect(frame.link, frame.original_len, frame.bytes).unwrap().transport {
+                    Transport::Udp(udp) => {
+                        on_loopback += 1;
+                        assert_eq!((udp.payload_bytes, interface), (500, LOOPBACK));
+                        assert_eq!((frame.original_len, frame.bytes.len()), (20 + 528, 20 + 128));
+                    }
+                    Transport::Icmp(icmp) if !icmp.is_v6 => {
+                        on_tun += 1;
+                        assert_eq!((interface, frame.bytes[20..].to_vec()), (number, echo.to_vec()));
+                    }
+                    _ => {}
+                }
+                is_over.set(on_tun > 0);
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!((on_loopback, on_tun), (1, 1));
+    });
+}
+
 /// A TUN device has no header of its own before IP; its packets are seen until it is gone.
 #[test]
 fn an_interface_without_link_header_until_it_goes_away() {
