@@ -240,6 +240,8 @@ pub trait Sink {
     fn opened(&mut self, _flow: FlowId, _ends: [(fathom_capture::Address, u16); 2], _times: Times) {}
     /// A packet of a flow, before what it means: for what needs its headers whole.
     fn packet(&mut self, _flow: FlowId, _end: End, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
+    /// A packet that is not TCP.
+    fn other(&mut self, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
     /// A segment passed.
     fn segment(&mut self, _flow: FlowId, _segment: &Segment) {}
     /// An ACK passed.
@@ -266,6 +268,9 @@ macro_rules! tell_each {
         }
         fn packet(&mut self, flow: FlowId, end: End, packet: &fathom_capture::Packet<'_>, times: Times) {
             $each!(self, packet(flow, end, packet, times));
+        }
+        fn other(&mut self, packet: &fathom_capture::Packet<'_>, times: Times) {
+            $each!(self, other(packet, times));
         }
         fn segment(&mut self, flow: FlowId, segment: &Segment) {
             $each!(self, segment(flow, segment));

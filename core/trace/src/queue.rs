@@ -3,6 +3,7 @@
 //! [`QueueWatch`] is a sink: it keeps extremes and sums over time, a few kilobytes for a flow with few packets and some hundreds
 //! for one of many, and infers from them at the end. Every figure has its error; what cannot be known is refused with the reason.
 mod aqm;
+mod beside;
 mod bins;
 mod blame;
 mod buffer;

@@ -94,6 +94,9 @@ impl<S: Sink> Tracer<S> {
     /// The next packet of the capture.
     pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         self.totalled.clock(times);
+        if !matches!(packet.transport, Transport::Tcp(_)) {
+            self.sink.other(packet, times);
+        }
         match &packet.transport {
             Transport::Tcp(tcp) => self.tcp(times, packet, tcp),
             Transport::Udp(udp) => self.probes.udp(times, packet, udp, &mut self.sink),

@@ -51,8 +51,8 @@ impl QueueWatch {
             let members: Vec<&Filler<'_>> = group.iter().filter_map(|place| fillers.get(*place)).collect();
             let places: Vec<usize> = members.iter().map(|filler| filler.place).collect();
             let bystanders = bystanders(flows, sampled, &members);
-            let probes = &self.probes;
-            let joint = Joint { fillers: members, reports: flows, bystanders, probes, short: trips };
+            let (probes, beside) = (&self.probes, &self.beside);
+            let joint = Joint { fillers: members, reports: flows, bystanders, probes, beside, short: trips };
             joint.bottleneck().map(|bottleneck| (places, bottleneck))
         };
         groups.into_iter().zip(short).filter_map(one).collect()

@@ -158,6 +158,11 @@ impl Sampled {
             sent.losses.marks.push(Point { at, frame, repair: 0, delay });
         }
     }
+    /// A packet without data passed.
+    #[inline]
+    pub(crate) fn bare(&mut self, end: End, at: i64, ip_bytes: u32, limit: usize) {
+        self.grid.record(series::passed(end), at - self.origin, f64::from(ip_bytes), limit);
+    }
     #[inline]
     pub(crate) fn ack(&mut self, ack: &Ack<'_>, limit: usize) {
         let (at, frame) = (ack.times.at - self.origin, ack.times.frame);

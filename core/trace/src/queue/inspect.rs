@@ -16,6 +16,8 @@ const BULK_BYTES: u64 = 64_000;
 const BULK_PACKET_BYTES: u64 = 500;
 /// An end that answers within that is next to the capture point.
 const NEAR_NS: f64 = 1e6;
+/// How much delays vary is told by no fewer round trips.
+const LEAST_TRIPS: u64 = 16;
 /// A path's least is another than the flow's own if it is less by so much.
 const LESS_NS: f64 = 1e6;
 /// Delays that vary no more than this are a host's, not a queue's.
@@ -51,14 +53,17 @@ pub(crate) fn inspect(
     sampled: &Sampled,
     own: OwnClocks,
     path: &Path,
-    clocks: &HostClocks,
+    hosts: &HostClocks,
 ) -> QueueReport {
     let bulk = bulk(&sampled.sent);
-    let elsewhere = |end: End| clocks.get(&slot.ends[end as usize].0);
+    let elsewhere = |end: End| hosts.get(&slot.ends[end as usize].0);
     let clocks = [End::A, End::B].map(|end| refined(own[end as usize]?, sampled, end, elsewhere(end)));
     let round_trips = [End::A, End::B].map(|end| round_trips(slot, sampled, path, end));
     let mut legs =
         Leg::ALL.map(|leg| leg_delay(sampled, leg, &clocks, bulk, is_relative(slot, &round_trips, leg)));
+    if let Some(sender) = bulk {
+        refuse_held(&mut legs, sender);
+    }
     let hole_to_fill_ns = bulk
         .and_then(|end| median(sampled.sent[end as usize].losses.fills.iter().map(|fill| f64::from(*fill))));
     let location = locate(&legs, &round_trips, bulk, hole_to_fill_ns);
@@ -133,7 +138,7 @@ fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)
         span_ticks: ticks.span_ticks(),
         span_ns: ticks.span_ns(),
         count: ticks.count(),
-        spread_ns: (count > 0).then_some(most_ns - least_ns),
+        spread_ns: (count >= LEAST_TRIPS).then_some(most_ns - least_ns),
     }
 }
 
@@ -198,19 +203,8 @@ pub(crate) fn from_delay(clock: &Clock, tick_ns: f64, at_ns: f64, value: f64) ->
 
 /// The delay on `leg` over time, from 0.
 fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
-    let provisional =
-        sampled.ticks[leg.end() as usize].as_ref().map_or(clock.tick_ns, |ticks| ticks.tick_ns());
-    let ratio = clock.tick_ns / provisional;
-    let mut points = match leg {
-        Leg::From(end) => {
-            curve(sampled, series::from(end), |at, value| from_delay(clock, provisional, at, value))
-        }
-        Leg::To(end) => {
-            let drift = |at: f64, value: f64| value + (ratio - 1.0) * (at - clock.zero_ns);
-            curve(sampled, series::to(end), drift)
-        }
-    };
-    let base = base(&points);
+    let mut points = leg_points(sampled, leg, clock);
+    let base = base(&points, least_known(sampled, leg));
     // A TSval was made up to a tick before its packet left: that is half a tick on average, and a whole one at the most.
     for point in &mut points {
         let above = point.above(base);
@@ -221,9 +215,34 @@ fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
     points
 }
 
+/// The same, from the clock's zero: of the way to an end, with the least of the way back.
+fn leg_points(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
+    let provisional =
+        sampled.ticks[leg.end() as usize].as_ref().map_or(clock.tick_ns, |ticks| ticks.tick_ns());
+    let ratio = clock.tick_ns / provisional;
+    match leg {
+        Leg::From(end) => {
+            curve(sampled, series::from(end), |at, value| from_delay(clock, provisional, at, value))
+        }
+        Leg::To(end) => {
+            let drift = |at: f64, value: f64| value + clock.zero_ns + (ratio - 1.0) * (at - clock.zero_ns);
+            curve(sampled, series::to(end), drift)
+        }
+    }
+}
+
+/// What a leg was seen to take at the most without a queue, before its flow was looked into: the clock's zero is under all arrivals,
+/// the handshake's too; and of the least round trip the way there took no more than all of it.
+fn least_known(sampled: &Sampled, leg: Leg) -> f64 {
+    match leg {
+        Leg::From(_) => 0.0,
+        Leg::To(end) => sampled.round_trips[end as usize].least_ns,
+    }
+}
+
 /// What a leg takes without a queue: the least; but where no queue stands for most of the time, the tenth percentile of the least of
 /// each of 64 parts, so that a few packets that a busy host stamped late do not count for all.
-fn base(points: &[DelayPoint]) -> f64 {
+fn base(points: &[DelayPoint], least_known: f64) -> f64 {
     let first = points.first().map_or(0.0, |point| point.at_ns);
     let span = points.last().map_or(0.0, |point| point.at_ns) - first;
     let mut lows: Vec<f64> = Vec::new();
@@ -238,7 +257,7 @@ fn base(points: &[DelayPoint]) -> f64 {
         }
     }
     let mut at = |share| percentile(&mut lows, share).unwrap_or(0.0);
-    let (least, tenth, middle) = (at(0.0), at(0.1), at(0.5));
+    let (least, tenth, middle) = (at(0.0).min(least_known), at(0.1), at(0.5));
     if middle - least < NO_QUEUE_NS { tenth } else { least }
 }
 
@@ -264,6 +283,20 @@ fn leg_delay(
     }
     let reference = if is_relative { Reference::Relative } else { Reference::OwnLeast };
     Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, most_ns, error_ns, reference, over_time })
+}
+
+/// A sender whose packets wait in its own queue makes the next when one has left (TCP small queues): its answers then wait as long as
+/// its packets, and that is no queue on the way to it.
+fn refuse_held(legs: &mut [Result<LegDelay, NoLeg>; 4], sender: End) {
+    let told = |leg: Leg| legs.iter().flatten().find(move |delay| delay.leg == leg);
+    let (Some(from), Some(to)) = (told(Leg::From(sender)), told(Leg::To(sender))) else { return };
+    let is_waiting = from.p95_ns >= LEAST_QUEUE_NS + from.error_ns;
+    if !is_waiting || to.p95_ns <= 0.5 * from.p95_ns + to.error_ns {
+        return;
+    }
+    for held in legs.iter_mut().filter(|leg| leg.as_ref().is_ok_and(|delay| delay.leg == Leg::To(sender))) {
+        *held = Err(NoLeg::Held);
+    }
 }
 
 /// The leg that waits most, if by far.

@@ -1,5 +1,6 @@
 //! A bottleneck, from the flows that share it.
 use super::aqm::{Evidence, at_loss, fingerprint};
+use super::beside::Beside;
 use super::bins::Bin;
 use super::blame::{LateProbes, Share, ShortFlows, Standing, Victim, added, largest};
 use super::buffer::{Filling, buffer, most};
@@ -39,6 +40,7 @@ pub(crate) struct Joint<'a> {
     pub(crate) reports: &'a [QueueReport],
     pub(crate) bystanders: Vec<Bystander<'a>>,
     pub(crate) probes: &'a Probes,
+    pub(crate) beside: &'a Beside,
     /// What the first round trip of each short flow on the path had above the path's least.
     pub(crate) short: Vec<f64>,
 }
@@ -160,6 +162,16 @@ impl Joint<'_> {
                 cells.entry(bin.index >> (shift - own_shift)).or_insert_with(empty).bytes += ratio * bin.sum;
             }
         }
+        for (bins, own_shift) in self.beside() {
+            // What is coarser is spread.
+            let (finer, wider) = (shift.saturating_sub(own_shift), own_shift.saturating_sub(shift));
+            for bin in bins {
+                let first = (bin.index >> finer) << wider;
+                for index in first..first + (1 << wider) {
+                    cells.entry(index).or_insert_with(empty).bytes += bin.sum / f64::from(1 << wider);
+                }
+            }
+        }
         for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
             let cell = cells.entry((point.at_ns / width_ns) as u32).or_insert_with(empty);
             cell.delay = Some(cell.delay.map_or(*point, |delay| longer(delay, *point)));
@@ -184,6 +196,13 @@ impl Joint<'_> {
             (other.sampled.grid.bins(series::passed(end)), other.sampled.grid.shift(), 1.0)
         });
         fillers.chain(others)
+    }
+    /// Bytes that are not TCP between the same ends, and how wide their bins are.
+    fn beside(&self) -> impl Iterator<Item = (&[Bin], u32)> {
+        let mut pairs: Vec<[Address; 2]> = self.fillers.iter().map(|filler| filler.addresses).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs.into_iter().filter_map(|pair| self.beside.passed(pair))
     }
     fn rate(&self, steps: &[Step], width_ns: f64, threshold_ns: f64) -> Option<BottleneckRate> {
         let first = self.fillers.first()?;

@@ -80,6 +80,8 @@ pub enum NoLeg {
         /// How much delays vary.
         effect_ns: f64,
     },
+    /// It leads to a sender whose own packets waited, so that its answers did, too.
+    Held,
     /// Nothing went that way.
     Unseen,
 }

@@ -1,4 +1,5 @@
 //! The sink that watches queues.
+use super::beside::Beside;
 use super::flow::{Extremes, Sampled};
 use super::probes::Probes;
 use super::ticks::Ticks;
@@ -6,8 +7,11 @@ use crate::{Ack, End, FlowId, Karn, Lost, Method, Probe, RoundTrip, Segment, Sin
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use fathom_capture::{Address, Stamps};
+use fathom_capture::{Address, Packet, Stamps, Transport};
 
+/// Flags of TCP that take a sequence number.
+const FIN: u16 = 0x01;
+const SYN: u16 = 0x02;
 /// Packets after which a flow is looked into; shorter ones count by their round trips alone.
 const FIRST_PACKETS: u32 = 24;
 /// Bins of a flow's series at most, and at least.
@@ -52,6 +56,7 @@ pub struct QueueWatch {
     paths: BTreeMap<[Address; 2], u32>,
     pub(crate) path_list: Vec<Path>,
     pub(crate) probes: Probes,
+    pub(crate) beside: Beside,
 }
 
 impl QueueWatch {
@@ -147,6 +152,21 @@ impl Sink for QueueWatch {
         if let Some(place) = self.slots.get_mut(number) {
             *place = Some(slot);
         }
+    }
+    /// An ACK without data takes its part of the link, too; what carries data, SYN or FIN is counted as a segment.
+    #[inline]
+    fn packet(&mut self, flow: FlowId, end: End, packet: &Packet<'_>, times: Times) {
+        let Transport::Tcp(tcp) = &packet.transport else { return };
+        if tcp.payload_bytes > 0 || tcp.flags & (SYN | FIN) != 0 {
+            return;
+        }
+        if let Some((sampled, limit)) = self.sampled(flow) {
+            sampled.bare(end, times.at, packet.ip_bytes, limit);
+        }
+    }
+    fn other(&mut self, packet: &Packet<'_>, times: Times) {
+        let origin = *self.origin.get_or_insert(times.at);
+        self.beside.add([packet.source, packet.destination], times.at - origin, packet.ip_bytes);
     }
     #[inline]
     fn segment(&mut self, flow: FlowId, segment: &Segment) {

@@ -1,11 +1,10 @@
 //! Names of places, and reasons.
 use crate::End;
-use crate::queue::{
-    Bottleneck, Leg, Location, NoClock, NoLeg, NoLocation, QueueReport, Queues, RateMethod, Reference,
-};
+use crate::queue::{Bottleneck, Leg, Location, NoClock, NoLeg, NoLocation, QueueReport, Queues, RateMethod};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_metric::text::thousands;
 
 /// Flows of which it is told why they show no queue.
 const TOLD: usize = 3;
@@ -41,10 +40,10 @@ pub(super) fn because(bottleneck: &Bottleneck, report: &QueueReport) -> Vec<Stri
     let clocks = report.ends.iter().zip(&report.clocks).filter_map(|((address, _), clock)| {
         let clock = clock.as_ref().ok()?;
         Some(format!(
-            "The clock of {address} ticks otherwise than at {:.1} Hz, which is known to {:.1} ms from {} packets.",
+            "The timestamps of {address} do not come from a steady clock of {:.1} Hz, which {} packets fit within {:.1} ms.",
             clock.hertz,
-            clock.error_ns() / 1e6,
-            clock.count
+            thousands(clock.count as f64),
+            clock.error_ns() / 1e6
         ))
     });
     let rate = bottleneck.rate.as_ref().ok().map(|rate| match rate.method {
@@ -55,9 +54,7 @@ pub(super) fn because(bottleneck: &Bottleneck, report: &QueueReport) -> Vec<Stri
             "What arrived while the queue stood came another way than over the link behind it."
         }
     });
-    let relative = (bottleneck.reference == Reference::Relative)
-        .then_some("The queue stood before the capture began: what is told is above the least seen.");
-    clocks.chain(rate.into_iter().chain(relative).map(String::from)).collect()
+    clocks.chain(rate.map(String::from)).collect()
 }
 
 /// Why flows with bulk show no queue, the first few of them.
@@ -101,6 +98,7 @@ fn no_leg(why: &NoLeg) -> String {
             error_ns / 1e6,
             effect_ns / 1e6
         ),
+        NoLeg::Held => String::from("its answers waited behind its own packets"),
         NoLeg::Unseen => String::from("nothing was seen going that way"),
     }
 }
