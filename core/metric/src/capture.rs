@@ -14,6 +14,9 @@ pub struct Capture {
     pub flow_count: u64,
     /// Those with most bytes, the largest first.
     pub flows: Vec<CapturedFlow>,
+    /// Questions and answers apart from TCP.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<CapturedAnswers>,
     /// Queues, that with the longest delay first.
     pub queues: Vec<CapturedQueue>,
     /// From each capture of a path to the next, both ways; empty for one capture.
@@ -232,6 +235,20 @@ pub struct CapturedQueue {
     /// How it was found, and what it rests on: sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
+}
+
+/// Questions apart from TCP, of one kind.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CapturedAnswers {
+    /// What was asked.
+    pub kind: ProbeKind,
+    /// How often, what was asked again counted once.
+    pub asked: u64,
+    /// Questions without an answer.
+    pub unanswered: u64,
+    /// How long answers took, of what was asked once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<RoundTrips>,
 }
 
 /// Questions apart from TCP, from one host to another, whose answers came while a queue stood.

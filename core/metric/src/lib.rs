@@ -15,7 +15,7 @@ pub mod text;
 mod timing;
 
 pub use capture::{
-    Capture, CaptureSource, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue, CapturedSide, Estimate,
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue, CapturedSide, Estimate,
     Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
 };
 pub use check::RunError;

@@ -7,8 +7,10 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Finding};
-use fathom_metric::text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
-use fathom_metric::{Capture, CaptureSource, CapturedFlow, CapturedSide, Limits, Run};
+use fathom_metric::text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_metric::{
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind, Run,
+};
 
 /// Rows of the table of flows.
 const FLOWS: usize = 10;
@@ -26,8 +28,11 @@ pub(crate) fn summary(
     let text_columns = columns.min(crate::summary::WIDEST_TEXT);
     let mut lines: Vec<String> = capture.sources.iter().map(|source| of_source(source, style)).collect();
     lines.push(String::new());
-    lines.extend(flow_table(capture, style).lines(columns, style));
-    lines.extend(more_flows(capture).map(|text| style.ink(Ink::Dim, &text)));
+    if capture.flows.iter().any(|flow| flow.sent.iter().any(|side| side.payload_bytes > 0)) {
+        lines.extend(flow_table(capture, style).lines(columns, style));
+        lines.extend(more_flows(capture).map(|text| style.ink(Ink::Dim, &text)));
+    }
+    lines.extend(capture.answers.iter().flat_map(|answers| wrap(&of_answers(answers), text_columns, 2)));
     if !capture.hops.is_empty() {
         lines.push(String::new());
         lines.extend(hop_table(capture, style).lines(columns, style));
@@ -46,17 +51,41 @@ pub(crate) fn summary(
     }
     lines.push(String::new());
     lines.extend(verdict(diagnosis, text_columns, style));
+    // Parts that have nothing to say leave no gap.
+    lines.dedup_by(|next, before| next.is_empty() && before.is_empty());
     lines
 }
 
 fn of_source(source: &CaptureSource, style: Style) -> String {
     format!(
-        "{}: {} frames, {}, {}",
+        "{}: {} {}, {}, {}",
         style.ink(Ink::Bold, &clean(&source.name)),
         thousands(source.frames as f64),
+        if source.frames == 1 { "frame" } else { "frames" },
         bytes(source.wire_bytes as f64),
         seconds(source.duration_s)
     )
+}
+
+/// How long questions apart from TCP took, in one line.
+fn of_answers(answers: &CapturedAnswers) -> String {
+    let name = match answers.kind {
+        ProbeKind::Echo => "ICMP echo",
+        ProbeKind::Dns => "DNS",
+        ProbeKind::QuicHandshake => "QUIC handshakes",
+        ProbeKind::QuicSpin => "QUIC spin bit",
+    };
+    let took = answers.rtt.map(|rtt| {
+        let [min, p50, p95, max] = [rtt.min_s, rtt.p50_s, rtt.p95_s, rtt.max_s].map(milliseconds);
+        format!("; answers took {min} at least, {p50} in the middle, {p95} for one in twenty, {max} at most")
+    });
+    let (asked, none) = (thousands(answers.asked as f64), thousands(answers.unanswered as f64));
+    let took = took.unwrap_or_default();
+    match answers.kind {
+        // Nobody asks: each turn is an answer to the one before.
+        ProbeKind::QuicSpin => format!("{name}, a hint: {asked} turns{took}"),
+        _ => format!("{name}: {asked} asked, {none} without an answer{took}"),
+    }
 }
 
 /// One row for each direction of a flow that carried something, the largest flows first.
@@ -101,7 +130,13 @@ fn hop_table(capture: &Capture, style: Style) -> Table {
     for hop in &capture.hops {
         let [from, to] = &hop.captures;
         let arrow = style.pick("→", "->");
-        let least = hop.least_delay_s.map_or_else(none, |least| milliseconds_bare(least.value));
+        let least = hop.least_delay_s.map_or_else(none, |least| {
+            let value = milliseconds_bare(least.value);
+            match milliseconds_bare(least.error) {
+                error if error == milliseconds_bare(0.0) => value,
+                error => format!("{value} {}{error}", style.pick("±", "+-")),
+            }
+        });
         let more = hop.delay_s.map_or([none(), none(), none()], |delay| delay.map(milliseconds_bare));
         let lost = (thousands(hop.lost_packets as f64), (hop.lost_packets > 0).then_some(Ink::Bad));
         let mut cells = vec![

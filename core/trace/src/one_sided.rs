@@ -5,13 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 
-/// Fewer answers to an end that was not captured prove nothing: a capture may begin or end between the two.
+/// Fewer answers in a flow to an end that was not captured prove nothing: a capture may begin or end between the two.
 const ANSWERS: u64 = 4;
 
 /// The end of which nothing was captured, though the other answers it.
 pub(crate) fn missing_end(flow: &FlowSummary) -> Option<End> {
-    let is_missing =
-        |end: End| flow.sent_by(end).packets == 0 && flow.sent_by(end.other()).ack_packets >= ANSWERS;
+    let is_missing = |end: End| flow.sent_by(end).packets == 0 && flow.sent_by(end.other()).ack_packets > 0;
     [End::A, End::B].into_iter().find(|end| is_missing(*end))
 }
 
@@ -21,6 +20,10 @@ pub fn missing_directions(flows: &Flows) -> Option<String> {
         let end = missing_end(flow)?;
         Some([end, end.other()].map(|end| flow.ends[end as usize].0))
     };
+    let is_sure = |flow: &FlowSummary| flow.totals.iter().any(|side| side.ack_packets >= ANSWERS);
+    if !flows.flows.iter().any(|flow| missing(flow).is_some() && is_sure(flow)) {
+        return None;
+    }
     let found: Vec<[Address; 2]> = flows.flows.iter().filter_map(missing).collect();
     let [from, to] = *found.first()?;
     let what =

@@ -1,4 +1,5 @@
 //! What a capture shows, as every other source tells it: a [`Run`].
+mod answers;
 mod flow;
 mod hop;
 mod queue;
@@ -56,6 +57,7 @@ fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Captu
         sources,
         flow_count: flows.flows.len() as u64 + flows.totalled.forgotten_flows,
         flows: told.collect(),
+        answers: answers::captured(&flows.probes),
         queues: found,
         hops: Vec::new(),
         unknown: words::unknown(queues),

@@ -12,6 +12,7 @@ impl Quality {
     /// What is wrong, a sentence each, with what it means or what to do; none if nothing is.
     pub fn defects(&self) -> Vec<String> {
         let all = [
+            self.emptiness_words(),
             self.lost_words(),
             self.header_words(),
             self.clock_words(),
@@ -24,6 +25,16 @@ impl Quality {
             self.untimed_words(),
         ];
         all.into_iter().flatten().collect()
+    }
+    fn emptiness_words(&self) -> Option<String> {
+        let unreadable = self.encrypted + self.cut_headers + self.unknown_link.map_or(0, |(_, count)| count);
+        match self.frames {
+            0 => Some(String::from("It holds no frame: nothing passed, or a filter let nothing through.")),
+            n if self.not_ip == n && unreadable == 0 => {
+                Some(format!("No IP is in any of its frames ({n}): was it captured on the right interface?"))
+            }
+            _ => None,
+        }
     }
     fn lost_words(&self) -> Option<String> {
         let (lost, frames) = (self.lost, self.frames);

@@ -51,6 +51,19 @@ fn a_good_capture_has_no_defects() {
 }
 
 #[test]
+fn a_capture_without_packets_says_so() {
+    assert_eq!(words(&counted(&[])), "It holds no frame: nothing passed, or a filter let nothing through.");
+    let arp = ethernet(0x0806, &[0; 28]);
+    let frames = [(1, 42, &arp[..], 0), (2, 42, &arp[..], 0)];
+    assert_eq!(
+        words(&counted(&frames)),
+        "No IP is in any of its frames (2): was it captured on the right interface?"
+    );
+    let some = data();
+    assert_eq!(words(&counted(&[frames[0], (2, 166, &some[..96], 0)])), "");
+}
+
+#[test]
 fn frames_that_are_cut_count_by_what_is_missing() {
     let frame = data();
     // Ethernet 14, IPv4 20, TCP 32, payload 100: stored bytes, and whether headers are cut.

@@ -1,6 +1,6 @@
 //! Findings of captures.
 use super::is_bloated;
-use super::words::{manager, place, who, with_error};
+use super::words::{counted, manager, place, who, with_error};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
@@ -127,8 +127,14 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
     });
     let losses = match (queue.lost_packets, queue.marked_packets) {
         (0, 0) => String::new(),
-        (lost, 0) => format!(" {lost} losses in {} episodes.", queue.episodes),
-        (lost, marked) => format!(" {lost} losses and {marked} marks."),
+        (lost, 0) => format!(
+            " {} in {}.",
+            counted(lost, "loss", "losses"),
+            counted(queue.episodes, "episode", "episodes")
+        ),
+        (lost, marked) => {
+            format!(" {} and {}.", counted(lost, "loss", "losses"), counted(marked, "mark", "marks"))
+        }
     };
     let what = match kind {
         QueueManagement::TailDrop => "It drops only when it is full: nobody manages it.",
@@ -171,8 +177,11 @@ fn swing(queue: &CapturedQueue) -> Option<Finding> {
 }
 
 fn victims(queue: &CapturedQueue) -> Option<Finding> {
-    let (name, added) = queue.suffered.first()?;
-    let others = match queue.suffered.len() - 1 {
+    // What waits behind a packet of the other's on the link does not wait in its queue.
+    let waited: Vec<_> =
+        queue.suffered.iter().filter(|(_, added)| *added >= WAITED * queue.delay_s[2]).collect();
+    let (name, added) = waited.first()?;
+    let others = match waited.len() - 1 {
         0 => String::new(),
         1 => String::from(", and one more waited"),
         n => format!(", and {n} more waited"),
@@ -182,20 +191,18 @@ fn victims(queue: &CapturedQueue) -> Option<Finding> {
         milliseconds(*added)
     );
     let finding = Finding::new(FindingKind::Victims, None, Confidence::Medium, text);
-    Some(queue.suffered.iter().fold(finding, |told, (who, value)| told.evidence(who.clone(), *value, "s")))
+    Some(waited.iter().fold(finding, |told, (who, value)| told.evidence(who.clone(), *value, "s")))
 }
 
 /// Questions whose answers came late.
 fn late(probes: &CapturedProbes) -> Finding {
-    let what = match (probes.kind, probes.answers) {
-        (ProbeKind::Echo, 1) => "1 ICMP echo".into(),
-        (ProbeKind::Echo, n) => format!("{} ICMP echoes", thousands(n as f64)),
-        (ProbeKind::Dns, 1) => "1 DNS query".into(),
-        (ProbeKind::Dns, n) => format!("{} DNS queries", thousands(n as f64)),
-        (ProbeKind::QuicHandshake, 1) => "1 QUIC handshake".into(),
-        (ProbeKind::QuicHandshake, n) => format!("{} QUIC handshakes", thousands(n as f64)),
-        (ProbeKind::QuicSpin, n) => format!("{} turns of QUIC's spin bit", thousands(n as f64)),
+    let (one, several) = match probes.kind {
+        ProbeKind::Echo => ("ICMP echo", "ICMP echoes"),
+        ProbeKind::Dns => ("DNS query", "DNS queries"),
+        ProbeKind::QuicHandshake => ("QUIC handshake", "QUIC handshakes"),
+        ProbeKind::QuicSpin => ("turn of QUIC's spin bit", "turns of QUIC's spin bit"),
     };
+    let what = counted(probes.answers, one, several);
     let none = match probes.unanswered {
         0 => String::new(),
         n => format!(" {} in the whole capture had no answer.", thousands(n as f64)),
@@ -242,11 +249,11 @@ fn repeated(flow: &CapturedFlow, end: usize, side: &CapturedSide) -> Option<Find
         causes.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
     let share = again.packets() as f64 / side.packets.max(1) as f64;
     let text = format!(
-        "Flow {} ({} to {}) sent {} segments again, {}: {}.",
+        "Flow {} ({} to {}) sent {} again, {}: {}.",
         flow.number,
         flow.ends[end],
         flow.ends[1 - end],
-        again.packets(),
+        counted(again.packets(), "segment", "segments"),
         percent(share),
         told.join(", ")
     );
@@ -314,8 +321,7 @@ fn translated(hop: &CapturedHop) -> Option<Finding> {
     let [from, to] = &hop.captures;
     let flows = match hop.translated_flows {
         0 => return None,
-        1 => "1 flow".into(),
-        n => format!("{} flows", thousands(n as f64)),
+        n => counted(n, "flow", "flows"),
     };
     let text = format!(
         "Between {from} and {to} a NAT rewrites addresses or ports of {flows}, whose packets are matched by what they hold."
@@ -324,7 +330,7 @@ fn translated(hop: &CapturedHop) -> Option<Finding> {
 }
 
 fn packets(count: u64) -> String {
-    if count == 1 { "1 packet".into() } else { format!("{} packets", thousands(count as f64)) }
+    counted(count, "packet", "packets")
 }
 
 /// Subject and object that stand for so many.

@@ -2,7 +2,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_metric::text::{bytes, percent, rate};
+use fathom_metric::text::{bytes, percent, rate, thousands};
 use fathom_metric::{Capture, CapturedFlow, CapturedQueue, Estimate, QueueManagement, QueuePlace};
 
 /// Share of a queue's bytes by which a flow alone filled it.
@@ -68,5 +68,11 @@ pub(super) fn with_error(estimate: Estimate, written: fn(f64) -> String) -> Stri
     if estimate.value <= 0.0 || estimate.error <= 0.0 {
         return value.to_string();
     }
-    format!("{value} (within {})", percent(estimate.error / estimate.value))
+    // No less than is shown.
+    format!("{value} (within {})", percent((estimate.error / estimate.value).max(0.001)))
+}
+
+/// `1 packet`, `2,000 packets`.
+pub(super) fn counted(count: u64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{} {several}", thousands(count as f64)) }
 }

@@ -2,7 +2,7 @@
 use crate::line::MANAGED;
 use crate::upload::{probes, upload};
 use fathom_diagnose::{Diagnosis, FindingKind, Health, diagnose};
-use fathom_metric::{Capture, ProbeKind, Run};
+use fathom_metric::{Capture, Estimate, ProbeKind, Retransmissions, Run};
 
 fn of(capture: Capture) -> Diagnosis {
     diagnose(&Run {
@@ -100,6 +100,26 @@ fn what_was_asked_meanwhile_is_told_with_its_doubts() {
             finding.alternatives.first().map(|text| text.contains(unless.unwrap_or("?"))),
             unless.map(|_| true)
         );
+    }
+}
+
+#[test]
+fn who_waits_behind_single_packets_is_no_victim() {
+    let mut fair = upload();
+    fair.queues[0].suffered = vec![("Flow 1".into(), 0.012)];
+    fair.queues[0].probes.clear();
+    assert!(of(fair).findings.iter().all(|finding| finding.kind != FindingKind::Victims));
+}
+
+#[test]
+fn one_is_not_several() {
+    let mut one = upload();
+    (one.queues[0].lost_packets, one.queues[0].episodes) = (1, 1);
+    one.queues[0].rate_bits_per_second = Some(Estimate { value: 1e7, error: 10.0 });
+    one.flows[0].sent[0].retransmissions = Retransmissions { fast_packets: 1, ..Retransmissions::default() };
+    let d = of(one);
+    for words in [" 1 loss in 1 episode.", " sent 1 segment again", "10.0 Mbit/s (within 0.1 %)"] {
+        assert!(texts(&d).iter().any(|text| text.contains(words)), "{words}: {:?}", texts(&d));
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a capture of a bloated upload shows.
 use fathom_metric::{
-    Capture, CaptureSource, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue, CapturedSide, Estimate,
-    Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
+    CapturedSide, Estimate, Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips,
+    Swing,
 };
 
 fn hop() -> CapturedHop {
@@ -88,6 +89,12 @@ pub(crate) fn upload() -> Capture {
         flow_count: 3,
         hops: vec![hop()],
         flows: vec![flow],
+        answers: vec![CapturedAnswers {
+            kind: ProbeKind::Echo,
+            asked: 1292,
+            unanswered: 3,
+            rtt: Some(RoundTrips { count: 1289, min_s: 0.0103, p50_s: 0.865, p95_s: 1.0, max_s: 1.046 }),
+        }],
         queues: vec![queue],
         unknown: Vec::new(),
     }

@@ -67,6 +67,11 @@ fn round_trips(seen: &Seen) -> Option<RoundTrips> {
     let count = |tally: &Tally| tally.moments().count;
     let tally =
         if count(&seen.timestamps) > count(&seen.sequence) { &seen.timestamps } else { &seen.sequence };
+    trips(tally)
+}
+
+/// `None` without any.
+pub(super) fn trips(tally: &Tally) -> Option<RoundTrips> {
     let at = |share| tally.percentile(share).map(|ns| ns as f64 / 1e9);
     let moments = tally.moments();
     Some(RoundTrips {

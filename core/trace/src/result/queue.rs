@@ -1,16 +1,15 @@
 //! A bottleneck as a run tells it.
+use super::answers::probed;
 use super::words::{self, leg_name};
+use crate::End;
 use crate::queue::{
     Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, QueueReport, Queues,
     Reference, SwingCause,
 };
-use crate::{End, ProbeKind};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_metric::{
-    CapturedProbes, CapturedQueue, Estimate, ProbeKind as Probed, QueueManagement, QueuePlace, Swing,
-};
+use fathom_metric::{CapturedProbes, CapturedQueue, Estimate, QueueManagement, QueuePlace, Swing};
 
 /// Frames named as evidence.
 const FRAMES: usize = 6;
@@ -142,12 +141,7 @@ fn suffered(bottleneck: &Bottleneck, queues: &Queues) -> Vec<(String, f64)> {
 fn probes(late: &LateProbes) -> CapturedProbes {
     let [from, to] = late.ends.map(|address| address.to_string());
     CapturedProbes {
-        kind: match late.kind {
-            ProbeKind::Echo => Probed::Echo,
-            ProbeKind::Dns => Probed::Dns,
-            ProbeKind::QuicHandshake => Probed::QuicHandshake,
-            ProbeKind::QuicSpin => Probed::QuicSpin,
-        },
+        kind: probed(late.kind),
         from,
         to,
         answers: late.answers,
