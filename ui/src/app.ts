@@ -4,8 +4,8 @@ import type { RareEvent } from "./events.ts";
 import { moment, quantity, thousands } from "./format.ts";
 import { listen } from "./gestures.ts";
 import { laneView, type PanelView, panelView } from "./legend.ts";
-import { eventHit, type Hit, nearest, placeOf } from "./nearest.ts";
-import { Model } from "./panels.ts";
+import { eventHit, type Hit, nearest, nearestMark, placeOf } from "./nearest.ts";
+import { Model, shownMarks } from "./panels.ts";
 import { type Box, LEAST_BOX, Picture } from "./picture.ts";
 import { clusterGap, LANE_HEIGHT, mapping } from "./scene.ts";
 import { EventTable } from "./table.ts";
@@ -14,6 +14,9 @@ import { clamp, pan, type View, whole, zoom } from "./view.ts";
 /** Share of the view that an arrow key moves. */
 const KEY_STEP = 0.12;
 const KEY_ZOOM = 0.6;
+const HINT =
+  "The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a box; a click holds the cursor; the keys n and p go from " +
+  "one rare event to the next.";
 const HELP =
   "Time lines of the capture. Arrow keys move, plus and minus zoom, 0 shows all, n and p go to the next and the previous " +
   "rare event, Escape lets the cursor go. Dragging moves; dragging with Shift shows what is in the box.";
@@ -54,7 +57,7 @@ export class App {
 
   private build(): void {
     this.capture.tracks.forEach((track, n) => {
-      this.flows.append(make("option", { value: String(n) }, `${track.name}, ${quantity(track.bytes, "bytes")}`));
+      this.flows.append(make("option", { value: String(n) }, `Flow ${track.flow + 1}: ${track.name}, ${quantity(track.bytes, "bytes")} sent`));
     });
     this.flows.addEventListener("change", () => this.select(Number(this.flows.value)));
     const tools = make(
@@ -124,6 +127,7 @@ export class App {
     const notes = Number.isNaN(date.getTime()) ? [] : [`0 s is ${date.toISOString().replace("T", " ").replace("Z", " UTC")}.`];
     const stride = Math.max(track.segments.stride, track.acks.stride, track.bySequence.stride);
     if (stride > 1) notes.push(`Ordinary packets of this flow are thinned, up to ${stride} in a row to one; every rare event is here.`);
+    notes.push(HINT);
     if (stepsBack > 0) notes.push(`The capture's clock went back for ${thousands(stepsBack)} ${stepsBack === 1 ? "packet" : "packets"}, shown where it was before.`);
     return notes;
   }
@@ -210,12 +214,15 @@ export class App {
   }
 
   private point(x: number, y: number, pinned: boolean): void {
-    const under = this.picture.drawn.find(({ panel, rect }) => panel?.floats && y >= rect.top && y <= rect.top + rect.height);
+    const under = this.picture.drawn.find(({ panel, rect }) => panel && y >= rect.top && y <= rect.top + rect.height);
     const range = under ? (under.high - under.low) / under.rect.height : 1;
-    const value = under ? under.high - (y - under.rect.top) * range : undefined;
+    const at = under ? under.high - (y - under.rect.top) * range : 0;
     const ns = this.timeAt(x);
+    const value = under?.panel?.floats ? at : undefined;
     this.cursor = { ns, value, pinned };
-    this.tell(nearest(this.model.track, { ns, value, nsPerPixel: this.nsPerPixel, bytesPerPixel: range }));
+    const place = { ns, nsPerPixel: this.nsPerPixel, valuePerPixel: range };
+    const marks = under?.panel && nearestMark(shownMarks(under.panel), { ...place, value: at });
+    this.tell(marks ?? nearest(this.model.track, { ...place, value }));
   }
 
   /** A click: on a badge it looks closer, elsewhere it holds the cursor or lets it go. */
@@ -248,7 +255,7 @@ export class App {
 
   private tell(hit: Hit | undefined): void {
     this.hit = hit;
-    this.hitText.replaceChildren(hit ? make("b", {}, moment(hit.at, Math.min(this.nsPerPixel, 1e4))) : "Point at the picture.");
+    this.hitText.replaceChildren(hit ? make("b", {}, moment(hit.at, Math.min(this.nsPerPixel, 1e4))) : "Point at the picture: what is there is told here, with its frame.");
     if (hit) this.hitText.append(` ${hit.what}`);
     this.filter.textContent = hit ? `frame.number == ${hit.frame}` : "";
     this.copier.hidden = !hit;
@@ -280,7 +287,7 @@ export class App {
     }
     const hit = eventHit(event);
     this.tell(hit);
-    this.say(`${moment(hit.at, 1e4)}: ${hit.what}, frame ${hit.frame}`);
+    this.say(`${moment(hit.at, 1e4)}, frame ${hit.frame}: ${hit.what}`);
   }
 
   /** Shows a frame and its neighbours, in the flow that it belongs to. */

@@ -79,6 +79,21 @@ export interface LevelData extends Added {
   value: number;
 }
 
+/** Questions and answers of one kind beside TCP; of a stride above 1, the longest of so many in a row. */
+export interface ProbeData {
+  name: string;
+  unanswered: number;
+  stride: number;
+  /** When the answer passed, and what it took in seconds. */
+  at: Float64Array;
+  took: Float64Array;
+  /** Of the answer, and of the question. */
+  frame: Float64Array;
+  askedFrame: Float64Array;
+  /** Who asked whom. */
+  route: string[];
+}
+
 /** What a page holds; in step with core/timeline. */
 export interface Capture {
   /** When the page begins, ms since 1970. */
@@ -88,6 +103,7 @@ export interface Capture {
   tracks: TrackData[];
   curves: CurveData[];
   levels: LevelData[];
+  probes: ProbeData[];
 }
 
 const UNITS: readonly Unit[] = ["seconds", "bytes", "rate", "plain"];
@@ -100,8 +116,10 @@ export function decode(bytes: Uint8Array): Capture {
   const tracks = repeat(from.number(), () => track(from));
   const curves = repeat(from.number(), () => curve(from));
   const levels = repeat(from.number(), () => ({ ...added(from), value: from.float() }));
+  const routes = repeat(from.number(), () => from.text());
+  const probes = repeat(from.number(), () => readProbes(from, routes));
   if (!from.atEnd()) throw new RangeError("the data goes on behind its end");
-  return { began, span, stepsBack, tracks, curves, levels };
+  return { began, span, stepsBack, tracks, curves, levels, probes };
 }
 
 /** Whether something was added for this track. */
@@ -126,6 +144,19 @@ function curve(from: Reader): CurveData {
   const head = added(from);
   const count = from.number();
   return { ...head, at: from.differences(count), value: from.shortFloats(count) };
+}
+
+function readProbes(from: Reader, routes: string[]): ProbeData {
+  const name = from.text();
+  const unanswered = from.number();
+  const stride = from.number();
+  const count = from.number();
+  const at = from.differences(count);
+  const took = from.numbers(count).map((ns) => ns * 1e-9);
+  const frame = from.differences(count);
+  const askedFrame = from.differences(count);
+  const route = Array.from(from.numbers(count), (n) => routes[n] ?? "");
+  return { name, unanswered, stride, at, took, frame, askedFrame, route };
 }
 
 function track(from: Reader): TrackData {

@@ -1,6 +1,7 @@
-import type { TrackData } from "./data.ts";
+import type { ProbeData, TrackData } from "./data.ts";
 import type { RareEvent } from "./events.ts";
 import { lowerBound } from "./extremes.ts";
+import { quantity } from "./format.ts";
 import { kindOf } from "./kind.ts";
 import type { View } from "./view.ts";
 
@@ -11,12 +12,12 @@ export interface Hit {
   what: string;
 }
 
-/** Where the cursor is; `value` if it is in the panel of sequence numbers. */
+/** Where the cursor is; `value` if it is in a panel whose things are pointed at. */
 export interface Place {
   ns: number;
   value: number | undefined;
   nsPerPixel: number;
-  bytesPerPixel: number;
+  valuePerPixel: number;
 }
 
 /** Rows on each side that are compared: beyond these all are under the same pixel, and any of them is as near. */
@@ -30,7 +31,7 @@ export function nearest(track: TrackData, place: Place): Hit | undefined {
   let least = Infinity;
   const offer = (at: number, from: number, to: number, bonus: number, hit: () => Hit): void => {
     const across = Math.abs(at - place.ns) / place.nsPerPixel;
-    const off = place.value === undefined ? 0 : Math.max(from - place.value, place.value - to, 0) / place.bytesPerPixel;
+    const off = place.value === undefined ? 0 : Math.max(from - place.value, place.value - to, 0) / place.valuePerPixel;
     const distance = Math.hypot(across, off) - bonus;
     if (distance < least) [least, best] = [distance, hit()];
   };
@@ -42,7 +43,7 @@ export function nearest(track: TrackData, place: Place): Hit | undefined {
   });
   around(acks.at, place.ns, (i) => {
     const ack = acks.acknowledgement[i];
-    offer(acks.at[i], ack, ack, 0, () => ({ frame: acks.frame[i], at: acks.at[i], what: `ACK ${ack}` }));
+    offer(acks.at[i], ack, ack, 0, () => ({ frame: acks.frame[i], at: acks.at[i], what: `ACK of all before byte ${ack}` }));
   });
   for (const event of events.around(place.ns, REACH)) {
     offer(event.at, event.start, event.start + event.bytes, RARE_BONUS, () => eventHit(event));
@@ -50,16 +51,39 @@ export function nearest(track: TrackData, place: Place): Hit | undefined {
   return best;
 }
 
+/** Pixels within which a mark is what one points at. */
+const MARK_REACH = 10;
+
+/** The mark under the cursor, which is at a value of the marks' unit. */
+export function nearestMark(all: Iterable<ProbeData>, place: Place & { value: number }): Hit | undefined {
+  let best: Hit | undefined;
+  let least = MARK_REACH;
+  for (const probes of all) {
+    around(probes.at, place.ns, (i) => {
+      const across = (probes.at[i] - place.ns) / place.nsPerPixel;
+      const distance = Math.hypot(across, (probes.took[i] - place.value) / place.valuePerPixel);
+      if (distance < least) [least, best] = [distance, markHit(probes, i)];
+    });
+  }
+  return best;
+}
+
+function markHit(probes: ProbeData, i: number): Hit {
+  const took = `answered after ${quantity(probes.took[i], "seconds")}`;
+  const what = `${probes.name} ${probes.route[i]}, ${took} (asked in frame ${probes.askedFrame[i]})`;
+  return { frame: probes.frame[i], at: probes.at[i], what };
+}
+
 export function eventHit(event: RareEvent): Hit {
-  const range = event.bytes > 0 ? ` ${event.start}–${event.start + event.bytes}` : "";
+  const range = event.bytes > 0 ? `, bytes ${event.start} to ${event.start + event.bytes}` : "";
   const repair = event.repairFrame > 0 ? `, repaired in frame ${event.repairFrame}` : "";
   return { frame: event.frame, at: event.at, what: `${kindOf(event.code).name}${range}${repair}` };
 }
 
 function segmentHit(track: TrackData, i: number): Hit {
   const { at, frame, start, stop, stride } = track.segments;
-  const name = stride > 1 ? `up to ${stride} segments from` : "segment";
-  return { frame: frame[i], at: at[i], what: `${name} ${start[i]}–${stop[i]}` };
+  const name = stride > 1 ? `up to ${stride} segments` : "segment";
+  return { frame: frame[i], at: at[i], what: `${name}, bytes ${start[i]} to ${stop[i]}` };
 }
 
 function around(column: Float64Array, ns: number, visit: (i: number) => void): void {
@@ -79,7 +103,7 @@ export interface FramePlace {
 export function placeOf(track: TrackData, frame: number): FramePlace | undefined {
   const rows = [
     { ...track.segments, what: (i: number) => segmentHit(track, i).what },
-    { ...track.acks, what: (i: number) => `ACK ${track.acks.acknowledgement[i]}` },
+    { ...track.acks, what: (i: number) => `ACK of all before byte ${track.acks.acknowledgement[i]}` },
   ];
   for (const exact of [true, false]) {
     for (const { frame: frames, at, what } of rows) {

@@ -1,6 +1,6 @@
 import type { Bars } from "./bars.ts";
 import { SegmentBars } from "./bars.ts";
-import { type Capture, concerns, type CurveData, type LevelData, type TrackData, type Trips } from "./data.ts";
+import { type Capture, concerns, type CurveData, type LevelData, type ProbeData, type TrackData, type Trips } from "./data.ts";
 import { lowerBound } from "./extremes.ts";
 import { MOST } from "./gl.ts";
 import { quantity, type Unit } from "./format.ts";
@@ -9,7 +9,7 @@ import { Curve, type Drawn, Line, RateOf } from "./line.ts";
 import type { Colour } from "./surface.ts";
 import { type View, whole } from "./view.ts";
 
-export type Style = "line" | "steps" | "samples" | "dots";
+export type Style = "line" | "steps" | "samples" | "dots" | "marks";
 
 /** One thing in a panel, with an entry in its legend. */
 export interface Layer {
@@ -37,6 +37,8 @@ export interface Panel {
   bars: BarLayer[];
   layers: Layer[];
   levels: LevelData[];
+  /** Marks that are pointed at one by one, by the names of their layers. */
+  marks: Map<string, ProbeData>;
   hidden: Set<string>;
   /** What the user chose to see of it. */
   range?: { low: number; high: number } | undefined;
@@ -44,6 +46,7 @@ export interface Panel {
 
 /** SACK blocks closer than this are a smear: they come into sight from so many a column of pixels on. */
 const BLOCKS_A_COLUMN = 4;
+const PROBE_COLOURS: readonly Colour[] = ["up", "idle", "down"];
 const CURVE_COLOURS: readonly Colour[] = ["up", "both", "down", "idle", "latency", "drain"];
 
 /** All that is shown of a track. */
@@ -138,6 +141,13 @@ export class Model {
     add("ambiguous", "drain", "dots", ambiguous, true);
     add("by timestamps", "both", "samples", byTimestamps);
     add("by sequence", "latency", "samples", bySequence);
+    this.capture.probes.forEach((probes, n) => {
+      const name = `${probes.name}${probeNote(probes)}`;
+      panel.marks.set(name, probes);
+      const colour = PROBE_COLOURS[n % PROBE_COLOURS.length];
+      // Below the flow's own round trips, which these would hide where they are many.
+      panel.layers.unshift(line(name, colour, "marks", new Line(probes.at, probes.took), true));
+    });
     return panel;
   }
 
@@ -160,14 +170,22 @@ export class Model {
     const { acks } = this.track;
     const panel = empty("Rate", "rate");
     if (acks.at.length > 1) {
-      panel.layers.push(line("delivered", "idle", "line", new RateOf(acks.at, acks.delivered), true));
+      panel.layers.push(line("payload delivered", "idle", "line", new RateOf(acks.at, acks.delivered), true));
     }
     return panel;
   }
 }
 
 function empty(name: string, unit: Unit): Panel {
-  return { name, unit, floats: false, bars: [], layers: [], levels: [], hidden: new Set() };
+  return { name, unit, floats: false, bars: [], layers: [], levels: [], marks: new Map(), hidden: new Set() };
+}
+
+/** What is not to be seen of its marks. */
+function probeNote({ unanswered, stride }: ProbeData): string {
+  const notes = [];
+  if (stride > 1) notes.push(`longest of ${stride}`);
+  if (unanswered > 0) notes.push(`${unanswered} unanswered`);
+  return notes.length > 0 ? ` (${notes.join(", ")})` : "";
 }
 
 function line(name: string, colour: Colour, style: Style, drawn: Drawn, scales: boolean): Layer {
@@ -211,6 +229,11 @@ function losses(track: TrackData): BarLayer["bars"] {
     const [from, to] = [lowerBound(all.at, view.start), lowerBound(all.at, view.end)];
     return { bars: { ...all, from, to }, keep: true, least: [3, 3] };
   };
+}
+
+/** The marks of a panel that are not hidden. */
+export function shownMarks(panel: Panel): ProbeData[] {
+  return [...panel.marks].filter(([name]) => !panel.hidden.has(name)).map(([, probes]) => probes);
 }
 
 /** What a panel's legend says of a layer at a moment. */

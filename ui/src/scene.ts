@@ -126,7 +126,8 @@ export class Scene {
     }
     bringNear(pixels, rect.left - FAR, rect.left + rect.width + FAR);
     const colour = this.palette(layer.colour);
-    if (layer.style === "dots") this.surface.dots(pixels, colour, isSparse ? 4 : 2);
+    if (layer.style === "marks") this.surface.rects(crosses(pixels, isSparse ? 4 : 2), colour, 1);
+    else if (layer.style === "dots") this.surface.dots(pixels, colour, isSparse ? 4 : 2);
     else this.surface.line(pixels, colour, layer.style === "steps" ? 1.2 : 1.4);
     if (layer.style === "samples" && isSparse) this.surface.dots(pixels, colour, 4);
   }
@@ -176,6 +177,16 @@ export class Scene {
       this.work.bars++;
     }
   }
+}
+
+/** A cross around each point, told apart from dots at a glance. */
+function crosses(pixels: readonly number[], arm: number): number[] {
+  const rects: number[] = [];
+  for (let i = 0; i < pixels.length; i += 2) {
+    const [x, y] = [pixels[i], pixels[i + 1]];
+    rects.push(x - arm, y - 0.75, 2 * arm, 1.5, x - 0.75, y - arm, 1.5, 2 * arm);
+  }
+  return rects;
 }
 
 /** Some canvases draw wrong from 2^15 pixels on. */

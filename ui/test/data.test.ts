@@ -53,7 +53,7 @@ describe("the page's data", () => {
       const [frame, at] = [track.segments.frame[i], track.segments.at[i]];
       expect(placeOf(track, frame)).toMatchObject({ at, exact: true });
       const value = (track.segments.start[i] + track.segments.stop[i]) / 2;
-      const hit = nearest(track, { ns: at, value, nsPerPixel: 1, bytesPerPixel: 1 });
+      const hit = nearest(track, { ns: at, value, nsPerPixel: 1, valuePerPixel: 1 });
       expect(hit?.frame).toBe(frame);
     }
   });

@@ -33,6 +33,7 @@ mod base64;
 mod curve;
 mod islands;
 mod page;
+mod probes;
 mod recorder;
 mod row;
 mod thin;

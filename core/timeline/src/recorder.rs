@@ -1,6 +1,7 @@
 //! Listens to what happens in chosen flows.
-use crate::curve::{Curve, Level, end_code};
+use crate::curve::{Curve, Level, Scope, end_code};
 use crate::page::{Words, page};
+use crate::probes::Probes;
 use crate::track::{Table, Track};
 use crate::write::Writer;
 use alloc::collections::BTreeMap;
@@ -8,7 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_capture::{Address, Packet, Transport};
-use fathom_trace::{Ack, End, FlowId, Lost, RoundTrip, Segment, Sink, Spurious, Times};
+use fathom_trace::{Ack, End, FlowId, Lost, Probe, RoundTrip, Segment, Sink, Spurious, Times};
 
 /// How much a page may hold. Rare events are kept beyond it, each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,7 @@ pub struct Recorder {
     flows: BTreeMap<FlowId, Flow>,
     curves: Vec<Curve>,
     levels: Vec<Level>,
+    probes: Probes,
     rows: [usize; 3],
     origin: Option<i64>,
     latest: u64,
@@ -66,6 +68,7 @@ impl Recorder {
             flows: flows.iter().map(empty).collect(),
             curves: Vec::new(),
             levels: Vec::new(),
+            probes: Probes::default(),
             rows: [0; 3],
             origin,
             latest: 0,
@@ -74,13 +77,23 @@ impl Recorder {
             reset_frame: 0,
         }
     }
-    /// Adds a line to a panel.
+    /// Adds a line to a panel; one of a flow that is not watched is left out.
     pub fn add_curve(&mut self, curve: Curve) {
-        self.curves.push(curve);
+        if self.watches(curve.scope) {
+            self.curves.push(curve);
+        }
     }
-    /// Adds a level to a panel.
+    /// Adds a level to a panel; one of a flow that is not watched is left out.
     pub fn add_level(&mut self, level: Level) {
-        self.levels.push(level);
+        if self.watches(level.scope) {
+            self.levels.push(level);
+        }
+    }
+    fn watches(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::All => true,
+            Scope::Flow(flow) | Scope::Track(flow, _) => self.flows.contains_key(&flow),
+        }
     }
     /// The page: one HTML file that loads nothing from anywhere.
     pub fn finish(mut self, words: &Words<'_>) -> String {
@@ -111,6 +124,7 @@ impl Recorder {
         self.curves.iter().for_each(|curve| curve.write(origin, &mut to));
         to.number(self.levels.len() as u64);
         self.levels.iter().for_each(|level| level.write(&mut to));
+        self.probes.write(&mut to);
         to.into_bytes()
     }
     /// Nanoseconds since the origin of what passes now; never less than before.
@@ -210,6 +224,10 @@ impl Sink for Recorder {
         if let Some(track) = self.track(flow, lost.end) {
             track.lost(since, lost);
         }
+    }
+    fn probe(&mut self, probe: &Probe) {
+        let origin = *self.origin.get_or_insert(probe.asked.at);
+        self.probes.add(probe, origin);
     }
     fn spurious(&mut self, flow: FlowId, spurious: &Spurious) {
         if let Some(track) = self.track(flow, spurious.end) {

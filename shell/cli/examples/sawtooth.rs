@@ -1,5 +1,7 @@
 //! Writes a page of a made-up upload with as many segments as one likes: `cargo run --example sawtooth -- FILE [SEGMENTS]`.
+use fathom_capture::Address;
 use fathom_timeline::{Curve, Finding, Level, Limits, Panel, Recorder, Scope, Tone, Words};
+use fathom_trace::{Karn, Probe, ProbeKind, Sink, Times};
 use std::process::ExitCode;
 
 #[path = "../../../core/timeline/tests/it/sawtooth.rs"]
@@ -9,6 +11,8 @@ use sawtooth::{BEGIN, FLOW, Sawtooth};
 /// 100 Mbit/s: a million segments are two minutes.
 const MBIT: i64 = 100;
 const BUFFER_MS: i64 = 200;
+/// Base round trip of the model.
+const BASE_NS: i64 = 10_000_000;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -20,11 +24,27 @@ fn main() -> ExitCode {
     }
 }
 
+/// An echo that waited in the queue as it was then.
+fn ping(number: u64, at: i64, delay_s: f64) -> Probe {
+    let frame = 1 + 1_500 * number;
+    let took = BASE_NS + (delay_s * 1e9) as i64;
+    Probe {
+        kind: ProbeKind::Echo,
+        ends: [(Address::v4([10, 7, 0, 1]), 1), (Address::v4([10, 7, 0, 2]), 0)],
+        asked: Times { at, frame },
+        answered: Some(Times { at: at + took, frame: frame + 3 }),
+        karn: Karn::Clean,
+    }
+}
+
 fn page(segments: u64) -> String {
     let mut recorder = Recorder::new(&[FLOW], Limits::default(), Some(BEGIN));
     let mut model = Sawtooth::new(&mut recorder, 1, MBIT, BUFFER_MS);
     model.run(segments);
     let (truth, queue) = (model.truth.clone(), model.queue.clone());
+    for (number, (at, delay_s)) in queue.iter().enumerate().step_by(5) {
+        recorder.probe(&ping(number as u64, *at, *delay_s));
+    }
     recorder.add_curve(Curve {
         name: "towards the receiver, behind the capture".into(),
         panel: Panel::QueueDelay,
@@ -32,7 +52,7 @@ fn page(segments: u64) -> String {
         points: queue,
     });
     let level = |name: &str, panel, value| Level { name: name.into(), panel, scope: Scope::All, value };
-    recorder.add_level(level("base", Panel::RoundTrip, 0.010));
+    recorder.add_level(level("base RTT", Panel::RoundTrip, 0.010));
     recorder.add_level(level("buffer full", Panel::RoundTrip, 0.210));
     recorder.add_level(level("BDP", Panel::Outstanding, 125e3));
     let sentences = [format!("A model, no capture: {truth:?}.")];

@@ -32,6 +32,18 @@ pub(crate) struct Page {
     pub(crate) tracks: Vec<Track>,
     pub(crate) curves: BTreeMap<String, Vec<(u64, f32)>>,
     pub(crate) levels: BTreeMap<String, f64>,
+    /// Pairs of hosts.
+    pub(crate) routes: Vec<String>,
+    pub(crate) probes: Vec<Probes>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Probes {
+    pub(crate) name: String,
+    pub(crate) unanswered: u64,
+    pub(crate) stride: u64,
+    /// at, took, frame, asked frame, route.
+    pub(crate) rows: Columns,
 }
 
 struct Reader(std::vec::IntoIter<u8>);
@@ -109,6 +121,12 @@ impl Reader {
         let (start, bytes) = (self.differences(n), self.numbers(n));
         vec![at, frame, code, start, bytes, self.differences(n)]
     }
+    fn probes(&mut self) -> Probes {
+        let name = self.text();
+        let [unanswered, stride, n] = [self.number(), self.number(), self.number()];
+        let (at, took, frame) = (self.differences(n), self.numbers(n), self.differences(n));
+        Probes { name, unanswered, stride, rows: vec![at, took, frame, self.differences(n), self.numbers(n)] }
+    }
     fn track(&mut self) -> Track {
         let name = self.text();
         let [flow, end, bytes] = [self.number(), self.number(), self.number()];
@@ -153,6 +171,8 @@ pub(crate) fn read(page: &str) -> Page {
     });
     let curves = curves.collect();
     let levels = (0..from.number()).map(|_| (from.added(), f64::from_le_bytes(from.bytes()))).collect();
+    let routes = (0..from.number()).map(|_| from.text()).collect();
+    let probes = (0..from.number()).map(|_| from.probes()).collect();
     assert_eq!(from.0.next(), None, "the data goes on behind its end");
-    Page { begin, span, steps_back, tracks, curves, levels }
+    Page { begin, span, steps_back, tracks, curves, levels, routes, probes }
 }

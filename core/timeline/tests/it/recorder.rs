@@ -1,8 +1,11 @@
 //! What is told is on the page.
 use crate::read::{Page, Track, read};
 use crate::sawtooth::{BEGIN, FLOW, Sawtooth, Truth};
+use fathom_capture::Address;
 use fathom_timeline::{Curve, Level, Limits, Panel, Recorder, Scope, Words};
-use fathom_trace::{Ack, Cause, End, FlowId, Kind, Lost, Proof, Segment, Sink, Spurious, Times};
+use fathom_trace::{
+    Ack, Cause, End, FlowId, Karn, Kind, Lost, Probe, ProbeKind, Proof, Segment, Sink, Spurious, Times,
+};
 
 const MARKED: u64 = 0x10;
 const LOSS: u64 = 32;
@@ -170,14 +173,52 @@ fn a_clock_that_steps_back_does_not_turn_time_round() {
 
 #[test]
 fn what_the_caller_adds_is_there() {
-    let mut recorder = Recorder::new(&[], Limits::default(), Some(1_000));
+    let mut recorder = Recorder::new(&[FlowId(3)], Limits::default(), Some(1_000));
     let points = vec![(900, 1.0), (3_000, 0.5), (2_000, f64::NAN)];
     let panel = Panel::QueueDelay;
-    recorder.add_curve(Curve { name: "far".into(), panel: panel.clone(), scope: Scope::All, points });
-    recorder.add_level(Level { name: "base".into(), panel, scope: Scope::Flow(FlowId(3)), value: 0.010_3 });
+    recorder.add_curve(Curve { name: "far".into(), panel, scope: Scope::All, points });
+    let level = |flow, name: &str| {
+        let (panel, scope) = (Panel::QueueDelay, Scope::Flow(FlowId(flow)));
+        Level { name: name.into(), panel, scope, value: 0.010_3 }
+    };
+    recorder.add_level(level(3, "base"));
+    recorder.add_level(level(4, "of a flow that is not shown"));
     let page = read(&recorder.finish(&Words::default()));
     let curve = &page.curves["far"];
     assert_eq!(curve.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 2000, 2000]);
     assert!((curve[0].1, curve[1].1) == (1.0, 0.5) && curve[2].1.is_nan());
+    assert_eq!(page.levels.len(), 1);
     assert_eq!(page.levels["base"].to_bits(), 0.010_3_f64.to_bits());
+}
+
+fn echo(number: u64, took: i64) -> Probe {
+    let asked = Times { at: BEGIN + number as i64 * 10_000_000, frame: 2 * number + 1 };
+    Probe {
+        kind: ProbeKind::Echo,
+        ends: [(Address::v4([10, 7, 0, 1]), 1), (Address::v4([10, 7, 0, 2]), 0)],
+        asked,
+        answered: Some(Times { at: asked.at + took, frame: 2 * number + 2 }),
+        karn: Karn::Clean,
+    }
+}
+
+#[test]
+fn probes_are_marks_and_the_longest_of_very_many_stays() {
+    let mut recorder = Recorder::new(&[FLOW], Limits::default(), Some(BEGIN));
+    for number in 0..130_000 {
+        recorder.probe(&echo(number, if number == 77_777 { 900_000_000 } else { 10_000_000 }));
+    }
+    recorder.probe(&Probe { answered: None, ..echo(130_000, 0) });
+    recorder.probe(&Probe { karn: Karn::Ambiguous, ..echo(130_001, 5) });
+    recorder.probe(&Probe { kind: ProbeKind::QuicSpin, ..echo(130_002, 5) });
+    recorder.probe(&Probe { kind: ProbeKind::Dns, ..echo(130_003, 7) });
+    let page = read(&recorder.finish(&Words::default()));
+    assert_eq!(page.routes, ["10.7.0.1 → 10.7.0.2"]);
+    let [echoes, dns] = &page.probes[..] else { panic!("{:?}", page.probes.len()) };
+    assert_eq!((echoes.name.as_str(), echoes.unanswered, echoes.stride), ("ICMP echo", 1, 4));
+    assert!((30_000..=50_000).contains(&echoes.rows[0].len()), "{}", echoes.rows[0].len());
+    let longest = echoes.rows[1].iter().position(|took| *took == 900_000_000).expect("the longest");
+    assert_eq!((echoes.rows[2][longest], echoes.rows[3][longest]), (155_556, 155_555));
+    assert!(echoes.rows[0].is_sorted());
+    assert_eq!((dns.name.as_str(), dns.unanswered, dns.rows[1].as_slice()), ("DNS", 0, &[7][..]));
 }

@@ -3,11 +3,13 @@ use fathom_diagnose::{Confidence, Diagnosis, Finding, FindingKind, Health};
 use fathom_metric::Run;
 use fathom_metric::text::{bytes, milliseconds, rate, thousands};
 use fathom_timeline::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
-use fathom_trace::queue::Queues;
+use fathom_trace::End;
+use fathom_trace::queue::{Bottleneck, QueueReport, Queues, Reference};
 
 /// The page as text.
 pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
     add_queues(&mut recorder, queues);
+    add_paths(&mut recorder, queues);
     let findings: Vec<_> = diagnosis.findings.iter().map(finding).collect();
     let sources = run.capture.iter().flat_map(|capture| &capture.sources);
     let facts: Vec<(String, String)> = sources
@@ -45,7 +47,7 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
         let flows = bottleneck.flows.iter();
         let buffer = bottleneck.buffer.as_ref().map(|buffer| buffer.drain_ns / 1e9);
         let link = bottleneck.rate.as_ref().ok().map(|rate| rate.ip.bits_per_second);
-        let levels = [("buffer full", Panel::QueueDelay, buffer), ("bottleneck", Panel::Rate, link)];
+        let levels = [("buffer full", Panel::QueueDelay, buffer), ("link (IP packets)", Panel::Rate, link)];
         for (flow, _) in flows {
             for (name, panel, value) in &levels {
                 let Some(value) = *value else { continue };
@@ -54,6 +56,37 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
             }
         }
     }
+}
+
+/// What each path would show without a queue.
+fn add_paths(recorder: &mut Recorder, queues: &Queues) {
+    for report in &queues.flows {
+        for end in [End::A, End::B] {
+            let Some(trips) = report.round_trips[end.other() as usize] else { continue };
+            let name = match trips.reference {
+                Reference::Relative => "least seen",
+                Reference::OwnLeast | Reference::PathLeast { .. } => "base RTT",
+            };
+            let (name, scope) = (name.to_owned(), Scope::Track(report.flow, end));
+            recorder.add_level(Level { name, panel: Panel::RoundTrip, scope, value: trips.base_ns / 1e9 });
+        }
+    }
+    for bottleneck in &queues.bottlenecks {
+        for (flow, sender) in &bottleneck.flows {
+            let report = queues.flows.iter().find(|report| report.flow == *flow);
+            let Some(value) = report.and_then(|report| product(bottleneck, report)) else { continue };
+            let (name, scope) = ("BDP".to_owned(), Scope::Track(*flow, *sender));
+            recorder.add_level(Level { name, panel: Panel::Outstanding, scope, value });
+        }
+    }
+}
+
+/// Bandwidth-delay product, bytes of IP packets: what is on its way when no queue is, but the link is busy. `None` where the path was
+/// never seen without a queue.
+fn product(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
+    let rate = bottleneck.rate.as_ref().ok().filter(|_| bottleneck.reference != Reference::Relative)?;
+    let base_ns: f64 = report.round_trips.iter().flatten().map(|trips| trips.base_ns).sum();
+    (base_ns > 0.0).then_some(rate.ip.bits_per_second / 8.0 * base_ns / 1e9)
 }
 
 /// Times of the capture's clock, and seconds.
