@@ -1,5 +1,6 @@
 //! A run made of captures, in words.
 mod findings;
+mod path;
 mod words;
 
 use crate::health::{BLOATED_P50_S, BLOATED_P90_S};

@@ -68,10 +68,35 @@ struct Question {
     number: u16,
 }
 
+/// A question that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    times: Times,
+    karn: Karn,
+    /// Of IPv4; 0 is none.
+    identification: u16,
+    hop_limit: u8,
+}
+
+/// Nobody asks again so soon, ns: the quickest resolvers wait for 50 ms. What comes so soon was captured twice.
+const COPY_NS: i64 = 10_000_000;
+
+impl Asked {
+    fn of(packet: &Packet<'_>, times: Times) -> Asked {
+        let identification = packet.identification.unwrap_or(0);
+        Asked { times, karn: Karn::Clean, identification, hop_limit: packet.hop_limit }
+    }
+    /// Whether this is the same packet further on its way, as a capture of several interfaces has it.
+    const fn is_again(&self, later: &Asked) -> bool {
+        let is_same = self.identification != 0 && self.identification == later.identification;
+        is_same || later.hop_limit < self.hop_limit || later.times.at.saturating_sub(self.times.at) < COPY_NS
+    }
+}
+
 /// All probes of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
-    waiting: BTreeMap<Question, (Times, Karn)>,
+    waiting: BTreeMap<Question, Asked>,
     /// Questions in the order in which they came, with their frame: some have their answer already.
     order: VecDeque<(Question, u64)>,
     quic: QuicFlows,
@@ -101,7 +126,7 @@ impl Probes {
         for (_, request, reply) in ECHO.into_iter().filter(|(is_v6, ..)| *is_v6 == icmp.is_v6) {
             if icmp.kind == request {
                 let ends = [(packet.source, identifier), (packet.destination, 0)];
-                self.ask(Question { kind, ends, number }, times, sink);
+                self.ask(Question { kind, ends, number }, Asked::of(packet, times), sink);
             } else if icmp.kind == reply {
                 let ends = [(packet.destination, identifier), (packet.source, 0)];
                 self.answer(&Question { kind, ends, number }, times, sink);
@@ -118,38 +143,40 @@ impl Probes {
     ) {
         let ends = [(packet.source, udp.source_port), (packet.destination, udp.destination_port)];
         if udp.source_port == DNS_PORT || udp.destination_port == DNS_PORT {
-            self.dns(ends, udp, times, sink);
+            self.dns(ends, udp, Asked::of(packet, times), sink);
         } else {
             self.quic.datagram(ends, udp, times, &mut self.totals, sink);
         }
     }
-    fn dns<S: Sink>(&mut self, ends: [Socket; 2], udp: &UdpHeader<'_>, times: Times, sink: &mut S) {
+    fn dns<S: Sink>(&mut self, ends: [Socket; 2], udp: &UdpHeader<'_>, seen: Asked, sink: &mut S) {
         let [high, low, flags, ..] = udp.payload else { return };
         let (kind, number) = (ProbeKind::Dns, u16::from_be_bytes([*high, *low]));
         let is_response = flags & DNS_RESPONSE != 0;
         let [from, to] = ends;
         if !is_response && udp.destination_port == DNS_PORT {
-            self.ask(Question { kind, ends, number }, times, sink);
+            self.ask(Question { kind, ends, number }, seen, sink);
         } else if is_response && udp.source_port == DNS_PORT {
-            self.answer(&Question { kind, ends: [to, from], number }, times, sink);
+            self.answer(&Question { kind, ends: [to, from], number }, seen.times, sink);
         }
     }
-    fn ask<S: Sink>(&mut self, question: Question, times: Times, sink: &mut S) {
+    fn ask<S: Sink>(&mut self, question: Question, seen: Asked, sink: &mut S) {
         let totals = self.totals.of(question.kind);
-        if let Some((_, karn)) = self.waiting.get_mut(&question) {
-            *karn = Karn::Ambiguous;
-            totals.asked_again += 1;
+        if let Some(first) = self.waiting.get_mut(&question) {
+            if !first.is_again(&seen) {
+                first.karn = Karn::Ambiguous;
+                totals.asked_again += 1;
+            }
             return;
         }
         totals.asked += 1;
-        self.waiting.insert(question, (times, Karn::Clean));
-        self.order.push_back((question, times.frame));
+        self.waiting.insert(question, seen);
+        self.order.push_back((question, seen.times.frame));
         while self.order.len() > MAX_WAITING {
             self.give_up_oldest(sink);
         }
     }
     fn answer<S: Sink>(&mut self, question: &Question, times: Times, sink: &mut S) {
-        let Some((asked, karn)) = self.waiting.remove(question) else { return };
+        let Some(Asked { times: asked, karn, .. }) = self.waiting.remove(question) else { return };
         let probe = Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), karn };
         self.totals.answered(&probe);
         sink.probe(&probe);
@@ -163,7 +190,7 @@ impl Probes {
         if !is_waiting(&self.waiting, &question, frame) {
             return;
         }
-        let Some((asked, karn)) = self.waiting.remove(&question) else { return };
+        let Some(Asked { times: asked, karn, .. }) = self.waiting.remove(&question) else { return };
         self.totals.of(question.kind).unanswered += 1;
         sink.probe(&Probe { kind: question.kind, ends: question.ends, asked, answered: None, karn });
     }
@@ -177,6 +204,6 @@ impl Probes {
     }
 }
 
-fn is_waiting(waiting: &BTreeMap<Question, (Times, Karn)>, question: &Question, frame: u64) -> bool {
-    waiting.get(question).is_some_and(|(asked, _)| asked.frame == frame)
+fn is_waiting(waiting: &BTreeMap<Question, Asked>, question: &Question, frame: u64) -> bool {
+    waiting.get(question).is_some_and(|asked| asked.times.frame == frame)
 }

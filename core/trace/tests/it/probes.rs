@@ -71,6 +71,51 @@ fn queries_their_responses_and_one_without() {
     assert_eq!((dns.rtt.moments().count, dns.rtt.moments().max), (1, 19 * MS as u64));
 }
 
+/// As on all interfaces of a router: each packet before it is passed on, and after. It is asked once.
+#[test]
+fn what_is_seen_twice_on_its_way_is_asked_once() {
+    let (client, server) = (Address::v4([10, 0, 0, 1]), Address::v4([192, 0, 2, 1]));
+    // How the second sight differs: identification, hop limit, later by how much, and whether it is the same packet.
+    let rows = [
+        (Some(7), 63, 900, true),
+        (None, 63, 900, true),
+        (Some(7), 64, 900, true),
+        (None, 64, 5, true),
+        (Some(8), 64, 900, false),
+        (None, 64, 900, false),
+    ];
+    for (identification, hop_limit, later, is_copy) in rows {
+        let mut tracer = Tracer::new(Told::default());
+        let mut packet = |at: i64, is_query: bool, second: bool| {
+            let (source, destination) = if is_query { (client, server) } else { (server, client) };
+            let (source_port, destination_port) = if is_query { (5000, 53) } else { (53, 5000) };
+            let payload: &[u8] = if is_query { &[0, 1, 1, 0] } else { &[0, 1, 0x81, 0] };
+            let udp = UdpHeader { source_port, destination_port, payload_bytes: 30, payload };
+            let packet = Packet {
+                source,
+                destination,
+                hop_limit: if second { hop_limit } else { 64 },
+                dscp: 0,
+                ecn: 0,
+                identification: if second { identification } else { identification.map(|_| 7) },
+                ip_bytes: 58,
+                wire_bytes: 72,
+                transport: Transport::Udp(udp),
+            };
+            tracer.packet(Times { at: at * MS, frame: at as u64 }, &packet);
+        };
+        packet(0, true, false);
+        packet(later, true, true);
+        packet(1000, false, false);
+        packet(1000, false, true);
+        let (flows, told) = tracer.finish();
+        let dns = flows.probes.dns;
+        let expected = if is_copy { "dns to 53 1000" } else { "dns to 53 1000 ambiguous" };
+        assert_eq!(told.0, [expected], "{identification:?} {hop_limit} {later}");
+        assert_eq!((dns.asked, dns.asked_again, dns.answered), (1, u64::from(!is_copy), 1));
+    }
+}
+
 #[test]
 fn the_handshake_and_the_spin_bit_of_quic() {
     let initial: &[u8] = &[0xc3, 0, 0, 0, 1, 8];
