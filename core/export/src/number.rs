@@ -1,5 +1,6 @@
 //! Numbers as text.
 use core::fmt;
+use fathom_trace::Moments;
 
 /// Nanoseconds as seconds with six decimals, as all these tools write times.
 pub(crate) struct Seconds(pub(crate) i64);
@@ -23,6 +24,11 @@ impl fmt::Display for Milliseconds {
 
 /// Nanoseconds of milliseconds.
 pub(crate) const MS: f64 = 1e6;
+
+/// The standard deviation as tcptrace and Tstat tell it: 0 of two values and fewer.
+pub(crate) fn deviation(of: &Moments) -> f64 {
+    if of.count <= 2 { 0.0 } else { of.standard_deviation().unwrap_or(0.0) }
+}
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
 use fathom_capture::{Address, Packet, Transport};
 use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
-use sent::Unacknowledged;
+use sent::{Numbers, Unacknowledged};
 
 /// Writes each direction that carries data into a file of its own, `a2b.sqlog`, as the sender of the data would have logged it. qvis
 /// shows it in its congestion graph.
@@ -82,6 +82,19 @@ const BEGIN: char = '\u{1e}';
 /// All packets are of one number space, as those of QUIC after its handshake.
 const PACKET_TYPE: &str = "1RTT";
 
+/// Nothing where no number is acknowledged: qlog has no frame without ranges.
+struct AckFrame(Numbers);
+
+impl fmt::Display for AckFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            write!(f, r#"{{"frame_type":"ack","acked_ranges":{}}}"#, self.0)
+        }
+    }
+}
+
 impl Log {
     fn new(flow: &Flow, end: End) -> Result<Self, fmt::Error> {
         let [a, b] = flow.ends;
@@ -130,12 +143,12 @@ impl Log {
     fn ack(&mut self, ack: &Ack<'_>, ip_bytes: u32) -> fmt::Result {
         let number = self.received;
         self.received += 1;
-        let numbers = self.sent.acknowledged(ack.acknowledgement, ack.blocks);
+        let frame = AckFrame(self.sent.acknowledged(ack.acknowledgement, ack.blocks));
         self.event(
             ack.times.at,
             "transport:packet_received",
             format_args!(
-                r#""header":{{"packet_type":"{PACKET_TYPE}","packet_number":{number}}},"raw":{{"length":{ip_bytes}}},"frames":[{{"frame_type":"ack","acked_ranges":{numbers}}}]"#
+                r#""header":{{"packet_type":"{PACKET_TYPE}","packet_number":{number}}},"raw":{{"length":{ip_bytes}}},"frames":[{frame}]"#
             ),
         )
     }

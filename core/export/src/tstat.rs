@@ -1,5 +1,5 @@
 //! Tstat's `log_tcp_complete`.
-use crate::number::{MS, Milliseconds};
+use crate::number::{MS, Milliseconds, deviation};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
 use fathom_capture::{Packet, Transport};
@@ -96,7 +96,8 @@ impl Default for Tstat {
 impl Sink for Tstat {
     fn packet(&mut self, flow: FlowId, end: End, packet: &Packet<'_>, times: Times) {
         let Transport::Tcp(tcp) = &packet.transport else { return };
-        if tcp.flags & u16::from(ACK | SYN) != u16::from(ACK) {
+        // Neither the answer to a SYN nor a refusal, as in Tstat.
+        if tcp.flags & u16::from(ACK | SYN | RST) != u16::from(ACK) {
             return;
         }
         if self.first_acks.get(flow).is_none() {
@@ -113,6 +114,7 @@ impl Sink for Tstat {
 
 /// Flags of a TCP header (RFC 9293 section 3.1).
 const SYN: u8 = 2;
+const RST: u8 = 4;
 const ACK: u8 = 16;
 
 impl Tstat {
@@ -178,8 +180,8 @@ fn times(flow: &FlowSummary, first_acks: [Option<i64>; 2], out: &mut impl Write)
 
 fn end_to_end(sent: &Totals, out: &mut impl Write) -> fmt::Result {
     let rtt: &Moments = &sent.rtt.cumulative;
-    let (mean, deviation) = (rtt.mean().unwrap_or(0.0), rtt.standard_deviation().unwrap_or(0.0));
-    for nanos in [mean, rtt.min as f64, rtt.max as f64, deviation] {
+    let mean = rtt.mean().unwrap_or(0.0);
+    for nanos in [mean, rtt.min as f64, rtt.max as f64, deviation(rtt)] {
         write!(out, " {:.6}", nanos / MS)?;
     }
     let (least, most) = sent.hop_limits.unwrap_or((0, 0));

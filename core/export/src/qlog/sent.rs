@@ -21,6 +21,12 @@ pub(super) struct Unacknowledged {
 /// Numbers, in ascending order, as ranges.
 pub(super) struct Numbers(Vec<u64>);
 
+impl Numbers {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl Unacknowledged {
     /// Numbers a segment.
     pub(super) fn add(&mut self, start: u64, stop: u64, frame: u64) -> u64 {

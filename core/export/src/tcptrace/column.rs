@@ -1,5 +1,5 @@
 //! The pairs of columns, by their names in tcptrace.
-use crate::number::MS;
+use crate::number::{self, MS};
 use core::fmt::{self, Write};
 use fathom_trace::{End, FlowSummary, Moments, Totals};
 
@@ -99,7 +99,7 @@ fn average(of: &Moments) -> Cell {
 }
 
 fn deviation(of: &Moments) -> Cell {
-    milliseconds(of.standard_deviation().unwrap_or(0.0))
+    milliseconds(number::deviation(of))
 }
 
 fn initial_time(side: &Side<'_>) -> Cell {
