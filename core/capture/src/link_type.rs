@@ -39,4 +39,6 @@ impl LinkType {
     pub const IPV6: Self = LinkType(229);
     /// Linux "cooked", version 2: what `tcpdump -i any` writes.
     pub const LINUX_SLL2: Self = LinkType(276);
+    /// Those of all interfaces of Linux.
+    pub(crate) const COOKED: [Self; 2] = [LinkType::LINUX_SLL, LinkType::LINUX_SLL2];
 }

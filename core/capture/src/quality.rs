@@ -3,7 +3,8 @@ mod duplicate;
 mod words;
 
 use crate::{Frame, LinkType, NotIp, Packet, Statistics, Transport};
-use duplicate::Duplicates;
+use alloc::boxed::Box;
+use duplicate::{Copies, Duplicates};
 use fathom_wire::{TcpOption, TcpOptions, flag, protocol};
 
 /// Counts over the frames of one capture, in a few nanoseconds each.
@@ -46,6 +47,10 @@ pub struct Quality {
     /// Frames without a time.
     pub untimed: u64,
     duplicates: Duplicates,
+    /// Once there is reason to look for copies.
+    copies: Option<Box<Copies>>,
+    /// Copies among the packets that [`Quality::is_copy`] was asked about.
+    found_copies: u64,
     largest_mss: u16,
     off_milliseconds: bool,
 }
@@ -69,6 +74,10 @@ const HEADERS: u32 = 60;
 const GAP_NS: u64 = 60_000_000_000;
 /// CPUs that take in frames side by side are less apart than this, even on a busy machine (1 ms was seen); clocks are stepped by more.
 const DISORDER_NS: u64 = 5_000_000;
+/// So many frames are searched for copies in any case: a capture that has none in them has none later.
+const SEARCHED: u64 = 4096;
+/// Duplicates below this share are chance.
+const DUPLICATES_PER_MILLE: u64 = 5;
 const MILLISECOND_NS: i64 = 1_000_000;
 
 impl Default for Quality {
@@ -100,6 +109,8 @@ impl Quality {
             resolution_ns: 0,
             untimed: 0,
             duplicates: Duplicates::new(),
+            copies: None,
+            found_copies: 0,
             largest_mss: 0,
             off_milliseconds: false,
         }
@@ -122,6 +133,23 @@ impl Quality {
             Err(error) => self.other(*error),
         }
     }
+    /// Whether the capture has had this packet before, at another place of its path (another interface, or another hop limit; or once more by a
+    /// mirror port): then it is to be left out, as it passed once. To be asked of each packet after [`Quality::frame`]. Captures of one interface are
+    /// searched as long as there are copies.
+    #[inline]
+    pub fn is_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
+        let has_several = self.interfaces > 1 || LinkType::COOKED.contains(&frame.link);
+        let is_likely =
+            has_several || self.frames <= SEARCHED || self.found_copies + self.duplicates.count() > 0;
+        is_likely && self.looks_for_copy(frame, packet)
+    }
+    fn looks_for_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
+        let is_mirrored = self.has_duplicates();
+        let is_copy =
+            self.copies.get_or_insert_with(|| Box::new(Copies::new())).has(frame, packet, is_mirrored);
+        self.found_copies += u64::from(is_copy);
+        is_copy
+    }
     /// Takes what the capturing system counted: see [`Statistics`], of each interface the last.
     pub fn statistics(&mut self, counts: &[Statistics]) {
         for one in counts {
@@ -132,6 +160,10 @@ impl Quality {
     /// Packets that are there twice, as from two interfaces of one path; counted over a sixteenth of them.
     pub const fn duplicates(&self) -> u64 {
         self.duplicates.count()
+    }
+    /// Whether there are more than chance brings, as of a mirror port that gives each packet as it comes in and goes out.
+    const fn has_duplicates(&self) -> bool {
+        self.duplicates() * 1000 > self.frames * DUPLICATES_PER_MILLE
     }
     /// Nanoseconds of the unit in which the clock really counts: coarser than the file says, if all times are whole milliseconds.
     pub const fn true_resolution_ns(&self) -> u64 {

@@ -6,7 +6,7 @@
 //! envelope gives their skew (Moon, Skelly and Towsley 1999). What is above the least delay does not depend on the offset: it is exact.
 //!
 //! Of packets that look all alike (the same ACK again, a reset) it is told whether they arrived, and not how late. A capture of several
-//! interfaces that holds each packet twice is therefore to be given as one capture for each interface.
+//! interfaces that holds each packet twice is therefore to be given without its copies, or as one capture for each interface.
 //!
 //! Memory is bounded by [`Settings::limit`] packets of all captures together, at about 80 bytes each. If there are more, every second is
 //! left out, in all captures the same ones, chosen by a hash of their content (RFC 5475 section 6.2, hash-based selection), and so on: the

@@ -5,9 +5,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Duplicates below this share are chance.
-const DUPLICATES_PER_MILLE: u64 = 5;
-
 impl Quality {
     /// What is wrong, a sentence each, with what it means or what to do; none if nothing is.
     pub fn defects(&self) -> Vec<String> {
@@ -88,13 +85,16 @@ impl Quality {
         })
     }
     fn duplicate_words(&self) -> Option<String> {
-        let count = self.duplicates();
-        (count * 1000 > self.frames * DUPLICATES_PER_MILLE).then(|| {
-            format!(
-                "About {count} packets are there twice, as captured on two interfaces of one path: they are not retransmissions; \
-                 capture on one interface."
-            )
-        })
+        let count = match self.found_copies {
+            0 if !self.has_duplicates() => return None,
+            0 => format!("About {} packets are", self.duplicates()),
+            1 => String::from("1 packet is"),
+            n => format!("{n} packets are"),
+        };
+        Some(format!(
+            "{count} there more than once, as captured on several interfaces of one path or by a mirror port: each counts once, as it was \
+             seen first."
+        ))
     }
     fn encrypted_words(&self) -> Option<String> {
         let (count, are) = (self.encrypted, are(self.encrypted));

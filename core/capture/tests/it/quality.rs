@@ -149,7 +149,7 @@ fn copies_are_told_from_acks_sent_twice() {
     for quality in [counted(&twice(0)), counted(&twice(1))] {
         let count = quality.duplicates();
         assert!((3000..5000).contains(&count), "{count}");
-        assert!(words(&quality).starts_with(&format!("About {count} packets are there twice")));
+        assert!(words(&quality).starts_with(&format!("About {count} packets are there more than once")));
     }
     // IPv6 has no identification: twice on one interface may be what was sent, once more on another is not.
     let of_v6: Vec<Vec<u8>> = (0..4000_u32)
@@ -172,6 +172,77 @@ fn copies_are_told_from_acks_sent_twice() {
     let both: Vec<_> =
         near.iter().zip(&far).flat_map(|(a, b)| [(1, 192, &a[..], 0), (1, 192, &b[..], 0)]).collect();
     assert!(counted_of(LinkType::LINUX_SLL2, &both).duplicates() > 3000);
+}
+
+/// How many of these frames are no copies.
+fn passed(link: LinkType, frames: &[(&[u8], u32)]) -> usize {
+    let mut quality = Quality::new();
+    let mut count = 0;
+    for (number, (bytes, interface)) in (1..).zip(frames) {
+        let (at, original_len) = (number as i64 * 1000, bytes.len() as u32);
+        let frame = Frame { at, link, original_len, interface: *interface, lost_before: 0, bytes };
+        let packet = dissect(link, original_len, bytes);
+        quality.frame(number, &frame, &packet);
+        count += usize::from(!quality.is_copy(&frame, &packet.unwrap()));
+    }
+    count
+}
+
+#[test]
+fn copies_are_left_out_wherever_they_were_captured() {
+    let frames: Vec<_> = (0..4000).map(numbered).collect();
+    let forwarded: Vec<_> = frames
+        .iter()
+        .map(|frame| {
+            let mut frame = frame.clone();
+            frame[22] -= 1;
+            frame
+        })
+        .collect();
+    let cooked = |of: &[Vec<u8>], interface: u8| -> Vec<Vec<u8>> {
+        of.iter().map(|f| join(&[&[8, 0, 0, 0, 0, 0, 0, interface], &[0; 12], &f[14..]])).collect()
+    };
+    let (near, far) = (cooked(&frames, 2), cooked(&forwarded, 3));
+    // A router sends on each packet so many packets later.
+    let late = |link: LinkType, behind: usize, first: &[Vec<u8>], second: &[Vec<u8>], interface: u32| {
+        let (mut order, mut waiting) = (Vec::new(), std::collections::VecDeque::new());
+        for (a, b) in first.iter().zip(second) {
+            order.push((&a[..], 0));
+            waiting.push_back((&b[..], interface));
+            if waiting.len() > behind {
+                order.extend(waiting.pop_front());
+            }
+        }
+        order.extend(waiting);
+        passed(link, &order)
+    };
+    assert_eq!(late(LinkType::LINUX_SLL2, 1000, &near, &far, 0), 4000);
+    assert_eq!(late(LinkType::ETHERNET, 1000, &frames, &frames, 1), 4000);
+    assert_eq!(late(LinkType::ETHERNET, 1000, &frames, &forwarded, 0), 4000);
+    // A mirror port has to be known for one first.
+    let mirrored = late(LinkType::ETHERNET, 1, &frames, &frames, 0);
+    assert!((4000..4200).contains(&mirrored), "{mirrored}");
+    // Where there are no copies, it is not searched for long.
+    let many: Vec<_> = (0..6000).map(numbered).collect();
+    let once: Vec<_> = many.iter().map(|frame| (&frame[..], 0)).collect();
+    let again = [&once[..], &once[..]].concat();
+    assert_eq!(passed(LinkType::ETHERNET, &once), 6000);
+    assert!(passed(LinkType::ETHERNET, &again) > 6000);
+    // An answer that is all like its question, but for who sent it and what is left of its hops, is no copy of it.
+    let echo = |number: u8, is_reply: bool| {
+        let mut packet = v6(58, &[128 + u8::from(is_reply), 0, 0, 0, 0, 1, 0, number]);
+        if is_reply {
+            packet[7] -= 1;
+            let (source, destination) = packet[8..40].split_at_mut(16);
+            source.swap_with_slice(destination);
+        }
+        ethernet(0x86dd, &packet)
+    };
+    let echoes: Vec<_> = (0..200).flat_map(|number| [echo(number, false), echo(number, true)]).collect();
+    let echoes: Vec<_> = echoes.iter().map(|frame| (&frame[..], 0)).collect();
+    assert_eq!(passed(LinkType::ETHERNET, &echoes), 400);
+    // What was sent twice stays.
+    assert_eq!(passed(LinkType::LINUX_SLL2, &[(&near[0], 0), (&near[0], 0)]), 2);
 }
 
 #[test]

@@ -148,8 +148,7 @@ impl fmt::Display for NoPath {
             NoPath::NothingInCommon { packets } => write!(
                 f,
                 "no packet is in two of the captures (they have {packets:?} packets): are they of one path and one time? \
-                 A NAT between them is seen through, a proxy is not; if one holds each packet twice \
-                 (as of all interfaces), it is to be given as one capture for each interface"
+                 A NAT between them is seen through, a proxy is not"
             ),
         }
     }

@@ -93,16 +93,15 @@ fn read(input: &Input, path: &mut PathOf<'_>) -> Result<Read, Failure> {
     Ok(Read { source, first_at, flows, queues: watch.finish() })
 }
 
-/// Hands each packet to `visit`; what was read, and when its first frame was stamped.
-fn pass(
-    input: &Input,
-    mut visit: impl FnMut(Times, &Packet<'_>),
-) -> Result<(CaptureSource, i64), Failure> {
+/// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
+fn pass(input: &Input, mut visit: impl FnMut(Times, &Packet<'_>)) -> Result<(CaptureSource, i64), Failure> {
     let mut quality = Quality::new();
     let ending = input.for_each(|number, frame| {
         let found = dissect(frame.link, frame.original_len, frame.bytes);
         quality.frame(number, frame, &found);
-        if let Ok(packet) = &found {
+        if let Ok(packet) = &found
+            && !quality.is_copy(frame, packet)
+        {
             visit(Times { at: frame.at, frame: number }, packet);
         }
     })?;
@@ -130,11 +129,7 @@ fn write_extras(
         return Ok(());
     }
     let mut tracer = Tracer::new(extras.sinks(flows)?);
-    input.for_each(|number, frame| {
-        if let Ok(packet) = dissect(frame.link, frame.original_len, frame.bytes) {
-            tracer.packet(Times { at: frame.at, frame: number }, &packet);
-        }
-    })?;
+    pass(input, |times, packet| tracer.packet(times, packet))?;
     let (_, sinks) = tracer.finish();
     for written in extras.write(sinks, flows, |recorder| page::page(recorder, queues, run, &diagnose(run)))? {
         terminal::note(&format!("wrote {}", written.display()));

@@ -162,6 +162,32 @@ fn part_of(
     path.display().to_string()
 }
 
+/// As on all interfaces of a router: what comes in, and 50 us later with a hop less what goes out.
+#[test]
+fn packets_that_are_there_twice_count_once() {
+    let mut records = Vec::new();
+    let mut tap = Tap::open(Path::new(&lab("up-receiver.pcap.gz"))).unwrap();
+    let each = |_, frame: &Frame<'_>| {
+        let mut forwarded = frame.bytes.to_vec();
+        forwarded[8] -= 1;
+        records.push((frame.at, frame.original_len, frame.bytes.to_vec()));
+        records.push((frame.at + 50_000, frame.original_len, forwarded));
+        ControlFlow::Continue(())
+    };
+    tap.for_each(each).unwrap();
+    records.sort_by_key(|record| record.0);
+    let bytes = records.iter().flat_map(|(at, original_len, bytes)| {
+        [&pcap_record_header(*at, *original_len, bytes.len() as u32)[..], bytes].concat()
+    });
+    let twice = folder("trace-twice").join("twice.pcap");
+    std::fs::write(&twice, pcap_header(LinkType::RAW).into_iter().chain(bytes).collect::<Vec<_>>()).unwrap();
+    let ran = run(&["trace", &twice.display().to_string()]);
+    let words = "2701 packets are there more than once";
+    told(&ran, 1, &[words, "sent 16 segments again, 1.1 %"]);
+    // All of it but the frames' numbers and how late the second was.
+    assert_eq!(headline(&ran), headline(&run(&["trace", &lab("up-receiver.pcap.gz")])));
+}
+
 #[test]
 fn captures_that_hold_little_say_what_they_are() {
     let all = lab("../nat/inside.pcap.gz");
