@@ -361,7 +361,7 @@ pub(crate) struct TraceArgs {
     /// time tell what happens between them; the diagnosis is of the first
     #[arg(value_name = "FILE", required_unless_present = "interface")]
     pub(crate) files: Vec<PathBuf>,
-    /// Capture here and now, until Ctrl-C
+    /// Capture here and now, until Ctrl-C; `any` is all interfaces
     #[arg(short, long, value_name = "NAME", conflicts_with = "files")]
     pub(crate) interface: Option<String>,
     /// End the capture after this time

@@ -110,7 +110,8 @@ fn finding(finding: &Finding) -> fathom_timeline::Finding {
         FindingKind::Management => ("management", Tone::Fair),
         FindingKind::Oscillation => ("swing", Tone::Fair),
         FindingKind::Victims => ("who waited", Tone::Bad),
-        FindingKind::Loss => ("sent again", Tone::Fair),
+        FindingKind::Loss => ("lost or sent again", Tone::Fair),
+        FindingKind::Remarking => ("marked anew", Tone::Fair),
         _ => ("the capture", Tone::Fair),
     };
     let (frames, values): (Vec<_>, Vec<_>) = finding.evidence.iter().partition(|e| e.unit == "frame");
