@@ -1,4 +1,6 @@
 //! A page that stands alone: no script, style, font or picture is loaded from anywhere.
+mod capture;
+
 use crate::Style;
 use crate::curve::{phase_name, source_name};
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, comparison, phase_cells};
@@ -22,8 +24,16 @@ const UNICODE: Style = Style { color: false, unicode: true };
 pub fn html(runs: &[Pair<'_>]) -> String {
     let wide = if runs.len() > 1 { " class=\"wide\"" } else { "" };
     let title = runs.first().map_or_else(String::new, |(run, _)| escape(&run.title));
-    let body =
-        [header(runs), heroes(runs), charts(runs), changes(runs), tables(runs), people(runs), findings(runs)];
+    let body = [
+        header(runs),
+        heroes(runs),
+        charts(runs),
+        changes(runs),
+        tables(runs),
+        capture::flows(runs),
+        people(runs),
+        findings(runs),
+    ];
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{title} – Fathom</title>\
@@ -143,6 +153,10 @@ fn charts(runs: &[Pair<'_>]) -> String {
 /// In a comparison each column says whose it is.
 fn name_above(runs: &[Pair<'_>], run: &Run) -> String {
     if runs.len() > 1 { format!("<p class=\"names\">{}</p>", escape(&run.title)) } else { String::new() }
+}
+
+fn are_captures(runs: &[Pair<'_>]) -> bool {
+    runs.iter().all(|(run, _)| run.capture.is_some())
 }
 
 /// As those of captures.
@@ -286,14 +300,20 @@ fn amount(evidence: &Evidence) -> String {
 
 fn instruments(runs: &[Pair<'_>]) -> String {
     let cells = for_each(runs, |(run, diagnosis)| {
-        let rows: String = facts(run, diagnosis).iter().map(|(k, v)| fact_row(k, v)).collect();
+        let facts = match &run.capture {
+            Some(captured) => capture::facts(run, captured),
+            None => facts(run, diagnosis),
+        };
+        let rows: String = facts.iter().map(|(k, v)| fact_row(k, v)).collect();
+        let lateness =
+            lateness_chart(run).map_or_else(String::new, |c| format!("<div class=\"card\">{c}</div>"));
         format!(
-            "<div class=\"charts\">{}<div class=\"card\">{}</div><div class=\"card scroll\"><table>{rows}</table></div></div>",
+            "<div class=\"charts\">{}{lateness}<div class=\"card scroll\"><table>{rows}</table></div></div>",
             name_above(runs, run),
-            lateness_chart(run).unwrap_or_default()
         )
     });
-    format!("<h2>Instrument and settings</h2>{cells}")
+    let heading = if are_captures(runs) { "The capture" } else { "Instrument and settings" };
+    format!("<h2>{heading}</h2>{cells}")
 }
 
 fn fact_row(name: &str, value: &str) -> String {
@@ -359,6 +379,13 @@ fn loads(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
 
 fn footer(runs: &[Pair<'_>]) -> String {
     let version = runs.first().map_or("", |(run, _)| run.tool_version.as_str());
+    if are_captures(runs) {
+        let words = capture::FOOTER;
+        return format!(
+            "<footer>{words} Definitions: docs/metrics.md. Made by Fathom {}.</footer>",
+            escape(version)
+        );
+    }
     let source = runs.first().and_then(|(_, d)| d.latency_source);
     let metric = source.map_or("", |m: Metric| m.info().name);
     let rpm = runs

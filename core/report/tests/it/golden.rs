@@ -54,6 +54,52 @@ fn a_capture() {
     assert!(ascii.is_ascii(), "{ascii}");
 }
 
+/// The same with two flows over time.
+fn captured_flows() -> Run {
+    let mut run = captured();
+    for (flow, scale) in [(2, 1.0), (1, 0.5)] {
+        for (metric, value) in [(Metric::PassiveRtt, 0.8), (Metric::Outstanding, 1e6), (Metric::Goodput, 9e6)]
+        {
+            let mut series = Series::new(SeriesKey { flow: Some(flow), ..SeriesKey::of(metric) });
+            for i in 0..100 {
+                let at = Time::from_nanos(i * 1_000_000_000);
+                series.push(Observation { at, value: Value::Observed(value * scale) });
+            }
+            run.series.push(series);
+        }
+    }
+    run
+}
+
+#[test]
+fn a_capture_shows_its_flows_over_time_by_their_numbers() {
+    let run = captured_flows();
+    let diagnosis = diagnose(&run);
+    let picture = svg(&[(&run, &diagnosis)]);
+    for chart in ["Delay of the queue, ms", "Round trips, ms", "Outstanding data, kB", "Goodput, Mbit/s"] {
+        assert_eq!(picture.matches(&format!(">{chart}<")).count(), 1, "{chart}");
+    }
+    assert_eq!(picture.matches("flow 2").count(), 3, "one in each legend");
+    let page = html(&[(&run, &diagnosis)]);
+    assert!(page.contains("10.7.0.1:40000 → 10.7.0.2:5201") && page.contains("<h2>The capture</h2>"));
+    assert!(!page.contains("lateness of the probe timer") && !page.contains("Grade:"), "it is no test");
+    let text = summary(&run, &diagnosis, 100, UNICODE);
+    assert!(text.contains("goodput, Mbit/s: flow 2 (a), flow 1 (b)"), "{text}");
+    // A test has no flows of its own in these charts.
+    assert_eq!(svg(&[(&BLOATED.run(), &diagnose(&BLOATED.run()))]).matches("flow ").count(), 0);
+}
+
+#[test]
+fn captures_are_compared_by_their_longest_queue_and_their_largest_flow() {
+    let (before, mut after) = (captured_flows(), captured_flows());
+    if let Some(queue) = after.capture.as_mut().and_then(|capture| capture.queues.first_mut()) {
+        queue.delay_s = queue.delay_s.map(|delay| delay / 20.0);
+        queue.lost_packets = 0;
+    }
+    let (a, b) = (diagnose(&before), diagnose(&after));
+    golden("compare-captures.txt", &compare(&[("before", &before, &a), ("after", &after, &b)], 80, UNICODE));
+}
+
 #[test]
 fn comparison() {
     let (before, after) = (BLOATED.run(), MANAGED.run());
