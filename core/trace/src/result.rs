@@ -33,7 +33,7 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
         host: fathom_metric::Host::default(),
         facts: Default::default(),
         phases: Vec::new(),
-        series: series::all(queues, MOST_QUEUES),
+        series: series::all(flows, queues, MOST_QUEUES),
         instrument: Instrument::default(),
         partial: None,
         capture: Some(Box::new(capture(sources, flows, queues))),

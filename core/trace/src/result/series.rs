@@ -1,8 +1,9 @@
 //! Queues and flows over time as a run tells them.
 use super::flow::socket;
 use super::words;
-use crate::End;
+use crate::one_sided::missing_end;
 use crate::queue::{FlowSeries, Queues, Spread};
+use crate::{End, FlowId, Flows};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,9 +11,20 @@ use fathom_metric::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::Time;
 
 /// All that a run tells over time, of so many queues at most.
-pub(super) fn all(queues: &Queues, most: usize) -> Vec<Series> {
+pub(super) fn all(flows: &Flows, queues: &Queues, most: usize) -> Vec<Series> {
+    // Of a flow of which one end's packets were not captured, all would stay outstanding.
+    let is_known = |id: FlowId, series: &Series| {
+        let flow = flows.flows.iter().find(|flow| flow.id == id);
+        series.key.metric != Metric::Outstanding || flow.is_none_or(|flow| missing_end(flow).is_none())
+    };
+    let told = |flow: &FlowSeries| {
+        of_flow(flow)
+            .into_iter()
+            .filter(|series| !series.values.is_empty() && is_known(flow.flow, series))
+            .collect()
+    };
     let mut all = of_queues(queues, most);
-    all.extend(queues.series.iter().flat_map(of_flow).filter(|series| !series.values.is_empty()));
+    all.extend(queues.series.iter().flat_map::<Vec<Series>, _>(told));
     all
 }
 
