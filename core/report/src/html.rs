@@ -18,6 +18,9 @@ use fathom_stats::DelayHistogram;
 /// A run and what was found in it.
 type Pair<'a> = (&'a Run, &'a Diagnosis);
 
+/// Times of this length and more are read in seconds.
+const LONG_S: f64 = 10.0;
+
 const UNICODE: Style = Style { color: false, unicode: true };
 
 /// A page without external resources; two runs or more make a comparison with shared axes.
@@ -244,11 +247,7 @@ fn findings(runs: &[Pair<'_>]) -> String {
 
 fn finding(finding: &Finding) -> String {
     let (name, class) = kind_name(finding.kind);
-    let confidence = match finding.confidence {
-        Confidence::High => "confident",
-        Confidence::Medium => "likely",
-        Confidence::Low => "possible",
-    };
+    let confidence = confidence_name(finding.confidence);
     let rows: String = finding
         .evidence
         .iter()
@@ -267,7 +266,17 @@ fn finding(finding: &Finding) -> String {
     )
 }
 
-const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
+/// How sure a finding is, in a word.
+pub const fn confidence_name(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::High => "confident",
+        Confidence::Medium => "likely",
+        Confidence::Low => "possible",
+    }
+}
+
+/// What kind a finding is, in a word or two, and the class of its colour: `good`, `bad`, or none.
+pub const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
     match kind {
         FindingKind::Bufferbloat => ("bufferbloat", "bad"),
         FindingKind::LowLatency => ("low latency", "good"),
@@ -287,8 +296,9 @@ const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
 }
 
 /// A piece of evidence with the unit that suits it.
-fn amount(evidence: &Evidence) -> String {
+pub fn amount(evidence: &Evidence) -> String {
     match evidence.unit {
+        "s" if evidence.value >= LONG_S => seconds(evidence.value),
         "s" => milliseconds(evidence.value),
         "bit/s" => rate(evidence.value),
         "bytes" => bytes(evidence.value),

@@ -10,26 +10,36 @@ use fathom_metric::{Capture, CapturedFlow, Run};
 /// Flows in the table, the largest first.
 const FLOWS: usize = 12;
 
-const HEAD: &str = "<tr><th>flow</th><th class=\"words\">from → to</th><th>payload</th><th>goodput</th>\
-    <th>round trip<small>least, ms</small></th><th><small>median, ms</small></th><th><small>95 %, ms</small></th>\
-    <th><small>most, ms</small></th><th>sent again<small>packets</small></th></tr>";
+const HEAD: &str = "<tr><th>flow</th><th class=\"words\">from → to</th><th>payload</th><th>goodput</th>";
+/// Headings of a flow's round trips.
+const ROUND_TRIPS: [&str; 4] = ["least", "median", "95 %", "longest"];
+/// Those of them that there is room for beside other captures.
+const ALL: &[usize] = &[0, 1, 2, 3];
+const MIDDLE_AND_HIGH: &[usize] = &[1, 2];
 
 /// The flows by the numbers that charts and findings call them; nothing without a capture.
 pub(super) fn flows(runs: &[Pair<'_>]) -> String {
     if runs.iter().all(|(run, _)| run.capture.is_none()) {
         return String::new();
     }
+    let shown = if runs.len() > 1 { MIDDLE_AND_HIGH } else { ALL };
+    let trips: String = shown
+        .iter()
+        .filter_map(|place| ROUND_TRIPS.get(*place))
+        .map(|which| format!("<th>round trip<small>{which}, ms</small></th>"))
+        .collect();
+    let head = format!("{HEAD}{trips}<th>sent again<small>packets</small></th></tr>");
     let tables = for_each(runs, |(run, _)| {
-        let rows = run.capture.as_ref().map_or_else(String::new, |capture| rows(capture));
+        let rows = run.capture.as_ref().map_or_else(String::new, |capture| rows(capture, shown));
         let name = name_above(runs, run);
-        format!("<div>{name}<div class=\"card scroll\"><table>{HEAD}{rows}</table></div></div>")
+        format!("<div>{name}<div class=\"card scroll\"><table>{head}{rows}</table></div></div>")
     });
     format!("<h2>Flows</h2>{tables}")
 }
 
-fn rows(capture: &Capture) -> String {
+fn rows(capture: &Capture, trips: &[usize]) -> String {
     let shown = capture.flows.iter().take(FLOWS);
-    let mut rows: String = shown.clone().flat_map(|flow| [0, 1].map(|end| row(flow, end))).collect();
+    let mut rows: String = shown.clone().flat_map(|flow| [0, 1].map(|end| row(flow, end, trips))).collect();
     let more = capture.flow_count.saturating_sub(shown.count() as u64);
     if more > 0 {
         rows +=
@@ -39,7 +49,7 @@ fn rows(capture: &Capture) -> String {
 }
 
 /// One direction of a flow; nothing of one that carried nothing.
-fn row(flow: &CapturedFlow, end: usize) -> String {
+fn row(flow: &CapturedFlow, end: usize, trips: &[usize]) -> String {
     let Some(((side, from), to)) = flow.sent.get(end).zip(flow.ends.get(end)).zip(flow.ends.get(1 - end))
     else {
         return String::new();
@@ -61,12 +71,12 @@ fn row(flow: &CapturedFlow, end: usize) -> String {
     let goodput = side.goodput_bits_per_second.map_or_else(dash, rate);
     let cells: String = [bytes(side.payload_bytes as f64), goodput]
         .into_iter()
-        .chain(ms)
+        .chain(trips.iter().filter_map(|place| ms.get(*place).cloned()))
         .chain([again])
         .map(|cell| format!("<td>{cell}</td>"))
         .collect();
     format!(
-        "<tr><td>{}</td><td class=\"words\">{} → {}</td>{cells}</tr>",
+        "<tr><td>{}</td><td class=\"words\">{} →\u{a0}{}</td>{cells}</tr>",
         flow.number,
         escape(from),
         escape(to)

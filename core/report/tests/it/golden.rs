@@ -81,7 +81,7 @@ fn a_capture_shows_its_flows_over_time_by_their_numbers() {
     }
     assert_eq!(picture.matches("flow 2").count(), 3, "one in each legend");
     let page = html(&[(&run, &diagnosis)]);
-    assert!(page.contains("10.7.0.1:40000 → 10.7.0.2:5201") && page.contains("<h2>The capture</h2>"));
+    assert!(page.contains("10.7.0.1:40000 →\u{a0}10.7.0.2:5201") && page.contains("<h2>The capture</h2>"));
     assert!(!page.contains("lateness of the probe timer") && !page.contains("Grade:"), "it is no test");
     let text = summary(&run, &diagnosis, 100, UNICODE);
     assert!(text.contains("goodput, Mbit/s: flow 2 (a), flow 1 (b)"), "{text}");

@@ -178,8 +178,8 @@ fn what_the_caller_adds_is_there() {
     let panel = Panel::QueueDelay;
     recorder.add_curve(Curve { name: "far".into(), panel, scope: Scope::All, points });
     let level = |flow, name: &str| {
-        let (panel, scope) = (Panel::QueueDelay, Scope::Flow(FlowId(flow)));
-        Level { name: name.into(), panel, scope, value: 0.010_3 }
+        let scope = Scope::Flow(FlowId(flow));
+        Level { name: name.into(), panel: Panel::QueueDelay, scope, value: 0.010_3 }
     };
     recorder.add_level(level(3, "base"));
     recorder.add_level(level(4, "of a flow that is not shown"));

@@ -1,7 +1,8 @@
 //! The interactive page: what was concluded, over what was seen.
-use fathom_diagnose::{Confidence, Diagnosis, Finding, FindingKind, Health};
+use fathom_diagnose::{Diagnosis, Finding, Health};
 use fathom_metric::Run;
-use fathom_metric::text::{bytes, milliseconds, rate, thousands};
+use fathom_metric::text::{bytes, seconds, thousands};
+use fathom_report::look::{amount, confidence_name, kind_name};
 use fathom_timeline::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
 use fathom_trace::End;
 use fathom_trace::queue::{Bottleneck, QueueReport, Queues, Reference};
@@ -14,8 +15,12 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
     let sources = run.capture.iter().flat_map(|capture| &capture.sources);
     let facts: Vec<(String, String)> = sources
         .flat_map(|source| {
-            let frames =
-                format!("{} frames, {}", thousands(source.frames as f64), bytes(source.wire_bytes as f64));
+            let frames = format!(
+                "{} frames, {}, {}",
+                thousands(source.frames as f64),
+                bytes(source.wire_bytes as f64),
+                seconds(source.duration_s)
+            );
             let defects = source.defects.iter().map(|text| ("to mind".to_owned(), text.clone()));
             [(source.name.clone(), frames)].into_iter().chain(defects)
         })
@@ -103,38 +108,18 @@ const fn tone(health: Health) -> Tone {
 }
 
 fn finding(finding: &Finding) -> fathom_timeline::Finding {
-    let (name, tone) = match finding.kind {
-        FindingKind::Bufferbloat => ("bufferbloat", Tone::Bad),
-        FindingKind::LowLatency => ("low latency", Tone::Good),
-        FindingKind::BufferSize => ("buffer", Tone::Fair),
-        FindingKind::Management => ("management", Tone::Fair),
-        FindingKind::Oscillation => ("swing", Tone::Fair),
-        FindingKind::Victims => ("who waited", Tone::Bad),
-        FindingKind::Loss => ("lost or sent again", Tone::Fair),
-        FindingKind::Remarking => ("marked anew", Tone::Fair),
-        _ => ("the capture", Tone::Fair),
-    };
+    let (name, class) = kind_name(finding.kind);
     let (frames, values): (Vec<_>, Vec<_>) = finding.evidence.iter().partition(|e| e.unit == "frame");
-    let written = |evidence: &&fathom_diagnose::Evidence| {
-        let value = match evidence.unit {
-            "s" => milliseconds(evidence.value),
-            "bytes" => bytes(evidence.value),
-            "bit/s" => rate(evidence.value),
-            _ => thousands(evidence.value),
-        };
-        (evidence.name.clone(), value)
-    };
     fathom_timeline::Finding {
         name: name.to_owned(),
-        tone,
-        confidence: match finding.confidence {
-            Confidence::High => "sure",
-            Confidence::Medium => "likely",
-            Confidence::Low => "possible",
-        }
-        .to_owned(),
+        tone: match class {
+            "good" => Tone::Good,
+            "bad" => Tone::Bad,
+            _ => Tone::Fair,
+        },
+        confidence: confidence_name(finding.confidence).to_owned(),
         text: finding.text.clone(),
-        evidence: values.iter().map(written).collect(),
+        evidence: values.iter().map(|evidence| (evidence.name.clone(), amount(evidence))).collect(),
         frames: frames.iter().map(|evidence| evidence.value as u64).collect(),
         alternatives: finding.alternatives.clone(),
     }
