@@ -1,5 +1,6 @@
 //! Writes a page of a made-up upload with as many segments as one likes: `cargo run --example sawtooth -- FILE [SEGMENTS]`.
 use fathom_capture::Address;
+use fathom_metric::text::thousands;
 use fathom_timeline::{Curve, Finding, Level, Limits, Panel, Recorder, Scope, Tone, Words};
 use fathom_trace::{Karn, Probe, ProbeKind, Sink, Times};
 use std::process::ExitCode;
@@ -55,7 +56,8 @@ fn page(segments: u64) -> String {
     recorder.add_level(level("base RTT", Panel::RoundTrip, 0.010));
     recorder.add_level(level("buffer full", Panel::RoundTrip, 0.210));
     recorder.add_level(level("BDP", Panel::Outstanding, 125e3));
-    let sentences = [format!("A model, no capture: {truth:?}.")];
+    let (segments, losses) = (thousands(truth.segments as f64), thousands(truth.losses as f64));
+    let sentences = [format!("A model, no capture: {segments} segments, of which {losses} were lost.")];
     let finding = Finding {
         name: "buffer size".into(),
         tone: Tone::Bad,
@@ -72,7 +74,7 @@ fn page(segments: u64) -> String {
         sentences: &sentences,
         tone: Tone::Bad,
         findings: &[finding],
-        facts: &[("segments".into(), truth.segments.to_string())],
+        facts: &[("segments".into(), segments)],
         version: env!("CARGO_PKG_VERSION"),
     })
 }

@@ -16,3 +16,4 @@ mod queue_host;
 mod queue_model;
 mod queue_synthetic;
 mod segments;
+mod series;
