@@ -51,18 +51,11 @@ const MAX_WRAPPINGS: u8 = 16;
 ///
 /// # Errors
 /// Why there is none.
-#[inline]
+#[inline(always)]
 pub fn dissect(link: LinkType, original_len: u32, bytes: &[u8]) -> Result<Packet<'_>, NotIp> {
     let sent = original_len.max(bytes.len() as u32);
-    if link == LinkType::ETHERNET {
-        if let Some(packet) = fast::v4(sent, bytes) {
-            return Ok(packet);
-        }
-        if let Some(packet) = fast::v6(sent, bytes) {
-            return Ok(packet);
-        }
-    }
-    any(link, Layer { stored: bytes, sent })
+    let frame = Layer { stored: bytes, sent };
+    if link == LinkType::ETHERNET { fast::v4(frame) } else { any(link, frame) }
 }
 
 #[inline(never)]

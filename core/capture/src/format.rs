@@ -1,7 +1,7 @@
 //! Reading a capture piece by piece.
 use crate::pcap::{Pcap, is_pcap};
 use crate::pcapng::{MAGIC, Pcapng};
-use crate::{CaptureError, CutRecord, Step};
+use crate::{CaptureError, CutRecord, Frame, Step};
 
 /// Longest frame that is read. BIG TCP makes packets of 512 kB; a longer one is a sign of damage.
 pub const MAX_STORED_BYTES: usize = 1 << 20;
@@ -35,12 +35,24 @@ impl Reader {
     pub fn is_capture(begins: [u8; 4]) -> bool {
         begins == MAGIC || is_pcap(begins)
     }
+    /// The frame that `bytes` begin with, and how many bytes it used, if that can be told without more ado: as in pcap nearly always.
+    /// Where there is none, [`Reader::step`] tells what is.
+    #[inline]
+    pub fn frame<'a>(&mut self, bytes: &'a [u8]) -> Option<(usize, Frame<'a>)> {
+        let Format::Pcap(pcap) = &self.format else { return None };
+        let (used, frame) = pcap.frame(bytes)?;
+        self.offset += used as u64;
+        Some((used, frame))
+    }
     /// One step: how many of `bytes` it used, and what they are.
     ///
     /// # Errors
     /// A file that is no capture, or the place from which on it is damaged. Each further step says the same.
     #[inline]
     pub fn step<'a>(&mut self, bytes: &'a [u8]) -> Result<(usize, Step<'a>), CaptureError> {
+        if let Some((used, frame)) = self.frame(bytes) {
+            return Ok((used, Step::Frame(frame)));
+        }
         let (used, step) = match &mut self.format {
             Format::Pcap(pcap) => pcap.step(bytes, self.offset)?,
             Format::Pcapng(pcapng) => pcapng.step(bytes, self.offset)?,

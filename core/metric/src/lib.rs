@@ -15,8 +15,9 @@ pub mod text;
 mod timing;
 
 pub use capture::{
-    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue, CapturedSide, Estimate,
-    Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips, Swing,
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
+    CapturedSide, Estimate, Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips,
+    Swing,
 };
 pub use check::RunError;
 pub use datagrams::DatagramLog;

@@ -1,4 +1,5 @@
 //! What an ACK acknowledges, and the round trips that it ends.
+use crate::connection::{Incoming, flag};
 use crate::half::{Context, Half};
 use crate::limit::elapsed;
 use crate::option::Blocks;
@@ -8,19 +9,10 @@ use crate::sequence::{MAX_WINDOW_BYTES, is_after};
 use crate::{Ack, Cause, End, Karn, Method, Proof, RoundTrip, Sink, Spurious, Times};
 use fathom_capture::Stamps;
 
-/// A header with ACK, as it says.
+/// A header with ACK, and how far the windows in it are shifted, if that is known; 0 in a SYN.
 pub(crate) struct Answer<'a> {
-    pub(crate) number: u32,
-    pub(crate) window_field: u16,
-    /// Shift of its sender's windows, if known; 0 in a SYN.
+    pub(crate) incoming: &'a Incoming<'a>,
     pub(crate) shift: Option<u8>,
-    /// No data, SYN, FIN.
-    pub(crate) is_bare: bool,
-    /// RST: its number may be made up, and it offers no window.
-    pub(crate) is_reset: bool,
-    pub(crate) stamps: Option<Stamps>,
-    pub(crate) options: &'a [u8],
-    pub(crate) echoes_congestion: bool,
 }
 
 /// What an ACK was, for the totals of who sent it.
@@ -51,22 +43,25 @@ impl Half {
     /// The other end acknowledged; `context.end` is the other end.
     pub(crate) fn answered<S: Sink>(&mut self, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Told {
         if !self.counter.is_started() {
-            self.start(answer.number, 1);
+            self.start(answer.incoming.tcp.acknowledgement, 1);
         }
-        let ack = self.counter.unwrap(answer.number, self.acknowledged);
-        if ack > self.highest && (answer.is_reset || !self.raise(ack)) {
+        let ack = self.counter.unwrap(answer.incoming.tcp.acknowledgement, self.acknowledged);
+        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack)) {
             return Told { is_stray: true, ..Told::default() };
         }
         let at = context.times.at;
         let before = self.acknowledged;
-        let selected =
-            if has_blocks(answer.options) { self.select(answer.options, ack) } else { Selected::default() };
+        let selected = if has_blocks(answer.incoming.tcp.options) {
+            self.select(answer.incoming.tcp.options, ack)
+        } else {
+            Selected::default()
+        };
         let mut newly = selected.newly;
         if ack > before {
             newly += self.advance(ack, answer, context);
         }
         let is_duplicate = self.count_duplicate(ack, before, answer);
-        if ack >= before && !answer.is_reset {
+        if ack >= before && !answer.incoming.has(flag::RST) {
             self.take_window(answer);
         }
         if newly > 0 {
@@ -79,9 +74,9 @@ impl Half {
             newly_bytes: newly,
             blocks: selected.blocks.get(..selected.count).unwrap_or_default(),
             is_duplicate,
-            window_bytes: u64::from(answer.window_field) << answer.shift.unwrap_or(0),
-            stamps: answer.stamps,
-            echoes_congestion: answer.echoes_congestion,
+            window_bytes: u64::from(answer.incoming.tcp.window) << answer.shift.unwrap_or(0),
+            stamps: answer.incoming.tcp.stamps,
+            echoes_congestion: answer.incoming.has(flag::ECE),
         };
         context.sink.ack(context.flow, &ack_event);
         if let Some(stop) = selected.arrived.filter(|stop| *stop > ack) {
@@ -92,6 +87,32 @@ impl Half {
         }
         let is_new = ack > before;
         Told { is_new, is_stray: false, blocks: selected.count, has_duplicate: selected.duplicate.is_some() }
+    }
+    /// Whether a packet's ACK says what the last one said.
+    #[inline]
+    pub(crate) fn has_heard(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
+        let tcp = incoming.tcp;
+        self.counter.is_started()
+            && self.counter.unwrap(tcp.acknowledgement, self.acknowledged) == self.acknowledged
+            && self.window_field == Some(tcp.window)
+            && self.window == offered(tcp.window, shift)
+            && tcp.flags & (flag::SYN | flag::RST | flag::ECE) == 0
+            && !has_blocks(tcp.options)
+    }
+    /// That ACK.
+    #[inline]
+    pub(crate) fn heard(&self, incoming: &Incoming<'_>, times: Times, end: End) -> Ack<'static> {
+        Ack {
+            times,
+            end,
+            acknowledgement: self.acknowledged,
+            newly_bytes: 0,
+            blocks: &[],
+            is_duplicate: false,
+            window_bytes: self.window.unwrap_or(0),
+            stamps: incoming.tcp.stamps,
+            echoes_congestion: false,
+        }
     }
     /// Bytes that never passed are acknowledged: the capture missed them. False if that cannot be.
     fn raise(&mut self, ack: u64) -> bool {
@@ -149,7 +170,7 @@ impl Half {
             self.totals.rtt.ambiguous_acks += 1;
             let repair = self.repairs.at(sent.stop() - 1).map_or(sent.times, |repair| repair.times);
             self.totals.rtt.since_repair.add(elapsed(repair.at, at));
-            self.finish_trip(repair, method, Karn::Ambiguous, answer.stamps, context);
+            self.finish_trip(repair, method, Karn::Ambiguous, answer.incoming.tcp.stamps, context);
             return;
         }
         self.delivered = self.delivered.max(sent.times.at);
@@ -168,14 +189,14 @@ impl Half {
                 totals.handshake_ns = Some(rtt as u64);
             }
         }
-        self.finish_trip(sent.times, method, karn, answer.stamps, context);
+        self.finish_trip(sent.times, method, karn, answer.incoming.tcp.stamps, context);
     }
     /// A round trip by SACK ends: a segment that was sent once arrived, out of order.
     fn sample_selected<S: Sink>(&mut self, stop: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
         if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
             let sent_times = sent.times;
             self.delivered = self.delivered.max(sent_times.at);
-            self.finish_trip(sent_times, Method::Sequence, Karn::Clean, answer.stamps, context);
+            self.finish_trip(sent_times, Method::Sequence, Karn::Clean, answer.incoming.tcp.stamps, context);
         }
     }
     /// Notes a round trip and tells of it. Negative ones, of a clock that went back, are counted only.
@@ -250,10 +271,10 @@ impl Half {
     /// RFC 5681 section 2.
     fn count_duplicate(&mut self, ack: u64, before: u64, answer: &Answer<'_>) -> bool {
         let is_duplicate = ack == before
-            && answer.is_bare
-            && !answer.is_reset
+            && answer.incoming.length == 0
+            && !answer.incoming.has(flag::RST)
             && self.highest > self.acknowledged
-            && self.window_field == Some(answer.window_field);
+            && self.window_field == Some(answer.incoming.tcp.window);
         if is_duplicate {
             self.duplicates += 1;
             self.totals.duplicate_acks += 1;
@@ -262,11 +283,18 @@ impl Half {
         is_duplicate
     }
     fn take_window(&mut self, answer: &Answer<'_>) {
-        self.window_field = Some(answer.window_field);
-        self.window = match answer.shift {
-            Some(shift) => Some(u64::from(answer.window_field) << shift),
-            None => (answer.window_field == 0).then_some(0),
-        };
+        let field = answer.incoming.tcp.window;
+        self.window_field = Some(field);
+        self.window = offered(field, answer.shift);
+    }
+}
+
+/// The window that a header's field stands for, if that is known: 0 is 0 with any shift.
+#[inline]
+fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
+    match shift {
+        Some(shift) => Some(u64::from(field) << shift),
+        None => (field == 0).then_some(0),
     }
 }
 
@@ -280,7 +308,7 @@ impl Half {
     /// The ACK goes beyond `first`, where the sender's list began: it answers the last repair of it, or what was sent before.
     fn judge<S: Sink>(&mut self, first: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
         let Some(repair) = self.repairs.starting(first).copied() else { return };
-        let echo = answer.stamps.map(|stamps| stamps.echo);
+        let echo = answer.incoming.tcp.stamps.map(|stamps| stamps.echo);
         let proof = match echo.filter(|_| repair.stamp != 0) {
             Some(echo) => is_after(repair.stamp, echo).then_some(Proof::Timestamps),
             None => {

@@ -2,8 +2,8 @@
 use crate::ack::Answer;
 use crate::half::{Arrival, Context, Half};
 use crate::limit::{Limit, elapsed};
+use crate::probe::Socket;
 use crate::sequence::MAX_WINDOW_BYTES;
-use crate::table::Key;
 use crate::{End, FlowId, Karn, Method, Offer, Segment, Sink, Times};
 use fathom_capture::{Packet, TcpHeader};
 
@@ -41,8 +41,8 @@ pub enum Close {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) id: FlowId,
-    pub(crate) key: Key,
-    pub(crate) a_is_low: bool,
+    /// A, then B.
+    pub(crate) ends: [Socket; 2],
     pub(crate) first: Times,
     pub(crate) last: Times,
     pub(crate) packets: u64,
@@ -56,15 +56,19 @@ pub(crate) struct Connection {
 pub(crate) struct Incoming<'a> {
     pub(crate) packet: &'a Packet<'a>,
     pub(crate) tcp: &'a TcpHeader<'a>,
+    /// Sequence numbers it takes: of data, SYN and FIN.
+    pub(crate) length: u64,
 }
 
-impl Incoming<'_> {
+impl<'a> Incoming<'a> {
+    #[inline]
+    pub(crate) fn new(packet: &'a Packet<'a>, tcp: &'a TcpHeader<'a>) -> Self {
+        // FIN and SYN are the two lowest bits.
+        let marks = ((tcp.flags & flag::SYN) >> 1) + (tcp.flags & flag::FIN);
+        Incoming { packet, tcp, length: u64::from(tcp.payload_bytes) + u64::from(marks) }
+    }
     pub(crate) const fn has(&self, flag: u16) -> bool {
         self.tcp.flags & flag != 0
-    }
-    /// Sequence numbers it takes: of data, SYN and FIN.
-    fn length(&self) -> u64 {
-        u64::from(self.tcp.payload_bytes) + u64::from(self.has(flag::SYN)) + u64::from(self.has(flag::FIN))
     }
     fn stamp(&self) -> u32 {
         self.tcp.stamps.map_or(0, |stamps| stamps.value)
@@ -72,28 +76,21 @@ impl Incoming<'_> {
 }
 
 impl Connection {
-    pub(crate) fn new(id: FlowId, key: Key, a_is_low: bool, first: Times) -> Self {
+    pub(crate) fn new(id: FlowId, ends: [Socket; 2], first: Times) -> Self {
         let halves = [Half::default(), Half::default()];
-        Connection {
-            id,
-            key,
-            a_is_low,
-            first,
-            last: first,
-            packets: 0,
-            listed_before: 0,
-            close: Close::Open,
-            halves,
-        }
+        Connection { id, ends, first, last: first, packets: 0, listed_before: 0, close: Close::Open, halves }
     }
     /// Whether this packet begins another connection between the same ports: a SYN with another number, and this one is over, or has
     /// been quiet for long, or never was more than a SYN; or, the SYN not seen, numbers far from those of one that is over.
+    #[inline]
     pub(crate) fn is_followed_by(&self, incoming: &Incoming<'_>, end: End, at: i64) -> bool {
         let is_over =
             matches!(self.close, Close::Finished | Close::Reset) || elapsed(self.last.at, at) > IDLE_NS;
-        if incoming.has(flag::RST) || !(incoming.has(flag::SYN) || is_over) {
-            return false;
-        }
+        let may_be = !incoming.has(flag::RST) && (incoming.has(flag::SYN) || is_over);
+        may_be && self.has_far_numbers(incoming, end, is_over)
+    }
+    #[cold]
+    fn has_far_numbers(&self, incoming: &Incoming<'_>, end: End, is_over: bool) -> bool {
         let (own, _) = self.pair(end);
         if !incoming.has(flag::SYN) {
             let start = own.counter.unwrap(incoming.tcp.sequence, own.highest);
@@ -203,16 +200,30 @@ fn acknowledge<S: Sink>(
     context: &mut Context<'_, S>,
 ) -> bool {
     let tcp = incoming.tcp;
-    let answer = Answer {
-        number: tcp.acknowledgement,
-        window_field: tcp.window,
-        shift: if incoming.has(flag::SYN) { Some(0) } else { own.shift },
-        is_bare: incoming.length() == 0,
-        is_reset: incoming.has(flag::RST),
-        stamps: tcp.stamps,
-        options: tcp.options,
-        echoes_congestion: incoming.has(flag::ECE),
+    let is_new = if incoming.length > 0 && other.has_heard(incoming, own.shift) {
+        context.sink.ack_again(context.flow, &other.heard(incoming, context.times, context.end));
+        false
+    } else {
+        learn(own, other, incoming, context)
     };
+    if let Some(sent) = tcp.stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
+        let waited = elapsed(sent.times.at, context.times.at);
+        // Who was silent for most of it may have had nothing to send: only data is answered at once.
+        let was_silent = sent.is_bare && elapsed(own.packet_at, context.times.at) * 2 > waited;
+        let karn = if was_silent { Karn::Ambiguous } else { Karn::Clean };
+        other.finish_trip(sent.times, Method::Timestamps, karn, tcp.stamps, context);
+    }
+    is_new
+}
+
+/// Takes in what the packet says to the other end. Gives whether it acknowledges anything new.
+fn learn<S: Sink>(
+    own: &mut Half,
+    other: &mut Half,
+    incoming: &Incoming<'_>,
+    context: &mut Context<'_, S>,
+) -> bool {
+    let answer = Answer { incoming, shift: if incoming.has(flag::SYN) { Some(0) } else { own.shift } };
     let window = other.window;
     let told = other.answered(&answer, context);
     if told.is_stray {
@@ -223,19 +234,12 @@ fn acknowledge<S: Sink>(
         other.limit(context.times.at);
     }
     own.count_blocks(told.blocks as u64, told.has_duplicate);
-    if let Some(sent) = tcp.stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
-        let waited = elapsed(sent.times.at, context.times.at);
-        // Who was silent for most of it may have had nothing to send: only data is answered at once.
-        let was_silent = sent.is_bare && elapsed(own.packet_at, context.times.at) * 2 > waited;
-        let karn = if was_silent { Karn::Ambiguous } else { Karn::Clean };
-        other.finish_trip(sent.times, Method::Timestamps, karn, tcp.stamps, context);
-    }
     told.is_new
 }
 
 /// The part of the packet that takes sequence numbers, or begins before what is next to make the other end answer.
 fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
-    let length = incoming.length();
+    let length = incoming.length;
     let start = own.counter.unwrap(incoming.tcp.sequence, own.highest);
     if length == 0 && (start + 1 != own.highest || own.acknowledged != own.highest) {
         return;
@@ -276,7 +280,7 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
 /// Timestamps wait for their echo if the other end answers at once: data, or an ACK that lets it send more.
 fn stamp(own: &mut Half, incoming: &Incoming<'_>, is_new: bool, times: Times) {
     if let Some(stamps) = incoming.tcp.stamps {
-        let is_bare = incoming.length() == 0;
+        let is_bare = incoming.length == 0;
         own.stamped.sent(times, stamps.value, !is_bare || is_new, is_bare);
     }
 }

@@ -3,6 +3,7 @@ use crate::Kind;
 use crate::connection::{Incoming, flag};
 use crate::half::{Arrival, Half};
 use crate::limit::elapsed;
+use crate::totals::Totals;
 
 /// The two ECN bits (RFC 3168 section 5).
 mod ecn {
@@ -13,8 +14,9 @@ mod ecn {
 
 impl Half {
     /// Counts a packet that this end sent.
+    #[inline]
     pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
-        let Incoming { packet, tcp } = incoming;
+        let Incoming { packet, tcp, .. } = incoming;
         let totals = &mut self.totals;
         let idle = elapsed(self.packet_at, at);
         if idle > totals.longest_idle_ns && totals.packets > 0 {
@@ -22,11 +24,10 @@ impl Half {
         }
         totals.packets += 1;
         totals.ip_bytes += u64::from(packet.ip_bytes);
-        totals.hop_limits = match totals.hop_limits {
-            Some((min, max)) if (min..=max).contains(&packet.hop_limit) => totals.hop_limits,
-            Some((min, max)) => Some((min.min(packet.hop_limit), max.max(packet.hop_limit))),
-            None => Some((packet.hop_limit, packet.hop_limit)),
-        };
+        if packet.hop_limit != self.hop_limit || totals.packets == 1 {
+            self.hop_limit = packet.hop_limit;
+            totals.note_hop_limit(packet.hop_limit);
+        }
         totals.ack_packets += u64::from(incoming.has(flag::ACK));
         let is_plain = tcp.flags & (flag::SYN | flag::FIN | flag::RST) == 0;
         totals.pure_acks += u64::from(is_plain && tcp.payload_bytes == 0 && incoming.has(flag::ACK));
@@ -36,14 +37,13 @@ impl Half {
             totals.zero_windows += u64::from(window == 0);
         }
         if !is_plain {
-            totals.syns += u64::from(incoming.has(flag::SYN));
-            totals.fins += u64::from(incoming.has(flag::FIN));
-            totals.resets += u64::from(incoming.has(flag::RST));
+            totals.note_ends(tcp.flags);
         }
         if tcp.flags & (flag::URG | flag::ECE | flag::CWR) != 0 || packet.ecn != 0 {
             self.count_marks(incoming, is_plain);
         }
     }
+    #[cold]
     fn count_marks(&mut self, incoming: &Incoming<'_>, is_plain: bool) {
         self.totals.urgent_packets += u64::from(incoming.has(flag::URG));
         let ecn = &mut self.totals.ecn;
@@ -74,17 +74,9 @@ impl Half {
         before: u64,
         incoming: &Incoming<'_>,
     ) {
-        match kind {
-            Kind::New | Kind::Retransmission(_) => {}
-            Kind::Reordered => self.totals.reordered_packets += 1,
-            Kind::Duplicate => self.totals.network_duplicates += 1,
-            Kind::KeepAlive => self.totals.keep_alives += 1,
-            Kind::WindowProbe => {
-                self.totals.window_probes += 1;
-                self.totals.window_probe_bytes += u64::from(arrival.payload);
-            }
-        }
-        if incoming.has(flag::FIN) && kind == Kind::New {
+        if kind != Kind::New {
+            self.totals.note_kind(kind, arrival.payload);
+        } else if incoming.has(flag::FIN) {
             self.fin_stop = Some(arrival.stop);
         }
         if arrival.payload > 0 {
@@ -128,5 +120,32 @@ impl Half {
             self.totals.first_flight_bytes += payload;
             self.totals.first_flight_segments += payload.div_ceil(u64::from(self.full.max(1)));
         }
+    }
+}
+
+impl Totals {
+    #[cold]
+    fn note_kind(&mut self, kind: Kind, payload: u32) {
+        match kind {
+            Kind::New | Kind::Retransmission(_) => {}
+            Kind::Reordered => self.reordered_packets += 1,
+            Kind::Duplicate => self.network_duplicates += 1,
+            Kind::KeepAlive => self.keep_alives += 1,
+            Kind::WindowProbe => {
+                self.window_probes += 1;
+                self.window_probe_bytes += u64::from(payload);
+            }
+        }
+    }
+    #[cold]
+    fn note_hop_limit(&mut self, hop_limit: u8) {
+        let (min, max) = self.hop_limits.unwrap_or((hop_limit, hop_limit));
+        self.hop_limits = Some((min.min(hop_limit), max.max(hop_limit)));
+    }
+    #[cold]
+    fn note_ends(&mut self, flags: u16) {
+        self.syns += u64::from(flags & flag::SYN != 0);
+        self.fins += u64::from(flags & flag::FIN != 0);
+        self.resets += u64::from(flags & flag::RST != 0);
     }
 }

@@ -233,7 +233,7 @@ pub struct Probe {
 
 /// Is told what happens. Each default does nothing, and costs nothing.
 ///
-/// Of one packet in this order: `opened`, `packet`; what its ACK brings (`spurious`, `round_trip`, `ack`); what it sends (`lost`,
+/// Of one packet in this order: `opened`, `packet`; what its ACK brings (`spurious`, `round_trip`, `ack` or `ack_again`); what it sends (`lost`,
 /// `segment`).
 pub trait Sink {
     /// A flow's first packet: who are its ends (address and port of A, then of B).
@@ -246,6 +246,11 @@ pub trait Sink {
     fn segment(&mut self, _flow: FlowId, _segment: &Segment) {}
     /// An ACK passed.
     fn ack(&mut self, _flow: FlowId, _ack: &Ack<'_>) {}
+    /// An ACK passed with data that says what the one before said: to most no other than the rest.
+    #[inline]
+    fn ack_again(&mut self, flow: FlowId, ack: &Ack<'_>) {
+        self.ack(flow, ack);
+    }
     /// A round trip is complete.
     fn round_trip(&mut self, _flow: FlowId, _round_trip: &RoundTrip) {}
     /// A loss is known.
@@ -277,6 +282,9 @@ macro_rules! tell_each {
         }
         fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
             $each!(self, ack(flow, ack));
+        }
+        fn ack_again(&mut self, flow: FlowId, ack: &Ack<'_>) {
+            $each!(self, ack_again(flow, ack));
         }
         fn round_trip(&mut self, flow: FlowId, round_trip: &RoundTrip) {
             $each!(self, round_trip(flow, round_trip));

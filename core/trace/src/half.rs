@@ -51,6 +51,8 @@ pub(crate) struct Half {
     pub(crate) window_field: Option<u16>,
     /// Shift of the windows that this end offers, if known.
     pub(crate) shift: Option<u8>,
+    /// TTL or hop limit of its last packet.
+    pub(crate) hop_limit: u8,
     /// The last data segment was shorter than a full one.
     pub(crate) is_short: bool,
     /// An ACK of data was seen.

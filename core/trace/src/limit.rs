@@ -59,6 +59,7 @@ impl Limits {
 }
 
 /// Time from `since` to `at`, ns; 0 where the capture's clock went back.
+#[inline]
 pub(crate) fn elapsed(since: i64, at: i64) -> u64 {
-    at.saturating_sub(since).max(0) as u64
+    if at > since { (at.wrapping_sub(since) as u64).min(i64::MAX as u64) } else { 0 }
 }

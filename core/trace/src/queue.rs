@@ -16,7 +16,6 @@ mod group;
 mod hull;
 mod inspect;
 mod joint;
-mod law;
 mod losses;
 mod period;
 mod probes;

@@ -1,7 +1,6 @@
 //! Round trips of QUIC (RFC 9000, RFC 9369), of which little can be seen: the handshake, and the spin bit.
 use crate::limit::elapsed;
 use crate::probe::{ProbesTotals, Socket};
-use crate::table::Key;
 use crate::{Karn, Probe, ProbeKind, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::UdpHeader;
@@ -45,8 +44,9 @@ struct Connection {
 /// Connections by their ends.
 #[derive(Debug, Default)]
 pub(crate) struct QuicFlows {
-    all: BTreeMap<Key, Connection>,
-    order: VecDeque<Key>,
+    /// By the two ends, the lesser first.
+    all: BTreeMap<[Socket; 2], Connection>,
+    order: VecDeque<[Socket; 2]>,
 }
 
 impl QuicFlows {
@@ -62,7 +62,7 @@ impl QuicFlows {
         let Some(first) = udp.payload.first().copied().filter(|first| first & first_byte::FIXED != 0) else {
             return;
         };
-        let (key, _) = Key::of(from, to);
+        let key = if from <= to { [from, to] } else { [to, from] };
         let is_initial = udp.payload_bytes >= MIN_INITIAL_BYTES && is_initial(udp.payload);
         let Some(connection) = self.all.get_mut(&key) else {
             if is_initial {
@@ -81,7 +81,7 @@ impl QuicFlows {
             sink.probe(&probe);
         }
     }
-    fn open(&mut self, key: Key, client: Socket, initial: Times) {
+    fn open(&mut self, key: [Socket; 2], client: Socket, initial: Times) {
         if self.order.len() >= MAX_CONNECTIONS
             && let Some(oldest) = self.order.pop_front()
         {

@@ -3,6 +3,7 @@ use crate::connection::{Close, Connection, flag};
 use crate::probe::ProbesTotals;
 use crate::totals::Totals;
 use crate::{End, FlowId, Times};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 
@@ -50,20 +51,20 @@ pub struct FlowSummary {
     /// What the handshake made of ECN; `None` if not both of its SYNs were seen.
     pub ecn: Option<EcnMode>,
     /// What A sent, then B.
-    pub totals: [Totals; 2],
+    pub totals: Box<[Totals; 2]>,
 }
 
 impl FlowSummary {
     pub(crate) fn of(flow: Connection) -> Self {
-        let ends = flow.key.ends(flow.a_is_low);
+        let ends = flow.ends;
         let [a, b] = &flow.halves;
         let ecn = a.syn_flags.zip(b.syn_flags).map(|(asked, answered)| EcnMode::of(asked, answered));
-        let totals = flow.halves.map(|half| half.finish(flow.last.at));
+        let totals = Box::new(flow.halves.map(|half| half.finish(flow.last.at)));
         FlowSummary { id: flow.id, ends, first: flow.first, last: flow.last, close: flow.close, ecn, totals }
     }
     /// What one end sent.
-    pub const fn sent_by(&self, end: End) -> &Totals {
-        let [a, b] = &self.totals;
+    pub fn sent_by(&self, end: End) -> &Totals {
+        let [a, b] = &*self.totals;
         match end {
             End::A => a,
             End::B => b,

@@ -1,48 +1,41 @@
 //! Flows by their addresses and ports: open addressing with linear probing, both directions in one entry.
 use crate::End;
+use crate::probe::Socket;
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_capture::Address;
 
-/// Addresses and ports, the smaller pair first, so that both directions have the same.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Key {
-    low: (Address, u16),
-    high: (Address, u16),
-}
-
-impl Key {
-    /// Of a packet, and whether its sender is the first of the pair.
-    pub(crate) fn of(source: (Address, u16), destination: (Address, u16)) -> (Key, bool) {
-        let is_low = source <= destination;
-        let (low, high) = if is_low { (source, destination) } else { (destination, source) };
-        (Key { low, high }, is_low)
-    }
-    /// The two ends, that of `A` first.
-    pub(crate) const fn ends(&self, a_is_low: bool) -> [(Address, u16); 2] {
-        if a_is_low { [self.low, self.high] } else { [self.high, self.low] }
-    }
-    /// Multiply and fold, twice: each bit of the key moves each bit of the hash.
-    pub(crate) fn hash(&self, seed: u64) -> u64 {
-        let ports = u64::from(self.low.1) << 16 | u64::from(self.high.1);
-        let (low, high) = (self.low.0.bits(), self.high.0.bits());
-        let first = fold(low as u64 ^ seed, high as u64 ^ MIX[0]);
-        let upper = (low >> 64) as u64 ^ ((high >> 64) as u64).rotate_left(32);
-        fold(first ^ ports ^ MIX[1], upper ^ MIX[2] ^ seed)
+/// Which end sent a packet from `source` to `destination`, if it belongs to the flow between `ends`, of which A is the first.
+#[inline]
+pub(crate) fn sender(ends: &[Socket; 2], source: Socket, destination: Socket) -> Option<End> {
+    let differs = |one: Socket, other: Socket| one.0.bits() ^ other.0.bits() | u128::from(one.1 ^ other.1);
+    let [a, b] = *ends;
+    // Without a branch for each word: whose packet comes next is not to be foreseen.
+    if differs(a, source) | differs(b, destination) == 0 {
+        Some(End::A)
+    } else if differs(a, destination) | differs(b, source) == 0 {
+        Some(End::B)
+    } else {
+        None
     }
 }
 
-/// Odd numbers with as many ones as zeros: the fractional parts of the square roots of 2, 3 and 5.
-const MIX: [u64; 3] = [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b];
+/// The same for both directions: what is the same of a pair in either order is multiplied and folded.
+#[inline]
+pub(crate) fn hash(source: Socket, destination: Socket, seed: u64) -> u64 {
+    let word = |(address, port): Socket| {
+        let bits = address.bits();
+        (bits as u64 ^ ((bits >> 64) as u64).rotate_left(23)).wrapping_mul(MIX[0]) ^ u64::from(port)
+    };
+    let (one, other) = (word(source), word(destination));
+    fold(one.wrapping_add(other) ^ seed ^ MIX[0], (one ^ other) ^ MIX[1])
+}
+
+/// Odd numbers with as many ones as zeros: the fractional parts of the square roots of 2 and 3.
+const MIX: [u64; 2] = [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
 
 const fn fold(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
     product as u64 ^ (product >> 64) as u64
-}
-
-/// Which end sent a packet, given whether it is the lower of the pair and whether A is.
-pub(crate) const fn end_of(is_low: bool, a_is_low: bool) -> End {
-    if is_low == a_is_low { End::A } else { End::B }
 }
 
 /// An entry: part of the hash, and the place of the flow, whose key is compared there.
@@ -67,16 +60,19 @@ impl Table {
     pub(crate) fn new() -> Self {
         Table { slots: vec![FREE; FIRST_SLOTS], used: 0 }
     }
-    /// The place of the flow with this hash for which `is_it`.
-    pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    /// What `of` says of the place of a flow with this hash, the first of which it says anything.
+    #[inline]
+    pub(crate) fn find<T>(&self, hash: u64, of: impl Fn(u32) -> Option<T>) -> Option<T> {
         let mut at = self.home(hash as u32);
         loop {
             let slot = self.slots.get(at)?;
             if slot.place == EMPTY {
                 return None;
             }
-            if slot.hash == hash as u32 && is_it(slot.place) {
-                return Some(slot.place);
+            if slot.hash == hash as u32
+                && let Some(found) = of(slot.place)
+            {
+                return Some(found);
             }
             at = self.after(at);
         }
@@ -142,6 +138,7 @@ impl Table {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
+    use fathom_capture::Address;
     use fathom_units::Rng;
 
     #[test]
@@ -162,31 +159,35 @@ mod tests {
                     map.insert(place, hash);
                 }
                 let (some, its) = map.iter().next().map_or((0, 0), |(p, h)| (*p, *h));
-                assert_eq!(table.find(its, |p| p == some).is_some(), !map.is_empty(), "seed {seed}");
+                let is_there = table.find(its, |p| (p == some).then_some(())).is_some();
+                assert_eq!(is_there, !map.is_empty(), "seed {seed}");
             }
             for (place, hash) in &map {
-                assert_eq!(table.find(*hash, |p| p == *place), Some(*place), "seed {seed}");
+                assert_eq!(table.find(*hash, |p| (p == *place).then_some(p)), Some(*place), "seed {seed}");
             }
             assert_eq!(table.used, map.len());
         }
     }
 
     #[test]
-    fn both_directions_have_one_key() {
+    fn both_directions_are_one_flow() {
         let (a, b) = ((Address::v4([10, 0, 0, 1]), 5000), (Address::v4([10, 0, 0, 2]), 80));
-        let ((forth, first), (back, second)) = (Key::of(a, b), Key::of(b, a));
-        assert_eq!(forth, back);
-        assert_ne!(first, second);
-        assert_eq!(forth.ends(first), [a, b]);
-        assert_eq!(forth.hash(1), back.hash(1));
+        assert_eq!(hash(a, b, 1), hash(b, a, 1));
+        assert_eq!((sender(&[a, b], a, b), sender(&[a, b], b, a)), (Some(End::A), Some(End::B)));
+        let strangers =
+            [((a.0, 80), (b.0, 5000)), ((b.0, 5000), (a.0, 80)), (a, a), ((a.0, 5001), b), (a, (b.0, 81))];
+        for (source, destination) in strangers {
+            assert_eq!(sender(&[a, b], source, destination), None, "{source:?} {destination:?}");
+            assert_ne!(hash(source, destination, 1), hash(a, b, 1), "{source:?} {destination:?}");
+        }
     }
 
     #[test]
     fn neighbouring_ports_and_addresses_spread() {
         let mut buckets = vec![0_u32; 1024];
         for port in 1024..9216_u16 {
-            let (key, _) = Key::of((Address::v4([10, 0, 0, 1]), port), (Address::v4([10, 0, 0, 2]), 80));
-            buckets[key.hash(0) as usize % 1024] += 1;
+            let hash = hash((Address::v4([10, 0, 0, 1]), port), (Address::v4([10, 0, 0, 2]), 80), 0);
+            buckets[hash as usize % 1024] += 1;
         }
         // 8192 in 1024: 8 each; of a Poisson law's 1024 draws none is above 25.
         assert!(buckets.iter().all(|n| *n <= 25), "{:?}", buckets.iter().max());

@@ -1,10 +1,10 @@
 //! From packets to flows.
 use crate::connection::{Connection, Incoming, flag};
 use crate::half::Context;
-use crate::probe::Probes;
+use crate::probe::{Probes, Socket};
 use crate::summary::{FlowSummary, Flows, Totalled};
-use crate::table::{Key, Table, end_of};
-use crate::{FlowId, Sink, Times};
+use crate::table::{Table, hash, sender};
+use crate::{End, FlowId, Sink, Times};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -43,8 +43,6 @@ pub struct Tracer<S> {
     /// `None` where a flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
     vacant: Vec<u32>,
-    /// The flow of the last packet.
-    latest: u32,
     /// Flows of one packet when they were added here, oldest first.
     lone: VecDeque<(u32, FlowId)>,
     next: u32,
@@ -67,7 +65,6 @@ impl<S: Sink> Tracer<S> {
             table: Table::new(),
             flows: Vec::new(),
             vacant: Vec::new(),
-            latest: 0,
             lone: VecDeque::new(),
             next: 0,
             waiting: 0,
@@ -104,70 +101,78 @@ impl<S: Sink> Tracer<S> {
             Transport::LaterFragment { .. } | Transport::Other { .. } => self.totalled.other_packets += 1,
         }
     }
+    #[inline]
     fn tcp(&mut self, times: Times, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
         let source = (packet.source, tcp.source_port);
         let destination = (packet.destination, tcp.destination_port);
-        let (key, is_low) = Key::of(source, destination);
-        let incoming = Incoming { packet, tcp };
-        // Packets come in trains.
+        let incoming = Incoming::new(packet, tcp);
         let flows = &self.flows;
-        let is_it = |place: u32| flow(flows, place).is_some_and(|flow| flow.key == key);
-        let hash = || key.hash(self.bounds.hash_seed);
-        let found = if is_it(self.latest) { Some(self.latest) } else { self.table.find(hash(), is_it) };
-        let place = match found {
-            Some(place) if !self.is_followed(place, &incoming, is_low, times) => Some(place),
-            Some(place) => {
-                self.retire(hash(), place);
-                self.open(key, &incoming, is_low, times)
-            }
-            None => self.open(key, &incoming, is_low, times),
+        let place_and_end = |place: u32| {
+            let flow = flows.get(place as usize)?.as_deref()?;
+            Some((place, sender(&flow.ends, source, destination)?))
         };
-        match place {
-            Some(place) => self.follow(place, &incoming, is_low, times),
-            None => self.totalled.untracked_packets += 1,
+        let hash = hash(source, destination, self.bounds.hash_seed);
+        match self.table.find(hash, place_and_end) {
+            Some((place, end)) => self.known(place, hash, &incoming, end, times),
+            None => self.unknown(hash, &incoming, times),
         }
     }
-    fn retire(&mut self, hash: u64, place: u32) {
-        self.table.remove(hash, place);
-        self.latest = u32::MAX;
-        if let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) {
+    /// A packet of a flow that is there; or of another between the same ports.
+    #[inline]
+    fn known(&mut self, place: u32, hash: u64, incoming: &Incoming<'_>, end: End, times: Times) {
+        let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
+        if flow.is_followed_by(incoming, end, times.at) {
+            self.table.remove(hash, place);
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
             flow.retire();
+            return self.unknown(hash, incoming, times);
         }
-    }
-    fn is_followed(&self, place: u32, incoming: &Incoming<'_>, is_low: bool, times: Times) -> bool {
-        flow(&self.flows, place)
-            .is_some_and(|flow| flow.is_followed_by(incoming, end_of(is_low, flow.a_is_low), times.at))
-    }
-    fn follow(&mut self, place: u32, incoming: &Incoming<'_>, is_low: bool, times: Times) {
-        let Some(flow) = self.flows.get_mut(place as usize).and_then(Option::as_mut) else { return };
-        self.latest = place;
-        let end = end_of(is_low, flow.a_is_low);
         let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
         flow.packet(incoming, &mut context);
         let others = self.waiting.saturating_sub(flow.listed_before);
-        // A packet adds a few entries at most, and so a few are forgotten.
+        flow.listed_before = flow.listed();
+        self.waiting = others + flow.listed_before;
+        if self.waiting > self.bounds.waiting {
+            self.forget_waiting(place);
+        }
+    }
+    /// A packet adds a few entries at most, and so a few of its flow's are forgotten.
+    #[cold]
+    fn forget_waiting(&mut self, place: u32) {
+        let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
+        let others = self.waiting.saturating_sub(flow.listed_before);
         for _ in 0..FORGOTTEN_AT_ONCE {
+            flow.forget_oldest();
             flow.listed_before = flow.listed();
             self.waiting = others + flow.listed_before;
             if self.waiting <= self.bounds.waiting {
                 break;
             }
-            flow.forget_oldest();
         }
     }
-    /// Begins a flow, if there is room.
-    fn open(&mut self, key: Key, incoming: &Incoming<'_>, is_low: bool, times: Times) -> Option<u32> {
+    #[cold]
+    fn unknown(&mut self, hash: u64, incoming: &Incoming<'_>, times: Times) {
+        match self.open(hash, incoming, times) {
+            Some((place, end)) => self.known(place, hash, incoming, end, times),
+            None => self.totalled.untracked_packets += 1,
+        }
+    }
+    /// Begins a flow, if there is room. Gives which of its ends sent this packet.
+    fn open(&mut self, hash: u64, incoming: &Incoming<'_>, times: Times) -> Option<(u32, End)> {
         self.forget_lone();
         if self.flows() >= self.bounds.flows {
             return None;
         }
+        let Incoming { packet, tcp, .. } = incoming;
+        let (source, destination) =
+            ((packet.source, tcp.source_port), (packet.destination, tcp.destination_port));
         // The answer to a SYN that was not seen goes to the one that opened the connection.
         let is_answer = incoming.has(flag::SYN) && incoming.has(flag::ACK);
-        let a_is_low = is_low != is_answer;
+        let (ends, end): ([Socket; 2], End) =
+            if is_answer { ([destination, source], End::B) } else { ([source, destination], End::A) };
         let id = FlowId(self.next);
         self.next += 1;
-        let connection = Some(Box::new(Connection::new(id, key, a_is_low, times)));
+        let connection = Some(Box::new(Connection::new(id, ends, times)));
         let place = match self.vacant.pop() {
             Some(place) => place,
             None => self.flows.len() as u32,
@@ -176,10 +181,10 @@ impl<S: Sink> Tracer<S> {
             Some(there) => *there = connection,
             None => self.flows.push(connection),
         }
-        self.table.insert(key.hash(self.bounds.hash_seed), place);
+        self.table.insert(hash, place);
         self.lone.push_back((place, id));
-        self.sink.opened(id, key.ends(a_is_low), times);
-        Some(place)
+        self.sink.opened(id, ends, times);
+        Some((place, end))
     }
     /// Keeps the flows of one packet few.
     fn forget_lone(&mut self) {
@@ -188,7 +193,8 @@ impl<S: Sink> Tracer<S> {
             let Some(there) = self.flows.get_mut(place as usize) else { return };
             let Some(flow) = there.take_if(|flow| flow.id == id && flow.packets <= 1) else { continue };
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
-            self.table.remove(flow.key.hash(self.bounds.hash_seed), place);
+            let [a, b] = flow.ends;
+            self.table.remove(hash(a, b, self.bounds.hash_seed), place);
             self.vacant.push(place);
             self.totalled.forgotten_flows += 1;
             self.sink.forgotten(id);
@@ -201,8 +207,4 @@ impl<S: Sink> Tracer<S> {
         flows.sort_unstable_by_key(|flow| flow.id);
         (Flows { flows, probes, totalled: self.totalled }, self.sink)
     }
-}
-
-fn flow(flows: &[Option<Box<Connection>>], place: u32) -> Option<&Connection> {
-    flows.get(place as usize)?.as_deref()
 }

@@ -82,7 +82,10 @@ impl Tap {
     ) -> Result<ControlFlow<(), usize>, CaptureError> {
         let mut rest = self.buffer.get(self.start..self.end).unwrap_or_default();
         let flow = loop {
-            let (used, step) = self.reader.step(rest)?;
+            let (used, step) = match self.reader.frame(rest) {
+                Some((used, frame)) => (used, Step::Frame(frame)),
+                None => self.reader.step(rest)?,
+            };
             rest = rest.get(used..).unwrap_or_default();
             self.start += used;
             match step {

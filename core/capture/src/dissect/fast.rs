@@ -1,7 +1,9 @@
 //! The way of nearly all packets: Ethernet, IP without options, TCP with no options or with timestamps first (RFC 7323 appendix A).
 //!
 //! Written so that the packet is made in one piece: half of the time of a packet would be spent on moving its parts.
-use crate::{Address, Packet, Stamps, TcpHeader, Transport};
+use super::NotIp;
+use super::layer::Layer;
+use crate::{Address, LinkType, Packet, Stamps, TcpHeader, Transport};
 use fathom_wire::protocol;
 
 const ETHERNET: usize = 14;
@@ -11,20 +13,18 @@ const V6: usize = 40;
 const V4_BYTES: usize = ETHERNET + V4 + TCP;
 const V6_BYTES: usize = ETHERNET + V6 + TCP;
 
-/// The packet, if it is IPv4 of that kind and its lengths are as they should be.
-#[inline]
-pub(super) fn v4(sent: u32, bytes: &[u8]) -> Option<Packet<'_>> {
-    let (head, rest) = bytes.split_first_chunk::<V4_BYTES>()?;
+/// The packet, by the shortest way if it is IPv4 of that kind and its lengths are as they should be.
+#[inline(always)]
+pub(super) fn v4(frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
+    let Some((head, rest)) = frame.stored.split_first_chunk::<V4_BYTES>() else { return v6(frame) };
     // EtherType, version and header length; no later fragment.
     let is_plain = [head[12], head[13], head[14]] == [0x08, 0x00, 0x45]
         && [head[20] & 0x1f, head[21]] == [0, 0]
         && head[23] == protocol::TCP;
-    if !is_plain {
-        return None;
-    }
     let total = u32::from(u16::from_be_bytes([head[16], head[17]]));
-    let tcp = tcp(head.last_chunk()?, rest, total.checked_sub(V4 as u32)?)?;
-    Some(Packet {
+    let tcp = if is_plain { tcp(head.last_chunk(), rest, total.checked_sub(V4 as u32)) } else { None };
+    let Some(tcp) = tcp else { return v6(frame) };
+    Ok(Packet {
         source: Address::v4([head[26], head[27], head[28], head[29]]),
         destination: Address::v4([head[30], head[31], head[32], head[33]]),
         hop_limit: head[22],
@@ -32,36 +32,46 @@ pub(super) fn v4(sent: u32, bytes: &[u8]) -> Option<Packet<'_>> {
         ecn: head[15] & 3,
         identification: Some(u16::from_be_bytes([head[18], head[19]])),
         ip_bytes: total,
-        wire_bytes: sent,
+        wire_bytes: frame.sent,
         transport: Transport::Tcp(tcp),
     })
 }
 
-/// The packet, if it is IPv6 of that kind.
-#[inline]
-pub(super) fn v6(sent: u32, bytes: &[u8]) -> Option<Packet<'_>> {
-    let (head, rest) = bytes.split_first_chunk::<V6_BYTES>()?;
-    if [head[12], head[13], head[14] >> 4] != [0x86, 0xdd, 6] || head[20] != protocol::TCP {
-        return None;
-    }
+/// The packet, by the shortest way if it is IPv6 of that kind.
+#[inline(never)]
+fn v6(frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
+    let Some((head, rest)) = frame.stored.split_first_chunk::<V6_BYTES>() else { return ethernet(frame) };
+    let is_plain = [head[12], head[13], head[14] >> 4] == [0x86, 0xdd, 6] && head[20] == protocol::TCP;
     let length = u32::from(u16::from_be_bytes([head[18], head[19]]));
-    let tcp = tcp(head.last_chunk()?, rest, length)?;
-    Some(Packet {
-        source: Address::v6(*head[22..].first_chunk()?),
-        destination: Address::v6(*head[38..].first_chunk()?),
+    let tcp = if is_plain { tcp(head.last_chunk(), rest, Some(length)) } else { None };
+    let (Some(tcp), Some(source), Some(destination)) =
+        (tcp, head[22..].first_chunk(), head[38..].first_chunk())
+    else {
+        return ethernet(frame);
+    };
+    Ok(Packet {
+        source: Address::v6(*source),
+        destination: Address::v6(*destination),
         hop_limit: head[21],
         dscp: (head[14] & 0x0f) << 2 | head[15] >> 6,
         ecn: head[15] >> 4 & 3,
         identification: None,
         ip_bytes: length + V6 as u32,
-        wire_bytes: sent,
+        wire_bytes: frame.sent,
         transport: Transport::Tcp(tcp),
     })
 }
 
+/// The packet, if it is none of these.
+#[cold]
+fn ethernet(frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
+    super::any(LinkType::ETHERNET, frame)
+}
+
 /// The header and what follows it, of `sent` bytes in all, if its options are whole and such as are met with every day.
-#[inline]
-fn tcp<'a>(head: &'a [u8; TCP], rest: &'a [u8], sent: u32) -> Option<TcpHeader<'a>> {
+#[inline(always)]
+fn tcp<'a>(head: Option<&'a [u8; TCP]>, rest: &'a [u8], sent: Option<u32>) -> Option<TcpHeader<'a>> {
+    let (head, sent) = (head?, sent?);
     let header = usize::from(head[12] >> 4) * 4;
     let (options, stored) = rest.split_at_checked(header.checked_sub(TCP)?)?;
     let payload_bytes = sent.checked_sub(header as u32)?;

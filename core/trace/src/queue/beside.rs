@@ -26,6 +26,10 @@ impl Beside {
             self.pairs.entry(pair).or_insert_with(Grid::new).record(way, at, f64::from(ip_bytes), BINS);
         }
     }
+    /// Nothing more comes.
+    pub(crate) fn close(&mut self) {
+        self.pairs.values_mut().for_each(Grid::close);
+    }
     /// What passed from one address to another, and how wide its bins are.
     pub(crate) fn passed(&self, [from, to]: [Address; 2]) -> Option<(&[Bin], u32)> {
         let (pair, way) = place(from, to);

@@ -7,7 +7,7 @@ const FIRST_SHIFT: u32 = 20;
 const LAST_SHIFT: u32 = 40;
 
 /// What was recorded in one bin of time. Only bins with something in them exist.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Bin {
     /// Its time, in widths of a bin.
     pub(crate) index: u32,
@@ -47,20 +47,31 @@ impl Bin {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Series {
     bins: Vec<Bin>,
+    /// The last, apart from the others: it is at hand for each packet. Without a count there is none.
+    last: Bin,
 }
 
 impl Series {
     /// True if that made a new bin. What comes late counts for the last bin.
     #[inline]
     fn record(&mut self, index: u32, value: f64, level: f32) -> bool {
-        if let Some(last) = self.bins.last_mut().filter(|last| index <= last.index) {
-            last.add(value, level);
+        if index <= self.last.index && self.last.count > 0 {
+            self.last.add(value, level);
             return false;
         }
-        self.bins.push(Bin { index, count: 1, least: level, most: level, sum: value });
+        self.close();
+        self.last = Bin { index, count: 1, least: level, most: level, sum: value };
         true
     }
+    /// Puts the last bin to the others.
+    fn close(&mut self) {
+        if self.last.count > 0 {
+            self.bins.push(self.last);
+            self.last.count = 0;
+        }
+    }
     fn coarsen(&mut self) {
+        self.close();
         self.bins.iter_mut().for_each(|bin| bin.index /= 2);
         self.bins.dedup_by(|next, kept| {
             let is_same = next.index == kept.index;
@@ -69,9 +80,7 @@ impl Series {
             }
             is_same
         });
-    }
-    pub(crate) fn bins(&self) -> &[Bin] {
-        &self.bins
+        self.last = self.bins.pop().unwrap_or_default();
     }
 }
 
@@ -90,8 +99,13 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn width_ns(&self) -> f64 {
         (1_u64 << self.shift) as f64
     }
+    /// What was recorded until [`Grid::close`].
     pub(crate) fn bins(&self, series: usize) -> &[Bin] {
-        self.series.get(series).map_or(&[], Series::bins)
+        self.series.get(series).map_or(&[], |series| &series.bins)
+    }
+    /// Nothing more comes.
+    pub(crate) fn close(&mut self) {
+        self.series.iter_mut().for_each(Series::close);
     }
     /// The middle of a bin.
     pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
@@ -107,13 +121,13 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn record_beside(&mut self, series: usize, at: i64, (value, level): (f64, f64), limit: usize) {
         let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
         let Some(own) = self.series.get_mut(series) else { return };
-        if own.record(index, value, level as f32) && own.bins.len() > limit {
+        if own.record(index, value, level as f32) && own.bins.len() >= limit {
             self.coarsen(limit);
         }
     }
     #[cold]
     fn coarsen(&mut self, limit: usize) {
-        while self.shift < LAST_SHIFT && self.series.iter().any(|series| series.bins.len() > limit) {
+        while self.shift < LAST_SHIFT && self.series.iter().any(|series| series.bins.len() >= limit) {
             self.shift += 1;
             self.series.iter_mut().for_each(Series::coarsen);
         }
@@ -124,7 +138,9 @@ impl<const N: usize> Grid<N> {
     /// Each value `v` of `series` at time `t` becomes `scale * v + drift * (t - since)`.
     pub(crate) fn map(&mut self, series: usize, scale: f64, drift: f64, since: f64) {
         let width = self.width_ns();
-        let bins = self.series.get_mut(series).into_iter().flat_map(|own| own.bins.iter_mut());
-        bins.for_each(|bin| bin.map(scale, drift * ((f64::from(bin.index) + 0.5) * width - since)));
+        let Some(Series { bins, last }) = self.series.get_mut(series) else { return };
+        bins.iter_mut()
+            .chain([last])
+            .for_each(|bin| bin.map(scale, drift * ((f64::from(bin.index) + 0.5) * width - since)));
     }
 }

@@ -13,7 +13,8 @@ use fathom_capture::Address;
 impl QueueWatch {
     /// What is known of the queues when the capture ends.
     #[must_use]
-    pub fn finish(self) -> Queues {
+    pub fn finish(mut self) -> Queues {
+        self.close();
         let slots = self.slots.iter().flatten();
         let looked_into: Vec<(&Slot, &Sampled, OwnClocks)> = slots
             .filter_map(|slot| slot.sampled.as_deref().map(|own| (slot, own, own_clocks(own))))
@@ -78,7 +79,7 @@ impl QueueWatch {
         let path = self.path_list.get(slot.path as usize)?;
         let above = |end: usize| {
             let side = usize::from(path.addresses[0] != slot.ends[end].0);
-            slot.first_trip[end].map(|took| f64::from(took) - path.round_trips[side].least_ns)
+            slot.first_trip[end].map(|took| f64::from(took) - path.least_ns[side])
         };
         [above(0), above(1)].into_iter().flatten().reduce(f64::max)
     }

@@ -74,8 +74,6 @@ pub(crate) struct Sent {
     pub(crate) joined: u64,
     is_echoing: bool,
     highest: u64,
-    /// What its last segment took to the capture point, as [`Sampled::observe`] gives it.
-    last_delay: Option<f64>,
     pub(crate) losses: Losses,
     pub(crate) recent: Recent,
 }
@@ -89,7 +87,10 @@ pub(crate) struct Sampled {
     pub(crate) sent: [Sent; 2],
     /// When the capture began: all times are since then.
     origin: i64,
+    /// The first packet looked into, and the last.
     pub(crate) frames: [u64; 2],
+    /// Of the last.
+    delay: Option<f64>,
 }
 
 impl Sampled {
@@ -101,9 +102,10 @@ impl Sampled {
             round_trips: [Extremes::NONE; 2],
             sent: [Sent::default(), Sent::default()],
             frames: [frame, frame],
+            delay: None,
         }
     }
-    /// Notes `stamps` of `end`; gives the delay from there to here.
+    /// Notes `stamps` of `end`, once for each packet; gives the delay from there to here.
     #[inline]
     pub(crate) fn observe(
         &mut self,
@@ -113,8 +115,14 @@ impl Sampled {
         stamps: Option<Stamps>,
         limit: usize,
     ) -> Option<f64> {
-        self.frames[1] = frame;
-        let value = stamps?.value;
+        if self.frames[1] != frame {
+            self.frames[1] = frame;
+            self.delay = stamps.and_then(|stamps| self.stamp(end, at, frame, stamps.value, limit));
+        }
+        self.delay
+    }
+    #[inline]
+    fn stamp(&mut self, end: End, at: i64, frame: u64, value: u32, limit: usize) -> Option<f64> {
         let Some(ticks) = &mut self.ticks[end as usize] else {
             self.ticks[end as usize] = Some(Ticks::new(at, value));
             self.grid.record(series::from(end), at, at as f64, limit);
@@ -152,11 +160,8 @@ impl Sampled {
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {
-            // What came before the hole found room, and may have found less of it than what came after.
-            let fuller = delay.map(|after| sent.last_delay.map_or(after, |before| before.max(after)));
-            sent.losses.hole((sent.highest, segment.start), at, frame, fuller);
+            sent.losses.hole((sent.highest, segment.start), at, frame, delay);
         }
-        sent.last_delay = delay;
         sent.highest = sent.highest.max(segment.stop);
         if segment.ecn == 3 {
             let delay = delay.map(|delay| (Seen::Arrival, delay as f32));
@@ -171,9 +176,7 @@ impl Sampled {
     #[inline]
     pub(crate) fn ack(&mut self, ack: &Ack<'_>, limit: usize) {
         let (at, frame) = (ack.times.at - self.origin, ack.times.frame);
-        if self.frames[1] != frame {
-            self.observe(ack.end, at, frame, ack.stamps, limit);
-        }
+        self.observe(ack.end, at, frame, ack.stamps, limit);
         let sender = ack.end.other();
         if ack.newly_bytes > 0 {
             self.grid.record(series::delivered(sender), at, ack.newly_bytes as f64, limit);

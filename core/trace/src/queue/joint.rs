@@ -9,7 +9,6 @@ use super::episodes::{Episode, episodes};
 use super::flow::{Sampled, series};
 use super::group::Filler;
 use super::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
-use super::law::obeying_ratio;
 use super::losses::{Group, Point, Seen};
 use super::period::{Sender, oscillation};
 use super::probes::{Answers, Probes, Route, Track};
@@ -71,7 +70,8 @@ impl Joint<'_> {
             return None;
         }
         let stands_from = (STANDING_RATIO * standing_ns[2]).max(first.error_ns);
-        let rate = self.rate(&steps(&cells, width_ns), width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
+        let steps = steps(&cells, width_ns);
+        let rate = self.rate(&steps, width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
         let base_ns = self.base_ns(first);
         let episodes = self.episodes(base_ns + most_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
@@ -85,7 +85,6 @@ impl Joint<'_> {
                 rate: &known.ip,
                 packet_bytes: packet,
                 error_ns: first.error_ns,
-                is_all_sent: first.is_ahead() || self.is_at_receiver(first),
             };
             buffer(&filling, frame_ratio)
         };
@@ -112,13 +111,11 @@ impl Joint<'_> {
             packet_ns,
             error_ns: first.error_ns,
             sparse_ratio,
-            obeying_ratio: obeying_ratio(&delays, &self.felt(&losses, base_ns), packet_ns),
         });
         Some(Bottleneck {
             location: first.location,
             flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
             standing_ns,
-            most_ns,
             error_ns: first.error_ns,
             reference: first.reference,
             oscillation: oscillation(settled(&delays, &episodes), &episodes, sender, first.error_ns),
@@ -132,9 +129,6 @@ impl Joint<'_> {
             late_probes: probes,
             delays,
         })
-    }
-    fn is_at_receiver(&self, first: &Filler<'_>) -> bool {
-        self.reports.get(first.place).is_some_and(|report| report.near == Some(first.sender.other()))
     }
     fn name(&self, filler: &Filler<'_>) -> Option<(FlowId, End)> {
         Some((self.reports.get(filler.place)?.flow, filler.sender))
@@ -244,17 +238,6 @@ impl Joint<'_> {
         }
         losses.sort_by(|a, b| a.0.total_cmp(&b.0));
         losses
-    }
-    /// When delays tell of what was lost: behind the queue at once, before it when those next to it were answered.
-    fn felt(&self, losses: &[(f64, Option<f64>)], base_ns: f64) -> Vec<f64> {
-        let is_ahead = self.fillers.first().is_some_and(|first| first.is_ahead());
-        let felt = losses.iter().map(|(at, delay)| match delay {
-            Some(delay) if is_ahead => at + base_ns + delay,
-            _ => *at,
-        });
-        let mut felt: Vec<f64> = felt.collect();
-        felt.sort_by(f64::total_cmp);
-        felt
     }
     /// How many were lost, and marked.
     fn counts(&self) -> (u64, u64) {

@@ -68,6 +68,10 @@ impl Probes {
         track.grid.record(0, answered.at - origin, took, BINS);
         Some(took)
     }
+    /// Nothing more comes.
+    pub(crate) fn close(&mut self) {
+        self.tracks.values_mut().for_each(|track| track.grid.close());
+    }
     /// Those between two addresses that were asked of `far`.
     pub(crate) fn towards(&self, far: Address) -> Vec<(&Route, &Track)> {
         self.tracks.iter().filter(|(route, _)| route.0[1] == far).collect()

@@ -15,8 +15,6 @@ const SUFFERED: usize = 2;
 const POINTS: u64 = 512;
 /// ACKs that one mean of the goodput takes on average: fewer would show the spacing of single ACKs.
 const ACKS_A_MEAN: u64 = 10;
-/// Bins with an ACK that it takes on average: where ACKs come in bursts, fewer would show the bursts.
-const BINS_A_MEAN: u64 = 4;
 /// Means that a flow has at least, however few its ACKs are.
 const LEAST_MEANS: u64 = 16;
 /// A direction with less of the flow's payload is requests or answers, which need no series.
@@ -127,7 +125,7 @@ fn rates<const N: usize>(grid: &Grid<N>, bins: &[Bin]) -> Vec<(f64, f64)> {
     let Some((first, last)) = bins.first().zip(bins.last()) else { return Vec::new() };
     let acks: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
     let span = u64::from(last.index - first.index) + 1;
-    let means = (acks / ACKS_A_MEAN).min(bins.len() as u64 / BINS_A_MEAN).clamp(LEAST_MEANS, POINTS);
+    let means = (acks / ACKS_A_MEAN).clamp(LEAST_MEANS, POINTS);
     let size = span.div_ceil(means);
     // What is left over at the end is a mean of its own if it is half as long as the others, or else of the last of them.
     let count = ((span + size / 2) / size).max(1);
@@ -166,6 +164,7 @@ mod tests {
                 grid.record(0, at as i64, value, 2048);
                 (sum, most) = (sum + value, most.max(value));
             }
+            grid.close();
             let spreads = spreads(&grid, 0);
             assert!(spreads.len() as u64 <= POINTS / 2, "seed {seed}: {}", spreads.len());
             assert!(spreads.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns), "seed {seed}");
@@ -192,6 +191,7 @@ mod tests {
             grid.record(0, number * ms, 1000.0, 2048);
             grid.record(0, (1000 + number) * ms, 1000.0, 2048);
         }
+        grid.close();
         let rates = rates(&grid, grid.bins(0));
         let zeros = rates.iter().filter(|rate| rate.1 == 0.0).count();
         assert!(zeros * 10 > rates.len() * 7, "{zeros} of {}", rates.len());

@@ -1,6 +1,6 @@
 //! The sink that watches queues.
 use super::beside::Beside;
-use super::flow::{Extremes, Sampled};
+use super::flow::Sampled;
 use super::probes::Probes;
 use super::ticks::Ticks;
 use crate::{Ack, End, FlowId, Karn, Lost, Method, Probe, RoundTrip, Segment, Sink, Spurious, Times};
@@ -30,7 +30,8 @@ pub(crate) struct Slot {
     stamps: [Option<(i64, u32)>; 2],
     /// Round trip of the first exchange, by the end that it went to, ns.
     pub(crate) first_trip: [Option<f32>; 2],
-    pub(crate) least_trip: [f32; 2],
+    /// The least of all, ns.
+    pub(crate) least_trip: [f64; 2],
     /// Its handshake was seen: it was there before the queue that it made.
     pub(crate) has_handshake: bool,
     pub(crate) sampled: Option<Box<Sampled>>,
@@ -41,8 +42,8 @@ pub(crate) struct Slot {
 pub(crate) struct Path {
     /// The lesser address first.
     pub(crate) addresses: [Address; 2],
-    /// Round trips to each address.
-    pub(crate) round_trips: [Extremes; 2],
+    /// The least round trip to each address, ns.
+    pub(crate) least_ns: [f64; 2],
 }
 
 /// Watches the queues on the paths of a capture. Give it to a tracer as [`Sink`], then ask for [`QueueWatch::finish`].
@@ -60,6 +61,19 @@ pub struct QueueWatch {
 }
 
 impl QueueWatch {
+    /// Nothing more comes: closes what is open, and gives each path the least of what its flows have seen.
+    pub(crate) fn close(&mut self) {
+        self.probes.close();
+        self.beside.close();
+        for slot in self.slots.iter_mut().flatten() {
+            slot.sampled.iter_mut().for_each(|sampled| sampled.grid.close());
+            let Some(path) = self.path_list.get_mut(slot.path as usize) else { continue };
+            for (end, least) in slot.ends.iter().zip(slot.least_trip) {
+                let side = usize::from(path.addresses[0] != end.0);
+                path.least_ns[side] = path.least_ns[side].min(least);
+            }
+        }
+    }
     /// Nothing was seen.
     pub fn new() -> Self {
         QueueWatch::default()
@@ -68,7 +82,7 @@ impl QueueWatch {
         let next = self.path_list.len() as u32;
         let number = *self.paths.entry(addresses).or_insert(next);
         if number == next {
-            self.path_list.push(Path { addresses, round_trips: [Extremes::NONE; 2] });
+            self.path_list.push(Path { addresses, least_ns: [f64::INFINITY; 2] });
         }
         number
     }
@@ -89,13 +103,11 @@ impl QueueWatch {
     ) -> Option<(&mut Sampled, usize)> {
         let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
         if slot.sampled.is_none() {
-            let origin = self.origin.unwrap_or(0);
-            if !slot.count(end, times.at - origin, stamps) {
-                return None;
+            slot.count(end, times, stamps, self.origin.unwrap_or(0));
+            if slot.sampled.is_some() {
+                self.sampled += 1;
+                self.limit = (ALL_BINS / self.sampled).clamp(*BINS.start(), *BINS.end());
             }
-            slot.sampled = Some(Box::new(slot.begin(origin)));
-            self.sampled += 1;
-            self.limit = (ALL_BINS / self.sampled).clamp(*BINS.start(), *BINS.end());
         }
         Some((slot.sampled.as_deref_mut()?, self.limit))
     }
@@ -108,13 +120,16 @@ pub(crate) fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
 }
 
 impl Slot {
-    /// True if there are enough packets to look into the flow.
-    fn count(&mut self, end: End, at: i64, stamps: Option<Stamps>) -> bool {
+    /// Counts one of the first packets; if they are enough, the flow is looked into from now on.
+    #[cold]
+    fn count(&mut self, end: End, times: Times, stamps: Option<Stamps>, origin: i64) {
         self.packets += 1;
         if let Some(stamps) = stamps {
-            self.stamps[end as usize].get_or_insert((at, stamps.value));
+            self.stamps[end as usize].get_or_insert((times.at - origin, stamps.value));
         }
-        self.packets >= FIRST_PACKETS
+        if self.packets >= FIRST_PACKETS {
+            self.sampled = Some(Box::new(self.begin(origin)));
+        }
     }
     fn begin(&self, origin: i64) -> Sampled {
         let mut sampled = Sampled::new(origin, self.first.frame);
@@ -145,7 +160,7 @@ impl Sink for QueueWatch {
             first: times,
             stamps: [None; 2],
             first_trip: [None; 2],
-            least_trip: [f32::INFINITY; 2],
+            least_trip: [f64::INFINITY; 2],
             has_handshake: false,
             sampled: None,
         };
@@ -174,6 +189,9 @@ impl Sink for QueueWatch {
             sampled.segment(segment, limit);
         }
     }
+    /// Its timestamps come with its data.
+    #[inline]
+    fn ack_again(&mut self, _: FlowId, _: &Ack<'_>) {}
     #[inline]
     fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
         if let Some((sampled, limit)) = self.count(flow, ack.end, ack.times, ack.stamps) {
@@ -185,16 +203,10 @@ impl Sink for QueueWatch {
         if trip.karn == Karn::Ambiguous {
             return;
         }
-        let limit = self.limit;
         let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return };
-        slot.short_trip(trip);
-        if let Some(path) = self.path_list.get_mut(slot.path as usize) {
-            let to = trip.end.other();
-            let side = usize::from(path.addresses[0] != slot.ends[to as usize].0);
-            path.round_trips[side].add((trip.times.at - trip.sent_at) as f64, trip.times.frame);
-        }
+        slot.round_trip(trip);
         if let Some(sampled) = &mut slot.sampled {
-            sampled.round_trip(trip, limit);
+            sampled.round_trip(trip, self.limit);
         }
     }
     fn probe(&mut self, probe: &Probe) {
@@ -204,7 +216,7 @@ impl Sink for QueueWatch {
         let path = self.path(in_order(probe.ends.map(|end| end.0)));
         if let Some(path) = self.path_list.get_mut(path as usize) {
             let side = usize::from(path.addresses[0] != asked);
-            path.round_trips[side].add(took, probe.answered.map_or(0, |answered| answered.frame));
+            path.least_ns[side] = path.least_ns[side].min(took);
         }
     }
     fn forgotten(&mut self, flow: FlowId) {
@@ -225,11 +237,12 @@ impl Sink for QueueWatch {
 }
 
 impl Slot {
-    fn short_trip(&mut self, trip: &RoundTrip) {
+    #[inline]
+    fn round_trip(&mut self, trip: &RoundTrip) {
         let to = trip.end.other() as usize;
-        let took = (trip.times.at - trip.sent_at) as f32;
+        let took = (trip.times.at - trip.sent_at) as f64;
         self.has_handshake |= trip.method == Method::Handshake;
-        self.first_trip[to].get_or_insert(took);
+        self.first_trip[to].get_or_insert(took as f32);
         self.least_trip[to] = self.least_trip[to].min(took);
     }
 }
