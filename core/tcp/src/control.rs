@@ -89,6 +89,8 @@ pub struct AckEvent {
     pub recovery: Recovery,
     /// The window held the sender back in the last round (Linux `tcp_is_cwnd_limited`); without this no control grows.
     pub is_cwnd_limited: bool,
+    /// Pacing holds the next packet until then (Linux's earliest departure time); past if it holds none.
+    pub paced_until: Time,
     /// Delivery rate, if the ACK gave a sample.
     pub rate: Option<RateSample>,
 }

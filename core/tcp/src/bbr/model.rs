@@ -1,7 +1,7 @@
 //! What BBR believes of the path, and what it does about it.
 use super::{
     Bbr, BbrMode, CWND_GAIN, CYCLE, DRAIN_GAIN, FIRST_PHASES, FULL_PIPE_GROWTH, FULL_PIPE_ROUNDS, HIGH_GAIN,
-    MIN_CWND, MIN_RTT_WINDOW, PROBE_RTT_TIME, UNIT, packet_rate,
+    MIN_CWND, MIN_RTT_WINDOW, PROBE_RTT_TIME, UNIT, packet_rate, packets_in,
 };
 use crate::{AckEvent, RateSample, Window};
 use fathom_units::Time;
@@ -75,7 +75,7 @@ impl Bbr {
         let lasted = ack.now.saturating_since(self.cycle_start);
         let is_long = self.min_rtt.is_none_or(|min_rtt| lasted > min_rtt);
         let had_losses = ack.rate.is_some_and(|sample| sample.losses > 0);
-        let in_flight = self.in_network(ack.in_flight_before);
+        let in_flight = self.in_network(ack.in_flight_before, ack);
         match self.pacing_gain {
             UNIT => is_long,
             // Long enough to fill a queue by the gain, unless the queue has no room for it.
@@ -84,9 +84,11 @@ impl Bbr {
             _ => is_long || in_flight <= self.held_by_path(UNIT),
         }
     }
-    /// The burst that is just leaving counts too while it looks for more.
-    fn in_network(&self, in_flight: u32) -> u32 {
-        if self.pacing_gain > UNIT { in_flight + self.burst } else { in_flight }
+    /// What of `in_flight` will be in the network when pacing lets the next burst go. While it looks for more, that burst counts too.
+    fn in_network(&self, in_flight: u32, ack: &AckEvent) -> u32 {
+        let then = if self.pacing_gain > UNIT { in_flight + self.burst } else { in_flight };
+        let delivered = packets_in(self.rate(), ack.paced_until.saturating_since(ack.now));
+        then.saturating_sub(u32::try_from(delivered).unwrap_or(u32::MAX))
     }
     fn next_phase(&mut self, now: Time) {
         self.cycle = (self.cycle + 1) % CYCLE.len();
@@ -116,7 +118,7 @@ impl Bbr {
             self.mode = BbrMode::Drain;
             window.ssthresh = self.held_by_path(UNIT);
         }
-        if self.mode == BbrMode::Drain && self.in_network(ack.in_flight) <= self.held_by_path(UNIT) {
+        if self.mode == BbrMode::Drain && self.in_network(ack.in_flight, ack) <= self.held_by_path(UNIT) {
             self.begin_probe_bw(ack.now);
         }
     }
@@ -177,5 +179,58 @@ impl Bbr {
             BbrMode::ProbeBw => (CYCLE[self.cycle], CWND_GAIN),
             BbrMode::ProbeRtt => (UNIT, UNIT),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ControlConfig, Recovery};
+    use fathom_units::Duration;
+
+    const SINCE: Time = Time::from_nanos(1_000_000_000);
+
+    fn paced_for(held: Duration) -> AckEvent {
+        AckEvent {
+            now: SINCE,
+            newly_acked: 2,
+            cumulative: 2,
+            ece: false,
+            rtt: None,
+            srtt: Duration::ZERO,
+            min_rtt: Duration::ZERO,
+            one_way_delay: Duration::ZERO,
+            in_flight_before: 10,
+            in_flight: 8,
+            delivered: 100,
+            delivered_ce: 0,
+            next_packet: 108,
+            acked_packet: 100,
+            recovery: Recovery::Open,
+            is_cwnd_limited: false,
+            paced_until: SINCE + held,
+            rate: None,
+        }
+    }
+
+    /// A packet a millisecond. What leaves the network before the next burst may is not in it then, in whole packets.
+    #[test]
+    fn what_leaves_before_pacing_lets_more_in_is_not_in_flight() {
+        let mut bbr = Bbr::new(&ControlConfig::default());
+        bbr.rates.add(0, packet_rate(1, Duration::from_millis(1)));
+        bbr.burst = 2;
+        for (gain, held_us, expected) in [
+            (UNIT, 0, 10),
+            (UNIT, 900, 10),
+            (UNIT, 2_500, 8),
+            (UNIT, 99_000, 0),
+            (CYCLE[0], 0, 12),
+            (CYCLE[0], 2_500, 10),
+            (CYCLE[1], 1_100, 9),
+        ] {
+            bbr.pacing_gain = gain;
+            let ack = paced_for(Duration::from_micros(held_us));
+            assert_eq!(bbr.in_network(10, &ack), expected, "gain {gain}, {held_us} us");
+        }
     }
 }

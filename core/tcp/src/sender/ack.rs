@@ -236,6 +236,7 @@ impl Sender {
             acked_packet: self.flight.first(),
             recovery: self.repair.state,
             is_cwnd_limited: self.is_cwnd_limited(),
+            paced_until: self.pacer.next(),
             rate: self.rate.take(losses, min_rtt),
         };
         let cwnd = self.window.cwnd;

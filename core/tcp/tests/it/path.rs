@@ -157,6 +157,7 @@ impl Path {
             acked_packet: self.acked,
             recovery: self.recovery,
             is_cwnd_limited: self.is_limited || opens,
+            paced_until: self.may_send_at,
             rate: Some(self.sample(newest)),
         };
         self.losses = 0;

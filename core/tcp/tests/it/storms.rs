@@ -66,6 +66,7 @@ impl Storm {
                 Recovery::Loss,
             ]),
             is_cwnd_limited: self.rng.chance(0.8),
+            paced_until: self.now + self.duration(),
             rate: self.rate(losses),
         }
     }
