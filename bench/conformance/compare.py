@@ -4,7 +4,8 @@
     compare.py [--seeds 6] [--only WORDS] [TABLE]       FATHOM names the binary (else target/release/fathom)
 
 They agree where the range of our seeds and that of the recordings overlap, or are within 5 % or 1 ms (counts: 5): dice, hashes, and
-when a ping comes are chance. Exit 1 if any cell differs.
+when a ping comes are chance. Exit 1 if any cell differs. Probes are those of `fathom sim`, UDP and ICMP in turn from the start on; the test
+`core/sim/tests/it/conformance.rs` pings as the recording does, in which drops of five more cells agree.
 """
 import argparse
 import os

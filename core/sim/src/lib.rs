@@ -23,7 +23,7 @@ mod watch;
 mod world;
 
 pub use cost::packets;
-pub use outcome::{Counted, FlowOutcome, Options, Outcome, QueueOutcome};
+pub use outcome::{Counted, FlowOutcome, Options, Outcome, Probing, QueueOutcome};
 
 use fathom_scenario::Plan;
 

@@ -15,12 +15,28 @@ pub struct Options {
     pub seed: u64,
     /// The first so many flows have series of their own.
     pub flow_series: u32,
+    /// What measures round trips.
+    pub probing: Probing,
+}
+
+/// Who sends probes, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Probing {
+    /// As a test does: UDP and ICMP take turns, each once in a `sample_every`, from the start of the run on.
+    Test,
+    /// As `ping` does: ICMP alone.
+    Ping {
+        /// The first is sent within `every` after this.
+        from: Time,
+        /// From one to the next.
+        every: Duration,
+    },
 }
 
 impl Options {
     /// The usual ones.
     pub const fn new(seed: u64) -> Self {
-        Options { seed, flow_series: FLOW_SERIES }
+        Options { seed, flow_series: FLOW_SERIES, probing: Probing::Test }
     }
 }
 

@@ -1,5 +1,4 @@
 //! The clock: what is due next, and who does it.
-use crate::Options;
 use crate::agenda::Wake;
 use crate::expand::{Planned, expand};
 use crate::net::Net;
@@ -8,6 +7,7 @@ use crate::record::Record;
 use crate::unit::{Me, Unit};
 use crate::watch::Watch;
 use crate::world::{Digest, Notice, World};
+use crate::{Options, Probing};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::Direction;
@@ -55,6 +55,8 @@ pub(crate) struct Sim {
     /// Payload delivered when the load began and ended, up and down.
     pub(crate) events: u64,
     interval: Duration,
+    /// From one probe of a kind to the next of the same kind.
+    probe_every: Duration,
 }
 
 impl Sim {
@@ -84,22 +86,37 @@ impl Sim {
             course: Course::of(plan),
             events: 0,
             interval,
+            probe_every: interval,
         };
-        sim.begin(expanded.units, seed);
+        sim.begin(expanded.units);
+        sim.begin_probes(options.probing, seed);
         sim
     }
-    fn begin(&mut self, planned: Vec<Planned>, seed: u64) {
+    fn begin(&mut self, planned: Vec<Planned>) {
         let agenda = &mut self.world.net.agenda;
         for Planned { unit, me, start, stop } in planned {
             agenda.push(start, Wake::Unit(me.unit));
             agenda.push(stop, Wake::Stop(me.unit));
             self.units.push(Living { unit, me, stopped: false });
         }
-        // Probes of the two kinds alternate; where in the interval they fall, the seed says.
-        let first = Duration::from_nanos(Rng::stream(seed, "probes").below(self.interval.as_nanos() / 2));
-        agenda.push(Time::ZERO + first, Wake::Probe(0));
-        agenda.push(Time::ZERO + first + self.interval / 2, Wake::Probe(1));
         agenda.push(Time::ZERO + self.interval, Wake::Sample);
+    }
+    /// Where in the interval the first probe falls, the seed says.
+    fn begin_probes(&mut self, probing: Probing, seed: u64) {
+        let agenda = &mut self.world.net.agenda;
+        let mut phase = Rng::stream(seed, "probes");
+        let mut within = |interval: Duration| Duration::from_nanos(phase.below(interval.as_nanos()));
+        match probing {
+            Probing::Test => {
+                let first = Time::ZERO + within(self.interval / 2);
+                agenda.push(first, Wake::Probe(0));
+                agenda.push(first + self.interval / 2, Wake::Probe(1));
+            }
+            Probing::Ping { from, every } => {
+                self.probe_every = every;
+                agenda.push(from + within(every), Wake::Probe(1));
+            }
+        }
     }
 
     /// Runs to the end.
@@ -170,7 +187,7 @@ impl Sim {
         }
         let packet = self.world.probes.send(kind, now);
         self.world.net.send(packet, Direction::Up, crate::net::Edge::default());
-        self.world.net.agenda.push(now + self.interval, Wake::Probe(kind));
+        self.world.net.agenda.push(now + self.probe_every, Wake::Probe(kind));
     }
     fn sample(&mut self) {
         let (now, units) = (self.world.now(), &self.units);
