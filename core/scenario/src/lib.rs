@@ -39,6 +39,7 @@ mod radio_file;
 mod run;
 mod settings;
 mod side_file;
+mod timetable;
 mod trace_file;
 mod work;
 mod work_file;
@@ -49,6 +50,7 @@ pub use error::ScenarioError;
 pub use file::{parse, parse_with_files};
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
 pub use settings::{Setting, with_settings};
+pub use timetable::{Departure, Timetable, UDP_HEADERS};
 pub use trace_file::{Files, TRACE_NAMES};
 pub use work::{
     CALL_EVERY, CALL_PACKET, CONGESTION_CONTROLS, EdgePlan, PAGE_REQUEST, PagePlan, RunPlan, START_WITHIN,

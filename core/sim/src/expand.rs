@@ -1,19 +1,17 @@
 //! From a plan's works to units.
 use crate::net::{Edge, Net};
 use crate::packet::{END, Part};
-use crate::unit::{
-    Beat, Incast, KeyFrames, Length, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit,
-};
+use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit};
 use crate::world::Profile;
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_link::{Direction, Serializer};
+use fathom_link::Direction;
 use fathom_metric::DatagramLog;
-use fathom_scenario::{CALL_EVERY, CALL_PACKET, LoadPlan, Plan, START_WITHIN, Spacing, WorkKind, WorkPlan};
+use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, WorkKind, WorkPlan};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
-use fathom_units::{Bytes, Duration, Rate, Rng, Time};
+use fathom_units::{Bytes, Duration, Rng, Time};
 
 /// A unit with the time of its life.
 pub(crate) struct Planned {
@@ -111,57 +109,48 @@ impl WorkUnits<'_> {
                 flow: None,
                 under_way: VecDeque::new(),
             }),
-            WorkKind::Camera { rate, size, key_frame, every } => {
-                let key = KeyFrames { bytes: key_frame.get(), every, next: Time::ZERO };
-                let source = self.source(profile, direction, (evenly(rate), size), Purpose::Camera);
-                Unit::Source(Source { key_frames: Some(key), ..source })
+            WorkKind::Camera { .. } => {
+                return self.source(profile, direction, (nth, Purpose::Camera), Time::ZERO);
             }
-            WorkKind::Call => return self.both_ways(&profile, CALL_EVERY, CALL_PACKET, Purpose::Call),
-            WorkKind::Game { size, interval } => {
-                return self.both_ways(&profile, interval, size, Purpose::Game);
+            WorkKind::Datagrams { .. } => {
+                return self.source(profile, direction, (nth, Purpose::Fill), Time::ZERO);
             }
-            WorkKind::Datagrams { rate, size, spacing, exponential_sizes } => {
-                let beat = match spacing {
-                    Spacing::Even => evenly(rate),
-                    Spacing::Poisson => Beat::Poisson(rate.serialization_time(Bytes(u64::from(size)))),
-                };
-                let source = self.source(profile, direction, (beat, size), Purpose::Fill);
-                let length = if exponential_sizes { Length::Exponential(size) } else { source.length };
-                Unit::Source(Source { length, ..source })
+            WorkKind::Call => return self.both_ways(&profile, CALL_EVERY, (nth, Purpose::Call)),
+            WorkKind::Game { interval, .. } => {
+                return self.both_ways(&profile, interval, (nth, Purpose::Game));
             }
             WorkKind::Incast { .. } => return Vec::new(),
         };
         Vec::from([unit])
     }
     /// One sender up and one down, neither in step with others.
-    fn both_ways(&mut self, profile: &Profile, every: Duration, size: u16, purpose: Purpose) -> Vec<Unit> {
-        let both = [Direction::Up, Direction::Down];
+    fn both_ways(&mut self, profile: &Profile, every: Duration, which: (u32, Purpose)) -> Vec<Unit> {
         let one = |direction| {
-            let source = self.source(profile.clone(), direction, (Beat::Every(every), size), purpose);
             let late = Duration::from_nanos(self.phase.below(every.as_nanos()));
-            Unit::Source(Source { next: Time::ZERO + late, ..source })
+            self.source(profile.clone(), direction, which, Time::ZERO + late)
         };
-        both.map(one).into_iter().collect()
+        [Direction::Up, Direction::Down].into_iter().flat_map(one).collect()
     }
+    /// It sends from `first` on, or from its start if that is later.
     fn source(
         &self,
         profile: Profile,
         direction: Direction,
-        (beat, size): (Beat, u16),
-        purpose: Purpose,
-    ) -> Source {
-        Source {
+        (nth, purpose): (u32, Purpose),
+        first: Time,
+    ) -> Vec<Unit> {
+        let timetable = Timetable::new(self.work.kind, first);
+        let source = timetable.map(|timetable| Source {
             profile,
             direction,
-            beat,
-            length: Length::Fixed(size),
-            key_frames: None,
+            timetable,
             purpose,
+            nth,
             flow: None,
             sent: 0,
-            next: Time::ZERO,
             log: DatagramLog::default(),
-        }
+        });
+        source.map(Unit::Source).into_iter().collect()
     }
     fn incast(&mut self, block: Bytes, interval: Duration, spread: Duration) -> Unit {
         let profiles = (0..self.work.flows).map(|nth| self.profile(nth)).collect();
@@ -211,8 +200,4 @@ impl WorkUnits<'_> {
         let is_last = to + 1 >= self.net.line.len();
         Part { near: from.checked_sub(1).map_or(END, router), far: if is_last { END } else { router(to) } }
     }
-}
-
-fn evenly(rate: Rate) -> Beat {
-    Beat::Rate(Serializer::new(Some(rate)))
 }

@@ -117,8 +117,8 @@ impl Sim {
         let mut all = Vec::new();
         for living in &self.units {
             let Unit::Source(source) = &living.unit else { continue };
-            let (scope, flow) =
-                (names.get(living.me.work as usize).cloned(), source.flow.map(|flow| flow + 1));
+            // Within its work, both ways of a call alike.
+            let (scope, flow) = (names.get(living.me.work as usize).cloned(), Some(source.nth + 1));
             let key = |metric| SeriesKey {
                 metric,
                 direction: Some(seen(source.direction)),

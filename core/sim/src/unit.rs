@@ -13,7 +13,7 @@ pub(crate) use incast::Incast;
 pub(crate) use page::Page;
 pub(crate) use rpc::Rpc;
 pub(crate) use segments::Segments;
-pub(crate) use source::{Beat, KeyFrames, Length, Purpose, Source};
+pub(crate) use source::{Purpose, Source};
 
 use crate::agenda::Wake;
 use crate::world::{Notice, World};

@@ -8,13 +8,11 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fathom_link::Direction;
 use fathom_metric::Timings;
+use fathom_scenario::UDP_HEADERS;
 use fathom_tcp::{
     AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
 use fathom_units::{Duration, Rng, Time};
-
-/// Headers of IPv4 and UDP.
-pub(crate) const UDP_HEADERS: u16 = 28;
 
 /// Everything but the units of workloads.
 pub(crate) struct World {

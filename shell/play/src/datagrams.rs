@@ -1,7 +1,6 @@
 //! Calls, games, cameras, and datagrams that only fill a line.
 use crate::life::lock;
 use crate::stage::{Stage, seen};
-use crate::timetable::{Timetable, UDP_HEADERS};
 use crate::unit::Unit;
 use crate::wire::LOOK_EVERY;
 use crate::work::Player;
@@ -11,7 +10,7 @@ use fathom_os::poll::{self, PollFd, set_precise_timers};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
 use fathom_probe::StampConverter;
-use fathom_scenario::WorkKind;
+use fathom_scenario::{Timetable, UDP_HEADERS, WorkKind};
 use fathom_units::Time;
 use socket2::{Domain, Socket, Type};
 use std::io;
@@ -34,13 +33,15 @@ impl Player<'_> {
         // Without it a datagram leaves 50 us later; the delay is from when it left.
         drop(set_precise_timers());
         let socket = self.socket()?;
-        let mut bytes = vec![0; usize::from(timetable.size.saturating_sub(UDP_HEADERS))];
+        let mut bytes = vec![0; usize::from(timetable.size().saturating_sub(UDP_HEADERS))];
         if let (Some(source), Some(place)) = (self.unit.source, bytes.get_mut(..4)) {
             place.copy_from_slice(&source.to_be_bytes());
         }
         let mut number = 0_u32;
         while self.unit.life.sleep_until(timetable.due()) {
-            for _ in 0..timetable.take(&mut self.rng) {
+            // By what was due, not by when this thread ran.
+            let departure = timetable.take(timetable.due(), &mut self.rng);
+            for _ in 0..departure.key_frame + u64::from(departure.single.is_some()) {
                 if let Some(place) = bytes.get_mut(4..NUMBERS) {
                     place.copy_from_slice(&number.to_be_bytes());
                 }

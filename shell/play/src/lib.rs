@@ -19,7 +19,6 @@ mod senders;
 mod stage;
 #[cfg(test)]
 mod tests;
-mod timetable;
 mod unit;
 mod wire;
 mod work;

@@ -1,13 +1,12 @@
 //! Works over loopback: what is counted, not how long it took.
 use crate::player::{Played, Player};
 use crate::refusal::refusal;
-use crate::timetable::Timetable;
 use crate::unit::units;
 use fathom_link::Direction;
 use fathom_metric::{Metric, Series};
 use fathom_os::clock::Clock;
 use fathom_scenario::{Plan, parse};
-use fathom_units::{Duration, Rng, Time};
+use fathom_units::Duration;
 use std::net::{IpAddr, Ipv4Addr};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -154,26 +153,26 @@ fn units_begin_and_end_as_in_the_simulator() {
     assert_eq!(all[4].stop, plan.run.duration);
 }
 
+/// A transfer before them has a number of its own, which is none of theirs.
 #[test]
-fn datagrams_keep_their_rate_and_key_frames_their_beat() {
-    let works = plan(
-        "[[work]]\nkind = \"cbr\"\nrate = \"12mbit\"\n[[work]]\nkind = \"video\"\nrate = \"112kbit\"\nsize = 1400\n\
-         key_frame = \"13720b\"\nevery = \"1s\"",
-    )
-    .works;
-    let count = |number: usize| {
-        let mut rng = Rng::new(1);
-        let mut timetable = Timetable::new(works[number].kind, Time::ZERO).unwrap();
-        let mut packets = 0;
-        while timetable.due() < Time::from_nanos(10_000_000_000) {
-            packets += timetable.take(&mut rng);
-        }
-        packets
+fn series_of_datagrams_are_called_as_in_the_simulator() {
+    let works = "[[work]]\nkind = \"bulk\"\nflows = 3\nbytes = \"1000b\"\ncongestion_control = \"reno\"\n\
+                 [[work]]\nkind = \"call\"\nflows = 2\n[[work]]\nkind = \"video\"\nname = \"camera\"\nflows = 2\n\
+                 rate = \"1mbit\"\nkey_frame = \"20000b\"\n[[work]]\nkind = \"game\"\ninterval = \"5ms\"";
+    let keys = |series: &[Series]| -> Vec<String> {
+        let datagrams = [Metric::PacketDelay, Metric::CallMos, Metric::UpdateLateness];
+        let mut keys: Vec<_> =
+            series.iter().map(|one| &one.key).filter(|key| datagrams.contains(&key.metric)).collect();
+        keys.sort();
+        keys.into_iter().map(|key| format!("{key:?}")).collect()
     };
-    // A packet of 1500 bytes each millisecond.
-    assert_eq!(count(0), 10_000);
-    // One of 1400 bytes each 100 ms, and ten at the begin of each second.
-    assert_eq!(count(1), 100 + 10 * 10);
+    let mut plan = plan(works);
+    plan.run.duration = Duration::from_secs(1);
+    let simulated = fathom_sim::simulate(&plan, &fathom_sim::Options::new(1)).run.series;
+    let played = play(works, |player| player.delivered()[1] > 500_000);
+    // Two calls and a game both ways with two metrics each, two cameras.
+    assert_eq!(keys(&simulated).len(), 2 * 4 + 4 + 2);
+    assert_eq!(keys(&played.series), keys(&simulated));
 }
 
 #[test]

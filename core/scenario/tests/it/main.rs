@@ -8,5 +8,6 @@ mod qdisc_spec_bytes;
 mod refusals;
 mod scenario_bytes;
 mod settings;
+mod timetable;
 mod units_bytes;
 mod work;

@@ -10,7 +10,7 @@ const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname =
 fn plan(rest: &str) -> Result<Plan, ScenarioError> {
     parse(&format!("{LINE}{rest}"), "x.toml")
 }
-fn work(keys: &str) -> WorkPlan {
+pub(crate) fn work(keys: &str) -> WorkPlan {
     plan(&format!("[[work]]\n{keys}")).unwrap_or_else(|e| panic!("{keys}: {e}")).works.remove(0)
 }
 
