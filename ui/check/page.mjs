@@ -86,6 +86,16 @@ const box = await inPage(`await press("0"); const { left, top, width, height } =
 const at = (x, y) => [box.left + x * box.width, box.top + y * box.height];
 await browser.hover(...at(0.5, 0.5));
 assert.match(await inPage(`await frame(); return document.querySelector(".hit").textContent`), /frame\.number == \d+/);
+// A cross among the round trips tells what it is, where the capture has probes.
+const trips = await inPage(`const panel = [...document.querySelectorAll(".panel")].find((e) => e.textContent.startsWith("Round-trip"));
+  const has = [...panel.querySelectorAll("button")].some((e) => /ICMP|DNS|QUIC/.test(e.textContent));
+  const { left, top, width, height } = panel.querySelector(".plot").getBoundingClientRect(); return { has, left, top, width, height };`);
+let mark = "";
+for (let y = 1; trips.has && y < trips.height && !mark.includes("asked in frame"); y += 3) {
+  await browser.hover(trips.left + trips.width / 2, trips.top + y);
+  mark = await inPage(`await frame(); return document.querySelector(".hit").textContent`);
+}
+if (trips.has) assert.match(mark, /answered after .* \(asked in frame \d+\)frame\.number == \d+/);
 await inPage(`for (let n = 0; n < 12; n++) await wheel(-120, 0.5);`);
 const before = await spanOf();
 await browser.drag([at(0.5, 0.5), at(0.45, 0.5), at(0.4, 0.5)]);

@@ -65,6 +65,12 @@ impl Curve {
         };
         self.points.iter().map(|p| p.1).fold(None, fold)
     }
+    /// The middle of its values; 0 without any.
+    pub(crate) fn median(&self) -> f64 {
+        let mut values: Vec<f64> = self.points.iter().map(|p| p.1).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(0.0)
+    }
     /// The top of an axis on which rare spikes are cut off: data that waited for a lost packet arrive all at once.
     pub(crate) fn high_without_spikes(&self) -> f64 {
         let mut values: Vec<f64> = self.points.iter().map(|p| p.1).collect();

@@ -10,6 +10,8 @@ use fathom_metric::{Capture, CapturedFlow, CapturedSide, Metric, Run, Series};
 const CURVES: usize = 4;
 /// A curve that never reaches this share of the highest is a line at zero.
 const LEAST_SHARE: f64 = 0.02;
+/// Of a flow's two sides, one with a median of less than this share of the other's is the host beside the capture.
+const BESIDE: f64 = 0.1;
 /// Longest name in a legend.
 const NAME: usize = 26;
 
@@ -19,19 +21,27 @@ pub(crate) struct FlowCurve {
     pub(crate) curve: Curve,
 }
 
-/// Round trips in ms.
+/// Round trips in ms, but for those to a host beside the capture.
 pub(crate) fn round_trips(run: &Run) -> Vec<FlowCurve> {
-    curves(run, Metric::PassiveRtt, 1e3)
+    let mut found = found(run, Metric::PassiveRtt, 1e3);
+    let medians: Vec<(Option<u32>, f64)> =
+        found.iter().map(|(series, curve)| (series.key.flow, curve.median())).collect();
+    let is_beside = |own: &(Option<u32>, f64)| {
+        medians.iter().any(|(flow, median)| *flow == own.0 && own.1 < BESIDE * median)
+    };
+    let mut own = medians.iter();
+    found.retain(|_| own.next().is_none_or(|own| !is_beside(own)));
+    named(found)
 }
 
 /// Outstanding data in kB.
 pub(crate) fn outstanding(run: &Run) -> Vec<FlowCurve> {
-    curves(run, Metric::Outstanding, 1e-3)
+    named(found(run, Metric::Outstanding, 1e-3))
 }
 
 /// Goodput in Mbit/s.
 pub(crate) fn goodput(run: &Run) -> Vec<FlowCurve> {
-    curves(run, Metric::Goodput, 1e-6)
+    named(found(run, Metric::Goodput, 1e-6))
 }
 
 /// The highest value of some curves, with or without rare spikes.
@@ -39,14 +49,18 @@ pub(crate) fn highest(curves: &[FlowCurve], of: fn(&Curve) -> f64) -> f64 {
     curves.iter().map(|flow| of(&flow.curve)).fold(0.0, f64::max)
 }
 
-fn curves(run: &Run, metric: Metric, unit: f64) -> Vec<FlowCurve> {
+/// The flows' series of a metric, as curves.
+fn found(run: &Run, metric: Metric, unit: f64) -> Vec<(&Series, Curve)> {
     if run.capture.is_none() {
         return Vec::new();
     }
     let is_flow = |series: &&Series| series.key.metric == metric && series.key.flow.is_some();
     let all = run.series.iter().filter(is_flow);
-    let mut found: Vec<(&Series, Curve)> =
-        all.map(|series| (series, Curve::of_series(series).scaled(unit))).collect();
+    all.map(|series| (series, Curve::of_series(series).scaled(unit))).collect()
+}
+
+/// The first few that are more than a line at zero, with their names.
+fn named(mut found: Vec<(&Series, Curve)>) -> Vec<FlowCurve> {
     let high = |curve: &Curve| curve.range().map_or(0.0, |range| range.1);
     let most = found.iter().map(|(_, curve)| high(curve)).fold(0.0, f64::max);
     found.retain(|(_, curve)| !curve.is_empty() && high(curve) >= LEAST_SHARE * most);

@@ -137,8 +137,9 @@ impl Half {
     }
     /// The flow is over: gives memory back.
     pub(crate) fn shrink(&mut self) {
-        if self.seen.len() + self.stamped.len() == 0 {
+        if self.seen.len() == 0 {
             self.seen = Seen::default();
+            // The last ACK's waits for ever: nothing is sent that would echo it.
             self.stamped.shrink();
         }
     }

@@ -16,6 +16,7 @@ mod group;
 mod hull;
 mod inspect;
 mod joint;
+mod law;
 mod losses;
 mod period;
 mod probes;

@@ -47,6 +47,8 @@ pub struct Fingerprint {
     pub spacing: Option<(f64, u32)>,
     /// What a sparse flow waited of what the bulk waited at the same time.
     pub sparse_ratio: Option<f64>,
+    /// Of the losses that began an episode, the share that came 100 ms after the delay rose above CoDel's 5 ms.
+    pub obeying_ratio: Option<f64>,
 }
 
 /// What is known of drops.
@@ -66,6 +68,8 @@ pub(crate) struct Evidence<'a> {
     /// What delays may be off.
     pub(crate) error_ns: f64,
     pub(crate) sparse_ratio: Option<f64>,
+    /// Share of drops that came when CoDel's law says; [`super::law::obeying_ratio`].
+    pub(crate) obeying_ratio: Option<f64>,
 }
 
 /// CoDel's target is 5 ms, PIE's 15 ms: in the middle, with what comes before they act, a controlled queue stands no longer than this.
@@ -78,6 +82,8 @@ const FULL_RATIO: f64 = 1.03;
 const CODEL_INTERVAL_NS: f64 = 130e6;
 /// Fewer episodes are no management.
 const LEAST_EPISODES: usize = 4;
+/// Drops that come by chance meet the time of CoDel's law by far less often.
+const LEAST_OBEYING: f64 = 0.5;
 /// Fewer losses with a delay say nothing.
 const LEAST_DATED: usize = 3;
 
@@ -100,6 +106,7 @@ pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
         at_loss_ns: (dated > 0).then_some(at_loss),
         spacing,
         sparse_ratio: evidence.sparse_ratio,
+        obeying_ratio: evidence.obeying_ratio,
     }
 }
 
@@ -140,6 +147,11 @@ fn management(
     // A buffer that was longer when the sender began had room left when it dropped.
     let room_ns = FULL_RATIO * at_loss[2] + evidence.packet_ns + evidence.error_ns;
     let was_full = evidence.peak_ns <= room_ns;
+    let is_spread = at_loss[0] < 0.8 * at_loss[2];
+    let is_lawful = evidence.obeying_ratio.is_some_and(|ratio| ratio >= LEAST_OBEYING);
+    if is_lawful && is_spread {
+        return Some(Management::Codel);
+    }
     if at_full_ratio >= 0.7 && was_full {
         return Some(Management::TailDrop);
     }
@@ -150,7 +162,6 @@ fn management(
     if is_controlled && (is_spaced || !was_full) {
         return Some(Management::Codel);
     }
-    let is_spread = at_loss[0] < 0.8 * at_loss[2];
     (at_full_ratio < 0.7 && is_spread).then_some(Management::RandomEarly)
 }
 

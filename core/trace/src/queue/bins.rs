@@ -6,6 +6,9 @@ const FIRST_SHIFT: u32 = 20;
 /// The widest bin: 2^40 ns, 18 minutes.
 const LAST_SHIFT: u32 = 40;
 
+/// Bins of a series that begins with the narrowest.
+const LONG: usize = 2048;
+
 /// What was recorded in one bin of time. Only bins with something in them exist.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Bin {
@@ -93,7 +96,12 @@ pub(crate) struct Grid<const N: usize> {
 
 impl<const N: usize> Grid<N> {
     pub(crate) fn new() -> Self {
-        Grid { shift: FIRST_SHIFT, series: core::array::from_fn(|_| Series::default()) }
+        Grid::of(LONG)
+    }
+    /// For series of `limit` bins: where these are few, they are wide from the start, as they would soon be widened.
+    pub(crate) fn of(limit: usize) -> Self {
+        let shift = FIRST_SHIFT + (LONG / limit.clamp(1, LONG)).ilog2();
+        Grid { shift, series: core::array::from_fn(|_| Series::default()) }
     }
     /// Width of a bin.
     pub(crate) fn width_ns(&self) -> f64 {

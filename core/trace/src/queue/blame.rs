@@ -55,7 +55,7 @@ pub(crate) struct Standing {
 /// Points of a share over time.
 const POINTS: usize = 256;
 /// Flows whose share over time is told: the others hold little.
-const DETAILED: usize = 64;
+pub(crate) const DETAILED: usize = 64;
 
 impl Standing {
     /// Of times with their number, middle (ns), delay (ns) and bytes.
@@ -74,40 +74,54 @@ impl Standing {
         let at = self.groups.binary_search_by_key(&number, |group| group.0).ok()?;
         self.groups.get(at).map(|group| group.1 as usize)
     }
-    /// The share of a flow which passed `passed` (number of the time, bytes), before a bottleneck of `bytes_per_ns`.
+    /// What a flow which passed `passed` (number of the time, bytes; in order) passed in each group: its place, and the bytes.
+    fn passed(&self, passed: impl Iterator<Item = (u32, f64)>) -> Vec<(usize, f64)> {
+        let mut groups: Vec<(usize, f64)> = Vec::new();
+        for (number, bytes) in passed {
+            let Some(group) = self.group(number) else { continue };
+            match groups.last_mut().filter(|last| last.0 == group) {
+                Some(last) => last.1 += bytes,
+                None => groups.push((group, bytes)),
+            }
+        }
+        groups
+    }
+    /// Bytes in the queue in a group, of who passed `bytes`.
+    fn queued(&self, (group, bytes): (usize, f64), bytes_per_ns: f64) -> f64 {
+        self.all.get(group).map_or(0.0, |(_, delay, all)| bytes / all.max(1.0) * delay * bytes_per_ns)
+    }
+    /// The share of a flow, before a bottleneck of `bytes_per_ns`; not yet over time.
     pub(crate) fn share(
         &self,
         flow: FlowId,
         passed: impl Iterator<Item = (u32, f64)>,
         bytes_per_ns: f64,
     ) -> Share {
-        let mut own = alloc::vec![0.0; self.all.len()];
-        for (number, bytes) in passed {
-            if let Some(sum) = self.group(number).and_then(|group| own.get_mut(group)) {
-                *sum += bytes;
-            }
-        }
-        let queued = |((at, delay, all), part): (&(f64, f64, f64), &f64)| {
-            (*at, part / all.max(1.0) * delay * bytes_per_ns)
-        };
-        let over_time: Vec<(f64, f64)> = self.all.iter().zip(&own).map(queued).collect();
+        let own = self.passed(passed);
+        let queued = |part: &(usize, f64)| self.queued(*part, bytes_per_ns);
         let total: f64 = self.all.iter().map(|group| group.2).sum();
-        let sum: f64 = over_time.iter().map(|point| point.1).sum();
         Share {
             flow,
-            passed_ratio: own.iter().sum::<f64>() / total.max(1.0),
-            queued_bytes: sum / over_time.len().max(1) as f64,
-            most_queued_bytes: over_time.iter().map(|point| point.1).fold(0.0, f64::max),
-            over_time,
+            passed_ratio: own.iter().map(|part| part.1).sum::<f64>() / total.max(1.0),
+            queued_bytes: own.iter().map(queued).sum::<f64>() / self.all.len().max(1) as f64,
+            most_queued_bytes: own.iter().map(queued).fold(0.0, f64::max),
+            over_time: Vec::new(),
         }
     }
-}
-
-/// The largest first; only of those is kept what they were over time.
-pub(crate) fn largest(mut shares: Vec<Share>) -> Vec<Share> {
-    shares.sort_by(|a, b| b.passed_ratio.total_cmp(&a.passed_ratio));
-    shares.iter_mut().skip(DETAILED).for_each(|share| share.over_time = Vec::new());
-    shares
+    /// What a flow had in the queue over time: ns, bytes.
+    pub(crate) fn over_time(
+        &self,
+        passed: impl Iterator<Item = (u32, f64)>,
+        bytes_per_ns: f64,
+    ) -> Vec<(f64, f64)> {
+        let mut over_time: Vec<(f64, f64)> = self.all.iter().map(|group| (group.0, 0.0)).collect();
+        for part in self.passed(passed) {
+            if let Some(point) = over_time.get_mut(part.0) {
+                point.1 = self.queued(part, bytes_per_ns);
+            }
+        }
+        over_time
+    }
 }
 
 /// Questions and answers outside TCP that waited in the queue.

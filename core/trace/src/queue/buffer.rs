@@ -40,6 +40,9 @@ pub(crate) struct Filling<'a> {
     pub(crate) packet_bytes: f64,
     /// What delays may be off, ns.
     pub(crate) error_ns: f64,
+    /// The capture is at the receiver, or before the queue: what it tells has the packet's own time on the link in it. Elsewhere it may
+    /// show a packet before that, as Linux does when the queue gives it to the interface.
+    pub(crate) is_all_sent: bool,
 }
 
 /// The delay of a full buffer, how far that scatters, and how often it was seen full.
@@ -58,13 +61,17 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
         // It holds at least what waited for some time; what a single packet waited may be a host's.
         None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
     };
-    let ip_bytes = full.drain_ns * bytes_per_ns;
+    // A drop tells that a packet more does not fit, and the delay of what did fit has what was left of the packet on the link in it: each
+    // is half a packet on average, and they cancel out. The packet's own time on the link may be in it or not, which leaves half of it.
+    let own_bytes = if filling.is_all_sent { 0.0 } else { 0.5 * filling.packet_bytes };
+    let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { own_bytes } else { 0.0 };
     let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
     Some(Buffer {
         ip_bytes,
         frame_bytes: ip_bytes * frame_ratio,
         // A packet finds room for itself or not: the buffer is known to a packet at best.
         error_bytes: filling.packet_bytes
+            + own_bytes
             + ip_bytes * filling.rate.error_ratio
             + delay_error_ns * bytes_per_ns,
         drain_ns: full.drain_ns,

@@ -74,6 +74,8 @@ pub(crate) struct Sent {
     pub(crate) joined: u64,
     is_echoing: bool,
     highest: u64,
+    /// What its last segment took to the capture point, as [`Sampled::observe`] gives it.
+    last_delay: Option<f64>,
     pub(crate) losses: Losses,
     pub(crate) recent: Recent,
 }
@@ -94,10 +96,10 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    pub(crate) fn new(origin: i64, frame: u64) -> Self {
+    pub(crate) fn new(origin: i64, frame: u64, limit: usize) -> Self {
         Sampled {
             origin,
-            grid: Grid::new(),
+            grid: Grid::of(limit),
             ticks: [None, None],
             round_trips: [Extremes::NONE; 2],
             sent: [Sent::default(), Sent::default()],
@@ -160,8 +162,11 @@ impl Sampled {
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {
-            sent.losses.hole((sent.highest, segment.start), at, frame, delay);
+            // What came before the hole found room, and may have found less of it than what came after.
+            let fuller = delay.map(|after| sent.last_delay.map_or(after, |before| before.max(after)));
+            sent.losses.hole((sent.highest, segment.start), at, frame, fuller);
         }
+        sent.last_delay = delay;
         sent.highest = sent.highest.max(segment.stop);
         if segment.ecn == 3 {
             let delay = delay.map(|delay| (Seen::Arrival, delay as f32));

@@ -335,9 +335,13 @@ fn locate_by_loop(
     hole_to_fill_ns: Option<f64>,
 ) -> Option<Location> {
     let sender = bulk?;
+    // A receiver next to the capture may hold back single ACKs for long, but not most of them.
     let grown = |end: End| {
-        round_trips[end as usize]
-            .is_some_and(|trips| trips.above_base_ns[2] > LEAST_QUEUE_NS.max(0.5 * trips.base_ns))
+        round_trips[end as usize].filter(|trips| trips.count >= LEAST_TRIPS).is_some_and(|trips| {
+            let [_, middle, high] = trips.above_base_ns;
+            let above = if trips.base_ns < NEAR_NS { middle } else { high };
+            above > LEAST_QUEUE_NS.max(0.5 * trips.base_ns)
+        })
     };
     let base = round_trips[sender as usize].map_or(f64::INFINITY, |trips| trips.base_ns);
     let is_late = hole_to_fill_ns.is_some_and(|fill| fill > 2.0 * base + LEAST_QUEUE_NS);

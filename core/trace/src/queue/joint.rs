@@ -2,13 +2,14 @@
 use super::aqm::{Evidence, at_loss, fingerprint};
 use super::beside::Beside;
 use super::bins::Bin;
-use super::blame::{LateProbes, Share, ShortFlows, Standing, Victim, added, largest};
+use super::blame::{DETAILED, LateProbes, Share, ShortFlows, Standing, Victim, added};
 use super::buffer::{Filling, buffer, most};
 use super::curve::{DelayPoint, between, median, percentile};
 use super::episodes::{Episode, episodes};
 use super::flow::{Sampled, series};
 use super::group::Filler;
 use super::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
+use super::law::obeying_ratio;
 use super::losses::{Group, Point, Seen};
 use super::period::{Sender, oscillation};
 use super::probes::{Answers, Probes, Route, Track};
@@ -52,6 +53,9 @@ struct Sufferers {
     sparse_ratio: Option<f64>,
 }
 
+/// What a flow passed: bins, how wide they are as a power of two of ns, and bytes of IP packets for each byte in them.
+type Passage<'a> = (&'a [Bin], u32, f64);
+
 /// Equal times, for all flows together.
 struct Cell {
     bytes: f64,
@@ -70,8 +74,7 @@ impl Joint<'_> {
             return None;
         }
         let stands_from = (STANDING_RATIO * standing_ns[2]).max(first.error_ns);
-        let steps = steps(&cells, width_ns);
-        let rate = self.rate(&steps, width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
+        let rate = self.rate(&steps(&cells, width_ns), width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
         let base_ns = self.base_ns(first);
         let episodes = self.episodes(base_ns + most_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
@@ -85,6 +88,7 @@ impl Joint<'_> {
                 rate: &known.ip,
                 packet_bytes: packet,
                 error_ns: first.error_ns,
+                is_all_sent: first.is_ahead() || self.is_at_receiver(first),
             };
             buffer(&filling, frame_ratio)
         };
@@ -111,11 +115,13 @@ impl Joint<'_> {
             packet_ns,
             error_ns: first.error_ns,
             sparse_ratio,
+            obeying_ratio: obeying_ratio(&delays, &self.felt(&losses, base_ns), packet_ns),
         });
         Some(Bottleneck {
             location: first.location,
             flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
             standing_ns,
+            most_ns,
             error_ns: first.error_ns,
             reference: first.reference,
             oscillation: oscillation(settled(&delays, &episodes), &episodes, sender, first.error_ns),
@@ -129,6 +135,9 @@ impl Joint<'_> {
             late_probes: probes,
             delays,
         })
+    }
+    fn is_at_receiver(&self, first: &Filler<'_>) -> bool {
+        self.reports.get(first.place).is_some_and(|report| report.near == Some(first.sender.other()))
     }
     fn name(&self, filler: &Filler<'_>) -> Option<(FlowId, End)> {
         Some((self.reports.get(filler.place)?.flow, filler.sender))
@@ -179,7 +188,7 @@ impl Joint<'_> {
         (width_ns, cells)
     }
     /// Bins of bytes of each flow, how wide they are, and by what to multiply them for bytes of IP packets.
-    fn passages(&self) -> impl Iterator<Item = (&[Bin], u32, f64)> {
+    fn passages(&self) -> impl Iterator<Item = Passage<'_>> {
         let fillers = self.fillers.iter().map(|filler| {
             let grid = &filler.sampled.grid;
             let sent = &filler.sampled.sent[filler.sender as usize];
@@ -239,6 +248,17 @@ impl Joint<'_> {
         losses.sort_by(|a, b| a.0.total_cmp(&b.0));
         losses
     }
+    /// When delays tell of what was lost: behind the queue at once, before it when those next to it were answered.
+    fn felt(&self, losses: &[(f64, Option<f64>)], base_ns: f64) -> Vec<f64> {
+        let is_ahead = self.fillers.first().is_some_and(|first| first.is_ahead());
+        let felt = losses.iter().map(|(at, delay)| match delay {
+            Some(delay) if is_ahead => at + base_ns + delay,
+            _ => *at,
+        });
+        let mut felt: Vec<f64> = felt.collect();
+        felt.sort_by(f64::total_cmp);
+        felt
+    }
     /// How many were lost, and marked.
     fn counts(&self) -> (u64, u64) {
         let sent = self.fillers.iter().map(|filler| &filler.sampled.sent[filler.sender as usize]);
@@ -277,11 +297,16 @@ impl Joint<'_> {
         let shift = self.shift();
         let fillers = self.fillers.iter().filter_map(|filler| self.reports.get(filler.place));
         let others = self.bystanders.iter().map(|other| other.report);
-        let share = |(report, (bins, own_shift, ratio)): (&QueueReport, (&[Bin], u32, f64))| {
-            let passed = bins.iter().map(|bin| (bin.index >> (shift - own_shift), ratio * bin.sum));
-            standing.share(report.flow, passed, bytes_per_ns)
-        };
-        largest(fillers.chain(others).zip(self.passages()).map(share).collect())
+        let share_of =
+            |report: &QueueReport, passage| standing.share(report.flow, passed(passage, shift), bytes_per_ns);
+        let passages = fillers.chain(others).zip(self.passages());
+        let mut shares: Vec<(Share, Passage<'_>)> =
+            passages.map(|(report, passage)| (share_of(report, passage), passage)).collect();
+        shares.sort_by(|a, b| b.0.passed_ratio.total_cmp(&a.0.passed_ratio));
+        for (largest, passage) in shares.iter_mut().take(DETAILED) {
+            largest.over_time = standing.over_time(passed(*passage, shift), bytes_per_ns);
+        }
+        shares.into_iter().map(|each| each.0).collect()
     }
     /// What bystanders waited while the queue stood.
     fn sufferers(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> Sufferers {
@@ -353,6 +378,11 @@ impl Joint<'_> {
         };
         Some(self.reports.get(first.place)?.ends[end as usize].0)
     }
+}
+
+/// Bytes that passed in bins, in those of `shift`.
+fn passed((bins, own_shift, ratio): (&[Bin], u32, f64), shift: u32) -> impl Iterator<Item = (u32, f64)> {
+    bins.iter().map(move |bin| (bin.index >> (shift - own_shift), ratio * bin.sum))
 }
 
 /// Of two delays at the same time the one that is longer on average, with the extremes of both.

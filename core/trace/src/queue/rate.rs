@@ -53,6 +53,8 @@ const OUTLYING: f64 = 4.0;
 const LEAST_BAND: f64 = 0.005;
 /// If more of the time lies outside, that is how the link is.
 const MOST_STALLED: f64 = 0.15;
+/// Of fewer pieces there is no middle half.
+const LEAST_HALVED: usize = 16;
 /// Nor is it one if it lasts for fewer pieces.
 const LEAST_PIECES: usize = 4;
 
@@ -115,7 +117,20 @@ pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> 
     let kept = if stalled_ratio <= MOST_STALLED { usual.as_slice() } else { pieces };
     let mut spans = Vec::new();
     split(kept, acknowledged_bytes, &mut spans, 6);
-    Some(Rates { usual: over(kept, acknowledged_bytes)?, spans, stalled_ratio })
+    Some(Rates { usual: unless_idle(kept, over(kept, acknowledged_bytes)?), spans, stalled_ratio })
+}
+
+/// `span` over `pieces`, without times when the link had nothing to send though something else looked like a queue: that makes pieces
+/// slower and none faster, so that the mean lies below the middle half.
+fn unless_idle(pieces: &[Piece], span: RateSpan) -> RateSpan {
+    let mut rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
+    rates.sort_by(f64::total_cmp);
+    let quarter = rates.len() / 4;
+    let half = rates.get(quarter..rates.len() - quarter).unwrap_or(&rates);
+    let middle = half.iter().sum::<f64>() / half.len().max(1) as f64;
+    let chance = 2.0 * scatter(pieces) / libm::sqrt(pieces.len().max(1) as f64);
+    let is_lean = pieces.len() >= LEAST_HALVED && span.bits_per_second < middle * (1.0 - chance);
+    if is_lean { RateSpan { bits_per_second: middle, ..span } } else { span }
 }
 
 fn time(pieces: &[Piece]) -> f64 {
@@ -187,4 +202,32 @@ fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
 
 fn middle(rates: &[f64]) -> Option<f64> {
     percentile(&mut rates.to_vec(), 0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Rng;
+
+    /// Pieces of a link at 10 Mbit/s, each off by an acknowledgement or not; of `idle_percent` of them the link slept for up to a fifth.
+    fn link(seed: u64, idle_percent: u64) -> Vec<Piece> {
+        let mut rng = Rng::stream(seed, "pieces");
+        let piece = |number: u32| {
+            let idle = if rng.below(100) < idle_percent { 0.02 * rng.below(11) as f64 } else { 0.0 };
+            let bytes = 125_000.0 * (1.0 - idle) + 1500.0 * (rng.below(3) as f64 - 1.0);
+            let from_ns = f64::from(number) * 150e6;
+            Piece { from_ns, to_ns: from_ns + 100e6, bytes }
+        };
+        (0..60).map(piece).collect()
+    }
+
+    #[test]
+    fn a_link_that_sleeps_now_and_then_is_no_slower() {
+        for seed in 1..=200 {
+            for idle_percent in [0, 10, 15] {
+                let told = rates(&link(seed, idle_percent), 3000.0).unwrap().usual.bits_per_second;
+                assert!((told / 1e7 - 1.0).abs() < 0.013, "seed {seed}, {idle_percent} %: {told}");
+            }
+        }
+    }
 }

@@ -4,6 +4,8 @@ use alloc::collections::VecDeque;
 /// Kept: with [`STEPS`] a round trip, those of the last four.
 const LIMIT: usize = 512;
 const STEPS: f32 = 128.0;
+/// Looked at on either side of a loss.
+const BESIDE: usize = 2;
 
 /// Round trips, thinned to 128 of them in the time of one.
 #[derive(Clone, Default, Debug)]
@@ -29,12 +31,31 @@ impl Recent {
     pub(crate) fn last(&self) -> Option<f32> {
         self.samples.back().map(|sample| sample.1)
     }
-    /// The round trip of what was sent at about `at`; `None` if nothing within an eighth of a round trip was answered.
+    /// The longest round trip of what was sent next to `at`; `None` if nothing within an eighth of a round trip was answered.
+    ///
+    /// None that found room waited longer than in a full queue. Every second packet is answered, and so it is two each way.
     pub(crate) fn near(&self, at: i64) -> Option<f32> {
         let after = self.samples.partition_point(|sample| sample.0 <= at);
-        let before = after.checked_sub(1).and_then(|number| self.samples.get(number));
-        let both = [before, self.samples.get(after)].into_iter().flatten();
-        let nearest = both.min_by_key(|sample| (sample.0 - at).abs())?;
-        ((nearest.0 - at).abs() as f32 <= nearest.1 / 8.0).then_some(nearest.1)
+        let beside =
+            (after.saturating_sub(BESIDE)..after + BESIDE).filter_map(|number| self.samples.get(number));
+        let near = beside.filter(|sample| (sample.0 - at).abs() as f32 <= sample.1 / 8.0);
+        near.map(|sample| sample.1).reduce(f32::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_to_a_loss_the_longest_counts() {
+        let mut recent = Recent::default();
+        for (sent_ms, took_ms) in [(0, 700), (400, 90), (424, 110), (448, 100), (472, 95), (496, 130)] {
+            recent.push(sent_ms * 1_000_000, f64::from(took_ms) * 1e6);
+        }
+        // Two on either side, within an eighth of the round trip each: what was sent at 424 and 448.
+        assert_eq!(recent.near(436_000_000), Some(110e6));
+        assert_eq!(recent.near(440_000_000), Some(100e6));
+        assert_eq!(recent.near(300_000_000), None);
     }
 }

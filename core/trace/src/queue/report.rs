@@ -208,6 +208,8 @@ pub struct Bottleneck {
     pub delays: Vec<DelayPoint>,
     /// Standing queue: 5th, 50th and 95th percentile over time, ns.
     pub standing_ns: [f64; 3],
+    /// The most, but for spikes: the 99.5th percentile of the most of equal times, ns.
+    pub most_ns: f64,
     /// What each of them may be off.
     pub error_ns: f64,
     /// What delays are counted from.

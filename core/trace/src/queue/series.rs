@@ -15,6 +15,8 @@ const SUFFERED: usize = 2;
 const POINTS: u64 = 512;
 /// ACKs that one mean of the goodput takes on average: fewer would show the spacing of single ACKs.
 const ACKS_A_MEAN: u64 = 10;
+/// Bins with an ACK that it takes on average: where ACKs come in bursts, fewer would show the bursts.
+const BINS_A_MEAN: u64 = 4;
 /// Means that a flow has at least, however few its ACKs are.
 const LEAST_MEANS: u64 = 16;
 /// A direction with less of the flow's payload is requests or answers, which need no series.
@@ -125,7 +127,7 @@ fn rates<const N: usize>(grid: &Grid<N>, bins: &[Bin]) -> Vec<(f64, f64)> {
     let Some((first, last)) = bins.first().zip(bins.last()) else { return Vec::new() };
     let acks: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
     let span = u64::from(last.index - first.index) + 1;
-    let means = (acks / ACKS_A_MEAN).clamp(LEAST_MEANS, POINTS);
+    let means = (acks / ACKS_A_MEAN).min(bins.len() as u64 / BINS_A_MEAN).clamp(LEAST_MEANS, POINTS);
     let size = span.div_ceil(means);
     // What is left over at the end is a mean of its own if it is half as long as the others, or else of the last of them.
     let count = ((span + size / 2) / size).max(1);

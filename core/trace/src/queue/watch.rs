@@ -15,7 +15,7 @@ const SYN: u16 = 0x02;
 /// Packets after which a flow is looked into; shorter ones count by their round trips alone.
 const FIRST_PACKETS: u32 = 24;
 /// Bins of a flow's series at most, and at least.
-const BINS: core::ops::RangeInclusive<usize> = 128..=2048;
+const BINS: core::ops::RangeInclusive<usize> = 64..=2048;
 /// Bins of all flows together: 10 series of 24 bytes each are 96 MB at most.
 const ALL_BINS: usize = 400_000;
 
@@ -103,10 +103,12 @@ impl QueueWatch {
     ) -> Option<(&mut Sampled, usize)> {
         let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
         if slot.sampled.is_none() {
-            slot.count(end, times, stamps, self.origin.unwrap_or(0));
-            if slot.sampled.is_some() {
+            let origin = self.origin.unwrap_or(0);
+            slot.count(end, times.at - origin, stamps);
+            if slot.packets >= FIRST_PACKETS {
                 self.sampled += 1;
                 self.limit = (ALL_BINS / self.sampled).clamp(*BINS.start(), *BINS.end());
+                slot.sampled = Some(Box::new(slot.begin(origin, self.limit)));
             }
         }
         Some((slot.sampled.as_deref_mut()?, self.limit))
@@ -120,19 +122,16 @@ pub(crate) fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
 }
 
 impl Slot {
-    /// Counts one of the first packets; if they are enough, the flow is looked into from now on.
+    /// Counts one of the first packets, those before the flow is looked into.
     #[cold]
-    fn count(&mut self, end: End, times: Times, stamps: Option<Stamps>, origin: i64) {
+    fn count(&mut self, end: End, at: i64, stamps: Option<Stamps>) {
         self.packets += 1;
         if let Some(stamps) = stamps {
-            self.stamps[end as usize].get_or_insert((times.at - origin, stamps.value));
-        }
-        if self.packets >= FIRST_PACKETS {
-            self.sampled = Some(Box::new(self.begin(origin)));
+            self.stamps[end as usize].get_or_insert((at, stamps.value));
         }
     }
-    fn begin(&self, origin: i64) -> Sampled {
-        let mut sampled = Sampled::new(origin, self.first.frame);
+    fn begin(&self, origin: i64, limit: usize) -> Sampled {
+        let mut sampled = Sampled::new(origin, self.first.frame, limit);
         for end in [End::A, End::B] {
             let stamps = self.stamps[end as usize];
             sampled.ticks[end as usize] = stamps.map(|(at, value)| Ticks::new(at, value));

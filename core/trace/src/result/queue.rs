@@ -18,15 +18,17 @@ const NAMES: usize = 8;
 /// A smaller share of a queue's bytes fills nothing.
 const LEAST_SHARE: f64 = 0.01;
 const NS: f64 = 1e9;
+/// A full packet of Ethernet.
+const PACKET_BYTES: f64 = 1500.0;
 
 /// `None` if its flow is not in the report.
 pub(super) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<CapturedQueue> {
     let (report, sender) = words::first_flow(bottleneck, queues)?;
-    let (place, from, to) = place(bottleneck.location, report, sender);
+    let (place, from, to) = place(bottleneck, report, sender);
     let rate = bottleneck.rate.as_ref().ok();
     let print = &bottleneck.fingerprint;
     let [p5, p50, p95] = bottleneck.standing_ns;
-    let most = bottleneck.delays.iter().map(|point| point.most_ns).fold(p95, f64::max);
+    let most = bottleneck.most_ns.max(p95);
     Some(CapturedQueue {
         place,
         from: report.ends[from as usize].0.to_string(),
@@ -54,22 +56,34 @@ pub(super) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<Captu
         probes: bottleneck.late_probes.iter().take(NAMES).map(probes).collect(),
         samples: report.round_trips.iter().flatten().map(|trips| trips.count).sum(),
         frames: frames(bottleneck, report),
-        because: words::because(bottleneck, report),
+        because: words::because(bottleneck, report, sender),
     })
 }
 
 /// Which part of the path, and from which end to which.
-fn place(location: Location, report: &QueueReport, sender: End) -> (QueuePlace, End, End) {
-    match location {
+fn place(bottleneck: &Bottleneck, report: &QueueReport, sender: End) -> (QueuePlace, End, End) {
+    match bottleneck.location {
         // No host queues for milliseconds what it receives: its answer waited, in its own queue, and the two legs are not told apart.
         Location::Leg(Leg::To(end)) if report.near == Some(end) && end == sender => {
             (QueuePlace::InSender, end, end.other())
         }
-        Location::Leg(Leg::From(end)) if report.near == Some(end) => (QueuePlace::InSender, end, end.other()),
+        Location::Leg(Leg::From(end)) if report.near == Some(end) && is_of_host(bottleneck) => {
+            (QueuePlace::InSender, end, end.other())
+        }
         Location::Leg(Leg::From(end)) => (QueuePlace::BeforeCapture, end, end.other()),
         Location::Leg(Leg::To(end)) => (QueuePlace::AfterCapture, end.other(), end),
         Location::RoundTrip(_) => (QueuePlace::RoundTrip, sender, sender.other()),
     }
+}
+
+/// Small enough for a host's own queue: Linux lets a flow have two of its (joined) packets there, and one more that begins, each of two
+/// packets on the wire at least or of a millisecond at its pace, which is the link's at most (TCP small queues); and these overflow nothing.
+fn is_of_host(bottleneck: &Bottleneck) -> bool {
+    let Ok(rate) = &bottleneck.rate else { return bottleneck.fingerprint.losses == 0 };
+    let flows = bottleneck.flows.len().max(1) as f64;
+    let bytes_per_ns = rate.ip.bits_per_second / 8e9;
+    let each = 3.0 * (1e6 * bytes_per_ns).max(2.0 * PACKET_BYTES);
+    bottleneck.fingerprint.losses == 0 && bottleneck.standing_ns[1] * bytes_per_ns <= flows * each
 }
 
 /// What waits on the other legs, at the 95th percentile.

@@ -36,7 +36,7 @@ pub(super) fn location(bottleneck: &Bottleneck, queues: &Queues) -> String {
 }
 
 /// What a queue rests on.
-pub(super) fn because(bottleneck: &Bottleneck, report: &QueueReport) -> Vec<String> {
+pub(super) fn because(bottleneck: &Bottleneck, report: &QueueReport, sender: End) -> Vec<String> {
     let clocks = report.ends.iter().zip(&report.clocks).filter_map(|((address, _), clock)| {
         let clock = clock.as_ref().ok()?;
         Some(format!(
@@ -54,7 +54,11 @@ pub(super) fn because(bottleneck: &Bottleneck, report: &QueueReport) -> Vec<Stri
             "What arrived while the queue stood came another way than over the link behind it."
         }
     });
-    clocks.chain(rate.map(String::from)).collect()
+    let is_near = bottleneck.location == Location::Leg(Leg::From(sender)) && report.near == Some(sender);
+    let beside = is_near.then_some(
+        "The queue is in the sender where it is told to be behind it, or the other way round: next to the sender they differ in size alone.",
+    );
+    clocks.chain(rate.into_iter().chain(beside).map(String::from)).collect()
 }
 
 /// Why flows with bulk show no queue, the first few of them.

@@ -1,13 +1,14 @@
 //! A queue in the sending host, whose kernel lets a flow have two packets in it at a time, seen from behind it.
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
-use fathom_trace::End;
+use fathom_metric::QueuePlace;
 use fathom_trace::queue::{Leg, Location, QueueWatch, Queues};
+use fathom_trace::{End, Flows};
 use fathom_trace::{Times, Tracer};
 use fathom_units::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Packets of a flow that its host's queue holds at once (TCP small queues), which is what the receiver acknowledges at once, too.
+/// Packets of a flow that its host's queue holds at once (TCP small queues).
 const AT_ONCE: u64 = 2;
 /// Data of a packet, and headers: IP, TCP with timestamps.
 const DATA: u64 = 1448;
@@ -22,6 +23,8 @@ struct Plan {
     flows: usize,
     /// Most packets in flight of a flow.
     window: u64,
+    /// Of these the most in the queue.
+    at_once: u64,
     /// From the host's queue to the capture point, and from there to the receiver.
     near_ns: u64,
     far_ns: u64,
@@ -145,10 +148,10 @@ impl Host {
     }
     fn send(&mut self, flow: usize) {
         let Flow { queued, sent, acknowledged, .. } = self.flows[flow];
-        if queued > 0 || sent + AT_ONCE * DATA > acknowledged + self.plan.window * DATA {
+        if queued > 0 || sent + self.plan.at_once * DATA > acknowledged + self.plan.window * DATA {
             return;
         }
-        for _ in 0..AT_ONCE {
+        for _ in 0..self.plan.at_once {
             self.make(Some(flow), self.flows[flow].sent, HEADERS + DATA);
             self.flows[flow].queued += 1;
             self.flows[flow].sent += DATA;
@@ -239,6 +242,7 @@ fn a_queue_in_a_host_is_not_taken_for_one_on_the_way_of_its_acks() {
             rate_bits: 500_000 * (1 + rng.below(20)),
             flows: 3 + rng.below(6) as usize,
             window: 8 + rng.below(16),
+            at_once: AT_ONCE,
             near_ns: MS / 10 + rng.below(3 * MS),
             far_ns: 5 * MS + rng.below(20 * MS),
             pings_every_ns: rng.chance(0.5).then(|| 20 * MS + rng.below(80 * MS)),
@@ -265,6 +269,7 @@ fn pings_take_their_part_of_the_line() {
             rate_bits: 1_000_000,
             flows: 4,
             window: 12,
+            at_once: AT_ONCE,
             near_ns: MS,
             far_ns: 9 * MS,
             pings_every_ns: Some(every_ms * MS),
@@ -277,4 +282,43 @@ fn pings_take_their_part_of_the_line() {
         let small = ETHERNET as f64 * 8000.0 / every_ms as f64 / plan.rate_bits as f64;
         assert!(off < 0.003 && off > -0.003 - small, "every {every_ms} ms: off by {off}: {rate:?}");
     }
+}
+
+#[test]
+fn what_a_host_may_queue_is_in_the_host_if_it_is_near() {
+    for (near_ns, place) in [(MS / 10, QueuePlace::InSender), (2 * MS, QueuePlace::BeforeCapture)] {
+        let plan = Plan {
+            rate_bits: 10_000_000,
+            flows: 4,
+            window: 24,
+            at_once: AT_ONCE,
+            near_ns,
+            far_ns: 9 * MS,
+            pings_every_ns: None,
+            secs: 20,
+        };
+        assert_eq!(place_of(&Host::run(plan)), place, "{near_ns} ns to the capture");
+    }
+}
+
+#[test]
+fn what_no_host_queues_is_not_in_the_host_though_it_is_near() {
+    let plan = Plan {
+        rate_bits: 10_000_000,
+        flows: 4,
+        window: 96,
+        at_once: 64,
+        near_ns: MS / 10,
+        far_ns: 9 * MS,
+        pings_every_ns: None,
+        secs: 20,
+    };
+    let queues = Host::run(plan);
+    assert_eq!(queues.flows[0].near, Some(End::A), "{:?}", queues.flows[0].round_trips);
+    assert_eq!(place_of(&queues), QueuePlace::BeforeCapture);
+}
+
+fn place_of(queues: &Queues) -> QueuePlace {
+    let run = fathom_trace::run(Vec::new(), &Flows::default(), queues);
+    run.capture.unwrap().queues[0].place
 }

@@ -1,12 +1,12 @@
 //! A run made of the bloated upload has what its flows did over time, and that agrees with their totals.
 use crate::capture::{bloated_upload, trace};
 use fathom_metric::{Metric, Run, Series};
+use fathom_trace::Flows;
 use fathom_trace::queue::QueueWatch;
-use fathom_trace::{Flows, run};
 
 fn of(name: &str) -> (Flows, Run) {
     let (flows, watch) = trace(&bloated_upload(name), QueueWatch::new());
-    let run = run(Vec::new(), &flows, &watch.finish());
+    let run = fathom_trace::run(Vec::new(), &flows, &watch.finish());
     (flows, run)
 }
 
@@ -39,11 +39,11 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
     let seen_least = tallies.iter().map(|tally| tally.min).min().unwrap_or(0) as f64 / 1e9;
     let seen_most = tallies.iter().map(|tally| tally.max).max().unwrap_or(0) as f64 / 1e9;
     assert!(off(least, seen_least) < 0.1 && off(most, seen_most) < 1e-6, "{least} {most}");
-    let (_, run) = of("rcv.pcap.gz");
-    let near = series(&run, Metric::PassiveRtt, "capture to 10.7.0.2 and back");
+    let (_, behind) = of("rcv.pcap.gz");
+    let near = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.2 and back");
     assert!(extremes(near).0 < 0.001, "the receiver is beside the capture: {near:?}");
     // What the receiver sent is the acknowledgement that waits for the sender's next segment, through the queue.
-    let far = series(&run, Metric::PassiveRtt, "capture to 10.7.0.1 and back");
+    let far = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.1 and back");
     assert!(extremes(far).1 > 0.9, "{far:?}");
 }
 
