@@ -56,8 +56,8 @@ fn page(segments: u64) -> String {
     recorder.add_level(level("base RTT", Panel::RoundTrip, 0.010));
     recorder.add_level(level("buffer full", Panel::RoundTrip, 0.210));
     recorder.add_level(level("BDP", Panel::Outstanding, 125e3));
-    let (segments, losses) = (thousands(truth.segments as f64), thousands(truth.losses as f64));
-    let sentences = [format!("A model, no capture: {segments} segments, of which {losses} were lost.")];
+    let (sent, lost) = (thousands(truth.segments as f64), thousands(truth.losses as f64));
+    let sentences = [format!("A model, no capture: {sent} segments, of which {lost} were lost.")];
     let finding = Finding {
         name: "buffer size".into(),
         tone: Tone::Bad,
@@ -74,7 +74,7 @@ fn page(segments: u64) -> String {
         sentences: &sentences,
         tone: Tone::Bad,
         findings: &[finding],
-        facts: &[("segments".into(), segments)],
+        facts: &[("segments".into(), sent)],
         version: env!("CARGO_PKG_VERSION"),
     })
 }

@@ -50,11 +50,11 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
     }
     for bottleneck in &queues.bottlenecks {
         let flows = bottleneck.flows.iter();
-        let buffer = bottleneck.buffer.as_ref().map(|buffer| buffer.drain_ns / 1e9);
+        let drain_s = bottleneck.buffer.as_ref().map(|buffer| buffer.drain_ns / 1e9);
         let link = bottleneck.rate.as_ref().ok().map(|rate| rate.ip.bits_per_second);
         let is_full = bottleneck.buffer.as_ref().is_some_and(|buffer| buffer.is_full_seen);
         let full = if is_full { "buffer full" } else { "longest seen" };
-        let levels = [(full, Panel::QueueDelay, buffer), ("link (IP packets)", Panel::Rate, link)];
+        let levels = [(full, Panel::QueueDelay, drain_s), ("link (IP packets)", Panel::Rate, link)];
         for (flow, _) in flows {
             for (name, panel, value) in &levels {
                 let Some(value) = *value else { continue };
