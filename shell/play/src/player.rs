@@ -107,8 +107,9 @@ impl Player {
     }
     fn end(&mut self) {
         self.begin.clear();
-        self.stage.life.end();
+        // Before what they connect to: it is no failure then that nobody takes connections.
         self.units.iter().for_each(|unit| unit.life.end());
+        self.stage.life.end();
         self.threads.drain(..).for_each(|thread| drop(thread.join()));
         // What was to be done with a connection that never came.
         self.stage.jobs.iter().for_each(|jobs| lock(jobs).clear());
