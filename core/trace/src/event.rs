@@ -233,8 +233,8 @@ pub struct Probe {
 
 /// Is told what happens. Each default does nothing, and costs nothing.
 ///
-/// Of one packet in this order: `opened`, `packet`; what its ACK brings (`spurious`, `round_trip`, `ack` or `ack_again`); what it sends (`lost`,
-/// `segment`).
+/// Of one packet in this order: `opened`, `packet`; what its ACK brings (`spurious`, `round_trip`, then `ack` or `ack_again`); what it
+/// sends (`lost`, `segment`). Of one that is not TCP: `other`.
 pub trait Sink {
     /// A flow's first packet: who are its ends (address and port of A, then of B).
     fn opened(&mut self, _flow: FlowId, _ends: [(fathom_capture::Address, u16); 2], _times: Times) {}
