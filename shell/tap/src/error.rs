@@ -67,7 +67,7 @@ impl fmt::Display for TapError {
             }
             TapError::Empty(name) => write!(f, "{name}: is empty: not even the header of a capture is in it"),
             TapError::Short { name, bytes } => {
-                write!(f, "{name}: has {bytes} bytes: the header of a capture alone has 24 or more")
+                write!(f, "{name}: holds {bytes} of the 24 bytes or more that the header of a capture has")
             }
             TapError::Text(name) => write!(
                 f,
