@@ -1,8 +1,8 @@
-//! Reads the captures of ../shared: pcap with microseconds, Ethernet, IPv4.
-use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
+//! Reads captures: those of the lab, and those of ../shared, which are pcap with microseconds, Ethernet, IPv4.
+use fathom_capture::{Address, IcmpHeader, Packet, Reader, Stamps, Step, TcpHeader, Transport, dissect};
 use fathom_trace::{Flows, Sink, Times, Tracer};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file's bytes, decompressed.
 pub(crate) fn read(path: &Path) -> Vec<u8> {
@@ -15,6 +15,30 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
 /// One of the files of ../shared.
 pub(crate) fn bloated_upload(name: &str) -> Vec<u8> {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/bloated-upload").join(name))
+}
+
+/// Where the lab's captures are, and their truth.
+pub(crate) fn lab_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/trace/lab")
+}
+
+/// One of the lab's captures.
+pub(crate) fn lab(name: &str) -> Vec<u8> {
+    read(&lab_folder().join(format!("{name}.pcap.gz")))
+}
+
+/// Hands over each packet of a whole file.
+pub(crate) fn each_packet(file: &[u8], mut visit: impl FnMut(Times, &Packet<'_>)) {
+    let (mut reader, mut rest, mut frames) = (Reader::new(), file, 0);
+    while !rest.is_empty() {
+        let (used, step) = reader.step(rest).unwrap();
+        if let Step::Frame(frame) = step {
+            frames += 1;
+            let packet = dissect(frame.link, frame.original_len, frame.bytes).unwrap();
+            visit(Times { at: frame.at, frame: frames }, &packet);
+        }
+        rest = &rest[used..];
+    }
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {

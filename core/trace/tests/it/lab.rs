@@ -1,10 +1,8 @@
 //! Small captures of an emulated line, with its truth beside them: testdata/trace/lab. Real TCP over a queue that is known.
-use fathom_capture::{Reader, Step, dissect};
+use crate::capture::{each_packet, lab, lab_folder};
 use fathom_metric::{Capture, CapturedQueue, QueueManagement, QueuePlace, Retransmissions};
+use fathom_trace::Tracer;
 use fathom_trace::queue::QueueWatch;
-use fathom_trace::{Times, Tracer};
-use std::io::Read;
-use std::path::{Path, PathBuf};
 
 /// A row of truth.txt.
 struct Truth {
@@ -19,12 +17,8 @@ struct Truth {
     fast: u64,
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/trace/lab")
-}
-
 fn truths() -> Vec<Truth> {
-    let text = std::fs::read_to_string(folder().join("truth.txt")).unwrap();
+    let text = std::fs::read_to_string(lab_folder().join("truth.txt")).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     let row = |line: &str| {
         let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
@@ -48,20 +42,8 @@ fn truths() -> Vec<Truth> {
 }
 
 fn analyse(name: &str) -> Capture {
-    let packed = std::fs::File::open(folder().join(format!("{name}.pcap.gz"))).unwrap();
-    let mut bytes = Vec::new();
-    flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
-    let (mut reader, mut tracer) = (Reader::new(), Tracer::new(QueueWatch::new()));
-    let (mut at, mut frames) = (0, 0);
-    while at < bytes.len() {
-        let (used, step) = reader.step(&bytes[at..]).unwrap();
-        if let Step::Frame(frame) = step {
-            frames += 1;
-            let packet = dissect(frame.link, frame.original_len, frame.bytes).unwrap();
-            tracer.packet(Times { at: frame.at, frame: frames }, &packet);
-        }
-        at += used;
-    }
+    let mut tracer = Tracer::new(QueueWatch::new());
+    each_packet(&lab(name), |times, packet| tracer.packet(times, packet));
     let (flows, watch) = tracer.finish();
     *fathom_trace::run(Vec::new(), &flows, &watch.finish()).capture.unwrap()
 }

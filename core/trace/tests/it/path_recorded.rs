@@ -1,41 +1,17 @@
 //! Three captures of the lab's line, whose truth stands beside them: 1 Mbit/s behind 64000 bytes, 16 packets dropped.
-use fathom_capture::{Reader, Step, dissect};
+use crate::capture::{each_packet, lab, lab_folder};
 use fathom_trace::Times;
 use fathom_trace::path::{Captures, Evidence, PathReport, Settings};
-use std::io::Read;
-use std::path::PathBuf;
 
 /// The sender's, the one behind the queue, and the receiver's.
 const NAMES: [&str; 3] = ["up-sender", "up-behind", "up-receiver"];
 const DROPS: u64 = 16;
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/trace/lab")
-}
-
-fn unpacked(name: &str) -> Vec<u8> {
-    let file = std::fs::File::open(folder().join(format!("{name}.pcap.gz"))).unwrap();
-    let mut bytes = Vec::new();
-    flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
-    bytes
-}
-
 /// All packets of a file, by a clock of its own.
 fn add(captures: &mut Captures, number: usize, file: &[u8], clock: impl Fn(i64) -> i64) {
-    let (mut reader, mut rest, mut frames) = (Reader::new(), file, 0);
-    while let Ok((used, step)) = reader.step(rest) {
-        match step {
-            Step::NeedMore(_) => return,
-            Step::Frame(frame) => {
-                frames += 1;
-                if let Ok(packet) = dissect(frame.link, frame.original_len, frame.bytes) {
-                    captures.packet(number, &packet, Times { at: clock(frame.at), frame: frames });
-                }
-            }
-            _ => {}
-        }
-        rest = &rest[used..];
-    }
+    each_packet(file, |times, packet| {
+        captures.packet(number, packet, Times { at: clock(times.at), ..times });
+    });
 }
 
 /// What the files tell in this order, with clocks that are off by `shift_ns` and gain `skew_ppm`.
@@ -45,14 +21,14 @@ fn report(order: [usize; 3], clocks: [(i64, i64); 3]) -> PathReport {
         let (shift_ns, skew_ppm) = clocks[number];
         let since = 1_795_283_690_000_000_000;
         let clock = |at: i64| at + shift_ns + (at - since) / 1_000_000 * skew_ppm;
-        add(&mut captures, number, &unpacked(NAMES[file]), clock);
+        add(&mut captures, number, &lab(NAMES[file]), clock);
     }
     captures.finish().unwrap()
 }
 
 #[test]
 fn the_truth_of_the_line_is_found_with_any_clocks() {
-    let truth: String = std::fs::read_to_string(folder().join("truth.txt")).unwrap();
+    let truth: String = std::fs::read_to_string(lab_folder().join("truth.txt")).unwrap();
     let row = truth.lines().find(|line| line.starts_with("up-sender")).unwrap();
     assert_eq!(row.split_whitespace().nth(8), Some("16"), "drops of the truth");
     let second = 1_000_000_000;
