@@ -16,17 +16,16 @@ fn flood(mut from: TcpStream) -> thread::JoinHandle<()> {
 #[test]
 fn an_idle_round_trip_is_both_delays_and_both_serialisations() {
     let lab = one_link("rate = \"10mbit\", delay = \"5ms\", queue = \"fifo limit 64kb\", overhead = \"0b\"");
-    // Over 4 s: a machine that is kept from its CPUs for a second is no slow line.
-    let times = pings(&lab, 400, Duration::from_millis(10));
-    assert!(times.len() > 390, "{} of 400 round trips", times.len());
+    let times = pings(&lab, 200, Duration::from_millis(5));
+    assert!(times.len() > 190, "{} of 200 round trips", times.len());
     // 10 ms, and 84 bytes at 10 Mbit/s twice: 134 us.
     let expected = Duration::from_millis(10) + Duration::from_nanos(PING_BYTES as u64 * 8 * 100 * 2);
     let median = times[times.len() / 2];
     assert!(times[0] >= expected, "{:?} is faster than the line, {expected:?}", times[0]);
     assert!(median < expected + Duration::from_micros(500), "median {median:?}, expected {expected:?}");
     let report = lab.lab.finish().unwrap();
-    assert_eq!(report.queues.iter().map(|q| q.arrived_packets).collect::<Vec<_>>(), [400, 400]);
-    assert!(report.line_lateness.count() >= 800);
+    assert_eq!(report.queues.iter().map(|q| q.arrived_packets).collect::<Vec<_>>(), [200, 200]);
+    assert!(report.line_lateness.count() >= 400);
 }
 
 #[test]
