@@ -1,0 +1,195 @@
+//! Bytes that are kept: variable-length numbers between a header with a version and a checksum.
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Version of what is written. A change of meaning is a new version; old ones stay readable.
+const VERSION: u8 = 1;
+/// Bytes of kind and version.
+const HEADER: usize = 2;
+/// Bytes of the checksum at the end.
+const CHECKSUM: usize = 4;
+/// The most bytes that a number of 64 bits takes at seven bits each.
+const LONGEST_NUMBER: usize = 10;
+
+/// Why bytes are not what they should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DecodeError {
+    /// Fewer bytes than are announced.
+    Short,
+    /// Of another kind.
+    Kind(u8),
+    /// Of a version that is not known.
+    Version(u8),
+    /// The checksum differs.
+    Checksum,
+    /// A number of more than 64 bits.
+    Number,
+    /// More samples or windows than a chunk has.
+    Count(u64),
+    /// A time before 1970 or beyond what a time holds.
+    Time,
+    /// A code that no outcome has.
+    Code(u16),
+    /// A bucket that no value falls into, or an empty one at an end.
+    Bucket,
+    /// More bytes than are announced.
+    Trailing,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DecodeError::Short => write!(f, "is cut short"),
+            DecodeError::Kind(kind) => write!(f, "is of kind {kind}, another than is expected"),
+            DecodeError::Version(version) => write!(f, "has version {version}; this program knows {VERSION}"),
+            DecodeError::Checksum => write!(f, "does not have its checksum"),
+            DecodeError::Number => write!(f, "has a number of more than 64 bits"),
+            DecodeError::Count(count) => write!(f, "announces {count} entries, more than there can be"),
+            DecodeError::Time => write!(f, "has a time that does not exist"),
+            DecodeError::Code(code) => write!(f, "has the code {code}, which no outcome has"),
+            DecodeError::Bucket => write!(f, "has a bucket that does not exist"),
+            DecodeError::Trailing => write!(f, "has bytes after its end"),
+        }
+    }
+}
+
+impl core::error::Error for DecodeError {}
+
+/// Appends numbers.
+pub(crate) struct Writer(Vec<u8>);
+
+impl Writer {
+    pub(crate) fn new(kind: u8) -> Self {
+        Writer(alloc::vec![kind, VERSION])
+    }
+    /// Seven bits a byte, the lowest first; the top bit says that more follow (LEB128).
+    pub(crate) fn number(&mut self, mut n: u64) {
+        while n >= 0x80 {
+            self.0.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        self.0.push(n as u8);
+    }
+    /// Small numbers of either sign are short: 0, -1, 1, -2, ...
+    pub(crate) fn signed(&mut self, n: i64) {
+        self.number(((n << 1) ^ (n >> 63)) as u64);
+    }
+    pub(crate) fn bytes(&mut self, bytes: impl Iterator<Item = u8>) {
+        self.0.extend(bytes);
+    }
+    pub(crate) fn finish(self) -> Vec<u8> {
+        seal(self.0)
+    }
+}
+
+/// Takes numbers.
+pub(crate) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// Checks the checksum, the kind and the version.
+    pub(crate) fn open(bytes: &'a [u8], kind: u8) -> Result<Self, DecodeError> {
+        let body = bytes.len().checked_sub(CHECKSUM).filter(|n| *n >= HEADER).ok_or(DecodeError::Short)?;
+        let (body, checksum) = bytes.split_at(body);
+        let [found, version, rest @ ..] = body else { return Err(DecodeError::Short) };
+        if *found != kind {
+            return Err(DecodeError::Kind(*found));
+        }
+        if *version != VERSION {
+            return Err(DecodeError::Version(*version));
+        }
+        if checksum != crc32(body).to_le_bytes() {
+            return Err(DecodeError::Checksum);
+        }
+        Ok(Reader(rest))
+    }
+    pub(crate) fn number(&mut self) -> Result<u64, DecodeError> {
+        let mut n = 0_u64;
+        for place in 0..LONGEST_NUMBER {
+            let (byte, rest) = self.0.split_first().ok_or(DecodeError::Short)?;
+            self.0 = rest;
+            let bits = u64::from(byte & 0x7f);
+            // The tenth byte has one bit left.
+            if place == LONGEST_NUMBER - 1 && bits > 1 {
+                return Err(DecodeError::Number);
+            }
+            n |= bits << (7 * place);
+            if byte & 0x80 == 0 {
+                return Ok(n);
+            }
+        }
+        Err(DecodeError::Number)
+    }
+    pub(crate) fn signed(&mut self) -> Result<i64, DecodeError> {
+        let n = self.number()?;
+        Ok((n >> 1) as i64 ^ -((n & 1) as i64))
+    }
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(DecodeError::Short)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+    /// Bytes that are left: what is announced cannot be more, which bounds what is allocated for it.
+    pub(crate) fn left(&self) -> usize {
+        self.0.len()
+    }
+    pub(crate) fn end(&self) -> Result<(), DecodeError> {
+        if self.0.is_empty() { Ok(()) } else { Err(DecodeError::Trailing) }
+    }
+}
+
+/// Appends the checksum: bytes that a decoder then judges by their content.
+pub fn seal(mut body: Vec<u8>) -> Vec<u8> {
+    let checksum = crc32(&body);
+    body.extend(checksum.to_le_bytes());
+    body
+}
+
+/// CRC-32 of IEEE 802.3: the reflected polynomial, a byte at a time.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        let index = (crc as u8 ^ byte) as usize;
+        (crc >> 8) ^ CRC_TABLE.get(index).copied().unwrap_or(0)
+    })
+}
+
+const CRC_TABLE: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut crc, mut bit) = (byte as u32, 0);
+        while bit < 8 {
+            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_has_its_published_check_value() {
+        // The "check" of CRC-32/ISO-HDLC.
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn numbers_of_all_lengths() {
+        let numbers = [0, 1, 127, 128, 16_383, 16_384, u64::from(u32::MAX), u64::MAX - 1, u64::MAX];
+        let mut out = Writer::new(7);
+        for n in numbers {
+            out.number(n);
+            out.signed(n as i64);
+        }
+        let bytes = out.finish();
+        let mut reader = Reader::open(&bytes, 7).unwrap();
+        for n in numbers {
+            assert_eq!((reader.number(), reader.signed()), (Ok(n), Ok(n as i64)));
+        }
+        reader.end().unwrap();
+    }
+}

@@ -1,0 +1,94 @@
+//! What a column of pixels shows.
+use crate::{Chunk, Sketch, Tally, Windows};
+use alloc::vec::Vec;
+use fathom_units::WallTime;
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+/// All that was sampled from one time to another, as a plot shows it in one column.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Column {
+    /// Its first time.
+    pub from: WallTime,
+    /// The first time after it.
+    pub to: WallTime,
+    /// What became of the probes.
+    pub tally: Tally,
+    /// Their values.
+    pub sketch: Sketch,
+}
+
+/// Columns side by side, which are filled with samples or with windows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Columns {
+    /// Edges in milliseconds, one more than there are columns.
+    edges: Vec<u64>,
+    columns: Vec<Column>,
+}
+
+impl Columns {
+    /// At most `count` columns from one time to another, whose edges are multiples of `step_ms`: those of the windows that will fill
+    /// them, so that none is in two columns. The first and the last edge move outwards.
+    pub fn new(from: WallTime, to: WallTime, count: usize, step_ms: u64) -> Self {
+        let step = step_ms.max(1);
+        let first = from.0 / NANOS_PER_MILLI / step;
+        let last = to.0.div_ceil(NANOS_PER_MILLI).div_ceil(step);
+        let steps = last.saturating_sub(first);
+        let count = (count as u64).min(steps);
+        let edge = |k: u64| {
+            let inside =
+                (u128::from(k) * u128::from(steps) + u128::from(count) / 2) / u128::from(count.max(1));
+            (first + inside as u64).saturating_mul(step)
+        };
+        let edges: Vec<u64> = (0..=count).map(edge).collect();
+        let wall = |ms: &u64| WallTime(ms.saturating_mul(NANOS_PER_MILLI));
+        let sides = edges.iter().zip(edges.iter().skip(1));
+        let columns =
+            sides.map(|(a, b)| Column { from: wall(a), to: wall(b), ..Column::default() }).collect();
+        Columns { edges, columns }
+    }
+    /// Counts what a chunk has within the columns.
+    pub fn add_chunk(&mut self, chunk: &Chunk) {
+        let mut samples = chunk.samples.as_slice();
+        while let Some(first) = samples.first() {
+            let (inside, place) = self.place(first.at_ms);
+            // Samples are mostly in order: one search serves all of a column.
+            let run = samples.iter().take_while(|s| inside.contains(&s.at_ms)).count().max(1);
+            let (these, rest) = samples.split_at(run);
+            if let Some(column) = place.and_then(|i| self.columns.get_mut(i)) {
+                for sample in these {
+                    column.tally.add(sample.code);
+                    column.sketch.add(sample.code);
+                }
+            }
+            samples = rest;
+        }
+        for mark in &chunk.marks {
+            if let Some(column) = self.place(mark.at_ms).1.and_then(|i| self.columns.get_mut(i)) {
+                column.tally.duplicates = column.tally.duplicates.saturating_add(mark.duplicates);
+                column.tally.reordered = column.tally.reordered.saturating_add(mark.reordered);
+            }
+        }
+    }
+    /// Counts the windows that start within the columns.
+    pub fn add_windows(&mut self, windows: &Windows) {
+        for (start_ms, window) in windows.iter() {
+            if let Some(column) = self.place(start_ms).1.and_then(|i| self.columns.get_mut(i)) {
+                column.tally.merge(&window.tally);
+                column.sketch.merge(&window.sketch);
+            }
+        }
+    }
+    /// The columns, in the order of time.
+    pub fn finish(self) -> Vec<Column> {
+        self.columns
+    }
+    /// The times around this one that are in the same column, and which column that is.
+    fn place(&self, at_ms: u64) -> (core::ops::Range<u64>, Option<usize>) {
+        let above = self.edges.partition_point(|edge| *edge <= at_ms);
+        let low = above.checked_sub(1);
+        let from = low.and_then(|i| self.edges.get(i)).copied().unwrap_or(0);
+        let to = self.edges.get(above).copied();
+        (from..to.unwrap_or(u64::MAX), low.filter(|_| to.is_some()))
+    }
+}

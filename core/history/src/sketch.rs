@@ -1,0 +1,158 @@
+//! A histogram of values that merges without loss.
+use crate::scale::{self, HIGHEST, LOWEST};
+use crate::{Code, DecodeError, bytes::Reader, bytes::Writer};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Counts of values in the buckets of [`crate::scale`]. Merging adds them, so that any order and any grouping gives the same.
+///
+/// Late answers are delays too and are counted: leaving them out would make the path look fastest when it is worst.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Sketch {
+    zero: u64,
+    /// Bucket of the first count. The first and the last count are never 0, so that equal sketches are equal bytes.
+    first: i32,
+    counts: Vec<u64>,
+}
+
+impl Sketch {
+    /// Counts a value, if the sample has one.
+    pub fn add(&mut self, code: Code) {
+        match code.bucket() {
+            Some(bucket) => self.add_times(bucket, 1),
+            None => self.zero += u64::from(code.value().is_some()),
+        }
+    }
+    /// Counts a value in the base unit; what is negative or no number is not counted.
+    pub fn add_value(&mut self, value: f64) {
+        self.add(Code::level(value));
+    }
+    /// Counts so many values of one bucket.
+    pub fn add_times(&mut self, bucket: i32, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let bucket = bucket.clamp(LOWEST, HIGHEST);
+        self.reach(bucket, bucket);
+        if let Some(count) = self.counts.get_mut((bucket - self.first) as usize) {
+            *count = count.saturating_add(times);
+        }
+    }
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Sketch) {
+        self.zero = self.zero.saturating_add(other.zero);
+        let Some(last) = other.last() else { return };
+        self.reach(other.first, last);
+        let from = (other.first - self.first) as usize;
+        let mine = self.counts.iter_mut().skip(from).zip(&other.counts);
+        mine.for_each(|(count, more)| *count = count.saturating_add(*more));
+    }
+    /// How many values were counted.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().fold(self.zero, |sum, count| sum.saturating_add(*count))
+    }
+    /// Values of exactly zero, which no bucket holds.
+    pub const fn zero_count(&self) -> u64 {
+        self.zero
+    }
+    /// Bucket and count of all that are not empty, in rising order.
+    pub fn buckets(&self) -> impl Iterator<Item = (i32, u64)> {
+        (self.first..).zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0)
+    }
+    /// Sum of all values, each taken for that of its bucket: within 1.09 %.
+    pub fn sum(&self) -> f64 {
+        self.buckets().map(|(bucket, count)| scale::value_of(bucket) * count as f64).sum()
+    }
+    /// The smallest value, within 1.09 %.
+    pub fn min(&self) -> Option<f64> {
+        if self.zero > 0 {
+            Some(0.0)
+        } else {
+            self.buckets().next().map(|(bucket, _)| scale::value_of(bucket))
+        }
+    }
+    /// The largest value, within 1.09 %.
+    pub fn max(&self) -> Option<f64> {
+        self.last().map(scale::value_of).or((self.zero > 0).then_some(0.0))
+    }
+    /// The smallest value with at least the share `q` of all values at or below it (RFC 2330 section 11.3), within 1.09 %.
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        let all = self.count();
+        // A float to integer cast saturates and maps NaN to 0.
+        let product = q * all as f64;
+        let floor = product as u64;
+        let rank = (floor + u64::from((floor as f64) < product)).clamp(1, all.max(1));
+        if all == 0 || rank <= self.zero {
+            return (all > 0).then_some(0.0);
+        }
+        let mut below = self.zero;
+        let reached = |(_, count): &(i32, u64)| {
+            below = below.saturating_add(*count);
+            below >= rank
+        };
+        self.buckets().find(reached).map(|(bucket, _)| scale::value_of(bucket))
+    }
+    fn last(&self) -> Option<i32> {
+        (!self.counts.is_empty()).then(|| self.first + self.counts.len() as i32 - 1)
+    }
+    /// Makes room for the buckets `low` to `high`, both of which get a count.
+    fn reach(&mut self, low: i32, high: i32) {
+        let Some(last) = self.last() else {
+            self.first = low;
+            self.counts = vec![0; (high - low + 1) as usize];
+            return;
+        };
+        if high > last {
+            self.counts.resize((high - self.first + 1) as usize, 0);
+        }
+        if low < self.first {
+            let more = (self.first - low) as usize;
+            self.counts.splice(..0, core::iter::repeat_n(0, more));
+            self.first = low;
+        }
+    }
+    /// Zero count, number of buckets, first bucket, then the counts; after a 0 stands how many more follow it.
+    pub(crate) fn encode(&self, out: &mut Writer) {
+        out.number(self.zero);
+        out.number(self.counts.len() as u64);
+        if self.counts.is_empty() {
+            return;
+        }
+        out.signed(i64::from(self.first));
+        let mut counts = self.counts.iter().copied().peekable();
+        while let Some(count) = counts.next() {
+            out.number(count);
+            if count == 0 {
+                let mut more = 0;
+                while counts.next_if_eq(&0).is_some() {
+                    more += 1;
+                }
+                out.number(more);
+            }
+        }
+    }
+    pub(crate) fn decode(from: &mut Reader<'_>) -> Result<Sketch, DecodeError> {
+        let zero = from.number()?;
+        let len = from.number()?;
+        let mut sketch = Sketch { zero, ..Sketch::default() };
+        if len == 0 {
+            return Ok(sketch);
+        }
+        let first = from.signed()?;
+        let (lowest, highest) = (i64::from(LOWEST), i64::from(HIGHEST));
+        if len > (highest - lowest + 1) as u64 || first < lowest || first + len as i64 - 1 > highest {
+            return Err(DecodeError::Bucket);
+        }
+        sketch.first = first as i32;
+        while (sketch.counts.len() as u64) < len {
+            let count = from.number()?;
+            let more = if count == 0 { from.number()? } else { 0 };
+            if more >= len - sketch.counts.len() as u64 {
+                return Err(DecodeError::Bucket);
+            }
+            sketch.counts.extend(core::iter::repeat_n(count, more as usize + 1));
+        }
+        let trimmed = sketch.counts.first() != Some(&0) && sketch.counts.last() != Some(&0);
+        if trimmed { Ok(sketch) } else { Err(DecodeError::Bucket) }
+    }
+}
