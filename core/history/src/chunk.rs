@@ -59,18 +59,9 @@ impl Chunk {
     /// The bytes, with version and checksum.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new(KIND);
-        out.number(self.samples.len() as u64);
         encode_times(&self.samples, &mut out);
-        out.bytes(self.samples.iter().map(|s| s.code.number() as u8));
-        out.bytes(self.samples.iter().map(|s| (s.code.number() >> 8) as u8));
-        out.number(self.marks.len() as u64);
-        let mut last = 0;
-        for mark in &self.marks {
-            out.signed(mark.at_ms.wrapping_sub(last) as i64);
-            out.number(mark.duplicates);
-            out.number(mark.reordered);
-            last = mark.at_ms;
-        }
+        encode_marks(&self.marks, &mut out);
+        encode_codes(self.samples.iter(), &mut out);
         out.finish()
     }
     /// What [`Chunk::encode`] was given.
@@ -79,26 +70,37 @@ impl Chunk {
     /// Any other bytes are refused.
     pub fn decode(bytes: &[u8]) -> Result<Chunk, DecodeError> {
         let mut from = Reader::open(bytes, KIND)?;
-        let announced = from.number()?;
-        // Each sample has two bytes of its own.
-        let count = usize::try_from(announced).ok().filter(|n| *n <= MAX_SAMPLES && *n <= from.left() / 2);
-        let count = count.ok_or(DecodeError::Count(announced))?;
-        let times = decode_times(&mut from, count)?;
-        let (lower, upper) = (from.bytes(count)?, from.bytes(count)?);
-        let mut samples = Vec::with_capacity(count);
-        for ((at_ms, low), high) in times.into_iter().zip(lower).zip(upper) {
-            let number = u16::from_le_bytes([*low, *high]);
-            let code = Code::from_number(number).ok_or(DecodeError::Code(number))?;
-            samples.push(Stored { at_ms, code });
-        }
+        let mut samples = decode_times(&mut from)?;
         let marks = decode_marks(&mut from)?;
+        decode_codes(samples.iter_mut(), &mut from)?;
         from.end()?;
         Ok(Chunk { samples, marks })
     }
 }
 
-/// First time, commonest interval, then pairs: how many intervals are it, and by how much the next one deviates.
-fn encode_times(samples: &[Stored], out: &mut Writer) {
+/// The lower bytes of all codes, then the upper ones.
+pub(crate) fn encode_codes<'a>(samples: impl Iterator<Item = &'a Stored> + Clone, out: &mut Writer) {
+    out.bytes(samples.clone().map(|s| s.code.number() as u8));
+    out.bytes(samples.map(|s| (s.code.number() >> 8) as u8));
+}
+
+/// Gives each sample its code.
+pub(crate) fn decode_codes<'a>(
+    samples: impl ExactSizeIterator<Item = &'a mut Stored>,
+    from: &mut Reader<'_>,
+) -> Result<(), DecodeError> {
+    let count = samples.len();
+    let (lower, upper) = (from.bytes(count)?, from.bytes(count)?);
+    for ((sample, low), high) in samples.zip(lower).zip(upper) {
+        let number = u16::from_le_bytes([*low, *high]);
+        sample.code = Code::from_number(number).ok_or(DecodeError::Code(number))?;
+    }
+    Ok(())
+}
+
+/// Count, first time, commonest interval, then pairs: how many intervals are it, and by how much the next one deviates.
+pub(crate) fn encode_times(samples: &[Stored], out: &mut Writer) {
+    out.number(samples.len() as u64);
     let Some(first) = samples.first() else { return };
     let interval = common_interval(samples);
     out.number(first.at_ms);
@@ -118,33 +120,53 @@ fn encode_times(samples: &[Stored], out: &mut Writer) {
     }
 }
 
-fn decode_times(from: &mut Reader<'_>, count: usize) -> Result<Vec<u64>, DecodeError> {
-    let mut times = Vec::with_capacity(count);
+/// Samples with their times, and no codes yet.
+pub(crate) fn decode_times(from: &mut Reader<'_>) -> Result<Vec<Stored>, DecodeError> {
+    let announced = from.number()?;
+    // The codes follow, two bytes each.
+    let count = usize::try_from(announced).ok().filter(|n| *n <= MAX_SAMPLES && *n <= from.left() / 2);
+    let count = count.ok_or(DecodeError::Count(announced))?;
+    let mut samples = Vec::with_capacity(count);
     if count == 0 {
-        return Ok(times);
+        return Ok(samples);
     }
-    let mut at = from.number()?;
-    times.push(at);
+    let mut at_ms = from.number()?;
+    samples.push(without_code(at_ms));
     let interval = from.signed()?;
-    while times.len() < count {
+    while samples.len() < count {
         let regular = from.number()?;
-        if regular > (count - times.len()) as u64 {
+        if regular > (count - samples.len()) as u64 {
             return Err(DecodeError::Count(regular));
         }
         for _ in 0..regular {
-            at = at.checked_add_signed(interval).ok_or(DecodeError::Time)?;
-            times.push(at);
+            at_ms = at_ms.checked_add_signed(interval).ok_or(DecodeError::Time)?;
+            samples.push(without_code(at_ms));
         }
-        if times.len() < count {
+        if samples.len() < count {
             let off = from.signed()?;
-            at = at.checked_add_signed(interval.wrapping_add(off)).ok_or(DecodeError::Time)?;
-            times.push(at);
+            at_ms = at_ms.checked_add_signed(interval.wrapping_add(off)).ok_or(DecodeError::Time)?;
+            samples.push(without_code(at_ms));
         }
     }
-    Ok(times)
+    Ok(samples)
 }
 
-fn decode_marks(from: &mut Reader<'_>) -> Result<Vec<Mark>, DecodeError> {
+fn without_code(at_ms: u64) -> Stored {
+    Stored { at_ms, code: Code::FAILED }
+}
+
+pub(crate) fn encode_marks(marks: &[Mark], out: &mut Writer) {
+    out.number(marks.len() as u64);
+    let mut last = 0;
+    for mark in marks {
+        out.signed(mark.at_ms.wrapping_sub(last) as i64);
+        out.number(mark.duplicates);
+        out.number(mark.reordered);
+        last = mark.at_ms;
+    }
+}
+
+pub(crate) fn decode_marks(from: &mut Reader<'_>) -> Result<Vec<Mark>, DecodeError> {
     let announced = from.number()?;
     // Three numbers each.
     if announced > (from.left() / 3) as u64 {

@@ -1,0 +1,76 @@
+//! What all series got in a few seconds, as bytes: the journal of a store.
+use crate::bytes::{DecodeError, Reader, Writer};
+use crate::chunk::{decode_codes, decode_marks, decode_times, encode_codes, encode_marks, encode_times};
+use crate::{Chunk, Stored};
+use alloc::vec::Vec;
+
+const KIND: u8 = b'j';
+
+/// Bytes of the smallest entry: its series and three counts.
+const LEAST_BYTES: usize = 4;
+
+/// What one series got.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Entry {
+    /// Number of the series.
+    pub series: u32,
+    /// What is new.
+    pub new: Chunk,
+    /// Samples of earlier frames that were lost and got another code: see [`Chunk::amend`].
+    pub amended: Vec<Stored>,
+}
+
+/// What all series got in a few seconds. The codes of all stand together, as those of one are too few to be packed.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Frame {
+    /// In the order in which they are to be applied.
+    pub entries: Vec<Entry>,
+}
+
+impl Frame {
+    /// The bytes, with version and checksum.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new(KIND);
+        out.number(self.entries.len() as u64);
+        for entry in &self.entries {
+            out.number(u64::from(entry.series));
+            encode_times(&entry.new.samples, &mut out);
+            encode_marks(&entry.new.marks, &mut out);
+            encode_times(&entry.amended, &mut out);
+        }
+        encode_codes(self.entries.iter().flat_map(|e| e.new.samples.iter().chain(&e.amended)), &mut out);
+        out.finish()
+    }
+    /// What [`Frame::encode`] was given.
+    ///
+    /// # Errors
+    /// Any other bytes are refused.
+    pub fn decode(bytes: &[u8]) -> Result<Frame, DecodeError> {
+        let mut from = Reader::open(bytes, KIND)?;
+        let announced = from.number()?;
+        if announced > (from.left() / LEAST_BYTES) as u64 {
+            return Err(DecodeError::Count(announced));
+        }
+        let (mut entries, mut samples) = (Vec::new(), 0_usize);
+        for _ in 0..announced {
+            let entry = decode_entry(&mut from)?;
+            // The codes of all follow: short entries with many samples each would else fill the memory.
+            samples += entry.new.samples.len() + entry.amended.len();
+            if samples > from.left() / 2 {
+                return Err(DecodeError::Count(samples as u64));
+            }
+            entries.push(entry);
+        }
+        let all = entries.iter_mut().flat_map(|e: &mut Entry| e.new.samples.iter_mut().chain(&mut e.amended));
+        decode_codes(all.collect::<Vec<_>>().into_iter(), &mut from)?;
+        from.end()?;
+        Ok(Frame { entries })
+    }
+}
+
+fn decode_entry(from: &mut Reader<'_>) -> Result<Entry, DecodeError> {
+    let number = from.number()?;
+    let series = u32::try_from(number).map_err(|_| DecodeError::Count(number))?;
+    let new = Chunk { samples: decode_times(from)?, marks: decode_marks(from)? };
+    Ok(Entry { series, new, amended: decode_times(from)? })
+}
