@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod cpu;
 pub mod datagram;
+pub mod mmsg;
 pub mod netlink;
 pub mod netns;
 pub mod poll;

@@ -162,6 +162,45 @@ pub fn set_paced(socket: &Socket) -> io::Result<()> {
     set_option(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), u32::MAX - 1)
 }
 
+/// Makes room for `bytes` of received packets: beyond the host's limit where that is permitted, else up to it.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn set_receive_buffer(socket: &Socket, bytes: u32) -> io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), bytes)
+        .or_else(|_| set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUF), bytes))
+}
+
+/// Has the errors that routers send about a socket's packets queued on it, with the router's address.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn queue_errors(socket: &Socket, v6: bool) -> io::Result<()> {
+    let option =
+        if v6 { (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) } else { (libc::IPPROTO_IP, libc::IP_RECVERR) };
+    set_option::<libc::c_int>(socket, option, 1)
+}
+
+/// Marks what a socket sends with the six DSCP bits.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
+    let option = if v6 { (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) } else { (libc::IPPROTO_IP, libc::IP_TOS) };
+    set_option(socket, option, libc::c_int::from(dscp) << 2)
+}
+
+/// Sets the hop limit (IPv4: time to live) of what a socket sends from now on.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn set_hop_limit(socket: &Socket, v6: bool, hops: u8) -> io::Result<()> {
+    let option =
+        if v6 { (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS) } else { (libc::IPPROTO_IP, libc::IP_TTL) };
+    set_option(socket, option, libc::c_int::from(hops))
+}
+
 /// `T` is the option's type, an integer.
 fn set_option<T: Copy>(
     socket: &Socket,

@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Room for a timestamp and an extended error with its address, in eights of bytes so that it is aligned.
-const CONTROL_WORDS: usize = 32;
+pub(crate) const CONTROL_WORDS: usize = 32;
 
 /// Which packets of a socket the kernel stamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +18,16 @@ pub enum Stamping {
     Arrivals,
     /// Those that arrive, and those that leave: on their way into the host's queue, and out of it to the device.
     Both,
+}
+
+/// Asks for timestamps on a socket as [`enable`] does for both ways, but has those of leaving come with the packet itself,
+/// so that no call that failed can put a count of packets out of step. Of the moments of leaving only the first is stamped.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn enable_with_packets(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let arrivals = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    set_flags(socket, arrivals | libc::SOF_TIMESTAMPING_TX_SCHED)
 }
 
 /// Asks for timestamps on a socket.
@@ -34,6 +44,10 @@ pub fn enable(socket: BorrowedFd<'_>, stamping: Stamping) -> io::Result<()> {
         Stamping::Arrivals => arrivals,
         Stamping::Both => arrivals | departures,
     };
+    set_flags(socket, flags)
+}
+
+fn set_flags(socket: BorrowedFd<'_>, flags: libc::c_uint) -> io::Result<()> {
     let length = size_of_val(&flags) as libc::socklen_t;
     let value = (&raw const flags).cast();
     // SAFETY: `value` points to `length` readable bytes.
@@ -152,7 +166,7 @@ impl Slot {
 }
 
 /// The first control message of `header` with one of these levels and types whose data holds a `T`.
-fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, libc::c_int)]) -> Option<T> {
+pub(crate) fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, libc::c_int)]) -> Option<T> {
     // SAFETY: the kernel filled `header`, whose control buffer the caller's slot still holds.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !next.is_null() {
@@ -171,7 +185,7 @@ fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, libc::c_int)]
 }
 
 /// The first of the three times of `struct scm_timestamping` is the software stamp.
-fn software_stamp(header: &libc::msghdr) -> Option<WallTime> {
+pub(crate) fn software_stamp(header: &libc::msghdr) -> Option<WallTime> {
     let stamps: [libc::timespec; 3] = control(header, &[(libc::SOL_SOCKET, libc::SO_TIMESTAMPING)])?;
     let seconds = u64::try_from(stamps[0].tv_sec).ok().filter(|s| *s > 0)?;
     Some(WallTime(seconds * 1_000_000_000 + u64::try_from(stamps[0].tv_nsec).ok()?))
@@ -192,7 +206,7 @@ fn departure(header: &libc::msghdr) -> Option<(u32, Departure)> {
     (error.ee_origin == ORIGIN_TIMESTAMPING).then_some((error.ee_data, departure))
 }
 
-fn address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
+pub(crate) fn address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     let start = std::ptr::from_ref(storage);
     match libc::c_int::from(storage.ss_family) {
         libc::AF_INET => {

@@ -1,0 +1,220 @@
+//! The file: TOML to a [`Plan`].
+use crate::error::{Fault, PlanError};
+use crate::plan::Plan;
+use crate::section::Section;
+use crate::settings::{SHARED_KEYS, Settings, Way};
+use crate::target::{Ask, Family, Target};
+use crate::url::Url;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+use toml::de::DeTable;
+
+/// 100,000 targets of five lines each are 10 MB.
+const MAX_FILE_BYTES: usize = 64 << 20;
+const MAX_NAME: usize = 128;
+/// RFC 1035 section 2.3.4.
+const MAX_HOST: usize = 253;
+const DEFAULT_SEED: u64 = 1;
+
+/// Reads the configuration `text`. `file` is the name used in errors. Everything is checked before anything is told.
+///
+/// # Errors
+/// The first thing that is wrong, with its line.
+pub fn parse(text: &str, file: &str) -> Result<Plan, PlanError> {
+    if text.len() > MAX_FILE_BYTES {
+        let what =
+            format!("{} bytes are too many for a configuration (at most {MAX_FILE_BYTES})", text.len());
+        return Err(PlanError::at(file, text, Fault::new(0, what)));
+    }
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        PlanError::at(file, text, Fault::new(at, error.message().lines().collect::<Vec<_>>().join(", ")))
+    })?;
+    plan(&Section::new(table.get_ref(), 0)).map_err(|fault| PlanError::at(file, text, fault))
+}
+
+fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
+    root.only(&["watch", "defaults", "group", "target"])?;
+    let mut plan = head(root.section("watch")?)?;
+    let defaults = match root.section("defaults")? {
+        Some(section) => shared(&section, &["host", "url"])?,
+        None => Settings::default(),
+    };
+    let mut names = BTreeMap::new();
+    for section in root.sections("target")? {
+        add(&mut plan, &mut names, &section, "", &defaults)?;
+    }
+    for group in root.sections("group")? {
+        let known: Vec<&str> = SHARED_KEYS
+            .into_iter()
+            .filter(|k| !["host", "url"].contains(k))
+            .chain(["name", "target"])
+            .collect();
+        group.only(&known)?;
+        let name = name(&group)?;
+        let settings = Settings::read(&group)?.within(&defaults);
+        for section in group.sections("target")? {
+            add(&mut plan, &mut names, &section, &name, &settings)?;
+        }
+    }
+    if plan.targets.is_empty() {
+        return Err(Fault::new(
+            0,
+            "there is no target (write [[target]] with a name and a host)".to_string(),
+        ));
+    }
+    Ok(plan)
+}
+
+fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
+    let mut plan = Plan {
+        store: None,
+        listen: None,
+        max_packets_per_second: None,
+        seed: DEFAULT_SEED,
+        interfaces: Vec::new(),
+        targets: Vec::new(),
+    };
+    let Some(section) = section else { return Ok(plan) };
+    section.only(&["store", "listen", "max_packets_per_second", "seed", "interface"])?;
+    plan.store = section.text("store")?.map(ToString::to_string);
+    plan.listen =
+        section.text("listen")?.map(|text| listen(text, section.offset_of("listen"))).transpose()?;
+    plan.max_packets_per_second = section.integer("max_packets_per_second", 1, 100_000_000)?;
+    plan.seed = section.integer("seed", 0, i64::MAX.unsigned_abs())?.unwrap_or(DEFAULT_SEED);
+    let interfaces = section.texts("interface")?.unwrap_or_default();
+    plan.interfaces = interfaces.into_iter().map(|(text, _)| text.to_string()).collect();
+    Ok(plan)
+}
+
+fn listen(text: &str, offset: usize) -> Result<SocketAddr, Fault> {
+    let what = || {
+        format!("listen: \"{text}\" is no address with a port (as in \"127.0.0.1:8380\" or \"[::1]:8380\")")
+    };
+    text.parse().map_err(|_| Fault::new(offset, what()))
+}
+
+/// The keys of a table that holds no target itself.
+fn shared(section: &Section<'_>, not: &[&str]) -> Result<Settings, Fault> {
+    let known: Vec<&str> = SHARED_KEYS.into_iter().filter(|key| !not.contains(key)).collect();
+    section.only(&known)?;
+    Settings::read(section)
+}
+
+fn name(section: &Section<'_>) -> Result<String, Fault> {
+    let Some(text) = section.text("name")? else {
+        return Err(Fault::new(section.offset, "name: is missing".to_string()));
+    };
+    let fits = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    let what = || format!("name: \"{}\" will not do (1 to {MAX_NAME} characters)", text.escape_debug());
+    if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of("name"), what())) }
+}
+
+/// Targets that one table makes: one for each way of asking and family.
+fn add(
+    plan: &mut Plan,
+    names: &mut BTreeMap<(String, String), usize>,
+    section: &Section<'_>,
+    group: &str,
+    outer: &Settings,
+) -> Result<(), Fault> {
+    section.only(&[&["name"], SHARED_KEYS.as_slice()].concat())?;
+    let short = name(section)?;
+    let name = if group.is_empty() { short } else { format!("{group}/{short}") };
+    let mut own = Settings::read(section)?;
+    let (host, ways) = host_and_ways(section, &mut own, outer)?;
+    let settings = own.within(outer);
+    let pace = settings.pace().map_err(|what| Fault::new(section.offset, what))?;
+    for way in &ways {
+        for family in settings.families() {
+            let form = settings.form(way);
+            fits_source(section, *family, form.source)?;
+            let both = settings.families().len() > 1;
+            let probe = Target::probe_name(way.ask, form.port, *family, both);
+            if let Some(other) = names.insert((name.clone(), probe.clone()), plan.targets.len()) {
+                let before =
+                    plan.targets.get(other).map_or_else(String::new, |t| format!(", of host {}", t.host));
+                let what = format!(
+                    "name: there is another target \"{name}\" with probe {probe}{before} (names must differ)"
+                );
+                return Err(Fault::new(section.offset_of("name"), what));
+            }
+            let (name, group, host, family) = (name.clone(), group.to_string(), host.clone(), *family);
+            let (ask, timeout) = (way.ask, settings.timeout());
+            plan.targets.push(Target { name, group, host, ask, family, pace, timeout, form, probe });
+        }
+    }
+    Ok(())
+}
+
+/// Whom to ask and how: `host` with `probe`, or a URL that says both.
+fn host_and_ways(
+    section: &Section<'_>,
+    settings: &mut Settings,
+    outer: &Settings,
+) -> Result<(String, Vec<Way>), Fault> {
+    let probe = |settings: &Settings| {
+        let given = settings.probe.clone().or_else(|| outer.probe.clone());
+        given.unwrap_or_else(|| Vec::from([Way { ask: Ask::Icmp, port: None, offset: section.offset }]))
+    };
+    match (section.text("host")?, section.text("url")?) {
+        (Some(host), None) => Ok((host_of(host, section.offset_of("host"))?, probe(settings))),
+        (None, Some(text)) => {
+            let offset = section.offset_of("url");
+            let url = Url::parse(text).map_err(|what| Fault::new(offset, format!("url: {what}")))?;
+            if let Some(way) = settings.probe.iter().flatten().next() {
+                let what = "probe: a target with a url is asked as the url says (leave probe out, or give a host instead)";
+                return Err(Fault::new(way.offset, what.to_string()));
+            }
+            settings.use_path(url.path);
+            let host = host_of(&url.host, offset)?;
+            Ok((host, Vec::from([Way { ask: url.ask, port: Some(url.port), offset }])))
+        }
+        (Some(_), Some(_)) => Err(Fault::new(
+            section.offset_of("url"),
+            "url: there is a host already (give one of the two)".to_string(),
+        )),
+        (None, None) => {
+            Err(Fault::new(section.offset, "host: is missing (a name or an address; or a url)".to_string()))
+        }
+    }
+}
+
+fn host_of(text: &str, offset: usize) -> Result<String, Fault> {
+    let plain = |c: char| c.is_alphanumeric() || "-_.:%".contains(c);
+    let fits = (1..=MAX_HOST).contains(&text.len()) && text.chars().all(plain) && !text.starts_with('-');
+    let what = || {
+        format!(
+            "host: \"{}\" is no name or address (a port goes into port = N, or into probe as in \"tcp:443\")",
+            text.escape_debug()
+        )
+    };
+    let is_v6 = text.parse::<core::net::Ipv6Addr>().is_ok() || text.contains('%');
+    if fits && (is_v6 || !text.contains(':')) {
+        Ok(text.to_string())
+    } else {
+        Err(Fault::new(offset, what()))
+    }
+}
+
+fn fits_source(
+    section: &Section<'_>,
+    family: Family,
+    source: Option<core::net::IpAddr>,
+) -> Result<(), Fault> {
+    let wrong = match (family, source) {
+        (Family::V4, Some(source)) => source.is_ipv6(),
+        (Family::V6, Some(source)) => source.is_ipv4(),
+        _ => false,
+    };
+    let what = || {
+        format!(
+            "source: {} is of the other family than the target (set family, or leave source out)",
+            section.text("source").ok().flatten().unwrap_or("the group's")
+        )
+    };
+    if wrong { Err(Fault::new(section.offset_of("source"), what())) } else { Ok(()) }
+}

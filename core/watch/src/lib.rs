@@ -1,0 +1,34 @@
+//! What `fathom watch` watches, and when: the plan, the schedule of its probes, the books of what is outstanding.
+//!
+//! ```
+//! let plan = fathom_watch::parse("[[target]]\nname = 'router'\nhost = '192.0.2.1'", "watch.toml").unwrap();
+//! println!("{} packets/s", plan.packets_per_second());
+//! ```
+//! `docs/watch.md` describes every key.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod book;
+pub mod dns;
+mod echo;
+mod error;
+mod file;
+mod now;
+mod plan;
+mod schedule;
+mod section;
+mod settings;
+mod target;
+mod url;
+
+pub use book::{Answer, Answered, Book, Echo, KEPT};
+pub use echo::{EchoForm, HEADER_BYTES};
+pub use error::PlanError;
+pub use file::parse;
+pub use now::{LastMinute, TargetNow, WINDOW};
+pub use plan::Plan;
+pub use schedule::{Due, Schedule, tick};
+pub use settings::MIN_SIZE;
+pub use target::{Ask, Family, Form, Pace, Target};

@@ -1,0 +1,146 @@
+//! When targets are asked: slots spread evenly, kept however late the caller wakes, never caught up in a burst.
+use crate::target::Pace;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use fathom_units::{Duration, Time};
+
+/// A slot that nobody looked at for so long is left out: sending it now would be a burst after a suspended or stopped host.
+/// Ten times the longest tick, so that a host that is merely busy loses none.
+const LATEST: Duration = Duration::from_millis(100);
+/// A target that is asked more seldom than this is asked once at the start too, so that its state is soon known.
+const SEEN_WITHIN: Duration = Duration::from_secs(10);
+/// Fraction of the golden ratio in 64 bits. Multiples of it modulo 1 lie evenly at every count of them: no two gaps
+/// between neighbours differ by more than a factor of 2.7 (three-distance theorem, Sos 1958).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Probes of one tick leave together. This many small ones are about one packet of full size on the line.
+const PACKETS_OF_A_TICK: f64 = 16.0;
+const SHORTEST_TICK: Duration = Duration::from_millis(1);
+const LONGEST_TICK: Duration = Duration::from_millis(10);
+
+/// How often to look what is due, for a plan of so many packets in a second: seldom enough to spare the CPU (each look
+/// is a wake-up), often enough that what leaves together is no burst.
+pub fn tick(packets_per_second: f64) -> Duration {
+    let seconds = PACKETS_OF_A_TICK / packets_per_second.max(1.0);
+    Duration::from_secs_f64(seconds).clamp(SHORTEST_TICK, LONGEST_TICK)
+}
+
+/// A target that is to be asked now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Due {
+    /// The number it was added with.
+    pub target: u32,
+    /// When it should have been asked.
+    pub slot: Time,
+}
+
+/// All targets of one interval. Each goes to the back of the queue when it was asked, so the queue stays in order by itself:
+/// no step of the schedule costs more with more targets.
+#[derive(Clone, Default, Debug)]
+struct Lane {
+    queue: VecDeque<Due>,
+    /// Targets added so far, for their phases.
+    added: u64,
+    in_order: bool,
+}
+
+/// The slots of all targets.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    seed: u64,
+    /// By interval; an interval of zero holds what is asked once.
+    lanes: BTreeMap<Duration, Lane>,
+    missed: u64,
+}
+
+impl Schedule {
+    /// Without targets. The seed decides the phases and nothing else.
+    pub const fn new(seed: u64) -> Self {
+        Schedule { seed, lanes: BTreeMap::new(), missed: 0 }
+    }
+    /// Adds a target from `now` on. Those that are there keep their slots.
+    pub fn add(&mut self, target: u32, pace: &Pace, now: Time) {
+        let interval = pace.interval;
+        let lane = self.lanes.entry(interval).or_default();
+        let turn = self.seed.wrapping_add(interval.as_nanos()).wrapping_mul(GOLDEN);
+        let phase = turn.wrapping_add(lane.added.wrapping_mul(GOLDEN));
+        lane.added += 1;
+        let fraction = |of: Duration| ((u128::from(phase) * u128::from(of.as_nanos())) >> 64) as u64;
+        for n in 0..u64::from(pace.probes) {
+            let offset = fraction(interval) + (pace.gap * n).as_nanos();
+            lane.push(Due { target, slot: next_on_grid(offset, interval, now) });
+        }
+        if interval > SEEN_WITHIN {
+            let slot = now + Duration::from_nanos(fraction(SEEN_WITHIN));
+            self.lanes.entry(Duration::ZERO).or_default().push(Due { target, slot });
+        }
+    }
+    /// Takes out the targets of which `is_gone` is true.
+    pub fn remove(&mut self, is_gone: impl Fn(u32) -> bool) {
+        self.lanes.values_mut().for_each(|lane| lane.queue.retain(|due| !is_gone(due.target)));
+        self.lanes.retain(|_, lane| !lane.queue.is_empty());
+    }
+    /// The next slot of all.
+    pub fn next_slot(&mut self) -> Option<Time> {
+        self.lanes.values_mut().filter_map(|lane| lane.front().map(|due| due.slot)).min()
+    }
+    /// Slots left out because nobody looked in time.
+    pub const fn missed(&self) -> u64 {
+        self.missed
+    }
+    /// Appends what is due at `now` to `found`, in order within each interval. Each slot is given once.
+    pub fn take_due(&mut self, now: Time, found: &mut Vec<Due>) {
+        for (interval, lane) in &mut self.lanes {
+            self.missed += lane.take_due(*interval, now, found);
+        }
+    }
+}
+
+impl Lane {
+    fn push(&mut self, due: Due) {
+        self.queue.push_back(due);
+        self.in_order = false;
+    }
+    fn sort(&mut self) {
+        if !self.in_order {
+            self.queue.make_contiguous().sort_unstable_by_key(|due| (due.slot, due.target));
+            self.in_order = true;
+        }
+    }
+    fn front(&mut self) -> Option<Due> {
+        self.sort();
+        self.queue.front().copied()
+    }
+    /// Returns how many slots were left out.
+    fn take_due(&mut self, interval: Duration, now: Time, found: &mut Vec<Due>) -> u64 {
+        let mut missed = 0;
+        while let Some(due) = self.front().filter(|due| due.slot <= now) {
+            self.queue.pop_front();
+            let late = now.saturating_since(due.slot);
+            let is_once = interval == Duration::ZERO;
+            if late <= LATEST || is_once {
+                found.push(due);
+            }
+            if is_once {
+                continue;
+            }
+            let mut slot = due.slot + interval;
+            if late > LATEST {
+                // The slots that have passed, and the grid goes on where it was.
+                slot = next_on_grid(due.slot.as_nanos(), interval, now);
+                missed += slot.saturating_since(due.slot).as_nanos() / interval.as_nanos().max(1);
+                self.in_order = false;
+            }
+            self.queue.push_back(Due { slot, ..due });
+        }
+        missed
+    }
+}
+
+/// The first moment after `now` that lies a multiple of `interval` from `offset` nanoseconds.
+fn next_on_grid(offset: u64, interval: Duration, now: Time) -> Time {
+    let (step, now) = (interval.as_nanos().max(1), now.as_nanos());
+    let phase = offset % step;
+    let before = now.saturating_sub(phase) / step;
+    let slot = before * step + phase;
+    Time::from_nanos(if slot > now { slot } else { slot + step })
+}

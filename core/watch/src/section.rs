@@ -1,0 +1,161 @@
+//! A table of the file, read key by key, so that every error has its line and no key passes unknown.
+use crate::error::Fault;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Display;
+use core::str::FromStr;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A table and where it begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Section<'t> {
+    table: &'t DeTable<'t>,
+    pub(crate) offset: usize,
+}
+
+impl<'t> Section<'t> {
+    pub(crate) const fn new(table: &'t DeTable<'t>, offset: usize) -> Self {
+        Section { table, offset }
+    }
+    /// Refuses keys that are not in `known`.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), Fault> {
+        let strange = self.table.keys().find(|key| !known.contains(&key.get_ref().as_ref()));
+        strange.map_or(Ok(()), |key| {
+            let word = key.get_ref();
+            let advice = nearest(word, known).map_or_else(
+                || format!("known here: {}", known.join(", ")),
+                |guess| format!("did you mean \"{guess}\"?"),
+            );
+            Err(Fault::new(key.span().start, format!("{word}: unknown key ({advice})")))
+        })
+    }
+    pub(crate) fn get(&self, key: &str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.table.get(key)
+    }
+    /// The offset of a key's value, or of the table where it is not given.
+    pub(crate) fn offset_of(&self, key: &str) -> usize {
+        self.get(key).map_or(self.offset, |value| value.span().start)
+    }
+    pub(crate) fn text(&self, key: &str) -> Result<Option<&'t str>, Fault> {
+        self.read(key, "a text in quotes", DeValue::as_str)
+    }
+    /// A whole number between two limits.
+    pub(crate) fn integer(&self, key: &str, low: u64, high: u64) -> Result<Option<u64>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let digits = value.get_ref().as_integer().filter(|i| i.radix() == 10).map(|i| i.as_str());
+        let number = digits.and_then(|d| d.parse::<u64>().ok()).filter(|n| (low..=high).contains(n));
+        let seen = || shown(value.get_ref());
+        let refused = || {
+            Fault::new(
+                value.span().start,
+                format!("{key}: {} is not a whole number from {low} to {high}", seen()),
+            )
+        };
+        number.map(Some).ok_or_else(refused)
+    }
+    /// A quantity with its unit, in quotes.
+    pub(crate) fn quantity<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let at = value.span().start;
+        let parsed = |text: &str| text.parse::<T>().map_err(|e| Fault::new(at, format!("{key}: {e}")));
+        match value.get_ref() {
+            DeValue::String(text) => parsed(text).map(Some),
+            // Without quotes there is no unit either: the quantity's own error asks for it.
+            DeValue::Integer(number) => parsed(number.as_str())
+                .and(Err(Fault::new(at, format!("{key}: {} must be in quotes", number.as_str())))),
+            other => Err(Fault::new(
+                at,
+                format!(
+                    "{key}: {} is not a quantity (expected a number with its unit, in quotes)",
+                    shown(other)
+                ),
+            )),
+        }
+    }
+    /// One text, or several in brackets.
+    pub(crate) fn texts(&self, key: &str) -> Result<Option<Vec<(&'t str, usize)>>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let wrong = |at| Fault::new(at, format!("{key}: expected a text in quotes, or several in brackets"));
+        let one = |item: &'t Spanned<DeValue<'t>>| {
+            let at = item.span().start;
+            item.get_ref().as_str().map(|text| (text, at)).ok_or_else(|| wrong(at))
+        };
+        match value.get_ref() {
+            DeValue::Array(items) if items.is_empty() => Err(Fault::new(
+                value.span().start,
+                format!("{key}: the list is empty (leave it out for the default)"),
+            )),
+            DeValue::Array(items) => items.iter().map(one).collect::<Result<_, _>>().map(Some),
+            _ => Ok(Some(Vec::from([one(value)?]))),
+        }
+    }
+    /// A table of this name.
+    pub(crate) fn section(&self, key: &str) -> Result<Option<Section<'t>>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let at = value.span().start;
+        let table = value.get_ref().as_table();
+        let refused = || Fault::new(at, format!("{key}: expected a table, written [{key}]"));
+        table.map(|table| Some(Section::new(table, at))).ok_or_else(refused)
+    }
+    /// Tables of this name, written `[[name]]`.
+    pub(crate) fn sections(&self, key: &str) -> Result<Vec<Section<'t>>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(Vec::new()) };
+        let refused = |at| Fault::new(at, format!("{key}: expected tables, each written [[{key}]]"));
+        let items = value.get_ref().as_array().ok_or_else(|| refused(value.span().start))?;
+        let one = |item: &'t Spanned<DeValue<'t>>| {
+            let at = item.span().start;
+            item.get_ref().as_table().map(|table| Section::new(table, at)).ok_or_else(|| refused(at))
+        };
+        items.iter().map(one).collect()
+    }
+    fn read<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        take: impl FnOnce(&'t DeValue<'t>) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let seen = || shown(value.get_ref());
+        let refused = || Fault::new(value.span().start, format!("{key}: {} is not {expected}", seen()));
+        take(value.get_ref()).map(Some).ok_or_else(refused)
+    }
+}
+
+/// A value as it stands in the file, or what it is.
+fn shown(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("\"{text}\""),
+        DeValue::Integer(number) => number.as_str().to_string(),
+        DeValue::Float(number) => number.as_str().to_string(),
+        DeValue::Boolean(value) => value.to_string(),
+        other => format!("this {}", other.type_str()),
+    }
+}
+
+/// The known word that was probably meant.
+pub(crate) fn nearest<'k>(wrong: &str, known: &[&'k str]) -> Option<&'k str> {
+    let found = known.iter().map(|word| (edit_distance(wrong, word), *word)).min()?;
+    // Two letters of a short word are most of it.
+    (found.0 <= 2 && found.0 * 2 < found.1.len().max(3)).then_some(found.1)
+}
+
+/// Least number of letters to insert, delete or replace (Levenshtein).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (slot, to) in row.iter_mut().skip(1).zip(b.bytes()) {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = *slot;
+            left = replaced.min(left + 1).min(diagonal + 1);
+            *slot = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(a.len())
+}

@@ -1,0 +1,86 @@
+//! The few parts of a URL that a probe needs (RFC 3986, section 3).
+use crate::target::Ask;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// `https://host:port/path?query`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Url {
+    pub(crate) ask: Ask,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) path: String,
+}
+
+impl Url {
+    pub(crate) fn parse(text: &str) -> Result<Url, String> {
+        let wrong =
+            |why: &str| format!("\"{}\": {why} (as in \"https://example.net/path\")", text.escape_debug());
+        let (ask, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
+            (Some(rest), _) => (Ask::Https, rest),
+            (None, Some(rest)) => (Ask::Http, rest),
+            (None, None) => return Err(wrong("it begins with neither http:// nor https://")),
+        };
+        let rest = rest.split('#').next().unwrap_or(rest);
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        if authority.contains('@') {
+            return Err(wrong("a user name or password is not sent"));
+        }
+        let (host, port) = split(authority).ok_or_else(|| wrong("host and port cannot be read"))?;
+        let path = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
+        if host.is_empty() || !path.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(wrong("only visible ASCII characters, and a host"));
+        }
+        let port = port.or(ask.default_port()).unwrap_or(0);
+        Ok(Url { ask, host, port, path })
+    }
+}
+
+/// Host without brackets, and the port where one is given.
+fn split(authority: &str) -> Option<(String, Option<u16>)> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (host, after) = rest.split_once(']')?;
+            (host, if after.is_empty() { None } else { Some(after.strip_prefix(':')?) })
+        }
+        None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
+    };
+    let port = match port {
+        None => None,
+        Some(digits) => Some(digits.parse::<u16>().ok().filter(|p| *p > 0)?),
+    };
+    Some((host.to_string(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_url() {
+        let cases = [
+            ("https://example.net", Ask::Https, "example.net", 443, "/"),
+            ("http://example.net:81/a?b=c#d", Ask::Http, "example.net", 81, "/a?b=c"),
+            ("https://[2001:db8::1]:8443?x", Ask::Https, "2001:db8::1", 8443, "/?x"),
+            ("http://[::1]/", Ask::Http, "::1", 80, "/"),
+        ];
+        for (text, ask, host, port, path) in cases {
+            let want = Url { ask, host: host.to_string(), port, path: path.to_string() };
+            assert_eq!(Url::parse(text), Ok(want), "{text}");
+        }
+        for bad in [
+            "",
+            "ftp://a/",
+            "https://",
+            "http://a:0/",
+            "http://a:b/",
+            "http://u@a/",
+            "http://[::1/",
+            "http://a/ b",
+            "http://[::1]x/",
+        ] {
+            assert!(Url::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Many datagrams in one call, each way, and what the error queue tells of them. The room is made once and used again.
+use crate::timestamp::{CONTROL_WORDS, address, control, software_stamp};
+use fathom_units::WallTime;
+use socket2::SockAddr;
+use std::io;
+use std::mem;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Datagrams that leave together.
+pub struct Outbox {
+    size: usize,
+    bytes: Vec<u8>,
+    letters: Vec<(SockAddr, usize)>,
+    parts: Vec<libc::iovec>,
+    headers: Vec<libc::mmsghdr>,
+}
+
+impl std::fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outbox").field("letters", &self.letters).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the pointers in `parts` and `headers` are made anew, from the vectors beside them, in each call that uses them.
+unsafe impl Send for Outbox {}
+
+impl Outbox {
+    /// Room for `count` datagrams of up to `size` bytes.
+    #[must_use]
+    pub fn new(count: usize, size: usize) -> Self {
+        let size = size.max(1);
+        Outbox {
+            size,
+            bytes: vec![0; count * size],
+            letters: Vec::with_capacity(count),
+            parts: Vec::with_capacity(count),
+            headers: Vec::with_capacity(count),
+        }
+    }
+    /// Whether there is no more room.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        (self.letters.len() + 1) * self.size > self.bytes.len()
+    }
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.letters.is_empty()
+    }
+    /// Adds a datagram of `length` bytes to `to`, to be filled in; `None` if there is no room. What an earlier one left there is
+    /// not cleared.
+    pub fn add(&mut self, to: &SockAddr, length: usize) -> Option<&mut [u8]> {
+        let start = self.letters.len() * self.size;
+        let length = length.min(self.size);
+        let bytes = self.bytes.get_mut(start..start + length)?;
+        self.letters.push((to.clone(), length));
+        Some(bytes)
+    }
+    /// Sends all in order. `failed` is told the place and the error of each that could not be sent; the others are not kept
+    /// back by it. The outbox is empty afterwards.
+    pub fn send(&mut self, socket: BorrowedFd<'_>, mut failed: impl FnMut(usize, io::Error)) {
+        self.address_all();
+        let mut first = 0;
+        while let Some(rest) = self.headers.get_mut(first..).filter(|rest| !rest.is_empty()) {
+            // SAFETY: `rest` points to `parts`, `bytes` and `letters`, none of which moves during the call.
+            let sent = unsafe {
+                libc::sendmmsg(
+                    socket.as_raw_fd(),
+                    rest.as_mut_ptr(),
+                    rest.len() as libc::c_uint,
+                    libc::MSG_DONTWAIT as _,
+                )
+            };
+            match usize::try_from(sent) {
+                Ok(sent) if sent > 0 => first += sent,
+                _ => {
+                    failed(first, io::Error::last_os_error());
+                    first += 1;
+                }
+            }
+        }
+        self.letters.clear();
+    }
+    fn address_all(&mut self) {
+        self.parts.clear();
+        self.headers.clear();
+        for ((_, length), bytes) in self.letters.iter().zip(self.bytes.chunks_exact_mut(self.size)) {
+            self.parts.push(libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: *length });
+        }
+        for ((to, _), part) in self.letters.iter().zip(&mut self.parts) {
+            // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+            let mut header: libc::msghdr = unsafe { mem::zeroed() };
+            header.msg_name = to.as_ptr().cast_mut().cast();
+            header.msg_namelen = to.len();
+            header.msg_iov = part;
+            header.msg_iovlen = 1;
+            self.headers.push(libc::mmsghdr { msg_hdr: header, msg_len: 0 });
+        }
+    }
+}
+
+/// What an entry of the error queue says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// The packet entered the queue of its interface at the entry's stamp.
+    Queued,
+    /// A router or host refused it.
+    Refused {
+        /// Who; `None` if it is not told.
+        by: Option<IpAddr>,
+        /// Type of the ICMP message.
+        icmp_type: u8,
+        /// Code of the ICMP message.
+        code: u8,
+    },
+    /// Something else.
+    Other,
+}
+
+/// What was received.
+#[derive(Clone, Copy, Debug)]
+pub struct Letter<'b> {
+    /// The datagram; of an entry of the error queue the packet that it is about, as much as was kept of it.
+    pub bytes: &'b [u8],
+    /// From whom; of an entry of the error queue to whom the packet went.
+    pub from: Option<SocketAddr>,
+    /// The kernel's stamp.
+    pub stamp: Option<WallTime>,
+    /// What an entry of the error queue says.
+    pub notice: Option<Notice>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    address: libc::sockaddr_storage,
+    control: [u64; CONTROL_WORDS],
+}
+
+/// Room to receive several datagrams in one call.
+pub struct Inbox {
+    size: usize,
+    bytes: Vec<u8>,
+    slots: Vec<Slot>,
+    parts: Vec<libc::iovec>,
+    headers: Vec<libc::mmsghdr>,
+    received: usize,
+}
+
+impl std::fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inbox").field("received", &self.received).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the pointers in `parts` and `headers` go to the heap blocks of the vectors beside them, which are never resized and move
+// with the inbox by their pointers alone.
+unsafe impl Send for Inbox {}
+
+impl Inbox {
+    /// Room for `count` datagrams of up to `size` bytes; longer ones are cut.
+    #[must_use]
+    pub fn new(count: usize, size: usize) -> Self {
+        let size = size.max(1);
+        // SAFETY: integers only, for which all zeros is a value.
+        let empty: Slot = unsafe { mem::zeroed() };
+        let mut inbox = Inbox {
+            size,
+            bytes: vec![0; count * size],
+            slots: vec![empty; count],
+            parts: Vec::with_capacity(count),
+            headers: Vec::with_capacity(count),
+            received: 0,
+        };
+        for bytes in inbox.bytes.chunks_exact_mut(size) {
+            inbox.parts.push(libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: size });
+        }
+        for (slot, part) in inbox.slots.iter_mut().zip(&mut inbox.parts) {
+            // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+            let mut header: libc::msghdr = unsafe { mem::zeroed() };
+            header.msg_name = (&raw mut slot.address).cast();
+            header.msg_iov = part;
+            header.msg_iovlen = 1;
+            header.msg_control = slot.control.as_mut_ptr().cast();
+            inbox.headers.push(libc::mmsghdr { msg_hdr: header, msg_len: 0 });
+        }
+        inbox
+    }
+    /// Replaces the contents by datagrams that wait. Returns how many; 0 if none does.
+    ///
+    /// # Errors
+    /// As `recvmmsg(2)`.
+    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+        self.take(socket, libc::MSG_DONTWAIT)
+    }
+    /// Replaces the contents by entries of the error queue. Returns how many; 0 if there is none.
+    ///
+    /// # Errors
+    /// As `recvmmsg(2)`.
+    pub fn receive_errors(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+        self.take(socket, libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE)
+    }
+    /// Whether the last call filled all the room, so that there may be more.
+    #[must_use]
+    pub fn was_full(&self) -> bool {
+        self.received == self.headers.len()
+    }
+    fn take(&mut self, socket: BorrowedFd<'_>, flags: libc::c_int) -> io::Result<usize> {
+        // The kernel has overwritten these for as many as it used.
+        for header in self.headers.iter_mut().take(self.received) {
+            header.msg_hdr.msg_flags = 0;
+        }
+        for header in &mut self.headers {
+            header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+            header.msg_hdr.msg_controllen = (CONTROL_WORDS * 8) as _;
+        }
+        self.received = 0;
+        let room = self.headers.len() as libc::c_uint;
+        // SAFETY: `headers` holds `room` entries that point to `parts`, `slots` and `bytes`, of which none is ever resized.
+        let count = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                room,
+                flags as _,
+                std::ptr::null_mut(),
+            )
+        };
+        match usize::try_from(count) {
+            Ok(count) => self.received = count,
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(self.received)
+    }
+    /// What the last call received.
+    pub fn iter(&self) -> impl Iterator<Item = Letter<'_>> {
+        let slots = self.headers.iter().zip(&self.slots).take(self.received);
+        slots.zip(self.bytes.chunks_exact(self.size)).map(|((header, slot), bytes)| {
+            let has_name = header.msg_hdr.msg_namelen > 0;
+            Letter {
+                bytes: bytes.get(..header.msg_len as usize).unwrap_or(bytes),
+                from: if has_name { address(&slot.address) } else { None },
+                stamp: software_stamp(&header.msg_hdr),
+                notice: notice(&header.msg_hdr),
+            }
+        })
+    }
+}
+
+/// `struct sock_extended_err` and the address that follows it: room for either family's.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ErrorWithV4 {
+    error: libc::sock_extended_err,
+    offender: libc::sockaddr_in,
+}
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ErrorWithV6 {
+    error: libc::sock_extended_err,
+    offender: libc::sockaddr_in6,
+}
+
+fn notice(header: &libc::msghdr) -> Option<Notice> {
+    // linux/errqueue.h and linux/net_tstamp.h.
+    const ORIGIN_ICMP: u8 = 2;
+    const ORIGIN_ICMP6: u8 = 3;
+    const ORIGIN_TIMESTAMPING: u8 = 4;
+    const TSTAMP_SCHED: u32 = 1;
+    let (v4, v6) = ((libc::SOL_IP, libc::IP_RECVERR), (libc::SOL_IPV6, libc::IPV6_RECVERR));
+    let error: libc::sock_extended_err = control(header, &[v4, v6])?;
+    let by = match error.ee_origin {
+        ORIGIN_TIMESTAMPING if error.ee_info == TSTAMP_SCHED => return Some(Notice::Queued),
+        ORIGIN_ICMP => {
+            let told: Option<ErrorWithV4> = control(header, &[v4]);
+            let named = told.map(|t| t.offender).filter(|o| libc::c_int::from(o.sin_family) == libc::AF_INET);
+            named.map(|o| IpAddr::V4(u32::from_be(o.sin_addr.s_addr).into()))
+        }
+        ORIGIN_ICMP6 => {
+            let told: Option<ErrorWithV6> = control(header, &[v6]);
+            let named =
+                told.map(|t| t.offender).filter(|o| libc::c_int::from(o.sin6_family) == libc::AF_INET6);
+            named.map(|o| IpAddr::V6(o.sin6_addr.s6_addr.into()))
+        }
+        _ => return Some(Notice::Other),
+    };
+    Some(Notice::Refused { by, icmp_type: error.ee_type, code: error.ee_code })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timestamp::enable_with_packets;
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    fn sockets(any: &str) -> (UdpSocket, UdpSocket) {
+        (UdpSocket::bind(any).unwrap(), UdpSocket::bind(any).unwrap())
+    }
+
+    #[test]
+    fn all_that_can_be_sent_is_and_the_others_are_named() {
+        for any in ["127.0.0.1:0", "[::1]:0"] {
+            let (sender, receiver) = sockets(any);
+            let to: SockAddr = receiver.local_addr().unwrap().into();
+            // A port of zero is refused by the kernel.
+            let nowhere: SockAddr = SocketAddr::new(receiver.local_addr().unwrap().ip(), 0).into();
+            let mut outbox = Outbox::new(4, 100);
+            for (n, to) in [&to, &nowhere, &to, &nowhere].into_iter().enumerate() {
+                outbox.add(to, n + 1).unwrap().fill(n as u8);
+            }
+            assert!(outbox.is_full() && outbox.add(&to, 1).is_none());
+            let mut failed = Vec::new();
+            outbox.send(sender.as_fd(), |place, error| failed.push((place, error.kind())));
+            assert_eq!(failed, [(1, io::ErrorKind::InvalidInput), (3, io::ErrorKind::InvalidInput)]);
+            assert!(outbox.is_empty());
+            let mut inbox = Inbox::new(3, 2);
+            assert_eq!(inbox.receive(receiver.as_fd()).unwrap(), 2);
+            let from = sender.local_addr().ok();
+            let got: Vec<_> = inbox.iter().map(|l| (l.bytes.to_vec(), l.from, l.notice)).collect();
+            // The second is 3 bytes and cut.
+            assert_eq!(got, [(vec![0], from, None), (vec![2, 2], from, None)]);
+            assert!(!inbox.was_full());
+            assert_eq!(inbox.receive(receiver.as_fd()).unwrap(), 0);
+            assert_eq!(inbox.iter().count(), 0);
+        }
+    }
+
+    #[test]
+    fn the_stamp_of_leaving_comes_with_the_packet() {
+        let (sender, receiver) = sockets("127.0.0.1:0");
+        enable_with_packets(sender.as_fd()).unwrap();
+        sender.send_to(b"the packet itself", receiver.local_addr().unwrap()).unwrap();
+        let mut inbox = Inbox::new(4, 200);
+        assert_eq!(inbox.receive_errors(sender.as_fd()).unwrap(), 1);
+        let letter = inbox.iter().next().unwrap();
+        assert_eq!(letter.notice, Some(Notice::Queued));
+        assert!(letter.stamp.is_some() && letter.bytes.ends_with(b"the packet itself"), "{letter:?}");
+    }
+}
