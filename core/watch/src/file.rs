@@ -156,8 +156,8 @@ fn host_and_ways(
     settings: &mut Settings,
     outer: &Settings,
 ) -> Result<(String, Vec<Way>), Fault> {
-    let probe = |settings: &Settings| {
-        let given = settings.probe.clone().or_else(|| outer.probe.clone());
+    let probe = |own: &Settings| {
+        let given = own.probe.clone().or_else(|| outer.probe.clone());
         given.unwrap_or_else(|| Vec::from([Way { ask: Ask::Icmp, port: None, offset: section.offset }]))
     };
     match (section.text("host")?, section.text("url")?) {

@@ -192,7 +192,7 @@ fn way(text: &str, offset: usize) -> Result<Way, Fault> {
             nearest(name, &names).map_or_else(String::new, |guess| format!("; did you mean \"{guess}\"?"));
         Fault::new(offset, format!("probe: unknown kind \"{name}\" (known: {}{guess})", names.join(", ")))
     })?;
-    let number = |digits: &str| digits.parse::<u16>().ok().filter(|p| *p > 0);
+    let number = |given: &str| given.parse::<u16>().ok().filter(|p| *p > 0);
     let port = match digits {
         None => None,
         Some(_) if ask.default_port().is_none() => {

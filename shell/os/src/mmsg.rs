@@ -311,8 +311,8 @@ mod tests {
             // A port of zero is refused by the kernel.
             let nowhere: SockAddr = SocketAddr::new(receiver.local_addr().unwrap().ip(), 0).into();
             let mut outbox = Outbox::new(4, 100);
-            for (n, to) in [&to, &nowhere, &to, &nowhere].into_iter().enumerate() {
-                outbox.add(to, n + 1).unwrap().fill(n as u8);
+            for (n, address) in [&to, &nowhere, &to, &nowhere].into_iter().enumerate() {
+                outbox.add(address, n + 1).unwrap().fill(n as u8);
             }
             assert!(outbox.is_full() && outbox.add(&to, 1).is_none());
             let mut failed = Vec::new();
