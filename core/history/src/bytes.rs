@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     /// Checks the checksum, the kind and the version.
     pub(crate) fn open(bytes: &'a [u8], kind: u8) -> Result<Self, DecodeError> {
         let body = bytes.len().checked_sub(CHECKSUM).filter(|n| *n >= HEADER).ok_or(DecodeError::Short)?;
-        let (body, checksum) = bytes.split_at(body);
+        let (body, sum) = bytes.split_at(body);
         let [found, version, rest @ ..] = body else { return Err(DecodeError::Short) };
         if *found != kind {
             return Err(DecodeError::Kind(*found));
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         if *version != VERSION {
             return Err(DecodeError::Version(*version));
         }
-        if checksum != crc32(body).to_le_bytes() {
+        if sum != checksum(body).to_le_bytes() {
             return Err(DecodeError::Checksum);
         }
         Ok(Reader(rest))
@@ -139,13 +139,13 @@ impl<'a> Reader<'a> {
 
 /// Appends the checksum: bytes that a decoder then judges by their content.
 pub fn seal(mut body: Vec<u8>) -> Vec<u8> {
-    let checksum = crc32(&body);
-    body.extend(checksum.to_le_bytes());
+    let sum = checksum(&body);
+    body.extend(sum.to_le_bytes());
     body
 }
 
 /// CRC-32 of IEEE 802.3: the reflected polynomial, a byte at a time.
-fn crc32(bytes: &[u8]) -> u32 {
+pub fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| {
         let index = (crc as u8 ^ byte) as usize;
         (crc >> 8) ^ CRC_TABLE.get(index).copied().unwrap_or(0)
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn the_checksum_has_its_published_check_value() {
         // The "check" of CRC-32/ISO-HDLC.
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
     }
 
     #[test]

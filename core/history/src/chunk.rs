@@ -48,13 +48,13 @@ impl Chunk {
     }
     /// Gives the lost sample that was sent nearest to `stored.at_ms`, less than two milliseconds from it, the code of `stored`.
     ///
-    /// Gives the time of the sample, or `None` if there is no such one.
-    pub fn amend(&mut self, stored: Stored) -> Option<u64> {
-        let lost = self.samples.iter_mut().filter(|s| s.code == Code::LOST);
-        let near = lost.filter(|s| s.at_ms.abs_diff(stored.at_ms) < 2);
-        let sample = near.min_by_key(|s| s.at_ms.abs_diff(stored.at_ms))?;
+    /// Gives the place of the sample, or `None` if there is no such one.
+    pub fn amend(&mut self, stored: Stored) -> Option<usize> {
+        let off = |s: &Stored| s.at_ms.abs_diff(stored.at_ms);
+        let lost = self.samples.iter_mut().enumerate().filter(|(_, s)| s.code == Code::LOST && off(s) < 2);
+        let (place, sample) = lost.min_by_key(|(_, s)| off(s))?;
         sample.code = stored.code;
-        Some(sample.at_ms)
+        Some(place)
     }
     /// The bytes, with version and checksum.
     pub fn encode(&self) -> Vec<u8> {

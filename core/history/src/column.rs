@@ -1,6 +1,7 @@
 //! What a column of pixels shows.
 use crate::{Chunk, Sketch, Tally, Windows};
 use alloc::vec::Vec;
+use core::ops::Range;
 use fathom_units::WallTime;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
@@ -47,8 +48,8 @@ impl Columns {
             sides.map(|(a, b)| Column { from: wall(a), to: wall(b), ..Column::default() }).collect();
         Columns { edges, columns }
     }
-    /// Counts what a chunk has within the columns.
-    pub fn add_chunk(&mut self, chunk: &Chunk) {
+    /// Counts what a chunk has within the columns and within a time in milliseconds.
+    pub fn add_chunk(&mut self, chunk: &Chunk, within: &Range<u64>) {
         let mut samples = chunk.samples.as_slice();
         while let Some(first) = samples.first() {
             let (inside, place) = self.place(first.at_ms);
@@ -56,35 +57,39 @@ impl Columns {
             let run = samples.iter().take_while(|s| inside.contains(&s.at_ms)).count().max(1);
             let (these, rest) = samples.split_at(run);
             if let Some(column) = place.and_then(|i| self.columns.get_mut(i)) {
-                for sample in these {
+                for sample in these.iter().filter(|s| within.contains(&s.at_ms)) {
                     column.tally.add(sample.code);
                     column.sketch.add(sample.code);
                 }
             }
             samples = rest;
         }
-        for mark in &chunk.marks {
+        for mark in chunk.marks.iter().filter(|m| within.contains(&m.at_ms)) {
             if let Some(column) = self.place(mark.at_ms).1.and_then(|i| self.columns.get_mut(i)) {
                 column.tally.duplicates = column.tally.duplicates.saturating_add(mark.duplicates);
                 column.tally.reordered = column.tally.reordered.saturating_add(mark.reordered);
             }
         }
     }
-    /// Counts the windows that start within the columns.
-    pub fn add_windows(&mut self, windows: &Windows) {
-        for (start_ms, window) in windows.iter() {
+    /// Counts the windows that start within the columns and within a time in milliseconds.
+    pub fn add_windows(&mut self, windows: &Windows, within: &Range<u64>) {
+        for (start_ms, window) in windows.iter().filter(|(start_ms, _)| within.contains(start_ms)) {
             if let Some(column) = self.place(start_ms).1.and_then(|i| self.columns.get_mut(i)) {
                 column.tally.merge(&window.tally);
                 column.sketch.merge(&window.sketch);
             }
         }
     }
+    /// From the first edge to the last, in milliseconds since 1970-01-01 UTC.
+    pub fn range_ms(&self) -> Range<u64> {
+        self.edges.first().copied().unwrap_or(0)..self.edges.last().copied().unwrap_or(0)
+    }
     /// The columns, in the order of time.
     pub fn finish(self) -> Vec<Column> {
         self.columns
     }
     /// The times around this one that are in the same column, and which column that is.
-    fn place(&self, at_ms: u64) -> (core::ops::Range<u64>, Option<usize>) {
+    fn place(&self, at_ms: u64) -> (Range<u64>, Option<usize>) {
         let above = self.edges.partition_point(|edge| *edge <= at_ms);
         let low = above.checked_sub(1);
         let from = low.and_then(|i| self.edges.get(i)).copied().unwrap_or(0);

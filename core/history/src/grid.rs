@@ -28,6 +28,7 @@ impl Grid {
     }
 }
 
-fn nearest(at: WallTime) -> u64 {
+/// The millisecond nearest to a time.
+pub(crate) fn nearest(at: WallTime) -> u64 {
     at.0.saturating_add(NANOS_PER_MILLI / 2) / NANOS_PER_MILLI
 }

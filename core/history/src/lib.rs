@@ -22,7 +22,7 @@ mod sketch;
 mod tally;
 mod window;
 
-pub use bytes::{DecodeError, seal};
+pub use bytes::{DecodeError, checksum, seal};
 pub use chunk::{Chunk, MAX_SAMPLES, Mark};
 pub use code::Code;
 pub use column::{Column, Columns};

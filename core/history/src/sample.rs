@@ -1,5 +1,6 @@
 //! What one probe brought.
 use crate::Code;
+use crate::grid::nearest;
 use fathom_units::{Duration, WallTime};
 
 /// Nanoseconds of the resolution in which times are kept.
@@ -72,6 +73,10 @@ impl Unit {
 }
 
 impl Stored {
+    /// A sample that is on no grid: its time is the nearest millisecond.
+    pub fn of(sample: Sample) -> Stored {
+        Stored { at_ms: nearest(sample.at), code: Code::of(sample.outcome) }
+    }
     /// Its time.
     pub const fn at(self) -> WallTime {
         WallTime(self.at_ms.saturating_mul(NANOS_PER_MILLI))

@@ -67,6 +67,10 @@ impl Windows {
     pub fn at(&mut self, at_ms: u64) -> &mut Window {
         self.by_number.entry(at_ms / self.step_ms).or_default()
     }
+    /// How many probes the window that has this time counts as lost.
+    pub fn lost_at(&self, at_ms: u64) -> u64 {
+        self.by_number.get(&(at_ms / self.step_ms)).map_or(0, |window| window.tally.lost)
+    }
     /// Counts all that a chunk has.
     pub fn add_chunk(&mut self, chunk: &Chunk) {
         // Neighbours are mostly in one window: it is looked for once.

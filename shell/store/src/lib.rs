@@ -1,8 +1,9 @@
-//! Result files and exports on disk. A file is written whole or not at all.
+//! Result files and exports on disk, each written whole or not at all; and the [`history`] of a watch.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod error;
+pub mod history;
 mod read;
 mod write;
 

@@ -1,0 +1,30 @@
+//! Every probe of a watch, for years, in one directory.
+//!
+//! [`History`] is the only writer, [`HistoryReader`] any number of readers. What was recorded is in memory first, is written to a
+//! journal every few seconds, to a part after ten minutes, to a chunk and windows after an hour, and to rollups after a day. Each
+//! step is one transaction of SQLite, so that a sample is in exactly one of them at any time: see `docs/adr/0008`.
+//!
+//! All times are UTC. A sample is in the hour that its own time says, also when the clock was stepped between two of them.
+mod amend;
+mod compact;
+mod config;
+mod database;
+mod error;
+mod event;
+mod fill;
+mod flush;
+mod open;
+mod reader;
+mod recover;
+mod room;
+mod series;
+mod table;
+mod tail;
+mod writer;
+
+pub use config::{HistoryConfig, Keep};
+pub use error::{HistoryError, Repair};
+pub use event::{Event, EventId};
+pub use reader::HistoryReader;
+pub use series::{SeriesId, SeriesKey};
+pub use writer::{History, Status, Trouble};

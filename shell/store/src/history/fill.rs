@@ -1,0 +1,199 @@
+//! Reading of one series: which tables have what.
+use super::error::Fault;
+use super::table::{DAY_MS, HOUR_MS, SLOT_MS, Table};
+use super::tail::Tail;
+use super::writer::NANOS_PER_MILLI;
+use fathom_history::{Chunk, Column, Columns, Stored, Windows};
+use fathom_units::WallTime;
+use rusqlite::Connection;
+use std::ops::Range;
+
+/// Windows that a column has at least, so that its edges are moved by a quarter of it at most.
+const WINDOWS_PER_COLUMN: u64 = 2;
+
+/// How detailed columns are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Detail {
+    Samples,
+    TenMinutes,
+    Hours,
+    Days,
+}
+
+/// Reads one state of a history.
+pub(super) struct Filler<'a> {
+    pub(super) db: &'a Connection,
+    pub(super) tail: &'a Tail,
+    pub(super) faults: &'a mut Vec<String>,
+}
+
+impl Detail {
+    /// The coarsest that still makes columns of this width.
+    fn for_width(width_ms: u64) -> Detail {
+        match width_ms / WINDOWS_PER_COLUMN {
+            DAY_MS.. => Detail::Days,
+            HOUR_MS.. => Detail::Hours,
+            SLOT_MS.. => Detail::TenMinutes,
+            _ => Detail::Samples,
+        }
+    }
+    fn step_ms(self) -> u64 {
+        match self {
+            Detail::Samples => 1,
+            Detail::TenMinutes => SLOT_MS,
+            Detail::Hours => HOUR_MS,
+            Detail::Days => DAY_MS,
+        }
+    }
+    fn table(self) -> Table {
+        match self {
+            Detail::Samples => Table::Chunk,
+            Detail::TenMinutes => Table::TenMinutes,
+            Detail::Hours => Table::Hours,
+            Detail::Days => Table::Days,
+        }
+    }
+    fn coarser(self) -> Option<Detail> {
+        match self {
+            Detail::Samples => Some(Detail::TenMinutes),
+            Detail::TenMinutes => Some(Detail::Hours),
+            Detail::Hours => Some(Detail::Days),
+            Detail::Days => None,
+        }
+    }
+}
+
+impl Filler<'_> {
+    pub(super) fn columns(
+        &mut self,
+        series: u32,
+        from: WallTime,
+        to: WallTime,
+        count: usize,
+    ) -> Result<Vec<Column>, Fault> {
+        let width_ms = to.0.saturating_sub(from.0) / NANOS_PER_MILLI / (count as u64).max(1);
+        let detail = Detail::for_width(width_ms);
+        let mut columns = Columns::new(from, to, count, detail.step_ms());
+        let range = columns.range_ms();
+        self.fill(series, detail, range, &mut columns)?;
+        Ok(columns.finish())
+    }
+    /// Fills columns; what is older than the oldest of this detail with coarser windows, as far back as there are any.
+    fn fill(
+        &mut self,
+        series: u32,
+        detail: Detail,
+        range: Range<u64>,
+        columns: &mut Columns,
+    ) -> Result<(), Fault> {
+        let oldest = detail.table().oldest_ms(self.db)?;
+        // Whole days are dropped, so the first day that is there is there as a whole.
+        let from = oldest.map_or(range.start, |ms| ms / DAY_MS * DAY_MS).max(range.start);
+        if let Some(coarser) = detail.coarser().filter(|_| oldest.is_some() && from > range.start) {
+            self.fill(series, coarser, range.start..from.min(range.end), columns)?;
+        }
+        if from >= range.end {
+            return Ok(());
+        }
+        let range = from..range.end;
+        if detail == Detail::Samples {
+            self.each_chunk(series, &range, &mut |chunk| columns.add_chunk(chunk, &range))
+        } else {
+            self.each_windows(series, detail, &range, &mut |windows| columns.add_windows(windows, &range))
+        }
+    }
+    pub(super) fn samples(
+        &mut self,
+        series: u32,
+        from: WallTime,
+        to: WallTime,
+    ) -> Result<Vec<Stored>, Fault> {
+        let range = from.0.div_ceil(NANOS_PER_MILLI)..to.0.div_ceil(NANOS_PER_MILLI);
+        let mut all = Vec::new();
+        let mut take = |chunk: &Chunk| all.extend(chunk.samples.iter().filter(|s| range.contains(&s.at_ms)));
+        self.each_chunk(series, &range, &mut take)?;
+        all.sort_by_key(|s: &Stored| s.at_ms);
+        Ok(all)
+    }
+    pub(super) fn newest(&mut self, series: u32) -> Result<Option<Stored>, Fault> {
+        let latest = |chunk: &Chunk| chunk.samples.iter().copied().max_by_key(|s| s.at_ms);
+        let mut newest = self.tail.chunk(series).and_then(latest);
+        for table in [Table::Part, Table::Chunk] {
+            let (first, last) = (table.oldest_ms(self.db)?, table.newest_ms(self.db)?);
+            let (Some(first), Some(last)) = (first, last) else { continue };
+            let mut at_ms = last;
+            while newest.is_none() && at_ms >= first {
+                newest = self.sound(table.chunk(self.db, table.id(at_ms, series)))?.as_ref().and_then(latest);
+                let Some(before) = at_ms.checked_sub(table.span_ms()) else { break };
+                at_ms = before;
+            }
+        }
+        Ok(newest)
+    }
+    /// All samples that may be in a time: of hours that are put together, of parts, and what is open.
+    fn each_chunk(
+        &mut self,
+        series: u32,
+        range: &Range<u64>,
+        take: &mut dyn FnMut(&Chunk),
+    ) -> Result<(), Fault> {
+        for table in [Table::Chunk, Table::Part] {
+            for id in self.rows(table, series, range)? {
+                if let Some(chunk) = self.sound(table.chunk(self.db, id))? {
+                    take(&chunk);
+                }
+            }
+        }
+        self.tail.chunk(series).into_iter().for_each(take);
+        Ok(())
+    }
+    /// All windows that may be in a time: of days, of hours that are no day yet, and what parts and what is open come to.
+    fn each_windows(
+        &mut self,
+        series: u32,
+        detail: Detail,
+        range: &Range<u64>,
+        take: &mut dyn FnMut(&Windows),
+    ) -> Result<(), Fault> {
+        for id in self.rows(detail.table(), series, range)? {
+            if let Some(windows) = self.sound(detail.table().windows(self.db, id))? {
+                take(&windows);
+            }
+        }
+        let mut rest = Windows::new(detail.step_ms());
+        for id in self.rows(Table::Recent, series, range)? {
+            if let Some(windows) = self.sound(Table::Recent.windows(self.db, id))? {
+                rest.merge(&windows);
+            }
+        }
+        for id in self.rows(Table::Part, series, range)? {
+            if let Some(chunk) = self.sound(Table::Part.chunk(self.db, id))? {
+                rest.add_chunk(&chunk);
+            }
+        }
+        if let Some(chunk) = self.tail.chunk(series) {
+            rest.add_chunk(chunk);
+        }
+        take(&rest);
+        Ok(())
+    }
+    /// The rows that a series may have in a time, as far as the table reaches.
+    fn rows(&self, table: Table, series: u32, range: &Range<u64>) -> Result<Vec<i64>, Fault> {
+        let (first, last) = (table.oldest_ms(self.db)?, table.newest_ms(self.db)?);
+        let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
+        let span = table.span_ms();
+        let from = (range.start / span).max(first / span);
+        let to = range.end.div_ceil(span).min(last / span + 1);
+        Ok((from..to).map(|n| table.id(n * span, series)).collect())
+    }
+    /// What is damaged is told and left out.
+    fn sound<T>(&mut self, read: Result<Option<T>, Fault>) -> Result<Option<T>, Fault> {
+        match read {
+            Err(Fault::Blob { table, id, why }) => {
+                self.faults.push(format!("row {id} of {table} {why}"));
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+}
