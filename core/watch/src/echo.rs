@@ -55,10 +55,23 @@ impl EchoForm {
         if *icmp.first()? != REPLY[usize::from(self.v6)] || word(icmp, HEADER_BYTES)? != self.token {
             return None;
         }
-        let name = word(icmp, 16)?;
-        let (at, sent) = (WallTime(word(icmp, 24)?), Time::from_nanos(word(icmp, 32)?));
-        Some(((name >> 32) as u32, Echo { sequence: name as u32, at, sent }))
+        payload(icmp, HEADER_BYTES)
     }
+    /// Target and probe of a request of this run, with whatever headers before it.
+    pub fn read_sent(&self, packet: &[u8]) -> Option<(u32, Echo)> {
+        // Behind IPv4 with and without an Ethernet header, and behind IPv6; then wherever it may be.
+        const USUAL: [usize; 4] = [42, 28, 62, 48];
+        let is_here = |at: &usize| word(packet, *at) == Some(self.token);
+        let found = USUAL.into_iter().find(is_here).or_else(|| (0..packet.len()).find(is_here));
+        payload(packet, found?)
+    }
+}
+
+/// What stands behind the token at `at`.
+fn payload(bytes: &[u8], at: usize) -> Option<(u32, Echo)> {
+    let name = word(bytes, at + 8)?;
+    let (wall, sent) = (WallTime(word(bytes, at + 16)?), Time::from_nanos(word(bytes, at + 24)?));
+    Some(((name >> 32) as u32, Echo { sequence: name as u32, at: wall, sent }))
 }
 
 // The four words of the payload are just what the configuration asks for at least.
@@ -90,6 +103,7 @@ fn checksum(bytes: &[u8]) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     const FORM: EchoForm =
         EchoForm { v6: false, token: 0x0102_0304_0506_0708, identifier: 7, checksum: true };
@@ -107,6 +121,11 @@ mod tests {
             let form = EchoForm { v6, ..FORM };
             let mut reply = request(form, 0xfedc_ba98, &echo);
             assert_eq!(form.read(&reply), None, "a request is no reply");
+            for before in [0, 20, 34, 37, 40, 54] {
+                let packet = [vec![1; before], reply.to_vec()].concat();
+                assert_eq!(form.read_sent(&packet), Some((0xfedc_ba98, echo)), "{before} bytes before it");
+                assert_eq!(form.read_sent(&packet[..before + 39]), None);
+            }
             reply[0] = if v6 { 129 } else { 0 };
             assert_eq!(form.read(&reply), Some((0xfedc_ba98, echo)));
             assert_eq!(EchoForm { token: 1, ..form }.read(&reply), None, "another program's");

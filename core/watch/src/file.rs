@@ -184,7 +184,7 @@ fn host_and_ways(
 }
 
 fn host_of(text: &str, offset: usize) -> Result<String, Fault> {
-    let plain = |c: char| c.is_alphanumeric() || "-_.:%".contains(c);
+    let plain = |c: char| c.is_alphanumeric() || "-_.:".contains(c);
     let fits = (1..=MAX_HOST).contains(&text.len()) && text.chars().all(plain) && !text.starts_with('-');
     let what = || {
         format!(
@@ -192,7 +192,7 @@ fn host_of(text: &str, offset: usize) -> Result<String, Fault> {
             text.escape_debug()
         )
     };
-    let is_v6 = text.parse::<core::net::Ipv6Addr>().is_ok() || text.contains('%');
+    let is_v6 = text.parse::<core::net::Ipv6Addr>().is_ok();
     if fits && (is_v6 || !text.contains(':')) {
         Ok(text.to_string())
     } else {

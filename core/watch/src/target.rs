@@ -1,6 +1,7 @@
 //! What is asked of whom, and how.
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 use fathom_units::Duration;
@@ -14,11 +15,11 @@ pub enum Ask {
     Udp,
     /// A TCP handshake.
     Tcp,
-    /// A TLS handshake; the TCP handshake before it is not counted.
+    /// A connection up to the end of the TLS handshake.
     Tls,
-    /// HTTP: from the request to the first byte of the answer.
+    /// HTTP: from the start of the connection to the first byte of the answer.
     Http,
-    /// HTTPS: the same, after the TLS handshake.
+    /// HTTPS: the same, with a TLS handshake between.
     Https,
     /// A DNS query over UDP.
     Dns,
@@ -151,6 +152,23 @@ impl Target {
     /// What tells a target from all others; two plans have the same target if all else is equal too.
     pub fn key(&self) -> (&str, &str) {
         (&self.name, &self.probe)
+    }
+    /// The names of its series. The first is that of the question itself; those of connections time their parts too, those of
+    /// UDP each way, and those of a path each router.
+    pub fn series(&self) -> Vec<String> {
+        let base = &self.probe;
+        let with = |parts: &[&str]| parts.iter().map(|part| format!("{base}{part}")).collect();
+        match self.ask {
+            Ask::Icmp | Ask::Tcp | Ask::Dns => with(&[""]),
+            Ask::Udp => with(&["", " up", " down"]),
+            Ask::Tls => with(&["", " connect", " handshake"]),
+            Ask::Http => with(&["", " connect", " answer"]),
+            Ask::Https => with(&["", " connect", " handshake", " answer"]),
+            Ask::Hops => {
+                let suffix = base.strip_prefix(Ask::Hops.name()).unwrap_or_default();
+                (1..=self.form.max_hops).map(|n| format!("hop {n}{suffix}")).collect()
+            }
+        }
     }
     /// The series' name of a way of asking: with the port where it is not implied, and the family where both are asked.
     pub(crate) fn probe_name(ask: Ask, port: u16, family: Family, both: bool) -> String {

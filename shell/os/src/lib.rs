@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "this crate is the one place for it")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+pub mod backlog;
 pub mod clock;
 pub mod cpu;
 pub mod datagram;

@@ -26,7 +26,7 @@ fn an_answer_is_first_late_or_amends_a_loss() {
     let mut book = Book::default();
     let echoes: Vec<Echo> = (0..4).map(|n| sent(&mut book, n)).collect();
     book.left(0, second(0) + Duration::from_millis(1));
-    let answer = |book: &mut Book, n: usize, at| book.answered(&echoes[n], at, TIMEOUT).answer;
+    let answer = |of: &mut Book, n: usize, at| of.answered(&echoes[n], at, TIMEOUT).answer;
     let delay = Duration::from_millis(29);
     assert_eq!(
         answer(&mut book, 0, second(0) + Duration::from_millis(30)),
@@ -89,18 +89,18 @@ fn the_book_agrees_with_one_that_forgets_nothing() {
             let (now, later): (Vec<_>, Vec<_>) = on_the_way.iter().partition(|(at, _)| *at <= n);
             on_the_way = later;
             for (_, sequence) in now {
-                let (echo, outcome) = oracle.get_mut(&sequence).unwrap();
-                let delay = second(n).saturating_since(echo.sent);
+                let (probe, outcome) = oracle.get_mut(&sequence).unwrap();
+                let delay = second(n).saturating_since(probe.sent);
                 let in_time = if delay > TIMEOUT { Outcome::Late(delay) } else { Outcome::Answered(delay) };
                 let want = match outcome {
-                    None => Answer::First(Sample { at: echo.at, outcome: in_time }),
+                    None => Answer::First(Sample { at: probe.at, outcome: in_time }),
                     Some(Outcome::Lost) => {
-                        Answer::Amends(Sample { at: echo.at, outcome: Outcome::Late(delay) })
+                        Answer::Amends(Sample { at: probe.at, outcome: Outcome::Late(delay) })
                     }
                     Some(_) => Answer::Duplicate,
                 };
                 assert_eq!(
-                    book.answered(echo, second(n), TIMEOUT).answer,
+                    book.answered(probe, second(n), TIMEOUT).answer,
                     want,
                     "seed {seed}, second {n}, probe {sequence}"
                 );

@@ -107,8 +107,8 @@ fn others_keep_their_slots_when_some_come_and_go() {
     let mut before = schedule.clone();
     schedule.remove(|target| target % 2 == 1);
     (100..150).for_each(|n| schedule.add(n, &steady(MS(1_000)), Time::ZERO));
-    let of = |schedule: &mut Schedule| -> Vec<Due> {
-        let all = (0..=100).flat_map(|n| take(schedule, at(n * 10)));
+    let of = |one: &mut Schedule| -> Vec<Due> {
+        let all = (0..=100).flat_map(|n| take(one, at(n * 10)));
         all.filter(|due| due.target < 100 && due.target % 2 == 0).collect()
     };
     assert_eq!(of(&mut before), of(&mut schedule));

@@ -1,0 +1,25 @@
+//! The engine of `fathom watch`: what asks, what listens, what resolves names, and what happens when the plan changes.
+//!
+//! One thread asks by ICMP, one by all that needs a socket of its own, some resolve names, one looks at this host, and one
+//! keeps: it alone has the history. They tell each other by channels; a slow disk or a dead name server holds up no probe.
+
+mod ask;
+mod board;
+mod echo;
+mod flight;
+mod host;
+mod keep;
+mod kept;
+mod lane;
+mod monitor;
+mod pulse;
+mod resolver;
+mod sockets;
+mod tls;
+mod told;
+mod writer;
+
+pub use board::Board;
+pub use keep::{Event, Keep};
+pub use kept::Kept;
+pub use monitor::{Changes, Health, Monitor, THIS_HOST, permitted};

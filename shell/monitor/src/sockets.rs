@@ -1,0 +1,253 @@
+//! The thread of all probes that have a socket of their own: connections, queries, UDP, routers.
+use crate::ask::{Asked, Command};
+use crate::flight::{Flight, Progress};
+use crate::keep::Event;
+use crate::pulse::Pulse;
+use crate::told::{Place, Teller, Told};
+use fathom_history::{Outcome, Sample};
+use fathom_os::clock::Clock;
+use fathom_os::poll::{self, PollFd};
+use fathom_os::sched::raise_priority;
+use fathom_os::timestamp::both_clocks;
+use fathom_probe::StampConverter;
+use fathom_units::{Duration, Time, WallTime};
+use fathom_watch::{Ask, Due, KEPT, Schedule};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Probes of one target that are kept beyond their timeout, in case they are answered after all: each is a socket.
+const MOST_OVERDUE: usize = 8;
+
+struct Kept {
+    asked: Asked,
+    overdue: usize,
+    certificate: Option<String>,
+}
+
+/// All that the thread has.
+pub(crate) struct SocketThread {
+    clock: Clock,
+    commands: Receiver<Command>,
+    teller: Teller,
+    pulse: Pulse,
+    targets: BTreeMap<u32, Kept>,
+    flights: Vec<Flight>,
+    schedule: Schedule,
+    due: Vec<Due>,
+    stamps: StampConverter,
+}
+
+impl SocketThread {
+    pub(crate) fn new(
+        clock: Clock,
+        commands: Receiver<Command>,
+        teller: Teller,
+        lateness: Place,
+        (seed, _token): (u64, u64),
+    ) -> Self {
+        SocketThread {
+            clock,
+            commands,
+            teller,
+            pulse: Pulse::new(lateness),
+            targets: BTreeMap::new(),
+            flights: Vec::new(),
+            schedule: Schedule::new(seed),
+            due: Vec::new(),
+            stamps: StampConverter::default(),
+        }
+    }
+    /// Runs until it is told to stop.
+    pub(crate) fn run(mut self) {
+        // Without the privilege it wakes a little later, and says how late.
+        let _ = raise_priority();
+        let _ = poll::set_precise_timers();
+        while self.obey() {
+            self.ask_due();
+            let ready = self.wait();
+            self.advance(&ready);
+            self.time_out();
+            let now = self.clock.now();
+            self.pulse.tell(now, &mut self.teller);
+            self.teller.hand_over(now);
+        }
+        self.teller.hand_over_all();
+    }
+    /// False once it is to stop.
+    fn obey(&mut self) -> bool {
+        loop {
+            match self.commands.try_recv() {
+                Ok(Command::Add(asked)) => {
+                    self.schedule.add(asked.number, &asked.target.pace, self.clock.now());
+                    self.targets.insert(asked.number, Kept { asked, overdue: 0, certificate: None });
+                }
+                Ok(Command::Remove(number)) => {
+                    self.targets.remove(&number);
+                    self.flights.retain(|flight| flight.number != number);
+                    self.schedule.remove(|target| target == number);
+                }
+                Ok(Command::Address(number, found)) => {
+                    let kept = self.targets.get_mut(&number);
+                    if let Some(kept) = kept {
+                        kept.asked.whereabouts.take(found);
+                    }
+                }
+                Ok(Command::Stop) | Err(TryRecvError::Disconnected) => return false,
+                Err(TryRecvError::Empty) => return true,
+            }
+        }
+    }
+    fn ask_due(&mut self) {
+        let (wall, now) = both_clocks(self.clock);
+        let mut due = std::mem::take(&mut self.due);
+        self.schedule.take_due(now, &mut due);
+        for one in due.drain(..) {
+            let late = now.saturating_since(one.slot);
+            self.ask(one.target, WallTime(wall.0.saturating_sub(late.as_nanos())));
+        }
+        self.due = due;
+    }
+    fn ask(&mut self, number: u32, at: WallTime) {
+        let Some(kept) = self.targets.get(&number) else { return };
+        match Flight::begin(&kept.asked, at, self.clock) {
+            Ok(flight) => self.flights.push(flight),
+            Err(reason) => self.teller.failed(kept.asked.place, at, &reason),
+        }
+    }
+    /// Waits for answers or for the next slot. Returns which flights have something.
+    fn wait(&mut self) -> Vec<bool> {
+        let now = self.clock.now();
+        let next = self.schedule.next_slot().unwrap_or(now + LOOK_EVERY).min(now + LOOK_EVERY);
+        let mut fds: Vec<PollFd<'_>> = self.flights.iter().map(Flight::interest).collect();
+        let found = poll::wait(&mut fds, Some(next.saturating_since(now))).unwrap_or(0);
+        let ready = fds.iter().map(PollFd::is_ready).collect();
+        let (wall, woke) = both_clocks(self.clock);
+        self.stamps.watch(wall, woke);
+        if found == 0 {
+            self.pulse.beat(woke.saturating_since(next));
+        }
+        ready
+    }
+    fn advance(&mut self, ready: &[bool]) {
+        let mut keep = Vec::with_capacity(self.flights.len());
+        for (mut flight, is_ready) in std::mem::take(&mut self.flights).into_iter().zip(ready) {
+            let goes_on = !is_ready || self.look_at(&mut flight);
+            if goes_on {
+                keep.push(flight);
+            }
+        }
+        self.flights = keep;
+    }
+    /// Takes what came of a flight. False if it is over.
+    fn look_at(&mut self, flight: &mut Flight) -> bool {
+        loop {
+            match flight.advance(self.clock, &mut self.stamps) {
+                Progress::Waiting => return true,
+                Progress::Part(part, took) => {
+                    self.part(flight, part, took);
+                    if flight.is_over_after(part) {
+                        self.done(flight, self.clock.now());
+                        return false;
+                    }
+                    if part == 2 {
+                        // What follows the handshake may have come with it.
+                        continue;
+                    }
+                    return true;
+                }
+                Progress::Done(at) => {
+                    self.done(flight, at);
+                    return false;
+                }
+                Progress::Broken(reason) => {
+                    self.broken(flight, &reason);
+                    return false;
+                }
+            }
+        }
+    }
+    fn part(&mut self, flight: &Flight, part: u32, took: Duration) {
+        let outcome = if flight.is_overdue { Outcome::Late(took) } else { Outcome::Answered(took) };
+        let problem = flight.certificate_problem();
+        let Some(kept) = self.targets.get_mut(&flight.number) else { return };
+        let place = kept.asked.place;
+        self.teller.sample(place + part, flight.at, outcome);
+        if part == 2 && kept.certificate != problem {
+            let name = &kept.asked.target.name;
+            let text = problem.as_ref().map_or_else(
+                || format!("{name}: the certificate is valid again"),
+                |problem| format!("{name}: the certificate is not valid here: {problem}"),
+            );
+            kept.certificate = problem;
+            self.teller.tell(Told::Event(Event { at: flight.at, kind: "certificate", text }, Some(place)));
+        }
+    }
+    fn done(&mut self, flight: &Flight, at: Time) {
+        let Some(kept) = self.targets.get_mut(&flight.number) else { return };
+        let (place, timeout) = (kept.asked.place, kept.asked.target.timeout);
+        let took = at.saturating_since(flight.started);
+        // From the request to the first byte of its answer.
+        let answer = match kept.asked.target.ask {
+            Ask::Http => Some(2),
+            Ask::Https => Some(3),
+            _ => None,
+        };
+        if let Some(part) = answer {
+            let whole = at.saturating_since(flight.stage_began());
+            let outcome = if flight.is_overdue { Outcome::Late(whole) } else { Outcome::Answered(whole) };
+            self.teller.sample(place + part, flight.at, outcome);
+        }
+        if flight.is_overdue {
+            kept.overdue = kept.overdue.saturating_sub(1);
+            let sample = Sample { at: flight.at, outcome: Outcome::Late(took) };
+            self.teller.tell(Told::Amend(place, sample));
+        } else {
+            let outcome = if took > timeout { Outcome::Late(took) } else { Outcome::Answered(took) };
+            self.teller.sample(place, flight.at, outcome);
+        }
+    }
+    fn broken(&mut self, flight: &Flight, reason: &str) {
+        let Some(kept) = self.targets.get_mut(&flight.number) else { return };
+        let place = kept.asked.place;
+        if flight.is_overdue {
+            kept.overdue = kept.overdue.saturating_sub(1);
+        } else {
+            self.teller.failed(place, flight.at, reason);
+        }
+    }
+    /// Tells what has waited too long, and lets go of what is too old or of one too many.
+    fn time_out(&mut self) {
+        let now = self.clock.now();
+        let mut keep = Vec::with_capacity(self.flights.len());
+        for mut flight in std::mem::take(&mut self.flights) {
+            if self.stays(&mut flight, now) {
+                keep.push(flight);
+            }
+        }
+        self.flights = keep;
+    }
+    fn stays(&mut self, flight: &mut Flight, now: Time) -> bool {
+        let Some(kept) = self.targets.get_mut(&flight.number) else { return false };
+        let waited = now.saturating_since(flight.started);
+        if flight.is_overdue {
+            if waited > KEPT {
+                kept.overdue = kept.overdue.saturating_sub(1);
+            }
+            return waited <= KEPT;
+        }
+        if waited <= kept.asked.target.timeout {
+            return true;
+        }
+        flight.is_overdue = true;
+        let place = kept.asked.place;
+        self.teller.sample(place, flight.at, Outcome::Lost);
+        let has_room = kept.overdue < MOST_OVERDUE;
+        if has_room {
+            kept.overdue += 1;
+        } else if let Some(part) = flight.part() {
+            self.teller.sample(place + part, flight.at, Outcome::Lost);
+        }
+        has_room
+    }
+}

@@ -1,0 +1,6 @@
+//! The engine on real sockets: loopback, and namespaces of this test's own.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+mod connections;
+mod icmp;
+mod memory;
+mod reload;
