@@ -23,9 +23,9 @@ impl Dir {
     }
     /// Names of all that is in it.
     pub(super) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
+        let entries = fs::read_dir(&self.0).expect("it exists");
         let mut names: Vec<String> =
-            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+            entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
@@ -43,7 +43,7 @@ pub(super) fn key(target: &str) -> SeriesKey {
 
 /// Opens a history in which nothing is to be mended.
 pub(super) fn open(dir: &Path, config: &HistoryConfig) -> History {
-    let (history, repairs) = History::open(dir, config).unwrap();
+    let (history, repairs) = History::open(dir, config).expect("the directory can be used");
     assert!(repairs.is_empty(), "{repairs:?}");
     history
 }
@@ -70,8 +70,8 @@ pub(super) fn kept(samples: &[Sample]) -> Vec<Sample> {
 
 /// Every sample of a series.
 pub(super) fn all(dir: &Path, id: SeriesId) -> Vec<Sample> {
-    let mut reader = HistoryReader::open(dir).unwrap();
-    let samples = reader.samples(id, WallTime(0), WallTime(u64::MAX / 2)).unwrap();
+    let mut reader = HistoryReader::open(dir).expect("there is a history");
+    let samples = reader.samples(id, WallTime(0), WallTime(u64::MAX / 2)).expect("it can be read");
     assert_eq!(reader.faults(), Vec::<String>::new());
     samples
 }
