@@ -5,6 +5,8 @@ export default defineConfig({
   build: {
     target: "es2022",
     outDir: "dist",
+    // The page of fathom watch is built beside it.
+    emptyOutDir: false,
     modulePreload: false,
     lib: { entry: "src/main.ts", formats: ["iife"], name: "fathomTrace", fileName: () => "trace.js" },
   },

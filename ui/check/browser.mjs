@@ -73,11 +73,17 @@ export class Browser {
     return thrown.map((event) => event.params.exceptionDetails.exception?.description ?? event.params.exceptionDetails.text);
   }
 
-  async goto(file, { width = 1200, height = 1400, scale = 1, dark = false, mobile = false } = {}) {
+  /** What was asked for since the network is listened to. */
+  asked() {
+    return this.#events.filter((event) => event.method === "Network.requestWillBeSent").map((event) => event.params.request.url);
+  }
+
+  /** To a file of this machine, or to an address. */
+  async goto(place, { width = 1200, height = 1400, scale = 1, dark = false, mobile = false } = {}) {
     await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile });
     const features = [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }];
     await this.send("Emulation.setEmulatedMedia", { features });
-    await this.send("Page.navigate", { url: `file://${file}` });
+    await this.send("Page.navigate", { url: /^[a-z]+:/.test(place) ? place : `file://${place}` });
     await this.evaluate("new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))");
     await this.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   }

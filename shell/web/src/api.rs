@@ -1,0 +1,241 @@
+//! The addresses under `/api/v1`: what each takes, and where its answer comes from. Described in `docs/openapi.json`.
+use crate::app::App;
+use crate::past::{Past, Series, unread};
+use crate::query::{Query, quoted};
+use crate::reply::{Age, Refusal, Reply, Whole, no_store, pieces};
+use crate::row::row;
+use crate::{compare, heatmap, overview, samples, smoke};
+use fathom_units::WallTime;
+use hyper::StatusCode;
+use hyper::http::request::Parts;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Two columns for each pixel of the widest screens.
+const MOST_COLUMNS: u64 = 8_192;
+/// The latest that an answer was seen to come, and room for the history to write it: a range that ended so long ago changes no more.
+const SETTLED_NS: u64 = 1_800 * 1_000_000_000;
+
+/// A range of time that is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Range {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+impl Range {
+    fn take(query: &mut Query, from: &str, to: &str) -> Result<Range, Refusal> {
+        let range = Range { from: query.moment_ns(from)?, to: query.moment_ns(to)? };
+        if range.from >= range.to {
+            return Err(Refusal::bad(format!("{from} is not before {to}")));
+        }
+        Ok(range)
+    }
+    pub(crate) fn walls(self) -> (WallTime, WallTime) {
+        (WallTime(self.from), WallTime(self.to))
+    }
+    fn age(self, now: u64) -> Age {
+        if self.to.saturating_add(SETTLED_NS) < now { Age::Closed } else { Age::Changing }
+    }
+}
+
+/// In which form an answer is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Csv,
+    Binary,
+}
+
+impl Form {
+    fn take(query: &mut Query, allowed: &[&str]) -> Result<Form, Refusal> {
+        let text = query.take("format").unwrap_or_else(|| "json".into());
+        match text.as_str() {
+            "json" if allowed.contains(&"json") => Ok(Form::Json),
+            "csv" if allowed.contains(&"csv") => Ok(Form::Csv),
+            "binary" if allowed.contains(&"binary") => Ok(Form::Binary),
+            _ => Err(Refusal::bad(format!("format is {}: try {}", quoted(&text), allowed.join(" or ")))),
+        }
+    }
+    fn content_type(self) -> &'static str {
+        match self {
+            Form::Json => "application/json",
+            Form::Csv => "text/csv; charset=utf-8",
+            Form::Binary => "application/octet-stream",
+        }
+    }
+}
+
+fn whole(form: Form, bytes: Vec<u8>, age: Age, request: &Parts) -> Reply {
+    Whole { content_type: form.content_type(), bytes, age }.reply(&request.headers)
+}
+
+fn changing(value: &Value, request: &Parts) -> Reply {
+    whole(Form::Json, format!("{value}\n").into_bytes(), Age::Changing, request)
+}
+
+/// The answer to an address under `/api/v1/`.
+pub(crate) async fn answer(app: &Arc<App>, name: &str, request: &Parts) -> Result<Reply, Refusal> {
+    let query = Query::parse(request.uri.query().unwrap_or_default())?;
+    match name {
+        "targets" => targets(app, query, request).await,
+        "series" => series(app, query, request).await,
+        "live" => live(app, query, request).await,
+        "overview" => overview(app, query, request).await,
+        "smoke" => smoke(app, query, request).await,
+        "samples" => samples(app, query).await,
+        "events" => events(app, query, request).await,
+        "heatmap" => heatmap(app, query, request).await,
+        "compare" => compare(app, query, request).await,
+        _ => Err(Refusal::new(
+            StatusCode::NOT_FOUND,
+            format!("there is no /api/v1/{}: see /api/v1/openapi.json", quoted(name).trim_matches('"')),
+        )),
+    }
+}
+
+async fn targets(app: &Arc<App>, query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    query.finish()?;
+    let targets = app.targets().await?;
+    let rows: Vec<Value> = targets.iter().map(row).collect();
+    Ok(changing(&json!({ "now_s": smoke::seconds(app.now_ns()), "targets": rows }), request))
+}
+
+async fn series(app: &Arc<App>, query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    query.finish()?;
+    let all = app.past.ask(|past| past.series().map_err(unread)).await?;
+    let rows: Vec<Value> = all
+        .iter()
+        .map(|s| json!({ "series": s.id, "target": s.target, "probe": s.probe, "unit": s.unit.word() }))
+        .collect();
+    Ok(changing(&json!({ "series": rows }), request))
+}
+
+async fn live(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    let given = request.headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let last_id = given.or_else(|| query.take("last_event_id"));
+    query.finish()?;
+    // While no one listened, nothing was taken over.
+    app.hub.update(&app.targets().await?);
+    Ok(no_store(pieces("text/event-stream", app.hub.listen(last_id.as_deref()))))
+}
+
+async fn overview(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    let range = Range::take(&mut query, "from", "to")?;
+    let count = columns_of(&mut query, 144)?;
+    let form = Form::take(&mut query, &["json", "binary"])?;
+    query.finish()?;
+    let ids: Vec<u32> = app.targets().await?.iter().map(|target| target.series).collect();
+    let past = Arc::clone(&app.past);
+    let sparks = app.past.ask(move |first| overview::sparks(&past, first, &ids, range, count)).await?;
+    let bytes = match form {
+        Form::Binary => overview::binary(&sparks, range, count),
+        _ => overview::as_json(&sparks, range),
+    };
+    Ok(whole(form, bytes, Age::Changing, request))
+}
+
+async fn smoke(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    let id = series_of(&mut query)?;
+    let range = Range::take(&mut query, "from", "to")?;
+    let count = columns_of(&mut query, 1_200)?;
+    let form = Form::take(&mut query, &["json", "csv", "binary"])?;
+    query.finish()?;
+    let age = range.age(app.now_ns());
+    let bytes = app
+        .past
+        .ask(move |past| {
+            let series = find(past, id)?;
+            let (from, to) = range.walls();
+            let columns = past.columns(id, from, to, count).map_err(unread)?;
+            Ok(match form {
+                Form::Binary => smoke::binary(series.unit, columns, range.from, range.to, count),
+                Form::Csv => smoke::as_csv(&series, &columns),
+                Form::Json => smoke::as_json(&series, &columns),
+            })
+        })
+        .await?;
+    Ok(whole(form, bytes, age, request))
+}
+
+async fn samples(app: &Arc<App>, mut query: Query) -> Result<Reply, Refusal> {
+    let id = series_of(&mut query)?;
+    let range = Range::take(&mut query, "from", "to")?;
+    let form = Form::take(&mut query, &["json", "csv"])?;
+    query.finish()?;
+    let series = app.past.ask(move |past| find(past, id)).await?;
+    let source = samples::stream(app, series, range, form == Form::Csv);
+    Ok(no_store(pieces(form.content_type(), source)))
+}
+
+async fn events(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    let range = Range::take(&mut query, "from", "to")?;
+    query.finish()?;
+    let found = app
+        .past
+        .ask(move |past| {
+            let (from, to) = range.walls();
+            past.events(from, to).map_err(unread)
+        })
+        .await?;
+    let rows: Vec<Value> = found
+        .iter()
+        .map(|event| {
+            json!({
+                "at_s": smoke::seconds(event.at.0), "until_s": event.until.map(|until| smoke::seconds(until.0)),
+                "series": event.series, "kind": event.kind, "text": event.text, "value": event.value,
+            })
+        })
+        .collect();
+    Ok(changing(&json!({ "events": rows }), request))
+}
+
+async fn heatmap(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    let id = series_of(&mut query)?;
+    let range = Range::take(&mut query, "from", "to")?;
+    let offset_s = heatmap::offset_of(query.take("utc_offset_s"))?;
+    query.finish()?;
+    let bytes = app
+        .past
+        .ask(move |past| {
+            let series = find(past, id)?;
+            heatmap::hours(past, &series, range, offset_s)
+        })
+        .await?;
+    Ok(whole(Form::Json, bytes, range.age(app.now_ns()), request))
+}
+
+async fn compare(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    let id = series_of(&mut query)?;
+    let other = query.whole("series2", 0, u64::from(u32::MAX))?.map_or(id, |number| number as u32);
+    let first = Range::take(&mut query, "from", "to")?;
+    let second = Range::take(&mut query, "from2", "to2")?;
+    query.finish()?;
+    let now = app.now_ns();
+    let age = if first.age(now) == second.age(now) { first.age(now) } else { Age::Changing };
+    let bytes = app
+        .past
+        .ask(move |past| {
+            let sides = [(find(past, id)?, first), (find(past, other)?, second)];
+            compare::periods(past, &sides)
+        })
+        .await?;
+    Ok(whole(Form::Json, bytes, age, request))
+}
+
+fn series_of(query: &mut Query) -> Result<u32, Refusal> {
+    let id = query.whole("series", 0, u64::from(u32::MAX))?;
+    let id = id.ok_or_else(|| Refusal::bad("series is missing: /api/v1/series lists them"))?;
+    Ok(id as u32)
+}
+
+fn columns_of(query: &mut Query, usual: usize) -> Result<usize, Refusal> {
+    Ok(query.whole("cols", 1, MOST_COLUMNS)?.map_or(usual, |count| count as usize))
+}
+
+fn find(past: &mut dyn Past, id: u32) -> Result<Series, Refusal> {
+    let all = past.series().map_err(unread)?;
+    let missing =
+        || Refusal::new(StatusCode::NOT_FOUND, format!("there is no series {id}: /api/v1/series lists them"));
+    all.into_iter().find(|series| series.id == id).ok_or_else(missing)
+}

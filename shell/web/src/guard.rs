@@ -1,0 +1,244 @@
+//! What stands before every answer: the name asked for, who asks, and what a browser may do with what it gets.
+use crate::config::{WebConfig, WebError};
+use crate::query::{Query, quoted};
+use crate::reply::{Refusal, Reply, no_store, see_other};
+use crate::secret::{Secret, random_text};
+use crate::sessions::{Failures, Sessions};
+use hyper::http::request::Parts;
+use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Longer addresses are no requests of ours.
+const MOST_URI_BYTES: usize = 2_048;
+/// The form has one field.
+pub(crate) const MOST_FORM_BYTES: usize = 1_024;
+const COOKIE: &str = "fathom_session";
+
+/// Scripts, styles and data from here alone, and nothing inline: what a target is called cannot become a script.
+const POLICY: &str =
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
+
+/// Decides who is let in.
+pub(crate) struct Guard {
+    secret: Option<Secret>,
+    /// Names by which a server without a password may be asked. A page of another site that has its name resolve to 127.0.0.1
+    /// sends its own.
+    hosts: Vec<String>,
+    sessions: Mutex<Sessions>,
+    failures: Mutex<Failures>,
+}
+
+impl Guard {
+    /// The guard, and the password if one was made.
+    pub(crate) fn new(config: &WebConfig) -> Result<(Guard, Option<String>), WebError> {
+        let loopback = config.listen.ip().to_canonical().is_loopback();
+        let (secret, made) = match &config.secret_file {
+            // On loopback a password is asked for only if its file is there already.
+            Some(path) if loopback && !path.exists() => (None, None),
+            Some(path) => Secret::load_or_make(path).map(|(secret, made)| (Some(secret), made))?,
+            None if loopback => (None, None),
+            None => return Err(WebError::NoSecret { address: config.listen }),
+        };
+        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).into();
+        hosts.push(match config.listen.ip() {
+            IpAddr::V4(v4) => v4.to_string(),
+            IpAddr::V6(v6) => format!("[{v6}]"),
+        });
+        hosts.extend(config.hosts.iter().map(|host| host.to_ascii_lowercase()));
+        let (sessions, failures) = (Mutex::default(), Mutex::default());
+        Ok((Guard { secret, hosts, sessions, failures }, made))
+    }
+
+    /// Whether a password is asked for.
+    pub(crate) fn asks(&self) -> bool {
+        self.secret.is_some()
+    }
+
+    /// What every request must keep to, whoever sends it.
+    pub(crate) fn check_form(&self, request: &Parts) -> Result<(), Refusal> {
+        let length = request.uri.to_string().len();
+        if length > MOST_URI_BYTES {
+            let text = format!("the address has {length} bytes: at most {MOST_URI_BYTES} are read");
+            return Err(Refusal::new(StatusCode::URI_TOO_LONG, text));
+        }
+        self.check_host(request)?;
+        let posts = matches!(request.uri.path(), "/login" | "/logout");
+        match request.method {
+            Method::GET | Method::HEAD => Ok(()),
+            Method::POST if posts => self.check_origin(&request.headers),
+            _ => Err(Refusal::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                format!("{} does nothing here: try GET", quoted(request.method.as_str())),
+            )),
+        }
+    }
+
+    fn check_host(&self, request: &Parts) -> Result<(), Refusal> {
+        let mut given = request.headers.get_all(header::HOST).iter();
+        let host = match (given.next(), given.next()) {
+            (Some(one), None) => one.to_str().map_err(|_| Refusal::bad("the Host header is not text"))?,
+            (None, _) => return Err(Refusal::bad("the Host header is missing")),
+            (Some(_), Some(_)) => return Err(Refusal::bad("there are two Host headers")),
+        };
+        // Who knows the password may use any name: a cookie of one name is not sent to another.
+        if self.asks() || self.hosts.iter().any(|known| *known == name_of(host)) {
+            return Ok(());
+        }
+        let text = format!(
+            "the page was asked for as {}, and answers to {} alone: name it among the hosts, or set a password",
+            quoted(host),
+            self.hosts.join(", ")
+        );
+        Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text))
+    }
+
+    /// A form sent from another site's page is not the user's.
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
+        let own = text(header::HOST).unwrap_or_default();
+        match origin.split_once("://") {
+            Some((_, host)) if host.eq_ignore_ascii_case(own) => Ok(()),
+            _ => Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                format!("the form comes from another site, {}", quoted(origin)),
+            )),
+        }
+    }
+
+    /// Whether the request shows the password or a session.
+    pub(crate) fn check_who(&self, headers: &HeaderMap, from: IpAddr) -> Result<(), Refusal> {
+        let Some(secret) = &self.secret else { return Ok(()) };
+        if self.session_of(headers).is_some() {
+            return Ok(());
+        }
+        let Some(token) = bearer(headers) else {
+            return Err(Refusal::new(
+                StatusCode::UNAUTHORIZED,
+                "a password is needed: log in at /login, or send it as a bearer token",
+            ));
+        };
+        self.try_secret(secret, token, from)
+    }
+
+    fn try_secret(&self, secret: &Secret, given: &[u8], from: IpAddr) -> Result<(), Refusal> {
+        let now = Instant::now();
+        let mut failures = lock(&self.failures);
+        if let Some(seconds) = failures.wait_s(from, now) {
+            let text = format!("too many wrong passwords: try again in {seconds} s");
+            let refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, text);
+            return Err(Refusal { retry_after_s: Some(seconds), ..refusal });
+        }
+        if secret.is(given) {
+            return Ok(());
+        }
+        failures.add(from, now);
+        Err(Refusal::new(StatusCode::UNAUTHORIZED, "the password is wrong"))
+    }
+
+    /// The answer to the form of the login page.
+    pub(crate) fn log_in(&self, form: &[u8], from: IpAddr) -> Result<Reply, Refusal> {
+        let Some(secret) = &self.secret else { return Ok(see_other("/")) };
+        let text = std::str::from_utf8(form).map_err(|_| Refusal::bad("the form is not text"))?;
+        let mut query = Query::parse(text)?;
+        let given = query.need("password")?;
+        query.finish()?;
+        self.try_secret(secret, given.trim().as_bytes(), from)?;
+        let unready =
+            |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the system gave no random numbers");
+        let session = random_text().map_err(unready)?;
+        lock(&self.sessions).add(session.clone(), Instant::now());
+        Ok(with_cookie(
+            see_other("/"),
+            &format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"),
+        ))
+    }
+
+    /// Ends the browser's session.
+    pub(crate) fn log_out(&self, headers: &HeaderMap) -> Reply {
+        if let Some(session) = self.session_of(headers) {
+            lock(&self.sessions).end(session);
+        }
+        with_cookie(see_other("/login"), &format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
+    }
+
+    fn session_of<'a>(&self, headers: &'a HeaderMap) -> Option<&'a [u8]> {
+        let cookies = headers
+            .get_all(header::COOKIE)
+            .iter()
+            .flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
+        let mut own = cookies
+            .filter_map(|cookie| cookie.trim_ascii().strip_prefix(COOKIE.as_bytes())?.strip_prefix(b"="));
+        let session = own.next()?;
+        lock(&self.sessions).has(session, Instant::now()).then_some(session)
+    }
+}
+
+/// Adds what every answer carries.
+pub(crate) fn seal(mut reply: Reply) -> Reply {
+    let headers = reply.headers_mut();
+    let every = [
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+    ];
+    for (name, value) in every {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    reply
+}
+
+fn with_cookie(mut reply: Reply, cookie: &str) -> Reply {
+    if let Ok(value) = HeaderValue::from_str(cookie) {
+        reply.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    no_store(reply)
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let text = headers.get(header::AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = text.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
+}
+
+/// A Host header without its port, in lower case and without the root's dot.
+fn name_of(host: &str) -> String {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => host,
+    };
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+/// A thread that panicked leaves these whole: each change is one call.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_without_its_port() {
+        let cases = [
+            ("localhost", "localhost"),
+            ("LOCALHOST:8077", "localhost"),
+            ("localhost.:80", "localhost"),
+            ("127.0.0.1:1", "127.0.0.1"),
+            ("[::1]:80", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("evil.example:8077", "evil.example"),
+            ("127.0.0.1.evil.example", "127.0.0.1.evil.example"),
+            ("localhost:80@evil.example", "localhost:80@evil.example"),
+            ("", ""),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(name_of(given), expected, "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The page, the HTTP API and `/metrics` of `fathom watch`.
+//!
+//! ```text
+//!  thread "web"     one loop (tokio, current_thread): accepts, parses, checks, answers; no file is read here
+//!    |-- blocking   at most a few threads: queries of the history, the state of the targets
+//! ```
+//! Why there is a runtime here and nowhere else: `docs/adr/0009-a-runtime-for-the-page-alone.md`. The API is described in
+//! `docs/openapi.json`.
+#![deny(missing_docs)]
+
+mod api;
+mod app;
+mod assets;
+mod compare;
+mod config;
+mod guard;
+mod heatmap;
+mod hub;
+mod listen;
+mod metrics;
+mod now;
+mod overview;
+mod past;
+mod query;
+mod reply;
+mod row;
+mod samples;
+mod secret;
+mod server;
+mod sessions;
+mod smoke;
+mod stored;
+
+pub use config::{DEFAULT_LISTEN, WebConfig, WebError};
+pub use now::{Live, Total};
+pub use past::{Event, OpenPast, Past, Series};
+pub use server::{Server, serve};
+pub use stored::history;

@@ -1,0 +1,33 @@
+//! What the page shows of the present.
+use fathom_history::{Sketch, Tally};
+use fathom_units::{Duration, WallTime};
+use fathom_watch::TargetNow;
+
+/// Everything that was counted of a series since the program started.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Total {
+    /// What the target is called.
+    pub name: String,
+    /// Its group.
+    pub group: String,
+    /// The host as the plan names it.
+    pub host: String,
+    /// How it is asked.
+    pub probe: String,
+    /// Outcomes.
+    pub tally: Tally,
+    /// Delays of those that were answered, late ones included.
+    pub sketch: Sketch,
+    /// The newest delay; `None` if the newest probe was not answered.
+    pub last: Option<Duration>,
+    /// When counting began.
+    pub since: WallTime,
+}
+
+/// Where the present comes from. Called from a thread that may wait, about once a second.
+pub trait Live: Send + Sync {
+    /// All targets.
+    fn targets(&self) -> Vec<TargetNow>;
+    /// What was counted of each since the program started.
+    fn totals(&self) -> Vec<Total>;
+}

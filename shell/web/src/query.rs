@@ -1,0 +1,156 @@
+//! What is after the `?` of a request: every key is known, every value is checked.
+use crate::reply::Refusal;
+
+/// Names and values of a request, taken out one by one.
+pub(crate) struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    /// Reads `a=1&b=2`. Percent encodings are of UTF-8, or refused.
+    pub(crate) fn parse(text: &str) -> Result<Query, Refusal> {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for part in text.split('&').filter(|part| !part.is_empty()) {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            let (key, value) = (decode(key)?, decode(value)?);
+            if pairs.iter().any(|(known, _)| *known == key) {
+                return Err(Refusal::bad(format!("{} is given twice", quoted(&key))));
+            }
+            pairs.push((key, value));
+        }
+        Ok(Query { pairs })
+    }
+
+    /// The value of a key, which then counts as used.
+    pub(crate) fn take(&mut self, key: &str) -> Option<String> {
+        let at = self.pairs.iter().position(|(known, _)| known == key)?;
+        Some(self.pairs.swap_remove(at).1)
+    }
+
+    pub(crate) fn need(&mut self, key: &str) -> Result<String, Refusal> {
+        self.take(key).ok_or_else(|| Refusal::bad(format!("{key} is missing")))
+    }
+
+    /// A whole number within a range.
+    pub(crate) fn whole(&mut self, key: &str, least: u64, most: u64) -> Result<Option<u64>, Refusal> {
+        let Some(text) = self.take(key) else { return Ok(None) };
+        let range = || {
+            Refusal::bad(format!(
+                "{key} is {}: a whole number from {least} to {most} is needed",
+                quoted(&text)
+            ))
+        };
+        let value = text.parse().map_err(|_| range())?;
+        if (least..=most).contains(&value) { Ok(Some(value)) } else { Err(range()) }
+    }
+
+    /// Seconds since 1970, in nanoseconds.
+    pub(crate) fn moment_ns(&mut self, key: &str) -> Result<u64, Refusal> {
+        let text = self.need(key)?;
+        let wrong = || {
+            Refusal::bad(format!(
+                "{key} is {}: seconds since 1970-01-01 UTC are needed, as 1795183808.5",
+                quoted(&text)
+            ))
+        };
+        nanoseconds(&text).ok_or_else(wrong)
+    }
+
+    /// Refuses what no one asked for: a mistyped key would otherwise be ignored.
+    pub(crate) fn finish(self) -> Result<(), Refusal> {
+        match self.pairs.first() {
+            None => Ok(()),
+            Some((key, _)) => Err(Refusal::bad(format!("{} is not a key of this address", quoted(key)))),
+        }
+    }
+}
+
+/// A decimal number of seconds, exactly: a float would be off by 100 ns.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let (seconds, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if seconds.is_empty() || !digits(seconds) || !digits(decimals) {
+        return None;
+    }
+    let nine: String = decimals.chars().chain("000000000".chars()).take(9).collect();
+    seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nine.parse().ok()?)
+}
+
+/// Percent decoding; `+` is a space, as forms write it.
+pub(crate) fn decode(text: &str) -> Result<String, Refusal> {
+    let wrong = || Refusal::bad(format!("{} has a wrong percent encoding", quoted(text)));
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let (high, low) = (rest.next().and_then(hex), rest.next().and_then(hex));
+                high.zip(low).map(|(high, low)| high * 16 + low).ok_or_else(wrong)?
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// What was given, short enough for a line and with nothing that a terminal obeys.
+pub(crate) fn quoted(text: &str) -> String {
+    let shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    let more = if text.chars().count() > 40 { "..." } else { "" };
+    format!("\"{shown}{more}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_read_to_the_nanosecond() {
+        let cases = [
+            ("0", Some(0)),
+            ("1795183808", Some(1_795_183_808_000_000_000)),
+            ("1795183808.25", Some(1_795_183_808_250_000_000)),
+            ("1.0000000019", Some(1_000_000_001)),
+            ("18446744073.709551615", Some(u64::MAX)),
+            ("18446744074", None),
+            ("", None),
+            (".5", None),
+            ("-1", None),
+            ("1e9", None),
+            ("+1", None),
+            ("1.5.2", None),
+            ("NaN", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(nanoseconds(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_queries_are_refused_in_one_line() {
+        let cases = [
+            ("a=%", "\"%\" has a wrong percent encoding"),
+            ("a=%4", "\"%4\" has a wrong percent encoding"),
+            ("a=%zz", "\"%zz\" has a wrong percent encoding"),
+            ("a=%ff%fe", "\"%ff%fe\" has a wrong percent encoding"),
+            ("a=1&a=2", "\"a\" is given twice"),
+            ("%1b%5b31m=1", "\"\\u{1b}[31m\" is not a key of this address"),
+        ];
+        for (text, expected) in cases {
+            let refused = Query::parse(text).and_then(Query::finish).unwrap_err();
+            assert_eq!(refused.text, expected, "{text:?}");
+        }
+        let mut query = Query::parse("cols=1.5&n=%31+2").unwrap();
+        assert_eq!(query.take("n").unwrap(), "1 2");
+        assert_eq!(
+            query.whole("cols", 1, 9).unwrap_err().text,
+            "cols is \"1.5\": a whole number from 1 to 9 is needed"
+        );
+        assert!(query.finish().is_ok());
+    }
+}

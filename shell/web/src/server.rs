@@ -1,0 +1,96 @@
+//! The thread that serves.
+use crate::app::App;
+use crate::config::{WebConfig, WebError};
+use crate::guard::Guard;
+use crate::hub::Hub;
+use crate::listen::accept;
+use crate::now::Live;
+use crate::past::{MOST_READERS, OpenPast, Pool};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+/// Threads for queries and for the state of the targets.
+const BLOCKING_THREADS: usize = MOST_READERS + 2;
+/// A change is shown within a second; with many targets, figures change all the time and are told less often.
+const LEAST_TICK: Duration = Duration::from_secs(1);
+const TARGETS_PER_SECOND: usize = 250;
+const MOST_TICK: Duration = Duration::from_secs(10);
+/// When told to stop, queries that run get so long.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The running server; it ends when this is dropped.
+pub struct Server {
+    /// Where it listens; the port is known even if 0 was asked for.
+    pub address: SocketAddr,
+    /// The password that was made, if there was none: to be told once.
+    pub new_password: Option<String>,
+    /// Whether a password is asked for.
+    pub asks_password: bool,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was told on stderr already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Serves the page until the result is dropped. `open_past` opens a reader of the history; it is called for each thread that reads.
+///
+/// # Errors
+/// The address is taken, the password's file cannot be trusted, or the system gives no thread.
+pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) -> Result<Server, WebError> {
+    let (guard, new_password) = Guard::new(config)?;
+    let unheard = |source| WebError::Listen { address: config.listen, source };
+    let listener = TcpListener::bind(config.listen).map_err(unheard)?;
+    listener.set_nonblocking(true).map_err(unheard)?;
+    let address = listener.local_addr().map_err(unheard)?;
+    let asks_password = guard.asks();
+    let mut app = App { guard, live, past: Arc::new(Pool::new(open_past)), hub: Arc::new(Hub::new(0)) };
+    app.hub = Arc::new(Hub::new(app.now_ns()));
+    let runtime = Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_name("web-query")
+        .build()
+        .map_err(WebError::System)?;
+    let (stop, stopped) = watch::channel(false);
+    let run = move || run(runtime, listener, Arc::new(app), stopped);
+    let thread = std::thread::Builder::new().name("web".into()).spawn(run).map_err(WebError::System)?;
+    Ok(Server { address, new_password, asks_password, stop, thread: Some(thread) })
+}
+
+fn run(runtime: Runtime, listener: TcpListener, app: Arc<App>, stopped: watch::Receiver<bool>) {
+    runtime.block_on(async move {
+        // It is non-blocking and listens: the runtime takes it.
+        let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+        let teller = tokio::spawn(tell(Arc::clone(&app)));
+        accept(listener, app, stopped).await;
+        teller.abort();
+    });
+    runtime.shutdown_timeout(PATIENCE);
+}
+
+/// Tells the pages that listen what has changed.
+async fn tell(app: Arc<App>) {
+    loop {
+        let mut tick = LEAST_TICK;
+        if app.hub.is_heard()
+            && let Ok(targets) = app.targets().await
+        {
+            app.hub.update(&targets);
+            tick = Duration::from_millis((targets.len() * 1_000 / TARGETS_PER_SECOND) as u64);
+        }
+        tokio::time::sleep(tick.clamp(LEAST_TICK, MOST_TICK)).await;
+    }
+}

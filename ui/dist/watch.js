@@ -1,0 +1,1968 @@
+// src/dom.ts
+function e(e, t = {}, ...n) {
+	let r = document.createElement(e);
+	for (let [e, n] of Object.entries(t)) r.setAttribute(e, n);
+	return r.append(...n), r;
+}
+function t(t, n, r) {
+	let i = e("button", {
+		type: "button",
+		"aria-label": n,
+		title: n
+	}, t);
+	return i.addEventListener("click", r), i;
+}
+function n(e, t) {
+	return {
+		left: Math.min(e.x, t.x),
+		right: Math.max(e.x, t.x),
+		from: Math.min(e.y, t.y),
+		to: Math.max(e.y, t.y)
+	};
+}
+function r(e, t) {
+	let r = /* @__PURE__ */ new Map(), i, a = !1, o = (t) => {
+		let n = e.getBoundingClientRect();
+		return {
+			x: t.clientX - n.left,
+			y: t.clientY - n.top
+		};
+	};
+	e.addEventListener("wheel", (e) => {
+		e.preventDefault();
+		let n = e.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 33, r = e.shiftKey && e.deltaY || e.deltaX;
+		Math.abs(r) > Math.abs(e.deltaY) || e.shiftKey ? t.pan(r * n) : t.zoom(o(e).x, 1.0022 ** (e.deltaY * n));
+	}, { passive: !1 }), e.addEventListener("pointerdown", (e) => {
+		if (e.button !== 0 || e.target.closest("button")) return;
+		let t = o(e);
+		r.set(e.pointerId, t), r.size === 1 ? (i = {
+			...t,
+			selects: e.shiftKey
+		}, a = !1) : a = !0;
+	}), e.addEventListener("pointermove", (s) => {
+		let c = o(s), l = r.get(s.pointerId);
+		if (!l || !i) return t.point(c.x, c.y);
+		if (r.size === 1 && Math.abs(c.x - i.x) < 4 && !a) return;
+		a || e.setPointerCapture(s.pointerId), a = !0;
+		let u = [...r].filter(([e]) => e !== s.pointerId).map(([, e]) => e);
+		if (r.set(s.pointerId, c), u.length > 0) {
+			let e = u[0], [n, r] = [Math.abs(l.x - e.x), Math.abs(c.x - e.x)], i = (c.x + e.x) / 2;
+			n > 8 && r > 8 && t.zoom(i, n / r), t.pan((l.x - c.x) / 2);
+		} else i.selects ? t.selecting(n(i, c)) : t.pan(l.x - c.x);
+	});
+	let s = (e) => {
+		if (!r.delete(e.pointerId) || r.size > 0 || !i) return;
+		let s = o(e), c = i;
+		i = void 0, e.type === "pointercancel" ? t.selecting(void 0) : a ? c.selects && t.select(n(c, s)) : t.press(s.x, s.y);
+	};
+	e.addEventListener("pointerup", s), e.addEventListener("pointercancel", s), e.addEventListener("pointerleave", () => r.size === 0 && t.leave()), e.addEventListener("dblclick", (e) => {
+		e.target.closest("button") || t.all();
+	});
+}
+// src/watch/wire.ts
+var i = [
+	.01,
+	.05,
+	.1,
+	.25,
+	.5,
+	.75,
+	.9,
+	.95,
+	.99
+], a = i.indexOf(.5), o = 827151174, s = 827739974, c = 40, l = [
+	"seconds",
+	"rate",
+	"bytes"
+], u = -32768, d = -32767, f = 256;
+function p(e) {
+	return e === u ? NaN : e === d ? 0 : 2 ** (e / f);
+}
+function m(e, t, n) {
+	return Float32Array.from(new Int16Array(e, t, n), p);
+}
+function ee(e) {
+	if (e.byteLength < c) throw RangeError("the server's answer is cut short");
+	let t = new DataView(e), [n, r, a, s] = [
+		0,
+		4,
+		8,
+		12
+	].map((e) => t.getUint32(e, !0)), u = c + r * (20 + 2 * (a + 2));
+	if (n !== o || a !== i.length || e.byteLength !== u) throw RangeError("the server is of another version than this page: load the page again");
+	let d = (t) => new Uint32Array(e, c + 4 * t * r, r), f = (t) => m(e, c + 20 * r + 2 * t * r, r);
+	return {
+		unit: l[s] ?? "plain",
+		from: t.getFloat64(16, !0),
+		to: t.getFloat64(24, !0),
+		held: t.getFloat64(32, !0),
+		count: r,
+		sent: d(0),
+		answered: d(1),
+		late: d(2),
+		lost: d(3),
+		failed: d(4),
+		min: f(0),
+		quantiles: i.map((e, t) => f(t + 1)),
+		max: f(i.length + 1)
+	};
+}
+function te(e) {
+	let t = new DataView(e);
+	if (e.byteLength < 32 || t.getUint32(0, !0) !== s) throw RangeError("the server is of another version than this page: load the page again");
+	let [n, r] = [t.getUint32(4, !0), t.getUint32(8, !0)], i = /* @__PURE__ */ new Map(), a = new Uint32Array(e, 32, n);
+	for (let t = 0, o = 32 + 4 * n; t < n; t++, o += 6 * r) {
+		let n = Float32Array.from(new Int16Array(e, o + 4 * r, r), (e) => e < 0 ? NaN : e / 1e4);
+		i.set(a[t], {
+			median: m(e, o, r),
+			max: m(e, o + 2 * r, r),
+			lost: n
+		});
+	}
+	return i;
+}
+// src/watch/api.ts
+var ne = class extends Error {};
+async function re(e, t) {
+	let n;
+	try {
+		n = await fetch(e, t ? { signal: t } : {});
+	} catch (e) {
+		throw t?.aborted ? e : new ne("The server does not answer.");
+	}
+	if (n.status === 401 && location.assign("/login"), !n.ok) throw new ne((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
+	return n;
+}
+async function h(e, t) {
+	return await (await re(e, t)).json();
+}
+function g(e) {
+	return String(Math.max(0, Math.round(e * 1e6) / 1e6));
+}
+function _(e, t) {
+	return `from=${g(e)}&to=${g(t)}`;
+}
+var v = {
+	targets: () => h("/api/v1/targets"),
+	series: () => h("/api/v1/series").then((e) => e.series),
+	events: (e, t) => h(`/api/v1/events?${_(e, t)}`).then((e) => e.events),
+	heatmap: (e, t, n, r) => h(`/api/v1/heatmap?series=${e}&${_(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
+	compare: (e, t, n) => h(`/api/v1/compare?series=${e}&${_(...t)}&from2=${g(n[0])}&to2=${g(n[1])}`),
+	overview: async (e, t, n) => te(await (await re(`/api/v1/overview?${_(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
+	smoke: async (e, t, n, r, i) => ee(await (await re(`${ie(e, t, n, r)}&format=binary`, i)).arrayBuffer())
+};
+function ie(e, t, n, r) {
+	return `/api/v1/smoke?series=${e}&${_(t, n)}&cols=${r}`;
+}
+// src/watch/axis.ts
+var ae = [
+	.1,
+	.2,
+	.5,
+	1,
+	2,
+	5,
+	10,
+	15,
+	30
+], oe = [
+	1,
+	2,
+	5,
+	10,
+	15,
+	30
+], se = [
+	1,
+	2,
+	3,
+	6,
+	12
+], ce = [
+	1,
+	2,
+	7,
+	14
+], le = [
+	1,
+	2,
+	3,
+	6,
+	12,
+	24,
+	60,
+	120
+], y = (e) => String(e).padStart(2, "0"), ue = [
+	"Jan",
+	"Feb",
+	"Mar",
+	"Apr",
+	"May",
+	"Jun",
+	"Jul",
+	"Aug",
+	"Sep",
+	"Oct",
+	"Nov",
+	"Dec"
+], de = [
+	"Sun",
+	"Mon",
+	"Tue",
+	"Wed",
+	"Thu",
+	"Fri",
+	"Sat"
+];
+function b(e, t) {
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${y(n.getHours())}:${y(n.getMinutes())}`;
+	return t ? `${r}:${y(n.getSeconds())}` : r;
+}
+function x(e) {
+	let t = /* @__PURE__ */ new Date(e * 1e3);
+	return `${de[t.getDay()]} ${t.getDate()} ${ue[t.getMonth()]}`;
+}
+function S(e, t) {
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${x(e)} ${n.getFullYear()}`;
+	if (t >= 86400) return r;
+	let i = t < 1 ? `.${String(n.getMilliseconds()).padStart(3, "0")}` : "";
+	return `${r}, ${b(e, t < 60)}${i}`;
+}
+function C(e) {
+	let [t, n] = [
+		[31557600, "year"],
+		[86400, "day"],
+		[3600, "hour"],
+		[60, "minute"],
+		[1, "second"]
+	].find(([t]) => e >= t * .9995) ?? [1, "second"], r = e / t, i = r >= 9.95 || Math.abs(r - Math.round(r)) < .02 ? r.toFixed(0) : r.toFixed(1);
+	return `${i} ${n}${i === "1" ? "" : "s"}`;
+}
+function fe(e, t, n) {
+	let r = (t - e) / Math.max(n, 1), i = ae.find((e) => e >= r);
+	if (i) return pe(e, t, i);
+	let a = oe.find((e) => e * 60 >= r);
+	if (a) return pe(e, t, a * 60);
+	let o = se.find((e) => e * 3600 >= r);
+	if (o) return me(e, t, o);
+	let s = ce.find((e) => e * 86400 >= r);
+	return s ? he(e, t, s) : ge(e, t, le.find((e) => e * 2629800 >= r) ?? 120);
+}
+function pe(e, t, n) {
+	let r = [];
+	for (let i = Math.ceil(e / n); i * n <= t; i++) {
+		let e = Math.round(i * n * 1e3) / 1e3, t = /* @__PURE__ */ new Date(e * 1e3), a = t.getHours() === 0 && t.getMinutes() === 0 && t.getSeconds() === 0 && t.getMilliseconds() === 0, o = n < 1 ? `.${Math.floor(t.getMilliseconds() / 100)}` : "";
+		r.push({
+			at: e,
+			label: a ? x(e) : b(e, n < 60) + o,
+			major: a
+		});
+	}
+	return r;
+}
+function me(e, t, n) {
+	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
+	i.setMinutes(0, 0, 0);
+	for (let a = i.getTime() / 1e3; a <= t; a += 3600) {
+		let t = (/* @__PURE__ */ new Date(a * 1e3)).getHours();
+		a < e || t % n !== 0 || r.push({
+			at: a,
+			label: t === 0 ? x(a) : b(a, !1),
+			major: t === 0
+		});
+	}
+	return r;
+}
+function he(e, t, n) {
+	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
+	for (i.setHours(0, 0, 0, 0); i.getTime() / 1e3 <= t; i.setDate(i.getDate() + 1)) {
+		let t = i.getTime() / 1e3, [a, o] = [i.getDate(), i.getDay()], s = n === 1 || (n === 2 ? a % 2 == 1 && a < 31 : o === 1 && (n === 7 || Math.floor((a - 1) / 7) % 2 == 0));
+		t < e || !s || r.push({
+			at: t,
+			label: `${a} ${ue[i.getMonth()]}`,
+			major: n < 7 ? o === 1 : a <= 7
+		});
+	}
+	return r;
+}
+function ge(e, t, n) {
+	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
+	for (let a = i.getFullYear() * 12 + i.getMonth();; a++) {
+		let [i, o] = [Math.floor(a / 12), a % 12], s = new Date(i, o, 1).getTime() / 1e3;
+		if (s > t) return r;
+		s < e || a % n !== 0 || r.push({
+			at: s,
+			label: o === 0 ? String(i) : ue[o],
+			major: o === 0
+		});
+	}
+}
+// src/watch/colours.ts
+var _e = /* @__PURE__ */ new Map(), w = (e) => {
+	let t = _e.get(e);
+	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", _e.set(e, t)), t;
+};
+function ve(e) {
+	let t = () => {
+		_e = /* @__PURE__ */ new Map(), e();
+	};
+	new MutationObserver(t).observe(document.documentElement, { attributeFilter: ["data-theme"] }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", t);
+}
+// src/format.ts
+var ye = [
+	[1e9, "Gbit/s"],
+	[1e6, "Mbit/s"],
+	[1e3, "kbit/s"],
+	[1, "bit/s"]
+], be = [
+	[1e9, "GB"],
+	[1e6, "MB"],
+	[1e3, "kB"],
+	[1, "B"]
+], xe = [
+	[1, "s"],
+	[.001, "ms"],
+	[1e-6, "µs"],
+	[1e-9, "ns"]
+], Se = [[1, ""]];
+function Ce(e, t) {
+	let n = {
+		seconds: xe,
+		bytes: be,
+		rate: ye,
+		plain: Se
+	}[e], r = n.find(([e]) => Math.abs(t) >= e * .9995) ?? n[n.length - 1];
+	return {
+		factor: r[0],
+		name: r[1]
+	};
+}
+function T(e) {
+	let t = Math.abs(e).toFixed(0), n = t.replace(/\B(?=(\d{3})+$)/g, ",");
+	return e < 0 && t !== "0" ? `-${n}` : n;
+}
+function E(e, t) {
+	if (!Number.isFinite(e)) return "–";
+	let { factor: n, name: r } = e === 0 ? Ce(t, t === "seconds" ? .001 : 1) : Ce(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? T(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
+	return r === "" ? o : `${o} ${r}`;
+}
+function we(e, t, n) {
+	let r = (t - e) / Math.max(n, 1);
+	if (!(r > 0) || !Number.isFinite(r)) return [];
+	let i = 10 ** Math.floor(Math.log10(r)), a = [
+		1,
+		2,
+		5,
+		10
+	].map((e) => e * i).find((e) => e >= r * .999999) ?? 10 * i, o = [];
+	for (let n = Math.ceil(e / a); n * a <= t; n++) o.push(n * a);
+	return o;
+}
+function Te(e, t) {
+	let n = e.length > 1 ? (e[1] - e[0]) / t : (e[0] ?? 1) / t, r = Math.min(Math.max(Math.ceil(-Math.log10(Math.abs(n) || 1) - 1e-9), 0), 9);
+	return e.map((e) => {
+		let n = e / t;
+		return r === 0 ? T(n) : n.toFixed(r);
+	});
+}
+// src/surface.ts
+var D = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", O = [
+	{
+		upTo: 0,
+		name: "no loss",
+		colour: "loss0",
+		thickness: 1.6
+	},
+	{
+		upTo: .02,
+		name: "up to 2 %",
+		colour: "loss1",
+		thickness: 3
+	},
+	{
+		upTo: .1,
+		name: "up to 10 %",
+		colour: "loss2",
+		thickness: 4.5
+	},
+	{
+		upTo: .999999,
+		name: "more",
+		colour: "loss3",
+		thickness: 6
+	}
+];
+function Ee(e) {
+	let t = O.findIndex((t) => e <= t.upTo);
+	return t < 0 ? O.length - 1 : t;
+}
+function k(e) {
+	if (!Number.isFinite(e)) return "–";
+	if (e === 0) return "0 %";
+	let t = e * 100;
+	return `${t >= 10 ? t.toFixed(0) : t >= .1 ? t.toFixed(1) : t.toFixed(2)} %`;
+}
+// src/watch/compare.ts
+var De = [
+	["the same length before it", void 0],
+	["the same time a day before", 86400],
+	["the same time a week before", 604800],
+	["the same time 4 weeks before", 2419200]
+], Oe = 240, ke = [
+	[.5, "Median"],
+	[.9, "p90"],
+	[.95, "p95"],
+	[.99, "p99"],
+	[.999, "p99.9"]
+], Ae = class {
+	element = e("section", {
+		class: "card compare",
+		hidden: ""
+	});
+	choice = e("select", { "aria-label": "With which period" });
+	canvas = e("canvas", { role: "img" });
+	table = e("div", { class: "scroll" });
+	words = e("p", {
+		class: "told",
+		role: "status"
+	});
+	pin = t("Keep this time to compare with", "Keep the time shown above, and compare others with it", () => this.keep());
+	series;
+	view;
+	kept;
+	sides;
+	asked = "";
+	isOpen = !1;
+	constructor() {
+		this.choice.append(...De.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
+		let t = e("details", {}, e("summary", {}, e("h2", {}, "Compare two periods"))), n = e("div", { class: "tools" }, e("label", {}, "The time above with ", this.choice), this.pin);
+		t.append(n, this.words, this.canvas, this.table), t.addEventListener("toggle", () => {
+			this.isOpen = t.open, this.refresh();
+		}), this.element.append(t), new ResizeObserver(() => this.draw()).observe(this.element);
+	}
+	of(e, t) {
+		this.series = e, this.element.hidden = e === void 0, this.canvas.setAttribute("aria-label", `${t}: distribution of the delays of both periods; the table has the figures`);
+	}
+	around(e) {
+		this.view = e, this.refresh();
+	}
+	keep() {
+		this.kept = this.view, this.choice.querySelector("option[value=\"kept\"]")?.remove();
+		let { from: t, to: n } = this.kept;
+		this.choice.append(e("option", { value: "kept" }, `the time kept (${S(t, 60)}, ${C(n - t)})`)), this.choice.value = "kept", this.refresh();
+	}
+	other(e) {
+		if (this.choice.value === "kept" && this.kept) return this.kept;
+		let t = De[Number(this.choice.value)]?.[1] ?? e.to - e.from;
+		return {
+			from: e.from - t,
+			to: e.to - t
+		};
+	}
+	refresh() {
+		let { series: e, view: t } = this;
+		if (!this.isOpen || e === void 0 || !t) return;
+		let n = this.other(t), r = [e, ...[
+			t.from,
+			t.to,
+			n.from,
+			n.to
+		].map((e) => Math.round(e / 10))].join(" ");
+		r !== this.asked && (this.asked = r, this.load(e, t, n));
+	}
+	async load(e, t, n) {
+		try {
+			let { first: r, second: i } = await v.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
+			this.sides = [r, i];
+		} catch (e) {
+			this.asked = "", this.words.textContent = e instanceof Error ? e.message : String(e);
+			return;
+		}
+		this.tell(), this.draw();
+	}
+	tell() {
+		let [t, n] = this.sides, r = (e, t) => e.quantiles_s.find(([e]) => e === t)?.[1] ?? NaN, i = [
+			"",
+			"The time above",
+			"The other",
+			"Difference"
+		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${E(Math.abs(e - t), "seconds")}`, o = [
+			[
+				"From",
+				S(t.from_s, 1),
+				S(n.from_s, 1),
+				C(Math.abs(t.from_s - n.from_s))
+			],
+			[
+				"Probes",
+				T(t.tally.sent),
+				T(n.tally.sent),
+				""
+			],
+			[
+				"Lost",
+				k(t.loss_ratio ?? NaN),
+				k(n.loss_ratio ?? NaN),
+				""
+			],
+			[
+				"Late",
+				T(t.tally.late),
+				T(n.tally.late),
+				""
+			],
+			...ke.map(([e, i]) => [
+				i,
+				E(r(t, e), "seconds"),
+				E(r(n, e), "seconds"),
+				a(r(t, e), r(n, e))
+			]),
+			[
+				"Most",
+				E(t.max_s ?? NaN, "seconds"),
+				E(n.max_s ?? NaN, "seconds"),
+				a(t.max_s ?? NaN, n.max_s ?? NaN)
+			]
+		], s = e("tr", {}, ...i.map((t) => e("th", { scope: "col" }, t))), c = o.map(([t, ...n]) => e("tr", {}, e("th", { scope: "row" }, t), ...n.map((t) => e("td", {}, t))));
+		this.table.replaceChildren(e("table", {}, e("thead", {}, s), e("tbody", {}, ...c)));
+		let [l, u] = [r(t, .95), r(n, .95)];
+		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${E(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${E(l, "seconds")}; in the other period within ${E(u, "seconds")}.`;
+	}
+	draw() {
+		let e = this.canvas.getContext("2d"), t = this.canvas.parentElement?.clientWidth ?? 0;
+		if (!this.isOpen || !e || !this.sides || t < 100) return;
+		let n = Math.min(devicePixelRatio, 2);
+		[this.canvas.width, this.canvas.height] = [Math.round(t * n), Math.round(Oe * n)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${Oe}px`], e.setTransform(n, 0, 0, n, 0, 0);
+		let r = this.sides.map((e) => e.ecdf_s.filter(([e]) => e > 0)), i = r.flat().map(([e]) => e);
+		if (i.length === 0) return;
+		let [a, o] = [Math.min(...i) * .9, Math.max(...i) * 1.1], [s, c, l, u] = [
+			52,
+			t - 12,
+			10,
+			214
+		], d = (e) => s + (c - s) * Math.log(e / a) / Math.log(o / a), f = (e) => u - (u - l) * e;
+		je(e, {
+			low: a,
+			high: o,
+			left: s,
+			right: c,
+			top: l,
+			bottom: u
+		}, d, f), r.forEach((t, n) => {
+			e.strokeStyle = w(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
+			let r = 0;
+			for (let [n, i] of t) e.lineTo(d(n), f(r)), e.lineTo(d(n), f(i)), r = i;
+			e.lineTo(c, f(r)), e.stroke();
+		}), e.setLineDash([]);
+	}
+};
+function je(e, t, n, r) {
+	e.font = `11px ${D}`, e.textBaseline = "middle";
+	for (let n of [
+		0,
+		.25,
+		.5,
+		.75,
+		1
+	]) e.fillStyle = w("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = w("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
+	e.textAlign = "center";
+	let i = Math.log10(t.high / t.low), a = i > 2.5 ? [1] : i > 1 ? [
+		1,
+		2,
+		5
+	] : [
+		1,
+		1.5,
+		2,
+		3,
+		4,
+		5,
+		6,
+		8
+	];
+	for (let r = Math.floor(Math.log10(t.low)); r <= Math.log10(t.high); r++) for (let i of a) {
+		let a = i * 10 ** r;
+		a < t.low || a > t.high || (e.fillStyle = w("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = w("dim"), e.fillText(E(a, "seconds"), n(a), t.bottom + 13));
+	}
+	e.textAlign = "right", [["loss0", "the time above"], ["up", "the other (dashed)"]].forEach(([n, r], i) => {
+		e.fillStyle = w(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
+	});
+}
+// src/watch/events.ts
+var A = 100, Me = class {
+	element = e("div", { class: "ribbon" });
+	canvas = e("canvas", { "aria-hidden": "true" });
+	label = e("span", { class: "cursor-time" });
+	width = 0;
+	axis = {
+		left: 0,
+		width: 1
+	};
+	view = {
+		from: 0,
+		to: 1
+	};
+	events = [];
+	constructor(e) {
+		this.element.append(this.canvas, this.label), this.element.addEventListener("click", (t) => {
+			let n = t.clientX - this.element.getBoundingClientRect().left, r = this.events.map((e) => ({
+				event: e,
+				off: Math.abs(this.place(e.at_s) - n)
+			})).filter(({ off: e }) => e < 12).sort((e, t) => e.off - t.off)[0];
+			r && (t.stopPropagation(), e(r.event));
+		});
+	}
+	measure() {
+		let e = Math.min(devicePixelRatio, 2);
+		this.width = this.element.clientWidth, this.canvas.width = Math.round(this.width * e), this.canvas.height = Math.round(this.element.clientHeight * e), this.canvas.getContext("2d")?.setTransform(e, 0, 0, e, 0, 0);
+	}
+	place(e) {
+		return this.axis.left + (e - this.view.from) / (this.view.to - this.view.from) * this.axis.width;
+	}
+	draw(e, t, n, r) {
+		let i = this.canvas.getContext("2d");
+		if (!i || !r) return;
+		this.axis = r, this.view = {
+			from: t,
+			to: n
+		}, this.events = e.filter((e) => e.at_s <= n && (e.until_s ?? e.at_s) >= t), this.element.classList.toggle("has", this.events.length > 0), i.clearRect(0, 0, this.width, 30);
+		let a = r.left + r.width;
+		for (let e of this.events) {
+			let t = Math.max(this.place(e.at_s), r.left), n = Math.min(this.place(e.until_s ?? e.at_s), a);
+			i.fillStyle = w("both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
+		}
+	}
+	cursor(e, t) {
+		if (this.label.hidden = e === void 0, e === void 0) return;
+		this.label.textContent = t;
+		let n = this.label.offsetWidth / 2;
+		this.label.style.left = `${Math.min(Math.max(this.place(e), n), Math.max(this.width - n, n))}px`;
+	}
+}, Ne = class {
+	look;
+	element = e("section", {
+		class: "card events",
+		hidden: ""
+	});
+	shown = "";
+	constructor(e) {
+		this.look = e;
+	}
+	show(t, n) {
+		let r = JSON.stringify([t, n]);
+		if (r === this.shown) return;
+		this.shown = r, this.element.hidden = t.length === 0;
+		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, A).map((t) => {
+			let n = e("button", { type: "button" }, S(t.at_s, 1));
+			n.addEventListener("click", () => this.look(t));
+			let r = t.until_s === null ? "" : ` (${C(t.until_s - t.at_s)})`;
+			return e("li", {}, n, e("b", {}, t.kind), `${t.text}${r}`);
+		}), a = t.length > A ? [e("p", {}, `${t.length - A} more: zoom in.`)] : [];
+		this.element.replaceChildren(e("h2", {}, "What happened"), e("ul", {}, ...i), ...a);
+	}
+}, j = 86400, Pe = 42, Fe = 371, M = 9, N = 44, Ie = [
+	["p95_s", "95th percentile"],
+	["median_s", "Median"],
+	["max_s", "Largest"],
+	["loss", "Loss"]
+], P = [
+	"#00204d",
+	"#123570",
+	"#3b496c",
+	"#575d6d",
+	"#707173",
+	"#8a8779",
+	"#a69d75",
+	"#c4b56c",
+	"#e4cf5b",
+	"#ffea46"
+], Le = class {
+	go;
+	element = e("section", {
+		class: "card heat",
+		hidden: ""
+	});
+	canvas = e("canvas", {
+		tabindex: "0",
+		role: "application"
+	});
+	told = e("p", {
+		class: "told",
+		role: "status"
+	});
+	measure = e("select", { "aria-label": "What the colour tells" });
+	key = e("p", { class: "legend" });
+	title = e("h2");
+	series;
+	cells = /* @__PURE__ */ new Map();
+	firstDay = 0;
+	days = 0;
+	loaded = "";
+	cell = {
+		day: 0,
+		hour: 0
+	};
+	constructor(t) {
+		this.go = t, this.measure.append(...Ie.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
+		let n = e("div", { class: "tools" }, this.title, e("span", { class: "gap" }), this.measure);
+		this.element.append(n, e("div", { class: "scroll" }, this.canvas), this.told, this.key), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("click", (e) => {
+			this.point(e), this.open();
+		}), this.canvas.addEventListener("keydown", (e) => this.press(e)), new ResizeObserver(() => this.draw()).observe(this.element);
+	}
+	of(e, t) {
+		this.series !== e && (this.loaded = ""), this.series = e, this.element.hidden = e === void 0, this.title.textContent = "Hours of the day", this.canvas.setAttribute("aria-label", `${t}: each hour of each day. Arrow keys go from hour to hour and tell it, Enter shows it.`);
+	}
+	around(e) {
+		if (this.series === void 0) return;
+		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / j), Pe), Fe), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
+		n.setHours(24, 0, 0, 0);
+		let r = new Date(n);
+		r.setDate(r.getDate() - t);
+		let i = `${this.series} ${r.getTime()} ${n.getTime()} ${Math.floor(Date.now() / 6e5)}`;
+		i !== this.loaded && (this.loaded = i, this.load(r.getTime() / 1e3, n.getTime() / 1e3, t));
+	}
+	async load(e, t, n) {
+		let r = this.series;
+		try {
+			let n = await Promise.all(Be(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
+			if (r !== this.series) return;
+			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
+		} catch {
+			this.loaded = "";
+			return;
+		}
+		this.days = n, this.firstDay = Math.floor((t - F(t - 1) - 1) / j) - n + 1, this.cell = {
+			day: n - 1,
+			hour: (/* @__PURE__ */ new Date()).getHours()
+		}, this.draw();
+	}
+	value(e) {
+		if (!e) return NaN;
+		let t = this.measure.value;
+		return t === "loss" ? e.lost / e.sent : e[t] ?? NaN;
+	}
+	draw() {
+		let e = this.element.clientWidth - 40, t = this.canvas.getContext("2d");
+		if (!t || e < 100 || this.days === 0) return;
+		let n = Math.max((e - N) / this.days, 2.2), r = N + n * this.days, i = Math.min(devicePixelRatio, 2);
+		[this.canvas.width, this.canvas.height] = [Math.round(r * i), Math.round(236 * i)], [this.canvas.style.width, this.canvas.style.height] = [`${r}px`, "236px"], t.setTransform(i, 0, 0, i, 0, 0);
+		let a = [...this.cells.values()].map((e) => this.value(e)).filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), [o, s] = this.bounds(a);
+		for (let e = 0; e < this.days; e++) for (let r = 0; r < 24; r++) {
+			let i = this.cells.get(`${this.firstDay + e} ${r}`), a = this.value(i);
+			t.fillStyle = i && Number.isNaN(a) ? w("loss4") : Number.isNaN(a) ? w("hair") : ze(Re(a, o, s));
+			let c = +(n > 5);
+			t.fillRect(N + e * n, r * M, n - c, M - (Number.isNaN(a) && !i ? 8 : 1));
+		}
+		this.labels(t, n), this.outline(t, n), this.explain(o, s);
+	}
+	bounds(e) {
+		if (this.measure.value === "loss") return [0, Math.max(e.at(-1) ?? 0, .01)];
+		let t = e[Math.floor(e.length * .02)] ?? .001;
+		return [t, Math.max(e[Math.floor(e.length * .995)] ?? 0, t * 2)];
+	}
+	labels(e, t) {
+		e.font = `11px ${D}`, e.fillStyle = w("dim"), e.textBaseline = "middle", e.textAlign = "right";
+		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * M + 5);
+		e.textAlign = "left";
+		let n = Math.ceil(70 / t / 7) * 7;
+		for (let r = 0; r < this.days; r++) {
+			let i = (this.firstDay + r) * j;
+			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(x(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), N + r * t, 226);
+		}
+	}
+	outline(e, t) {
+		document.activeElement === this.canvas && (e.strokeStyle = w("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
+	}
+	explain(t, n) {
+		let r = this.measure.value === "loss", i = (e) => r ? k(e) : E(e, "seconds"), a = P.map((t) => {
+			let n = e("i", { class: "key" });
+			return n.style.background = t, n;
+		});
+		this.key.replaceChildren(`${i(t)} `, e("span", { class: "ramp" }, ...a), ` ${i(n)}`, e("span", {}, e("i", { class: "key loss4" }), "all lost"));
+	}
+	point(e) {
+		let t = this.canvas.getBoundingClientRect(), n = (t.width - N) / this.days, r = Math.floor((e.clientX - t.left - N) / n), i = Math.floor((e.clientY - t.top) / M);
+		r >= 0 && r < this.days && i >= 0 && i < 24 && (this.cell = {
+			day: r,
+			hour: i
+		}, this.tell());
+	}
+	begin() {
+		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * j * 1e3);
+		return new Date(e.getUTCFullYear(), e.getUTCMonth(), e.getUTCDate(), this.cell.hour).getTime() / 1e3;
+	}
+	tell() {
+		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${x(this.begin())}, ${t}: `, r = (e) => E(e ?? NaN, "seconds");
+		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${k(e.lost / e.sent)} lost` : `${n}not measured`;
+	}
+	open() {
+		let e = this.begin();
+		this.go(e - 600, e + 4200), window.scrollTo({ top: 0 });
+	}
+	press(e) {
+		let t = {
+			ArrowLeft: [-1, 0],
+			ArrowRight: [1, 0],
+			ArrowUp: [0, -1],
+			ArrowDown: [0, 1]
+		}[e.key];
+		e.key === "Enter" && this.open(), t && (e.preventDefault(), this.cell = {
+			day: Math.min(Math.max(this.cell.day + t[0], 0), this.days - 1),
+			hour: Math.min(Math.max(this.cell.hour + t[1], 0), 23)
+		}, this.tell(), this.draw());
+	}
+};
+function Re(e, t, n) {
+	return Math.min(t <= 0 ? e / n : Math.max(Math.log(e / t) / Math.log(n / t), 0), 1);
+}
+function ze(e) {
+	return P[Math.min(Math.floor(e * P.length), P.length - 1)];
+}
+function F(e) {
+	return (/* @__PURE__ */ new Date(e * 1e3)).getTimezoneOffset() * 60;
+}
+function Be(e, t) {
+	let n = [], r = e;
+	for (let i = e; i < t; i += 3600) {
+		let e = Math.min(i + 3600, t);
+		e < t && F(e) === F(r) || (n.push({
+			start: r,
+			end: e,
+			offset: -F(r)
+		}), r = e);
+	}
+	return n;
+}
+// src/watch/levels.ts
+var I = [
+	.1,
+	.2,
+	.5,
+	1,
+	2,
+	5,
+	10,
+	20,
+	60,
+	120,
+	300,
+	600,
+	1200,
+	3600,
+	7200,
+	14400,
+	28800,
+	86400,
+	172800,
+	432e3,
+	864e3
+];
+function L(e) {
+	let t = I.findIndex((t) => t >= e * .999);
+	return t < 0 ? I.length - 1 : t;
+}
+function R(e) {
+	return I[e] * 256;
+}
+function z(e, t, n) {
+	let r = R(e), i = Math.floor(t / r);
+	return {
+		first: i,
+		last: Math.max(i, Math.ceil(n / r) - 1)
+	};
+}
+function Ve(e) {
+	let [t, n = ""] = e.replace(/^#\/?/, "").split("?"), [r, i = ""] = t.split("/"), a = i.split(",").map(Number).filter((e) => Number.isInteger(e) && e >= 0);
+	if (r !== "targets" || i === "" || a.length === 0) return { page: "overview" };
+	let o = new URLSearchParams(n), s = (e) => {
+		let t = Number(o.get(e) ?? NaN);
+		return Number.isFinite(t) && t > 0 ? t : void 0;
+	};
+	return {
+		page: "targets",
+		series: [...new Set(a)],
+		seconds: s("span") ?? 10800,
+		to: s("to")
+	};
+}
+function He(e, t, n) {
+	let r = t.to - t.from, i = n ? "" : `&to=${Number(t.to.toFixed(3))}`;
+	return `#/targets/${e.join(",")}?span=${Number(r.toFixed(3))}${i}`;
+}
+// src/watch/scale.ts
+var Ue = 3, We = [
+	1,
+	1.5,
+	2,
+	3,
+	4,
+	5,
+	6,
+	8,
+	10
+];
+function Ge(e) {
+	let t = 10 ** Math.floor(Math.log10(e));
+	return (We.find((n) => n * t >= e * .999999) ?? 10) * t;
+}
+function Ke(e, t, n) {
+	let r = [], [a, o] = [0, Infinity];
+	for (let { tile: t, first: n, last: s } of e) {
+		let { max: e, min: c, quantiles: l } = t.columns, u = l[i.length - 1];
+		for (let i of t.filled) i < n || i >= s || Number.isNaN(e[i]) || (r.push(u[i]), e[i] > a && (a = e[i]), c[i] > 0 && c[i] < o && (o = c[i]));
+	}
+	if (a <= 0) return {
+		kind: t,
+		low: t === "log" ? n / 100 : 0,
+		high: n
+	};
+	if (t === "log") return {
+		kind: t,
+		low: 10 ** Math.floor(Math.log10(o)),
+		high: Ge(Math.max(a * 1.05, o * 10))
+	};
+	r.sort((e, t) => e - t);
+	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > Ue * s;
+	return {
+		kind: t,
+		low: 0,
+		high: Ge(Math.max(c ? s : a * 1.05, n))
+	};
+}
+function B(e, t, n) {
+	let r = e.kind === "log" ? (t) => Math.log(Math.max(t, e.low) / e.low) / Math.log(e.high / e.low) : (t) => t / e.high;
+	return (e) => t + n * (1 - Math.min(Math.max(r(e), 0), 1));
+}
+function qe(e, t) {
+	if (e.kind !== "log") return [];
+	let n = [], r = Math.log10(e.high / e.low) * 3 <= t ? [
+		1,
+		2,
+		5
+	] : [1];
+	for (let t = Math.floor(Math.log10(e.low)); t <= Math.log10(e.high); t++) for (let i of r) {
+		let r = i * 10 ** t;
+		r >= e.low * .999 && r <= e.high * 1.001 && n.push(r);
+	}
+	return n;
+}
+// src/watch/paint.ts
+var Je = [
+	[
+		0,
+		8,
+		"smoke1"
+	],
+	[
+		1,
+		7,
+		"smoke2"
+	],
+	[
+		2,
+		6,
+		"smoke3"
+	],
+	[
+		3,
+		5,
+		"smoke4"
+	]
+], Ye = 1.6;
+function V(e, t, n) {
+	let { rect: r, from: i, to: a } = t, o = r.width / (a - i), s = Math.min(devicePixelRatio, 2), c = (e) => Math.round(e * s) / s;
+	for (let { tile: t, first: a, last: l } of e) {
+		let { columns: e, width: u, filled: d, pace: f } = t, p = f * Ye;
+		for (let t = Xe(d, a); t < d.length && d[t] < l; t++) {
+			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, ee = c(m);
+			n(e, a, ee, Math.max(c(m + f * u * o) - ee, 1 / s));
+		}
+	}
+}
+function Xe(e, t) {
+	let [n, r] = [0, e.length];
+	for (; n < r;) {
+		let i = n + r >> 1;
+		e[i] < t ? n = i + 1 : r = i;
+	}
+	return n;
+}
+function Ze(e, t, n, r) {
+	let { rect: i, scale: a } = n, o = B(a, i.top, i.height);
+	e.save(), e.beginPath(), e.rect(i.left, i.top - 6, i.width, i.height + 6 + 4 + n.rug.height), e.clip();
+	for (let [i, a, s] of Je) e.fillStyle = r(s), V(t, n, ({ quantiles: t }, n, r, s) => {
+		let c = o(t[a][n]);
+		e.fillRect(r, c, s, o(t[i][n]) - c);
+	});
+	Qe(e, t, n, r), $e(e, t, n, r), nt(e, t, n, r), e.restore();
+}
+function Qe(e, t, n, r) {
+	let { rect: a, scale: o } = n, s = B(o, a.top, a.height);
+	e.fillStyle = r("envelope");
+	let c = [];
+	V(t, n, ({ max: t, quantiles: n }, r, a, l) => {
+		if (Number.isNaN(t[r])) return;
+		let u = s(t[r]);
+		e.globalAlpha = .3, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
+	}), e.fillStyle = r("cut");
+	let l = -Infinity;
+	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
+}
+function $e(e, t, n, r) {
+	let i = B(n.scale, n.rect.top, n.rect.height);
+	et(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
+		e.fillStyle = r(o), V(t, n, (t, n, r, o) => {
+			let l = t.quantiles[a][n];
+			Number.isNaN(l) || Ee(tt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
+		});
+	});
+}
+function et(e, t, n, r) {
+	let i = B(n.scale, n.rect.top, n.rect.height);
+	e.fillStyle = r, e.globalAlpha = .35;
+	let [o, s] = [NaN, -Infinity];
+	V(t, n, ({ quantiles: t }, n, r, c) => {
+		let l = i(t[a][n]);
+		r - s < 1 && !Number.isNaN(l - o) && e.fillRect(r - .5, Math.min(o, l), 1, Math.abs(o - l)), [o, s] = [l, r + c];
+	}), e.globalAlpha = 1;
+}
+function tt(e, t) {
+	return e.sent[t] > 0 ? e.lost[t] / e.sent[t] : 0;
+}
+function nt(e, t, n, r) {
+	let { rect: i, rug: a } = n, o = rt(e, r("loss4"));
+	V(t, n, (t, n, s, c) => {
+		let l = tt(t, n);
+		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
+			e.fillStyle = r(l === 1 ? "loss4" : O[Ee(l)].colour);
+			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
+			e.fillRect(s, a.top + a.height - t, Math.max(c, 1.5), t);
+		} else t.sent[n] === 0 && (e.fillStyle = r("unasked"), e.fillRect(s, a.top + a.height - 2, Math.max(c, 1), 2));
+	});
+}
+var H;
+function rt(e, t) {
+	if (H?.colour === t) return H.pattern;
+	let n = document.createElement("canvas");
+	n.width = n.height = 8;
+	let r = n.getContext("2d");
+	r.globalAlpha = .12, r.fillStyle = t, r.fillRect(0, 0, 8, 8), r.globalAlpha = .75, r.strokeStyle = t, r.lineWidth = 1.2;
+	for (let e of [
+		-8,
+		0,
+		8
+	]) r.beginPath(), r.moveTo(e, 8), r.lineTo(e + 8, 0), r.stroke();
+	return H = {
+		colour: t,
+		pattern: e.createPattern(n, "repeat") ?? t
+	}, H.pattern;
+}
+function it(e, t, n, r) {
+	let { rect: i, scale: o } = n, s = B(o, i.top, i.height), c = i.top + i.height;
+	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, V(t, n, ({ quantiles: t, max: n }, r, i, o) => {
+		let l = s(t[a][r]);
+		e.globalAlpha = .35, e.fillRect(i, l, o, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(o, 1), 1.5);
+	}), e.restore();
+}
+function at(e, t, n, r, i) {
+	let { rect: a, scale: o, from: s, to: c } = t;
+	e.font = `11px ${D}`, e.textBaseline = "middle";
+	let l = B(o, a.top, a.height), u = o.kind === "log" ? qe(o, a.height / 26) : we(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ce(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Te(u, d);
+	u.forEach((t, n) => {
+		let r = Math.round(l(t)) + .5;
+		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", e.fillText(n === u.length - 1 ? `${p[n]} ${f}` : p[n], a.left - 6, r);
+	});
+	let m = t.rug.top + t.rug.height;
+	e.textAlign = "center";
+	for (let t of n) {
+		let n = a.left + (t.at - s) / (c - s) * a.width;
+		if (e.fillStyle = i(t.major ? "grid" : "hair"), e.fillRect(Math.round(n), a.top, 1, m - a.top), !r) continue;
+		e.fillStyle = i(t.major ? "ink" : "dim");
+		let o = e.measureText(t.label).width / 2;
+		n - o > a.left - 30 && n + o < a.left + a.width + 12 && e.fillText(t.label, n, m + 12);
+	}
+	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
+}
+var ot = 10, st = 10, ct = 14, lt = 22, ut = 2, dt = {
+	seconds: .001,
+	rate: 1e3,
+	bytes: 1500,
+	plain: 1
+}, ft = class {
+	series;
+	name;
+	unit;
+	element;
+	heading = e("div", { class: "plot-head" });
+	told = e("span", { class: "told" });
+	stage = e("div", { class: "plot-stage" });
+	base = e("canvas", { role: "img" });
+	above = e("canvas", { "aria-hidden": "true" });
+	pieces = [];
+	scene;
+	width = 0;
+	height = 0;
+	isLast = !1;
+	constructor(t, n, r, i) {
+		this.series = t, this.name = n, this.unit = r, this.heading.append(e("b", {}, n), this.told, ...i), this.describe(n), this.stage.append(this.base, this.above), this.element = e("section", {
+			class: r === "seconds" ? "plot" : "plot level",
+			"aria-label": n
+		}, this.heading, this.stage);
+	}
+	measure() {
+		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, ut);
+		[this.width, this.height] = [e, t];
+		for (let r of [this.base, this.above]) {
+			let [i, a] = [Math.round(e * n), Math.round(t * n)];
+			(r.width !== i || r.height !== a) && ([r.width, r.height] = [i, a]), r.getContext("2d")?.setTransform(n, 0, 0, n, 0, 0);
+		}
+		return e > 0;
+	}
+	get axis() {
+		return {
+			left: 58,
+			width: Math.max(this.width - 58 - ot, 1)
+		};
+	}
+	draw(e, t, n, r, i) {
+		let a = this.base.getContext("2d");
+		if (!a || this.width === 0) return;
+		let o = this.unit === "seconds" ? ct : 0, s = Math.max(this.height - st - o - (o ? 4 : 0) - (this.isLast ? lt : 4), 20), c = {
+			left: this.axis.left,
+			top: st,
+			width: this.axis.width,
+			height: s
+		}, l = {
+			rect: c,
+			rug: {
+				...c,
+				top: st + s + (o ? 4 : 0),
+				height: o
+			},
+			from: t,
+			to: n,
+			scale: Ke(e, this.unit === "seconds" ? r : "whole", dt[this.unit]),
+			unit: this.unit
+		};
+		[this.pieces, this.scene] = [e, l], a.clearRect(0, 0, this.width, this.height), at(a, l, i, this.isLast, w), this.unit === "seconds" ? Ze(a, e, l, w) : it(a, e, l, w("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(a, c);
+	}
+	sayEmpty(e, t) {
+		e.fillStyle = w("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : "Loading …", t.left + t.width / 2, t.top + t.height / 2);
+	}
+	at(e) {
+		let { scene: t } = this;
+		if (!t) return;
+		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
+		return V(this.pieces, t, (e, t, i, a) => {
+			n >= i && n < i + Math.max(a, 1) && (r = pt(e, t));
+		}), r;
+	}
+	readings() {
+		let e = [];
+		return this.scene && V(this.pieces, this.scene, (t, n) => e.push(pt(t, n))), e;
+	}
+	cursor(e) {
+		let t = this.above.getContext("2d");
+		if (!t || !this.scene) return;
+		if (t.clearRect(0, 0, this.width, this.height), e === void 0) {
+			this.told.textContent = "";
+			return;
+		}
+		let { rect: n, rug: r, from: i, to: a, scale: o } = this.scene, s = n.left + (e - i) / (a - i) * n.width;
+		if (s < n.left || s > n.left + n.width) return;
+		t.fillStyle = w("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
+		let c = this.at(e);
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? mt(c, this.unit) : "not measured";
+	}
+	describe(e) {
+		this.base.setAttribute("aria-label", e);
+	}
+};
+function pt(e, t) {
+	let { sent: n, lost: r, late: o, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[i.indexOf(e)][t], p = {
+		sent: n[t],
+		lost: r[t],
+		late: o[t],
+		failed: s[t]
+	}, m = {
+		min: c[t],
+		median: u[a][t],
+		p95: f(.95),
+		p99: f(.99),
+		max: l[t]
+	};
+	return {
+		at: e.from + t * d,
+		width: d,
+		...p,
+		...m
+	};
+}
+function mt(e, t) {
+	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
+	if (t !== "seconds") return n === 1 ? E(o, t) : `usually ${E(o, t)}, at most ${E(c, t)}`;
+	let l = [];
+	return n === 1 && !Number.isNaN(o) ? l.push(E(o, t)) : Number.isNaN(o) || l.push(`median ${E(o, t)}, p95 ${E(s, t)}, most ${E(c, t)}`), r > 0 ? l.push(ht(r, n)) : n > 1 && l.push(`none of ${T(n)} lost`), i > 0 && l.push(`${T(i)} late`), a > 0 && l.push(`${T(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
+}
+function ht(e, t) {
+	return e < t ? `${T(e)} of ${T(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${T(t)} lost`;
+}
+var gt = [
+	"Time",
+	"Sent",
+	"Lost",
+	"Least",
+	"Median",
+	"p95",
+	"p99",
+	"Most"
+];
+function _t(e, t) {
+	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${T(a)} (${k(a / i)})` : "–";
+	return [
+		S(n, r),
+		T(i),
+		d,
+		...[
+			o,
+			s,
+			c,
+			l,
+			u
+		].map((e) => E(e, t))
+	];
+}
+// src/watch/tiles.ts
+var vt = 600, yt = 4, bt = 1e3, xt = 900, St = 3e3;
+function U(e) {
+	return `${e.series}/${e.level}/${e.index}`;
+}
+var Ct = class {
+	load;
+	changed;
+	now;
+	known = /* @__PURE__ */ new Map();
+	loading = /* @__PURE__ */ new Map();
+	failed = /* @__PURE__ */ new Map();
+	queue = [];
+	trouble = "";
+	constructor(e, t, n = Date.now) {
+		this.load = e, this.changed = t, this.now = n;
+	}
+	want(e, t, n, r) {
+		let i = L(r), a = [], o = [], { first: s, last: c } = z(i, t, n);
+		for (let r of e) {
+			for (let e = s; e <= c; e++) a.push({
+				series: r,
+				level: i,
+				index: e
+			});
+			o.push({
+				series: r,
+				level: i,
+				index: s - 1
+			}, {
+				series: r,
+				level: i,
+				index: c + 1
+			});
+			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, I.length - 1)], u = z(e, (t + n) / 2, (t + n) / 2).first;
+			o.push({
+				series: r,
+				level: e,
+				index: u
+			}, {
+				series: r,
+				level: l,
+				index: z(l, t, n).first
+			});
+		}
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(U));
+		for (let [e, t] of this.loading) u.has(e) || t.abort();
+		this.queue = l.filter((e) => !this.loading.has(U(e))), this.next();
+	}
+	isStale(e) {
+		let t = this.now(), n = R(e.level);
+		if (e.index * n > t / 1e3) return !1;
+		let r = U(e);
+		if (t - (this.failed.get(r) ?? -Infinity) < St) return !1;
+		let i = this.known.get(r);
+		return !i || !((e.index + 1) * n + xt < i.asked / 1e3) && t - i.asked > Math.max(bt, i.width * 1e3);
+	}
+	next() {
+		for (; this.loading.size < yt;) {
+			let e = this.queue.shift();
+			if (!e) return;
+			this.fetch(e);
+		}
+	}
+	async fetch(e) {
+		let [t, n, r] = [
+			U(e),
+			R(e.level),
+			this.now()
+		], i = new AbortController();
+		this.loading.set(t, i);
+		try {
+			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
+			this.keep(t, {
+				...wt(o),
+				width: I[e.level],
+				asked: r
+			}), this.failed.delete(t), this.trouble = "";
+		} catch (e) {
+			i.signal.aborted || (this.failed.set(t, this.now()), this.trouble = e instanceof Error ? e.message : String(e));
+		}
+		this.loading.delete(t), this.changed(), this.next();
+	}
+	keep(e, t) {
+		this.known.delete(e), this.known.set(e, t);
+		for (let e of this.known.keys()) {
+			if (this.known.size <= vt) return;
+			this.known.delete(e);
+		}
+	}
+	get isLoading() {
+		return this.loading.size > 0;
+	}
+	pieces(e, t, n, r) {
+		let i = L(r), { first: a, last: o } = z(i, t, n), s = R(i), c = [];
+		for (let r = a; r <= o; r++) {
+			let [a, o] = [Math.max(t, r * s), Math.min(n, (r + 1) * s)];
+			c.push(...this.best(e, i, a, o));
+		}
+		return c;
+	}
+	best(e, t, n, r) {
+		for (let i = t; i < I.length; i++) {
+			let t = this.at(e, i, n, r);
+			if (t.length > 0) return t;
+		}
+		for (let i = t - 1; i >= Math.max(0, t - 3); i--) {
+			let t = this.at(e, i, n, r);
+			if (t.length > 0) return t;
+		}
+		return [];
+	}
+	at(e, t, n, r) {
+		let { first: i, last: a } = z(t, n, r), o = [];
+		for (let s = i; s <= a; s++) {
+			let i = this.known.get(U({
+				series: e,
+				level: t,
+				index: s
+			}));
+			if (!i) continue;
+			let { columns: a, width: c } = i, l = Math.max(0, Math.floor((n - a.from) / c + 1e-6)), u = Math.min(a.count, Math.ceil((r - a.from) / c - 1e-6));
+			u > l && o.push({
+				tile: i,
+				first: l,
+				last: u
+			});
+		}
+		return o;
+	}
+};
+function wt(e) {
+	let t = [];
+	for (let n = 0; n < e.count; n++) e.sent[n] + e.failed[n] > 0 && t.push(n);
+	let n = t.slice(1).map((e, n) => e - t[n]);
+	n.sort((e, t) => e - t);
+	let r = e.held * e.count / (e.to - e.from);
+	return {
+		columns: e,
+		filled: t,
+		pace: Math.max(n[n.length >> 1] ?? 1, r)
+	};
+}
+// src/watch/view.ts
+var Tt = 10, Et = 631152e3, Dt = .01;
+function W(e, t) {
+	let n = t + e * Dt;
+	return {
+		from: n - e,
+		to: n
+	};
+}
+function G(e, t) {
+	let n = Math.min(Math.max(e.to - e.from, Tt), Et), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Dt);
+	return {
+		from: Math.max(i - n, 0),
+		to: i
+	};
+}
+function Ot(e, t, n, r) {
+	let i = e.to - e.from, a = Math.min(Math.max(i * n, Tt), Et), o = t - (t - e.from) / i * a;
+	return G({
+		from: o,
+		to: o + a
+	}, r);
+}
+function kt(e, t, n) {
+	return G({
+		from: e.from + t,
+		to: e.to + t
+	}, n);
+}
+function At(e, t) {
+	return e.to >= t - (e.to - e.from) * .005;
+}
+// src/watch/detail.ts
+var jt = .12, K = .6, Mt = [
+	["10 min", 600],
+	["1 h", 3600],
+	["3 h", 10800],
+	["1 day", 86400],
+	["1 week", 604800],
+	["1 month", 2629800],
+	["1 year", 31557600]
+], Nt = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Pt = 200, Ft = {
+	seconds: "seconds",
+	bits_per_second: "rate",
+	bytes: "bytes"
+}, q = () => Date.now() / 1e3, It = class {
+	watch;
+	element = e("section", { class: "detail" });
+	view = W(3600, q());
+	live = !0;
+	shown = [];
+	all = [];
+	plots = [];
+	events = [];
+	eventsOf = "";
+	kind = "fit";
+	cursor;
+	pinned = !1;
+	selection;
+	isDue = !1;
+	timer = 0;
+	addressTimer = 0;
+	tiles = new Ct(v.smoke, () => this.due());
+	title = e("h1");
+	when = e("p", { class: "when" });
+	spans = Mt.map(([e, n]) => ({
+		seconds: n,
+		element: t(e, `Show the last ${e}`, () => this.showLast(n))
+	}));
+	now = t("Now", "Go to the present and stay there", () => this.goLive());
+	scale = e("select", { "aria-label": "Scale of the delays" });
+	adder = e("select", { "aria-label": "Show another series beside these" });
+	stage = e("div", {
+		class: "stage",
+		tabindex: "0",
+		role: "application",
+		"aria-label": Nt
+	});
+	box = e("div", {
+		class: "selection",
+		hidden: ""
+	});
+	ribbon = new Me((e) => this.lookAt(e));
+	trouble = e("p", {
+		class: "trouble",
+		role: "alert",
+		hidden: ""
+	});
+	said = e("p", {
+		class: "unseen",
+		role: "status",
+		"aria-live": "polite"
+	});
+	links = e("p", { class: "links" });
+	table = e("details", { class: "card table" });
+	eventList = new Ne((e) => this.lookAt(e));
+	heat = new Le((e, t) => this.show({
+		from: e,
+		to: t
+	}));
+	compare = new Ae();
+	constructor(e) {
+		this.watch = e, this.build(), this.listen();
+	}
+	build() {
+		this.scale.append(...[
+			["fit", "Linear, rare peaks cut"],
+			["whole", "Linear, to the largest"],
+			["log", "Logarithmic"]
+		].map(([t, n]) => e("option", { value: t }, n)));
+		let n = e("div", {
+			class: "tools",
+			role: "toolbar",
+			"aria-label": "View"
+		});
+		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / K)), t("+", "Zoom in", () => this.zoomBy(K)), this.scale, this.adder);
+		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Rt(), this.links, this.said);
+		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.eventList.element, this.heat.element, this.compare.element);
+	}
+	listen() {
+		r(this.stage, {
+			zoom: (e, t) => this.show(Ot(this.view, this.timeAt(e), t, q())),
+			pan: (e) => this.show(kt(this.view, e * this.secondsPerPixel, q())),
+			select: ({ left: e, right: t }) => {
+				this.selection = void 0, this.show(G({
+					from: this.timeAt(e),
+					to: this.timeAt(t)
+				}, q()));
+			},
+			selecting: (e) => {
+				this.selection = e, this.due();
+			},
+			point: (e) => this.pinned || this.point(this.timeAt(e)),
+			leave: () => this.pinned || this.point(void 0),
+			press: (e) => this.press(this.timeAt(e)),
+			all: () => this.show(Ot(this.view, (this.view.from + this.view.to) / 2, 3, q()))
+		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
+			this.kind = this.scale.value, this.due();
+		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), ve(() => {
+			this.due(), this.heat.draw(), this.compare.draw();
+		});
+	}
+	async enter(e) {
+		let t = this.shown.join() === e.series.join() && this.plots.length > 0;
+		this.live = e.to === void 0, this.view = G(e.to === void 0 ? W(e.seconds, q()) : {
+			from: e.to - e.seconds,
+			to: e.to
+		}, q()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
+	}
+	leave() {
+		clearInterval(this.timer);
+	}
+	nameOf(e) {
+		let t = this.all.find((t) => t.series === e), n = [...this.watch.targets.values()].find((t) => t.series === e);
+		return t ? `${t.target} · ${t.probe}` : n ? `${n.name} · ${n.probe}` : `series ${e}`;
+	}
+	rebuild() {
+		let n = this.all.filter((e) => e.unit !== "seconds" && Lt(e, this.all)).map((e) => e.series), r = [...this.shown, ...n.filter((e) => !this.shown.includes(e))];
+		this.plots = r.map((e) => {
+			let n = Ft[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
+			return new ft(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
+		});
+		let i = this.plots.at(-1);
+		i && (i.isLast = !0), this.stage.classList.toggle("many", this.shown.length > 1), this.stage.replaceChildren(...this.plots.map((e) => e.element), this.ribbon.element, this.box);
+		let a = this.shown.map((e) => this.nameOf(e));
+		this.title.textContent = a.length > 2 ? `${a.length} series` : a.join(" and "), document.title = `${this.title.textContent} – Fathom watch`;
+		let o = this.all.filter((e) => !this.shown.includes(e.series));
+		this.adder.replaceChildren(e("option", { value: "" }, "Add a series …"), ...o.map((t) => e("option", { value: String(t.series) }, `${t.target} · ${t.probe}`))), this.adder.hidden = o.length === 0;
+		let s = this.all.find((e) => e.series === this.shown[0]);
+		this.heat.of(s?.unit === "seconds" ? s.series : void 0, a[0]), this.compare.of(s?.unit === "seconds" ? s.series : void 0, a[0]), this.layout();
+	}
+	choose(e) {
+		location.hash = He(e, this.view, this.live);
+	}
+	layout() {
+		this.plots.forEach((e) => e.measure()), this.ribbon.measure(), this.due();
+	}
+	tick() {
+		document.hidden || (this.live && (this.view = W(this.view.to - this.view.from, q())), this.due());
+	}
+	due() {
+		this.isDue || (this.isDue = !0, requestAnimationFrame(() => this.draw()));
+	}
+	draw() {
+		this.isDue = !1;
+		let e = performance.now(), { from: t, to: n } = this.view, r = this.secondsPerPixel;
+		this.tiles.want(this.plots.map((e) => e.series), t, n, r);
+		let i = this.plots[0]?.axis.width ?? 0, a = fe(t, n, Math.max(2, i / 84)), o = 0;
+		for (let e of this.plots) {
+			let i = this.tiles.pieces(e.series, t, n, r);
+			o += i.reduce((e, t) => e + t.last - t.first, 0), e.draw(i, t, n, this.kind, a);
+		}
+		this.ribbon.draw(this.events, t, n, this.plots[0]?.axis), this.drawCursor(), this.drawSelection(), this.tell(), Object.assign(this.stage.dataset, {
+			ms: (performance.now() - e).toFixed(2),
+			view: `${t} ${n}`,
+			columns: String(o),
+			loading: String(this.tiles.isLoading)
+		}), this.settle();
+	}
+	settle() {
+		clearTimeout(this.addressTimer), this.addressTimer = window.setTimeout(() => {
+			history.replaceState(null, "", He(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
+		}, 250);
+	}
+	async loadEvents() {
+		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${n} ${r} ${Math.floor(q() / 60)}`;
+		if (i !== this.eventsOf) {
+			this.eventsOf = i;
+			try {
+				this.events = await v.events(Math.max(0, n), r);
+			} catch {
+				this.eventsOf = "";
+				return;
+			}
+			this.due();
+		}
+	}
+	tell() {
+		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = `${r < 86400 && x(e) === x(t) ? `${x(e)}, ${b(e, r < 3600)} to ${b(t, r < 3600)}` : `${S(e, Math.min(n, 3600))} to ${S(t, Math.min(n, 3600))}`} (${C(r)}${this.live ? ", live" : ""})`;
+		this.when.textContent !== i && (this.when.textContent = i), this.now.setAttribute("aria-pressed", String(this.live));
+		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
+		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
+		let a = this.events.filter((n) => n.at_s <= t && (n.until_s ?? n.at_s) >= e);
+		this.eventList.show(a, this.live);
+	}
+	link() {
+		let [t] = this.shown, { from: n, to: r } = this.view, i = `${t} ${Math.round(n)} ${Math.round(r)}`;
+		if (this.links.dataset.of === i) return;
+		this.links.dataset.of = i;
+		let a = ie(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
+		this.links.replaceChildren("This time as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe of it as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
+	}
+	drawCursor() {
+		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
+		this.plots.forEach((t) => t.cursor(e ? this.cursor : void 0));
+		let t = e && this.cursor !== void 0 ? S(this.cursor, I[L(this.secondsPerPixel)]) : "";
+		this.stage.dataset.cursor = t, this.ribbon.cursor(e ? this.cursor : void 0, t);
+	}
+	drawSelection() {
+		this.box.hidden = this.selection === void 0, this.selection && (this.box.style.left = `${this.selection.left}px`, this.box.style.width = `${this.selection.right - this.selection.left}px`);
+	}
+	describe() {
+		for (let e of this.plots) {
+			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${S(i.at, i.width)}: ${mt(i, e.unit)}.` : "";
+			e.describe(`${e.name}, ${this.when.textContent ?? ""}: ${n} probes, ${r} lost. ${a}`);
+		}
+	}
+	showTable() {
+		if (!this.table.open) return;
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Pt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ..._t(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...gt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
+		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
+	}
+	show(e) {
+		let t = q();
+		this.view = G(e, t), this.live = At(this.view, t), this.due();
+	}
+	showLast(e) {
+		if (this.live) this.show(W(e, q()));
+		else {
+			let t = this.pinned && this.cursor !== void 0 ? this.cursor : (this.view.from + this.view.to) / 2;
+			this.show({
+				from: t - e / 2,
+				to: t + e / 2
+			});
+		}
+	}
+	goLive() {
+		this.show(W(this.view.to - this.view.from, q()));
+	}
+	lookAt(e) {
+		let t = e.until_s ?? e.at_s, n = Math.max((t - e.at_s) * .5, (this.view.to - this.view.from) / 4);
+		this.pinned = !0, this.cursor = e.at_s, this.show({
+			from: e.at_s - n,
+			to: t + n
+		}), this.said.textContent = `${S(e.at_s, 1)}: ${e.text}`, this.stage.scrollIntoView({ block: "nearest" });
+	}
+	zoomBy(e) {
+		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
+		this.show(Ot(this.view, r, e, q()));
+	}
+	get secondsPerPixel() {
+		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
+	}
+	timeAt(e) {
+		return this.view.from + (e - (this.plots[0]?.axis.left ?? 0)) * this.secondsPerPixel;
+	}
+	point(e) {
+		this.cursor = e, this.isDue || this.drawCursor();
+	}
+	press(e) {
+		this.pinned = !this.pinned, this.point(e);
+	}
+	step(e) {
+		let t = (this.plots[0]?.readings() ?? []).map((e) => e.at + e.width / 2), n = this.cursor ?? (e > 0 ? this.view.from : this.view.to), r = e > 0 ? t.find((e) => e > n + 1e-6) : t.reverse().find((e) => e < n - 1e-6);
+		if (r === void 0) return;
+		this.pinned = !0, this.point(r);
+		let i = this.plots.map((e) => {
+			let t = e.at(r);
+			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? mt(t, e.unit) : "not measured");
+		});
+		this.said.textContent = `${S(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
+	}
+	key(e) {
+		if (e.ctrlKey || e.metaKey || e.altKey) return;
+		let t = this.view.to - this.view.from, n = (e) => this.show(kt(this.view, e * t, q())), r = {
+			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
+			ArrowRight: () => e.shiftKey ? this.step(1) : n(jt),
+			ArrowUp: () => this.zoomBy(K),
+			ArrowDown: () => this.zoomBy(1 / K),
+			PageUp: () => n(-1),
+			PageDown: () => n(1),
+			"+": () => this.zoomBy(K),
+			"=": () => this.zoomBy(K),
+			"-": () => this.zoomBy(1 / K),
+			n: () => this.goLive(),
+			End: () => this.goLive(),
+			Escape: () => {
+				this.pinned = !1, this.point(void 0);
+			}
+		}[e.key];
+		r && (e.preventDefault(), r());
+	}
+};
+function Lt(e, t) {
+	return !t.some((t) => t.target === e.target && t.unit === "seconds");
+}
+function Rt() {
+	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
+	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Others:"), t("smoke", "1 to 99 %, darker to 25 to 75 %"), t("envelope", "largest"), t("cut", "cut off"));
+}
+// src/watch/live.ts
+var zt = class {
+	changed;
+	source;
+	targets = /* @__PURE__ */ new Map();
+	connected = !1;
+	constructor(e) {
+		this.changed = e;
+	}
+	start() {
+		this.source = new EventSource("/api/v1/live"), this.source.addEventListener("targets", (e) => this.hear(JSON.parse(e.data))), this.source.addEventListener("open", () => this.turn(!0)), this.source.addEventListener("error", () => {
+			this.turn(!1), this.source?.readyState === EventSource.CLOSED && setTimeout(() => this.start(), 5e3);
+		});
+	}
+	turn(e) {
+		this.connected = e, this.changed();
+	}
+	hear(e) {
+		e.all && this.targets.clear();
+		for (let t of e.gone) this.targets.delete(t);
+		for (let t of e.targets) this.targets.set(J(t), t);
+		this.changed();
+	}
+};
+function J(e) {
+	return `${e.name}\n${e.probe}`;
+}
+// src/watch/spark.ts
+function Bt(e, t) {
+	let { clientWidth: n, clientHeight: r } = e, i = Math.min(devicePixelRatio, 2);
+	if (n === 0) return;
+	let [a, o] = [Math.round(n * i), Math.round(r * i)];
+	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]);
+	let s = e.getContext("2d");
+	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, n, r), !t)) return;
+	let c = Vt(t), l = n / t.median.length, u = (e) => 2 + (r - 7) * (1 - Math.min(e / c, 1));
+	t.median.forEach((e, n) => {
+		if (Number.isNaN(e)) return;
+		let r = u(e), i = u(t.max[n]);
+		s.fillStyle = w("smoke3"), s.fillRect(n * l, i, l + .3, Math.max(r - i, 0)), s.fillStyle = w("loss0"), s.fillRect(n * l, r - .8, l + .3, 1.6);
+	}), t.lost.forEach((e, t) => {
+		if (!(e > 0)) return;
+		s.fillStyle = w(e === 1 ? "loss4" : "loss3");
+		let n = e === 1 ? r : 3 + 6 * Math.sqrt(e);
+		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, r - n, Math.max(l, 1), n), s.globalAlpha = 1;
+	});
+}
+function Vt(e) {
+	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
+	return Math.max(.001, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
+}
+// src/watch/overview.ts
+var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
+	failing: {
+		rank: 0,
+		mark: "✕",
+		name: "failing"
+	},
+	trouble: {
+		rank: 1,
+		mark: "!",
+		name: "trouble"
+	},
+	unknown: {
+		rank: 2,
+		mark: "?",
+		name: "not known yet"
+	},
+	fine: {
+		rank: 3,
+		mark: "✓",
+		name: "fine"
+	}
+}, Gt = new Intl.Collator("en", { numeric: !0 }), Kt = (e) => Y[e.state] ?? Y.unknown, qt = class {
+	element = e("li", {});
+	canvas = e("canvas", { "aria-hidden": "true" });
+	link = e("a", { class: "row" });
+	mark = e("span", {
+		class: "mark",
+		"aria-hidden": "true"
+	});
+	name = e("span", { class: "name" });
+	state = e("span", { class: "state" });
+	median = e("span", { class: "figure" });
+	p95 = e("span", { class: "figure" });
+	loss = e("span", { class: "figure" });
+	shown = "";
+	target;
+	constructor(e) {
+		this.target = e, this.link.append(this.mark, this.name, this.canvas, this.median, this.p95, this.loss, this.state), this.element.append(this.link), this.show(e);
+	}
+	show(t) {
+		this.target = t;
+		let n = JSON.stringify(t);
+		if (n === this.shown) return;
+		this.shown = n;
+		let { mark: r, name: i } = Kt(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
+		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.replaceChildren(e("b", {}, t.name), e("small", {}, t.group ? `${t.group} · ${a}` : a));
+		let o = t.sent > 0 ? t.lost / t.sent : NaN;
+		this.figure(this.median, "median", t.median_s === null ? "–" : E(t.median_s, "seconds")), this.figure(this.p95, "p95", t.p95_s === null ? "–" : E(t.p95_s, "seconds")), this.figure(this.loss, "lost", k(o)), this.loss.classList.toggle("bad", o > 0), this.state.replaceChildren(e("i", {}, i), ...this.reasons().map((t) => e("span", {}, t)));
+	}
+	figure(t, n, r) {
+		t.replaceChildren(e("small", {}, n), r);
+	}
+	reasons() {
+		let { failing_since_s: e, reason: t, alerts: n } = this.target, r = [];
+		if (e !== null) {
+			let n = Date.now() / 1e3 - e;
+			r.push(`since ${n < 86400 ? b(e, !1) : S(e, 60)}${t ? `: ${t}` : ""}`);
+		} else t && r.push(t);
+		return [...r, ...n];
+	}
+}, Jt = class {
+	live;
+	element = e("section", {
+		class: "overview",
+		"aria-label": "All targets"
+	});
+	filter = e("input", {
+		type: "search",
+		placeholder: "Filter by name, group, host or state",
+		"aria-label": "Filter the targets",
+		autocomplete: "off",
+		spellcheck: "false"
+	});
+	summary = e("p", {
+		class: "summary",
+		role: "status"
+	});
+	list = e("ul", { class: "rows" });
+	none = e("div", {
+		class: "card none",
+		hidden: ""
+	});
+	choose = e("button", {
+		type: "button",
+		hidden: ""
+	}, "Show these together");
+	rows = /* @__PURE__ */ new Map();
+	order = "";
+	sparks = /* @__PURE__ */ new Map();
+	seen = /* @__PURE__ */ new Set();
+	watcher;
+	timer = 0;
+	constructor(t) {
+		this.live = t;
+		let n = /* @__PURE__ */ new Map();
+		this.watcher = new IntersectionObserver((e) => {
+			for (let { target: t, isIntersecting: r } of e) {
+				let e = n.get(t) ?? [...this.rows.values()].find((e) => e.element === t);
+				e && (n.set(t, e), r ? this.seen.add(e) : this.seen.delete(e), r && this.paint(e));
+			}
+		}), this.filter.addEventListener("input", () => this.show()), this.choose.addEventListener("click", () => location.hash = `#/targets/${this.matching().slice(0, 12).map((e) => e.series).join(",")}`);
+		let r = e("div", { class: "tools" }, this.filter, this.choose, this.summary), i = e("div", {
+			class: "row heads",
+			"aria-hidden": "true"
+		});
+		i.append(...[
+			"",
+			"Target",
+			"Last 24 hours",
+			"Median",
+			"p95",
+			"Lost",
+			"State"
+		].map((t) => e("span", {}, t))), this.element.append(e("h1", {}, "All targets"), r, i, this.list, this.none);
+	}
+	enter() {
+		this.show(), this.layout(), this.refresh(), clearInterval(this.timer), this.timer = window.setInterval(() => void this.refresh(), 3e4), new ResizeObserver(() => this.layout()).observe(this.list);
+	}
+	leave() {
+		clearInterval(this.timer);
+	}
+	layout() {
+		this.seen.forEach((e) => this.paint(e));
+	}
+	async refresh() {
+		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
+		let e = Math.ceil(Date.now() / 1e3 / Wt) * Wt;
+		try {
+			this.sparks = await v.overview(e - Ht, e, Ut);
+		} catch {
+			return;
+		}
+		this.seen.forEach((e) => this.paint(e));
+	}
+	matching() {
+		let e = this.filter.value.toLowerCase().split(/\s+/).filter((e) => e !== ""), t = (t) => {
+			let n = [
+				t.name,
+				t.group,
+				t.host,
+				t.address,
+				t.probe,
+				Kt(t).name,
+				t.reason,
+				...t.alerts
+			].join(" ").toLowerCase();
+			return e.every((e) => n.includes(e));
+		};
+		return Yt([...this.live.targets.values()].filter(t));
+	}
+	show() {
+		let e = this.matching();
+		for (let t of e) {
+			let e = this.rows.get(J(t));
+			e ? e.show(t) : this.add(t);
+		}
+		let t = e.map(J).join("\0");
+		t !== this.order && (this.order = t, this.list.replaceChildren(...e.map((e) => this.rows.get(J(e)).element)));
+		for (let [e, t] of this.rows) this.live.targets.has(e) || (this.rows.delete(e), this.seen.delete(t), this.watcher.unobserve(t.element));
+		this.tell(e);
+	}
+	add(e) {
+		let t = new qt(e);
+		this.rows.set(J(e), t), this.watcher.observe(t.element);
+	}
+	tell(t) {
+		let n = [...this.live.targets.values()], r = (e) => n.filter((t) => t.state === e).length, i = [
+			"failing",
+			"trouble",
+			"unknown",
+			"fine"
+		].map((e) => [r(e), Y[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${T(e)} ${t}`), a = `${T(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${T(t.length)} shown.` : `${a}.`;
+		this.summary.textContent !== o && (this.summary.textContent = n.length > 0 ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"));
+	}
+	paint(e) {
+		Bt(e.canvas, this.sparks.get(e.target.series));
+	}
+};
+function Yt(e) {
+	let t = (e) => e.state === "fine" || e.sent === 0 ? 0 : e.lost / e.sent, n = (e) => `${e.group} ${e.name} ${e.probe}`;
+	return e.map((e) => ({
+		target: e,
+		rank: Kt(e).rank,
+		lost: Math.round(t(e) * 20),
+		name: n(e)
+	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || Gt.compare(e.name, t.name)).map(({ target: e }) => e);
+}
+// src/watch/main.ts
+var Xt = document.getElementById("watch"), Zt = document.getElementById("connection"), X = new zt(() => Qt()), Z = new Jt(X), Q, $ = 0;
+function Qt() {
+	Z.show(), $ = X.connected ? 0 : $ || Date.now(), $t();
+}
+function $t() {
+	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
+	Zt.classList.toggle("lost", e), Zt.textContent !== t && (Zt.textContent = t);
+}
+function en() {
+	let t = Ve(location.hash);
+	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", Xt.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new It(X), Q.element.parentElement !== Xt && Xt.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+}
+function tn() {
+	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
+	(r === "dark" || r === "light") && (e.dataset.theme = r);
+	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
+	t.hidden = !1, t.addEventListener("click", () => {
+		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
+	}), n.addEventListener("change", a), a();
+}
+tn(), en(), X.start(), addEventListener("hashchange", en), setInterval($t, 1e3);

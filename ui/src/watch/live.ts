@@ -1,0 +1,46 @@
+import type { Target } from "./api.ts";
+
+/** What the server tells as it happens. */
+export class Live {
+  private source: EventSource | undefined;
+  readonly targets = new Map<string, Target>();
+  /** Whether the server is heard. */
+  connected = false;
+
+  constructor(private readonly changed: () => void) {}
+
+  start(): void {
+    this.source = new EventSource("/api/v1/live");
+    this.source.addEventListener("targets", (event) => this.hear(JSON.parse((event as MessageEvent<string>).data) as Change));
+    this.source.addEventListener("open", () => this.turn(true));
+    this.source.addEventListener("error", () => {
+      this.turn(false);
+      // A browser gives up for good when it is refused, as after the password was changed.
+      if (this.source?.readyState === EventSource.CLOSED) setTimeout(() => this.start(), 5_000);
+    });
+  }
+
+  private turn(connected: boolean): void {
+    this.connected = connected;
+    this.changed();
+  }
+
+  private hear(change: Change): void {
+    if (change.all) this.targets.clear();
+    for (const name of change.gone) this.targets.delete(name);
+    for (const target of change.targets) this.targets.set(keyOf(target), target);
+    this.changed();
+  }
+}
+
+interface Change {
+  /** These are all there are. */
+  all: boolean;
+  targets: Target[];
+  gone: string[];
+}
+
+/** In step with the server's `Row::key`. */
+export function keyOf(target: Target): string {
+  return `${target.name}\n${target.probe}`;
+}

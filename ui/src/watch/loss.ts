@@ -1,0 +1,31 @@
+/** Classes of loss: told by colour, and by how thick the line is and how high the mark under it. */
+export interface LossClass {
+  /** The most that it holds, as a ratio. */
+  upTo: number;
+  name: string;
+  /** Names a colour of watch.css. */
+  colour: string;
+  /** Of the median, in pixels. */
+  thickness: number;
+}
+
+/** Few enough to be told apart by thickness alone. */
+export const LOSS_CLASSES: readonly LossClass[] = [
+  { upTo: 0, name: "no loss", colour: "loss0", thickness: 1.6 },
+  { upTo: 0.02, name: "up to 2 %", colour: "loss1", thickness: 3 },
+  { upTo: 0.1, name: "up to 10 %", colour: "loss2", thickness: 4.5 },
+  { upTo: 0.999_999, name: "more", colour: "loss3", thickness: 6 },
+];
+
+export function lossClass(ratio: number): number {
+  const found = LOSS_CLASSES.findIndex((each) => ratio <= each.upTo);
+  return found < 0 ? LOSS_CLASSES.length - 1 : found;
+}
+
+/** A ratio as percent, as fine as it needs. */
+export function percent(ratio: number): string {
+  if (!Number.isFinite(ratio)) return "–";
+  if (ratio === 0) return "0 %";
+  const value = ratio * 100;
+  return `${value >= 10 ? value.toFixed(0) : value >= 0.1 ? value.toFixed(1) : value.toFixed(2)} %`;
+}

@@ -1,0 +1,66 @@
+import { make } from "../dom.ts";
+import { Detail } from "./detail.ts";
+import { Live } from "./live.ts";
+import { Overview } from "./overview.ts";
+import { readPlace } from "./place.ts";
+import "./watch.css";
+
+const main = document.getElementById("watch") as HTMLElement;
+const connection = document.getElementById("connection") as HTMLElement;
+const live = new Live(() => heard());
+const overview = new Overview(live);
+let detail: Detail | undefined;
+let lostAt = 0;
+
+function heard(): void {
+  overview.show();
+  lostAt = live.connected ? 0 : lostAt || Date.now();
+  tellConnection();
+}
+
+function tellConnection(): void {
+  // A second without the server is no news: a laptop woke up.
+  const lost = lostAt > 0 && Date.now() - lostAt > 1_500;
+  const text = lost ? "The server does not answer; what is shown is old." : "";
+  connection.classList.toggle("lost", lost);
+  if (connection.textContent !== text) connection.textContent = text;
+}
+
+function show(): void {
+  const place = readPlace(location.hash);
+  if (place.page === "overview") {
+    detail?.leave();
+    document.title = "Fathom watch";
+    main.replaceChildren(overview.element);
+    overview.enter();
+    return;
+  }
+  overview.leave();
+  detail ??= new Detail(live);
+  if (detail.element.parentElement !== main) main.replaceChildren(make("p", { class: "back" }, make("a", { href: "#/" }, "‹ All targets")), detail.element);
+  void detail.enter(place);
+}
+
+function theme(): void {
+  const root = document.documentElement;
+  const button = document.getElementById("theme") as HTMLButtonElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const stored = localStorage.getItem("theme");
+  if (stored === "dark" || stored === "light") root.dataset["theme"] = stored;
+  const dark = (): boolean => (root.dataset["theme"] ? root.dataset["theme"] === "dark" : system.matches);
+  const name = (): void => void (button.textContent = dark() ? "Light" : "Dark");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    root.dataset["theme"] = dark() ? "light" : "dark";
+    localStorage.setItem("theme", root.dataset["theme"]);
+    name();
+  });
+  system.addEventListener("change", name);
+  name();
+}
+
+theme();
+show();
+live.start();
+addEventListener("hashchange", show);
+setInterval(tellConnection, 1_000);

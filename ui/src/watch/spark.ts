@@ -1,0 +1,44 @@
+import { colours } from "./colours.ts";
+import type { Spark } from "./wire.ts";
+
+/** Draws a row's last hours: the largest delays as smoke, the median as a line, loss as marks at the bottom. */
+export function paintSpark(canvas: HTMLCanvasElement, spark: Spark | undefined): void {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const density = Math.min(devicePixelRatio, 2);
+  if (width === 0) return;
+  const [w, h] = [Math.round(width * density), Math.round(height * density)];
+  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  context.setTransform(density, 0, 0, density, 0, 0);
+  context.clearRect(0, 0, width, height);
+  if (!spark) return;
+  const high = top(spark);
+  const step = width / spark.median.length;
+  const y = (value: number): number => 2 + (height - 7) * (1 - Math.min(value / high, 1));
+  spark.median.forEach((median, i) => {
+    if (Number.isNaN(median)) return;
+    const at = y(median);
+    const peak = y(spark.max[i]);
+    context.fillStyle = colours("smoke3");
+    context.fillRect(i * step, peak, step + 0.3, Math.max(at - peak, 0));
+    context.fillStyle = colours("loss0");
+    context.fillRect(i * step, at - 0.8, step + 0.3, 1.6);
+  });
+  spark.lost.forEach((lost, i) => {
+    if (!(lost > 0)) return;
+    context.fillStyle = colours(lost === 1 ? "loss4" : "loss3");
+    const bar = lost === 1 ? height : 3 + 6 * Math.sqrt(lost);
+    context.globalAlpha = lost === 1 ? 0.45 : 1;
+    context.fillRect(i * step, height - bar, Math.max(step, 1), bar);
+    context.globalAlpha = 1;
+  });
+}
+
+/** Above most of the peaks, so that one of them does not flatten the rest; never below a millisecond, which is noise. */
+function top(spark: Spark): number {
+  const peaks = [...spark.max].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  const medians = [...spark.median].filter((value) => !Number.isNaN(value));
+  const usual = peaks[Math.floor(0.95 * (peaks.length - 1))] ?? 0;
+  return Math.max(1e-3, usual * 1.1, 1.5 * medians.reduce((most, value) => Math.max(most, value), 0));
+}
