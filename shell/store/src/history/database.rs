@@ -1,4 +1,5 @@
 //! The database: one file, its settings and its tables.
+use fathom_units::Bytes;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
@@ -13,11 +14,15 @@ const APPLICATION: i64 = 0x4674_686d;
 pub(super) const VERSION: i64 = 1;
 
 /// Bytes of a page. A flush changes one page of the journal or a few, each of which is written whole; see the figures in ADR 8.
-const PAGE_BYTES: u32 = 4096;
+const PAGE_BYTES: u64 = 4096;
 
 /// Pages in the log of changes before they are put into the database. The journal's pages are used again every ten minutes: the
 /// more of that time the log has, the fewer of them are written twice. 1,000 are 4 MB.
-const LOG_PAGES: u32 = 1000;
+const MOST_LOG_PAGES: u64 = 1000;
+/// Fewer make SQLite copy all the time.
+const LEAST_LOG_PAGES: u64 = 50;
+/// The share of a budget that the log may be.
+const LOG_SHARE: u64 = 16;
 
 /// How long a reader or the writer waits for the other: they hold each other up at the start and the end of the log alone.
 const WAIT: Duration = Duration::from_secs(5);
@@ -46,7 +51,7 @@ pub(super) enum Opened {
 }
 
 /// Opens the database for writing, makes it if there is none.
-pub(super) fn open(path: &Path) -> rusqlite::Result<Opened> {
+pub(super) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opened> {
     let db = Connection::open(path)?;
     db.busy_timeout(WAIT)?;
     let (application, version) = (number(&db, "application_id")?, number(&db, "user_version")?);
@@ -59,12 +64,16 @@ pub(super) fn open(path: &Path) -> rusqlite::Result<Opened> {
     // FULL: each transaction outlives a power cut. Readers are not held up by it.
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "FULL")?;
-    db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+    let pages = budget.map_or(MOST_LOG_PAGES, |b| b.get() / LOG_SHARE / PAGE_BYTES);
+    let pages = pages.clamp(LEAST_LOG_PAGES, MOST_LOG_PAGES);
+    db.pragma_update(None, "wal_autocheckpoint", pages as i64)?;
+    // A large transaction makes the log longer than that; afterwards it is cut.
+    db.pragma_update(None, "journal_size_limit", (pages * PAGE_BYTES) as i64)?;
     Ok(Opened::Ours(db))
 }
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
-    db.pragma_update(None, "page_size", PAGE_BYTES)?;
+    db.pragma_update(None, "page_size", PAGE_BYTES as i64)?;
     // Pages that were freed can be given back without a copy of all.
     db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     db.pragma_update(None, "journal_mode", "WAL")?;
@@ -90,7 +99,7 @@ pub(super) fn number(db: &Connection, pragma: &str) -> rusqlite::Result<i64> {
 /// Bytes that are in use, without the pages that were freed.
 pub(super) fn used_bytes(db: &Connection) -> rusqlite::Result<u64> {
     let pages = number(db, "page_count")?.saturating_sub(number(db, "freelist_count")?);
-    Ok(pages.max(0) as u64 * u64::from(PAGE_BYTES))
+    Ok(pages.max(0) as u64 * PAGE_BYTES)
 }
 
 /// What an error of SQLite asks for.

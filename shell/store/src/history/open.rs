@@ -33,10 +33,10 @@ impl History {
         let mut repairs = Vec::new();
         let path = dir.join(FILE);
         let failed = |source| HistoryError::Database { path: path.clone(), source };
-        let (db, state) = match open_and_read(dir, &path, &mut repairs) {
+        let (db, state) = match open_and_read(dir, config, &mut repairs) {
             Err(error) if is_damage(&error) => {
                 repairs.push(set_aside(&path, &error.to_string()));
-                open_and_read(dir, &path, &mut repairs).map_err(failed)?
+                open_and_read(dir, config, &mut repairs).map_err(failed)?
             }
             other => other.map_err(failed)?,
         }
@@ -74,15 +74,16 @@ struct State {
 /// `None` if it is of a later version.
 fn open_and_read(
     dir: &Path,
-    path: &Path,
+    config: &HistoryConfig,
     repairs: &mut Vec<Repair>,
 ) -> rusqlite::Result<Option<(Connection, State)>> {
-    let db = match database::open(path)? {
+    let path = &dir.join(FILE);
+    let db = match database::open(path, config.budget)? {
         Opened::Ours(db) => db,
         Opened::Newer => return Ok(None),
         Opened::Foreign => {
             repairs.push(set_aside(path, "it is not a history"));
-            return open_and_read(dir, path, repairs);
+            return open_and_read(dir, config, repairs);
         }
     };
     let (mut book, damaged) = Book::read(&db)?;

@@ -40,7 +40,7 @@ impl History {
         // The damaged one must be closed before its files are renamed.
         self.db = Connection::open_in_memory().map_err(failed)?;
         let repair = set_aside(&path, &why.to_string());
-        self.db = match database::open(&path).map_err(failed)? {
+        self.db = match database::open(&path, self.config.budget).map_err(failed)? {
             database::Opened::Ours(db) => db,
             _ => return Err(failed(rusqlite::Error::InvalidQuery)),
         };

@@ -1,3 +1,9 @@
 //! The history of a watch: what was recorded comes back, whatever happens in between.
+mod clock;
+mod crash;
+mod damage;
+mod events;
+mod full;
 mod keeping;
+mod retention;
 mod support;

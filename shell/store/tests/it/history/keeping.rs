@@ -1,15 +1,14 @@
 //! In virtual time: recording, reading at every zoom, opening again.
-use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample};
+use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
 use fathom_history::{Outcome, Sample};
 use fathom_store::history::{HistoryConfig, HistoryReader};
 use fathom_units::{Duration, WallTime};
 
 /// Records series for so many seconds, every `step` seconds, and flushes every second.
 fn record(dir: &Dir, series: u32, seconds: u64, step: u64) -> Vec<Vec<Sample>> {
-    // What is durable how soon does not matter here, and each time takes a real disk's time.
-    let seldom = HistoryConfig { durable_every: Duration::from_secs(400), ..HistoryConfig::default() };
-    let mut history = open(&dir.0, &seldom);
-    let ids: Vec<_> = (0..series).map(|n| history.series(&key(&format!("target-{n}"))).unwrap()).collect();
+    let mut history = open(&dir.0, &seldom());
+    let ids: Vec<_> =
+        (0..series).map(|n| history.series(&key(&format!("target-{n}"))).expect("room")).collect();
     let mut recorded = vec![Vec::new(); series as usize];
     for second in (0..seconds).step_by(step as usize) {
         let at = WallTime(START + second * SECOND);
@@ -76,8 +75,7 @@ fn what_was_saved_is_there_after_opening_again() {
 #[test]
 fn a_late_answer_amends_its_sample_wherever_it_is() {
     let dir = Dir::new("late");
-    let seldom = HistoryConfig { durable_every: Duration::from_secs(400), ..HistoryConfig::default() };
-    let mut history = open(&dir.0, &seldom);
+    let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).unwrap();
     let seconds = 3 * 86_400;
     let mut recorded: Vec<Sample> = (0..seconds)

@@ -48,6 +48,11 @@ pub(super) fn open(dir: &Path, config: &HistoryConfig) -> History {
     history
 }
 
+/// Where what is durable how soon does not matter: each time takes a real disk's time.
+pub(super) fn seldom() -> HistoryConfig {
+    HistoryConfig { durable_every: Duration::from_secs(400), ..HistoryConfig::default() }
+}
+
 /// The sample of a series sent at a time: the same each time it is asked for.
 pub(super) fn sample(series: u32, at: WallTime) -> Sample {
     let mut rng = Rng::new(at.0 ^ u64::from(series));
