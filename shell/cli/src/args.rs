@@ -1,4 +1,6 @@
 //! The command line: every flag once. Help, man page and completions come from here.
+mod watch;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fathom_metric::Measure;
 use fathom_qdisc::Spec;
@@ -7,6 +9,7 @@ use fathom_sweep::Axis;
 use fathom_units::{Bytes, Duration};
 use std::net::IpAddr;
 use std::path::PathBuf;
+pub(crate) use watch::{WatchAction, WatchArgs, WatchStatusArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,6 +45,8 @@ pub(crate) enum Command {
     Lab(LabArgs),
     /// Simulate a scenario in virtual time: any queue, any congestion control, any link
     Sim(Box<SimArgs>),
+    /// Watch the latency of many targets for years: every probe kept, on a page
+    Watch(WatchArgs),
     /// Diagnose a capture of packets: which queue, where, how large, who filled it, who waited in it
     Trace(TraceArgs),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
@@ -66,6 +71,7 @@ impl Command {
             Command::Serve(_) => "serve",
             Command::Lab(_) => "lab",
             Command::Sim(_) => "sim",
+            Command::Watch(_) => "watch",
             Command::Trace(_) => "trace",
             Command::Report(_) => "report",
             Command::Compare(_) => "compare",

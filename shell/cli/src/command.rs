@@ -11,3 +11,4 @@ pub(crate) mod sweep;
 pub(crate) mod test;
 pub(crate) mod trace;
 pub(crate) mod vs_lab;
+pub(crate) mod watch;

@@ -33,6 +33,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Serve(args) => command::serve::run(&args),
         Command::Lab(args) => command::lab::run(&args, cli.color),
         Command::Sim(args) => command::sim::run(&args, cli.color),
+        Command::Watch(args) => command::watch::run(&args),
         Command::Trace(args) => command::trace::run(&args, cli.color),
         Command::Report(args) => command::report::run(&args, cli.color),
         Command::Compare(args) => command::report::compare(&args, cli.color),

@@ -16,3 +16,24 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     }
     Ok(stop)
 }
+
+/// What signals ask of a program that runs for years.
+pub(crate) struct WatchSignals {
+    /// Ctrl-C or SIGTERM came; a second one ends at once.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// SIGHUP came: read the configuration again.
+    pub(crate) reload: Arc<AtomicBool>,
+}
+
+/// As [`stop_flag`], but a hang-up asks for something else.
+pub(crate) fn watch_signals() -> Result<WatchSignals, Failure> {
+    let signals = WatchSignals { stop: Arc::default(), reload: Arc::default() };
+    let unwatched = |signal, e| Failure::environment(format_args!("cannot watch signal {signal}: {e}"));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&signals.stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&signals.stop)))
+            .map_err(|e| unwatched(signal, e))?;
+    }
+    flag::register(SIGHUP, Arc::clone(&signals.reload)).map_err(|e| unwatched(SIGHUP, e))?;
+    Ok(signals)
+}

@@ -11,6 +11,7 @@ mod host;
 mod keep;
 mod kept;
 mod lane;
+mod limit;
 mod monitor;
 mod pulse;
 mod resolver;
@@ -19,7 +20,8 @@ mod tls;
 mod told;
 mod writer;
 
-pub use board::Board;
+pub use board::{Board, Total};
 pub use keep::{Event, Keep};
 pub use kept::Kept;
+pub use limit::packet_limit;
 pub use monitor::{Changes, Health, Monitor, THIS_HOST, permitted};

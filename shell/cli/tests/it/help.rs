@@ -15,8 +15,21 @@ fn check(name: &str, got: &str) {
 #[test]
 fn help_of_every_command() {
     check("fathom.txt", &run(&["--help"]).out);
-    let commands =
-        ["demo", "test", "serve", "lab", "sim", "sim sweep", "sim gallery", "trace", "report", "compare"];
+    let commands = [
+        "demo",
+        "test",
+        "serve",
+        "lab",
+        "sim",
+        "sim sweep",
+        "sim gallery",
+        "watch",
+        "watch check",
+        "watch status",
+        "trace",
+        "report",
+        "compare",
+    ];
     for command in commands {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let shown = fathom(&words).env("COLUMNS", "100").output().unwrap();

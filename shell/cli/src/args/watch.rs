@@ -1,0 +1,65 @@
+//! Flags of `fathom watch`.
+use clap::{Args, Subcommand};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  fathom watch --target 192.0.2.1 --target example.net    each second by ICMP, page on this machine
+  fathom watch check watch.toml                           every mistake, before anything is started
+  fathom watch watch.toml                                 runs until Ctrl-C; SIGHUP reads the file again
+  fathom watch status                                     the last minute of each target
+
+A configuration is as short as this (all keys: docs/watch.md):
+  [[target]]
+  name = \"router\"
+  host = \"192.0.2.1\"
+  probe = [\"icmp\", \"dns\"]
+  interval = \"500ms\"";
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct WatchArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<WatchAction>,
+    /// What to watch: a TOML file
+    #[arg(value_name = "CONFIG", required_unless_present = "target")]
+    pub(crate) config: Option<PathBuf>,
+    /// Watch this host by ICMP each second, without a file (repeatable)
+    #[arg(long, value_name = "HOST", conflicts_with = "config")]
+    pub(crate) target: Vec<String>,
+    /// Directory of the history [default: the file's `store`, else fathom/watch in the state directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// Where the page is served [default: the file's `listen`, else 127.0.0.1:8077]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum WatchAction {
+    /// Look for mistakes in a configuration; nothing is sent
+    Check(WatchCheckArgs),
+    /// Show the last minute of each target, from the history
+    Status(WatchStatusArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchCheckArgs {
+    /// The configuration
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchStatusArgs {
+    /// The configuration, for its `store`
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Directory of the history
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    pub(crate) store: Option<PathBuf>,
+    /// Print one JSON document instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,148 @@
+//! `fathom watch`.
+mod page;
+mod source;
+mod status;
+
+use crate::args::{WatchAction, WatchArgs};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::signal::{WatchSignals, watch_signals};
+use crate::terminal;
+use fathom_monitor::{Health, Kept, Monitor, packet_limit, permitted};
+use fathom_os::sched::give_up_real_time;
+use fathom_store::history::{History, HistoryConfig, Repair};
+use fathom_watch::Plan;
+use source::Source;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How soon a signal is noticed.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// What spoils measurements is told at most so often.
+const TELL_EVERY: Duration = Duration::from_secs(60);
+
+/// Watches, checks or shows.
+pub(crate) fn run(args: &WatchArgs) -> Outcome {
+    match &args.action {
+        Some(WatchAction::Check(check)) => self::check(&Source::File(check.config.clone())),
+        Some(WatchAction::Status(status)) => status::run(status),
+        None => watch(args),
+    }
+}
+
+/// Everything that can be wrong with a plan before a probe is sent.
+fn checked(source: &Source) -> Result<Plan, Failure> {
+    let plan = source.read()?;
+    let (limit, why) = packet_limit(&plan);
+    plan.within(limit, &why).map_err(|refusal| Failure::input(format_args!("{source}: {refusal}")))?;
+    Ok(plan)
+}
+
+fn check(source: &Source) -> Outcome {
+    let plan = checked(source)?;
+    let hosts: std::collections::BTreeSet<&str> = plan.targets.iter().map(|t| t.host.as_str()).collect();
+    let series: usize = plan.targets.iter().map(|t| t.series().len()).sum();
+    terminal::print(&format!(
+        "{source}: {} targets on {} hosts, up to {series} series, {:.1} packets/s: no mistake found\n",
+        plan.targets.len(),
+        hosts.len(),
+        plan.packets_per_second(),
+    ))?;
+    permitted(&plan).map_err(Failure::environment)?;
+    Ok(Exit::Healthy)
+}
+
+fn watch(args: &WatchArgs) -> Outcome {
+    let signals = watch_signals()?;
+    let source = Source::of(args);
+    let plan = checked(&source)?;
+    permitted(&plan).map_err(Failure::environment)?;
+    let store = source::store(args.store.as_deref(), &plan)?;
+    let history = open(&store)?;
+    let mut monitor = Monitor::start(&plan, Box::new(Kept::new(history))).map_err(Failure::environment)?;
+    // Only the threads that probe need what they were given.
+    let _ = give_up_real_time();
+    terminal::note(&welcome(&plan, &store));
+    let page = page::start(args.listen, &plan, &store, monitor.board())?;
+    run_until_told(&mut monitor, &source, &signals);
+    drop(page);
+    let problems = monitor.stop();
+    problems.iter().for_each(|problem| terminal::note(&format!("fathom watch: {problem}")));
+    if problems.is_empty() { Ok(Exit::Healthy) } else { Ok(Exit::Environment) }
+}
+
+fn open(store: &Path) -> Result<History, Failure> {
+    let opened = History::open(store, &HistoryConfig::default());
+    let (history, repairs) = opened.map_err(Failure::environment)?;
+    for repair in &repairs {
+        terminal::note(&format!("fathom watch: {}", Repair::to_string(repair)));
+    }
+    Ok(history)
+}
+
+fn welcome(plan: &Plan, store: &Path) -> String {
+    format!(
+        "fathom watch: {} targets, {:.1} packets/s; history in {}\nCtrl-C stops it, SIGHUP reads the configuration again",
+        plan.targets.len(),
+        plan.packets_per_second(),
+        store.display()
+    )
+}
+
+fn run_until_told(monitor: &mut Monitor, source: &Source, signals: &WatchSignals) {
+    let (mut told, mut told_at) = (Health::default(), Instant::now());
+    while !signals.stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK_EVERY);
+        if signals.reload.swap(false, Ordering::Relaxed) {
+            reload(monitor, source);
+        }
+        for problem in monitor.problems() {
+            terminal::note(&format!("fathom watch: {problem}"));
+        }
+        if told_at.elapsed() >= TELL_EVERY {
+            (told, told_at) = (tell(told, monitor.health()), Instant::now());
+        }
+    }
+}
+
+/// A plan with a mistake changes nothing: what runs goes on.
+fn reload(monitor: &mut Monitor, source: &Source) {
+    let plan = checked(source).and_then(|plan| {
+        permitted(&plan).map_err(Failure::environment)?;
+        Ok(plan)
+    });
+    match plan {
+        Ok(plan) => {
+            let changes = monitor.reload(&plan);
+            terminal::note(&format!(
+                "fathom watch: read {source} again: {} targets go on, {} started, {} stopped",
+                changes.unchanged, changes.started, changes.stopped
+            ));
+        }
+        Err(failure) => terminal::note(&format!(
+            "fathom watch: {failure}\n  nothing is changed; the plan before it goes on"
+        )),
+    }
+}
+
+/// Says what spoilt measurements since it last did.
+fn tell(before: Health, now: Health) -> Health {
+    let lines = [
+        (
+            now.missed - before.missed,
+            "probes were not sent in time and left out: this host was too busy, or asleep",
+        ),
+        (
+            now.unstamped - before.unstamped,
+            "packets had no timestamp of the kernel and were timed by the program",
+        ),
+        (
+            now.strangers - before.strangers,
+            "ICMP answers came from where nothing was asked, and were not counted",
+        ),
+    ];
+    for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
+        terminal::note(&format!("fathom watch: {count} {what}"));
+    }
+    now
+}

@@ -1,0 +1,142 @@
+//! `fathom watch status`: the last minute, from the history, whoever writes it.
+use super::source::{Source, store, usual_store};
+use crate::args::WatchStatusArgs;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal;
+use fathom_history::{Column, Sample, Unit};
+use fathom_os::clock::wall_now;
+use fathom_store::history::{HistoryReader, SeriesId, SeriesKey};
+use fathom_units::{Duration, WallTime};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The history is some seconds behind what was measured.
+const BEHIND: Duration = Duration::from_secs(15);
+const WINDOW: Duration = Duration::from_secs(60);
+
+struct Line {
+    key: SeriesKey,
+    minute: Column,
+    newest: Option<Sample>,
+}
+
+pub(crate) fn run(args: &WatchStatusArgs) -> Outcome {
+    let dir = match &args.config {
+        Some(path) => store(None, &Source::File(path.clone()).read()?)?,
+        None => args.store.clone().map_or_else(usual_store, Ok)?,
+    };
+    let mut reader = HistoryReader::open(&dir).map_err(|e| {
+        Failure::environment(format_args!(
+            "{e}\n  try: --store DIR, or the configuration that is being watched"
+        ))
+    })?;
+    let lines = read(&mut reader).map_err(Failure::environment)?;
+    let text = if args.json { json(&lines) } else { table(&lines) };
+    terminal::print(&text)?;
+    reader.faults().iter().for_each(|fault| terminal::note(&format!("fathom watch: {fault}")));
+    Ok(Exit::Healthy)
+}
+
+fn read(reader: &mut HistoryReader) -> Result<Vec<Line>, fathom_store::history::HistoryError> {
+    let now = wall_now();
+    let newest_end = newest_of_all(reader, now)?;
+    let from = WallTime(newest_end.0.saturating_sub(WINDOW.as_nanos()));
+    let mut lines = Vec::new();
+    for (id, key) in reader.series()? {
+        if key.unit != Unit::Seconds {
+            continue;
+        }
+        let column = reader.columns(id, from, WallTime(newest_end.0 + 1_000_000), 1)?.pop();
+        let newest = reader.newest(id)?;
+        // A series of a target that is no longer watched has nothing to show.
+        if let Some(minute) = column.filter(|column| column.tally.sent + column.tally.failed > 0) {
+            lines.push(Line { key, minute, newest });
+        }
+    }
+    lines.sort_by(|a, b| (&a.key.target, &a.key.probe).cmp(&(&b.key.target, &b.key.probe)));
+    Ok(lines)
+}
+
+/// Where the last minute ends: now, or where the history does if it is only a little behind.
+fn newest_of_all(
+    reader: &mut HistoryReader,
+    now: WallTime,
+) -> Result<WallTime, fathom_store::history::HistoryError> {
+    let ids: Vec<SeriesId> = reader.series()?.into_iter().map(|(id, _)| id).collect();
+    let mut newest = WallTime(0);
+    for id in ids {
+        newest = newest.max(reader.newest(id)?.map_or(newest, |sample| sample.at));
+    }
+    let is_fresh = now.0.saturating_sub(newest.0) <= BEHIND.as_nanos();
+    Ok(if is_fresh { newest } else { now })
+}
+
+fn json(lines: &[Line]) -> String {
+    let line = |line: &Line| {
+        let tally = &line.minute.tally;
+        json!({
+            "target": line.key.target,
+            "probe": line.key.probe,
+            "from": line.minute.from.to_string(),
+            "to": line.minute.to.to_string(),
+            "sent": tally.sent,
+            "answered": tally.answered,
+            "late": tally.late,
+            "lost": tally.lost,
+            "failed": tally.failed,
+            "duplicates": tally.duplicates,
+            "reordered": tally.reordered,
+            "loss_ratio": tally.loss_ratio(),
+            "median_s": line.minute.sketch.quantile(0.5),
+            "p95_s": line.minute.sketch.quantile(0.95),
+            "max_s": line.minute.sketch.max(),
+            "newest_at": line.newest.map(|s| s.at.to_string()),
+        })
+    };
+    let all: Vec<Value> = lines.iter().map(line).collect();
+    format!("{:#}\n", Value::Array(all))
+}
+
+fn table(lines: &[Line]) -> String {
+    if lines.is_empty() {
+        return "nothing was measured in the last minute\n".to_owned();
+    }
+    let wide = |of: fn(&Line) -> usize, least: usize| lines.iter().map(of).max().unwrap_or(0).max(least);
+    let target = wide(|l| l.key.target.chars().count(), 6);
+    let probe = wide(|l| l.key.probe.chars().count(), 5);
+    let mut text = format!(
+        "{:target$}  {:probe$}  {:>5} {:>6} {:>5} {:>10} {:>10} {:>10}\n",
+        "target", "probe", "sent", "loss", "late", "median", "p95", "max"
+    );
+    for line in lines {
+        let (tally, sketch) = (&line.minute.tally, &line.minute.sketch);
+        let seconds =
+            |s: Option<f64>| s.map_or_else(|| "-".to_owned(), |s| short(Duration::from_secs_f64(s)));
+        let loss =
+            tally.loss_ratio().map_or_else(|| "failed".to_owned(), |share| format!("{:.1}%", share * 100.0));
+        // A String takes everything.
+        let _ = writeln!(
+            text,
+            "{:target$}  {:probe$}  {:>5} {loss:>6} {:>5} {:>10} {:>10} {:>10}",
+            line.key.target,
+            line.key.probe,
+            tally.sent,
+            tally.late,
+            seconds(sketch.quantile(0.5)),
+            seconds(sketch.quantile(0.95)),
+            seconds(sketch.max()),
+        );
+    }
+    text
+}
+
+/// Three digits: the history knows no more.
+fn short(time: Duration) -> String {
+    let (value, unit) = match time.as_nanos() {
+        n @ 0..1_000_000 => (n as f64 / 1e3, "us"),
+        n @ 1_000_000..1_000_000_000 => (n as f64 / 1e6, "ms"),
+        n => (n as f64 / 1e9, "s"),
+    };
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.decimals$}{unit}")
+}
