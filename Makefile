@@ -1,5 +1,5 @@
 # The door: `make demo` shows bufferbloat on this machine, `make test` runs every check. Each sets up what it needs.
-.PHONY: demo test lint docs golden page bench fuzz install setup
+.PHONY: demo test lint docs golden page bench fuzz release install setup
 
 demo: setup
 	cargo build --release --locked
@@ -27,10 +27,13 @@ page:
 	node ui/check/page.mjs target/sawtooth.html target/page
 
 # The figures in docs/figures.md, beside the peers, in the same run. Needs root; about 20 minutes.
-bench: setup
+bench: release
 	bench/packages
-	cargo build --release --locked --workspace
 	bench/all
+
+# target/release/fathom as it is released: laid out by a profile of real work. Three builds' time; adds the component llvm-tools.
+release: setup
+	packaging/release
 
 install: setup
 	cargo install --path shell/cli --locked

@@ -49,6 +49,8 @@ pub(crate) struct Connection {
     /// What [`Connection::listed`] was after the last packet.
     pub(crate) listed_before: usize,
     pub(crate) close: Close,
+    /// Another connection has its ports.
+    pub(crate) is_retired: bool,
     pub(crate) halves: [Half; 2],
 }
 
@@ -78,7 +80,17 @@ impl<'a> Incoming<'a> {
 impl Connection {
     pub(crate) fn new(id: FlowId, ends: [Socket; 2], first: Times) -> Self {
         let halves = [Half::default(), Half::default()];
-        Connection { id, ends, first, last: first, packets: 0, listed_before: 0, close: Close::Open, halves }
+        Connection {
+            id,
+            ends,
+            first,
+            last: first,
+            packets: 0,
+            listed_before: 0,
+            close: Close::Open,
+            is_retired: false,
+            halves,
+        }
     }
     /// Whether this packet begins another connection between the same ports: a SYN with another number, and this one is over, or has
     /// been quiet for long, or never was more than a SYN; or, the SYN not seen, numbers far from those of one that is over.
@@ -110,6 +122,7 @@ impl Connection {
     }
     /// Another connection has its ports now: gives back what is needed for its packets only.
     pub(crate) fn retire(&mut self) {
+        self.is_retired = true;
         self.halves.iter_mut().for_each(Half::retire);
     }
     /// There is too much in the lists of all flows: takes the lowest of this one's as acknowledged.

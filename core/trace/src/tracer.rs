@@ -42,6 +42,8 @@ pub struct Tracer<S> {
     table: Table,
     /// `None` where a flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
+    /// Place of the flow of the last packet: packets come in trains, and the next is mostly of the same.
+    last: u32,
     vacant: Vec<u32>,
     /// Flows of one packet when they were added here, oldest first.
     lone: VecDeque<(u32, FlowId)>,
@@ -64,6 +66,7 @@ impl<S: Sink> Tracer<S> {
             bounds,
             table: Table::new(),
             flows: Vec::new(),
+            last: 0,
             vacant: Vec::new(),
             lone: VecDeque::new(),
             next: 0,
@@ -108,25 +111,28 @@ impl<S: Sink> Tracer<S> {
         let incoming = Incoming::new(packet, tcp);
         let flows = &self.flows;
         let place_and_end = |place: u32| {
-            let flow = flows.get(place as usize)?.as_deref()?;
+            let flow = flows.get(place as usize)?.as_deref().filter(|flow| !flow.is_retired)?;
             Some((place, sender(&flow.ends, source, destination)?))
         };
-        let hash = hash(source, destination, self.bounds.hash_seed);
-        match self.table.find(hash, place_and_end) {
-            Some((place, end)) => self.known(place, hash, &incoming, end, times),
-            None => self.unknown(hash, &incoming, times),
+        let known = place_and_end(self.last)
+            .or_else(|| self.table.find(hash(source, destination, self.bounds.hash_seed), place_and_end));
+        match known {
+            Some((place, end)) => self.known(place, &incoming, end, times),
+            None => self.unknown(&incoming, times),
         }
     }
     /// A packet of a flow that is there; or of another between the same ports.
     #[inline]
-    fn known(&mut self, place: u32, hash: u64, incoming: &Incoming<'_>, end: End, times: Times) {
+    fn known(&mut self, place: u32, incoming: &Incoming<'_>, end: End, times: Times) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         if flow.is_followed_by(incoming, end, times.at) {
-            self.table.remove(hash, place);
+            let [a, b] = flow.ends;
+            self.table.remove(hash(a, b, self.bounds.hash_seed), place);
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
             flow.retire();
-            return self.unknown(hash, incoming, times);
+            return self.unknown(incoming, times);
         }
+        self.last = place;
         let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
         flow.packet(incoming, &mut context);
         let others = self.waiting.saturating_sub(flow.listed_before);
@@ -151,14 +157,14 @@ impl<S: Sink> Tracer<S> {
         }
     }
     #[cold]
-    fn unknown(&mut self, hash: u64, incoming: &Incoming<'_>, times: Times) {
-        match self.open(hash, incoming, times) {
-            Some((place, end)) => self.known(place, hash, incoming, end, times),
+    fn unknown(&mut self, incoming: &Incoming<'_>, times: Times) {
+        match self.open(incoming, times) {
+            Some((place, end)) => self.known(place, incoming, end, times),
             None => self.totalled.untracked_packets += 1,
         }
     }
     /// Begins a flow, if there is room. Gives which of its ends sent this packet.
-    fn open(&mut self, hash: u64, incoming: &Incoming<'_>, times: Times) -> Option<(u32, End)> {
+    fn open(&mut self, incoming: &Incoming<'_>, times: Times) -> Option<(u32, End)> {
         self.forget_lone();
         if self.flows() >= self.bounds.flows {
             return None;
@@ -181,7 +187,7 @@ impl<S: Sink> Tracer<S> {
             Some(there) => *there = connection,
             None => self.flows.push(connection),
         }
-        self.table.insert(hash, place);
+        self.table.insert(hash(source, destination, self.bounds.hash_seed), place);
         self.lone.push_back((place, id));
         self.sink.opened(id, ends, times);
         Some((place, end))
