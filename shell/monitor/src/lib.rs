@@ -7,6 +7,7 @@ mod ask;
 mod board;
 mod echo;
 mod flight;
+mod hops;
 mod host;
 mod keep;
 mod kept;

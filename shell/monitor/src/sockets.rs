@@ -1,6 +1,7 @@
 //! The thread of all probes that have a socket of their own: connections, queries, UDP, routers.
 use crate::ask::{Asked, Command};
 use crate::flight::{Flight, Progress};
+use crate::hops::HopProber;
 use crate::keep::Event;
 use crate::pulse::Pulse;
 use crate::told::{Place, Teller, Told};
@@ -33,6 +34,8 @@ pub(crate) struct SocketThread {
     pulse: Pulse,
     targets: BTreeMap<u32, Kept>,
     flights: Vec<Flight>,
+    paths: Vec<HopProber>,
+    token: u64,
     schedule: Schedule,
     due: Vec<Due>,
     stamps: StampConverter,
@@ -44,7 +47,7 @@ impl SocketThread {
         commands: Receiver<Command>,
         teller: Teller,
         lateness: Place,
-        (seed, _token): (u64, u64),
+        (seed, token): (u64, u64),
     ) -> Self {
         SocketThread {
             clock,
@@ -53,6 +56,8 @@ impl SocketThread {
             pulse: Pulse::new(lateness),
             targets: BTreeMap::new(),
             flights: Vec::new(),
+            paths: Vec::new(),
+            token,
             schedule: Schedule::new(seed),
             due: Vec::new(),
             stamps: StampConverter::default(),
@@ -67,6 +72,7 @@ impl SocketThread {
             self.ask_due();
             let ready = self.wait();
             self.advance(&ready);
+            self.trace_paths();
             self.time_out();
             let now = self.clock.now();
             self.pulse.tell(now, &mut self.teller);
@@ -85,12 +91,15 @@ impl SocketThread {
                 Ok(Command::Remove(number)) => {
                     self.targets.remove(&number);
                     self.flights.retain(|flight| flight.number != number);
+                    self.paths.retain(|path| path.number != number);
                     self.schedule.remove(|target| target == number);
                 }
                 Ok(Command::Address(number, found)) => {
                     let kept = self.targets.get_mut(&number);
-                    if let Some(kept) = kept {
-                        kept.asked.whereabouts.take(found);
+                    let has_moved = kept.is_some_and(|kept| kept.asked.whereabouts.take(found));
+                    if has_moved {
+                        // Another end is another path: it is asked anew.
+                        self.paths.retain(|path| path.number != number);
                     }
                 }
                 Ok(Command::Stop) | Err(TryRecvError::Disconnected) => return false,
@@ -110,18 +119,46 @@ impl SocketThread {
     }
     fn ask(&mut self, number: u32, at: WallTime) {
         let Some(kept) = self.targets.get(&number) else { return };
+        if kept.asked.target.ask == Ask::Hops {
+            return self.begin_round(number, at);
+        }
         match Flight::begin(&kept.asked, at, self.clock) {
             Ok(flight) => self.flights.push(flight),
             Err(reason) => self.teller.failed(kept.asked.place, at, &reason),
         }
     }
+    fn begin_round(&mut self, number: u32, at: WallTime) {
+        let now = self.clock.now();
+        if let Some(path) = self.paths.iter_mut().find(|path| path.number == number) {
+            return path.begin(at, now);
+        }
+        let Some(kept) = self.targets.get(&number) else { return };
+        match HopProber::open(&kept.asked, self.token) {
+            Ok(mut path) => {
+                path.begin(at, now);
+                self.paths.push(path);
+            }
+            Err(reason) => self.teller.failed(kept.asked.place, at, &reason),
+        }
+    }
+    fn trace_paths(&mut self) {
+        let now = self.clock.now();
+        for path in &mut self.paths {
+            path.send_due(self.clock, &mut self.teller);
+            path.receive(self.clock, &mut self.stamps, &mut self.teller);
+            path.time_out(now, &mut self.teller);
+        }
+    }
     /// Waits for answers or for the next slot. Returns which flights have something.
     fn wait(&mut self) -> Vec<bool> {
         let now = self.clock.now();
-        let next = self.schedule.next_slot().unwrap_or(now + LOOK_EVERY).min(now + LOOK_EVERY);
+        let hops = self.paths.iter().filter_map(HopProber::next_at).min();
+        let slots = self.schedule.next_slot().into_iter().chain(hops);
+        let next = slots.fold(now + LOOK_EVERY, Time::min);
         let mut fds: Vec<PollFd<'_>> = self.flights.iter().map(Flight::interest).collect();
+        fds.extend(self.paths.iter().map(HopProber::interest));
         let found = poll::wait(&mut fds, Some(next.saturating_since(now))).unwrap_or(0);
-        let ready = fds.iter().map(PollFd::is_ready).collect();
+        let ready = fds.iter().take(self.flights.len()).map(PollFd::is_ready).collect();
         let (wall, woke) = both_clocks(self.clock);
         self.stamps.watch(wall, woke);
         if found == 0 {

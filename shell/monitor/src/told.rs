@@ -2,6 +2,7 @@
 use crate::keep::Event;
 use fathom_history::{Level, Outcome, Sample};
 use fathom_units::{Duration, Time, WallTime};
+use std::net::IpAddr;
 use std::sync::mpsc::Sender;
 
 /// Number of a series within this process, from 0 in the order in which targets came.
@@ -20,6 +21,8 @@ pub(crate) enum Told {
     Level(Place, Level),
     /// Why probes of this series fail, in words.
     Reason(Place, String),
+    /// Where a router was found.
+    Address(Place, IpAddr),
     /// Something to remember.
     Event(Event, Option<Place>),
     /// All before this is to be seen by whoever looks.

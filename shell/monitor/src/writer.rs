@@ -121,6 +121,7 @@ impl Writer {
                     board.count(place, at, duplicates, reordered)
                 }
                 Told::Reason(place, reason) => board.reason(place, &reason),
+                Told::Address(place, address) => board.address(place, address),
                 Told::Sync(done) => drop(done.send(())),
                 Told::End(done) => end = Some(done),
                 Told::Level(..) | Told::Event(..) => {}
@@ -154,7 +155,9 @@ impl Writer {
                 let series = place.and_then(|place| self.series(place));
                 self.keep.event(event, series);
             }
-            Told::Reason(place, _) => drop(self.series(*place)),
+            Told::Reason(place, _) | Told::Address(place, _) => {
+                self.series(*place);
+            }
             Told::Sync(_) | Told::End(_) => {}
         }
     }
