@@ -368,20 +368,20 @@ function Te(e, t) {
 // src/surface.ts
 var D = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", O = [
 	{
-		upTo: 0,
-		name: "no loss",
+		upTo: .005,
+		name: "less than 0.5 % lost",
 		colour: "loss0",
 		thickness: 1.6
 	},
 	{
 		upTo: .02,
-		name: "up to 2 %",
+		name: "2 %",
 		colour: "loss1",
 		thickness: 3
 	},
 	{
 		upTo: .1,
-		name: "up to 10 %",
+		name: "10 %",
 		colour: "loss2",
 		thickness: 4.5
 	},
@@ -719,7 +719,7 @@ var A = 100, Me = class {
 		let r = new Date(n);
 		r.setDate(r.getDate() - t);
 		let i = `${this.series} ${r.getTime()} ${n.getTime()} ${Math.floor(Date.now() / 6e5)}`;
-		i !== this.loaded && (this.loaded = i, this.load(r.getTime() / 1e3, n.getTime() / 1e3, t));
+		i !== this.loaded && (this.loaded = i, this.days === 0 && (this.told.textContent = "Loading …"), this.load(r.getTime() / 1e3, n.getTime() / 1e3, t));
 	}
 	async load(e, t, n) {
 		let r = this.series;
@@ -734,7 +734,7 @@ var A = 100, Me = class {
 		this.days = n, this.firstDay = Math.floor((t - F(t - 1) - 1) / j) - n + 1, this.cell = {
 			day: n - 1,
 			hour: (/* @__PURE__ */ new Date()).getHours()
-		}, this.draw();
+		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour to read it, click to see it above." : "Nothing was measured in these weeks.", this.draw();
 	}
 	value(e) {
 		if (!e) return NaN;
@@ -1003,7 +1003,7 @@ function Qe(e, t, n, r) {
 	V(t, n, ({ max: t, quantiles: n }, r, a, l) => {
 		if (Number.isNaN(t[r])) return;
 		let u = s(t[r]);
-		e.globalAlpha = .3, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
+		e.globalAlpha = .5, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
 	}), e.fillStyle = r("cut");
 	let l = -Infinity;
 	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
@@ -1593,12 +1593,12 @@ var jt = .12, K = .6, Mt = [
 		}
 	}
 	tell() {
-		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = `${r < 86400 && x(e) === x(t) ? `${x(e)}, ${b(e, r < 3600)} to ${b(t, r < 3600)}` : `${S(e, Math.min(n, 3600))} to ${S(t, Math.min(n, 3600))}`} (${C(r)}${this.live ? ", live" : ""})`;
-		this.when.textContent !== i && (this.when.textContent = i), this.now.setAttribute("aria-pressed", String(this.live));
+		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${x(e) === x(t) && r < 86400 ? b(t, i) : S(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || x(e) === x(t)) ? `${x(e)}, ${b(e, i)}` : S(e, Math.min(n, 3600))} ${a} (${C(r)})`;
+		this.when.textContent !== o && (this.when.textContent = o), this.now.setAttribute("aria-pressed", String(this.live));
 		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
 		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
-		let a = this.events.filter((n) => n.at_s <= t && (n.until_s ?? n.at_s) >= e);
-		this.eventList.show(a, this.live);
+		let s = this.events.filter((n) => n.at_s <= t && (n.until_s ?? n.at_s) >= e);
+		this.eventList.show(s, this.live);
 	}
 	link() {
 		let [t] = this.shown, { from: n, to: r } = this.view, i = `${t} ${Math.round(n)} ${Math.round(r)}`;
@@ -1703,7 +1703,7 @@ function Lt(e, t) {
 }
 function Rt() {
 	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
-	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Others:"), t("smoke", "1 to 99 %, darker to 25 to 75 %"), t("envelope", "largest"), t("cut", "cut off"));
+	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Around it:"), t("smoke", "middle 98 % of the delays, darker the middle half"), t("envelope", "largest"), t("cut", "larger than the scale"));
 }
 // src/watch/live.ts
 var zt = class {

@@ -256,8 +256,10 @@ export class Detail {
     const { from, to } = this.view;
     const width = WIDTHS[levelFor(this.secondsPerPixel)];
     const length = to - from;
-    const text = length < 86_400 && day(from) === day(to) ? `${day(from)}, ${clock(from, length < 3_600)} to ${clock(to, length < 3_600)}` : `${moment(from, Math.min(width, 3_600))} to ${moment(to, Math.min(width, 3_600))}`;
-    const said = `${text} (${spanText(length)}${this.live ? ", live" : ""})`;
+    const fine = length < 3_600;
+    const end = this.live ? "until now" : `to ${day(from) === day(to) && length < 86_400 ? clock(to, fine) : moment(to, Math.min(width, 3_600))}`;
+    const begin = length < 86_400 && (this.live || day(from) === day(to)) ? `${day(from)}, ${clock(from, fine)}` : moment(from, Math.min(width, 3_600));
+    const said = `${begin} ${end} (${spanText(length)})`;
     if (this.when.textContent !== said) this.when.textContent = said;
     this.now.setAttribute("aria-pressed", String(this.live));
     for (const { seconds, element } of this.spans) element.setAttribute("aria-pressed", String(Math.abs(length / seconds - 1) < 0.01));
@@ -424,6 +426,6 @@ function isHost(series: Series, all: readonly Series[]): boolean {
 function legend(): HTMLElement {
   const key = (name: string, text: string): HTMLElement => make("span", {}, make("i", { class: `key ${name}` }), text);
   const losses = LOSS_CLASSES.map(({ colour, name }) => key(colour, name));
-  const parts = [make("b", {}, "Median:"), ...losses, key("loss4", "all lost"), make("b", {}, "Others:"), key("smoke", "1 to 99 %, darker to 25 to 75 %"), key("envelope", "largest"), key("cut", "cut off")];
+  const parts = [make("b", {}, "Median:"), ...losses, key("loss4", "all lost"), make("b", {}, "Around it:"), key("smoke", "middle 98 % of the delays, darker the middle half"), key("envelope", "largest"), key("cut", "larger than the scale")];
   return make("p", { class: "legend" }, ...parts);
 }

@@ -73,6 +73,7 @@ export class Heat {
     const key = `${this.series} ${begin.getTime()} ${end.getTime()} ${Math.floor(Date.now() / 600_000)}`;
     if (key === this.loaded) return;
     this.loaded = key;
+    if (this.days === 0) this.told.textContent = "Loading …";
     void this.load(begin.getTime() / 1e3, end.getTime() / 1e3, wanted);
   }
 
@@ -89,6 +90,7 @@ export class Heat {
     this.days = days;
     this.firstDay = Math.floor((to - offsetAt(to - 1) - 1) / DAY_S) - days + 1;
     this.cell = { day: days - 1, hour: new Date().getHours() };
+    this.told.textContent = this.cells.size > 0 ? "Point at an hour to read it, click to see it above." : "Nothing was measured in these weeks.";
     this.draw();
   }
 

@@ -9,11 +9,11 @@ export interface LossClass {
   thickness: number;
 }
 
-/** Few enough to be told apart by thickness alone. */
+/** Few enough to be told apart by thickness alone. A little loss is everywhere in a year: the marks under the plot tell it. */
 export const LOSS_CLASSES: readonly LossClass[] = [
-  { upTo: 0, name: "no loss", colour: "loss0", thickness: 1.6 },
-  { upTo: 0.02, name: "up to 2 %", colour: "loss1", thickness: 3 },
-  { upTo: 0.1, name: "up to 10 %", colour: "loss2", thickness: 4.5 },
+  { upTo: 0.005, name: "less than 0.5 % lost", colour: "loss0", thickness: 1.6 },
+  { upTo: 0.02, name: "2 %", colour: "loss1", thickness: 3 },
+  { upTo: 0.1, name: "10 %", colour: "loss2", thickness: 4.5 },
   { upTo: 0.999_999, name: "more", colour: "loss3", thickness: 6 },
 ];
 

@@ -92,7 +92,7 @@ function paintEnvelope(context: CanvasRenderingContext2D, pieces: readonly Piece
   eachColumn(pieces, scene, ({ max, quantiles }, i, x, width) => {
     if (Number.isNaN(max[i])) return;
     const top = y(max[i]);
-    context.globalAlpha = 0.3;
+    context.globalAlpha = 0.5;
     context.fillRect(x, top, width, y(quantiles[SHARES.length - 1][i]) - top);
     context.globalAlpha = 1;
     context.fillRect(x, top - 0.5, width, 1);

@@ -93,10 +93,10 @@ fn hours_of_days_are_by_the_readers_clock() {
     let (utc, kolkata) = (heat(0), heat(19_800));
     assert_eq!(utc.len(), 48);
     assert_eq!((&utc[0]["day"], &utc[0]["hour"]), (&Value::from(from / 86_400), &Value::from(0)));
-    // 5:30 h east: the first cell is the hour from 5:00, half of which is before the range.
+    // 5:30 h east: the first cell is the hour from 5:00 there; of each hour, the made-up history looks at 60 probes.
     assert_eq!(
         (kolkata.len(), &kolkata[0]["hour"], &kolkata[0]["sent"]),
-        (49, &Value::from(5), &Value::from(300))
+        (49, &Value::from(5), &Value::from(60))
     );
 }
 

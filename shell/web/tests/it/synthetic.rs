@@ -52,7 +52,7 @@ impl Past for Made {
         Ok((0..self.targets).map(one).collect())
     }
 
-    /// At most 300 probes of a column are looked at: a sample of the whole, so that tests do not take a year.
+    /// At most 60 probes of a column are looked at: a sample of the whole, so that tests do not take a year.
     fn columns(
         &mut self,
         series: u32,
@@ -65,7 +65,7 @@ impl Past for Made {
             let (start, end) = (from.0 + n * width, from.0 + (n + 1) * width);
             let mut column = Column { from: WallTime(start), to: WallTime(end), ..Column::default() };
             let (first, last) = (start.div_ceil(SECOND), end.div_ceil(SECOND).min(self.now_s));
-            let stride = (last.saturating_sub(first) / 300).max(1);
+            let stride = (last.saturating_sub(first) / 60).max(1);
             for second in (first..last).step_by(stride as usize) {
                 let code = Code::of(self.outcome(series, second));
                 column.tally.add(code);
