@@ -81,6 +81,10 @@ impl Book {
             echo.sent = at;
         }
     }
+    /// When a probe that is outstanding left.
+    pub fn sent_at(&self, sequence: u32) -> Option<Time> {
+        self.outstanding.iter().find(|o| o.sequence == sequence).map(|o| o.sent)
+    }
     /// Notes an answer that carries `echo` and came at `received`.
     pub fn answered(&mut self, echo: &Echo, received: Time, timeout: Duration) -> Answered {
         let answer = self.classify(echo, received, timeout);

@@ -19,6 +19,7 @@ mod resolver;
 mod sockets;
 mod tls;
 mod told;
+mod udp;
 mod writer;
 
 pub use board::{Board, Total};

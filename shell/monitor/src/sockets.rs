@@ -5,6 +5,7 @@ use crate::hops::HopProber;
 use crate::keep::Event;
 use crate::pulse::Pulse;
 use crate::told::{Place, Teller, Told};
+use crate::udp::UdpProber;
 use fathom_history::{Outcome, Sample};
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
@@ -35,6 +36,7 @@ pub(crate) struct SocketThread {
     targets: BTreeMap<u32, Kept>,
     flights: Vec<Flight>,
     paths: Vec<HopProber>,
+    servers: Vec<UdpProber>,
     token: u64,
     schedule: Schedule,
     due: Vec<Due>,
@@ -57,6 +59,7 @@ impl SocketThread {
             targets: BTreeMap::new(),
             flights: Vec::new(),
             paths: Vec::new(),
+            servers: Vec::new(),
             token,
             schedule: Schedule::new(seed),
             due: Vec::new(),
@@ -73,6 +76,7 @@ impl SocketThread {
             let ready = self.wait();
             self.advance(&ready);
             self.trace_paths();
+            self.tend_servers();
             self.time_out();
             let now = self.clock.now();
             self.pulse.tell(now, &mut self.teller);
@@ -92,6 +96,7 @@ impl SocketThread {
                     self.targets.remove(&number);
                     self.flights.retain(|flight| flight.number != number);
                     self.paths.retain(|path| path.number != number);
+                    self.servers.retain(|server| server.number() != number);
                     self.schedule.remove(|target| target == number);
                 }
                 Ok(Command::Address(number, found)) => {
@@ -100,6 +105,7 @@ impl SocketThread {
                     if has_moved {
                         // Another end is another path: it is asked anew.
                         self.paths.retain(|path| path.number != number);
+                        self.servers.retain(|server| server.number() != number);
                     }
                 }
                 Ok(Command::Stop) | Err(TryRecvError::Disconnected) => return false,
@@ -119,8 +125,10 @@ impl SocketThread {
     }
     fn ask(&mut self, number: u32, at: WallTime) {
         let Some(kept) = self.targets.get(&number) else { return };
-        if kept.asked.target.ask == Ask::Hops {
-            return self.begin_round(number, at);
+        match kept.asked.target.ask {
+            Ask::Hops => return self.begin_round(number, at),
+            Ask::Udp => return self.ask_server(number, at),
+            _ => {}
         }
         match Flight::begin(&kept.asked, at, self.clock) {
             Ok(flight) => self.flights.push(flight),
@@ -141,6 +149,25 @@ impl SocketThread {
             Err(reason) => self.teller.failed(kept.asked.place, at, &reason),
         }
     }
+    fn ask_server(&mut self, number: u32, at: WallTime) {
+        let known = self.servers.iter().position(|server| server.number() == number);
+        if known.is_none() {
+            let asked = self.targets.get(&number).map(|kept| kept.asked.clone());
+            self.servers.extend(asked.map(UdpProber::new));
+        }
+        let place = known.unwrap_or(self.servers.len().saturating_sub(1));
+        if let Some(server) = self.servers.get_mut(place) {
+            server.send(at, self.clock, &mut self.teller);
+        }
+    }
+    fn tend_servers(&mut self) {
+        let now = self.clock.now();
+        for server in &mut self.servers {
+            server.receive(self.clock, &mut self.stamps, &mut self.teller);
+            server.time_out(now, &mut self.teller);
+            server.tend(self.clock);
+        }
+    }
     fn trace_paths(&mut self) {
         let now = self.clock.now();
         for path in &mut self.paths {
@@ -157,6 +184,7 @@ impl SocketThread {
         let next = slots.fold(now + LOOK_EVERY, Time::min);
         let mut fds: Vec<PollFd<'_>> = self.flights.iter().map(Flight::interest).collect();
         fds.extend(self.paths.iter().map(HopProber::interest));
+        fds.extend(self.servers.iter().flat_map(UdpProber::interests));
         let found = poll::wait(&mut fds, Some(next.saturating_since(now))).unwrap_or(0);
         let ready = fds.iter().take(self.flights.len()).map(PollFd::is_ready).collect();
         let (wall, woke) = both_clocks(self.clock);

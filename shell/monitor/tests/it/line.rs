@@ -15,7 +15,7 @@ fn manner(last_octet: u8, n: u32) -> Vec<Duration> {
         4 => vec![],
         5 => vec![MS(5), MS(6)],
         // Every other answer is overtaken by the next.
-        6 => vec![MS(if n % 2 == 0 { 150 } else { 5 })],
+        6 => vec![MS(if n.is_multiple_of(2) { 150 } else { 5 })],
         _ => vec![MS(1)],
     }
 }

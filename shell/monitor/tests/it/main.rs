@@ -7,3 +7,4 @@ mod icmp;
 mod line;
 mod memory;
 mod reload;
+mod udp;
