@@ -6,5 +6,7 @@ mod hops;
 mod icmp;
 mod line;
 mod memory;
+mod permission;
 mod reload;
+mod tls;
 mod udp;
