@@ -7,7 +7,7 @@ use rusqlite::Connection;
 /// Where a sample can be, in the order in which it is looked for.
 const OF_SAMPLES: [Table; 2] = [Table::Part, Table::Chunk];
 
-/// The windows that count a sample once its hour is over: first those of the hour, then those of the day, all three of them.
+/// The windows that count a sample once its day is over.
 const OF_DAYS: [Table; 3] = [Table::TenMinutes, Table::Hours, Table::Days];
 
 /// Gives samples that were lost another code, and what counts them; gives how many were not found.
@@ -37,13 +37,13 @@ fn one(db: &Connection, series: u32, stored: Stored) -> Result<bool, Fault> {
     Ok(false)
 }
 
-/// The sample is counted by the windows of its hour, or by those of its day.
+/// The sample is counted by the windows of its six hours, or by those of its day.
 fn recount(db: &Connection, series: u32, stored: Stored) -> Result<(), Fault> {
-    let hour = Table::Recent.id(stored.at_ms, series);
-    let open = Table::Recent.windows(db, hour)?;
+    let open_id = Table::Recent.id(stored.at_ms, series);
+    let open = Table::Recent.windows(db, open_id)?;
     if let Some(mut windows) = open.filter(|w| w.lost_at(stored.at_ms) > 0) {
         windows.at(stored.at_ms).amend(stored.code);
-        return Table::Recent.put_windows(db, hour, &windows);
+        return Table::Recent.put_windows(db, open_id, &windows);
     }
     for table in OF_DAYS {
         let id = table.id(stored.at_ms, series);

@@ -1,21 +1,21 @@
-//! Parts become hours, and hours become days.
+//! Parts become chunks, and what chunks come to becomes days.
 use super::History;
 use super::error::Fault;
-use super::table::{DAY_MS, HOUR_MS, SLOT_MS, Table};
+use super::table::{CHUNK_MS, DAY_MS, HOUR_MS, SLOT_MS, Table};
 use super::writer::NANOS_PER_MILLI;
 use fathom_history::{Chunk, Windows};
 use fathom_units::WallTime;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
-/// How long after its end a stretch is put together, in milliseconds: its last part is then written, and most late answers are in it.
+/// How long after its end a chunk is put together, in milliseconds: its last part is then written, and most late answers are in it.
 const GRACE_MS: u64 = 180_000;
 
-/// Hours and days that are put together at one flush: the writer is held up for about 0.1 s at most.
+/// Chunks and days that are put together at one flush: the writer is held up for about 0.1 s at most.
 const AT_ONCE: usize = 400;
 
 impl History {
-    /// Puts together hours and days that are over, some at a time.
+    /// Puts together chunks and days that are over, some at a time.
     pub(super) fn put_together(&mut self, now: WallTime) -> Result<(), Fault> {
         let now_ms = now.0 / NANOS_PER_MILLI;
         let over = |start: u64, span: u64| {
@@ -24,26 +24,27 @@ impl History {
         let ripe = |set: &BTreeSet<(u64, u32)>, span: u64| -> Vec<(u64, u32)> {
             set.iter().copied().filter(|(start, _)| over(*start, span)).take(AT_ONCE).collect()
         };
-        let hours = ripe(&self.hours, HOUR_MS);
-        // An hour that is still in parts would come into its day later, which is right, but twice the work.
-        let hours_of = |day: u64| day * DAY_MS / HOUR_MS..(day + 1) * DAY_MS / HOUR_MS;
-        let complete =
-            |(day, series): &(u64, u32)| !hours_of(*day).any(|hour| self.hours.contains(&(hour, *series)));
+        let chunks = ripe(&self.chunks, CHUNK_MS);
+        // A chunk that is still in parts would come into its day later, which is right, but twice the work.
+        let chunks_of = |day: u64| day * DAY_MS / CHUNK_MS..(day + 1) * DAY_MS / CHUNK_MS;
+        let complete = |(day, series): &(u64, u32)| {
+            !chunks_of(*day).any(|chunk| self.chunks.contains(&(chunk, *series)))
+        };
         let days: Vec<_> = ripe(&self.days, DAY_MS).into_iter().filter(complete).collect();
-        if hours.is_empty() && days.is_empty() {
+        if chunks.is_empty() && days.is_empty() {
             return Ok(());
         }
         let transaction = self.db.unchecked_transaction()?;
-        for (hour, series) in &hours {
-            one_hour(&transaction, hour * HOUR_MS, *series)?;
+        for (chunk, series) in &chunks {
+            one_chunk(&transaction, chunk * CHUNK_MS, *series)?;
         }
         for (day, series) in &days {
             one_day(&transaction, day * DAY_MS, *series)?;
         }
         transaction.commit()?;
-        for (hour, series) in hours {
-            self.hours.remove(&(hour, series));
-            self.days.insert((hour * HOUR_MS / DAY_MS, series));
+        for (chunk, series) in chunks {
+            self.chunks.remove(&(chunk, series));
+            self.days.insert((chunk * CHUNK_MS / DAY_MS, series));
         }
         for day in &days {
             self.days.remove(day);
@@ -52,10 +53,10 @@ impl History {
     }
 }
 
-/// The parts of an hour become its chunk, and are counted by its windows.
-fn one_hour(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
+/// The parts of six hours become their chunk, and are counted by its windows.
+fn one_chunk(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
     let mut new = Chunk::default();
-    for at_ms in (start_ms..start_ms + HOUR_MS).step_by(SLOT_MS as usize) {
+    for at_ms in (start_ms..start_ms + CHUNK_MS).step_by(SLOT_MS as usize) {
         let id = Table::Part.id(at_ms, series);
         if let Some(mut part) = Table::Part.chunk(db, id)? {
             new.append(&mut part);
@@ -73,10 +74,10 @@ fn one_hour(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
     Table::Recent.add_windows(db, Table::Recent.id(start_ms, series), &windows)
 }
 
-/// The windows of the hours of a day become its rollups.
+/// The windows of ten minutes of a day become its rollups.
 fn one_day(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
     let mut all = Windows::new(SLOT_MS);
-    for at_ms in (start_ms..start_ms + DAY_MS).step_by(HOUR_MS as usize) {
+    for at_ms in (start_ms..start_ms + DAY_MS).step_by(CHUNK_MS as usize) {
         let id = Table::Recent.id(at_ms, series);
         if let Some(windows) = Table::Recent.windows(db, id)? {
             all.merge(&windows);

@@ -130,7 +130,7 @@ impl Filler<'_> {
         }
         Ok(newest)
     }
-    /// All samples that may be in a time: of hours that are put together, of parts, and what is open.
+    /// All samples that may be in a time: of chunks, of parts, and what is open.
     fn each_chunk(
         &mut self,
         series: u32,
@@ -147,7 +147,7 @@ impl Filler<'_> {
         self.tail.chunk(series).into_iter().for_each(take);
         Ok(())
     }
-    /// All windows that may be in a time: of days, of hours that are no day yet, and what parts and what is open come to.
+    /// All windows that may be in a time: of days, of chunks that are no day yet, and what parts and what is open come to.
     fn each_windows(
         &mut self,
         series: u32,

@@ -55,7 +55,7 @@ impl History {
         self.book.write(&transaction)?;
         self.events.write(&transaction)?;
         let unmatched = super::amend::sealed(&transaction, &self.late)?;
-        let mut hours = Vec::new();
+        let mut chunks = Vec::new();
         if over.is_empty() {
             append(&transaction, &self.tail.unsaved())?;
         } else {
@@ -63,7 +63,7 @@ impl History {
             for ((slot, series), part) in parts {
                 let at_ms = slot * SLOT_MS;
                 add_part(&transaction, Table::Part.id(at_ms, series), part)?;
-                hours.push((at_ms / Table::Chunk.span_ms(), series));
+                chunks.push((at_ms / Table::Chunk.span_ms(), series));
             }
             replace_journal(&transaction, &rest)?;
         }
@@ -72,7 +72,7 @@ impl History {
         self.events.written();
         self.late.clear();
         self.status.unmatched += unmatched;
-        self.hours.extend(hours);
+        self.chunks.extend(chunks);
         if over.is_empty() {
             self.tail.saved()
         } else {

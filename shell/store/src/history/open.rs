@@ -4,7 +4,7 @@ use super::error::Fault;
 use super::event::Events;
 use super::recover::{set_aside, set_row_aside};
 use super::series::Book;
-use super::table::{DAY_MS, HOUR_MS, Table, unpack};
+use super::table::{CHUNK_MS, DAY_MS, Table, unpack};
 use super::tail::Tail;
 use super::writer::Status;
 use super::{History, HistoryConfig, HistoryError, Repair};
@@ -50,7 +50,7 @@ impl History {
             tail: state.tail,
             events: state.events,
             late: Vec::new(),
-            hours: state.hours,
+            chunks: state.chunks,
             days: state.days,
             last_flush: None,
             last_tidy: None,
@@ -67,7 +67,7 @@ struct State {
     book: Book,
     tail: Tail,
     events: Events,
-    hours: BTreeSet<(u64, u32)>,
+    chunks: BTreeSet<(u64, u32)>,
     days: BTreeSet<(u64, u32)>,
 }
 
@@ -97,9 +97,9 @@ fn open_and_read(
         let ids = table.ids(&db)?;
         Ok(ids.into_iter().map(|id| (table.start_ms(id) / span, Table::series(id))).collect())
     };
-    let (hours, days) = (starts(Table::Part, HOUR_MS)?, starts(Table::Recent, DAY_MS)?);
+    let (chunks, days) = (starts(Table::Part, CHUNK_MS)?, starts(Table::Recent, DAY_MS)?);
     let events = Events::read(&db)?;
-    Ok(Some((db, State { book, tail, events, hours, days })))
+    Ok(Some((db, State { book, tail, events, chunks, days })))
 }
 
 fn read_journal(db: &Connection, dir: &Path, repairs: &mut Vec<Repair>) -> rusqlite::Result<Tail> {

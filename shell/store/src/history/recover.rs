@@ -45,7 +45,7 @@ impl History {
             _ => return Err(failed(rusqlite::Error::InvalidQuery)),
         };
         self.book.write_all_again();
-        self.hours.clear();
+        self.chunks.clear();
         self.days.clear();
         let whole = self.tail.whole();
         if let Err(Fault::Sql(source)) = replace_journal(&self.db, &whole) {

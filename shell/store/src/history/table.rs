@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 /// Bits of a row's number that are the series.
 const SERIES_BITS: u32 = 24;
 
-/// zstd's level: 3 and 19 differ by 2 % on delays, by a factor of 40 in time.
+/// zstd's level: 9 takes eight times the time to save 7 % on a quiet fibre, and 0.5 % on DOCSIS and Wi-Fi, which is entropy but for 3 %.
 const PACK_LEVEL: i32 = 3;
 
 /// First bytes of what zstd packed (RFC 8878 section 3.1.1).
@@ -19,6 +19,8 @@ const MAX_UNPACKED: usize = 32 << 20;
 pub(super) const SLOT_MS: u64 = 600_000;
 /// Milliseconds of an hour.
 pub(super) const HOUR_MS: u64 = 3_600_000;
+/// Milliseconds of a chunk: six hours. Of one hour it would have 2.3 kB at a sample a second, and half of a page of 4 kB would be lost.
+pub(super) const CHUNK_MS: u64 = 6 * HOUR_MS;
 /// Milliseconds of a day.
 pub(super) const DAY_MS: u64 = 86_400_000;
 
@@ -26,11 +28,11 @@ pub(super) const DAY_MS: u64 = 86_400_000;
 /// oldest ones removed so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Table {
-    /// Samples of ten minutes, until their hour is over.
+    /// Samples of ten minutes, until their six hours are over.
     Part,
-    /// Samples of an hour.
+    /// Samples of six hours.
     Chunk,
-    /// Windows of ten minutes of an hour, until their day is over.
+    /// Windows of ten minutes of six hours, until their day is over.
     Recent,
     /// Windows of ten minutes of a day.
     TenMinutes,
@@ -58,7 +60,7 @@ impl Table {
     pub(super) const fn span_ms(self) -> u64 {
         match self {
             Table::Part => SLOT_MS,
-            Table::Chunk | Table::Recent => HOUR_MS,
+            Table::Chunk | Table::Recent => CHUNK_MS,
             Table::TenMinutes | Table::Hours | Table::Days => DAY_MS,
         }
     }

@@ -23,8 +23,8 @@ pub struct History {
     pub(super) events: Events,
     /// Late answers to samples that are in a part or a chunk already.
     pub(super) late: Vec<(u32, Stored)>,
-    /// Hours that have parts, and days that have hours, for each series: to be put together.
-    pub(super) hours: BTreeSet<(u64, u32)>,
+    /// Stretches of six hours that have parts, and days that have windows of them, for each series: to be put together.
+    pub(super) chunks: BTreeSet<(u64, u32)>,
     pub(super) days: BTreeSet<(u64, u32)>,
     pub(super) last_flush: Option<WallTime>,
     pub(super) last_tidy: Option<WallTime>,

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 
-const END: u64 = START + DAY + 5 * HOUR + 1_500 * SECOND;
+const END: u64 = START + DAY + 7 * HOUR + 1_500 * SECOND;
 
 /// A history that has rows in every table.
 fn make(dir: &Dir) {
@@ -92,14 +92,14 @@ fn a_damaged_row_of_each_table_is_named_and_the_rest_is_read() {
 }
 
 #[test]
-fn the_writer_meets_a_damaged_part_when_it_puts_an_hour_together() {
+fn the_writer_meets_a_damaged_part_when_it_puts_a_chunk_together() {
     let dir = Dir::new("part");
     make(&dir);
     let db = Connection::open(dir.0.join("history.db")).expect("a database");
     db.execute("UPDATE part SET packed = x'00' WHERE id = (SELECT min(id) FROM part)", []).expect("it can");
     drop(db);
     let mut history = open(&dir.0, &seldom());
-    let repairs = history.save(WallTime(END + 2 * HOUR));
+    let repairs = history.save(WallTime(END + 6 * HOUR));
     assert_eq!(repairs.len(), 1, "{repairs:?}");
     assert!(repairs[0].what.contains("of part is cut short and was taken out"), "{}", repairs[0]);
     drop(history);
