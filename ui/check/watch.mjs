@@ -26,7 +26,7 @@ const TOOLS = `
   const view = () => stage().dataset.view.split(" ").map(Number);
   const press = async (key, shiftKey = false) => { stage().dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true })); await frame(); };
   const quiet = () => until("quiet", () => stage().dataset.loading === "false" && all(".plot-stage").length > 0);
-  const ink = (selector) => { const canvas = one(selector); const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height); let n = 0; for (let i = 3; i < data.length; i += 4) n += data[i] > 0; return n / (data.length / 4); };
+  const ink = (selector) => { const canvas = one(selector); if (!canvas?.width) return 0; const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height); let n = 0; for (let i = 3; i < data.length; i += 4) n += data[i] > 0; return n / (data.length / 4); };
 `;
 
 /** Opens a place of the page in one of the looks. */

@@ -1,5 +1,6 @@
 //! The addresses under `/api/v1`: what each takes, and where its answer comes from. Described in `docs/openapi.json`.
-use crate::app::App;
+use crate::app::{App, now_ns};
+use crate::guard::lock;
 use crate::past::{Past, Series, unread};
 use crate::query::{Query, quoted};
 use crate::reply::{Age, Refusal, Reply, Whole, no_store, pieces};
@@ -98,7 +99,7 @@ async fn targets(app: &Arc<App>, query: Query, request: &Parts) -> Result<Reply,
     query.finish()?;
     let targets = app.targets().await?;
     let rows: Vec<Value> = targets.iter().map(row).collect();
-    Ok(changing(&json!({ "now_s": smoke::seconds(app.now_ns()), "targets": rows }), request))
+    Ok(changing(&json!({ "now_s": smoke::seconds(now_ns()), "targets": rows }), request))
 }
 
 async fn series(app: &Arc<App>, query: Query, request: &Parts) -> Result<Reply, Refusal> {
@@ -122,17 +123,36 @@ async fn live(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply
 
 async fn overview(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
     let range = Range::take(&mut query, "from", "to")?;
-    let count = columns_of(&mut query, 144)?;
+    let count = columns_of(&mut query, overview::PAGE_COLUMNS as usize)?;
     let form = Form::take(&mut query, &["json", "binary"])?;
     query.finish()?;
-    let ids: Vec<u32> = app.targets().await?.iter().map(|target| target.series).collect();
-    let past = Arc::clone(&app.past);
-    let sparks = app.past.ask(move |first| overview::sparks(&past, first, &ids, range, count)).await?;
-    let bytes = match form {
-        Form::Binary => overview::binary(&sparks, range, count),
-        _ => overview::as_json(&sparks, range),
-    };
+    let bytes = sparks(app, range, count, form).await?;
     Ok(whole(form, bytes, Age::Changing, request))
+}
+
+async fn sparks(app: &Arc<App>, range: Range, count: usize, form: Form) -> Result<Vec<u8>, Refusal> {
+    let ids: Vec<u32> = app.targets().await?.iter().map(|target| target.series).collect();
+    let settled_ns = now_ns().saturating_sub(SETTLED_NS);
+    let wanted = overview::Wanted { ids, range, count, settled_ns };
+    let (past, kept) = (Arc::clone(&app.past), Arc::clone(&app.kept));
+    app.past
+        .ask(move |first| {
+            // Who comes meanwhile waits, and finds it done.
+            let sparks = overview::sparks(&mut lock(&kept), &past, first, &wanted)?;
+            Ok(match form {
+                Form::Binary => overview::binary(&sparks, range, count),
+                _ => overview::as_json(&sparks, range),
+            })
+        })
+        .await
+}
+
+/// Reads what the overview will be asked for, so that the first who asks does not wait for it.
+pub(crate) async fn warm(app: &Arc<App>) {
+    let to = now_ns().div_ceil(overview::PAGE_WIDTH_NS) * overview::PAGE_WIDTH_NS;
+    let range = Range { from: to - overview::PAGE_COLUMNS * overview::PAGE_WIDTH_NS, to };
+    // If the history cannot be read, who asks is told.
+    let _ = sparks(app, range, overview::PAGE_COLUMNS as usize, Form::Binary).await;
 }
 
 async fn smoke(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
@@ -141,7 +161,7 @@ async fn smoke(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Repl
     let count = columns_of(&mut query, 1_200)?;
     let form = Form::take(&mut query, &["json", "csv", "binary"])?;
     query.finish()?;
-    let age = range.age(app.now_ns());
+    let age = range.age(now_ns());
     let bytes = app
         .past
         .ask(move |past| {
@@ -202,7 +222,7 @@ async fn heatmap(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Re
             heatmap::hours(past, &series, range, offset_s)
         })
         .await?;
-    Ok(whole(Form::Json, bytes, range.age(app.now_ns()), request))
+    Ok(whole(Form::Json, bytes, range.age(now_ns()), request))
 }
 
 async fn compare(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
@@ -211,7 +231,7 @@ async fn compare(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Re
     let first = Range::take(&mut query, "from", "to")?;
     let second = Range::take(&mut query, "from2", "to2")?;
     query.finish()?;
-    let now = app.now_ns();
+    let now = now_ns();
     let age = if first.age(now) == second.age(now) { first.age(now) } else { Age::Changing };
     let bytes = app
         .past

@@ -3,6 +3,7 @@ use crate::guard::{Guard, MOST_FORM_BYTES, seal};
 use crate::hub::Hub;
 use crate::metrics::{Form, expose};
 use crate::now::Live;
+use crate::overview::Kept;
 use crate::past::Pool;
 use crate::query::quoted;
 use crate::reply::{Age, Refusal, Reply, Whole, see_other};
@@ -13,7 +14,7 @@ use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, header};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A form of one field comes within this, or not at all.
@@ -25,6 +26,7 @@ pub(crate) struct App {
     pub(crate) live: Arc<dyn Live>,
     pub(crate) past: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) kept: Arc<Mutex<Kept>>,
 }
 
 impl App {
@@ -84,12 +86,12 @@ impl App {
         let live = Arc::clone(&self.live);
         tokio::task::spawn_blocking(move || live.targets()).await.map_err(|_| broken())
     }
+}
 
-    /// Nanoseconds since 1970.
-    pub(crate) fn now_ns(&self) -> u64 {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-    }
+/// Nanoseconds since 1970.
+pub(crate) fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn broken() -> Refusal {

@@ -1,5 +1,6 @@
 //! The thread that serves.
-use crate::app::App;
+use crate::api;
+use crate::app::{App, now_ns};
 use crate::config::{WebConfig, WebError};
 use crate::guard::Guard;
 use crate::hub::Hub;
@@ -19,6 +20,8 @@ const BLOCKING_THREADS: usize = MOST_READERS + 2;
 const LEAST_TICK: Duration = Duration::from_secs(1);
 const TARGETS_PER_SECOND: usize = 250;
 const MOST_TICK: Duration = Duration::from_secs(10);
+/// A column of the overview is over.
+const WARM_EVERY: Duration = Duration::from_nanos(crate::overview::PAGE_WIDTH_NS);
 /// When told to stop, queries that run get so long.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -55,8 +58,8 @@ pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) 
     listener.set_nonblocking(true).map_err(unheard)?;
     let address = listener.local_addr().map_err(unheard)?;
     let asks_password = guard.asks();
-    let mut app = App { guard, live, past: Arc::new(Pool::new(open_past)), hub: Arc::new(Hub::new(0)) };
-    app.hub = Arc::new(Hub::new(app.now_ns()));
+    let past = Arc::new(Pool::new(open_past));
+    let app = App { guard, live, past, hub: Arc::new(Hub::new(now_ns())), kept: Arc::default() };
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -75,10 +78,20 @@ fn run(runtime: Runtime, listener: TcpListener, app: Arc<App>, stopped: watch::R
         // It is non-blocking and listens: the runtime takes it.
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
         let teller = tokio::spawn(tell(Arc::clone(&app)));
+        let warmer = tokio::spawn(warm(Arc::clone(&app)));
         accept(listener, app, stopped).await;
         teller.abort();
+        warmer.abort();
     });
     runtime.shutdown_timeout(PATIENCE);
+}
+
+/// Keeps ready what a page shows first.
+async fn warm(app: Arc<App>) {
+    loop {
+        api::warm(&app).await;
+        tokio::time::sleep(WARM_EVERY).await;
+    }
 }
 
 /// Tells the pages that listen what has changed.

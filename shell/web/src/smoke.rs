@@ -57,6 +57,15 @@ pub(crate) fn code(value: Option<f64>) -> i16 {
     }
 }
 
+/// The value of a code.
+pub(crate) fn value_of(code: i16) -> Option<f64> {
+    match code {
+        NONE => None,
+        ZERO => Some(0.0),
+        code => Some((f64::from(code) / PER_OCTAVE).exp2()),
+    }
+}
+
 /// Which of the columns asked for one of the store's belongs to. The store moves edges by up to a quarter of a column, and has wider
 /// columns where only its rollups are left: those count where they begin.
 pub(crate) fn place(column: &Column, from: u64, to: u64, count: usize) -> usize {
@@ -179,7 +188,7 @@ mod tests {
     fn a_code_is_within_a_fourteenth_of_a_percent() {
         assert_eq!((code(None), code(Some(0.0)), code(Some(1.0))), (NONE, ZERO, 0));
         for value in [1e-9, 1.4e-5, 0.0123, 1.0, 716.0, 4e10] {
-            let back = (f64::from(code(Some(value))) / PER_OCTAVE).exp2();
+            let back = value_of(code(Some(value))).unwrap();
             assert!((back / value - 1.0).abs() < 0.0014, "{value} came back as {back}");
         }
     }

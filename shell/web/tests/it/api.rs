@@ -206,3 +206,34 @@ fn check(api: &Value, schema: &Value, value: &Value, place: &str) {
         values.iter().for_each(|inner| check(api, items, inner, place));
     }
 }
+
+#[test]
+fn the_overview_is_the_same_whether_it_was_kept_or_read() {
+    let server_that_keeps = server(7);
+    let path =
+        |end: u64, cols: u64| format!("/api/v1/overview?from={}&to={end}&cols={cols}", end - cols * 600);
+    // Older, newer, overlapping, apart, of another width, and not at multiples of the width.
+    let cases = [
+        path(NOW_S, 40),
+        path(NOW_S + 600, 40),
+        path(NOW_S + 3_600, 40),
+        path(NOW_S, 20),
+        path(NOW_S - 90_000, 10),
+        path(NOW_S, 40).replace("cols=40", "cols=80"),
+        path(NOW_S + 7, 40),
+    ];
+    for path in cases {
+        let kept = get(&server_that_keeps, &path, "").json();
+        assert_eq!(kept, get(&server(7), &path, "").json(), "{path}");
+        assert_eq!(kept["rows"].as_array().unwrap().len(), 7);
+    }
+    // A column of it is that of the plot.
+    let row = get(&server_that_keeps, &path(NOW_S, 6), "").json()["rows"][2].clone();
+    let plot =
+        get(&server_that_keeps, &format!("/api/v1/smoke?series=2&{}&cols=6", range(3_600, 3_600)), "").json();
+    for n in 0..6 {
+        let near = |a: &Value, b: &Value| (a.as_f64().unwrap() / b.as_f64().unwrap() - 1.0).abs() < 0.002;
+        assert!(near(&row["max_s"][n], &plot["columns"][n]["max_s"]), "{row} {plot}");
+        assert!(near(&row["median_s"][n], &plot["columns"][n]["median_s"]), "{row} {plot}");
+    }
+}
