@@ -1125,29 +1125,29 @@ var ot = 10, st = 10, ct = 14, lt = 22, ut = 2, dt = {
 		};
 	}
 	draw(e, t, n, r, i) {
-		let a = this.base.getContext("2d");
-		if (!a || this.width === 0) return;
-		let o = this.unit === "seconds" ? ct : 0, s = Math.max(this.height - st - o - (o ? 4 : 0) - (this.isLast ? lt : 4), 20), c = {
+		let { from: a, to: o } = t, s = this.base.getContext("2d");
+		if (!s || this.width === 0) return;
+		let c = this.unit === "seconds" ? ct : 0, l = Math.max(this.height - st - c - (c ? 4 : 0) - (this.isLast ? lt : 4), 20), u = {
 			left: this.axis.left,
 			top: st,
 			width: this.axis.width,
-			height: s
-		}, l = {
-			rect: c,
+			height: l
+		}, d = {
+			rect: u,
 			rug: {
-				...c,
-				top: st + s + (o ? 4 : 0),
-				height: o
+				...u,
+				top: st + l + (c ? 4 : 0),
+				height: c
 			},
-			from: t,
-			to: n,
-			scale: Ke(e, this.unit === "seconds" ? r : "whole", dt[this.unit]),
+			from: a,
+			to: o,
+			scale: Ke(e, this.unit === "seconds" ? n : "whole", dt[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, l], a.clearRect(0, 0, this.width, this.height), at(a, l, i, this.isLast, w), this.unit === "seconds" ? Ze(a, e, l, w) : it(a, e, l, w("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(a, c);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), at(s, d, r, this.isLast, w), this.unit === "seconds" ? Ze(s, e, d, w) : it(s, e, d, w("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
-	sayEmpty(e, t) {
-		e.fillStyle = w("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : "Loading …", t.left + t.width / 2, t.top + t.height / 2);
+	sayEmpty(e, t, n) {
+		e.fillStyle = w("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
 	}
 	at(e) {
 		let { scene: t } = this;
@@ -1565,7 +1565,7 @@ var jt = .12, K = .6, Mt = [
 		let i = this.plots[0]?.axis.width ?? 0, a = fe(t, n, Math.max(2, i / 84)), o = 0;
 		for (let e of this.plots) {
 			let i = this.tiles.pieces(e.series, t, n, r);
-			o += i.reduce((e, t) => e + t.last - t.first, 0), e.draw(i, t, n, this.kind, a);
+			o += i.reduce((e, t) => e + t.last - t.first, 0), e.draw(i, this.view, this.kind, a, this.tiles.trouble === "" ? "Loading …" : "");
 		}
 		this.ribbon.draw(this.events, t, n, this.plots[0]?.axis), this.drawCursor(), this.drawSelection(), this.tell(), Object.assign(this.stage.dataset, {
 			ms: (performance.now() - e).toFixed(2),

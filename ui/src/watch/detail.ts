@@ -212,7 +212,7 @@ export class Detail {
     for (const plot of this.plots) {
       const pieces = this.tiles.pieces(plot.series, from, to, perPixel);
       columns += pieces.reduce((sum, piece) => sum + piece.last - piece.first, 0);
-      plot.draw(pieces, from, to, this.kind, ticks);
+      plot.draw(pieces, this.view, this.kind, ticks, this.tiles.trouble === "" ? "Loading …" : "");
     }
     this.ribbon.draw(this.events, from, to, this.plots[0]?.axis);
     this.drawCursor();

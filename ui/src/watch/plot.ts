@@ -7,6 +7,7 @@ import { percent } from "./loss.ts";
 import { eachColumn, paintFrame, paintLevel, paintSmoke, type Scene } from "./paint.ts";
 import { heightOf, type ScaleKind, scaleOf } from "./scale.ts";
 import type { Piece } from "./tiles.ts";
+import type { View } from "./view.ts";
 import { MEDIAN, SHARES } from "./wire.ts";
 import type { Unit } from "../format.ts";
 
@@ -79,7 +80,8 @@ export class Plot {
     return { left: GUTTER, width: Math.max(this.width - GUTTER - RIGHT, 1) };
   }
 
-  draw(pieces: Piece[], from: number, to: number, kind: ScaleKind, ticks: readonly Tick[]): void {
+  draw(pieces: Piece[], view: View, kind: ScaleKind, ticks: readonly Tick[], missing: string): void {
+    const { from, to } = view;
     const context = this.base.getContext("2d");
     if (!context || this.width === 0) return;
     const rugHeight = this.unit === "seconds" ? RUG : 0;
@@ -93,13 +95,13 @@ export class Plot {
     paintFrame(context, scene, ticks, this.isLast, colours);
     if (this.unit === "seconds") paintSmoke(context, pieces, scene, colours);
     else paintLevel(context, pieces, scene, colours("up"));
-    if (!this.pieces.some(({ tile, first, last }) => tile.filled.some((i) => i >= first && i < last))) this.sayEmpty(context, rect);
+    if (!this.pieces.some(({ tile, first, last }) => tile.filled.some((i) => i >= first && i < last))) this.sayEmpty(context, rect, missing);
   }
 
-  private sayEmpty(context: CanvasRenderingContext2D, rect: Rect): void {
+  private sayEmpty(context: CanvasRenderingContext2D, rect: Rect, missing: string): void {
     context.fillStyle = colours("dim");
     context.textAlign = "center";
-    context.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : "Loading …", rect.left + rect.width / 2, rect.top + rect.height / 2);
+    context.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : missing, rect.left + rect.width / 2, rect.top + rect.height / 2);
   }
 
   /** What is known at a moment. */
