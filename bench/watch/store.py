@@ -71,7 +71,7 @@ def sizes(folder):
     rrd = {name: smokeping(folder, layout) for name, layout in LAYOUTS.items()}
     print(f"{'a year at one sample a second':<34}{'bytes/sample':>14}{'MB/target-year':>16}{'CPU us/sample':>15}")
     for profile in PROFILES:
-        filled, cpu = run("fill", os.path.join(folder, f"year-{profile}"), profile, 1, YEAR, 600)
+        filled, cpu = run("fill", os.path.join(folder, f"year-{profile}"), profile, 1, YEAR, 21_600)
         size = filled["file_bytes"]
         print(f"{'fathom ' + profile:<34}{size / filled['samples']:>14.3f}{size / 1e6:>16.1f}"
               f"{cpu / filled['samples'] * 1e6:>15.2f}", flush=True)
@@ -165,6 +165,9 @@ def main():
     for tool in ("rrdtool", "promtool"):
         if shutil.which(tool) is None:
             sys.exit(f"store: {tool} is missing\n  try: apt-get install -y rrdtool prometheus")
+    if "WATCH_STORE" not in os.environ:
+        build = ["cargo", "build", "--release", "--locked", "--package", "fathom-store", "--example", "watch_store"]
+        subprocess.run(build, check=True)
     # On a disk, which /tmp may not be.
     with tempfile.TemporaryDirectory(dir=os.environ.get("WATCH_STORE_DIR")) as folder:
         sizes(folder)

@@ -8,9 +8,6 @@ use fathom_units::WallTime;
 use rusqlite::Connection;
 use std::ops::Range;
 
-/// Windows that a column has at least, so that its edges are moved by a quarter of it at most.
-const WINDOWS_PER_COLUMN: u64 = 2;
-
 /// How detailed columns are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Detail {
@@ -30,7 +27,7 @@ pub(super) struct Filler<'a> {
 impl Detail {
     /// The coarsest that still makes columns of this width.
     fn for_width(width_ms: u64) -> Detail {
-        match width_ms / WINDOWS_PER_COLUMN {
+        match width_ms {
             DAY_MS.. => Detail::Days,
             HOUR_MS.. => Detail::Hours,
             SLOT_MS.. => Detail::TenMinutes,

@@ -36,6 +36,7 @@ impl History {
                 },
                 Ok(()) => {
                     self.status.trouble = None;
+                    self.room_made = None;
                     self.tidy(now, &mut repairs);
                     break;
                 }

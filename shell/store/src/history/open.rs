@@ -54,6 +54,7 @@ impl History {
             days: state.days,
             last_flush: None,
             last_tidy: None,
+            room_made: None,
             status: Status::default(),
         };
         history.hold_reserve();

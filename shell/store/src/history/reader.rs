@@ -52,7 +52,7 @@ impl HistoryReader {
         self.read(|reader| Ok(event::between(&reader.db, from, to)?))
     }
     /// At most `count` columns of a plot from one time to another. Each has all samples from its `from` to its `to`; those edges are
-    /// moved to ten minutes, hours or days where columns are wider than that, by at most a quarter of a column.
+    /// moved to ten minutes, hours or days where columns are at least as wide, by at most half a column.
     ///
     /// # Errors
     /// If the database cannot be read.

@@ -20,6 +20,9 @@ const GIVE_BACK_PAGES: u32 = 2000;
 /// The most days that are dropped at a time for a budget.
 const DAYS_AT_ONCE: usize = 1000;
 
+/// How often in that time room is made if it does not help: what takes the disk would else take the whole history.
+const ROOM_TRIES: u32 = 3;
+
 /// What is dropped first.
 const BY_DETAIL: [Table; 4] = [Table::Chunk, Table::TenMinutes, Table::Hours, Table::Days];
 
@@ -59,6 +62,14 @@ impl History {
     }
     /// Drops detail when the disk is full; false if there is nothing to drop.
     pub(super) fn make_room(&mut self, now: WallTime) -> bool {
+        let (since, times) = match self.room_made {
+            Some((since, times)) if now.0.abs_diff(since.0) < TIDY_EVERY.as_nanos() => (since, times + 1),
+            _ => (now, 1),
+        };
+        if times > ROOM_TRIES {
+            return false;
+        }
+        self.room_made = Some((since, times));
         let reserve = fs::remove_file(self.reserve()).is_ok();
         // The log becomes part of the database, where its pages are used again, and takes no room itself. If that fails too, what
         // the reserve has given may do.

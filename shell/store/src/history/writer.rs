@@ -28,6 +28,8 @@ pub struct History {
     pub(super) days: BTreeSet<(u64, u32)>,
     pub(super) last_flush: Option<WallTime>,
     pub(super) last_tidy: Option<WallTime>,
+    /// Since when and how often room was made without a flush that succeeded.
+    pub(super) room_made: Option<(WallTime, u32)>,
     pub(super) status: Status,
 }
 
