@@ -1,4 +1,5 @@
 //! Any of the congestion controls behind one type, without a virtual call per ACK.
+use crate::SlowStartExit;
 use crate::{
     AckEvent, Bbr, Cause, Control, Cubic, Dctcp, Friendliness, Ledbat, Reno, Vegas, Window, WindowEvent,
 };
@@ -15,8 +16,8 @@ pub struct ControlConfig {
     pub mss: u32,
     /// Tick of the clock that CUBIC reads: the kernel's jiffy. 1 ms is HZ=1000.
     pub granularity: Duration,
-    /// CUBIC leaves slow start by HyStart.
-    pub hystart: bool,
+    /// Where CUBIC leaves slow start.
+    pub slow_start_exit: SlowStartExit,
     /// CUBIC gives way faster when its window shrinks twice in a row.
     pub fast_convergence: bool,
     /// CUBIC's Reno-friendly region.
@@ -33,7 +34,7 @@ impl Default for ControlConfig {
             // 1500 bytes less 20 of IPv4, 20 of TCP, and 12 of timestamps.
             mss: 1448,
             granularity: Duration::from_millis(1),
-            hystart: true,
+            slow_start_exit: SlowStartExit::default(),
             fast_convergence: true,
             tcp_friendliness: Friendliness::Linux,
             ledbat_target: Duration::from_millis(100),

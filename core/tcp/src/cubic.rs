@@ -98,7 +98,6 @@ pub struct Cubic {
     computed: (u32, u64),
     min_rtt: Option<Duration>,
     hystart: HyStart,
-    has_hystart: bool,
     fast_convergence: bool,
     friendliness: Friendliness,
 }
@@ -116,8 +115,7 @@ impl Cubic {
             epoch: None,
             computed: (0, 0),
             min_rtt: None,
-            hystart: HyStart::new(),
-            has_hystart: config.hystart,
+            hystart: HyStart::new(config.slow_start_exit),
             fast_convergence: config.fast_convergence,
             friendliness: config.tcp_friendliness,
         }
@@ -131,7 +129,7 @@ impl Cubic {
         }
         let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
         self.min_rtt = Some(min_rtt);
-        if self.has_hystart && window.in_slow_start() && self.hystart.exits(ack, rtt, min_rtt, window) {
+        if window.in_slow_start() && self.hystart.exits(ack, rtt, min_rtt, window) {
             window.ssthresh = window.cwnd;
         }
     }
@@ -185,7 +183,7 @@ impl Cubic {
         self.min_rtt = None;
         self.computed = (0, 0);
         self.divisor = LEAST_DIVISOR;
-        self.hystart = HyStart::new();
+        self.hystart.forget();
     }
 }
 

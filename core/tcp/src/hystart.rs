@@ -15,9 +15,23 @@ const BURST_LIMIT: Duration = Duration::from_millis(1);
 /// Four super-packets of 64 KiB.
 const BURST_BYTES: u64 = 4 * 65_536;
 
+/// Where CUBIC leaves slow start.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum SlowStartExit {
+    /// At the first loss alone.
+    Loss,
+    /// By HyStart, as Linux has it (6.12.117): a round begins where the one before was acknowledged, from the first on.
+    #[default]
+    HyStart,
+    /// By HyStart as Linux had it when packetdrill's scripts were written: rounds begin once the window is 16 packets. That is in the middle
+    /// of a burst, and so do all rounds after it, behind half of the burst's queue: slow start ends early.
+    HyStartFrom16,
+}
+
 /// What it knows of the current round.
 #[derive(Clone, Debug)]
 pub(crate) struct HyStart {
+    kind: SlowStartExit,
     round_start: Time,
     last_ack: Time,
     /// The round ends when this packet has been acknowledged.
@@ -29,8 +43,9 @@ pub(crate) struct HyStart {
 
 impl HyStart {
     /// In slow start; the next ACK begins a round.
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(kind: SlowStartExit) -> Self {
         HyStart {
+            kind,
             round_start: Time::ZERO,
             last_ack: Time::ZERO,
             end: 0,
@@ -38,6 +53,10 @@ impl HyStart {
             samples: 0,
             found: false,
         }
+    }
+    /// As at the start of the connection.
+    pub(crate) const fn forget(&mut self) {
+        *self = HyStart::new(self.kind);
     }
     /// An RTT sample in slow start; `min_rtt` includes it. True if slow start is to end here.
     pub(crate) fn exits(
@@ -47,11 +66,15 @@ impl HyStart {
         min_rtt: Duration,
         window: &Window,
     ) -> bool {
-        if self.found || window.cwnd < LOW_WINDOW {
+        let is_low = window.cwnd < LOW_WINDOW;
+        if self.found || (is_low && self.kind == SlowStartExit::HyStartFrom16) {
             return false;
         }
         if ack.acked_packet > self.end {
             self.begin_round(ack);
+        }
+        if is_low || self.kind == SlowStartExit::Loss {
+            return false;
         }
         let train = self.is_train_long(ack, min_rtt, window);
         let delay = self.is_delayed(rtt, min_rtt);
@@ -60,7 +83,7 @@ impl HyStart {
     }
     fn begin_round(&mut self, ack: &AckEvent) {
         let (round_start, last_ack, end) = (ack.now, ack.now, ack.next_packet);
-        *self = HyStart { round_start, last_ack, end, ..HyStart::new() };
+        *self = HyStart { round_start, last_ack, end, ..HyStart::new(self.kind) };
     }
     /// The ACKs of this round came back to back for half the smallest RTT: the pipe is full at least half.
     /// A paced sender spreads them itself, so they must last the whole of it.

@@ -25,6 +25,7 @@ pub use bbr::{Bbr, BbrMode};
 pub use control::{AckEvent, Cause, Control, RateSample, Recovery, Window, WindowEvent};
 pub use cubic::{Cubic, Friendliness};
 pub use dctcp::Dctcp;
+pub use hystart::SlowStartExit;
 pub use ledbat::Ledbat;
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reno::Reno;

@@ -15,6 +15,8 @@ struct Figures {
 
 /// A packet on 20 Mbit/s, with Ethernet's header.
 const SERVICE: Duration = Duration::from_nanos(605_600);
+/// A ping of 98 bytes, with that header.
+const PROBE_SERVICE: Duration = Duration::from_nanos(39_200);
 const RTT_MS: f64 = 20.0;
 
 fn ours(kind: ControlKind, room: u64) -> Figures {
@@ -26,6 +28,7 @@ fn ours(kind: ControlKind, room: u64) -> Figures {
     for _ in 0..1_000 {
         pair.run(pair.now + Duration::from_millis(50));
         rtts.push(RTT_MS + pair.queueing().as_millis_f64());
+        pair.probe(PROBE_SERVICE);
     }
     let goodput = (pair.receiver.delivered() - before) as f64 * 8.0 / 50e6;
     rtts.sort_by(f64::total_cmp);
@@ -37,8 +40,7 @@ fn write(figures: Figures) -> String {
     format!("{:5.2} {median:6.1} {p95:6.1} {most:6.1} {:5}", figures.goodput, figures.drops)
 }
 
-/// The kernel's shaper lets one packet go ahead, so its queue is shorter by 0.6 ms; its ping adds chance, Reno's phase too. Without
-/// pings a small buffer overflows less often.
+/// The kernel's shaper lets one packet go ahead, so its queue is shorter by 0.6 ms; its ping adds chance, Reno's phase too.
 fn is_near(ours: Figures, kernel: Figures) -> bool {
     let is_within = |a: f64, b: f64, least: f64, share: f64| (a - b).abs() <= least.max(share * b);
     let rtts = ours.rtt.iter().zip(kernel.rtt);

@@ -1,7 +1,7 @@
 //! Each control's own law on a path without surprises: what its specification says in closed form.
 use crate::line::Line;
 use crate::path::Path;
-use fathom_tcp::{AnyControl, Cause, Control, ControlConfig, ControlKind, Friendliness};
+use fathom_tcp::{AnyControl, Cause, Control, ControlConfig, ControlKind, Friendliness, SlowStartExit};
 use fathom_units::{Duration, Time};
 
 fn seconds(n: u64) -> Time {
@@ -40,7 +40,8 @@ fn cubic_follows_the_cubic_function() {
     for (rtt_ms, at_least) in [(20_u64, 500_u32), (100, 500), (100, 2_000), (50, 5_000)] {
         let rtt = Duration::from_millis(rtt_ms);
         let tcp_friendliness = Friendliness::Off;
-        let config = ControlConfig { hystart: false, tcp_friendliness, ..Default::default() };
+        let config =
+            ControlConfig { slow_start_exit: SlowStartExit::Loss, tcp_friendliness, ..Default::default() };
         let mut path = Path::new(ControlKind::Cubic, &config);
         path.write(1 << 40);
         while path.window.cwnd < at_least {
@@ -77,7 +78,11 @@ fn cubic_falls_to_seven_tenths_and_gives_way_if_it_falls_again() {
 fn cubic_s_friendly_region() {
     let rtt = Duration::from_millis(5);
     let rounds_to = |friendliness| {
-        let config = ControlConfig { hystart: false, tcp_friendliness: friendliness, ..Default::default() };
+        let config = ControlConfig {
+            slow_start_exit: SlowStartExit::Loss,
+            tcp_friendliness: friendliness,
+            ..Default::default()
+        };
         let mut path = Path::new(ControlKind::Cubic, &config);
         path.write(1 << 40);
         (0..3).for_each(|_| path.round(rtt));

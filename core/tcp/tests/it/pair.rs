@@ -33,6 +33,8 @@ pub(crate) struct Pair {
     pub(crate) drops: u64,
     link: Link,
     free_at: Time,
+    /// When each packet that has found room will have left.
+    leave_at: VecDeque<Time>,
     sent: u64,
     data: VecDeque<(Time, Data, bool)>,
     acks: VecDeque<(Time, Ack)>,
@@ -53,6 +55,7 @@ impl Pair {
             drops: 0,
             link,
             free_at: Time::ZERO,
+            leave_at: VecDeque::new(),
             sent: 0,
             data: VecDeque::new(),
             acks: VecDeque::new(),
@@ -62,8 +65,21 @@ impl Pair {
     pub(crate) fn queueing(&self) -> Duration {
         self.free_at.saturating_since(self.now)
     }
-    fn waiting(&self) -> u64 {
-        self.queueing().as_nanos().checked_div(self.link.service.as_nanos()).unwrap_or(0)
+    /// Packets that wait, without that which the link sends.
+    fn waiting(&mut self) -> u64 {
+        let now = self.now;
+        while due(&mut self.leave_at, |at| *at <= now).is_some() {}
+        self.leave_at.len().saturating_sub(1) as u64
+    }
+    fn queue(&mut self, service: Duration) {
+        self.free_at = self.free_at.max(self.now) + service;
+        self.leave_at.push_back(self.free_at);
+    }
+    /// Somebody else's packet takes a place, if there is one, and `service` of the link.
+    pub(crate) fn probe(&mut self, service: Duration) {
+        if self.waiting() < self.link.room {
+            self.queue(service);
+        }
     }
     fn transmit(&mut self) {
         while let Some(data) = self.sender.poll_transmit(self.now) {
@@ -73,7 +89,7 @@ impl Pair {
                 self.drops += 1;
                 continue;
             }
-            self.free_at = self.free_at.max(self.now) + self.link.service;
+            self.queue(self.link.service);
             let is_marked = data.ect && waiting > self.link.marks_from;
             self.data.push_back((self.free_at + self.link.rtt / 2, data, is_marked));
         }

@@ -4,7 +4,7 @@
 use crate::line::Line;
 use crate::pair::{Link, Pair};
 use crate::path::Path;
-use fathom_tcp::{ControlConfig, ControlKind};
+use fathom_tcp::{ControlConfig, ControlKind, SlowStartExit};
 use fathom_units::{Duration, Rng, Time};
 use std::fmt::Write;
 
@@ -57,7 +57,8 @@ fn mean_window(case: &Case) -> f64 {
 fn counted(case: &Case, rtt: Duration, settle: Duration, span: Duration) -> f64 {
     let interval = (1.0 / case.p).round() as u64;
     let mut line = Line::new(Duration::ZERO, rtt).losing(move |n| n % interval == 0);
-    let config = ControlConfig { granularity: TICK, hystart: false, ..ControlConfig::default() };
+    let config =
+        ControlConfig { granularity: TICK, slow_start_exit: SlowStartExit::Loss, ..ControlConfig::default() };
     line.join(Path::new(case.kind, &config));
     // A first loss ends slow start early, as HyStart or a queue would.
     line.paths[0].window.ssthresh = 2 * case.published as u32;

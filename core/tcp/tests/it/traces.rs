@@ -1,22 +1,24 @@
 //! Windows after each ACK, by hand or from packetdrill's published scripts: `golden/tcp/*.trace`.
 //!
 //! ```text
-//! control cubic hz 1000
+//! control cubic hz 1000 (or `rounds-from-16`: HyStart's rounds as they were once)
 //! write 400        | cwnd 10
 //! +100ms ack 2 x5  | cwnd 20, ssthresh -
 //! ```
 //! `+TIME` passes first; `ack 2 x5` is five ACKs for two packets each, `TIME` apart; `ce` marks them; `write` gives packets to send;
 //! `lose` is a fast recovery that is over at once, `timeout` a retransmission timeout. `ssthresh -`: none yet.
 use crate::path::Path;
-use fathom_tcp::{ControlConfig, Recovery};
+use fathom_tcp::{ControlConfig, Recovery, SlowStartExit};
 use fathom_units::Duration;
 
 fn begin(line: &str) -> Path {
     let words: Vec<&str> = line.split_whitespace().collect();
     let hz: u64 =
         words.iter().position(|word| *word == "hz").map_or(1000, |at| words[at + 1].parse().unwrap());
-    let config =
-        ControlConfig { granularity: Duration::from_nanos(1_000_000_000 / hz), ..Default::default() };
+    let had_rounds = words.contains(&"rounds-from-16");
+    let slow_start_exit = if had_rounds { SlowStartExit::HyStartFrom16 } else { SlowStartExit::HyStart };
+    let granularity = Duration::from_nanos(1_000_000_000 / hz);
+    let config = ControlConfig { granularity, slow_start_exit, ..Default::default() };
     Path::new(words[0].parse().unwrap(), &config)
 }
 
