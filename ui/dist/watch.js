@@ -123,7 +123,7 @@ function te(e) {
 }
 // src/watch/api.ts
 var ne = class extends Error {};
-async function re(e, t) {
+async function h(e, t) {
 	let n;
 	try {
 		n = await fetch(e, t ? { signal: t } : {});
@@ -133,29 +133,29 @@ async function re(e, t) {
 	if (n.status === 401 && location.assign("/login"), !n.ok) throw new ne((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
 	return n;
 }
-async function h(e, t) {
-	return await (await re(e, t)).json();
+async function g(e, t) {
+	return await (await h(e, t)).json();
 }
-function g(e) {
+function _(e) {
 	return String(Math.max(0, Math.round(e * 1e6) / 1e6));
 }
-function _(e, t) {
-	return `from=${g(e)}&to=${g(t)}`;
+function v(e, t) {
+	return `from=${_(e)}&to=${_(t)}`;
 }
-var v = {
-	targets: () => h("/api/v1/targets"),
-	series: () => h("/api/v1/series").then((e) => e.series),
-	events: (e, t) => h(`/api/v1/events?${_(e, t)}`).then((e) => e.events),
-	heatmap: (e, t, n, r) => h(`/api/v1/heatmap?series=${e}&${_(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
-	compare: (e, t, n) => h(`/api/v1/compare?series=${e}&${_(...t)}&from2=${g(n[0])}&to2=${g(n[1])}`),
-	overview: async (e, t, n) => te(await (await re(`/api/v1/overview?${_(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
-	smoke: async (e, t, n, r, i) => ee(await (await re(`${ie(e, t, n, r)}&format=binary`, i)).arrayBuffer())
+var y = {
+	targets: () => g("/api/v1/targets"),
+	series: () => g("/api/v1/series").then((e) => e.series),
+	events: (e, t) => g(`/api/v1/events?${v(e, t)}`).then((e) => e.events),
+	heatmap: (e, t, n, r) => g(`/api/v1/heatmap?series=${e}&${v(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
+	compare: (e, t, n) => g(`/api/v1/compare?series=${e}&${v(...t)}&from2=${_(n[0])}&to2=${_(n[1])}`),
+	overview: async (e, t, n) => te(await (await h(`/api/v1/overview?${v(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
+	smoke: async (e, t, n, r, i) => ee(await (await h(`${re(e, t, n, r)}&format=binary`, i)).arrayBuffer())
 };
-function ie(e, t, n, r) {
-	return `/api/v1/smoke?series=${e}&${_(t, n)}&cols=${r}`;
+function re(e, t, n, r) {
+	return `/api/v1/smoke?series=${e}&${v(t, n)}&cols=${r}`;
 }
 // src/watch/axis.ts
-var ae = [
+var ie = [
 	.1,
 	.2,
 	.5,
@@ -165,25 +165,25 @@ var ae = [
 	10,
 	15,
 	30
-], oe = [
+], ae = [
 	1,
 	2,
 	5,
 	10,
 	15,
 	30
-], se = [
+], oe = [
 	1,
 	2,
 	3,
 	6,
 	12
-], ce = [
+], se = [
 	1,
 	2,
 	7,
 	14
-], le = [
+], ce = [
 	1,
 	2,
 	3,
@@ -192,7 +192,7 @@ var ae = [
 	24,
 	60,
 	120
-], y = (e) => String(e).padStart(2, "0"), ue = [
+], le = (e) => String(e).padStart(2, "0"), ue = [
 	"Jan",
 	"Feb",
 	"Mar",
@@ -215,8 +215,8 @@ var ae = [
 	"Sat"
 ];
 function b(e, t) {
-	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${y(n.getHours())}:${y(n.getMinutes())}`;
-	return t ? `${r}:${y(n.getSeconds())}` : r;
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${le(n.getHours())}:${le(n.getMinutes())}`;
+	return t ? `${r}:${le(n.getSeconds())}` : r;
 }
 function x(e) {
 	let t = /* @__PURE__ */ new Date(e * 1e3);
@@ -239,14 +239,14 @@ function C(e) {
 	return `${i} ${n}${i === "1" ? "" : "s"}`;
 }
 function fe(e, t, n) {
-	let r = (t - e) / Math.max(n, 1), i = ae.find((e) => e >= r);
+	let r = (t - e) / Math.max(n, 1), i = ie.find((e) => e >= r);
 	if (i) return pe(e, t, i);
-	let a = oe.find((e) => e * 60 >= r);
+	let a = ae.find((e) => e * 60 >= r);
 	if (a) return pe(e, t, a * 60);
-	let o = se.find((e) => e * 3600 >= r);
+	let o = oe.find((e) => e * 3600 >= r);
 	if (o) return me(e, t, o);
-	let s = ce.find((e) => e * 86400 >= r);
-	return s ? he(e, t, s) : ge(e, t, le.find((e) => e * 2629800 >= r) ?? 120);
+	let s = se.find((e) => e * 86400 >= r);
+	return s ? he(e, t, s) : ge(e, t, ce.find((e) => e * 2629800 >= r) ?? 120);
 }
 function pe(e, t, n) {
 	let r = [];
@@ -298,55 +298,55 @@ function ge(e, t, n) {
 	}
 }
 // src/watch/colours.ts
-var _e = /* @__PURE__ */ new Map(), w = (e) => {
-	let t = _e.get(e);
-	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", _e.set(e, t)), t;
+var w = /* @__PURE__ */ new Map(), T = (e) => {
+	let t = w.get(e);
+	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", w.set(e, t)), t;
 };
-function ve(e) {
+function _e(e) {
 	let t = () => {
-		_e = /* @__PURE__ */ new Map(), e();
+		w = /* @__PURE__ */ new Map(), e();
 	};
 	new MutationObserver(t).observe(document.documentElement, { attributeFilter: ["data-theme"] }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", t);
 }
 // src/format.ts
-var ye = [
+var ve = [
 	[1e9, "Gbit/s"],
 	[1e6, "Mbit/s"],
 	[1e3, "kbit/s"],
 	[1, "bit/s"]
-], be = [
+], ye = [
 	[1e9, "GB"],
 	[1e6, "MB"],
 	[1e3, "kB"],
 	[1, "B"]
-], xe = [
+], be = [
 	[1, "s"],
 	[.001, "ms"],
 	[1e-6, "µs"],
 	[1e-9, "ns"]
-], Se = [[1, ""]];
-function Ce(e, t) {
+], xe = [[1, ""]];
+function E(e, t) {
 	let n = {
-		seconds: xe,
-		bytes: be,
-		rate: ye,
-		plain: Se
+		seconds: be,
+		bytes: ye,
+		rate: ve,
+		plain: xe
 	}[e], r = n.find(([e]) => Math.abs(t) >= e * .9995) ?? n[n.length - 1];
 	return {
 		factor: r[0],
 		name: r[1]
 	};
 }
-function T(e) {
+function D(e) {
 	let t = Math.abs(e).toFixed(0), n = t.replace(/\B(?=(\d{3})+$)/g, ",");
 	return e < 0 && t !== "0" ? `-${n}` : n;
 }
-function E(e, t) {
+function O(e, t) {
 	if (!Number.isFinite(e)) return "–";
-	let { factor: n, name: r } = e === 0 ? Ce(t, t === "seconds" ? .001 : 1) : Ce(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? T(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
+	let { factor: n, name: r } = e === 0 ? E(t, t === "seconds" ? .001 : 1) : E(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? D(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
 	return r === "" ? o : `${o} ${r}`;
 }
-function we(e, t, n) {
+function Se(e, t, n) {
 	let r = (t - e) / Math.max(n, 1);
 	if (!(r > 0) || !Number.isFinite(r)) return [];
 	let i = 10 ** Math.floor(Math.log10(r)), a = [
@@ -358,15 +358,15 @@ function we(e, t, n) {
 	for (let n = Math.ceil(e / a); n * a <= t; n++) o.push(n * a);
 	return o;
 }
-function Te(e, t) {
+function Ce(e, t) {
 	let n = e.length > 1 ? (e[1] - e[0]) / t : (e[0] ?? 1) / t, r = Math.min(Math.max(Math.ceil(-Math.log10(Math.abs(n) || 1) - 1e-9), 0), 9);
 	return e.map((e) => {
 		let n = e / t;
-		return r === 0 ? T(n) : n.toFixed(r);
+		return r === 0 ? D(n) : n.toFixed(r);
 	});
 }
 // src/surface.ts
-var D = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", O = [
+var we = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", k = [
 	{
 		upTo: .005,
 		name: "less than 0.5 % lost",
@@ -392,29 +392,29 @@ var D = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sa
 		thickness: 6
 	}
 ];
-function Ee(e) {
-	let t = O.findIndex((t) => e <= t.upTo);
-	return t < 0 ? O.length - 1 : t;
+function Te(e) {
+	let t = k.findIndex((t) => e <= t.upTo);
+	return t < 0 ? k.length - 1 : t;
 }
-function k(e) {
+function A(e) {
 	if (!Number.isFinite(e)) return "–";
 	if (e === 0) return "0 %";
 	let t = e * 100;
 	return `${t >= 10 ? t.toFixed(0) : t >= .1 ? t.toFixed(1) : t.toFixed(2)} %`;
 }
 // src/watch/compare.ts
-var De = [
+var Ee = [
 	["the same length before it", void 0],
 	["the same time a day before", 86400],
 	["the same time a week before", 604800],
 	["the same time 4 weeks before", 2419200]
-], Oe = 240, ke = [
+], De = 240, Oe = [
 	[.5, "Median"],
 	[.9, "p90"],
 	[.95, "p95"],
 	[.99, "p99"],
 	[.999, "p99.9"]
-], Ae = class {
+], ke = class {
 	element = e("section", {
 		class: "card compare",
 		hidden: ""
@@ -434,7 +434,7 @@ var De = [
 	asked = "";
 	isOpen = !1;
 	constructor() {
-		this.choice.append(...De.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
+		this.choice.append(...Ee.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
 		let t = e("details", {}, e("summary", {}, e("h2", {}, "Compare two periods"))), n = e("div", { class: "tools" }, e("label", {}, "The time above with ", this.choice), this.pin);
 		t.append(n, this.words, this.canvas, this.table), t.addEventListener("toggle", () => {
 			this.isOpen = t.open, this.refresh();
@@ -453,7 +453,7 @@ var De = [
 	}
 	other(e) {
 		if (this.choice.value === "kept" && this.kept) return this.kept;
-		let t = De[Number(this.choice.value)]?.[1] ?? e.to - e.from;
+		let t = Ee[Number(this.choice.value)]?.[1] ?? e.to - e.from;
 		return {
 			from: e.from - t,
 			to: e.to - t
@@ -472,7 +472,7 @@ var De = [
 	}
 	async load(e, t, n) {
 		try {
-			let { first: r, second: i } = await v.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
+			let { first: r, second: i } = await y.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
 			this.sides = [r, i];
 		} catch (e) {
 			this.asked = "", this.words.textContent = e instanceof Error ? e.message : String(e);
@@ -486,7 +486,7 @@ var De = [
 			"The time above",
 			"The other",
 			"Difference"
-		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${E(Math.abs(e - t), "seconds")}`, o = [
+		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${O(Math.abs(e - t), "seconds")}`, o = [
 			[
 				"From",
 				S(t.from_s, 1),
@@ -495,44 +495,44 @@ var De = [
 			],
 			[
 				"Probes",
-				T(t.tally.sent),
-				T(n.tally.sent),
+				D(t.tally.sent),
+				D(n.tally.sent),
 				""
 			],
 			[
 				"Lost",
-				k(t.loss_ratio ?? NaN),
-				k(n.loss_ratio ?? NaN),
+				A(t.loss_ratio ?? NaN),
+				A(n.loss_ratio ?? NaN),
 				""
 			],
 			[
 				"Late",
-				T(t.tally.late),
-				T(n.tally.late),
+				D(t.tally.late),
+				D(n.tally.late),
 				""
 			],
-			...ke.map(([e, i]) => [
+			...Oe.map(([e, i]) => [
 				i,
-				E(r(t, e), "seconds"),
-				E(r(n, e), "seconds"),
+				O(r(t, e), "seconds"),
+				O(r(n, e), "seconds"),
 				a(r(t, e), r(n, e))
 			]),
 			[
 				"Most",
-				E(t.max_s ?? NaN, "seconds"),
-				E(n.max_s ?? NaN, "seconds"),
+				O(t.max_s ?? NaN, "seconds"),
+				O(n.max_s ?? NaN, "seconds"),
 				a(t.max_s ?? NaN, n.max_s ?? NaN)
 			]
 		], s = e("tr", {}, ...i.map((t) => e("th", { scope: "col" }, t))), c = o.map(([t, ...n]) => e("tr", {}, e("th", { scope: "row" }, t), ...n.map((t) => e("td", {}, t))));
 		this.table.replaceChildren(e("table", {}, e("thead", {}, s), e("tbody", {}, ...c)));
 		let [l, u] = [r(t, .95), r(n, .95)];
-		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${E(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${E(l, "seconds")}; in the other period within ${E(u, "seconds")}.`;
+		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${O(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${O(l, "seconds")}; in the other period within ${O(u, "seconds")}.`;
 	}
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.canvas.parentElement?.clientWidth ?? 0;
 		if (!this.isOpen || !e || !this.sides || t < 100) return;
 		let n = Math.min(devicePixelRatio, 2);
-		[this.canvas.width, this.canvas.height] = [Math.round(t * n), Math.round(Oe * n)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${Oe}px`], e.setTransform(n, 0, 0, n, 0, 0);
+		[this.canvas.width, this.canvas.height] = [Math.round(t * n), Math.round(De * n)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${De}px`], e.setTransform(n, 0, 0, n, 0, 0);
 		let r = this.sides.map((e) => e.ecdf_s.filter(([e]) => e > 0)), i = r.flat().map(([e]) => e);
 		if (i.length === 0) return;
 		let [a, o] = [Math.min(...i) * .9, Math.max(...i) * 1.1], [s, c, l, u] = [
@@ -541,7 +541,7 @@ var De = [
 			10,
 			214
 		], d = (e) => s + (c - s) * Math.log(e / a) / Math.log(o / a), f = (e) => u - (u - l) * e;
-		je(e, {
+		Ae(e, {
 			low: a,
 			high: o,
 			left: s,
@@ -549,22 +549,22 @@ var De = [
 			top: l,
 			bottom: u
 		}, d, f), r.forEach((t, n) => {
-			e.strokeStyle = w(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
+			e.strokeStyle = T(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
 			let r = 0;
 			for (let [n, i] of t) e.lineTo(d(n), f(r)), e.lineTo(d(n), f(i)), r = i;
 			e.lineTo(c, f(r)), e.stroke();
 		}), e.setLineDash([]);
 	}
 };
-function je(e, t, n, r) {
-	e.font = `11px ${D}`, e.textBaseline = "middle";
+function Ae(e, t, n, r) {
+	e.font = `11px ${we}`, e.textBaseline = "middle";
 	for (let n of [
 		0,
 		.25,
 		.5,
 		.75,
 		1
-	]) e.fillStyle = w("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = w("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
+	]) e.fillStyle = T("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = T("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
 	e.textAlign = "center";
 	let i = Math.log10(t.high / t.low), a = i > 2.5 ? [1] : i > 1 ? [
 		1,
@@ -582,14 +582,14 @@ function je(e, t, n, r) {
 	];
 	for (let r = Math.floor(Math.log10(t.low)); r <= Math.log10(t.high); r++) for (let i of a) {
 		let a = i * 10 ** r;
-		a < t.low || a > t.high || (e.fillStyle = w("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = w("dim"), e.fillText(E(a, "seconds"), n(a), t.bottom + 13));
+		a < t.low || a > t.high || (e.fillStyle = T("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = T("dim"), e.fillText(O(a, "seconds"), n(a), t.bottom + 13));
 	}
 	e.textAlign = "right", [["loss0", "the time above"], ["up", "the other (dashed)"]].forEach(([n, r], i) => {
-		e.fillStyle = w(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
+		e.fillStyle = T(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
 	});
 }
 // src/watch/events.ts
-var A = 100, Me = class {
+var je = 100, Me = class {
 	element = e("div", { class: "ribbon" });
 	canvas = e("canvas", { "aria-hidden": "true" });
 	label = e("span", { class: "cursor-time" });
@@ -629,7 +629,7 @@ var A = 100, Me = class {
 		let a = r.left + r.width;
 		for (let e of this.events) {
 			let t = Math.max(this.place(e.at_s), r.left), n = Math.min(this.place(e.until_s ?? e.at_s), a);
-			i.fillStyle = w("both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
+			i.fillStyle = T("both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
 		}
 	}
 	cursor(e, t) {
@@ -652,12 +652,12 @@ var A = 100, Me = class {
 		let r = JSON.stringify([t, n]);
 		if (r === this.shown) return;
 		this.shown = r, this.element.hidden = t.length === 0;
-		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, A).map((t) => {
+		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, je).map((t) => {
 			let n = e("button", { type: "button" }, S(t.at_s, 1));
 			n.addEventListener("click", () => this.look(t));
 			let r = t.until_s === null ? "" : ` (${C(t.until_s - t.at_s)})`;
 			return e("li", {}, n, e("b", {}, t.kind), `${t.text}${r}`);
-		}), a = t.length > A ? [e("p", {}, `${t.length - A} more: zoom in.`)] : [];
+		}), a = t.length > je ? [e("p", {}, `${t.length - je} more: zoom in.`)] : [];
 		this.element.replaceChildren(e("h2", {}, "What happened"), e("ul", {}, ...i), ...a);
 	}
 }, j = 86400, Pe = 42, Fe = 371, M = 9, N = 44, Ie = [
@@ -724,7 +724,7 @@ var A = 100, Me = class {
 	async load(e, t, n) {
 		let r = this.series;
 		try {
-			let n = await Promise.all(Be(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
+			let n = await Promise.all(Be(e, t).map(({ start: e, end: t, offset: n }) => y.heatmap(r, e, t, n)));
 			if (r !== this.series) return;
 			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
 		} catch {
@@ -749,7 +749,7 @@ var A = 100, Me = class {
 		let a = [...this.cells.values()].map((e) => this.value(e)).filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), [o, s] = this.bounds(a);
 		for (let e = 0; e < this.days; e++) for (let r = 0; r < 24; r++) {
 			let i = this.cells.get(`${this.firstDay + e} ${r}`), a = this.value(i);
-			t.fillStyle = i && Number.isNaN(a) ? w("loss4") : Number.isNaN(a) ? w("hair") : ze(Re(a, o, s));
+			t.fillStyle = i && Number.isNaN(a) ? T("loss4") : Number.isNaN(a) ? T("hair") : ze(Re(a, o, s));
 			let c = +(n > 5);
 			t.fillRect(N + e * n, r * M, n - c, M - (Number.isNaN(a) && !i ? 8 : 1));
 		}
@@ -761,7 +761,7 @@ var A = 100, Me = class {
 		return [t, Math.max(e[Math.floor(e.length * .995)] ?? 0, t * 2)];
 	}
 	labels(e, t) {
-		e.font = `11px ${D}`, e.fillStyle = w("dim"), e.textBaseline = "middle", e.textAlign = "right";
+		e.font = `11px ${we}`, e.fillStyle = T("dim"), e.textBaseline = "middle", e.textAlign = "right";
 		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * M + 5);
 		e.textAlign = "left";
 		let n = Math.ceil(70 / t / 7) * 7;
@@ -771,10 +771,10 @@ var A = 100, Me = class {
 		}
 	}
 	outline(e, t) {
-		document.activeElement === this.canvas && (e.strokeStyle = w("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
+		document.activeElement === this.canvas && (e.strokeStyle = T("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
 	}
 	explain(t, n) {
-		let r = this.measure.value === "loss", i = (e) => r ? k(e) : E(e, "seconds"), a = P.map((t) => {
+		let r = this.measure.value === "loss", i = (e) => r ? A(e) : O(e, "seconds"), a = P.map((t) => {
 			let n = e("i", { class: "key" });
 			return n.style.background = t, n;
 		});
@@ -792,8 +792,8 @@ var A = 100, Me = class {
 		return new Date(e.getUTCFullYear(), e.getUTCMonth(), e.getUTCDate(), this.cell.hour).getTime() / 1e3;
 	}
 	tell() {
-		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${x(this.begin())}, ${t}: `, r = (e) => E(e ?? NaN, "seconds");
-		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${k(e.lost / e.sent)} lost` : `${n}not measured`;
+		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${x(this.begin())}, ${t}: `, r = (e) => O(e ?? NaN, "seconds");
+		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${A(e.lost / e.sent)} lost` : `${n}not measured`;
 	}
 	open() {
 		let e = this.begin();
@@ -1010,10 +1010,10 @@ function Qe(e, t, n, r) {
 }
 function $e(e, t, n, r) {
 	let i = B(n.scale, n.rect.top, n.rect.height);
-	et(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
+	et(e, t, n, r("ink")), k.forEach(({ colour: o, thickness: s }, c) => {
 		e.fillStyle = r(o), V(t, n, (t, n, r, o) => {
 			let l = t.quantiles[a][n];
-			Number.isNaN(l) || Ee(tt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
+			Number.isNaN(l) || Te(tt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
 		});
 	});
 }
@@ -1034,7 +1034,7 @@ function nt(e, t, n, r) {
 	V(t, n, (t, n, s, c) => {
 		let l = tt(t, n);
 		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
-			e.fillStyle = r(l === 1 ? "loss4" : O[Ee(l)].colour);
+			e.fillStyle = r(l === 1 ? "loss4" : k[Te(l)].colour);
 			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
 			e.fillRect(s, a.top + a.height - t, Math.max(c, 1.5), t);
 		} else t.sent[n] === 0 && (e.fillStyle = r("unasked"), e.fillRect(s, a.top + a.height - 2, Math.max(c, 1), 2));
@@ -1066,8 +1066,8 @@ function it(e, t, n, r) {
 }
 function at(e, t, n, r, i) {
 	let { rect: a, scale: o, from: s, to: c } = t;
-	e.font = `11px ${D}`, e.textBaseline = "middle";
-	let l = B(o, a.top, a.height), u = o.kind === "log" ? qe(o, a.height / 26) : we(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ce(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Te(u, d);
+	e.font = `11px ${we}`, e.textBaseline = "middle";
+	let l = B(o, a.top, a.height), u = o.kind === "log" ? qe(o, a.height / 26) : Se(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = E(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Ce(u, d);
 	u.forEach((t, n) => {
 		let r = Math.round(l(t)) + .5;
 		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", e.fillText(n === u.length - 1 ? `${p[n]} ${f}` : p[n], a.left - 6, r);
@@ -1083,12 +1083,12 @@ function at(e, t, n, r, i) {
 	}
 	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
 }
-var ot = 10, st = 10, ct = 14, lt = 22, ut = 2, dt = {
+var ot = 10, U = 10, st = 14, ct = 22, lt = 2, ut = {
 	seconds: .001,
 	rate: 1e3,
 	bytes: 1500,
 	plain: 1
-}, ft = class {
+}, dt = class {
 	series;
 	name;
 	unit;
@@ -1110,7 +1110,7 @@ var ot = 10, st = 10, ct = 14, lt = 22, ut = 2, dt = {
 		}, this.heading, this.stage);
 	}
 	measure() {
-		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, ut);
+		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, lt);
 		[this.width, this.height] = [e, t];
 		for (let r of [this.base, this.above]) {
 			let [i, a] = [Math.round(e * n), Math.round(t * n)];
@@ -1127,39 +1127,39 @@ var ot = 10, st = 10, ct = 14, lt = 22, ut = 2, dt = {
 	draw(e, t, n, r, i) {
 		let { from: a, to: o } = t, s = this.base.getContext("2d");
 		if (!s || this.width === 0) return;
-		let c = this.unit === "seconds" ? ct : 0, l = Math.max(this.height - st - c - (c ? 4 : 0) - (this.isLast ? lt : 4), 20), u = {
+		let c = this.unit === "seconds" ? st : 0, l = Math.max(this.height - U - c - (c ? 4 : 0) - (this.isLast ? ct : 4), 20), u = {
 			left: this.axis.left,
-			top: st,
+			top: U,
 			width: this.axis.width,
 			height: l
 		}, d = {
 			rect: u,
 			rug: {
 				...u,
-				top: st + l + (c ? 4 : 0),
+				top: U + l + (c ? 4 : 0),
 				height: c
 			},
 			from: a,
 			to: o,
-			scale: Ke(e, this.unit === "seconds" ? n : "whole", dt[this.unit]),
+			scale: Ke(e, this.unit === "seconds" ? n : "whole", ut[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), at(s, d, r, this.isLast, w), this.unit === "seconds" ? Ze(s, e, d, w) : it(s, e, d, w("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), at(s, d, r, this.isLast, T), this.unit === "seconds" ? Ze(s, e, d, T) : it(s, e, d, T("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
-		e.fillStyle = w("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
+		e.fillStyle = T("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
 	}
 	at(e) {
 		let { scene: t } = this;
 		if (!t) return;
 		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
 		return V(this.pieces, t, (e, t, i, a) => {
-			n >= i && n < i + Math.max(a, 1) && (r = pt(e, t));
+			n >= i && n < i + Math.max(a, 1) && (r = ft(e, t));
 		}), r;
 	}
 	readings() {
 		let e = [];
-		return this.scene && V(this.pieces, this.scene, (t, n) => e.push(pt(t, n))), e;
+		return this.scene && V(this.pieces, this.scene, (t, n) => e.push(ft(t, n))), e;
 	}
 	cursor(e) {
 		let t = this.above.getContext("2d");
@@ -1170,15 +1170,15 @@ var ot = 10, st = 10, ct = 14, lt = 22, ut = 2, dt = {
 		}
 		let { rect: n, rug: r, from: i, to: a, scale: o } = this.scene, s = n.left + (e - i) / (a - i) * n.width;
 		if (s < n.left || s > n.left + n.width) return;
-		t.fillStyle = w("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
+		t.fillStyle = T("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? mt(c, this.unit) : "not measured";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? pt(c, this.unit) : "not measured";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
 	}
 };
-function pt(e, t) {
+function ft(e, t) {
 	let { sent: n, lost: r, late: o, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[i.indexOf(e)][t], p = {
 		sent: n[t],
 		lost: r[t],
@@ -1198,16 +1198,16 @@ function pt(e, t) {
 		...m
 	};
 }
-function mt(e, t) {
+function pt(e, t) {
 	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
-	if (t !== "seconds") return n === 1 ? E(o, t) : `usually ${E(o, t)}, at most ${E(c, t)}`;
+	if (t !== "seconds") return n === 1 ? O(o, t) : `usually ${O(o, t)}, at most ${O(c, t)}`;
 	let l = [];
-	return n === 1 && !Number.isNaN(o) ? l.push(E(o, t)) : Number.isNaN(o) || l.push(`median ${E(o, t)}, p95 ${E(s, t)}, most ${E(c, t)}`), r > 0 ? l.push(ht(r, n)) : n > 1 && l.push(`none of ${T(n)} lost`), i > 0 && l.push(`${T(i)} late`), a > 0 && l.push(`${T(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
+	return n === 1 && !Number.isNaN(o) ? l.push(O(o, t)) : Number.isNaN(o) || l.push(`median ${O(o, t)}, p95 ${O(s, t)}, most ${O(c, t)}`), r > 0 ? l.push(mt(r, n)) : n > 1 && l.push(`none of ${D(n)} lost`), i > 0 && l.push(`${D(i)} late`), a > 0 && l.push(`${D(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
 }
-function ht(e, t) {
-	return e < t ? `${T(e)} of ${T(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${T(t)} lost`;
+function mt(e, t) {
+	return e < t ? `${D(e)} of ${D(t)} lost (${A(e / t)})` : t === 1 ? "lost" : `all ${D(t)} lost`;
 }
-var gt = [
+var ht = [
 	"Time",
 	"Sent",
 	"Lost",
@@ -1217,11 +1217,11 @@ var gt = [
 	"p99",
 	"Most"
 ];
-function _t(e, t) {
-	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${T(a)} (${k(a / i)})` : "–";
+function gt(e, t) {
+	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${D(a)} (${A(a / i)})` : "–";
 	return [
 		S(n, r),
-		T(i),
+		D(i),
 		d,
 		...[
 			o,
@@ -1229,15 +1229,15 @@ function _t(e, t) {
 			c,
 			l,
 			u
-		].map((e) => E(e, t))
+		].map((e) => O(e, t))
 	];
 }
 // src/watch/tiles.ts
-var vt = 600, yt = 4, bt = 1e3, xt = 900, St = 3e3;
-function U(e) {
+var _t = 600, vt = 4, yt = 1e3, bt = 900, xt = 3e3;
+function W(e) {
 	return `${e.series}/${e.level}/${e.index}`;
 }
-var Ct = class {
+var St = class {
 	load;
 	changed;
 	now;
@@ -1277,20 +1277,20 @@ var Ct = class {
 				index: z(l, t, n).first
 			});
 		}
-		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(U));
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(W));
 		for (let [e, t] of this.loading) u.has(e) || t.abort();
-		this.queue = l.filter((e) => !this.loading.has(U(e))), this.next();
+		this.queue = l.filter((e) => !this.loading.has(W(e))), this.next();
 	}
 	isStale(e) {
 		let t = this.now(), n = R(e.level);
 		if (e.index * n > t / 1e3) return !1;
-		let r = U(e);
-		if (t - (this.failed.get(r) ?? -Infinity) < St) return !1;
+		let r = W(e);
+		if (t - (this.failed.get(r) ?? -Infinity) < xt) return !1;
 		let i = this.known.get(r);
-		return !i || !((e.index + 1) * n + xt < i.asked / 1e3) && t - i.asked > Math.max(bt, i.width * 1e3);
+		return !i || !((e.index + 1) * n + bt < i.asked / 1e3) && t - i.asked > Math.max(yt, i.width * 1e3);
 	}
 	next() {
-		for (; this.loading.size < yt;) {
+		for (; this.loading.size < vt;) {
 			let e = this.queue.shift();
 			if (!e) return;
 			this.fetch(e);
@@ -1298,7 +1298,7 @@ var Ct = class {
 	}
 	async fetch(e) {
 		let [t, n, r] = [
-			U(e),
+			W(e),
 			R(e.level),
 			this.now()
 		], i = new AbortController();
@@ -1306,7 +1306,7 @@ var Ct = class {
 		try {
 			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
 			this.keep(t, {
-				...wt(o),
+				...Ct(o),
 				width: I[e.level],
 				asked: r
 			}), this.failed.delete(t), this.trouble = "";
@@ -1318,7 +1318,7 @@ var Ct = class {
 	keep(e, t) {
 		this.known.delete(e), this.known.set(e, t);
 		for (let e of this.known.keys()) {
-			if (this.known.size <= vt) return;
+			if (this.known.size <= _t) return;
 			this.known.delete(e);
 		}
 	}
@@ -1347,7 +1347,7 @@ var Ct = class {
 	at(e, t, n, r) {
 		let { first: i, last: a } = z(t, n, r), o = [];
 		for (let s = i; s <= a; s++) {
-			let i = this.known.get(U({
+			let i = this.known.get(W({
 				series: e,
 				level: t,
 				index: s
@@ -1363,7 +1363,7 @@ var Ct = class {
 		return o;
 	}
 };
-function wt(e) {
+function Ct(e) {
 	let t = [];
 	for (let n = 0; n < e.count; n++) e.sent[n] + e.failed[n] > 0 && t.push(n);
 	let n = t.slice(1).map((e, n) => e - t[n]);
@@ -1376,39 +1376,39 @@ function wt(e) {
 	};
 }
 // src/watch/view.ts
-var Tt = 10, Et = 631152e3, Dt = .01;
-function W(e, t) {
-	let n = t + e * Dt;
+var wt = 10, Tt = 631152e3, Et = .01;
+function G(e, t) {
+	let n = t + e * Et;
 	return {
 		from: n - e,
 		to: n
 	};
 }
-function G(e, t) {
-	let n = Math.min(Math.max(e.to - e.from, Tt), Et), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Dt);
+function K(e, t) {
+	let n = Math.min(Math.max(e.to - e.from, wt), Tt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Et);
 	return {
 		from: Math.max(i - n, 0),
 		to: i
 	};
 }
-function Ot(e, t, n, r) {
-	let i = e.to - e.from, a = Math.min(Math.max(i * n, Tt), Et), o = t - (t - e.from) / i * a;
-	return G({
+function Dt(e, t, n, r) {
+	let i = e.to - e.from, a = Math.min(Math.max(i * n, wt), Tt), o = t - (t - e.from) / i * a;
+	return K({
 		from: o,
 		to: o + a
 	}, r);
 }
-function kt(e, t, n) {
-	return G({
+function Ot(e, t, n) {
+	return K({
 		from: e.from + t,
 		to: e.to + t
 	}, n);
 }
-function At(e, t) {
+function kt(e, t) {
 	return e.to >= t - (e.to - e.from) * .005;
 }
 // src/watch/detail.ts
-var jt = .12, K = .6, Mt = [
+var At = .12, q = .6, jt = [
 	["10 min", 600],
 	["1 h", 3600],
 	["3 h", 10800],
@@ -1416,14 +1416,14 @@ var jt = .12, K = .6, Mt = [
 	["1 week", 604800],
 	["1 month", 2629800],
 	["1 year", 31557600]
-], Nt = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Pt = 200, Ft = {
+], Mt = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Nt = 200, Pt = {
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
-}, q = () => Date.now() / 1e3, It = class {
+}, J = () => Date.now() / 1e3, Ft = class {
 	watch;
 	element = e("section", { class: "detail" });
-	view = W(3600, q());
+	view = G(3600, J());
 	live = !0;
 	shown = [];
 	all = [];
@@ -1437,10 +1437,10 @@ var jt = .12, K = .6, Mt = [
 	isDue = !1;
 	timer = 0;
 	addressTimer = 0;
-	tiles = new Ct(v.smoke, () => this.due());
+	tiles = new St(y.smoke, () => this.due());
 	title = e("h1");
 	when = e("p", { class: "when" });
-	spans = Mt.map(([e, n]) => ({
+	spans = jt.map(([e, n]) => ({
 		seconds: n,
 		element: t(e, `Show the last ${e}`, () => this.showLast(n))
 	}));
@@ -1451,7 +1451,7 @@ var jt = .12, K = .6, Mt = [
 		class: "stage",
 		tabindex: "0",
 		role: "application",
-		"aria-label": Nt
+		"aria-label": Mt
 	});
 	box = e("div", {
 		class: "selection",
@@ -1475,7 +1475,7 @@ var jt = .12, K = .6, Mt = [
 		from: e,
 		to: t
 	}));
-	compare = new Ae();
+	compare = new ke();
 	constructor(e) {
 		this.watch = e, this.build(), this.listen();
 	}
@@ -1490,19 +1490,19 @@ var jt = .12, K = .6, Mt = [
 			role: "toolbar",
 			"aria-label": "View"
 		});
-		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / K)), t("+", "Zoom in", () => this.zoomBy(K)), this.scale, this.adder);
-		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Rt(), this.links, this.said);
+		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / q)), t("+", "Zoom in", () => this.zoomBy(q)), this.scale, this.adder);
+		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, zt(), this.links, this.said);
 		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.eventList.element, this.heat.element, this.compare.element);
 	}
 	listen() {
 		r(this.stage, {
-			zoom: (e, t) => this.show(Ot(this.view, this.timeAt(e), t, q())),
-			pan: (e) => this.show(kt(this.view, e * this.secondsPerPixel, q())),
+			zoom: (e, t) => this.show(Dt(this.view, this.timeAt(e), t, J())),
+			pan: (e) => this.show(Ot(this.view, e * this.secondsPerPixel, J())),
 			select: ({ left: e, right: t }) => {
-				this.selection = void 0, this.show(G({
+				this.selection = void 0, this.show(K({
 					from: this.timeAt(e),
 					to: this.timeAt(t)
-				}, q()));
+				}, J()));
 			},
 			selecting: (e) => {
 				this.selection = e, this.due();
@@ -1510,19 +1510,19 @@ var jt = .12, K = .6, Mt = [
 			point: (e) => this.pinned || this.point(this.timeAt(e)),
 			leave: () => this.pinned || this.point(void 0),
 			press: (e) => this.press(this.timeAt(e)),
-			all: () => this.show(Ot(this.view, (this.view.from + this.view.to) / 2, 3, q()))
+			all: () => this.show(Dt(this.view, (this.view.from + this.view.to) / 2, 3, J()))
 		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
 			this.kind = this.scale.value, this.due();
-		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), ve(() => {
+		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), _e(() => {
 			this.due(), this.heat.draw(), this.compare.draw();
 		});
 	}
 	async enter(e) {
 		let t = this.shown.join() === e.series.join() && this.plots.length > 0;
-		this.live = e.to === void 0, this.view = G(e.to === void 0 ? W(e.seconds, q()) : {
+		this.live = e.to === void 0, this.view = K(e.to === void 0 ? G(e.seconds, J()) : {
 			from: e.to - e.seconds,
 			to: e.to
-		}, q()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
+		}, J()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await y.series().catch(() => this.all), this.rebuild()), this.due();
 	}
 	leave() {
 		clearInterval(this.timer);
@@ -1532,19 +1532,19 @@ var jt = .12, K = .6, Mt = [
 		return t ? `${t.target} · ${t.probe}` : n ? `${n.name} · ${n.probe}` : `series ${e}`;
 	}
 	rebuild() {
-		let n = this.all.filter((e) => e.unit !== "seconds" && Lt(e, this.all)).map((e) => e.series), r = [...this.shown, ...n.filter((e) => !this.shown.includes(e))];
-		this.plots = r.map((e) => {
-			let n = Ft[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
-			return new ft(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
+		let n = [...this.shown, ...Rt(this.all, this.shown)];
+		this.plots = n.map((e) => {
+			let n = Pt[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
+			return new dt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
 		});
-		let i = this.plots.at(-1);
-		i && (i.isLast = !0), this.stage.classList.toggle("many", this.shown.length > 1), this.stage.replaceChildren(...this.plots.map((e) => e.element), this.ribbon.element, this.box);
-		let a = this.shown.map((e) => this.nameOf(e));
-		this.title.textContent = a.length > 2 ? `${a.length} series` : a.join(" and "), document.title = `${this.title.textContent} – Fathom watch`;
-		let o = this.all.filter((e) => !this.shown.includes(e.series));
-		this.adder.replaceChildren(e("option", { value: "" }, "Add a series …"), ...o.map((t) => e("option", { value: String(t.series) }, `${t.target} · ${t.probe}`))), this.adder.hidden = o.length === 0;
-		let s = this.all.find((e) => e.series === this.shown[0]);
-		this.heat.of(s?.unit === "seconds" ? s.series : void 0, a[0]), this.compare.of(s?.unit === "seconds" ? s.series : void 0, a[0]), this.layout();
+		let r = this.plots.at(-1);
+		r && (r.isLast = !0), this.stage.classList.toggle("many", this.shown.length > 1), this.stage.replaceChildren(...this.plots.map((e) => e.element), this.ribbon.element, this.box);
+		let i = this.shown.map((e) => this.nameOf(e));
+		this.title.textContent = i.length > 2 ? `${i.length} series` : i.join(" and "), document.title = `${this.title.textContent} – Fathom watch`;
+		let a = this.all.filter((e) => !this.shown.includes(e.series));
+		this.adder.replaceChildren(e("option", { value: "" }, "Add a series …"), ...a.map((t) => e("option", { value: String(t.series) }, `${t.target} · ${t.probe}`))), this.adder.hidden = a.length === 0;
+		let o = this.all.find((e) => e.series === this.shown[0]);
+		this.heat.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.compare.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.layout();
 	}
 	choose(e) {
 		location.hash = He(e, this.view, this.live);
@@ -1553,7 +1553,7 @@ var jt = .12, K = .6, Mt = [
 		this.plots.forEach((e) => e.measure()), this.ribbon.measure(), this.due();
 	}
 	tick() {
-		document.hidden || (this.live && (this.view = W(this.view.to - this.view.from, q())), this.due());
+		document.hidden || (this.live && (this.view = G(this.view.to - this.view.from, J())), this.due());
 	}
 	due() {
 		this.isDue || (this.isDue = !0, requestAnimationFrame(() => this.draw()));
@@ -1580,11 +1580,11 @@ var jt = .12, K = .6, Mt = [
 		}, 250);
 	}
 	async loadEvents() {
-		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${n} ${r} ${Math.floor(q() / 60)}`;
+		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${n} ${r} ${Math.floor(J() / 60)}`;
 		if (i !== this.eventsOf) {
 			this.eventsOf = i;
 			try {
-				this.events = await v.events(Math.max(0, n), r);
+				this.events = await y.events(Math.max(0, n), r);
 			} catch {
 				this.eventsOf = "";
 				return;
@@ -1604,7 +1604,7 @@ var jt = .12, K = .6, Mt = [
 		let [t] = this.shown, { from: n, to: r } = this.view, i = `${t} ${Math.round(n)} ${Math.round(r)}`;
 		if (this.links.dataset.of === i) return;
 		this.links.dataset.of = i;
-		let a = ie(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
+		let a = re(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${v(n, r)}`, s = (t, n) => e("a", { href: t }, n);
 		this.links.replaceChildren("This time as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe of it as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
 	}
 	drawCursor() {
@@ -1618,21 +1618,21 @@ var jt = .12, K = .6, Mt = [
 	}
 	describe() {
 		for (let e of this.plots) {
-			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${S(i.at, i.width)}: ${mt(i, e.unit)}.` : "";
+			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${S(i.at, i.width)}: ${pt(i, e.unit)}.` : "";
 			e.describe(`${e.name}, ${this.when.textContent ?? ""}: ${n} probes, ${r} lost. ${a}`);
 		}
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Pt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ..._t(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...gt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Nt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...gt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...ht.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
-		let t = q();
-		this.view = G(e, t), this.live = At(this.view, t), this.due();
+		let t = J();
+		this.view = K(e, t), this.live = kt(this.view, t), this.due();
 	}
 	showLast(e) {
-		if (this.live) this.show(W(e, q()));
+		if (this.live) this.show(G(e, J()));
 		else {
 			let t = this.pinned && this.cursor !== void 0 ? this.cursor : (this.view.from + this.view.to) / 2;
 			this.show({
@@ -1642,7 +1642,7 @@ var jt = .12, K = .6, Mt = [
 		}
 	}
 	goLive() {
-		this.show(W(this.view.to - this.view.from, q()));
+		this.show(G(this.view.to - this.view.from, J()));
 	}
 	lookAt(e) {
 		let t = e.until_s ?? e.at_s, n = Math.max((t - e.at_s) * .5, (this.view.to - this.view.from) / 4);
@@ -1653,7 +1653,7 @@ var jt = .12, K = .6, Mt = [
 	}
 	zoomBy(e) {
 		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
-		this.show(Ot(this.view, r, e, q()));
+		this.show(Dt(this.view, r, e, J()));
 	}
 	get secondsPerPixel() {
 		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
@@ -1673,22 +1673,22 @@ var jt = .12, K = .6, Mt = [
 		this.pinned = !0, this.point(r);
 		let i = this.plots.map((e) => {
 			let t = e.at(r);
-			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? mt(t, e.unit) : "not measured");
+			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? pt(t, e.unit) : "not measured");
 		});
 		this.said.textContent = `${S(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
 	key(e) {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		let t = this.view.to - this.view.from, n = (e) => this.show(kt(this.view, e * t, q())), r = {
+		let t = this.view.to - this.view.from, n = (e) => this.show(Ot(this.view, e * t, J())), r = {
 			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
-			ArrowRight: () => e.shiftKey ? this.step(1) : n(jt),
-			ArrowUp: () => this.zoomBy(K),
-			ArrowDown: () => this.zoomBy(1 / K),
+			ArrowRight: () => e.shiftKey ? this.step(1) : n(At),
+			ArrowUp: () => this.zoomBy(q),
+			ArrowDown: () => this.zoomBy(1 / q),
 			PageUp: () => n(-1),
 			PageDown: () => n(1),
-			"+": () => this.zoomBy(K),
-			"=": () => this.zoomBy(K),
-			"-": () => this.zoomBy(1 / K),
+			"+": () => this.zoomBy(q),
+			"=": () => this.zoomBy(q),
+			"-": () => this.zoomBy(1 / q),
 			n: () => this.goLive(),
 			End: () => this.goLive(),
 			Escape: () => {
@@ -1697,16 +1697,16 @@ var jt = .12, K = .6, Mt = [
 		}[e.key];
 		r && (e.preventDefault(), r());
 	}
-};
-function Lt(e, t) {
-	return !t.some((t) => t.target === e.target && t.unit === "seconds");
+}, It = "this host", Lt = 6;
+function Rt(e, t) {
+	return e.filter((e) => e.unit !== "seconds" && e.target === It && !t.includes(e.series)).slice(0, Lt).map((e) => e.series);
 }
-function Rt() {
-	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
+function zt() {
+	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = k.map(({ colour: e, name: n }) => t(e, n));
 	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Around it:"), t("smoke", "middle 98 % of the delays, darker the middle half"), t("envelope", "largest"), t("cut", "larger than the scale"));
 }
 // src/watch/live.ts
-var zt = class {
+var Bt = class {
 	changed;
 	source;
 	targets = /* @__PURE__ */ new Map();
@@ -1715,8 +1715,11 @@ var zt = class {
 		this.changed = e;
 	}
 	start() {
+		addEventListener("pagehide", () => this.source?.close()), addEventListener("pageshow", (e) => e.persisted && this.connect()), this.connect();
+	}
+	connect() {
 		this.source = new EventSource("/api/v1/live"), this.source.addEventListener("targets", (e) => this.hear(JSON.parse(e.data))), this.source.addEventListener("open", () => this.turn(!0)), this.source.addEventListener("error", () => {
-			this.turn(!1), this.source?.readyState === EventSource.CLOSED && setTimeout(() => this.start(), 5e3);
+			this.turn(!1), this.source?.readyState === EventSource.CLOSED && setTimeout(() => this.connect(), 5e3);
 		});
 	}
 	turn(e) {
@@ -1725,39 +1728,39 @@ var zt = class {
 	hear(e) {
 		e.all && this.targets.clear();
 		for (let t of e.gone) this.targets.delete(t);
-		for (let t of e.targets) this.targets.set(J(t), t);
+		for (let t of e.targets) this.targets.set(Y(t), t);
 		this.changed();
 	}
 };
-function J(e) {
+function Y(e) {
 	return `${e.name}\n${e.probe}`;
 }
 // src/watch/spark.ts
-function Bt(e, t) {
+function Vt(e, t) {
 	let { clientWidth: n, clientHeight: r } = e, i = Math.min(devicePixelRatio, 2);
 	if (n === 0) return;
 	let [a, o] = [Math.round(n * i), Math.round(r * i)];
 	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]);
 	let s = e.getContext("2d");
 	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, n, r), !t)) return;
-	let c = Vt(t), l = n / t.median.length, u = (e) => 2 + (r - 7) * (1 - Math.min(e / c, 1));
+	let c = Ht(t), l = n / t.median.length, u = (e) => 2 + (r - 7) * (1 - Math.min(e / c, 1));
 	t.median.forEach((e, n) => {
 		if (Number.isNaN(e)) return;
 		let r = u(e), i = u(t.max[n]);
-		s.fillStyle = w("smoke3"), s.fillRect(n * l, i, l + .3, Math.max(r - i, 0)), s.fillStyle = w("loss0"), s.fillRect(n * l, r - .8, l + .3, 1.6);
+		s.fillStyle = T("smoke3"), s.fillRect(n * l, i, l + .3, Math.max(r - i, 0)), s.fillStyle = T("loss0"), s.fillRect(n * l, r - .8, l + .3, 1.6);
 	}), t.lost.forEach((e, t) => {
 		if (!(e > 0)) return;
-		s.fillStyle = w(e === 1 ? "loss4" : "loss3");
+		s.fillStyle = T(e === 1 ? "loss4" : "loss3");
 		let n = e === 1 ? r : 3 + 6 * Math.sqrt(e);
 		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, r - n, Math.max(l, 1), n), s.globalAlpha = 1;
 	});
 }
-function Vt(e) {
+function Ht(e) {
 	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
 	return Math.max(.001, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
 }
 // src/watch/overview.ts
-var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
+var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
 	failing: {
 		rank: 0,
 		mark: "✕",
@@ -1778,7 +1781,7 @@ var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
 		mark: "✓",
 		name: "fine"
 	}
-}, Gt = new Intl.Collator("en", { numeric: !0 }), Kt = (e) => Y[e.state] ?? Y.unknown, qt = class {
+}, Jt = new Intl.Collator("en", { numeric: !0 }), Yt = (e) => qt[e.state] ?? qt.unknown, Xt = class {
 	element = e("li", {});
 	canvas = e("canvas", { "aria-hidden": "true" });
 	link = e("a", { class: "row" });
@@ -1801,10 +1804,10 @@ var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
 		let n = JSON.stringify(t);
 		if (n === this.shown) return;
 		this.shown = n;
-		let { mark: r, name: i } = Kt(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
+		let { mark: r, name: i } = Yt(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
 		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.replaceChildren(e("b", {}, t.name), e("small", {}, t.group ? `${t.group} · ${a}` : a));
 		let o = t.sent > 0 ? t.lost / t.sent : NaN;
-		this.figure(this.median, "median", t.median_s === null ? "–" : E(t.median_s, "seconds")), this.figure(this.p95, "p95", t.p95_s === null ? "–" : E(t.p95_s, "seconds")), this.figure(this.loss, "lost", k(o)), this.loss.classList.toggle("bad", o > 0), this.state.replaceChildren(e("i", {}, i), ...this.reasons().map((t) => e("span", {}, t)));
+		this.figure(this.median, "median", t.median_s === null ? "–" : O(t.median_s, "seconds")), this.figure(this.p95, "p95", t.p95_s === null ? "–" : O(t.p95_s, "seconds")), this.figure(this.loss, "lost", A(o)), this.loss.classList.toggle("bad", o > 0), this.state.replaceChildren(e("i", {}, i), ...this.reasons().map((t) => e("span", {}, t)));
 	}
 	figure(t, n, r) {
 		t.replaceChildren(e("small", {}, n), r);
@@ -1817,7 +1820,7 @@ var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
 		} else t && r.push(t);
 		return [...r, ...n];
 	}
-}, Jt = class {
+}, Zt = class {
 	live;
 	element = e("section", {
 		class: "overview",
@@ -1883,9 +1886,9 @@ var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
 	}
 	async refresh() {
 		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
-		let e = Math.ceil(Date.now() / 1e3 / Wt) * Wt;
+		let e = Math.ceil(Date.now() / 1e3 / Gt) * Gt;
 		try {
-			this.sparks = await v.overview(e - Ht, e, Ut);
+			this.sparks = await y.overview(e - Ut, e, Wt);
 		} catch {
 			return;
 		}
@@ -1899,28 +1902,29 @@ var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
 				t.host,
 				t.address,
 				t.probe,
-				Kt(t).name,
+				Yt(t).name,
 				t.reason,
 				...t.alerts
 			].join(" ").toLowerCase();
 			return e.every((e) => n.includes(e));
 		};
-		return Yt([...this.live.targets.values()].filter(t));
+		return Qt([...this.live.targets.values()].filter(t));
 	}
 	show() {
-		let e = this.matching();
-		for (let t of e) {
-			let e = this.rows.get(J(t));
-			e ? e.show(t) : this.add(t);
+		let e = this.matching(), t = this.rows.size === 0 && e.length > Kt, n = t ? e.slice(0, Kt) : e;
+		t && requestAnimationFrame(() => setTimeout(() => this.show(), 0));
+		for (let e of n) {
+			let t = this.rows.get(Y(e));
+			t ? t.show(e) : this.add(e);
 		}
-		let t = e.map(J).join("\0");
-		t !== this.order && (this.order = t, this.list.replaceChildren(...e.map((e) => this.rows.get(J(e)).element)));
+		let r = n.map(Y).join("\0");
+		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(Y(e)).element)));
 		for (let [e, t] of this.rows) this.live.targets.has(e) || (this.rows.delete(e), this.seen.delete(t), this.watcher.unobserve(t.element));
 		this.tell(e);
 	}
 	add(e) {
-		let t = new qt(e);
-		this.rows.set(J(e), t), this.watcher.observe(t.element);
+		let t = new Xt(e);
+		this.rows.set(Y(e), t), this.watcher.observe(t.element);
 	}
 	tell(t) {
 		let n = [...this.live.targets.values()], r = (e) => n.filter((t) => t.state === e).length, i = [
@@ -1928,36 +1932,36 @@ var Ht = 86400, Ut = 144, Wt = Ht / Ut, Y = {
 			"trouble",
 			"unknown",
 			"fine"
-		].map((e) => [r(e), Y[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${T(e)} ${t}`), a = `${T(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${T(t.length)} shown.` : `${a}.`;
+		].map((e) => [r(e), qt[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${D(e)} ${t}`), a = `${D(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${D(t.length)} shown.` : `${a}.`;
 		this.summary.textContent !== o && (this.summary.textContent = n.length > 0 ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"));
 	}
 	paint(e) {
-		Bt(e.canvas, this.sparks.get(e.target.series));
+		Vt(e.canvas, this.sparks.get(e.target.series));
 	}
 };
-function Yt(e) {
+function Qt(e) {
 	let t = (e) => e.state === "fine" || e.sent === 0 ? 0 : e.lost / e.sent, n = (e) => `${e.group} ${e.name} ${e.probe}`;
 	return e.map((e) => ({
 		target: e,
-		rank: Kt(e).rank,
+		rank: Yt(e).rank,
 		lost: Math.round(t(e) * 20),
 		name: n(e)
-	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || Gt.compare(e.name, t.name)).map(({ target: e }) => e);
+	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || Jt.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var Xt = document.getElementById("watch"), Zt = document.getElementById("connection"), X = new zt(() => Qt()), Z = new Jt(X), Q, $ = 0;
-function Qt() {
-	Z.show(), $ = X.connected ? 0 : $ || Date.now(), $t();
-}
-function $t() {
-	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
-	Zt.classList.toggle("lost", e), Zt.textContent !== t && (Zt.textContent = t);
-}
-function en() {
-	let t = Ve(location.hash);
-	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", Xt.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new It(X), Q.element.parentElement !== Xt && Xt.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
-}
+var $t = document.getElementById("watch"), en = document.getElementById("connection"), X = new Bt(() => tn()), Z = new Zt(X), Q, $ = 0;
 function tn() {
+	Z.show(), $ = X.connected ? 0 : $ || Date.now(), nn();
+}
+function nn() {
+	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
+	en.classList.toggle("lost", e), en.textContent !== t && (en.textContent = t);
+}
+function rn() {
+	let t = Ve(location.hash);
+	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", $t.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new Ft(X), Q.element.parentElement !== $t && $t.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+}
+function an() {
 	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
 	(r === "dark" || r === "light") && (e.dataset.theme = r);
 	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
@@ -1965,4 +1969,4 @@ function tn() {
 		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
 	}), n.addEventListener("change", a), a();
 }
-tn(), en(), X.start(), addEventListener("hashchange", en), setInterval($t, 1e3);
+an(), rn(), X.start(), addEventListener("hashchange", rn), setInterval(nn, 1e3);

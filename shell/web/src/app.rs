@@ -56,15 +56,15 @@ impl App {
 
     async fn get(self: &Arc<Self>, request: &Parts, from: IpAddr) -> Result<Reply, Refusal> {
         let path = request.uri.path();
-        if let Some(reply) = assets::find(path, &request.headers, true) {
+        if let Some(reply) = assets::open(path, &request.headers) {
             return Ok(reply);
         }
         if let Err(refusal) = self.guard.check_who(&request.headers, from) {
             let browser = path == "/" && !request.headers.contains_key(header::AUTHORIZATION);
             return if browser { Ok(see_other("/login")) } else { Err(refusal) };
         }
-        if let Some(reply) = assets::find(path, &request.headers, false) {
-            return Ok(reply);
+        if path == "/" {
+            return Ok(assets::page(self.guard.asks(), &request.headers));
         }
         match path.strip_prefix("/api/v1/") {
             Some(name) => api::answer(self, name, request).await,

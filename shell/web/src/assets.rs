@@ -6,44 +6,51 @@ struct Asset {
     path: &'static str,
     content_type: &'static str,
     bytes: &'static [u8],
-    /// Seen by those who have not given the password yet.
-    open: bool,
 }
 
 const HTML: &str = "text/html; charset=utf-8";
+const PAGE: &str = include_str!("page/index.html");
+/// The button that ends the session, as the page has it, and as those see it who had to log in.
+const HIDDEN_WAY_OUT: &str = "id=\"logout\" hidden";
+const WAY_OUT: &str = "id=\"logout\"";
 
-const ASSETS: [Asset; 6] = [
-    Asset { path: "/", content_type: HTML, bytes: include_bytes!("page/index.html"), open: false },
-    Asset { path: "/login", content_type: HTML, bytes: include_bytes!("page/login.html"), open: true },
+/// What anyone may see.
+const ASSETS: [Asset; 5] = [
+    Asset { path: "/login", content_type: HTML, bytes: include_bytes!("page/login.html") },
     Asset {
         path: "/watch.js",
         content_type: "text/javascript; charset=utf-8",
         bytes: include_bytes!("../../../ui/dist/watch.js"),
-        open: true,
     },
     Asset {
         path: "/watch.css",
         content_type: "text/css; charset=utf-8",
         bytes: include_bytes!("../../../ui/dist/watch.css"),
-        open: true,
     },
     Asset {
         path: "/icon.svg",
         content_type: "image/svg+xml",
         bytes: include_bytes!("page/icon.svg"),
-        open: true,
     },
     Asset {
         path: "/api/v1/openapi.json",
         content_type: "application/json",
         bytes: include_bytes!("../../../docs/openapi.json"),
-        open: true,
     },
 ];
 
-/// The asset of a path, as an answer; or nothing.
-pub(crate) fn find(path: &str, request: &HeaderMap, open_only: bool) -> Option<Reply> {
-    let asset = ASSETS.iter().find(|asset| asset.path == path && (asset.open || !open_only))?;
-    let whole = Whole { content_type: asset.content_type, bytes: asset.bytes.to_vec(), age: Age::Changing };
-    Some(whole.reply(request))
+/// The asset of a path that anyone may see, as an answer; or nothing.
+pub(crate) fn open(path: &str, request: &HeaderMap) -> Option<Reply> {
+    let asset = ASSETS.iter().find(|asset| asset.path == path)?;
+    Some(reply(asset.content_type, asset.bytes.to_vec(), request))
+}
+
+/// The page.
+pub(crate) fn page(asks_password: bool, request: &HeaderMap) -> Reply {
+    let text = if asks_password { PAGE.replace(HIDDEN_WAY_OUT, WAY_OUT) } else { PAGE.to_owned() };
+    reply(HTML, text.into_bytes(), request)
+}
+
+fn reply(content_type: &'static str, bytes: Vec<u8>, request: &HeaderMap) -> Reply {
+    Whole { content_type, bytes, age: Age::Changing }.reply(request)
 }

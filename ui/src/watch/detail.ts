@@ -153,8 +153,7 @@ export class Detail {
   }
 
   private rebuild(): void {
-    const levels = this.all.filter((series) => series.unit !== "seconds" && isHost(series, this.all)).map((series) => series.series);
-    const wanted = [...this.shown, ...levels.filter((id) => !this.shown.includes(id))];
+    const wanted = [...this.shown, ...levelsOf(this.all, this.shown)];
     this.plots = wanted.map((id) => {
       const unit = UNITS[this.all.find((series) => series.series === id)?.unit ?? "seconds"];
       const closer = button("×", `Take ${this.nameOf(id)} off`, () => this.choose(this.shown.filter((other) => other !== id)));
@@ -418,9 +417,15 @@ export class Detail {
   }
 }
 
-/** The state of the host itself is shown below every target: slow while the uplink is full is not the same as slow. */
-function isHost(series: Series, all: readonly Series[]): boolean {
-  return !all.some((other) => other.target === series.target && other.unit === "seconds");
+/** As `shell/monitor` names what this host itself does. */
+const THIS_HOST = "this host";
+/** A host with many interfaces would push the plot off the screen. */
+const MOST_LEVELS = 6;
+
+/** What this host sent, received and held back is shown below every target: slow while the uplink is full is not the same as slow. */
+function levelsOf(all: readonly Series[], shown: readonly number[]): number[] {
+  const levels = all.filter((series) => series.unit !== "seconds" && series.target === THIS_HOST && !shown.includes(series.series));
+  return levels.slice(0, MOST_LEVELS).map((series) => series.series);
 }
 
 function legend(): HTMLElement {

@@ -10,13 +10,20 @@ export class Live {
   constructor(private readonly changed: () => void) {}
 
   start(): void {
+    // A page that is kept for going back to would hold one of the six connections that a browser has to a server.
+    addEventListener("pagehide", () => this.source?.close());
+    addEventListener("pageshow", (event) => event.persisted && this.connect());
+    this.connect();
+  }
+
+  private connect(): void {
     this.source = new EventSource("/api/v1/live");
     this.source.addEventListener("targets", (event) => this.hear(JSON.parse((event as MessageEvent<string>).data) as Change));
     this.source.addEventListener("open", () => this.turn(true));
     this.source.addEventListener("error", () => {
       this.turn(false);
       // A browser gives up for good when it is refused, as after the password was changed.
-      if (this.source?.readyState === EventSource.CLOSED) setTimeout(() => this.start(), 5_000);
+      if (this.source?.readyState === EventSource.CLOSED) setTimeout(() => this.connect(), 5_000);
     });
   }
 

@@ -12,6 +12,9 @@ const SPARK_SPAN_S = 24 * 3_600;
 const SPARK_COLUMNS = 144;
 const SPARK_STEP_S = SPARK_SPAN_S / SPARK_COLUMNS;
 
+/** More than a screen shows. */
+const FIRST_ROWS = 40;
+
 const STATES: Record<string, { rank: number; mark: string; name: string }> = {
   failing: { rank: 0, mark: "✕", name: "failing" },
   trouble: { rank: 1, mark: "!", name: "trouble" },
@@ -152,9 +155,12 @@ export class Overview {
     return sorted([...this.live.targets.values()].filter(has));
   }
 
-  /** Brings the list in step with what is known. */
+  /** Brings the list in step with what is known: first what fits a screen, the rest when that is drawn. */
   show(): void {
-    const targets = this.matching();
+    const matching = this.matching();
+    const isFirst = this.rows.size === 0 && matching.length > FIRST_ROWS;
+    const targets = isFirst ? matching.slice(0, FIRST_ROWS) : matching;
+    if (isFirst) requestAnimationFrame(() => setTimeout(() => this.show(), 0));
     for (const target of targets) {
       const row = this.rows.get(keyOf(target));
       if (row) row.show(target);
@@ -171,7 +177,7 @@ export class Overview {
       this.seen.delete(row);
       this.watcher.unobserve(row.element);
     }
-    this.tell(targets);
+    this.tell(matching);
   }
 
   private add(target: Target): void {

@@ -192,6 +192,8 @@ fn beyond_loopback_a_password_is_needed_and_guessing_is_slow() {
     assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
     let session = format!("Cookie: x=1; {}\r\n", cookie.split(';').next().unwrap());
     assert_eq!(get(&server, "/api/v1/targets", &session).status, 200);
+    let way_out = "id=\"logout\" hidden";
+    assert!(!get(&server, "/", &session).text().contains(way_out), "who logged in can log out");
 
     let statuses: Vec<u16> = (0..7).map(|n| log_in(&format!("wrong{n}")).status).collect();
     assert_eq!(statuses, [401, 401, 401, 401, 401, 429, 429]);
