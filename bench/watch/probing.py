@@ -35,6 +35,8 @@ def sh(command):
 def build():
     for name in (NEAR, FAR):
         sh(f"ip netns add {name}; ip -n {name} link set lo up")
+    # Ping sockets for all, as most distributions have them.
+    sh(f"ip netns exec {NEAR} sysctl -qw net.ipv4.ping_group_range='0 2147483647'")
     sh(f"ip -n {NEAR} link add v0 type veth peer name v0 netns {FAR}")
     sh(f"ip -n {NEAR} addr add 10.98.255.1/16 dev v0; ip -n {NEAR} link set v0 up")
     # All of the network is the far end's own, so that it answers for each address.

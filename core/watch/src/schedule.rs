@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
 /// A slot that nobody looked at for so long is left out: sending it now would be a burst after a suspended or stopped host.
-/// Ten times the longest tick, so that a host that is merely busy loses none.
+/// Six times the longest tick, so that a host that is merely busy loses none.
 const LATEST: Duration = Duration::from_millis(100);
 /// A target that is asked more seldom than this is asked once at the start too, so that its state is soon known.
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
@@ -15,7 +15,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Probes of one tick leave together. This many small ones are about one packet of full size on the line.
 const PACKETS_OF_A_TICK: f64 = 16.0;
 const SHORTEST_TICK: Duration = Duration::from_millis(1);
-const LONGEST_TICK: Duration = Duration::from_millis(10);
+const LONGEST_TICK: Duration = Duration::from_millis(16);
 
 /// How often to look what is due, for a plan of so many packets in a second: seldom enough to spare the CPU (each look
 /// is a wake-up), often enough that what leaves together is no burst.

@@ -92,6 +92,8 @@ impl Monitor {
     /// If the system gives no random number.
     pub fn start(plan: &Plan, keep: Box<dyn Keep>) -> Result<Monitor, String> {
         let token = token()?;
+        // Where it may not be raised, connections beyond it fail, and say so.
+        let _ = fathom_os::files::raise_limit();
         let clock = Clock::start();
         let (board, register) = (Arc::new(Board::default()), Register::default());
         let (to_writer, told) = channel();

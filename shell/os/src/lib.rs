@@ -6,6 +6,7 @@ pub mod backlog;
 pub mod clock;
 pub mod cpu;
 pub mod datagram;
+pub mod files;
 pub mod mmsg;
 pub mod netlink;
 pub mod netns;

@@ -58,8 +58,26 @@ pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
     };
     let reason = |e| if refused(&e) { EchoSocketError::NotPermitted } else { EchoSocketError::Io(e) };
     let socket = socket.map_err(reason)?;
+    if !kernel_matches {
+        only_replies_and_errors(&socket, v6).map_err(EchoSocketError::Io)?;
+    }
     socket.set_nonblocking(true).map_err(EchoSocketError::Io)?;
     Ok(EchoSocket { socket, kernel_matches })
+}
+
+/// Keeps the echo requests of others, and its own on loopback, off a raw socket: they would be half of all it receives.
+fn only_replies_and_errors(socket: &Socket, v6: bool) -> io::Result<()> {
+    // linux/icmp.h and linux/icmpv6.h: a set bit keeps that type off the socket.
+    const ICMP_FILTER: libc::c_int = 1;
+    const ICMPV6_FILTER: libc::c_int = 1;
+    if v6 {
+        let mut filter = [0_u32; 8];
+        // Type 128, an echo request.
+        filter[128 / 32] = 1;
+        set_option(socket, (libc::IPPROTO_ICMPV6, ICMPV6_FILTER), filter)
+    } else {
+        set_option(socket, (libc::SOL_RAW, ICMP_FILTER), 1_u32 << 8)
+    }
 }
 
 /// A file in memory that holds `bytes`, for [`send_file`].
@@ -201,7 +219,7 @@ pub fn set_hop_limit(socket: &Socket, v6: bool, hops: u8) -> io::Result<()> {
     set_option(socket, option, libc::c_int::from(hops))
 }
 
-/// `T` is the option's type, an integer.
+/// `T` is the option's type, an integer or several.
 fn set_option<T: Copy>(
     socket: &Socket,
     (level, name): (libc::c_int, libc::c_int),

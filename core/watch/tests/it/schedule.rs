@@ -118,7 +118,7 @@ fn others_keep_their_slots_when_some_come_and_go() {
 
 #[test]
 fn ticks_are_long_for_few_and_short_for_many() {
-    for (rate, want) in [(1.0, MS(10)), (1_600.0, MS(10)), (4_000.0, MS(4)), (100_000.0, MS(1))] {
+    for (rate, want) in [(1.0, MS(16)), (1_000.0, MS(16)), (4_000.0, MS(4)), (100_000.0, MS(1))] {
         assert_eq!(tick(rate), want, "{rate}");
     }
 }

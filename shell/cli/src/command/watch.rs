@@ -64,7 +64,7 @@ fn watch(args: &WatchArgs) -> Outcome {
     let _ = give_up_real_time();
     terminal::note(&welcome(&plan, &store));
     let page = page::start(args.listen, &plan, &store, monitor.board())?;
-    run_until_told(&mut monitor, &source, &signals);
+    run_until_told(&mut monitor, &source, &plan, &signals);
     drop(page);
     let problems = monitor.stop();
     problems.iter().for_each(|problem| terminal::note(&format!("fathom watch: {problem}")));
@@ -89,12 +89,12 @@ fn welcome(plan: &Plan, store: &Path) -> String {
     )
 }
 
-fn run_until_told(monitor: &mut Monitor, source: &Source, signals: &WatchSignals) {
+fn run_until_told(monitor: &mut Monitor, source: &Source, first: &Plan, signals: &WatchSignals) {
     let (mut told, mut told_at) = (Health::default(), Instant::now());
     while !signals.stop.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK_EVERY);
         if signals.reload.swap(false, Ordering::Relaxed) {
-            reload(monitor, source);
+            reload(monitor, source, first);
         }
         for problem in monitor.problems() {
             terminal::note(&format!("fathom watch: {problem}"));
@@ -106,7 +106,7 @@ fn run_until_told(monitor: &mut Monitor, source: &Source, signals: &WatchSignals
 }
 
 /// A plan with a mistake changes nothing: what runs goes on.
-fn reload(monitor: &mut Monitor, source: &Source) {
+fn reload(monitor: &mut Monitor, source: &Source, first: &Plan) {
     let plan = checked(source).and_then(|plan| {
         permitted(&plan).map_err(Failure::environment)?;
         Ok(plan)
@@ -118,6 +118,9 @@ fn reload(monitor: &mut Monitor, source: &Source) {
                 "fathom watch: read {source} again: {} targets go on, {} started, {} stopped",
                 changes.unchanged, changes.started, changes.stopped
             ));
+            if (&plan.store, plan.listen, plan.seed) != (&first.store, first.listen, first.seed) {
+                terminal::note("fathom watch: store, listen and seed stay as they were until the next start");
+            }
         }
         Err(failure) => terminal::note(&format!(
             "fathom watch: {failure}\n  nothing is changed; the plan before it goes on"

@@ -9,4 +9,5 @@ mod pipeline;
 mod program;
 mod sim;
 mod trace;
+mod watch;
 mod works;

@@ -1,0 +1,109 @@
+//! `fathom watch` as a user runs it.
+use crate::program::{fathom, run, scratch};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A watch that runs, and what it says on stderr, line by line.
+struct Watch {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watch {
+    fn start(args: &[&str]) -> Watch {
+        let mut child = fathom(args).stderr(Stdio::piped()).spawn().unwrap();
+        let (tell, lines) = channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        std::thread::spawn(move || {
+            stderr.lines().map_while(Result::ok).for_each(|line| drop(tell.send(line)))
+        });
+        Watch { child, lines }
+    }
+    /// The next line that holds `words`.
+    fn says(&self, words: &str) -> String {
+        loop {
+            let line = self.lines.recv_timeout(Duration::from_secs(30));
+            let line = line.unwrap_or_else(|_| panic!("it did not say {words:?}"));
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    }
+    fn end(mut self) -> Option<i32> {
+        self.signal("-TERM");
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+fn file(name: &str, text: &str) -> String {
+    let path = scratch().join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const GOOD: &str = "[[target]]\nname = 'here'\nhost = '127.0.0.1'\ninterval = '100ms'\n";
+
+#[test]
+fn check_finds_every_mistake_before_anything_starts() {
+    let good = run(&["watch", "check", &file("good.toml", GOOD)]);
+    assert_eq!(good.code, Some(0), "{}", good.told());
+    assert!(good.out.contains("1 targets on 1 hosts") && good.out.contains("10.0 packets/s"), "{}", good.out);
+    let path = file("typo.toml", &GOOD.replace("interval", "intervall"));
+    for args in [["watch", "check", &path].as_slice(), &["watch", &path]] {
+        let bad = run(args);
+        assert_eq!(bad.code, Some(2), "{}", bad.told());
+        assert!(
+            bad.err.contains(&format!("{path}:4: intervall: unknown key (did you mean \"interval\"?)")),
+            "{}",
+            bad.err
+        );
+    }
+    let much =
+        run(&["watch", "check", &file("much.toml", &format!("[watch]\nmax_packets_per_second = 5\n{GOOD}"))]);
+    assert_eq!(much.code, Some(2), "{}", much.told());
+    assert!(
+        much.err.contains("1 icmp targets every 100ms send 10 packets/s, and the limit is 5"),
+        "{}",
+        much.err
+    );
+    let none = run(&["watch", "check", "/no/such/file.toml"]);
+    assert!(none.code == Some(2) && none.err.contains("/no/such/file.toml"), "{}", none.told());
+}
+
+#[test]
+fn it_runs_reads_its_file_again_and_shows_what_it_kept() {
+    let (path, store) = (file("runs.toml", GOOD), scratch().join("runs-store"));
+    let store = store.to_str().unwrap();
+    let watch = Watch::start(&["watch", &path, "--store", store, "--listen", "127.0.0.1:0"]);
+    watch.says("1 targets, 10.0 packets/s");
+    watch.says("page: http://127.0.0.1:");
+    file("runs.toml", &format!("{GOOD}[[target]]\nname = 'there'\nhost = '127.0.0.2'\n"));
+    watch.signal("-HUP");
+    watch.says("1 targets go on, 1 started, 0 stopped");
+    file("runs.toml", "[[target]]\nname = 'here'\n");
+    watch.signal("-HUP");
+    watch.says("runs.toml:1: host: is missing");
+    watch.says("nothing is changed");
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(watch.end(), Some(0));
+    let told = run(&["watch", "status", "--store", store]);
+    assert!(told.out.contains("here") && told.out.contains("there"), "{}", told.told());
+    let json: serde_json::Value =
+        serde_json::from_str(&run(&["watch", "status", "--store", store, "--json"]).out).unwrap();
+    let here = json.as_array().unwrap().iter().find(|row| row["target"] == "here").unwrap();
+    assert!(here["answered"].as_u64().unwrap() >= 10 && here["lost"] == 0, "{here}");
+    let nothing = run(&["watch", "status", "--store", "/no/such/store"]);
+    assert!(nothing.code == Some(3) && nothing.err.contains("/no/such/store"), "{}", nothing.told());
+}
