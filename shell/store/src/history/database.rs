@@ -27,6 +27,9 @@ const LOG_SHARE: u64 = 16;
 /// How long a reader or the writer waits for the other: they hold each other up at the start and the end of the log alone.
 const WAIT: Duration = Duration::from_secs(5);
 
+/// Statements that are kept prepared: more than there are, or each would be made anew each time.
+const STATEMENTS: usize = 100;
+
 const TABLES: &str = "
 CREATE TABLE series(id INTEGER PRIMARY KEY, target TEXT, probe TEXT, unit TEXT, checksum INTEGER);
 CREATE TABLE journal(id INTEGER PRIMARY KEY, packed BLOB);
@@ -54,6 +57,7 @@ pub(super) enum Opened {
 pub(super) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opened> {
     let db = Connection::open(path)?;
     db.busy_timeout(WAIT)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
     let (application, version) = (number(&db, "application_id")?, number(&db, "user_version")?);
     match (application, version) {
         (0, 0) if number(&db, "schema_version")? == 0 => create(&db)?,
@@ -88,6 +92,7 @@ pub(super) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
     db.busy_timeout(WAIT)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(db)
 }
 

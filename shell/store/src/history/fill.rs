@@ -83,11 +83,14 @@ impl Filler<'_> {
         range: Range<u64>,
         columns: &mut Columns,
     ) -> Result<(), Fault> {
-        let oldest = detail.table().oldest_ms(self.db)?;
-        // Whole days are dropped, so the first day that is there is there as a whole.
-        let from = oldest.map_or(range.start, |ms| ms / DAY_MS * DAY_MS).max(range.start);
-        if let Some(coarser) = detail.coarser().filter(|_| oldest.is_some() && from > range.start) {
-            self.fill(series, coarser, range.start..from.min(range.end), columns)?;
+        let mut from = range.start;
+        if let Some((coarser, oldest_ms)) = detail.coarser().zip(detail.table().oldest_ms(self.db)?) {
+            // Whole days are dropped, so the first day that is there is there as a whole. What is open may be older, after a clock
+            // was stepped back: the coarser kinds count it.
+            from = (oldest_ms / DAY_MS * DAY_MS).clamp(range.start, range.end);
+            if from > range.start {
+                self.fill(series, coarser, range.start..from, columns)?;
+            }
         }
         if from >= range.end {
             return Ok(());

@@ -2,6 +2,9 @@
 use super::error::Fault;
 use fathom_history::{Chunk, DecodeError, Windows};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::cell::RefCell;
+use std::io;
+use zstd::bulk::{Compressor, Decompressor};
 
 /// Bits of a row's number that are the series.
 const SERIES_BITS: u32 = 24;
@@ -144,7 +147,7 @@ impl Table {
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_row([id], |row| {
             // Damage may have changed the type too.
-            Ok(row.get_ref(0)?.as_blob().map(unpack).unwrap_or_else(|e| Err(std::io::Error::other(e))))
+            Ok(row.get_ref(0)?.as_blob().map(unpack).unwrap_or_else(|e| Err(io::Error::other(e))))
         });
         let Some(bytes) = found.optional()? else { return Ok(None) };
         let bytes = bytes.map_err(|e| Fault::unpacked(self.name(), id, &e))?;
@@ -157,15 +160,33 @@ impl Table {
     }
 }
 
-pub(super) fn pack(bytes: &[u8]) -> Vec<u8> {
-    // It fails for want of memory alone; what is not packed says so by its first bytes.
-    zstd::bulk::compress(bytes, PACK_LEVEL).unwrap_or_else(|_| bytes.to_vec())
+thread_local! {
+    /// Making them takes longer than packing a part does.
+    static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
+pub(super) fn pack(bytes: &[u8]) -> Vec<u8> {
+    let packed = PACKER.with_borrow_mut(|packer| {
+        if packer.is_none() {
+            *packer = Compressor::new(PACK_LEVEL).ok();
+        }
+        packer.as_mut().and_then(|p| p.compress(bytes).ok())
+    });
+    // It fails for want of memory alone; what is not packed says so by its first bytes.
+    packed.unwrap_or_else(|| bytes.to_vec())
+}
+
+pub(super) fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
     if !packed.starts_with(&PACKED) {
         return Ok(packed.to_vec());
     }
-    let announced = zstd::bulk::Decompressor::upper_bound(packed).unwrap_or(MAX_UNPACKED);
-    zstd::bulk::decompress(packed, announced.min(MAX_UNPACKED))
+    let announced = Decompressor::upper_bound(packed).unwrap_or(MAX_UNPACKED);
+    UNPACKER.with_borrow_mut(|unpacker| {
+        let unpacker = match unpacker {
+            Some(made) => made,
+            None => unpacker.insert(Decompressor::new()?),
+        };
+        unpacker.decompress(packed, announced.min(MAX_UNPACKED))
+    })
 }

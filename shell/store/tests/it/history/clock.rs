@@ -52,6 +52,29 @@ fn steps_both_ways_leave_no_hole_and_no_overlap() {
 }
 
 #[test]
+fn what_is_open_and_older_than_all_that_is_closed_is_counted() {
+    let dir = Dir::new("older");
+    let mut history = open(&dir.0, &seldom());
+    let id = history.series(&key("one")).expect("room for one");
+    let mut recorded = Vec::new();
+    for second in (0..3 * 86_400).step_by(20) {
+        let at = WallTime(START + second * SECOND);
+        history.record(id, &[sample(0, at)]);
+        recorded.push(sample(0, at));
+        history.flush(at);
+    }
+    run(&mut history, id, START - 10 * DAY, 1_000, &mut recorded);
+    history.save(WallTime(START - 10 * DAY + 1_000 * SECOND));
+    let mut reader = HistoryReader::open(&dir.0).expect("there is a history");
+    for count in [1, 10, 100, 1_000, 50_000] {
+        let (from, to) = (WallTime(START - 11 * DAY), WallTime(START + 4 * DAY));
+        let columns = reader.columns(id, from, to, count).expect("it can be read");
+        let counted: u64 = columns.iter().map(|c| c.tally.sent + c.tally.failed).sum();
+        assert_eq!(counted, recorded.len() as u64, "{count} columns");
+    }
+}
+
+#[test]
 fn a_night_in_which_summer_time_ends_has_all_its_hours() {
     let dir = Dir::new("summer");
     let mut history = open(&dir.0, &seldom());
