@@ -99,6 +99,7 @@ fn after_kill_9_nothing_is_left() {
     if let Ok(mark) = std::env::var(INNER) {
         return hold_a_lab(&mark);
     }
+    let _turn = crate::turn();
     let mark = format!("1000.{}2", std::process::id());
     let mut holder = Command::new(std::env::current_exe().unwrap());
     holder.args(["--exact", "lifetime::after_kill_9_nothing_is_left", "--nocapture"]).env(INNER, &mark);

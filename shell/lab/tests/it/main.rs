@@ -35,9 +35,14 @@ fn one_link(link: &str) -> Alone {
     start(&format!("[[hop]]\nname = \"link\"\nup = {{ {link} }}\ndown = {{ {link} }}\n"), &options())
 }
 
-fn start(hops: &str, options: &LabOptions) -> Alone {
+/// The right to have a lab, here or in a process of one's own.
+fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn start(hops: &str, options: &LabOptions) -> Alone {
+    let turn = turn();
     let text = format!("name = \"test\"\nabout = \"test\"\nsource = \"test\"\n{hops}");
     let plan = fathom_scenario::parse(&text, "test.toml").unwrap();
     let lab = Lab::start(&plan.line, options).unwrap_or_else(|e| panic!("these tests need root: {e}"));

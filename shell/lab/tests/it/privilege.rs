@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 /// Runs the example `first` as nobody, in a mount namespace where `prepare` has been run before. It is a program of its
 /// own because a test never has the process to itself. In `prepare`, `$FOLDER` is a folder of this test's own.
 fn as_nobody(name: &str, prepare: &str) -> String {
+    let _turn = crate::turn();
     let folder = std::env::temp_dir().join(format!("fathom-lab-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     // The build's own folder may be closed to others.
