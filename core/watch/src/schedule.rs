@@ -113,6 +113,8 @@ impl Lane {
     /// Returns how many slots were left out.
     fn take_due(&mut self, interval: Duration, now: Time, found: &mut Vec<Due>) -> u64 {
         let mut missed = 0;
+        // Those that were left out come in another order: all of them are put back at once, and sorted once.
+        let mut moved = Vec::new();
         while let Some(due) = self.front().filter(|due| due.slot <= now) {
             self.queue.pop_front();
             let late = now.saturating_since(due.slot);
@@ -123,15 +125,17 @@ impl Lane {
             if is_once {
                 continue;
             }
-            let mut slot = due.slot + interval;
             if late > LATEST {
                 // The slots that have passed, and the grid goes on where it was.
-                slot = next_on_grid(due.slot.as_nanos(), interval, now);
+                let slot = next_on_grid(due.slot.as_nanos(), interval, now);
                 missed += slot.saturating_since(due.slot).as_nanos() / interval.as_nanos().max(1);
-                self.in_order = false;
+                moved.push(Due { slot, ..due });
+                continue;
             }
-            self.queue.push_back(Due { slot, ..due });
+            self.queue.push_back(Due { slot: due.slot + interval, ..due });
         }
+        self.in_order &= moved.is_empty();
+        self.queue.extend(moved);
         missed
     }
 }

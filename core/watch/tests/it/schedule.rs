@@ -75,6 +75,16 @@ fn after_a_suspend_nothing_is_caught_up() {
 }
 
 #[test]
+fn a_hundred_thousand_that_are_late_are_sorted_once() {
+    let mut schedule = Schedule::new(6);
+    (0..100_000).for_each(|n| schedule.add(n, &steady(MS(1_000)), Time::ZERO));
+    // A sort for each of them would take minutes.
+    assert!(take(&mut schedule, at(900)).len() < 13_000);
+    let all: usize = (901..=1_900).map(|ms| take(&mut schedule, at(ms)).len()).sum();
+    assert_eq!(all, 100_000, "each once in the second after");
+}
+
+#[test]
 fn a_round_is_its_probes_apart() {
     let mut schedule = Schedule::new(4);
     schedule.add(7, &Pace { interval: MS(5_000), probes: 3, gap: MS(20) }, Time::ZERO);
