@@ -1084,7 +1084,7 @@ function at(e, t, n, r, i) {
 	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
 }
 var ot = 10, U = 10, st = 14, ct = 22, lt = 2, ut = {
-	seconds: .001,
+	seconds: 2e-4,
 	rate: 1e3,
 	bytes: 1500,
 	plain: 1
@@ -1580,11 +1580,12 @@ var At = .12, q = .6, jt = [
 		}, 250);
 	}
 	async loadEvents() {
-		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${n} ${r} ${Math.floor(J() / 60)}`;
+		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(J() / 60)}`;
 		if (i !== this.eventsOf) {
 			this.eventsOf = i;
 			try {
-				this.events = await y.events(Math.max(0, n), r);
+				let e = await y.events(Math.max(0, n), r);
+				this.events = e.filter(({ series: e }) => e === null || this.shown.includes(e));
 			} catch {
 				this.eventsOf = "";
 				return;
@@ -1757,7 +1758,7 @@ function Vt(e, t) {
 }
 function Ht(e) {
 	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
-	return Math.max(.001, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
+	return Math.max(2e-4, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
 }
 // src/watch/overview.ts
 var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {

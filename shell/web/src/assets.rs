@@ -27,11 +27,7 @@ const ASSETS: [Asset; 5] = [
         content_type: "text/css; charset=utf-8",
         bytes: include_bytes!("../../../ui/dist/watch.css"),
     },
-    Asset {
-        path: "/icon.svg",
-        content_type: "image/svg+xml",
-        bytes: include_bytes!("page/icon.svg"),
-    },
+    Asset { path: "/icon.svg", content_type: "image/svg+xml", bytes: include_bytes!("page/icon.svg") },
     Asset {
         path: "/api/v1/openapi.json",
         content_type: "application/json",

@@ -135,13 +135,32 @@ mod tests {
     fn no_text_is_too_strange_to_be_answered() {
         for seed in 0..3_000 {
             let mut dice = fathom_units::Rng::new(seed);
-            let parts = ["series", "from", "=", "&", "%", "%4", "%e2%82%ac", "+", ".", "-", "0", "9", "\u{0}", "\u{1f600}"];
+            let parts = [
+                "series",
+                "from",
+                "=",
+                "&",
+                "%",
+                "%4",
+                "%e2%82%ac",
+                "+",
+                ".",
+                "-",
+                "0",
+                "9",
+                "\u{0}",
+                "\u{1f600}",
+            ];
             let count = dice.next_u64() % 12;
             let text: String = (0..count).map(|_| parts[dice.next_u64() as usize % parts.len()]).collect();
             let Ok(mut query) = Query::parse(&text) else { continue };
-            let told = [query.moment_ns("from").err(), query.whole("series", 1, 5).err(), query.finish().err()];
+            let told =
+                [query.moment_ns("from").err(), query.whole("series", 1, 5).err(), query.finish().err()];
             for refusal in told.into_iter().flatten() {
-                assert!(!refusal.text.contains(['\n', '\u{0}']) && refusal.text.len() < 400, "seed {seed}: {text:?}");
+                assert!(
+                    !refusal.text.contains(['\n', '\u{0}']) && refusal.text.len() < 400,
+                    "seed {seed}: {text:?}"
+                );
             }
         }
     }

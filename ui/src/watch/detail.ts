@@ -239,11 +239,12 @@ export class Detail {
     // Whole steps of the view, so that a little movement asks nothing new; each minute, as something may have happened.
     const step = Math.max(60, length / 4);
     const [from, to] = [Math.floor(this.view.from / step) * step - step, Math.ceil(this.view.to / step) * step + step];
-    const key = `${from} ${to} ${Math.floor(nowSeconds() / 60)}`;
+    const key = `${this.shown.join()} ${from} ${to} ${Math.floor(nowSeconds() / 60)}`;
     if (key === this.eventsOf) return;
     this.eventsOf = key;
     try {
-      this.events = await api.events(Math.max(0, from), to);
+      const all = await api.events(Math.max(0, from), to);
+      this.events = all.filter(({ series }) => series === null || this.shown.includes(series));
     } catch {
       this.eventsOf = "";
       return;

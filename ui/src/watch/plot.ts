@@ -19,7 +19,7 @@ const RUG = 14;
 const AXIS = 22;
 const MOST_DENSITY = 2;
 /** Below this, all is the instrument's own noise. */
-const LEAST_TOP: Record<Unit, number> = { seconds: 0.001, rate: 1_000, bytes: 1_500, plain: 1 };
+const LEAST_TOP: Record<Unit, number> = { seconds: 0.0002, rate: 1_000, bytes: 1_500, plain: 1 };
 
 /** One column, for those who read it. */
 export interface Reading {

@@ -35,10 +35,10 @@ export function paintSpark(canvas: HTMLCanvasElement, spark: Spark | undefined):
   });
 }
 
-/** Above most of the peaks, so that one of them does not flatten the rest; never below a millisecond, which is noise. */
+/** Above most of the peaks, so that one of them does not flatten the rest; never below 0.2 ms, which is this host's own noise. */
 function top(spark: Spark): number {
   const peaks = [...spark.max].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   const medians = [...spark.median].filter((value) => !Number.isNaN(value));
   const usual = peaks[Math.floor(0.95 * (peaks.length - 1))] ?? 0;
-  return Math.max(1e-3, usual * 1.1, 1.5 * medians.reduce((most, value) => Math.max(most, value), 0));
+  return Math.max(2e-4, usual * 1.1, 1.5 * medians.reduce((most, value) => Math.max(most, value), 0));
 }

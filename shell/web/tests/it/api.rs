@@ -222,9 +222,9 @@ fn the_overview_is_the_same_whether_it_was_kept_or_read() {
         path(NOW_S, 40).replace("cols=40", "cols=80"),
         path(NOW_S + 7, 40),
     ];
-    for path in cases {
-        let kept = get(&server_that_keeps, &path, "").json();
-        assert_eq!(kept, get(&server(7), &path, "").json(), "{path}");
+    for case in cases {
+        let kept = get(&server_that_keeps, &case, "").json();
+        assert_eq!(kept, get(&server(7), &case, "").json(), "{case}");
         assert_eq!(kept["rows"].as_array().unwrap().len(), 7);
     }
     // A column of it is that of the plot.

@@ -98,7 +98,7 @@ impl Past for Made {
         let event = Event {
             at,
             until: Some(WallTime(at.0 + 600 * SECOND)),
-            series: Some(1),
+            series: (self.targets == 1).then_some(0),
             kind: "alert".into(),
             text: "loss <b>above</b> 5 %".into(),
             value: Some(0.25),
