@@ -72,35 +72,56 @@ impl Filler<'_> {
         let detail = Detail::for_width(width_ms);
         let mut columns = Columns::new(from, to, count, detail.step_ms());
         let range = columns.range_ms();
-        self.fill(series, detail, range, &mut columns)?;
+        self.fill_closed(series, detail, range.clone(), &mut columns)?;
+        self.fill_open(series, detail, &range, &mut columns)?;
         Ok(columns.finish())
     }
-    /// Fills columns; what is older than the oldest of this detail with coarser windows, as far back as there are any.
-    fn fill(
+    /// Fills columns with what is in chunks or days; what is older than the oldest of this detail with coarser windows.
+    fn fill_closed(
         &mut self,
         series: u32,
         detail: Detail,
         range: Range<u64>,
         columns: &mut Columns,
     ) -> Result<(), Fault> {
-        let mut from = range.start;
-        if let Some((coarser, oldest_ms)) = detail.coarser().zip(detail.table().oldest_ms(self.db)?) {
-            // Whole days are dropped, so the first day that is there is there as a whole. What is open may be older, after a clock
-            // was stepped back: the coarser kinds count it.
-            from = (oldest_ms / DAY_MS * DAY_MS).clamp(range.start, range.end);
-            if from > range.start {
-                self.fill(series, coarser, range.start..from, columns)?;
+        // Whole days are dropped, so the first day that is there is there as a whole.
+        let Some(oldest_ms) = detail.table().oldest_ms(self.db)? else { return Ok(()) };
+        let from = (oldest_ms / DAY_MS * DAY_MS).clamp(range.start, range.end);
+        if let Some(coarser) = detail.coarser().filter(|_| from > range.start) {
+            self.fill_closed(series, coarser, range.start..from, columns)?;
+        }
+        let rest = from..range.end;
+        for id in self.rows(detail.table(), series, &rest)? {
+            if detail == Detail::Samples {
+                let chunk = self.sound(Table::Chunk.chunk(self.db, id))?;
+                chunk.iter().for_each(|c| columns.add_chunk(c, &rest));
+            } else {
+                let windows = self.sound(detail.table().windows(self.db, id))?;
+                windows.iter().for_each(|w| columns.add_windows(w, &rest));
             }
         }
-        if from >= range.end {
-            return Ok(());
-        }
-        let range = from..range.end;
+        Ok(())
+    }
+    /// Fills columns with what is in none of them yet: it is read in this detail, whatever its age, as no coarser windows have it.
+    fn fill_open(
+        &mut self,
+        series: u32,
+        detail: Detail,
+        range: &Range<u64>,
+        columns: &mut Columns,
+    ) -> Result<(), Fault> {
         if detail == Detail::Samples {
-            self.each_chunk(series, &range, &mut |chunk| columns.add_chunk(chunk, &range))
-        } else {
-            self.each_windows(series, detail, &range, &mut |windows| columns.add_windows(windows, &range))
+            return self.each_open(series, range, &mut |chunk| columns.add_chunk(chunk, range));
         }
+        let mut windows = Windows::new(detail.step_ms());
+        for id in self.rows(Table::Recent, series, range)? {
+            if let Some(recent) = self.sound(Table::Recent.windows(self.db, id))? {
+                windows.merge(&recent);
+            }
+        }
+        self.each_open(series, range, &mut |chunk| windows.add_chunk(chunk))?;
+        columns.add_windows(&windows, range);
+        Ok(())
     }
     pub(super) fn samples(
         &mut self,
@@ -111,7 +132,11 @@ impl Filler<'_> {
         let range = from.0.div_ceil(NANOS_PER_MILLI)..to.0.div_ceil(NANOS_PER_MILLI);
         let mut all = Vec::new();
         let mut take = |chunk: &Chunk| all.extend(chunk.samples.iter().filter(|s| range.contains(&s.at_ms)));
-        self.each_chunk(series, &range, &mut take)?;
+        for id in self.rows(Table::Chunk, series, &range)? {
+            let chunk = self.sound(Table::Chunk.chunk(self.db, id))?;
+            chunk.iter().for_each(&mut take);
+        }
+        self.each_open(series, &range, &mut take)?;
         all.sort_by_key(|s: &Stored| s.at_ms);
         Ok(all)
     }
@@ -130,51 +155,18 @@ impl Filler<'_> {
         }
         Ok(newest)
     }
-    /// All samples that may be in a time: of chunks, of parts, and what is open.
-    fn each_chunk(
+    /// All samples that may be in a time and are in no chunk: of parts, and of the journal.
+    fn each_open(
         &mut self,
         series: u32,
         range: &Range<u64>,
         take: &mut dyn FnMut(&Chunk),
     ) -> Result<(), Fault> {
-        for table in [Table::Chunk, Table::Part] {
-            for id in self.rows(table, series, range)? {
-                if let Some(chunk) = self.sound(table.chunk(self.db, id))? {
-                    take(&chunk);
-                }
-            }
+        for id in self.rows(Table::Part, series, range)? {
+            let part = self.sound(Table::Part.chunk(self.db, id))?;
+            part.iter().for_each(&mut *take);
         }
         self.tail.chunk(series).into_iter().for_each(take);
-        Ok(())
-    }
-    /// All windows that may be in a time: of days, of chunks that are no day yet, and what parts and what is open come to.
-    fn each_windows(
-        &mut self,
-        series: u32,
-        detail: Detail,
-        range: &Range<u64>,
-        take: &mut dyn FnMut(&Windows),
-    ) -> Result<(), Fault> {
-        for id in self.rows(detail.table(), series, range)? {
-            if let Some(windows) = self.sound(detail.table().windows(self.db, id))? {
-                take(&windows);
-            }
-        }
-        let mut rest = Windows::new(detail.step_ms());
-        for id in self.rows(Table::Recent, series, range)? {
-            if let Some(windows) = self.sound(Table::Recent.windows(self.db, id))? {
-                rest.merge(&windows);
-            }
-        }
-        for id in self.rows(Table::Part, series, range)? {
-            if let Some(chunk) = self.sound(Table::Part.chunk(self.db, id))? {
-                rest.add_chunk(&chunk);
-            }
-        }
-        if let Some(chunk) = self.tail.chunk(series) {
-            rest.add_chunk(chunk);
-        }
-        take(&rest);
         Ok(())
     }
     /// The rows that a series may have in a time, as far as the table reaches.

@@ -63,11 +63,12 @@ fn what_is_open_and_older_than_all_that_is_closed_is_counted() {
         recorded.push(sample(0, at));
         history.flush(at);
     }
-    run(&mut history, id, START - 10 * DAY, 1_000, &mut recorded);
-    history.save(WallTime(START - 10 * DAY + 1_000 * SECOND));
+    run(&mut history, id, START - 10 * DAY + 8 * HOUR, 4_000, &mut recorded);
+    history.save(WallTime(START - 10 * DAY + 8 * HOUR + 4_000 * SECOND));
     let mut reader = HistoryReader::open(&dir.0).expect("there is a history");
     for count in [1, 10, 100, 1_000, 50_000] {
-        let (from, to) = (WallTime(START - 11 * DAY), WallTime(START + 4 * DAY));
+        // Columns begin in the midst of a day of which nothing is closed.
+        let (from, to) = (WallTime(START - 10 * DAY + 7 * HOUR), WallTime(START + 4 * DAY));
         let columns = reader.columns(id, from, to, count).expect("it can be read");
         let counted: u64 = columns.iter().map(|c| c.tally.sent + c.tally.failed).sum();
         assert_eq!(counted, recorded.len() as u64, "{count} columns");
