@@ -92,8 +92,7 @@ def main():
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--days", type=int, default=365, help="of the first target")
     given = options.parse_args()
-    if not os.path.exists(PROGRAM):
-        sys.exit(f"{PROGRAM} is missing: cargo build --release -p fathom-web --example year")
+    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "-p", "fathom-web", "--example", "year"], cwd=ROOT, check=True)
     store = tempfile.mkdtemp(prefix="fathom-page-")
     server = subprocess.Popen([PROGRAM, store, "500", "1", str(given.days)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
