@@ -7,7 +7,7 @@ const EXAMPLES: &str = "\
 Examples:
   fathom watch --target 192.0.2.1 --target example.net    each second by ICMP, page on this machine
   fathom watch check watch.toml                           every mistake, before anything is started
-  fathom watch watch.toml                                 runs until Ctrl-C; SIGHUP reads the file again
+  fathom watch watch.toml                                 until Ctrl-C; SIGHUP reads the file again
   fathom watch status                                     the last minute of each target
 
 A configuration is as short as this (all keys: docs/watch.md):

@@ -1,6 +1,8 @@
 //! `fathom watch` as a user runs it.
 use crate::program::{fathom, run, scratch};
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -53,6 +55,27 @@ fn file(name: &str, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// Listens to what the page tells live until each of these has been asked so often.
+fn wait_until_sent(page: &str, wanted: &[(&str, u64)]) {
+    let address = page.split("http://").nth(1).unwrap().trim_end_matches('/');
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    write!(stream, "GET /api/v1/live HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut sent: BTreeMap<String, u64> = BTreeMap::new();
+    for line in BufReader::new(stream).lines() {
+        let line = line.unwrap();
+        let Some(data) = line.strip_prefix("data: ") else { continue };
+        let event: serde_json::Value = serde_json::from_str(data).unwrap();
+        for target in event["targets"].as_array().unwrap() {
+            sent.insert(target["name"].as_str().unwrap().to_owned(), target["sent"].as_u64().unwrap());
+        }
+        if wanted.iter().all(|(name, least)| sent.get(*name).is_some_and(|n| n >= least)) {
+            return;
+        }
+    }
+    panic!("the page told no more: {sent:?}");
+}
+
 const GOOD: &str = "[[target]]\nname = 'here'\nhost = '127.0.0.1'\ninterval = '100ms'\n";
 
 #[test]
@@ -88,7 +111,7 @@ fn it_runs_reads_its_file_again_and_shows_what_it_kept() {
     let store = store.to_str().unwrap();
     let watch = Watch::start(&["watch", &path, "--store", store, "--listen", "127.0.0.1:0"]);
     watch.says("1 targets, 10.0 packets/s");
-    watch.says("page: http://127.0.0.1:");
+    let page = watch.says("page: http://127.0.0.1:");
     file("runs.toml", &format!("{GOOD}[[target]]\nname = 'there'\nhost = '127.0.0.2'\n"));
     watch.signal("-HUP");
     watch.says("1 targets go on, 1 started, 0 stopped");
@@ -96,7 +119,7 @@ fn it_runs_reads_its_file_again_and_shows_what_it_kept() {
     watch.signal("-HUP");
     watch.says("runs.toml:1: host: is missing");
     watch.says("nothing is changed");
-    std::thread::sleep(Duration::from_secs(2));
+    wait_until_sent(&page, &[("here", 20), ("there", 1)]);
     assert_eq!(watch.end(), Some(0));
     let told = run(&["watch", "status", "--store", store]);
     assert!(told.out.contains("here") && told.out.contains("there"), "{}", told.told());
