@@ -8,12 +8,14 @@ day; both layouts are made by the real rrdtool. Prometheus' blocks are of two da
 Limits: no damage and no more than the stated ten seconds lost in 200 kills, 20 full disks and 20 clocks stepped both ways; a year at
 full resolution in 1,200 columns within 50 ms.
 """
+import contextlib
 import json
 import os
 import random
 import re
 import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -66,15 +68,23 @@ def prometheus(folder, profile):
     return size / samples
 
 
+def bytes_of_samples(place):
+    """What single samples take in a history, without its windows and the pages' own."""
+    with contextlib.closing(sqlite3.connect(f"file:{place}/history.db?mode=ro", uri=True)) as history:
+        return sum(history.execute(f"SELECT coalesce(sum(length(packed)), 0) FROM {table}").fetchone()[0] for table in ("chunk", "part"))
+
+
 def sizes(folder):
     """Bytes of a year beside the peers'; leaves the years for the queries."""
     rrd = {name: smokeping(folder, layout) for name, layout in LAYOUTS.items()}
-    print(f"{'a year at one sample a second':<34}{'bytes/sample':>14}{'MB/target-year':>16}{'CPU us/sample':>15}")
+    print(f"{'a year at one sample a second':<34}{'bytes/sample':>14}{'MB/target-year':>16}{'of it samples':>15}{'their entropy':>15}"
+          f"{'CPU us/sample':>15}")
     for profile in PROFILES:
-        filled, cpu = run("fill", os.path.join(folder, f"year-{profile}"), profile, 1, YEAR, 21_600)
-        size = filled["file_bytes"]
-        print(f"{'fathom ' + profile:<34}{size / filled['samples']:>14.3f}{size / 1e6:>16.1f}"
-              f"{cpu / filled['samples'] * 1e6:>15.2f}", flush=True)
+        place = os.path.join(folder, f"year-{profile}")
+        filled, cpu = run("fill", place, profile, 1, YEAR, 21_600)
+        size, samples = filled["file_bytes"], bytes_of_samples(place)
+        print(f"{'fathom ' + profile:<34}{size / filled['samples']:>14.3f}{size / 1e6:>16.1f}{samples / 1e6:>15.1f}"
+              f"{filled['floor_bytes'] / 1e6:>15.1f}{cpu / filled['samples'] * 1e6:>15.2f}", flush=True)
     for profile in PROFILES:
         each = prometheus(folder, profile)
         print(f"{'Prometheus blocks, ' + profile:<34}{each:>14.3f}{each * YEAR / 1e6:>16.1f}", flush=True)

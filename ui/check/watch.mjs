@@ -116,7 +116,7 @@ const works = {
     const selected = await run(`await frame(); return view()`);
     assert.ok(selected[1] - selected[0] < 0.3 * (moved[1] - moved[0]), "a part selected with Shift");
     // The keyboard: the cursor tells each column, for those who do not see it.
-    const said = await run(`await quiet(); await press("Escape"); await press("ArrowRight", true); await press("ArrowRight", true); return one("[aria-live]").textContent`);
+    const said = await run(`await quiet(); await press("Escape"); await press("ArrowRight", true); await press("ArrowRight", true); return one(".unseen[aria-live]").textContent`);
     assert.match(said, /\d{4}, \d\d:\d\d.*(ms|lost)/);
     await run(`await press("n"); if (!one("button[aria-pressed=true]")) throw new Error("not live"); for (const key of ["+", "-", "ArrowLeft", "ArrowUp", "PageUp"]) await press(key);`);
     // From a minute to years.
@@ -138,9 +138,11 @@ const works = {
     await picture("whole");
     // What a target or an event is called is text, never a part of the page.
     await open("#/targets/0?span=10800");
-    const event = await run(`await until("an event", () => all(".events li").length === 1); return { text: one(".events li").textContent, bold: all(".events li b").length, links: all(".links a").map((a) => a.getAttribute("href")) }`);
+    const event = await run(`await until("events", () => all(".events li").length === 2); const rows = all(".events li"); const alert = rows.find((row) => row.querySelector("b").textContent === "alert"); return { text: alert.textContent, bold: alert.querySelectorAll("b").length, report: one(".events a").getAttribute("href"), links: all(".links a").map((a) => a.getAttribute("href")) }`);
     assert.ok(event.text.includes("loss <b>above</b> 5 %") && event.bold === 1, event.text);
     for (const link of event.links) assert.equal((await fetch(address + link)).status, 200, link);
+    const report = await fetch(address + event.report);
+    assert.ok(report.status === 200 && report.headers.get("content-security-policy").startsWith("sandbox"), event.report);
     await run(`one(".events button").click(); await frame(); await quiet()`);
     await picture("event");
     await open("#/targets/0?span=86400", { dark: true });
@@ -160,9 +162,8 @@ const works = {
 
   async down() {
     await open("#/targets/3?span=10800");
-    await run(`await quiet(); await until("drawn", () => ink(".plot-stage canvas") > 0.05); await new Promise((done) => setTimeout(done, 400));`);
-    const label = await run(`return one(".plot-stage canvas").getAttribute("aria-label")`);
-    assert.match(label, /probes, [1-9]\d+ lost/);
+    await run(`await quiet(); await until("drawn", () => ink(".plot-stage canvas") > 0.05);
+      await until("told", () => /probes, [1-9]\\d+ lost/.test(one(".plot-stage canvas").getAttribute("aria-label")))`);
     await picture("light");
     await open("#/targets/3?span=10800", { dark: true });
     await run(`await quiet()`);

@@ -123,7 +123,7 @@ function te(e) {
 }
 // src/watch/api.ts
 var ne = class extends Error {};
-async function h(e, t) {
+async function re(e, t) {
 	let n;
 	try {
 		n = await fetch(e, t ? { signal: t } : {});
@@ -133,29 +133,30 @@ async function h(e, t) {
 	if (n.status === 401 && location.assign("/login"), !n.ok) throw new ne((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
 	return n;
 }
-async function g(e, t) {
-	return await (await h(e, t)).json();
+async function h(e, t) {
+	return await (await re(e, t)).json();
 }
-function _(e) {
+function g(e) {
 	return String(Math.max(0, Math.round(e * 1e6) / 1e6));
 }
-function v(e, t) {
-	return `from=${_(e)}&to=${_(t)}`;
+function _(e, t) {
+	return `from=${g(e)}&to=${g(t)}`;
 }
-var y = {
-	targets: () => g("/api/v1/targets"),
-	series: () => g("/api/v1/series").then((e) => e.series),
-	events: (e, t) => g(`/api/v1/events?${v(e, t)}`).then((e) => e.events),
-	heatmap: (e, t, n, r) => g(`/api/v1/heatmap?series=${e}&${v(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
-	compare: (e, t, n) => g(`/api/v1/compare?series=${e}&${v(...t)}&from2=${_(n[0])}&to2=${_(n[1])}`),
-	overview: async (e, t, n) => te(await (await h(`/api/v1/overview?${v(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
-	smoke: async (e, t, n, r, i) => ee(await (await h(`${re(e, t, n, r)}&format=binary`, i)).arrayBuffer())
+var v = {
+	targets: () => h("/api/v1/targets"),
+	series: () => h("/api/v1/series").then((e) => e.series),
+	events: (e, t) => h(`/api/v1/events?${_(e, t)}`).then((e) => e.events),
+	findings: (e, t, n, r) => h(`/api/v1/findings?${_(e, t)}&utc_offset_s=${n}&utc_offset_from=${r}`).then((e) => e.findings),
+	heatmap: (e, t, n, r) => h(`/api/v1/heatmap?series=${e}&${_(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
+	compare: (e, t, n) => h(`/api/v1/compare?series=${e}&${_(...t)}&from2=${g(n[0])}&to2=${g(n[1])}`),
+	overview: async (e, t, n) => te(await (await re(`/api/v1/overview?${_(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
+	smoke: async (e, t, n, r, i) => ee(await (await re(`${ie(e, t, n, r)}&format=binary`, i)).arrayBuffer())
 };
-function re(e, t, n, r) {
-	return `/api/v1/smoke?series=${e}&${v(t, n)}&cols=${r}`;
+function ie(e, t, n, r) {
+	return `/api/v1/smoke?series=${e}&${_(t, n)}&cols=${r}`;
 }
 // src/watch/axis.ts
-var ie = [
+var ae = [
 	.1,
 	.2,
 	.5,
@@ -165,25 +166,25 @@ var ie = [
 	10,
 	15,
 	30
-], ae = [
+], oe = [
 	1,
 	2,
 	5,
 	10,
 	15,
 	30
-], oe = [
+], se = [
 	1,
 	2,
 	3,
 	6,
 	12
-], se = [
+], ce = [
 	1,
 	2,
 	7,
 	14
-], ce = [
+], le = [
 	1,
 	2,
 	3,
@@ -192,7 +193,7 @@ var ie = [
 	24,
 	60,
 	120
-], le = (e) => String(e).padStart(2, "0"), ue = [
+], ue = (e) => String(e).padStart(2, "0"), de = [
 	"Jan",
 	"Feb",
 	"Mar",
@@ -205,7 +206,7 @@ var ie = [
 	"Oct",
 	"Nov",
 	"Dec"
-], de = [
+], fe = [
 	"Sun",
 	"Mon",
 	"Tue",
@@ -214,21 +215,21 @@ var ie = [
 	"Fri",
 	"Sat"
 ];
-function b(e, t) {
-	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${le(n.getHours())}:${le(n.getMinutes())}`;
-	return t ? `${r}:${le(n.getSeconds())}` : r;
+function y(e, t) {
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${ue(n.getHours())}:${ue(n.getMinutes())}`;
+	return t ? `${r}:${ue(n.getSeconds())}` : r;
 }
-function x(e) {
+function b(e) {
 	let t = /* @__PURE__ */ new Date(e * 1e3);
-	return `${de[t.getDay()]} ${t.getDate()} ${ue[t.getMonth()]}`;
+	return `${fe[t.getDay()]} ${t.getDate()} ${de[t.getMonth()]}`;
 }
-function S(e, t) {
-	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${x(e)} ${n.getFullYear()}`;
+function x(e, t) {
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${b(e)} ${n.getFullYear()}`;
 	if (t >= 86400) return r;
 	let i = t < 1 ? `.${String(n.getMilliseconds()).padStart(3, "0")}` : "";
-	return `${r}, ${b(e, t < 60)}${i}`;
+	return `${r}, ${y(e, t < 60)}${i}`;
 }
-function C(e) {
+function S(e) {
 	let [t, n] = [
 		[31557600, "year"],
 		[86400, "day"],
@@ -238,115 +239,122 @@ function C(e) {
 	].find(([t]) => e >= t * .9995) ?? [1, "second"], r = e / t, i = r >= 9.95 || Math.abs(r - Math.round(r)) < .02 ? r.toFixed(0) : r.toFixed(1);
 	return `${i} ${n}${i === "1" ? "" : "s"}`;
 }
-function fe(e, t, n) {
-	let r = (t - e) / Math.max(n, 1), i = ie.find((e) => e >= r);
-	if (i) return pe(e, t, i);
-	let a = ae.find((e) => e * 60 >= r);
-	if (a) return pe(e, t, a * 60);
-	let o = oe.find((e) => e * 3600 >= r);
-	if (o) return me(e, t, o);
-	let s = se.find((e) => e * 86400 >= r);
-	return s ? he(e, t, s) : ge(e, t, ce.find((e) => e * 2629800 >= r) ?? 120);
-}
 function pe(e, t, n) {
+	let r = (t - e) / Math.max(n, 1), i = ae.find((e) => e >= r);
+	if (i) return me(e, t, i);
+	let a = oe.find((e) => e * 60 >= r);
+	if (a) return me(e, t, a * 60);
+	let o = se.find((e) => e * 3600 >= r);
+	if (o) return he(e, t, o);
+	let s = ce.find((e) => e * 86400 >= r);
+	return s ? ge(e, t, s) : _e(e, t, le.find((e) => e * 2629800 >= r) ?? 120);
+}
+function me(e, t, n) {
 	let r = [];
 	for (let i = Math.ceil(e / n); i * n <= t; i++) {
 		let e = Math.round(i * n * 1e3) / 1e3, t = /* @__PURE__ */ new Date(e * 1e3), a = t.getHours() === 0 && t.getMinutes() === 0 && t.getSeconds() === 0 && t.getMilliseconds() === 0, o = n < 1 ? `.${Math.floor(t.getMilliseconds() / 100)}` : "";
 		r.push({
 			at: e,
-			label: a ? x(e) : b(e, n < 60) + o,
+			label: a ? b(e) : y(e, n < 60) + o,
 			major: a
-		});
-	}
-	return r;
-}
-function me(e, t, n) {
-	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
-	i.setMinutes(0, 0, 0);
-	for (let a = i.getTime() / 1e3; a <= t; a += 3600) {
-		let t = (/* @__PURE__ */ new Date(a * 1e3)).getHours();
-		a < e || t % n !== 0 || r.push({
-			at: a,
-			label: t === 0 ? x(a) : b(a, !1),
-			major: t === 0
 		});
 	}
 	return r;
 }
 function he(e, t, n) {
 	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
-	for (i.setHours(0, 0, 0, 0); i.getTime() / 1e3 <= t; i.setDate(i.getDate() + 1)) {
-		let t = i.getTime() / 1e3, [a, o] = [i.getDate(), i.getDay()], s = n === 1 || (n === 2 ? a % 2 == 1 && a < 31 : o === 1 && (n === 7 || Math.floor((a - 1) / 7) % 2 == 0));
-		t < e || !s || r.push({
-			at: t,
-			label: `${a} ${ue[i.getMonth()]}`,
-			major: n < 7 ? o === 1 : a <= 7
+	i.setMinutes(0, 0, 0);
+	for (let a = i.getTime() / 1e3; a <= t; a += 3600) {
+		let t = (/* @__PURE__ */ new Date(a * 1e3)).getHours();
+		a < e || t % n !== 0 || r.push({
+			at: a,
+			label: t === 0 ? b(a) : y(a, !1),
+			major: t === 0
 		});
 	}
 	return r;
 }
 function ge(e, t, n) {
 	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
+	for (i.setHours(0, 0, 0, 0); i.getTime() / 1e3 <= t; i.setDate(i.getDate() + 1)) {
+		let t = i.getTime() / 1e3, [a, o] = [i.getDate(), i.getDay()], s = n === 1 || (n === 2 ? a % 2 == 1 && a < 31 : o === 1 && (n === 7 || Math.floor((a - 1) / 7) % 2 == 0));
+		t < e || !s || r.push({
+			at: t,
+			label: `${a} ${de[i.getMonth()]}`,
+			major: n < 7 ? o === 1 : a <= 7
+		});
+	}
+	return r;
+}
+function _e(e, t, n) {
+	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
 	for (let a = i.getFullYear() * 12 + i.getMonth();; a++) {
 		let [i, o] = [Math.floor(a / 12), a % 12], s = new Date(i, o, 1).getTime() / 1e3;
 		if (s > t) return r;
 		s < e || a % n !== 0 || r.push({
 			at: s,
-			label: o === 0 ? String(i) : ue[o],
+			label: o === 0 ? String(i) : de[o],
 			major: o === 0
 		});
 	}
 }
+// src/watch/badges.ts
+function ve(t) {
+	return t.map((t) => e("em", {
+		class: "badge",
+		title: `Alert: ${t}`
+	}, t));
+}
 // src/watch/colours.ts
-var w = /* @__PURE__ */ new Map(), T = (e) => {
-	let t = w.get(e);
-	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", w.set(e, t)), t;
+var C = /* @__PURE__ */ new Map(), w = (e) => {
+	let t = C.get(e);
+	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", C.set(e, t)), t;
 };
-function _e(e) {
+function ye(e) {
 	let t = () => {
-		w = /* @__PURE__ */ new Map(), e();
+		C = /* @__PURE__ */ new Map(), e();
 	};
 	new MutationObserver(t).observe(document.documentElement, { attributeFilter: ["data-theme"] }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", t);
 }
 // src/format.ts
-var ve = [
+var be = [
 	[1e9, "Gbit/s"],
 	[1e6, "Mbit/s"],
 	[1e3, "kbit/s"],
 	[1, "bit/s"]
-], ye = [
+], xe = [
 	[1e9, "GB"],
 	[1e6, "MB"],
 	[1e3, "kB"],
 	[1, "B"]
-], be = [
+], Se = [
 	[1, "s"],
 	[.001, "ms"],
 	[1e-6, "µs"],
 	[1e-9, "ns"]
-], xe = [[1, ""]];
-function E(e, t) {
+], Ce = [[1, ""]];
+function we(e, t) {
 	let n = {
-		seconds: be,
-		bytes: ye,
-		rate: ve,
-		plain: xe
+		seconds: Se,
+		bytes: xe,
+		rate: be,
+		plain: Ce
 	}[e], r = n.find(([e]) => Math.abs(t) >= e * .9995) ?? n[n.length - 1];
 	return {
 		factor: r[0],
 		name: r[1]
 	};
 }
-function D(e) {
+function T(e) {
 	let t = Math.abs(e).toFixed(0), n = t.replace(/\B(?=(\d{3})+$)/g, ",");
 	return e < 0 && t !== "0" ? `-${n}` : n;
 }
-function O(e, t) {
+function E(e, t) {
 	if (!Number.isFinite(e)) return "–";
-	let { factor: n, name: r } = e === 0 ? E(t, t === "seconds" ? .001 : 1) : E(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? D(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
+	let { factor: n, name: r } = e === 0 ? we(t, t === "seconds" ? .001 : 1) : we(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? T(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
 	return r === "" ? o : `${o} ${r}`;
 }
-function Se(e, t, n) {
+function Te(e, t, n) {
 	let r = (t - e) / Math.max(n, 1);
 	if (!(r > 0) || !Number.isFinite(r)) return [];
 	let i = 10 ** Math.floor(Math.log10(r)), a = [
@@ -358,15 +366,15 @@ function Se(e, t, n) {
 	for (let n = Math.ceil(e / a); n * a <= t; n++) o.push(n * a);
 	return o;
 }
-function Ce(e, t) {
+function Ee(e, t) {
 	let n = e.length > 1 ? (e[1] - e[0]) / t : (e[0] ?? 1) / t, r = Math.min(Math.max(Math.ceil(-Math.log10(Math.abs(n) || 1) - 1e-9), 0), 9);
 	return e.map((e) => {
 		let n = e / t;
-		return r === 0 ? D(n) : n.toFixed(r);
+		return r === 0 ? T(n) : n.toFixed(r);
 	});
 }
 // src/surface.ts
-var we = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", k = [
+var De = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", D = [
 	{
 		upTo: .005,
 		name: "less than 0.5 % lost",
@@ -392,29 +400,29 @@ var we = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,s
 		thickness: 6
 	}
 ];
-function Te(e) {
-	let t = k.findIndex((t) => e <= t.upTo);
-	return t < 0 ? k.length - 1 : t;
+function Oe(e) {
+	let t = D.findIndex((t) => e <= t.upTo);
+	return t < 0 ? D.length - 1 : t;
 }
-function A(e) {
+function O(e) {
 	if (!Number.isFinite(e)) return "–";
 	if (e === 0) return "0 %";
 	let t = e * 100;
 	return `${t >= 10 ? t.toFixed(0) : t >= .1 ? t.toFixed(1) : t.toFixed(2)} %`;
 }
 // src/watch/compare.ts
-var Ee = [
+var ke = [
 	["the same length before it", void 0],
 	["the same time a day before", 86400],
 	["the same time a week before", 604800],
 	["the same time 4 weeks before", 2419200]
-], De = 240, Oe = [
+], Ae = 240, je = [
 	[.5, "Median"],
 	[.9, "p90"],
 	[.95, "p95"],
 	[.99, "p99"],
 	[.999, "p99.9"]
-], ke = class {
+], Me = class {
 	element = e("section", {
 		class: "card compare",
 		hidden: ""
@@ -434,7 +442,7 @@ var Ee = [
 	asked = "";
 	isOpen = !1;
 	constructor() {
-		this.choice.append(...Ee.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
+		this.choice.append(...ke.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
 		let t = e("details", {}, e("summary", {}, e("h2", {}, "Compare two periods"))), n = e("div", { class: "tools" }, e("label", {}, "The time above with ", this.choice), this.pin);
 		t.append(n, this.words, this.canvas, this.table), t.addEventListener("toggle", () => {
 			this.isOpen = t.open, this.refresh();
@@ -449,11 +457,11 @@ var Ee = [
 	keep() {
 		this.kept = this.view, this.choice.querySelector("option[value=\"kept\"]")?.remove();
 		let { from: t, to: n } = this.kept;
-		this.choice.append(e("option", { value: "kept" }, `the time kept (${S(t, 60)}, ${C(n - t)})`)), this.choice.value = "kept", this.refresh();
+		this.choice.append(e("option", { value: "kept" }, `the time kept (${x(t, 60)}, ${S(n - t)})`)), this.choice.value = "kept", this.refresh();
 	}
 	other(e) {
 		if (this.choice.value === "kept" && this.kept) return this.kept;
-		let t = Ee[Number(this.choice.value)]?.[1] ?? e.to - e.from;
+		let t = ke[Number(this.choice.value)]?.[1] ?? e.to - e.from;
 		return {
 			from: e.from - t,
 			to: e.to - t
@@ -472,7 +480,7 @@ var Ee = [
 	}
 	async load(e, t, n) {
 		try {
-			let { first: r, second: i } = await y.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
+			let { first: r, second: i } = await v.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
 			this.sides = [r, i];
 		} catch (e) {
 			this.asked = "", this.words.textContent = e instanceof Error ? e.message : String(e);
@@ -486,53 +494,53 @@ var Ee = [
 			"The time above",
 			"The other",
 			"Difference"
-		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${O(Math.abs(e - t), "seconds")}`, o = [
+		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${E(Math.abs(e - t), "seconds")}`, o = [
 			[
 				"From",
-				S(t.from_s, 1),
-				S(n.from_s, 1),
-				C(Math.abs(t.from_s - n.from_s))
+				x(t.from_s, 1),
+				x(n.from_s, 1),
+				S(Math.abs(t.from_s - n.from_s))
 			],
 			[
 				"Probes",
-				D(t.tally.sent),
-				D(n.tally.sent),
+				T(t.tally.sent),
+				T(n.tally.sent),
 				""
 			],
 			[
 				"Lost",
-				A(t.loss_ratio ?? NaN),
-				A(n.loss_ratio ?? NaN),
+				O(t.loss_ratio ?? NaN),
+				O(n.loss_ratio ?? NaN),
 				""
 			],
 			[
 				"Late",
-				D(t.tally.late),
-				D(n.tally.late),
+				T(t.tally.late),
+				T(n.tally.late),
 				""
 			],
-			...Oe.map(([e, i]) => [
+			...je.map(([e, i]) => [
 				i,
-				O(r(t, e), "seconds"),
-				O(r(n, e), "seconds"),
+				E(r(t, e), "seconds"),
+				E(r(n, e), "seconds"),
 				a(r(t, e), r(n, e))
 			]),
 			[
 				"Most",
-				O(t.max_s ?? NaN, "seconds"),
-				O(n.max_s ?? NaN, "seconds"),
+				E(t.max_s ?? NaN, "seconds"),
+				E(n.max_s ?? NaN, "seconds"),
 				a(t.max_s ?? NaN, n.max_s ?? NaN)
 			]
 		], s = e("tr", {}, ...i.map((t) => e("th", { scope: "col" }, t))), c = o.map(([t, ...n]) => e("tr", {}, e("th", { scope: "row" }, t), ...n.map((t) => e("td", {}, t))));
 		this.table.replaceChildren(e("table", {}, e("thead", {}, s), e("tbody", {}, ...c)));
 		let [l, u] = [r(t, .95), r(n, .95)];
-		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${O(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${O(l, "seconds")}; in the other period within ${O(u, "seconds")}.`;
+		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${E(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${E(l, "seconds")}; in the other period within ${E(u, "seconds")}.`;
 	}
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.canvas.parentElement?.clientWidth ?? 0;
 		if (!this.isOpen || !e || !this.sides || t < 100) return;
 		let n = Math.min(devicePixelRatio, 2);
-		[this.canvas.width, this.canvas.height] = [Math.round(t * n), Math.round(De * n)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${De}px`], e.setTransform(n, 0, 0, n, 0, 0);
+		[this.canvas.width, this.canvas.height] = [Math.round(t * n), Math.round(Ae * n)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${Ae}px`], e.setTransform(n, 0, 0, n, 0, 0);
 		let r = this.sides.map((e) => e.ecdf_s.filter(([e]) => e > 0)), i = r.flat().map(([e]) => e);
 		if (i.length === 0) return;
 		let [a, o] = [Math.min(...i) * .9, Math.max(...i) * 1.1], [s, c, l, u] = [
@@ -541,7 +549,7 @@ var Ee = [
 			10,
 			214
 		], d = (e) => s + (c - s) * Math.log(e / a) / Math.log(o / a), f = (e) => u - (u - l) * e;
-		Ae(e, {
+		Ne(e, {
 			low: a,
 			high: o,
 			left: s,
@@ -549,22 +557,22 @@ var Ee = [
 			top: l,
 			bottom: u
 		}, d, f), r.forEach((t, n) => {
-			e.strokeStyle = T(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
+			e.strokeStyle = w(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
 			let r = 0;
 			for (let [n, i] of t) e.lineTo(d(n), f(r)), e.lineTo(d(n), f(i)), r = i;
 			e.lineTo(c, f(r)), e.stroke();
 		}), e.setLineDash([]);
 	}
 };
-function Ae(e, t, n, r) {
-	e.font = `11px ${we}`, e.textBaseline = "middle";
+function Ne(e, t, n, r) {
+	e.font = `11px ${De}`, e.textBaseline = "middle";
 	for (let n of [
 		0,
 		.25,
 		.5,
 		.75,
 		1
-	]) e.fillStyle = T("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = T("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
+	]) e.fillStyle = w("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = w("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
 	e.textAlign = "center";
 	let i = Math.log10(t.high / t.low), a = i > 2.5 ? [1] : i > 1 ? [
 		1,
@@ -582,14 +590,14 @@ function Ae(e, t, n, r) {
 	];
 	for (let r = Math.floor(Math.log10(t.low)); r <= Math.log10(t.high); r++) for (let i of a) {
 		let a = i * 10 ** r;
-		a < t.low || a > t.high || (e.fillStyle = T("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = T("dim"), e.fillText(O(a, "seconds"), n(a), t.bottom + 13));
+		a < t.low || a > t.high || (e.fillStyle = w("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = w("dim"), e.fillText(E(a, "seconds"), n(a), t.bottom + 13));
 	}
 	e.textAlign = "right", [["loss0", "the time above"], ["up", "the other (dashed)"]].forEach(([n, r], i) => {
-		e.fillStyle = T(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
+		e.fillStyle = w(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
 	});
 }
 // src/watch/events.ts
-var je = 100, Me = class {
+var Pe = 100, Fe = class {
 	element = e("div", { class: "ribbon" });
 	canvas = e("canvas", { "aria-hidden": "true" });
 	label = e("span", { class: "cursor-time" });
@@ -629,7 +637,7 @@ var je = 100, Me = class {
 		let a = r.left + r.width;
 		for (let e of this.events) {
 			let t = Math.max(this.place(e.at_s), r.left), n = Math.min(this.place(e.until_s ?? e.at_s), a);
-			i.fillStyle = T("both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
+			i.fillStyle = w(e.kind === "alert" ? "bad" : "both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
 		}
 	}
 	cursor(e, t) {
@@ -638,7 +646,7 @@ var je = 100, Me = class {
 		let n = this.label.offsetWidth / 2;
 		this.label.style.left = `${Math.min(Math.max(this.place(e), n), Math.max(this.width - n, n))}px`;
 	}
-}, Ne = class {
+}, Ie = class {
 	look;
 	element = e("section", {
 		class: "card events",
@@ -652,20 +660,23 @@ var je = 100, Me = class {
 		let r = JSON.stringify([t, n]);
 		if (r === this.shown) return;
 		this.shown = r, this.element.hidden = t.length === 0;
-		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, je).map((t) => {
-			let n = e("button", { type: "button" }, S(t.at_s, 1));
+		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, Pe).map((t) => {
+			let n = e("button", { type: "button" }, x(t.at_s, 1));
 			n.addEventListener("click", () => this.look(t));
-			let r = t.until_s === null ? "" : ` (${C(t.until_s - t.at_s)})`;
-			return e("li", {}, n, e("b", {}, t.kind), `${t.text}${r}`);
-		}), a = t.length > je ? [e("p", {}, `${t.length - je} more: zoom in.`)] : [];
+			let r = t.until_s === null ? "" : ` (${S(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
+				href: i,
+				target: "_blank"
+			}, "its report")] : [];
+			return e("li", {}, n, e("b", t.kind === "alert" ? { class: "bad" } : {}, t.kind), `${t.text}${r}`, ...a);
+		}), a = t.length > Pe ? [e("p", {}, `${t.length - Pe} more: zoom in.`)] : [];
 		this.element.replaceChildren(e("h2", {}, "What happened"), e("ul", {}, ...i), ...a);
 	}
-}, j = 86400, Pe = 42, Fe = 371, M = 9, N = 44, Ie = [
+}, k = 86400, Le = 42, Re = 371, A = 9, j = 44, ze = [
 	["p95_s", "95th percentile"],
 	["median_s", "Median"],
 	["max_s", "Largest"],
 	["loss", "Loss"]
-], P = [
+], M = [
 	"#00204d",
 	"#123570",
 	"#3b496c",
@@ -676,7 +687,7 @@ var je = 100, Me = class {
 	"#c4b56c",
 	"#e4cf5b",
 	"#ffea46"
-], Le = class {
+], Be = class {
 	go;
 	element = e("section", {
 		class: "card heat",
@@ -703,7 +714,7 @@ var je = 100, Me = class {
 		hour: 0
 	};
 	constructor(t) {
-		this.go = t, this.measure.append(...Ie.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
+		this.go = t, this.measure.append(...ze.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
 		let n = e("div", { class: "tools" }, this.title, e("span", { class: "gap" }), this.measure);
 		this.element.append(n, e("div", { class: "scroll" }, this.canvas), this.told, this.key), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("click", (e) => {
 			this.point(e), this.open();
@@ -714,7 +725,7 @@ var je = 100, Me = class {
 	}
 	around(e) {
 		if (this.series === void 0) return;
-		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / j), Pe), Fe), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
+		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / k), Le), Re), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
 		n.setHours(24, 0, 0, 0);
 		let r = new Date(n);
 		r.setDate(r.getDate() - t);
@@ -724,14 +735,14 @@ var je = 100, Me = class {
 	async load(e, t, n) {
 		let r = this.series;
 		try {
-			let n = await Promise.all(Be(e, t).map(({ start: e, end: t, offset: n }) => y.heatmap(r, e, t, n)));
+			let n = await Promise.all(Ue(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
 			if (r !== this.series) return;
 			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
 		} catch {
 			this.loaded = "";
 			return;
 		}
-		this.days = n, this.firstDay = Math.floor((t - F(t - 1) - 1) / j) - n + 1, this.cell = {
+		this.days = n, this.firstDay = Math.floor((t - N(t - 1) - 1) / k) - n + 1, this.cell = {
 			day: n - 1,
 			hour: (/* @__PURE__ */ new Date()).getHours()
 		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour to read it, click to see it above." : "Nothing was measured in these weeks.", this.draw();
@@ -744,14 +755,14 @@ var je = 100, Me = class {
 	draw() {
 		let e = this.element.clientWidth - 40, t = this.canvas.getContext("2d");
 		if (!t || e < 100 || this.days === 0) return;
-		let n = Math.max((e - N) / this.days, 2.2), r = N + n * this.days, i = Math.min(devicePixelRatio, 2);
+		let n = Math.max((e - j) / this.days, 2.2), r = j + n * this.days, i = Math.min(devicePixelRatio, 2);
 		[this.canvas.width, this.canvas.height] = [Math.round(r * i), Math.round(236 * i)], [this.canvas.style.width, this.canvas.style.height] = [`${r}px`, "236px"], t.setTransform(i, 0, 0, i, 0, 0);
 		let a = [...this.cells.values()].map((e) => this.value(e)).filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), [o, s] = this.bounds(a);
 		for (let e = 0; e < this.days; e++) for (let r = 0; r < 24; r++) {
 			let i = this.cells.get(`${this.firstDay + e} ${r}`), a = this.value(i);
-			t.fillStyle = i && Number.isNaN(a) ? T("loss4") : Number.isNaN(a) ? T("hair") : ze(Re(a, o, s));
+			t.fillStyle = i && Number.isNaN(a) ? w("loss4") : Number.isNaN(a) ? w("hair") : He(Ve(a, o, s));
 			let c = +(n > 5);
-			t.fillRect(N + e * n, r * M, n - c, M - (Number.isNaN(a) && !i ? 8 : 1));
+			t.fillRect(j + e * n, r * A, n - c, A - (Number.isNaN(a) && !i ? 8 : 1));
 		}
 		this.labels(t, n), this.outline(t, n), this.explain(o, s);
 	}
@@ -761,39 +772,39 @@ var je = 100, Me = class {
 		return [t, Math.max(e[Math.floor(e.length * .995)] ?? 0, t * 2)];
 	}
 	labels(e, t) {
-		e.font = `11px ${we}`, e.fillStyle = T("dim"), e.textBaseline = "middle", e.textAlign = "right";
-		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * M + 5);
+		e.font = `11px ${De}`, e.fillStyle = w("dim"), e.textBaseline = "middle", e.textAlign = "right";
+		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * A + 5);
 		e.textAlign = "left";
 		let n = Math.ceil(70 / t / 7) * 7;
 		for (let r = 0; r < this.days; r++) {
-			let i = (this.firstDay + r) * j;
-			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(x(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), N + r * t, 226);
+			let i = (this.firstDay + r) * k;
+			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(b(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), j + r * t, 226);
 		}
 	}
 	outline(e, t) {
-		document.activeElement === this.canvas && (e.strokeStyle = T("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
+		document.activeElement === this.canvas && (e.strokeStyle = w("ink"), e.lineWidth = 2, e.strokeRect(j + this.cell.day * t - 1, this.cell.hour * A - 1, t + 1, 10));
 	}
 	explain(t, n) {
-		let r = this.measure.value === "loss", i = (e) => r ? A(e) : O(e, "seconds"), a = P.map((t) => {
+		let r = this.measure.value === "loss", i = (e) => r ? O(e) : E(e, "seconds"), a = M.map((t) => {
 			let n = e("i", { class: "key" });
 			return n.style.background = t, n;
 		});
 		this.key.replaceChildren(`${i(t)} `, e("span", { class: "ramp" }, ...a), ` ${i(n)}`, e("span", {}, e("i", { class: "key loss4" }), "all lost"));
 	}
 	point(e) {
-		let t = this.canvas.getBoundingClientRect(), n = (t.width - N) / this.days, r = Math.floor((e.clientX - t.left - N) / n), i = Math.floor((e.clientY - t.top) / M);
+		let t = this.canvas.getBoundingClientRect(), n = (t.width - j) / this.days, r = Math.floor((e.clientX - t.left - j) / n), i = Math.floor((e.clientY - t.top) / A);
 		r >= 0 && r < this.days && i >= 0 && i < 24 && (this.cell = {
 			day: r,
 			hour: i
 		}, this.tell());
 	}
 	begin() {
-		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * j * 1e3);
+		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * k * 1e3);
 		return new Date(e.getUTCFullYear(), e.getUTCMonth(), e.getUTCDate(), this.cell.hour).getTime() / 1e3;
 	}
 	tell() {
-		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${x(this.begin())}, ${t}: `, r = (e) => O(e ?? NaN, "seconds");
-		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${A(e.lost / e.sent)} lost` : `${n}not measured`;
+		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${b(this.begin())}, ${t}: `, r = (e) => E(e ?? NaN, "seconds");
+		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${O(e.lost / e.sent)} lost` : `${n}not measured`;
 	}
 	open() {
 		let e = this.begin();
@@ -812,29 +823,29 @@ var je = 100, Me = class {
 		}, this.tell(), this.draw());
 	}
 };
-function Re(e, t, n) {
+function Ve(e, t, n) {
 	return Math.min(t <= 0 ? e / n : Math.max(Math.log(e / t) / Math.log(n / t), 0), 1);
 }
-function ze(e) {
-	return P[Math.min(Math.floor(e * P.length), P.length - 1)];
+function He(e) {
+	return M[Math.min(Math.floor(e * M.length), M.length - 1)];
 }
-function F(e) {
+function N(e) {
 	return (/* @__PURE__ */ new Date(e * 1e3)).getTimezoneOffset() * 60;
 }
-function Be(e, t) {
+function Ue(e, t) {
 	let n = [], r = e;
 	for (let i = e; i < t; i += 3600) {
 		let e = Math.min(i + 3600, t);
-		e < t && F(e) === F(r) || (n.push({
+		e < t && N(e) === N(r) || (n.push({
 			start: r,
 			end: e,
-			offset: -F(r)
+			offset: -N(r)
 		}), r = e);
 	}
 	return n;
 }
 // src/watch/levels.ts
-var I = [
+var P = [
 	.1,
 	.2,
 	.5,
@@ -857,21 +868,21 @@ var I = [
 	432e3,
 	864e3
 ];
-function L(e) {
-	let t = I.findIndex((t) => t >= e * .999);
-	return t < 0 ? I.length - 1 : t;
+function F(e) {
+	let t = P.findIndex((t) => t >= e * .999);
+	return t < 0 ? P.length - 1 : t;
 }
-function R(e) {
-	return I[e] * 256;
+function I(e) {
+	return P[e] * 256;
 }
-function z(e, t, n) {
-	let r = R(e), i = Math.floor(t / r);
+function L(e, t, n) {
+	let r = I(e), i = Math.floor(t / r);
 	return {
 		first: i,
 		last: Math.max(i, Math.ceil(n / r) - 1)
 	};
 }
-function Ve(e) {
+function We(e) {
 	let [t, n = ""] = e.replace(/^#\/?/, "").split("?"), [r, i = ""] = t.split("/"), a = i.split(",").map(Number).filter((e) => Number.isInteger(e) && e >= 0);
 	if (r !== "targets" || i === "" || a.length === 0) return { page: "overview" };
 	let o = new URLSearchParams(n), s = (e) => {
@@ -885,12 +896,12 @@ function Ve(e) {
 		to: s("to")
 	};
 }
-function He(e, t, n) {
+function R(e, t, n) {
 	let r = t.to - t.from, i = n ? "" : `&to=${Number(t.to.toFixed(3))}`;
 	return `#/targets/${e.join(",")}?span=${Number(r.toFixed(3))}${i}`;
 }
 // src/watch/scale.ts
-var Ue = 3, We = [
+var Ge = 3, Ke = [
 	1,
 	1.5,
 	2,
@@ -901,11 +912,11 @@ var Ue = 3, We = [
 	8,
 	10
 ];
-function Ge(e) {
+function qe(e) {
 	let t = 10 ** Math.floor(Math.log10(e));
-	return (We.find((n) => n * t >= e * .999999) ?? 10) * t;
+	return (Ke.find((n) => n * t >= e * .999999) ?? 10) * t;
 }
-function Ke(e, t, n) {
+function Je(e, t, n) {
 	let r = [], [a, o] = [0, Infinity];
 	for (let { tile: t, first: n, last: s } of e) {
 		let { max: e, min: c, quantiles: l } = t.columns, u = l[i.length - 1];
@@ -919,21 +930,21 @@ function Ke(e, t, n) {
 	if (t === "log") return {
 		kind: t,
 		low: 10 ** Math.floor(Math.log10(o)),
-		high: Ge(Math.max(a * 1.05, o * 10))
+		high: qe(Math.max(a * 1.05, o * 10))
 	};
 	r.sort((e, t) => e - t);
-	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > Ue * s;
+	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > Ge * s;
 	return {
 		kind: t,
 		low: 0,
-		high: Ge(Math.max(c ? s : a * 1.05, n))
+		high: qe(Math.max(c ? s : a * 1.05, n))
 	};
 }
-function B(e, t, n) {
+function z(e, t, n) {
 	let r = e.kind === "log" ? (t) => Math.log(Math.max(t, e.low) / e.low) / Math.log(e.high / e.low) : (t) => t / e.high;
 	return (e) => t + n * (1 - Math.min(Math.max(r(e), 0), 1));
 }
-function qe(e, t) {
+function Ye(e, t) {
 	if (e.kind !== "log") return [];
 	let n = [], r = Math.log10(e.high / e.low) * 3 <= t ? [
 		1,
@@ -947,7 +958,7 @@ function qe(e, t) {
 	return n;
 }
 // src/watch/paint.ts
-var Je = [
+var Xe = [
 	[
 		0,
 		8,
@@ -968,18 +979,18 @@ var Je = [
 		5,
 		"smoke4"
 	]
-], Ye = 1.6;
-function V(e, t, n) {
+], Ze = 1.6;
+function B(e, t, n) {
 	let { rect: r, from: i, to: a } = t, o = r.width / (a - i), s = Math.min(devicePixelRatio, 2), c = (e) => Math.round(e * s) / s;
 	for (let { tile: t, first: a, last: l } of e) {
-		let { columns: e, width: u, filled: d, pace: f } = t, p = f * Ye;
-		for (let t = Xe(d, a); t < d.length && d[t] < l; t++) {
+		let { columns: e, width: u, filled: d, pace: f } = t, p = f * Ze;
+		for (let t = Qe(d, a); t < d.length && d[t] < l; t++) {
 			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, ee = c(m);
 			n(e, a, ee, Math.max(c(m + f * u * o) - ee, 1 / s));
 		}
 	}
 }
-function Xe(e, t) {
+function Qe(e, t) {
 	let [n, r] = [0, e.length];
 	for (; n < r;) {
 		let i = n + r >> 1;
@@ -987,20 +998,20 @@ function Xe(e, t) {
 	}
 	return n;
 }
-function Ze(e, t, n, r) {
-	let { rect: i, scale: a } = n, o = B(a, i.top, i.height);
+function $e(e, t, n, r) {
+	let { rect: i, scale: a } = n, o = z(a, i.top, i.height);
 	e.save(), e.beginPath(), e.rect(i.left, i.top - 6, i.width, i.height + 6 + 4 + n.rug.height), e.clip();
-	for (let [i, a, s] of Je) e.fillStyle = r(s), V(t, n, ({ quantiles: t }, n, r, s) => {
+	for (let [i, a, s] of Xe) e.fillStyle = r(s), B(t, n, ({ quantiles: t }, n, r, s) => {
 		let c = o(t[a][n]);
 		e.fillRect(r, c, s, o(t[i][n]) - c);
 	});
-	Qe(e, t, n, r), $e(e, t, n, r), nt(e, t, n, r), e.restore();
+	et(e, t, n, r), tt(e, t, n, r), it(e, t, n, r), e.restore();
 }
-function Qe(e, t, n, r) {
-	let { rect: a, scale: o } = n, s = B(o, a.top, a.height);
+function et(e, t, n, r) {
+	let { rect: a, scale: o } = n, s = z(o, a.top, a.height);
 	e.fillStyle = r("envelope");
 	let c = [];
-	V(t, n, ({ max: t, quantiles: n }, r, a, l) => {
+	B(t, n, ({ max: t, quantiles: n }, r, a, l) => {
 		if (Number.isNaN(t[r])) return;
 		let u = s(t[r]);
 		e.globalAlpha = .5, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
@@ -1008,41 +1019,41 @@ function Qe(e, t, n, r) {
 	let l = -Infinity;
 	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
 }
-function $e(e, t, n, r) {
-	let i = B(n.scale, n.rect.top, n.rect.height);
-	et(e, t, n, r("ink")), k.forEach(({ colour: o, thickness: s }, c) => {
-		e.fillStyle = r(o), V(t, n, (t, n, r, o) => {
+function tt(e, t, n, r) {
+	let i = z(n.scale, n.rect.top, n.rect.height);
+	nt(e, t, n, r("ink")), D.forEach(({ colour: o, thickness: s }, c) => {
+		e.fillStyle = r(o), B(t, n, (t, n, r, o) => {
 			let l = t.quantiles[a][n];
-			Number.isNaN(l) || Te(tt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
+			Number.isNaN(l) || Oe(rt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
 		});
 	});
 }
-function et(e, t, n, r) {
-	let i = B(n.scale, n.rect.top, n.rect.height);
+function nt(e, t, n, r) {
+	let i = z(n.scale, n.rect.top, n.rect.height);
 	e.fillStyle = r, e.globalAlpha = .35;
 	let [o, s] = [NaN, -Infinity];
-	V(t, n, ({ quantiles: t }, n, r, c) => {
+	B(t, n, ({ quantiles: t }, n, r, c) => {
 		let l = i(t[a][n]);
 		r - s < 1 && !Number.isNaN(l - o) && e.fillRect(r - .5, Math.min(o, l), 1, Math.abs(o - l)), [o, s] = [l, r + c];
 	}), e.globalAlpha = 1;
 }
-function tt(e, t) {
+function rt(e, t) {
 	return e.sent[t] > 0 ? e.lost[t] / e.sent[t] : 0;
 }
-function nt(e, t, n, r) {
-	let { rect: i, rug: a } = n, o = rt(e, r("loss4"));
-	V(t, n, (t, n, s, c) => {
-		let l = tt(t, n);
+function it(e, t, n, r) {
+	let { rect: i, rug: a } = n, o = at(e, r("loss4"));
+	B(t, n, (t, n, s, c) => {
+		let l = rt(t, n);
 		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
-			e.fillStyle = r(l === 1 ? "loss4" : k[Te(l)].colour);
+			e.fillStyle = r(l === 1 ? "loss4" : D[Oe(l)].colour);
 			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
 			e.fillRect(s, a.top + a.height - t, Math.max(c, 1.5), t);
 		} else t.sent[n] === 0 && (e.fillStyle = r("unasked"), e.fillRect(s, a.top + a.height - 2, Math.max(c, 1), 2));
 	});
 }
-var H;
-function rt(e, t) {
-	if (H?.colour === t) return H.pattern;
+var V;
+function at(e, t) {
+	if (V?.colour === t) return V.pattern;
 	let n = document.createElement("canvas");
 	n.width = n.height = 8;
 	let r = n.getContext("2d");
@@ -1052,22 +1063,22 @@ function rt(e, t) {
 		0,
 		8
 	]) r.beginPath(), r.moveTo(e, 8), r.lineTo(e + 8, 0), r.stroke();
-	return H = {
+	return V = {
 		colour: t,
 		pattern: e.createPattern(n, "repeat") ?? t
-	}, H.pattern;
+	}, V.pattern;
 }
-function it(e, t, n, r) {
-	let { rect: i, scale: o } = n, s = B(o, i.top, i.height), c = i.top + i.height;
-	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, V(t, n, ({ quantiles: t, max: n }, r, i, o) => {
+function ot(e, t, n, r) {
+	let { rect: i, scale: o } = n, s = z(o, i.top, i.height), c = i.top + i.height;
+	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, B(t, n, ({ quantiles: t, max: n }, r, i, o) => {
 		let l = s(t[a][r]);
 		e.globalAlpha = .35, e.fillRect(i, l, o, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(o, 1), 1.5);
 	}), e.restore();
 }
-function at(e, t, n, r, i) {
+function st(e, t, n, r, i) {
 	let { rect: a, scale: o, from: s, to: c } = t;
-	e.font = `11px ${we}`, e.textBaseline = "middle";
-	let l = B(o, a.top, a.height), u = o.kind === "log" ? qe(o, a.height / 26) : Se(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = E(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Ce(u, d);
+	e.font = `11px ${De}`, e.textBaseline = "middle";
+	let l = z(o, a.top, a.height), u = o.kind === "log" ? Ye(o, a.height / 26) : Te(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = we(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Ee(u, d);
 	u.forEach((t, n) => {
 		let r = Math.round(l(t)) + .5;
 		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", e.fillText(n === u.length - 1 ? `${p[n]} ${f}` : p[n], a.left - 6, r);
@@ -1083,12 +1094,12 @@ function at(e, t, n, r, i) {
 	}
 	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
 }
-var ot = 10, U = 10, st = 14, ct = 22, lt = 2, ut = {
+var ct = 10, lt = 10, ut = 14, dt = 22, ft = 2, pt = {
 	seconds: 2e-4,
 	rate: 1e3,
 	bytes: 1500,
 	plain: 1
-}, dt = class {
+}, mt = class {
 	series;
 	name;
 	unit;
@@ -1110,7 +1121,7 @@ var ot = 10, U = 10, st = 14, ct = 22, lt = 2, ut = {
 		}, this.heading, this.stage);
 	}
 	measure() {
-		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, lt);
+		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, ft);
 		[this.width, this.height] = [e, t];
 		for (let r of [this.base, this.above]) {
 			let [i, a] = [Math.round(e * n), Math.round(t * n)];
@@ -1121,45 +1132,45 @@ var ot = 10, U = 10, st = 14, ct = 22, lt = 2, ut = {
 	get axis() {
 		return {
 			left: 58,
-			width: Math.max(this.width - 58 - ot, 1)
+			width: Math.max(this.width - 58 - ct, 1)
 		};
 	}
 	draw(e, t, n, r, i) {
 		let { from: a, to: o } = t, s = this.base.getContext("2d");
 		if (!s || this.width === 0) return;
-		let c = this.unit === "seconds" ? st : 0, l = Math.max(this.height - U - c - (c ? 4 : 0) - (this.isLast ? ct : 4), 20), u = {
+		let c = this.unit === "seconds" ? ut : 0, l = Math.max(this.height - lt - c - (c ? 4 : 0) - (this.isLast ? dt : 4), 20), u = {
 			left: this.axis.left,
-			top: U,
+			top: lt,
 			width: this.axis.width,
 			height: l
 		}, d = {
 			rect: u,
 			rug: {
 				...u,
-				top: U + l + (c ? 4 : 0),
+				top: lt + l + (c ? 4 : 0),
 				height: c
 			},
 			from: a,
 			to: o,
-			scale: Ke(e, this.unit === "seconds" ? n : "whole", ut[this.unit]),
+			scale: Je(e, this.unit === "seconds" ? n : "whole", pt[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), at(s, d, r, this.isLast, T), this.unit === "seconds" ? Ze(s, e, d, T) : it(s, e, d, T("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), st(s, d, r, this.isLast, w), this.unit === "seconds" ? $e(s, e, d, w) : ot(s, e, d, w("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
-		e.fillStyle = T("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
+		e.fillStyle = w("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
 	}
 	at(e) {
 		let { scene: t } = this;
 		if (!t) return;
 		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
-		return V(this.pieces, t, (e, t, i, a) => {
-			n >= i && n < i + Math.max(a, 1) && (r = ft(e, t));
+		return B(this.pieces, t, (e, t, i, a) => {
+			n >= i && n < i + Math.max(a, 1) && (r = ht(e, t));
 		}), r;
 	}
 	readings() {
 		let e = [];
-		return this.scene && V(this.pieces, this.scene, (t, n) => e.push(ft(t, n))), e;
+		return this.scene && B(this.pieces, this.scene, (t, n) => e.push(ht(t, n))), e;
 	}
 	cursor(e) {
 		let t = this.above.getContext("2d");
@@ -1170,15 +1181,15 @@ var ot = 10, U = 10, st = 14, ct = 22, lt = 2, ut = {
 		}
 		let { rect: n, rug: r, from: i, to: a, scale: o } = this.scene, s = n.left + (e - i) / (a - i) * n.width;
 		if (s < n.left || s > n.left + n.width) return;
-		t.fillStyle = T("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
+		t.fillStyle = w("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? pt(c, this.unit) : "not measured";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, z(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? gt(c, this.unit) : "not measured";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
 	}
 };
-function ft(e, t) {
+function ht(e, t) {
 	let { sent: n, lost: r, late: o, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[i.indexOf(e)][t], p = {
 		sent: n[t],
 		lost: r[t],
@@ -1198,16 +1209,16 @@ function ft(e, t) {
 		...m
 	};
 }
-function pt(e, t) {
+function gt(e, t) {
 	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
-	if (t !== "seconds") return n === 1 ? O(o, t) : `usually ${O(o, t)}, at most ${O(c, t)}`;
+	if (t !== "seconds") return n === 1 ? E(o, t) : `usually ${E(o, t)}, at most ${E(c, t)}`;
 	let l = [];
-	return n === 1 && !Number.isNaN(o) ? l.push(O(o, t)) : Number.isNaN(o) || l.push(`median ${O(o, t)}, p95 ${O(s, t)}, most ${O(c, t)}`), r > 0 ? l.push(mt(r, n)) : n > 1 && l.push(`none of ${D(n)} lost`), i > 0 && l.push(`${D(i)} late`), a > 0 && l.push(`${D(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
+	return n === 1 && !Number.isNaN(o) ? l.push(E(o, t)) : Number.isNaN(o) || l.push(`median ${E(o, t)}, p95 ${E(s, t)}, most ${E(c, t)}`), r > 0 ? l.push(_t(r, n)) : n > 1 && l.push(`none of ${T(n)} lost`), i > 0 && l.push(`${T(i)} late`), a > 0 && l.push(`${T(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
 }
-function mt(e, t) {
-	return e < t ? `${D(e)} of ${D(t)} lost (${A(e / t)})` : t === 1 ? "lost" : `all ${D(t)} lost`;
+function _t(e, t) {
+	return e < t ? `${T(e)} of ${T(t)} lost (${O(e / t)})` : t === 1 ? "lost" : `all ${T(t)} lost`;
 }
-var ht = [
+var vt = [
 	"Time",
 	"Sent",
 	"Lost",
@@ -1217,11 +1228,11 @@ var ht = [
 	"p99",
 	"Most"
 ];
-function gt(e, t) {
-	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${D(a)} (${A(a / i)})` : "–";
+function yt(e, t) {
+	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${T(a)} (${O(a / i)})` : "–";
 	return [
-		S(n, r),
-		D(i),
+		x(n, r),
+		T(i),
 		d,
 		...[
 			o,
@@ -1229,15 +1240,15 @@ function gt(e, t) {
 			c,
 			l,
 			u
-		].map((e) => O(e, t))
+		].map((e) => E(e, t))
 	];
 }
 // src/watch/tiles.ts
-var _t = 600, vt = 4, yt = 1e3, bt = 900, xt = 3e3;
-function W(e) {
+var bt = 600, xt = 4, St = 1e3, Ct = 900, wt = 3e3;
+function H(e) {
 	return `${e.series}/${e.level}/${e.index}`;
 }
-var St = class {
+var Tt = class {
 	load;
 	changed;
 	now;
@@ -1250,7 +1261,7 @@ var St = class {
 		this.load = e, this.changed = t, this.now = n;
 	}
 	want(e, t, n, r) {
-		let i = L(r), a = [], o = [], { first: s, last: c } = z(i, t, n);
+		let i = F(r), a = [], o = [], { first: s, last: c } = L(i, t, n);
 		for (let r of e) {
 			for (let e = s; e <= c; e++) a.push({
 				series: r,
@@ -1266,7 +1277,7 @@ var St = class {
 				level: i,
 				index: c + 1
 			});
-			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, I.length - 1)], u = z(e, (t + n) / 2, (t + n) / 2).first;
+			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, P.length - 1)], u = L(e, (t + n) / 2, (t + n) / 2).first;
 			o.push({
 				series: r,
 				level: e,
@@ -1274,23 +1285,23 @@ var St = class {
 			}, {
 				series: r,
 				level: l,
-				index: z(l, t, n).first
+				index: L(l, t, n).first
 			});
 		}
-		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(W));
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(H));
 		for (let [e, t] of this.loading) u.has(e) || t.abort();
-		this.queue = l.filter((e) => !this.loading.has(W(e))), this.next();
+		this.queue = l.filter((e) => !this.loading.has(H(e))), this.next();
 	}
 	isStale(e) {
-		let t = this.now(), n = R(e.level);
+		let t = this.now(), n = I(e.level);
 		if (e.index * n > t / 1e3) return !1;
-		let r = W(e);
-		if (t - (this.failed.get(r) ?? -Infinity) < xt) return !1;
+		let r = H(e);
+		if (t - (this.failed.get(r) ?? -Infinity) < wt) return !1;
 		let i = this.known.get(r);
-		return !i || !((e.index + 1) * n + bt < i.asked / 1e3) && t - i.asked > Math.max(yt, i.width * 1e3);
+		return !i || !((e.index + 1) * n + Ct < i.asked / 1e3) && t - i.asked > Math.max(St, i.width * 1e3);
 	}
 	next() {
-		for (; this.loading.size < vt;) {
+		for (; this.loading.size < xt;) {
 			let e = this.queue.shift();
 			if (!e) return;
 			this.fetch(e);
@@ -1298,16 +1309,16 @@ var St = class {
 	}
 	async fetch(e) {
 		let [t, n, r] = [
-			W(e),
-			R(e.level),
+			H(e),
+			I(e.level),
 			this.now()
 		], i = new AbortController();
 		this.loading.set(t, i);
 		try {
 			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
 			this.keep(t, {
-				...Ct(o),
-				width: I[e.level],
+				...Et(o),
+				width: P[e.level],
 				asked: r
 			}), this.failed.delete(t), this.trouble = "";
 		} catch (e) {
@@ -1318,7 +1329,7 @@ var St = class {
 	keep(e, t) {
 		this.known.delete(e), this.known.set(e, t);
 		for (let e of this.known.keys()) {
-			if (this.known.size <= _t) return;
+			if (this.known.size <= bt) return;
 			this.known.delete(e);
 		}
 	}
@@ -1326,7 +1337,7 @@ var St = class {
 		return this.loading.size > 0;
 	}
 	pieces(e, t, n, r) {
-		let i = L(r), { first: a, last: o } = z(i, t, n), s = R(i), c = [];
+		let i = F(r), { first: a, last: o } = L(i, t, n), s = I(i), c = [];
 		for (let r = a; r <= o; r++) {
 			let [a, o] = [Math.max(t, r * s), Math.min(n, (r + 1) * s)];
 			c.push(...this.best(e, i, a, o));
@@ -1334,7 +1345,7 @@ var St = class {
 		return c;
 	}
 	best(e, t, n, r) {
-		for (let i = t; i < I.length; i++) {
+		for (let i = t; i < P.length; i++) {
 			let t = this.at(e, i, n, r);
 			if (t.length > 0) return t;
 		}
@@ -1345,9 +1356,9 @@ var St = class {
 		return [];
 	}
 	at(e, t, n, r) {
-		let { first: i, last: a } = z(t, n, r), o = [];
+		let { first: i, last: a } = L(t, n, r), o = [];
 		for (let s = i; s <= a; s++) {
-			let i = this.known.get(W({
+			let i = this.known.get(H({
 				series: e,
 				level: t,
 				index: s
@@ -1363,7 +1374,7 @@ var St = class {
 		return o;
 	}
 };
-function Ct(e) {
+function Et(e) {
 	let t = [];
 	for (let n = 0; n < e.count; n++) e.sent[n] + e.failed[n] > 0 && t.push(n);
 	let n = t.slice(1).map((e, n) => e - t[n]);
@@ -1376,39 +1387,39 @@ function Ct(e) {
 	};
 }
 // src/watch/view.ts
-var wt = 10, Tt = 631152e3, Et = .01;
-function G(e, t) {
-	let n = t + e * Et;
+var Dt = 10, Ot = 631152e3, kt = .01;
+function U(e, t) {
+	let n = t + e * kt;
 	return {
 		from: n - e,
 		to: n
 	};
 }
-function K(e, t) {
-	let n = Math.min(Math.max(e.to - e.from, wt), Tt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Et);
+function W(e, t) {
+	let n = Math.min(Math.max(e.to - e.from, Dt), Ot), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * kt);
 	return {
 		from: Math.max(i - n, 0),
 		to: i
 	};
 }
-function Dt(e, t, n, r) {
-	let i = e.to - e.from, a = Math.min(Math.max(i * n, wt), Tt), o = t - (t - e.from) / i * a;
-	return K({
+function G(e, t, n, r) {
+	let i = e.to - e.from, a = Math.min(Math.max(i * n, Dt), Ot), o = t - (t - e.from) / i * a;
+	return W({
 		from: o,
 		to: o + a
 	}, r);
 }
-function Ot(e, t, n) {
-	return K({
+function At(e, t, n) {
+	return W({
 		from: e.from + t,
 		to: e.to + t
 	}, n);
 }
-function kt(e, t) {
+function jt(e, t) {
 	return e.to >= t - (e.to - e.from) * .005;
 }
 // src/watch/detail.ts
-var At = .12, q = .6, jt = [
+var Mt = .12, K = .6, Nt = [
 	["10 min", 600],
 	["1 h", 3600],
 	["3 h", 10800],
@@ -1416,14 +1427,14 @@ var At = .12, q = .6, jt = [
 	["1 week", 604800],
 	["1 month", 2629800],
 	["1 year", 31557600]
-], Mt = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Nt = 200, Pt = {
+], Pt = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Ft = 200, It = {
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
-}, J = () => Date.now() / 1e3, Ft = class {
+}, q = () => Date.now() / 1e3, Lt = class {
 	watch;
 	element = e("section", { class: "detail" });
-	view = G(3600, J());
+	view = U(3600, q());
 	live = !0;
 	shown = [];
 	all = [];
@@ -1434,13 +1445,14 @@ var At = .12, q = .6, jt = [
 	cursor;
 	pinned = !1;
 	selection;
+	raisedNames = "";
 	isDue = !1;
 	timer = 0;
 	addressTimer = 0;
-	tiles = new St(y.smoke, () => this.due());
+	tiles = new Tt(v.smoke, () => this.due());
 	title = e("h1");
 	when = e("p", { class: "when" });
-	spans = jt.map(([e, n]) => ({
+	spans = Nt.map(([e, n]) => ({
 		seconds: n,
 		element: t(e, `Show the last ${e}`, () => this.showLast(n))
 	}));
@@ -1451,13 +1463,19 @@ var At = .12, q = .6, jt = [
 		class: "stage",
 		tabindex: "0",
 		role: "application",
-		"aria-label": Mt
+		"aria-label": Pt
 	});
 	box = e("div", {
 		class: "selection",
 		hidden: ""
 	});
-	ribbon = new Me((e) => this.lookAt(e));
+	raised = e("p", {
+		class: "raised",
+		"aria-live": "polite",
+		"aria-label": "Alerts that are raised",
+		hidden: ""
+	});
+	ribbon = new Fe((e) => this.lookAt(e));
 	trouble = e("p", {
 		class: "trouble",
 		role: "alert",
@@ -1470,12 +1488,12 @@ var At = .12, q = .6, jt = [
 	});
 	links = e("p", { class: "links" });
 	table = e("details", { class: "card table" });
-	eventList = new Ne((e) => this.lookAt(e));
-	heat = new Le((e, t) => this.show({
+	eventList = new Ie((e) => this.lookAt(e));
+	heat = new Be((e, t) => this.show({
 		from: e,
 		to: t
 	}));
-	compare = new ke();
+	compare = new Me();
 	constructor(e) {
 		this.watch = e, this.build(), this.listen();
 	}
@@ -1490,19 +1508,19 @@ var At = .12, q = .6, jt = [
 			role: "toolbar",
 			"aria-label": "View"
 		});
-		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / q)), t("+", "Zoom in", () => this.zoomBy(q)), this.scale, this.adder);
-		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, zt(), this.links, this.said);
+		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / K)), t("+", "Zoom in", () => this.zoomBy(K)), this.scale, this.adder);
+		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Vt(), this.links, this.said);
 		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.eventList.element, this.heat.element, this.compare.element);
 	}
 	listen() {
 		r(this.stage, {
-			zoom: (e, t) => this.show(Dt(this.view, this.timeAt(e), t, J())),
-			pan: (e) => this.show(Ot(this.view, e * this.secondsPerPixel, J())),
+			zoom: (e, t) => this.show(G(this.view, this.timeAt(e), t, q())),
+			pan: (e) => this.show(At(this.view, e * this.secondsPerPixel, q())),
 			select: ({ left: e, right: t }) => {
-				this.selection = void 0, this.show(K({
+				this.selection = void 0, this.show(W({
 					from: this.timeAt(e),
 					to: this.timeAt(t)
-				}, J()));
+				}, q()));
 			},
 			selecting: (e) => {
 				this.selection = e, this.due();
@@ -1510,19 +1528,19 @@ var At = .12, q = .6, jt = [
 			point: (e) => this.pinned || this.point(this.timeAt(e)),
 			leave: () => this.pinned || this.point(void 0),
 			press: (e) => this.press(this.timeAt(e)),
-			all: () => this.show(Dt(this.view, (this.view.from + this.view.to) / 2, 3, J()))
+			all: () => this.show(G(this.view, (this.view.from + this.view.to) / 2, 3, q()))
 		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
 			this.kind = this.scale.value, this.due();
-		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), _e(() => {
+		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), ye(() => {
 			this.due(), this.heat.draw(), this.compare.draw();
 		});
 	}
 	async enter(e) {
 		let t = this.shown.join() === e.series.join() && this.plots.length > 0;
-		this.live = e.to === void 0, this.view = K(e.to === void 0 ? G(e.seconds, J()) : {
+		this.live = e.to === void 0, this.view = W(e.to === void 0 ? U(e.seconds, q()) : {
 			from: e.to - e.seconds,
 			to: e.to
-		}, J()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await y.series().catch(() => this.all), this.rebuild()), this.due();
+		}, q()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
 	}
 	leave() {
 		clearInterval(this.timer);
@@ -1532,28 +1550,32 @@ var At = .12, q = .6, jt = [
 		return t ? `${t.target} · ${t.probe}` : n ? `${n.name} · ${n.probe}` : `series ${e}`;
 	}
 	rebuild() {
-		let n = [...this.shown, ...Rt(this.all, this.shown)];
+		let n = [...this.shown, ...Bt(this.all, this.shown)];
 		this.plots = n.map((e) => {
-			let n = Pt[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
-			return new dt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
+			let n = It[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
+			return new mt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
 		});
 		let r = this.plots.at(-1);
 		r && (r.isLast = !0), this.stage.classList.toggle("many", this.shown.length > 1), this.stage.replaceChildren(...this.plots.map((e) => e.element), this.ribbon.element, this.box);
 		let i = this.shown.map((e) => this.nameOf(e));
-		this.title.textContent = i.length > 2 ? `${i.length} series` : i.join(" and "), document.title = `${this.title.textContent} – Fathom watch`;
+		this.title.textContent = i.length > 2 ? `${i.length} series` : i.join(" and "), document.title = `${this.title.textContent} – Fathom watch`, this.showRaised();
 		let a = this.all.filter((e) => !this.shown.includes(e.series));
 		this.adder.replaceChildren(e("option", { value: "" }, "Add a series …"), ...a.map((t) => e("option", { value: String(t.series) }, `${t.target} · ${t.probe}`))), this.adder.hidden = a.length === 0;
 		let o = this.all.find((e) => e.series === this.shown[0]);
 		this.heat.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.compare.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.layout();
 	}
 	choose(e) {
-		location.hash = He(e, this.view, this.live);
+		location.hash = R(e, this.view, this.live);
 	}
 	layout() {
 		this.plots.forEach((e) => e.measure()), this.ribbon.measure(), this.due();
 	}
+	showRaised() {
+		let e = [...this.watch.targets.values()].filter((e) => this.shown.includes(e.series)), t = [...new Set(e.flatMap((e) => e.alerts))];
+		t.join() !== this.raisedNames && (this.raisedNames = t.join(), this.raised.hidden = t.length === 0, this.raised.replaceChildren(...ve(t)));
+	}
 	tick() {
-		document.hidden || (this.live && (this.view = G(this.view.to - this.view.from, J())), this.due());
+		document.hidden || (this.showRaised(), this.live && (this.view = U(this.view.to - this.view.from, q())), this.due());
 	}
 	due() {
 		this.isDue || (this.isDue = !0, requestAnimationFrame(() => this.draw()));
@@ -1562,7 +1584,7 @@ var At = .12, q = .6, jt = [
 		this.isDue = !1;
 		let e = performance.now(), { from: t, to: n } = this.view, r = this.secondsPerPixel;
 		this.tiles.want(this.plots.map((e) => e.series), t, n, r);
-		let i = this.plots[0]?.axis.width ?? 0, a = fe(t, n, Math.max(2, i / 84)), o = 0;
+		let i = this.plots[0]?.axis.width ?? 0, a = pe(t, n, Math.max(2, i / 84)), o = 0;
 		for (let e of this.plots) {
 			let i = this.tiles.pieces(e.series, t, n, r);
 			o += i.reduce((e, t) => e + t.last - t.first, 0), e.draw(i, this.view, this.kind, a, this.tiles.trouble === "" ? "Loading …" : "");
@@ -1576,15 +1598,15 @@ var At = .12, q = .6, jt = [
 	}
 	settle() {
 		clearTimeout(this.addressTimer), this.addressTimer = window.setTimeout(() => {
-			history.replaceState(null, "", He(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
+			history.replaceState(null, "", R(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
 		}, 250);
 	}
 	async loadEvents() {
-		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(J() / 60)}`;
+		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(q() / 60)}`;
 		if (i !== this.eventsOf) {
 			this.eventsOf = i;
 			try {
-				let e = await y.events(Math.max(0, n), r);
+				let e = await v.events(Math.max(0, n), r);
 				this.events = e.filter(({ series: e }) => e === null || this.shown.includes(e));
 			} catch {
 				this.eventsOf = "";
@@ -1594,7 +1616,7 @@ var At = .12, q = .6, jt = [
 		}
 	}
 	tell() {
-		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${x(e) === x(t) && r < 86400 ? b(t, i) : S(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || x(e) === x(t)) ? `${x(e)}, ${b(e, i)}` : S(e, Math.min(n, 3600))} ${a} (${C(r)})`;
+		let { from: e, to: t } = this.view, n = P[F(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
 		this.when.textContent !== o && (this.when.textContent = o), this.now.setAttribute("aria-pressed", String(this.live));
 		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
 		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
@@ -1605,13 +1627,13 @@ var At = .12, q = .6, jt = [
 		let [t] = this.shown, { from: n, to: r } = this.view, i = `${t} ${Math.round(n)} ${Math.round(r)}`;
 		if (this.links.dataset.of === i) return;
 		this.links.dataset.of = i;
-		let a = re(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${v(n, r)}`, s = (t, n) => e("a", { href: t }, n);
+		let a = ie(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
 		this.links.replaceChildren("This time as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe of it as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
 	}
 	drawCursor() {
 		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
 		this.plots.forEach((t) => t.cursor(e ? this.cursor : void 0));
-		let t = e && this.cursor !== void 0 ? S(this.cursor, I[L(this.secondsPerPixel)]) : "";
+		let t = e && this.cursor !== void 0 ? x(this.cursor, P[F(this.secondsPerPixel)]) : "";
 		this.stage.dataset.cursor = t, this.ribbon.cursor(e ? this.cursor : void 0, t);
 	}
 	drawSelection() {
@@ -1619,21 +1641,21 @@ var At = .12, q = .6, jt = [
 	}
 	describe() {
 		for (let e of this.plots) {
-			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${S(i.at, i.width)}: ${pt(i, e.unit)}.` : "";
+			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${x(i.at, i.width)}: ${gt(i, e.unit)}.` : "";
 			e.describe(`${e.name}, ${this.when.textContent ?? ""}: ${n} probes, ${r} lost. ${a}`);
 		}
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Nt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...gt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...ht.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Ft), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...yt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...vt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
-		let t = J();
-		this.view = K(e, t), this.live = kt(this.view, t), this.due();
+		let t = q();
+		this.view = W(e, t), this.live = jt(this.view, t), this.due();
 	}
 	showLast(e) {
-		if (this.live) this.show(G(e, J()));
+		if (this.live) this.show(U(e, q()));
 		else {
 			let t = this.pinned && this.cursor !== void 0 ? this.cursor : (this.view.from + this.view.to) / 2;
 			this.show({
@@ -1643,18 +1665,18 @@ var At = .12, q = .6, jt = [
 		}
 	}
 	goLive() {
-		this.show(G(this.view.to - this.view.from, J()));
+		this.show(U(this.view.to - this.view.from, q()));
 	}
 	lookAt(e) {
 		let t = e.until_s ?? e.at_s, n = Math.max((t - e.at_s) * .5, (this.view.to - this.view.from) / 4);
 		this.pinned = !0, this.cursor = e.at_s, this.show({
 			from: e.at_s - n,
 			to: t + n
-		}), this.said.textContent = `${S(e.at_s, 1)}: ${e.text}`, this.stage.scrollIntoView({ block: "nearest" });
+		}), this.said.textContent = `${x(e.at_s, 1)}: ${e.text}`, this.stage.scrollIntoView({ block: "nearest" });
 	}
 	zoomBy(e) {
 		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
-		this.show(Dt(this.view, r, e, J()));
+		this.show(G(this.view, r, e, q()));
 	}
 	get secondsPerPixel() {
 		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
@@ -1674,22 +1696,22 @@ var At = .12, q = .6, jt = [
 		this.pinned = !0, this.point(r);
 		let i = this.plots.map((e) => {
 			let t = e.at(r);
-			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? pt(t, e.unit) : "not measured");
+			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? gt(t, e.unit) : "not measured");
 		});
-		this.said.textContent = `${S(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
+		this.said.textContent = `${x(r, P[F(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
 	key(e) {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		let t = this.view.to - this.view.from, n = (e) => this.show(Ot(this.view, e * t, J())), r = {
+		let t = this.view.to - this.view.from, n = (e) => this.show(At(this.view, e * t, q())), r = {
 			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
-			ArrowRight: () => e.shiftKey ? this.step(1) : n(At),
-			ArrowUp: () => this.zoomBy(q),
-			ArrowDown: () => this.zoomBy(1 / q),
+			ArrowRight: () => e.shiftKey ? this.step(1) : n(Mt),
+			ArrowUp: () => this.zoomBy(K),
+			ArrowDown: () => this.zoomBy(1 / K),
 			PageUp: () => n(-1),
 			PageDown: () => n(1),
-			"+": () => this.zoomBy(q),
-			"=": () => this.zoomBy(q),
-			"-": () => this.zoomBy(1 / q),
+			"+": () => this.zoomBy(K),
+			"=": () => this.zoomBy(K),
+			"-": () => this.zoomBy(1 / K),
 			n: () => this.goLive(),
 			End: () => this.goLive(),
 			Escape: () => {
@@ -1698,16 +1720,16 @@ var At = .12, q = .6, jt = [
 		}[e.key];
 		r && (e.preventDefault(), r());
 	}
-}, It = "this host", Lt = 6;
-function Rt(e, t) {
-	return e.filter((e) => e.unit !== "seconds" && e.target === It && !t.includes(e.series)).slice(0, Lt).map((e) => e.series);
+}, Rt = "this host", zt = 6;
+function Bt(e, t) {
+	return e.filter((e) => e.unit !== "seconds" && e.target === Rt && !t.includes(e.series)).slice(0, zt).map((e) => e.series);
 }
-function zt() {
-	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = k.map(({ colour: e, name: n }) => t(e, n));
+function Vt() {
+	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = D.map(({ colour: e, name: n }) => t(e, n));
 	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Around it:"), t("smoke", "middle 98 % of the delays, darker the middle half"), t("envelope", "largest"), t("cut", "larger than the scale"));
 }
 // src/watch/live.ts
-var Bt = class {
+var Ht = class {
 	changed;
 	source;
 	targets = /* @__PURE__ */ new Map();
@@ -1729,39 +1751,85 @@ var Bt = class {
 	hear(e) {
 		e.all && this.targets.clear();
 		for (let t of e.gone) this.targets.delete(t);
-		for (let t of e.targets) this.targets.set(Y(t), t);
+		for (let t of e.targets) this.targets.set(J(t), t);
 		this.changed();
 	}
 };
-function Y(e) {
+function J(e) {
 	return `${e.name}\n${e.probe}`;
 }
+// src/watch/findings.ts
+var Ut = 86400, Wt = 90 * Ut, Gt = 1500, Kt = 36e5;
+function qt(e, t) {
+	return t === "s" ? (e < 0 ? "−" : "") + E(Math.abs(e), "seconds") : t === "ratio" ? e > 0 && e < 1e-4 ? e.toExponential(0) : `${(e * 100).toFixed(e < .1 ? 2 : 0)} %` : `${Math.round(e)} ${t}`;
+}
+var Jt = class {
+	element = e("section", {
+		class: "card findings",
+		"aria-label": "Findings of the last 90 days",
+		hidden: ""
+	});
+	timer = 0;
+	asked = 0;
+	enter() {
+		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), Gt);
+	}
+	leave() {
+		clearTimeout(this.timer);
+	}
+	async refresh() {
+		if (this.timer = window.setTimeout(() => void this.refresh(), Kt), Date.now() - this.asked < Kt) return;
+		this.asked = Date.now();
+		let e = Math.floor(Date.now() / 1e3 / 3600) * 3600;
+		try {
+			let t = Ue(e - Wt, e), n = t.slice(1).map(({ start: e }) => e);
+			this.show(await v.findings(e - Wt, e, t.map(({ offset: e }) => e).join(), n.join()));
+		} catch {
+			this.asked = 0;
+		}
+	}
+	show(t) {
+		this.element.hidden = t.length === 0;
+		let n = e("ul", {}, ...t.map((e) => this.one(e)));
+		this.element.replaceChildren(e("h2", {}, `Findings of the last ${Wt / Ut} days`), n);
+	}
+	one(t) {
+		let n = t.evidence.map(({ name: t, value: n, unit: r }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, qt(n, r)))), r = e("p", { class: "seen" }, "Seen at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
+			let i = Math.max((r - n) * 3, 3600), a = Math.min((n + r) / 2 + i / 2, Date.now() / 1e3);
+			return e("a", { href: R([t.series], {
+				from: a - i,
+				to: a
+			}, !1) }, x(n, 60));
+		}).flatMap((e, t) => t > 0 ? [", ", e] : [e])), i = t.probe === "icmp" ? t.target : `${t.target} · ${t.probe}`, a = e("details", {}, e("summary", {}, "Evidence"), e("table", {}, e("tbody", {}, ...n)), e("p", {}, `Refuted by: ${t.refuted_by}.`));
+		return e("li", {}, e("p", {}, e("b", {}, i), " ", t.text, " ", e("small", {}, `confidence: ${t.confidence}`)), r, a);
+	}
+};
 // src/watch/spark.ts
-function Vt(e, t) {
+function Yt(e, t) {
 	let { clientWidth: n, clientHeight: r } = e, i = Math.min(devicePixelRatio, 2);
 	if (n === 0) return;
 	let [a, o] = [Math.round(n * i), Math.round(r * i)];
 	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]);
 	let s = e.getContext("2d");
 	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, n, r), !t)) return;
-	let c = Ht(t), l = n / t.median.length, u = (e) => 2 + (r - 7) * (1 - Math.min(e / c, 1));
+	let c = Xt(t), l = n / t.median.length, u = (e) => 2 + (r - 7) * (1 - Math.min(e / c, 1));
 	t.median.forEach((e, n) => {
 		if (Number.isNaN(e)) return;
 		let r = u(e), i = u(t.max[n]);
-		s.fillStyle = T("smoke3"), s.fillRect(n * l, i, l + .3, Math.max(r - i, 0)), s.fillStyle = T("loss0"), s.fillRect(n * l, r - .8, l + .3, 1.6);
+		s.fillStyle = w("smoke3"), s.fillRect(n * l, i, l + .3, Math.max(r - i, 0)), s.fillStyle = w("loss0"), s.fillRect(n * l, r - .8, l + .3, 1.6);
 	}), t.lost.forEach((e, t) => {
 		if (!(e > 0)) return;
-		s.fillStyle = T(e === 1 ? "loss4" : "loss3");
+		s.fillStyle = w(e === 1 ? "loss4" : "loss3");
 		let n = e === 1 ? r : 3 + 6 * Math.sqrt(e);
 		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, r - n, Math.max(l, 1), n), s.globalAlpha = 1;
 	});
 }
-function Ht(e) {
+function Xt(e) {
 	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
 	return Math.max(2e-4, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
 }
 // src/watch/overview.ts
-var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
+var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
 	failing: {
 		rank: 0,
 		mark: "✕",
@@ -1782,7 +1850,7 @@ var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
 		mark: "✓",
 		name: "fine"
 	}
-}, Jt = new Intl.Collator("en", { numeric: !0 }), Yt = (e) => qt[e.state] ?? qt.unknown, Xt = class {
+}, tn = new Intl.Collator("en", { numeric: !0 }), nn = (e) => Y[e.state] ?? Y.unknown, rn = class {
 	element = e("li", {});
 	canvas = e("canvas", { "aria-hidden": "true" });
 	link = e("a", { class: "row" });
@@ -1805,23 +1873,23 @@ var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
 		let n = JSON.stringify(t);
 		if (n === this.shown) return;
 		this.shown = n;
-		let { mark: r, name: i } = Yt(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
+		let { mark: r, name: i } = nn(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
 		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.replaceChildren(e("b", {}, t.name), e("small", {}, t.group ? `${t.group} · ${a}` : a));
 		let o = t.sent > 0 ? t.lost / t.sent : NaN;
-		this.figure(this.median, "median", t.median_s === null ? "–" : O(t.median_s, "seconds")), this.figure(this.p95, "p95", t.p95_s === null ? "–" : O(t.p95_s, "seconds")), this.figure(this.loss, "lost", A(o)), this.loss.classList.toggle("bad", o > 0), this.state.replaceChildren(e("i", {}, i), ...this.reasons().map((t) => e("span", {}, t)));
+		this.figure(this.median, "median", t.median_s === null ? "–" : E(t.median_s, "seconds")), this.figure(this.p95, "p95", t.p95_s === null ? "–" : E(t.p95_s, "seconds")), this.figure(this.loss, "lost", O(o)), this.loss.classList.toggle("bad", o > 0), this.state.replaceChildren(e("i", {}, i), ...this.reasons().map((t) => e("span", {}, t)), ...ve(t.alerts));
 	}
 	figure(t, n, r) {
 		t.replaceChildren(e("small", {}, n), r);
 	}
 	reasons() {
-		let { failing_since_s: e, reason: t, alerts: n } = this.target, r = [];
+		let { failing_since_s: e, reason: t } = this.target, n = [];
 		if (e !== null) {
-			let n = Date.now() / 1e3 - e;
-			r.push(`since ${n < 86400 ? b(e, !1) : S(e, 60)}${t ? `: ${t}` : ""}`);
-		} else t && r.push(t);
-		return [...r, ...n];
+			let r = Date.now() / 1e3 - e;
+			n.push(`since ${r < 86400 ? y(e, !1) : x(e, 60)}${t ? `: ${t}` : ""}`);
+		} else t && n.push(t);
+		return n;
 	}
-}, Zt = class {
+}, an = class {
 	live;
 	element = e("section", {
 		class: "overview",
@@ -1848,6 +1916,7 @@ var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
 		hidden: ""
 	}, "Show these together");
 	rows = /* @__PURE__ */ new Map();
+	findings = new Jt();
 	order = "";
 	sparks = /* @__PURE__ */ new Map();
 	seen = /* @__PURE__ */ new Set();
@@ -1874,22 +1943,22 @@ var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
 			"p95",
 			"Lost",
 			"State"
-		].map((t) => e("span", {}, t))), this.element.append(e("h1", {}, "All targets"), r, i, this.list, this.none);
+		].map((t) => e("span", {}, t))), this.element.append(e("h1", {}, "All targets"), r, i, this.list, this.none, this.findings.element);
 	}
 	enter() {
-		this.show(), this.layout(), this.refresh(), clearInterval(this.timer), this.timer = window.setInterval(() => void this.refresh(), 3e4), new ResizeObserver(() => this.layout()).observe(this.list);
+		this.show(), this.layout(), this.refresh(), this.findings.enter(), clearInterval(this.timer), this.timer = window.setInterval(() => void this.refresh(), 3e4), new ResizeObserver(() => this.layout()).observe(this.list);
 	}
 	leave() {
-		clearInterval(this.timer);
+		this.findings.leave(), clearInterval(this.timer);
 	}
 	layout() {
 		this.seen.forEach((e) => this.paint(e));
 	}
 	async refresh() {
 		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
-		let e = Math.ceil(Date.now() / 1e3 / Gt) * Gt;
+		let e = Math.ceil(Date.now() / 1e3 / $t) * $t;
 		try {
-			this.sparks = await y.overview(e - Ut, e, Wt);
+			this.sparks = await v.overview(e - Zt, e, Qt);
 		} catch {
 			return;
 		}
@@ -1903,29 +1972,29 @@ var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
 				t.host,
 				t.address,
 				t.probe,
-				Yt(t).name,
+				nn(t).name,
 				t.reason,
 				...t.alerts
 			].join(" ").toLowerCase();
 			return e.every((e) => n.includes(e));
 		};
-		return Qt([...this.live.targets.values()].filter(t));
+		return on([...this.live.targets.values()].filter(t));
 	}
 	show() {
-		let e = this.matching(), t = this.rows.size === 0 && e.length > Kt, n = t ? e.slice(0, Kt) : e;
+		let e = this.matching(), t = this.rows.size === 0 && e.length > en, n = t ? e.slice(0, en) : e;
 		t && requestAnimationFrame(() => setTimeout(() => this.show(), 0));
 		for (let e of n) {
-			let t = this.rows.get(Y(e));
+			let t = this.rows.get(J(e));
 			t ? t.show(e) : this.add(e);
 		}
-		let r = n.map(Y).join("\0");
-		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(Y(e)).element)));
+		let r = n.map(J).join("\0");
+		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(J(e)).element)));
 		for (let [e, t] of this.rows) this.live.targets.has(e) || (this.rows.delete(e), this.seen.delete(t), this.watcher.unobserve(t.element));
 		this.tell(e);
 	}
 	add(e) {
-		let t = new Xt(e);
-		this.rows.set(Y(e), t), this.watcher.observe(t.element);
+		let t = new rn(e);
+		this.rows.set(J(e), t), this.watcher.observe(t.element);
 	}
 	tell(t) {
 		let n = [...this.live.targets.values()], r = (e) => n.filter((t) => t.state === e).length, i = [
@@ -1933,36 +2002,36 @@ var Ut = 86400, Wt = 144, Gt = Ut / Wt, Kt = 40, qt = {
 			"trouble",
 			"unknown",
 			"fine"
-		].map((e) => [r(e), qt[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${D(e)} ${t}`), a = `${D(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${D(t.length)} shown.` : `${a}.`;
+		].map((e) => [r(e), Y[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${T(e)} ${t}`), a = `${T(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${T(t.length)} shown.` : `${a}.`;
 		this.summary.textContent !== o && (this.summary.textContent = n.length > 0 ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"));
 	}
 	paint(e) {
-		Vt(e.canvas, this.sparks.get(e.target.series));
+		Yt(e.canvas, this.sparks.get(e.target.series));
 	}
 };
-function Qt(e) {
+function on(e) {
 	let t = (e) => e.state === "fine" || e.sent === 0 ? 0 : e.lost / e.sent, n = (e) => `${e.group} ${e.name} ${e.probe}`;
 	return e.map((e) => ({
 		target: e,
-		rank: Yt(e).rank,
+		rank: nn(e).rank,
 		lost: Math.round(t(e) * 20),
 		name: n(e)
-	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || Jt.compare(e.name, t.name)).map(({ target: e }) => e);
+	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || tn.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var $t = document.getElementById("watch"), en = document.getElementById("connection"), X = new Bt(() => tn()), Z = new Zt(X), Q, $ = 0;
-function tn() {
-	Z.show(), $ = X.connected ? 0 : $ || Date.now(), nn();
+var sn = document.getElementById("watch"), cn = document.getElementById("connection"), X = new Ht(() => ln()), Z = new an(X), Q, $ = 0;
+function ln() {
+	Z.show(), $ = X.connected ? 0 : $ || Date.now(), un();
 }
-function nn() {
+function un() {
 	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
-	en.classList.toggle("lost", e), en.textContent !== t && (en.textContent = t);
+	cn.classList.toggle("lost", e), cn.textContent !== t && (cn.textContent = t);
 }
-function rn() {
-	let t = Ve(location.hash);
-	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", $t.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new Ft(X), Q.element.parentElement !== $t && $t.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+function dn() {
+	let t = We(location.hash);
+	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", sn.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new Lt(X), Q.element.parentElement !== sn && sn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
 }
-function an() {
+function fn() {
 	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
 	(r === "dark" || r === "light") && (e.dataset.theme = r);
 	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
@@ -1970,4 +2039,4 @@ function an() {
 		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
 	}), n.addEventListener("change", a), a();
 }
-an(), rn(), X.start(), addEventListener("hashchange", rn), setInterval(nn, 1e3);
+fn(), dn(), X.start(), addEventListener("hashchange", dn), setInterval(un, 1e3);

@@ -1,4 +1,4 @@
-//! Run to findings: the only maker of them. A finding names its evidence, its confidence and its alternatives.
+//! Run, and months of a watch, to findings: the only maker of them. A finding names its evidence, its confidence and its alternatives.
 //!
 //! Series of the true queue (sojourn, backlog, drops) are never looked at: they exist to score this crate.
 #![no_std]
@@ -10,6 +10,7 @@ mod captured;
 mod diagnosis;
 mod estimate;
 mod health;
+mod months;
 mod rules;
 mod summarize;
 mod verdict;
@@ -17,6 +18,10 @@ mod view;
 
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
+pub use months::{
+    CHANCE, LEAST_DAYS, Months, MonthsFinding, MonthsKind, PastLoad, PastSeries, Stretch, Zone,
+    diagnose_months,
+};
 
 /// What `run` shows. Never fails: what is missing makes it inconclusive.
 pub fn diagnose(run: &fathom_metric::Run) -> Diagnosis {

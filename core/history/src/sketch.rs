@@ -38,6 +38,10 @@ impl Sketch {
             *count = count.saturating_add(times);
         }
     }
+    /// Counts so many values of exactly zero.
+    pub fn add_zeros(&mut self, times: u64) {
+        self.zero = self.zero.saturating_add(times);
+    }
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Sketch) {
         self.zero = self.zero.saturating_add(other.zero);
@@ -61,7 +65,7 @@ impl Sketch {
     }
     /// Sum of all values, each taken for that of its bucket: within 1.09 %.
     pub fn sum(&self) -> f64 {
-        self.buckets().map(|(bucket, count)| scale::value_of(bucket) * count as f64).sum()
+        self.buckets().fold(0.0, |sum, (bucket, count)| sum + scale::value_of(bucket) * count as f64)
     }
     /// The smallest value, within 1.09 %.
     pub fn min(&self) -> Option<f64> {

@@ -130,7 +130,7 @@ impl Half {
     /// All below `ack` has arrived. Gives the bytes that this is the first to tell of.
     fn advance<S: Sink>(&mut self, ack: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) -> u64 {
         let before = self.acknowledged;
-        if !self.repairs.is_empty() {
+        if self.repairs.may_reach(before) {
             self.judge(before, answer, context);
         }
         let last = ack - 1;

@@ -14,7 +14,7 @@ mod ecn {
 
 impl Half {
     /// Counts a packet that this end sent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
         let Incoming { packet, tcp, .. } = incoming;
         let totals = &mut self.totals;
@@ -67,6 +67,7 @@ impl Half {
         }
     }
     /// Counts a segment; `before` was the highest byte when it came.
+    #[inline(always)]
     pub(crate) fn count_segment(
         &mut self,
         arrival: &Arrival,
@@ -83,6 +84,7 @@ impl Half {
             self.count_data(arrival, kind, before, incoming);
         }
     }
+    #[inline(always)]
     fn count_data(&mut self, arrival: &Arrival, kind: Kind, before: u64, incoming: &Incoming<'_>) {
         let payload = u64::from(arrival.payload);
         let at = arrival.times.at;
@@ -107,7 +109,8 @@ impl Half {
     /// Data passed for the first time, at the end of what was sent.
     fn count_first(&mut self, arrival: &Arrival, before: u64) {
         let payload = u64::from(arrival.payload);
-        let is_whole = self.full == 0 || arrival.payload.is_multiple_of(self.full);
+        let full = self.full;
+        let is_whole = full == arrival.payload || full == 0 || arrival.payload.is_multiple_of(full);
         self.is_short = !is_whole;
         if !self.is_answered {
             self.totals.initial_bytes += payload;

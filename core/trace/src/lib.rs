@@ -24,6 +24,7 @@ mod recent;
 mod repair;
 mod result;
 mod rtt;
+mod search;
 mod seen;
 mod segment;
 mod selective;

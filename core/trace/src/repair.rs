@@ -23,14 +23,17 @@ pub(crate) struct Repair {
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
     all: BTreeMap<u64, Repair>,
+    /// The first byte of the highest there ever was.
+    highest: u64,
 }
 
 /// Of acknowledged repairs so many are kept: a D-SACK comes within a round trip, and a timeout rarely sends more again.
 const MAX_SETTLED: usize = 4096;
 
 impl Repairs {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_empty()
+    /// Whether there may be one that begins at `byte` or behind it: most ACKs are beyond all that was sent again.
+    pub(crate) fn may_reach(&self, byte: u64) -> bool {
+        self.highest >= byte && !self.all.is_empty()
     }
     pub(crate) fn len(&self) -> usize {
         self.all.len()
@@ -44,6 +47,7 @@ impl Repairs {
     }
     /// Notes one more. Gives how often it was sent again by now.
     pub(crate) fn add(&mut self, start: u64, repair: Repair) -> u32 {
+        self.highest = self.highest.max(start);
         let there = self.all.entry(start).or_insert(Repair { count: 0, needless: 0, ..repair });
         let (count, needless) = (there.count + 1, there.needless);
         *there = Repair { stop: there.stop.max(repair.stop), count, needless, ..repair };

@@ -1,5 +1,6 @@
 //! Segments that passed and are not acknowledged, and the holes between them.
 use crate::Times;
+use crate::search::partition_near;
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// A segment, as it passed first.
@@ -120,7 +121,12 @@ impl Seen {
     }
     /// Place in the line of the first segment that ends behind this byte.
     fn index(&self, byte: u64) -> usize {
-        self.line.partition_point(|sent| sent.stop() <= byte)
+        let (Some(first), Some(last)) = (self.line.front(), self.line.back()) else { return 0 };
+        // Nearly all are as long as the others.
+        let share = byte.saturating_sub(first.start) as f64 / (last.stop() - first.start) as f64;
+        let guess = (share * self.line.len() as f64) as usize;
+        let is_before = |at: usize| self.line.get(at).is_some_and(|sent| sent.stop() <= byte);
+        partition_near(guess, self.line.len(), is_before)
     }
     /// Bytes of `start..stop` passed again: as many segments are looked at as the packet's bytes held.
     pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
@@ -138,6 +144,7 @@ impl Seen {
         self.late.range_mut(start..stop).for_each(|(_, sent)| sent.is_repeated = true);
     }
     /// All before `ack` has arrived.
+    #[inline(always)]
     pub(crate) fn take(&mut self, ack: u64) -> Taken {
         let mut taken = Taken::default();
         while let Some(first) = self.line.front().filter(|first| first.stop() <= ack).copied() {

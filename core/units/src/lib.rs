@@ -15,4 +15,4 @@ mod time;
 pub use parse::UnitError;
 pub use quantity::{Bytes, Rate, Ratio};
 pub use rng::Rng;
-pub use time::{Duration, Time, WallTime};
+pub use time::{Duration, NoWallTime, Time, WallTime};

@@ -178,6 +178,55 @@ const fn civil(days: u64) -> (u64, u64, u64) {
     (era * 400 + year_of_era + if month <= 2 { 1 } else { 0 }, month, day)
 }
 
+/// A text that is no time in UTC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoWallTime;
+
+impl fmt::Display for NoWallTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected a time in UTC as in 2026-11-20T14:10:08Z, 2026-11-20T14:10 or 2026-11-20")
+    }
+}
+impl core::error::Error for NoWallTime {}
+
+impl core::str::FromStr for WallTime {
+    type Err = NoWallTime;
+
+    /// RFC 3339 in UTC; seconds, or all of the time of day, and the `Z` may be left out.
+    fn from_str(text: &str) -> Result<Self, NoWallTime> {
+        let text = text.strip_suffix('Z').unwrap_or(text);
+        let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00"));
+        let number = |part: &str, most: u64| {
+            let is_plain = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            part.parse::<u64>().ok().filter(|n| is_plain && *n <= most).ok_or(NoWallTime)
+        };
+        let mut date = date.splitn(3, '-');
+        let mut next = |most| number(date.next().ok_or(NoWallTime)?, most);
+        let (year, month, day) = (next(2500)?, next(12)?, next(31)?);
+        let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+        let mut clock = clock.splitn(3, ':');
+        let hours = number(clock.next().unwrap_or_default(), 23)?;
+        let minutes = number(clock.next().ok_or(NoWallTime)?, 59)?;
+        let seconds = clock.next().map_or(Ok(0), |part| number(part, 60))?;
+        let nanos = number(fraction, u64::MAX)?
+            * 10_u64.pow(9_u32.checked_sub(fraction.len() as u32).ok_or(NoWallTime)?);
+        let days = days_before(year, month).ok_or(NoWallTime)? + day - 1;
+        // A day that its month does not have would be one of the next.
+        let has_day = civil(days) == (year, month, day);
+        let all = ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+        if has_day { Ok(WallTime(all * 1_000_000_000 + nanos)) } else { Err(NoWallTime) }
+    }
+}
+
+/// Days from 1970-01-01 to the first of a month: the inverse of [`civil`]. `None` before 1970.
+fn days_before(year: u64, month: u64) -> Option<u64> {
+    let year = if month <= 2 { year.checked_sub(1)? } else { year };
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5;
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year;
+    (month > 0).then_some(days)?.checked_sub(719_468)
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Duration(self.0).fmt(f)
@@ -204,6 +253,39 @@ mod tests {
         ];
         for (seconds, text) in cases {
             assert_eq!(WallTime(seconds * 1_000_000_000).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_wall_time_is_read_as_it_is_written() {
+        for day in (0..190_000).step_by(13) {
+            let time = WallTime(day * 86_400_000_000_000 + 3_723_250_000_000);
+            assert_eq!(time.to_string().parse(), Ok(time), "{time}");
+        }
+        let cases = [
+            ("1970-01-01", 0),
+            ("2000-02-29T00:00Z", 951_782_400),
+            ("2026-11-20T14:10:08", 1_795_183_808),
+            ("2026-11-20 14:10", 1_795_183_800),
+        ];
+        for (text, seconds) in cases {
+            assert_eq!(text.parse(), Ok(WallTime(seconds * 1_000_000_000)), "{text}");
+        }
+        for bad in [
+            "",
+            "2026",
+            "2026-02-30",
+            "2026-13-01",
+            "2026-00-01",
+            "1969-12-31",
+            "2026-1-1T24:00",
+            "2026-01-01T",
+            "2026-01-01T1:2:3:4",
+            "+026-01-01",
+            "2026-01-01T00:00:00.1234567890",
+            "2026-01-01T00:00+02:00",
+        ] {
+            assert_eq!(bad.parse::<WallTime>(), Err(NoWallTime), "{bad}");
         }
     }
 }

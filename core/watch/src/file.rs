@@ -18,6 +18,8 @@ const MAX_NAME: usize = 128;
 /// RFC 1035 section 2.3.4.
 const MAX_HOST: usize = 253;
 const DEFAULT_SEED: u64 = 1;
+const WATCH_KEYS: [&str; 8] =
+    ["store", "listen", "password_file", "hosts", "results", "max_packets_per_second", "seed", "interface"];
 
 /// Reads the configuration `text`. `file` is the name used in errors. Everything is checked before anything is told.
 ///
@@ -37,7 +39,7 @@ pub fn parse(text: &str, file: &str) -> Result<Plan, PlanError> {
 }
 
 fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
-    root.only(&["watch", "defaults", "group", "target"])?;
+    root.only(&["watch", "defaults", "group", "target", "push", "receiver", "alert"])?;
     let mut plan = head(root.section("watch")?)?;
     let defaults = match root.section("defaults")? {
         Some(section) => shared(&section, &["host", "url"])?,
@@ -60,12 +62,16 @@ fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
             add(&mut plan, &mut names, &section, &name, &settings)?;
         }
     }
+    let longest = plan.targets.iter().map(|target| target.timeout).max();
+    plan.pushes = crate::push::pushes(root, longest.unwrap_or_default())?;
+    plan.receivers = crate::alert::receivers(root)?;
     if plan.targets.is_empty() {
         return Err(Fault::new(
             0,
             "there is no target (write [[target]] with a name and a host)".to_string(),
         ));
     }
+    plan.alerts = crate::alert::rules(root, &plan.targets, &plan.receivers)?;
     Ok(plan)
 }
 
@@ -73,21 +79,47 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     let mut plan = Plan {
         store: None,
         listen: None,
+        password_file: None,
+        hosts: Vec::new(),
+        results: None,
         max_packets_per_second: None,
         seed: DEFAULT_SEED,
         interfaces: Vec::new(),
         targets: Vec::new(),
+        pushes: Vec::new(),
+        receivers: Vec::new(),
+        alerts: Vec::new(),
     };
     let Some(section) = section else { return Ok(plan) };
-    section.only(&["store", "listen", "max_packets_per_second", "seed", "interface"])?;
+    section.only(&WATCH_KEYS)?;
     plan.store = section.text("store")?.map(ToString::to_string);
     plan.listen =
         section.text("listen")?.map(|text| listen(text, section.offset_of("listen"))).transpose()?;
+    plan.password_file = section.text("password_file")?.map(ToString::to_string);
+    plan.hosts = hosts(&section)?;
+    plan.results = section.text("results")?.map(ToString::to_string);
     plan.max_packets_per_second = section.integer("max_packets_per_second", 1, 100_000_000)?;
     plan.seed = section.integer("seed", 0, i64::MAX.unsigned_abs())?.unwrap_or(DEFAULT_SEED);
     let interfaces = section.texts("interface")?.unwrap_or_default();
     plan.interfaces = interfaces.into_iter().map(|(text, _)| text.to_string()).collect();
     Ok(plan)
+}
+
+/// Names without scheme, port or path, as a browser sends them.
+fn hosts(section: &Section<'_>) -> Result<Vec<String>, Fault> {
+    let host = |(text, offset): (&str, usize)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+        let has_port = !text.starts_with('[') && text.contains(':');
+        if !text.is_empty() && text.chars().all(is_name) && !has_port {
+            return Ok(text.to_string());
+        }
+        let what = format!(
+            "hosts: \"{}\" is no host (as in \"watch.example.net\": without scheme, port or path)",
+            text.escape_debug()
+        );
+        Err(Fault::new(offset, what))
+    };
+    section.texts("hosts")?.unwrap_or_default().into_iter().map(host).collect()
 }
 
 fn listen(text: &str, offset: usize) -> Result<SocketAddr, Fault> {
@@ -104,7 +136,7 @@ fn shared(section: &Section<'_>, not: &[&str]) -> Result<Settings, Fault> {
     Settings::read(section)
 }
 
-fn name(section: &Section<'_>) -> Result<String, Fault> {
+pub(crate) fn name(section: &Section<'_>) -> Result<String, Fault> {
     let Some(text) = section.text("name")? else {
         return Err(Fault::new(section.offset, "name: is missing".to_string()));
     };

@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+pub mod alert;
 mod book;
 pub mod dns;
 mod echo;
@@ -17,9 +18,11 @@ mod error;
 mod file;
 mod now;
 mod plan;
+mod push;
 mod schedule;
 mod section;
 mod settings;
+pub mod smokeping;
 mod target;
 mod url;
 
@@ -29,6 +32,7 @@ pub use error::PlanError;
 pub use file::parse;
 pub use now::{LastMinute, TargetNow, WINDOW};
 pub use plan::Plan;
+pub use push::{Push, PushHistogram, PushKind};
 pub use schedule::{Due, Schedule, tick};
 pub use settings::MIN_SIZE;
 pub use target::{Ask, Family, Form, Pace, Target};

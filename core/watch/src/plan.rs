@@ -1,4 +1,5 @@
 //! A whole configuration, checked.
+use crate::push::Push;
 use crate::target::Target;
 use alloc::format;
 use alloc::string::String;
@@ -12,6 +13,12 @@ pub struct Plan {
     pub store: Option<String>,
     /// Where the page is served; `None` leaves it to the program.
     pub listen: Option<SocketAddr>,
+    /// File with the page's password; `None` leaves it to the program.
+    pub password_file: Option<String>,
+    /// Further names by which the page may be asked, such as that of a proxy in front of it.
+    pub hosts: Vec<String>,
+    /// Directory of results of tests that the page shows beside what it watched.
+    pub results: Option<String>,
     /// Most packets that all targets together may send in a second; `None` leaves it to the program.
     pub max_packets_per_second: Option<u64>,
     /// Seed of the phases; the same file gives the same times of sending within an interval.
@@ -20,6 +27,12 @@ pub struct Plan {
     pub interfaces: Vec<String>,
     /// The targets, in the file's order.
     pub targets: Vec<Target>,
+    /// Where figures are sent.
+    pub pushes: Vec<Push>,
+    /// Who can be told.
+    pub receivers: Vec<crate::alert::Receiver>,
+    /// When they are.
+    pub alerts: Vec<crate::alert::Rule>,
 }
 
 impl Plan {

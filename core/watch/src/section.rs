@@ -31,6 +31,10 @@ impl<'t> Section<'t> {
             Err(Fault::new(key.span().start, format!("{word}: unknown key ({advice})")))
         })
     }
+    /// The names of all keys.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'t str> {
+        self.table.keys().map(|key| key.get_ref().as_ref())
+    }
     pub(crate) fn get(&self, key: &str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.table.get(key)
     }

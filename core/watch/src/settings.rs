@@ -154,7 +154,7 @@ impl Settings {
     }
 }
 
-fn duration(
+pub(crate) fn duration(
     section: &Section<'_>,
     key: &str,
     low: Duration,

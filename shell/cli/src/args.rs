@@ -1,7 +1,13 @@
 //! The command line: every flag once. Help, man page and completions come from here.
+mod alerts;
+mod diagnose;
+mod export;
 mod watch;
 
+pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use diagnose::WatchDiagnoseArgs;
+pub(crate) use export::{Moment, TableFormat, WatchExportArgs};
 use fathom_metric::Measure;
 use fathom_qdisc::Spec;
 use fathom_scenario::Setting;
@@ -9,7 +15,7 @@ use fathom_sweep::Axis;
 use fathom_units::{Bytes, Duration};
 use std::net::IpAddr;
 use std::path::PathBuf;
-pub(crate) use watch::{WatchAction, WatchArgs, WatchStatusArgs};
+pub(crate) use watch::{WatchAction, WatchArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -118,6 +118,13 @@ impl Held<'_> {
     pub(crate) fn reason(&mut self, place: Place, reason: &str) {
         self.row(place).into_iter().for_each(|row| row.minute.reason(reason));
     }
+    pub(crate) fn alerts(&mut self, place: Place, names: Vec<String>) {
+        self.row(place).into_iter().for_each(|row| row.now.alerts.clone_from(&names));
+    }
+    /// The number of a series in the history; `None` before its first sample.
+    pub(crate) fn number(&mut self, place: Place) -> Option<u32> {
+        self.row(place).map(|row| row.now.series)
+    }
     fn row(&mut self, place: Place) -> Option<&mut Row> {
         self.rows.get_mut(place as usize)?.as_mut()
     }

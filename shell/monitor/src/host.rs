@@ -7,6 +7,7 @@ use fathom_os::backlog::backlog;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::netlink::interface_index;
 use fathom_units::{Duration, Time};
+use fathom_watch::Plan;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -64,20 +65,13 @@ impl HostThread {
     }
     fn look(&mut self) {
         let Ok(text) = std::fs::read_to_string("/proc/thread-self/net/dev") else { return };
-        let (now, names) = (self.clock.now(), self.names());
+        let (now, names) = (self.clock.now(), names(&self.wanted));
         for name in names {
             let Some(counters) = counters(&text, &name) else { continue };
             let Some(place) = self.place(&name) else { continue };
             self.tell(&name, place, (now, counters));
         }
         self.teller.hand_over(now);
-    }
-    fn names(&self) -> Vec<String> {
-        match self.wanted.as_slice() {
-            [] => default_interface().into_iter().collect(),
-            [none] if none == "none" => Vec::new(),
-            names => names.to_vec(),
-        }
     }
     fn place(&mut self, name: &str) -> Option<Place> {
         if let Some(known) = self.interfaces.iter().find(|i| i.name == name) {
@@ -130,6 +124,30 @@ fn counters(text: &str, name: &str) -> Option<Counters> {
 }
 
 /// The interface of the default route: IPv4's, else IPv6's.
+/// The interfaces that are meant by those of a plan.
+fn names(wanted: &[String]) -> Vec<String> {
+    match wanted {
+        [] => default_interface().into_iter().collect(),
+        [none] if none == "none" => Vec::new(),
+        names => names.to_vec(),
+    }
+}
+
+/// Why the load of this host is not known, or not of all interfaces that the plan names; `None` if it is.
+#[must_use]
+pub fn unknown_load(plan: &Plan) -> Option<String> {
+    let text = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    why_unknown(&plan.interfaces, &names(&plan.interfaces), &text)
+}
+
+fn why_unknown(wanted: &[String], names: &[String], devices: &str) -> Option<String> {
+    if let Some(missing) = names.iter().find(|name| counters(devices, name).is_none()) {
+        return Some(format!("there is no interface {missing}"));
+    }
+    let why = if wanted.is_empty() { "there is no default route" } else { "interface is \"none\"" };
+    names.is_empty().then(|| why.to_owned())
+}
+
 fn default_interface() -> Option<String> {
     let v4 = std::fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
     let v6 = std::fs::read_to_string("/proc/thread-self/net/ipv6_route").unwrap_or_default();
@@ -168,6 +186,20 @@ mod tests {
         assert_eq!(counters(text, "lo"), Some((5000, 5000)));
         assert_eq!(counters(text, "eth"), None);
         assert_eq!(counters("eth0: 1 2", "eth0"), None);
+    }
+
+    #[test]
+    fn a_load_that_is_not_known_has_a_reason() {
+        let text = "a\nb\n eth0: 1 0 0 0 0 0 0 0 2 0 0 0 0 0 0 0\n";
+        let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for (wanted, names, why) in [
+            (all(&[]), all(&["eth0"]), None),
+            (all(&[]), all(&[]), Some("there is no default route")),
+            (all(&["none"]), all(&[]), Some("interface is \"none\"")),
+            (all(&["eth0", "eth9"]), all(&["eth0", "eth9"]), Some("there is no interface eth9")),
+        ] {
+            assert_eq!(why_unknown(&wanted, &names, text).as_deref(), why, "{wanted:?}");
+        }
     }
 
     #[test]

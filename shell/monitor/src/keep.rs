@@ -7,7 +7,7 @@ use fathom_units::WallTime;
 pub struct Event {
     /// When it began.
     pub at: WallTime,
-    /// One word: `path`, `address`, `resolve`, `instrument`.
+    /// One word: `path`, `address`, `resolve`, `instrument`, `alert`, `delivery`.
     pub kind: &'static str,
     /// In words.
     pub text: String,

@@ -1,9 +1,10 @@
 //! All of it: started, read again, stopped.
+use crate::alerts::{self, Alerting, Heard, Outlets, ToJudge};
 use crate::ask::{Asked, Command, Whereabouts};
 use crate::board::Board;
 use crate::echo::{EchoCounts, EchoThread};
 use crate::host::HostThread;
-use crate::keep::Keep;
+use crate::keep::{Event, Keep};
 use crate::resolver::{Asker, Moved, Resolver};
 use crate::sockets::SocketThread;
 use crate::told::{Place, Teller, Told};
@@ -11,6 +12,7 @@ use crate::writer::{self, Opening, Register};
 use fathom_history::{Tally, Unit};
 use fathom_os::clock::Clock;
 use fathom_os::socket::{EchoSocketError, echo_socket};
+use fathom_watch::alert::SeriesInfo;
 use fathom_watch::{Ask, Family, Plan, Target, TargetNow};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -64,6 +66,8 @@ pub struct Monitor {
     to_sockets: Sender<Command>,
     to_host: Sender<Vec<String>>,
     to_writer: Sender<Vec<Told>>,
+    /// To the thread that judges alerts, if there is one.
+    judge: Option<(ToJudge, JoinHandle<()>)>,
     resolver: Option<Resolver>,
     counts: Arc<EchoCounts>,
     problems: Receiver<String>,
@@ -86,11 +90,22 @@ pub fn permitted(plan: &Plan) -> Result<(), String> {
 }
 
 impl Monitor {
-    /// Starts to probe. The plan should have passed [`permitted`].
+    /// Starts to probe, and judges no alerts. The plan should have passed [`permitted`].
     ///
     /// # Errors
     /// If the system gives no random number.
     pub fn start(plan: &Plan, keep: Box<dyn Keep>) -> Result<Monitor, String> {
+        Monitor::start_with(plan, keep, None)
+    }
+    /// Starts to probe. With `alerting`, the plan's alerts are judged.
+    ///
+    /// # Errors
+    /// If the system gives no random number.
+    pub fn start_with(
+        plan: &Plan,
+        keep: Box<dyn Keep>,
+        alerting: Option<Box<dyn Alerting>>,
+    ) -> Result<Monitor, String> {
         let token = token()?;
         // Where it may not be raised, connections beyond it fail, and say so.
         let _ = fathom_os::files::raise_limit();
@@ -98,7 +113,9 @@ impl Monitor {
         let (board, register) = (Arc::new(Board::default()), Register::default());
         let (to_writer, told) = channel();
         let (problem, problems) = sync_channel(16);
-        let writer = writer::start(keep, register.clone(), Arc::clone(&board), told, problem);
+        let judge = alerting.map(|alerting| judge(alerting, &register, &board, &to_writer));
+        let to_judge = judge.as_ref().map(|(to, _)| to.clone());
+        let writer = writer::start(keep, register.clone(), Arc::clone(&board), told, (problem, to_judge));
         let (to_echo, echo_commands) = channel();
         let (to_sockets, socket_commands) = channel();
         let (to_host, host_commands) = channel();
@@ -131,6 +148,7 @@ impl Monitor {
             to_sockets,
             to_host,
             to_writer,
+            judge,
             resolver: Some(resolver),
             counts,
             problems,
@@ -163,6 +181,7 @@ impl Monitor {
     /// Takes a new plan. Targets of which nothing is different are not touched: not one of their slots moves.
     pub fn reload(&mut self, plan: &Plan) -> Changes {
         let _ = self.to_host.send(plan.interfaces.clone());
+        self.tell_judge(|| Heard::Rules(plan.alerts.clone()));
         let mut wanted: BTreeMap<(&str, &str), &Target> = plan.targets.iter().map(|t| (t.key(), t)).collect();
         let (stay, gone): (Vec<Running>, Vec<Running>) = std::mem::take(&mut self.running)
             .into_iter()
@@ -175,7 +194,13 @@ impl Monitor {
         let changes = Changes { unchanged: stay.len(), started: new.len(), stopped: gone.len() };
         self.running = stay;
         new.into_iter().for_each(|target| self.start_one(target));
+        self.tell_judge(|| Heard::Settled);
         changes
+    }
+    fn tell_judge(&self, what: impl FnOnce() -> Heard) {
+        if let Some((to, _)) = &self.judge {
+            to.send(what());
+        }
     }
     fn start_one(&mut self, target: &Target) {
         let target = Arc::new(target.clone());
@@ -190,6 +215,9 @@ impl Monitor {
             let place = place + index as Place;
             self.register.open(Opening { place, target: name, probe, unit: Unit::Seconds, now });
             self.lock_places().entry(number).or_default().push(place);
+        }
+        for (info, own) in SeriesInfo::of(&target).into_iter().zip(place..) {
+            self.tell_judge(|| Heard::Open(own, info));
         }
         let mut whereabouts = Whereabouts::default();
         if let Some(address) = literal {
@@ -209,7 +237,10 @@ impl Monitor {
         // What it has told so far is kept before its series are forgotten.
         self.lock_places().remove(&one.number);
         let count = one.target.series().len() as Place;
-        (one.place..one.place + count).for_each(|place| self.register.close(place, &self.board));
+        for place in one.place..one.place + count {
+            self.tell_judge(|| Heard::Close(place));
+            self.register.close(place, &self.board);
+        }
     }
     const fn thread_of(&self, ask: Ask) -> &Sender<Command> {
         match ask {
@@ -219,6 +250,10 @@ impl Monitor {
     }
     fn lock_places(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, Vec<Place>>> {
         self.places.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+    /// Remembers something that happened beside the probing.
+    pub fn remember(&self, event: Event) {
+        let _ = self.to_writer.send(vec![Told::Event(event, None)]);
     }
     /// Waits until all that was told so far is in the history and on the board.
     pub fn sync(&self) {
@@ -237,6 +272,11 @@ impl Monitor {
         for thread in self.threads {
             let _ = thread.join();
         }
+        if let Some((to, thread)) = self.judge {
+            // It may be reading the past for as long as the disk takes.
+            to.send(Heard::Stop);
+            let _ = thread.join();
+        }
         // The resolver's threads may hold a sender for as long as a name server keeps them waiting.
         let (done, wait) = channel();
         let _ = self.to_writer.send(vec![Told::End(done)]);
@@ -244,6 +284,16 @@ impl Monitor {
         drop(self.writer);
         self.problems.try_iter().collect()
     }
+}
+
+fn judge(
+    alerting: Box<dyn Alerting>,
+    register: &Register,
+    board: &Arc<Board>,
+    to_writer: &Sender<Vec<Told>>,
+) -> (ToJudge, JoinHandle<()>) {
+    let (register, board, to_writer) = (register.clone(), Arc::clone(board), to_writer.clone());
+    alerts::start(Outlets { alerting, register, board, to_writer })
 }
 
 fn moved(

@@ -1,4 +1,5 @@
 //! The thread that keeps: the only one that touches the history.
+use crate::alerts::ToJudge;
 use crate::board::Board;
 use crate::keep::Keep;
 use crate::told::{Place, Told};
@@ -45,7 +46,7 @@ impl Register {
         }
         board.hold().address(place, address);
     }
-    fn get(&self, place: Place) -> Option<Opening> {
+    pub(crate) fn get(&self, place: Place) -> Option<Opening> {
         self.lock().get(&place).cloned()
     }
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Place, Opening>> {
@@ -59,9 +60,9 @@ pub(crate) fn start(
     register: Register,
     board: Arc<Board>,
     told: Receiver<Vec<Told>>,
-    problems: SyncSender<String>,
+    (problems, judge): (SyncSender<String>, Option<ToJudge>),
 ) -> JoinHandle<()> {
-    let writer = Writer { keep, register, board, series: Vec::new(), problems };
+    let writer = Writer { keep, register, board, series: Vec::new(), problems, judge };
     std::thread::spawn(move || writer.run(&told))
 }
 
@@ -72,6 +73,8 @@ struct Writer {
     /// The history's numbers by place. A series is made when the first sample comes, so that a path of eight routers has eight.
     series: Vec<Option<u32>>,
     problems: SyncSender<String>,
+    /// Who hears all of it too.
+    judge: Option<ToJudge>,
 }
 
 impl Writer {
@@ -112,6 +115,7 @@ impl Writer {
         for report in &reports {
             self.keep_one(report);
         }
+        self.judge.iter().for_each(|judge| judge.pass_on(&reports));
         let mut board = self.board.hold();
         for report in reports {
             match report {

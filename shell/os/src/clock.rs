@@ -31,6 +31,19 @@ pub fn wall_now() -> WallTime {
     WallTime(read(libc::CLOCK_REALTIME))
 }
 
+/// How far this host's local time is from UTC at a time, in seconds, positive east: by `TZ` or /etc/localtime, with summer time.
+#[must_use]
+pub fn utc_offset_s(at: WallTime) -> i64 {
+    let Ok(seconds) = libc::time_t::try_from(at.0 / 1_000_000_000) else { return 0 };
+    // SAFETY: all bytes zero are a valid `tm`: its one pointer may be null.
+    let mut local: libc::tm = unsafe { core::mem::zeroed() };
+    // SAFETY: both point to values that live through the call, and nothing else writes them.
+    let done = unsafe { libc::localtime_r(&raw const seconds, &raw mut local) };
+    #[allow(clippy::useless_conversion, reason = "it has 32 bits on other machines")]
+    let offset_s = i64::from(local.tm_gmtoff);
+    if done.is_null() { 0 } else { offset_s }
+}
+
 fn read(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a valid timespec for the duration of the call.

@@ -4,6 +4,7 @@
 
 pub mod backlog;
 pub mod clock;
+pub mod confine;
 pub mod cpu;
 pub mod datagram;
 pub mod files;

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Bytes read at once: so many that the call costs little, so few that they stay in the processor's cache.
-const BUFFER_BYTES: usize = 256 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 /// Interfaces whose statistics are kept.
 const MAX_STATISTICS: usize = 1024;
 /// A pcap file's header.

@@ -5,7 +5,7 @@ use crate::past::{Past, Series, unread};
 use crate::query::{Query, quoted};
 use crate::reply::{Age, Refusal, Reply, Whole, no_store, pieces};
 use crate::row::row;
-use crate::{compare, heatmap, overview, samples, smoke};
+use crate::{compare, findings, heatmap, overview, samples, smoke};
 use fathom_units::WallTime;
 use hyper::StatusCode;
 use hyper::http::request::Parts;
@@ -88,6 +88,7 @@ pub(crate) async fn answer(app: &Arc<App>, name: &str, request: &Parts) -> Resul
         "events" => events(app, query, request).await,
         "heatmap" => heatmap(app, query, request).await,
         "compare" => compare(app, query, request).await,
+        "findings" => findings(app, query, request).await,
         _ => Err(Refusal::new(
             StatusCode::NOT_FOUND,
             format!("there is no /api/v1/{}: see /api/v1/openapi.json", quoted(name).trim_matches('"')),
@@ -198,16 +199,29 @@ async fn events(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Rep
             past.events(from, to).map_err(unread)
         })
         .await?;
-    let rows: Vec<Value> = found
-        .iter()
-        .map(|event| {
-            json!({
-                "at_s": smoke::seconds(event.at.0), "until_s": event.until.map(|until| smoke::seconds(until.0)),
-                "series": event.series, "kind": event.kind, "text": event.text, "value": event.value,
-            })
+    let happened = found.iter().map(|event| {
+        json!({
+            "at_s": smoke::seconds(event.at.0), "until_s": event.until.map(|until| smoke::seconds(until.0)),
+            "series": event.series, "kind": event.kind, "text": event.text, "value": event.value, "report": null,
         })
-        .collect();
-    Ok(changing(&json!({ "events": rows }), request))
+    });
+    let tested = app.results(range).await?;
+    let tests = tested.iter().map(|test| {
+        json!({
+            "at_s": smoke::seconds(test.at.0), "until_s": smoke::seconds(test.until.0), "series": null,
+            "kind": "test", "text": test.text, "value": null, "report": test.name,
+        })
+    });
+    Ok(changing(&json!({ "events": happened.chain(tests).collect::<Vec<_>>() }), request))
+}
+
+async fn findings(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
+    let range = Range::take(&mut query, "from", "to")?;
+    let zone = findings::zone_of_query(query.take("utc_offset_s"), query.take("utc_offset_from"))?;
+    query.finish()?;
+    let found =
+        app.past.ask(move |past| findings::find_in_months(past, range.walls(), zone).map_err(unread)).await?;
+    Ok(changing(&findings::findings_json(&found), request))
 }
 
 async fn heatmap(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {

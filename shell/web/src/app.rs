@@ -1,12 +1,13 @@
 //! One request, one answer.
+use crate::api::Range;
 use crate::guard::{Guard, MOST_FORM_BYTES, seal};
 use crate::hub::Hub;
 use crate::metrics::{Form, expose};
-use crate::now::Live;
+use crate::now::{Live, TestResult};
 use crate::overview::Kept;
 use crate::past::Pool;
-use crate::query::quoted;
-use crate::reply::{Age, Refusal, Reply, Whole, see_other};
+use crate::query::{decode, quoted};
+use crate::reply::{Age, Refusal, Reply, Whole, document, see_other};
 use crate::{api, assets};
 use fathom_watch::TargetNow;
 use http_body_util::{BodyExt, Limited};
@@ -66,6 +67,9 @@ impl App {
         if path == "/" {
             return Ok(assets::page(self.guard.asks(), &request.headers));
         }
+        if let Some(name) = path.strip_prefix("/reports/") {
+            return self.report(decode(name)?).await;
+        }
         match path.strip_prefix("/api/v1/") {
             Some(name) => api::answer(self, name, request).await,
             None if path == "/metrics" => self.metrics(request).await,
@@ -79,6 +83,22 @@ impl App {
         let made = tokio::task::spawn_blocking(move || expose(&live.totals(), form)).await;
         let bytes = made.map_err(|_| broken())?;
         Ok(Whole { content_type: form.content_type(), bytes, age: Age::Changing }.reply(&request.headers))
+    }
+
+    async fn report(&self, name: String) -> Result<Reply, Refusal> {
+        let live = Arc::clone(&self.live);
+        let what = quoted(&name);
+        let made = tokio::task::spawn_blocking(move || live.report(&name)).await.map_err(|_| broken())?;
+        let text =
+            format!("there is no result {what}: it was in the events that named it, and may be gone since");
+        made.map(document).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, text))
+    }
+
+    /// Tests of the line that were made in a range.
+    pub(crate) async fn results(&self, range: Range) -> Result<Vec<TestResult>, Refusal> {
+        let live = Arc::clone(&self.live);
+        let (from, to) = range.walls();
+        tokio::task::spawn_blocking(move || live.results(from, to)).await.map_err(|_| broken())
     }
 
     /// The targets as they are now.

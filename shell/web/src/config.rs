@@ -7,10 +7,10 @@ use std::path::PathBuf;
 /// How the page is served.
 #[derive(Clone, Debug)]
 pub struct WebConfig {
-    /// Where it listens. On a loopback address no password is asked for, unless there is one.
+    /// Where it listens. On a loopback address no password is needed.
     pub listen: SocketAddr,
-    /// The file with the password, readable by its owner alone. Made with a random one if the server listens beyond loopback
-    /// and there is none. `None` only for a server on loopback that asks for no password.
+    /// The file with the password, readable by its owner alone; made with a random one if there is none. `None` only for a server
+    /// on loopback, which then asks for no password.
     pub secret_file: Option<PathBuf>,
     /// Further names by which a server on loopback may be asked, such as that of a proxy in front of it.
     pub hosts: Vec<String>,

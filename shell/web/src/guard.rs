@@ -35,8 +35,6 @@ impl Guard {
     pub(crate) fn new(config: &WebConfig) -> Result<(Guard, Option<String>), WebError> {
         let loopback = config.listen.ip().to_canonical().is_loopback();
         let (secret, made) = match &config.secret_file {
-            // On loopback a password is asked for only if its file is there already.
-            Some(path) if loopback && !path.exists() => (None, None),
             Some(path) => Secret::load_or_make(path).map(|(secret, made)| (Some(secret), made))?,
             None if loopback => (None, None),
             None => return Err(WebError::NoSecret { address: config.listen }),
@@ -187,7 +185,8 @@ pub(crate) fn seal(mut reply: Reply) -> Reply {
         ("cross-origin-opener-policy", "same-origin"),
     ];
     for (name, value) in every {
-        headers.insert(name, HeaderValue::from_static(value));
+        // A document with scripts of its own has a stricter policy of its own.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     reply
 }

@@ -13,6 +13,7 @@ mod app;
 mod assets;
 mod compare;
 mod config;
+mod findings;
 mod guard;
 mod heatmap;
 mod hub;
@@ -32,7 +33,8 @@ mod smoke;
 mod stored;
 
 pub use config::{DEFAULT_LISTEN, WebConfig, WebError};
-pub use now::{Live, Total};
+pub use findings::{find_in_months, findings_json, zone_of};
+pub use now::{Live, TestResult, Total};
 pub use past::{Event, OpenPast, Past, Series};
 pub use server::{Server, serve};
 pub use stored::history;

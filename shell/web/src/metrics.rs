@@ -3,25 +3,14 @@ mod protobuf;
 mod text;
 
 use crate::now::Total;
+use fathom_exposition::Family;
 use fathom_history::Sketch;
 use hyper::HeaderMap;
 use hyper::header;
 
-/// What a family holds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Counter,
-    Gauge,
-    Histogram,
-}
-
 /// All metrics of one name.
-struct Family<'a> {
-    /// Without the `_total` of a counter.
-    name: &'static str,
-    help: &'static str,
-    kind: Kind,
-    unit: &'static str,
+struct Exposed<'a> {
+    family: &'static Family,
     metrics: Vec<Metric<'a>>,
 }
 
@@ -92,38 +81,15 @@ pub(crate) fn expose(totals: &[Total], form: Form) -> Vec<u8> {
     }
 }
 
-fn families(totals: &[Total]) -> Vec<Family<'_>> {
+fn families(totals: &[Total]) -> Vec<Exposed<'_>> {
+    let exposed = |family, metrics| Exposed { family, metrics };
     vec![
-        Family {
-            name: "fathom_rtt_seconds",
-            help: "Time from sending a probe to its answer, late answers included.",
-            kind: Kind::Histogram,
-            unit: "seconds",
-            metrics: each(totals, |total| Some(Value::Histogram(&total.sketch))),
-        },
-        Family {
-            name: "fathom_last_rtt_seconds",
-            help: "The newest round-trip time; left out while the newest probe is not answered.",
-            kind: Kind::Gauge,
-            unit: "seconds",
-            metrics: each(totals, |total| Some(Value::Number(total.last?.as_secs_f64()))),
-        },
-        Family {
-            name: "fathom_probes",
-            help: "Probes by outcome: answered in time, answered late, lost, or failed to be sent.",
-            kind: Kind::Counter,
-            unit: "",
-            metrics: totals.iter().flat_map(outcomes).collect(),
-        },
-        counter("fathom_duplicate_answers", "Answers that came again.", totals, |total| {
-            total.tally.duplicates
-        }),
-        counter(
-            "fathom_reordered_answers",
-            "Answers that overtook one of an earlier probe.",
-            totals,
-            |total| total.tally.reordered,
-        ),
+        exposed(&Family::RTT, each(totals, |total| Some(Value::Histogram(&total.sketch)))),
+        exposed(&Family::LAST_RTT, each(totals, |total| Some(Value::Number(total.last?.as_secs_f64())))),
+        exposed(&Family::PROBES, totals.iter().flat_map(outcomes).collect()),
+        exposed(&Family::DUPLICATES, counts(totals, |total| total.tally.duplicates)),
+        exposed(&Family::REORDERED, counts(totals, |total| total.tally.reordered)),
+        exposed(&Family::ALERT_ACTIVE, totals.iter().flat_map(alerts).collect()),
     ]
 }
 
@@ -138,14 +104,8 @@ fn each<'a>(totals: &'a [Total], value: impl Fn(&'a Total) -> Option<Value<'a>>)
     totals.iter().filter_map(metric).collect()
 }
 
-fn counter<'a>(
-    name: &'static str,
-    help: &'static str,
-    totals: &'a [Total],
-    count: fn(&Total) -> u64,
-) -> Family<'a> {
-    let metrics = each(totals, |total| Some(Value::Number(count(total) as f64)));
-    Family { name, help, kind: Kind::Counter, unit: "", metrics }
+fn counts(totals: &[Total], count: fn(&Total) -> u64) -> Vec<Metric<'_>> {
+    each(totals, |total| Some(Value::Number(count(total) as f64)))
 }
 
 fn outcomes(total: &Total) -> impl Iterator<Item = Metric<'_>> {
@@ -155,6 +115,14 @@ fn outcomes(total: &Total) -> impl Iterator<Item = Metric<'_>> {
         let mut labels = labels(total);
         labels.push(("outcome", outcome));
         Metric { labels, value: Value::Number(count as f64), created_s: total.since.0 as f64 / 1e9 }
+    })
+}
+
+fn alerts(total: &Total) -> impl Iterator<Item = Metric<'_>> {
+    total.alerts.iter().map(move |alert| {
+        let mut labels = labels(total);
+        labels.push(("alert", alert));
+        Metric { labels, value: Value::Number(1.0), created_s: total.since.0 as f64 / 1e9 }
     })
 }
 

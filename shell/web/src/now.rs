@@ -22,6 +22,21 @@ pub struct Total {
     pub last: Option<Duration>,
     /// When counting began.
     pub since: WallTime,
+    /// Names of the alerts that are raised.
+    pub alerts: Vec<String>,
+}
+
+/// The result of a test of the line, kept in a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TestResult {
+    /// By which [`Live::report`] gives it.
+    pub name: String,
+    /// When it began.
+    pub at: WallTime,
+    /// When it ended.
+    pub until: WallTime,
+    /// What came of it, in words.
+    pub text: String,
 }
 
 /// Where the present comes from. Called from a thread that may wait, about once a second.
@@ -30,4 +45,12 @@ pub trait Live: Send + Sync {
     fn targets(&self) -> Vec<TargetNow>;
     /// What was counted of each since the program started.
     fn totals(&self) -> Vec<Total>;
+    /// Tests of the line that were made in a range of time.
+    fn results(&self, _from: WallTime, _to: WallTime) -> Vec<TestResult> {
+        Vec::new()
+    }
+    /// The page of one of them, which may hold scripts; `None` if there is none of this name.
+    fn report(&self, _name: &str) -> Option<String> {
+        None
+    }
 }

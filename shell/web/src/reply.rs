@@ -37,6 +37,15 @@ pub(crate) fn pieces(content_type: &'static str, source: mpsc::Receiver<Bytes>) 
     headed(content_type, Pieces(source).boxed_unsync())
 }
 
+/// A whole document with styles and scripts in it: it is shown as of no site at all, so that nothing in it can ask this server.
+pub(crate) fn document(text: String) -> Reply {
+    const POLICY: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; \
+                          script-src 'unsafe-inline'; img-src data: blob:";
+    let mut reply = no_store(with_type("text/html; charset=utf-8", text));
+    reply.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    reply
+}
+
 /// Below this, packing costs more than it saves: it is one packet either way.
 const LEAST_PACKED_BYTES: usize = 1_200;
 

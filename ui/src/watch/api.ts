@@ -36,6 +36,8 @@ export interface WatchEvent {
   kind: string;
   text: string;
   value: number | null;
+  /** Of a test of the line: the name of its page. */
+  report: string | null;
 }
 
 export interface Tally {
@@ -70,6 +72,19 @@ export interface HeatCell {
   median_s: number | null;
   p95_s: number | null;
   max_s: number | null;
+}
+
+/** A conclusion over months. */
+export interface Finding {
+  kind: string;
+  series: number;
+  target: string;
+  probe: string;
+  text: string;
+  confidence: string;
+  evidence: { name: string; value: number; unit: string }[];
+  stretches: { from_s: number; to_s: number }[];
+  refuted_by: string;
 }
 
 /** The server refused, or could not be reached. */
@@ -109,6 +124,8 @@ export const api = {
   series: () => json<{ series: Series[] }>("/api/v1/series").then((answer) => answer.series),
   events: (from: number, to: number) =>
     json<{ events: WatchEvent[] }>(`/api/v1/events?${range(from, to)}`).then((answer) => answer.events),
+  findings: (from: number, to: number, offset: string, since: string) =>
+    json<{ findings: Finding[] }>(`/api/v1/findings?${range(from, to)}&utc_offset_s=${offset}&utc_offset_from=${since}`).then((a) => a.findings),
   heatmap: (series: number, from: number, to: number, offset: number) =>
     json<{ cells: HeatCell[] }>(`/api/v1/heatmap?series=${series}&${range(from, to)}&utc_offset_s=${offset}`).then((a) => a.cells),
   compare: (series: number, a: [number, number], b: [number, number]) =>

@@ -3,6 +3,7 @@ import { listen } from "../gestures.ts";
 import type { Unit } from "../format.ts";
 import { api, range, type Series, smokePath, type WatchEvent } from "./api.ts";
 import { clock, day, moment, spanText, timeTicks } from "./axis.ts";
+import { badges } from "./badges.ts";
 import { onTheme } from "./colours.ts";
 import { Compare } from "./compare.ts";
 import { EventList, Ribbon } from "./events.ts";
@@ -50,6 +51,7 @@ export class Detail {
   private cursor: number | undefined;
   private pinned = false;
   private selection: { left: number; right: number } | undefined;
+  private raisedNames = "";
   private isDue = false;
   private timer = 0;
   private addressTimer = 0;
@@ -62,6 +64,7 @@ export class Detail {
   private readonly adder = make("select", { "aria-label": "Show another series beside these" });
   private readonly stage = make("div", { class: "stage", tabindex: "0", role: "application", "aria-label": HELP });
   private readonly box = make("div", { class: "selection", hidden: "" });
+  private readonly raised = make("p", { class: "raised", "aria-live": "polite", "aria-label": "Alerts that are raised", hidden: "" });
   private readonly ribbon = new Ribbon((event) => this.lookAt(event));
   private readonly trouble = make("p", { class: "trouble", role: "alert", hidden: "" });
   private readonly said = make("p", { class: "unseen", role: "status", "aria-live": "polite" });
@@ -86,7 +89,7 @@ export class Detail {
     const tools = make("div", { class: "tools", role: "toolbar", "aria-label": "View" });
     tools.append(this.now, ...this.spans.map(({ element }) => element), make("span", { class: "gap" }));
     tools.append(button("−", "Zoom out", () => this.zoomBy(1 / KEY_ZOOM)), button("+", "Zoom in", () => this.zoomBy(KEY_ZOOM)), this.scale, this.adder);
-    const head = make("div", { class: "detail-head" }, make("div", {}, this.title, this.when));
+    const head = make("div", { class: "detail-head" }, make("div", {}, this.title, this.when, this.raised));
     const card = make("div", { class: "card over-time" }, tools, this.trouble, this.stage, legend(), this.links, this.said);
     this.table.append(make("summary", {}, "View as a table"));
     this.element.append(head, card, this.table, this.eventList.element, this.heat.element, this.compare.element);
@@ -166,6 +169,7 @@ export class Detail {
     const names = this.shown.map((id) => this.nameOf(id));
     this.title.textContent = names.length > 2 ? `${names.length} series` : names.join(" and ");
     document.title = `${this.title.textContent} – Fathom watch`;
+    this.showRaised();
     const others = this.all.filter((series) => !this.shown.includes(series.series));
     this.adder.replaceChildren(make("option", { value: "" }, "Add a series …"), ...others.map((series) => make("option", { value: String(series.series) }, `${series.target} · ${series.probe}`)));
     this.adder.hidden = others.length === 0;
@@ -185,8 +189,19 @@ export class Detail {
     this.due();
   }
 
+  /** The alerts of what is shown, by name and each once. */
+  private showRaised(): void {
+    const shown = [...this.watch.targets.values()].filter((target) => this.shown.includes(target.series));
+    const names = [...new Set(shown.flatMap((target) => target.alerts))];
+    if (names.join() === this.raisedNames) return;
+    this.raisedNames = names.join();
+    this.raised.hidden = names.length === 0;
+    this.raised.replaceChildren(...badges(names));
+  }
+
   private tick(): void {
     if (document.hidden) return;
+    this.showRaised();
     // Of a year, nothing moves within a second.
     if (this.live) this.view = lastSeconds(this.view.to - this.view.from, nowSeconds());
     this.due();

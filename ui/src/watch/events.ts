@@ -59,7 +59,7 @@ export class Ribbon {
     for (const event of this.events) {
       const left = Math.max(this.place(event.at_s), axis.left);
       const right = Math.min(this.place(event.until_s ?? event.at_s), end);
-      context.fillStyle = colours("both");
+      context.fillStyle = colours(event.kind === "alert" ? "bad" : "both");
       context.globalAlpha = 0.3;
       if (right > left + 1) context.fillRect(left, 6, right - left, 8);
       context.globalAlpha = 1;
@@ -100,7 +100,10 @@ export class EventList {
       const go = make("button", { type: "button" }, moment(event.at_s, 1));
       go.addEventListener("click", () => this.look(event));
       const lasted = event.until_s === null ? "" : ` (${spanText(event.until_s - event.at_s)})`;
-      return make("li", {}, go, make("b", {}, event.kind), `${event.text}${lasted}`);
+      const report = `/reports/${encodeURIComponent(event.report ?? "")}`;
+      const page = event.report ? [" ", make("a", { href: report, target: "_blank" }, "its report")] : [];
+      const kind = make("b", event.kind === "alert" ? { class: "bad" } : {}, event.kind);
+      return make("li", {}, go, kind, `${event.text}${lasted}`, ...page);
     });
     const more = events.length > MOST_ROWS ? [make("p", {}, `${events.length - MOST_ROWS} more: zoom in.`)] : [];
     this.element.replaceChildren(make("h2", {}, "What happened"), make("ul", {}, ...rows), ...more);

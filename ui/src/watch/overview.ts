@@ -2,6 +2,8 @@ import { make } from "../dom.ts";
 import { quantity, thousands } from "../format.ts";
 import { api, type Target } from "./api.ts";
 import { clock, moment } from "./axis.ts";
+import { badges } from "./badges.ts";
+import { Findings } from "./findings.ts";
 import { keyOf, type Live } from "./live.ts";
 import { percent } from "./loss.ts";
 import { paintSpark } from "./spark.ts";
@@ -62,7 +64,7 @@ class Row {
     this.figure(this.p95, "p95", target.p95_s === null ? "–" : quantity(target.p95_s, "seconds"));
     this.figure(this.loss, "lost", percent(lost));
     this.loss.classList.toggle("bad", lost > 0);
-    this.state.replaceChildren(make("i", {}, name), ...this.reasons().map((reason) => make("span", {}, reason)));
+    this.state.replaceChildren(make("i", {}, name), ...this.reasons().map((reason) => make("span", {}, reason)), ...badges(target.alerts));
   }
 
   private figure(element: HTMLElement, label: string, value: string): void {
@@ -70,13 +72,13 @@ class Row {
   }
 
   private reasons(): string[] {
-    const { failing_since_s: since, reason, alerts } = this.target;
+    const { failing_since_s: since, reason } = this.target;
     const told: string[] = [];
     if (since !== null) {
       const age = Date.now() / 1e3 - since;
       told.push(`since ${age < 86_400 ? clock(since, false) : moment(since, 60)}${reason ? `: ${reason}` : ""}`);
     } else if (reason) told.push(reason);
-    return [...told, ...alerts];
+    return told;
   }
 }
 
@@ -89,6 +91,7 @@ export class Overview {
   private readonly none = make("div", { class: "card none", hidden: "" });
   private readonly choose = make("button", { type: "button", hidden: "" }, "Show these together");
   private readonly rows = new Map<string, Row>();
+  private readonly findings = new Findings();
   private order = "";
   private sparks = new Map<number, Spark>();
   private readonly seen = new Set<Row>();
@@ -112,7 +115,7 @@ export class Overview {
     const tools = make("div", { class: "tools" }, this.filter, this.choose, this.summary);
     const heads = make("div", { class: "row heads", "aria-hidden": "true" });
     heads.append(...["", "Target", "Last 24 hours", "Median", "p95", "Lost", "State"].map((head) => make("span", {}, head)));
-    this.element.append(make("h1", {}, "All targets"), tools, heads, this.list, this.none);
+    this.element.append(make("h1", {}, "All targets"), tools, heads, this.list, this.none, this.findings.element);
   }
 
   /** Begins to ask for the small pictures. */
@@ -120,12 +123,14 @@ export class Overview {
     this.show();
     this.layout();
     void this.refresh();
+    this.findings.enter();
     clearInterval(this.timer);
     this.timer = window.setInterval(() => void this.refresh(), 30_000);
     new ResizeObserver(() => this.layout()).observe(this.list);
   }
 
   leave(): void {
+    this.findings.leave();
     clearInterval(this.timer);
   }
 

@@ -28,8 +28,9 @@ impl Bin {
     #[inline]
     fn add(&mut self, value: f64, level: f32) {
         self.count = self.count.saturating_add(1);
-        self.least = self.least.min(level);
-        self.most = self.most.max(level);
+        // One instruction each, other than `f32::min`, which looks for NaN on either side; no level is one.
+        self.least = if level < self.least { level } else { self.least };
+        self.most = if level > self.most { level } else { self.most };
         self.sum += value;
     }
     fn merge(&mut self, other: &Bin) {
@@ -46,52 +47,14 @@ impl Bin {
     }
 }
 
-/// Bins in the order of time.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Series {
-    bins: Vec<Bin>,
-    /// The last, apart from the others: it is at hand for each packet. Without a count there is none.
-    last: Bin,
-}
-
-impl Series {
-    /// True if that made a new bin. What comes late counts for the last bin.
-    #[inline]
-    fn record(&mut self, index: u32, value: f64, level: f32) -> bool {
-        if index <= self.last.index && self.last.count > 0 {
-            self.last.add(value, level);
-            return false;
-        }
-        self.close();
-        self.last = Bin { index, count: 1, least: level, most: level, sum: value };
-        true
-    }
-    /// Puts the last bin to the others.
-    fn close(&mut self) {
-        if self.last.count > 0 {
-            self.bins.push(self.last);
-            self.last.count = 0;
-        }
-    }
-    fn coarsen(&mut self) {
-        self.close();
-        self.bins.iter_mut().for_each(|bin| bin.index /= 2);
-        self.bins.dedup_by(|next, kept| {
-            let is_same = next.index == kept.index;
-            if is_same {
-                kept.merge(next);
-            }
-            is_same
-        });
-        self.last = self.bins.pop().unwrap_or_default();
-    }
-}
-
 /// Several series over the same bins, which double their width when one of them is full.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid<const N: usize> {
     shift: u32,
-    series: [Series; N],
+    /// The last bin of each series, apart from the others: what one packet adds to is together in memory. Without a count there is none.
+    last: [Bin; N],
+    /// Those before it, in the order of time.
+    bins: [Vec<Bin>; N],
 }
 
 impl<const N: usize> Grid<N> {
@@ -101,7 +64,7 @@ impl<const N: usize> Grid<N> {
     /// For series of `limit` bins: where these are few, they are wide from the start, as they would soon be widened.
     pub(crate) fn of(limit: usize) -> Self {
         let shift = FIRST_SHIFT + (LONG / limit.clamp(1, LONG)).ilog2();
-        Grid { shift, series: core::array::from_fn(|_| Series::default()) }
+        Grid { shift, last: [Bin::default(); N], bins: core::array::from_fn(|_| Vec::new()) }
     }
     /// Width of a bin.
     pub(crate) fn width_ns(&self) -> f64 {
@@ -109,11 +72,11 @@ impl<const N: usize> Grid<N> {
     }
     /// What was recorded until [`Grid::close`].
     pub(crate) fn bins(&self, series: usize) -> &[Bin] {
-        self.series.get(series).map_or(&[], |series| &series.bins)
+        self.bins.get(series).map_or(&[], Vec::as_slice)
     }
     /// Nothing more comes.
     pub(crate) fn close(&mut self) {
-        self.series.iter_mut().for_each(Series::close);
+        self.bins.iter_mut().zip(&mut self.last).for_each(|(bins, last)| close(bins, last));
     }
     /// The middle of a bin.
     pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
@@ -128,16 +91,29 @@ impl<const N: usize> Grid<N> {
     #[inline]
     pub(crate) fn record_beside(&mut self, series: usize, at: i64, (value, level): (f64, f64), limit: usize) {
         let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
-        let Some(own) = self.series.get_mut(series) else { return };
-        if own.record(index, value, level as f32) && own.bins.len() >= limit {
+        let level = level as f32;
+        let Some(last) = self.last.get_mut(series) else { return };
+        // What comes late counts for the last bin.
+        if index <= last.index && last.count > 0 {
+            last.add(value, level);
+        } else {
+            self.begin(series, Bin { index, count: 1, least: level, most: level, sum: value }, limit);
+        }
+    }
+    #[inline(never)]
+    fn begin(&mut self, series: usize, bin: Bin, limit: usize) {
+        let (Some(bins), Some(last)) = (self.bins.get_mut(series), self.last.get_mut(series)) else { return };
+        close(bins, last);
+        *last = bin;
+        if bins.len() >= limit {
             self.coarsen(limit);
         }
     }
     #[cold]
     fn coarsen(&mut self, limit: usize) {
-        while self.shift < LAST_SHIFT && self.series.iter().any(|series| series.bins.len() >= limit) {
+        while self.shift < LAST_SHIFT && self.bins.iter().any(|bins| bins.len() >= limit) {
             self.shift += 1;
-            self.series.iter_mut().for_each(Series::coarsen);
+            self.bins.iter_mut().zip(&mut self.last).for_each(|(bins, last)| halve(bins, last));
         }
     }
     pub(crate) const fn shift(&self) -> u32 {
@@ -146,9 +122,31 @@ impl<const N: usize> Grid<N> {
     /// Each value `v` of `series` at time `t` becomes `scale * v + drift * (t - since)`.
     pub(crate) fn map(&mut self, series: usize, scale: f64, drift: f64, since: f64) {
         let width = self.width_ns();
-        let Some(Series { bins, last }) = self.series.get_mut(series) else { return };
+        let (Some(bins), Some(last)) = (self.bins.get_mut(series), self.last.get_mut(series)) else { return };
         bins.iter_mut()
             .chain([last])
             .for_each(|bin| bin.map(scale, drift * ((f64::from(bin.index) + 0.5) * width - since)));
     }
+}
+
+/// Puts the last bin to the others.
+fn close(bins: &mut Vec<Bin>, last: &mut Bin) {
+    if last.count > 0 {
+        bins.push(*last);
+        last.count = 0;
+    }
+}
+
+/// Makes one bin of two.
+fn halve(bins: &mut Vec<Bin>, last: &mut Bin) {
+    close(bins, last);
+    bins.iter_mut().for_each(|bin| bin.index /= 2);
+    bins.dedup_by(|next, kept| {
+        let is_same = next.index == kept.index;
+        if is_same {
+            kept.merge(next);
+        }
+        is_same
+    });
+    *last = bins.pop().unwrap_or_default();
 }

@@ -6,31 +6,32 @@ use super::ticks::Ticks;
 use crate::{Ack, End, Karn, Lost, RoundTrip, Segment};
 use fathom_capture::Stamps;
 
-/// Series of a flow, each of them for either end.
+/// Series of a flow, each of them for either end; in the order in which one packet adds to them.
 pub(crate) mod series {
     use crate::End;
 
+    const EACH: usize = 5;
     /// From the end to the capture point, against an arbitrary zero, ns.
     pub(crate) const fn from(end: End) -> usize {
-        end as usize
-    }
-    /// From the capture point to the end and back, ns.
-    pub(crate) const fn round_trip(end: End) -> usize {
-        2 + end as usize
-    }
-    /// From the capture point to the end, against an arbitrary zero, ns.
-    pub(crate) const fn to(end: End) -> usize {
-        4 + end as usize
+        end as usize * EACH
     }
     /// Bytes on the wire from the end that passed the capture point; least and most are of what is outstanding then.
     pub(crate) const fn passed(end: End) -> usize {
-        6 + end as usize
+        from(end) + 1
+    }
+    /// From the capture point to the end and back, ns.
+    pub(crate) const fn round_trip(end: End) -> usize {
+        from(end) + 2
+    }
+    /// From the capture point to the end, against an arbitrary zero, ns.
+    pub(crate) const fn to(end: End) -> usize {
+        from(end) + 3
     }
     /// Bytes of payload from the end that the other end has acknowledged.
     pub(crate) const fn delivered(end: End) -> usize {
-        8 + end as usize
+        from(end.other()) + 4
     }
-    pub(crate) const COUNT: usize = 10;
+    pub(crate) const COUNT: usize = 2 * EACH;
 }
 
 /// A size that no single packet on Ethernet has: the capture shows several as one (GSO, GRO).
@@ -123,7 +124,7 @@ impl Sampled {
         }
         self.delay
     }
-    #[inline]
+    #[inline(always)]
     fn stamp(&mut self, end: End, at: i64, frame: u64, value: u32, limit: usize) -> Option<f64> {
         let Some(ticks) = &mut self.ticks[end as usize] else {
             self.ticks[end as usize] = Some(Ticks::new(at, value));

@@ -1,4 +1,5 @@
 //! Round trips of the last while by the time when the segment was sent.
+use crate::search::partition_near;
 use alloc::collections::VecDeque;
 
 /// Kept: with [`STEPS`] a round trip, those of the last four.
@@ -31,11 +32,20 @@ impl Recent {
     pub(crate) fn last(&self) -> Option<f32> {
         self.samples.back().map(|sample| sample.1)
     }
+    /// The place of the first that was sent after `at`.
+    fn after(&self, at: i64) -> usize {
+        let (Some(first), Some(last)) = (self.samples.front(), self.samples.back()) else { return 0 };
+        // They were thinned to be evenly spread.
+        let share = (at - first.0).max(0) as f64 / (last.0 - first.0).max(1) as f64;
+        let guess = (share * self.samples.len() as f64) as usize;
+        let is_before = |place: usize| self.samples.get(place).is_some_and(|sample| sample.0 <= at);
+        partition_near(guess, self.samples.len(), is_before)
+    }
     /// The longest round trip of what was sent next to `at`; `None` if nothing within an eighth of a round trip was answered.
     ///
     /// None that found room waited longer than in a full queue. Every second packet is answered, and so it is two each way.
     pub(crate) fn near(&self, at: i64) -> Option<f32> {
-        let after = self.samples.partition_point(|sample| sample.0 <= at);
+        let after = self.after(at);
         let beside =
             (after.saturating_sub(BESIDE)..after + BESIDE).filter_map(|number| self.samples.get(number));
         let near = beside.filter(|sample| (sample.0 - at).abs() as f32 <= sample.1 / 8.0);

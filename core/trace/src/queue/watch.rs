@@ -114,7 +114,7 @@ impl QueueWatch {
         Some((slot.sampled.as_deref_mut()?, limit))
     }
     /// Counts a packet; what is kept of its flow, if that is looked into.
-    #[inline]
+    #[inline(always)]
     fn count(
         &mut self,
         flow: FlowId,

@@ -10,6 +10,9 @@ const WHOLE: &str = r#"
 [watch]
 store = "/var/lib/fathom"
 listen = "127.0.0.1:8380"
+password_file = "/etc/fathom/password"
+hosts = ["watch.example.net", "[2001:db8::1]"]
+results = "/home/a/results"
 max_packets_per_second = 500
 seed = 7
 interface = ["eth0", "wlan0"]
@@ -56,6 +59,9 @@ fn a_whole_file() {
     let plan = plan(WHOLE);
     assert_eq!(plan.store.as_deref(), Some("/var/lib/fathom"));
     assert_eq!((plan.max_packets_per_second, plan.seed), (Some(500), 7));
+    assert_eq!(plan.password_file.as_deref(), Some("/etc/fathom/password"));
+    assert_eq!(plan.hosts, ["watch.example.net", "[2001:db8::1]"]);
+    assert_eq!(plan.results.as_deref(), Some("/home/a/results"));
     assert_eq!(plan.interfaces, ["eth0", "wlan0"]);
     let seen: Vec<_> = plan
         .targets
@@ -96,6 +102,8 @@ const REFUSED: &[(&str, usize, &str)] = &[
     ),
     ("[wacth]\n[[target]]\nname = 'a'\nhost = 'b'", 1, "wacth: unknown key (did you mean \"watch\"?)"),
     ("[watch]\nlisten = '8080'\n", 2, "listen: \"8080\" is no address with a port"),
+    ("[watch]\nhosts = ['a.example', 'http://b.example/']\n", 2, "hosts: \"http://b.example/\" is no host"),
+    ("[watch]\nhosts = 'b.example:8077'\n", 2, "hosts: \"b.example:8077\" is no host"),
     ("[watch]\nmax_packets_per_second = 0\n", 2, "max_packets_per_second: 0 is not a whole number from 1"),
     ("[[target]]\nname = 'a'\nhost = 'b'\ninterval = 5", 4, "interval: duration \"5\" has no unit"),
     (

@@ -1,4 +1,7 @@
 //! Flags of `fathom watch`.
+use super::WatchDiagnoseArgs;
+use super::export::WatchExportArgs;
+use super::{WatchAlertsArgs, WatchTestAlertArgs};
 use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -42,6 +45,44 @@ pub(crate) enum WatchAction {
     Check(WatchCheckArgs),
     /// Show the last minute of each target, from the history
     Status(WatchStatusArgs),
+    /// Show when the alerts would have been raised, from the history
+    Alerts(WatchAlertsArgs),
+    /// Send a test to those who are told of alerts, and show what they answer
+    TestAlert(WatchTestAlertArgs),
+    /// Write the history as a table: CSV or Parquet, every probe or windows
+    Export(WatchExportArgs),
+    /// Find what months of the history say: hours that come back, this house's own queues, changes for good
+    Diagnose(WatchDiagnoseArgs),
+    /// Bring over what another program watched: its targets, alerts and history
+    Import {
+        #[command(subcommand)]
+        from: WatchImport,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum WatchImport {
+    /// SmokePing's configuration, and its databases
+    Smokeping(WatchSmokepingArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchSmokepingArgs {
+    /// SmokePing's configuration; what it includes is read too
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    /// Directory of SmokePing's databases, whose history is brought over too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) rrd: Option<PathBuf>,
+    /// Where the configuration is written [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Directory of the history [default: fathom/watch in the state directory]
+    #[arg(long, value_name = "DIR", requires = "rrd")]
+    pub(crate) store: Option<PathBuf>,
+    /// Read all of it and tell what would become of it; nothing is written
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]

@@ -1,16 +1,28 @@
 //! `fathom watch`.
+mod alerting;
+mod confined;
+mod diagnose;
+mod export;
+mod import;
 mod page;
+mod push;
+mod replay;
+mod shelf;
 mod source;
 mod status;
+mod test_alert;
 
-use crate::args::{WatchAction, WatchArgs};
+use crate::args::{WatchAction, WatchArgs, WatchImport};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal;
-use fathom_monitor::{Health, Kept, Monitor, packet_limit, permitted};
+use alerting::Office;
+use fathom_monitor::{Health, Kept, Monitor, packet_limit, permitted, unknown_load};
 use fathom_os::sched::give_up_real_time;
+use fathom_push::Pusher;
 use fathom_store::history::{History, HistoryConfig, Repair};
 use fathom_watch::Plan;
+use fathom_watch::alert::{Condition, Rule};
 use source::Source;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -26,6 +38,11 @@ pub(crate) fn run(args: &WatchArgs) -> Outcome {
     match &args.action {
         Some(WatchAction::Check(check)) => self::check(&Source::File(check.config.clone())),
         Some(WatchAction::Status(status)) => status::run(status),
+        Some(WatchAction::Alerts(wanted)) => replay::run(wanted),
+        Some(WatchAction::TestAlert(wanted)) => test_alert::run(wanted),
+        Some(WatchAction::Diagnose(wanted)) => diagnose::run(wanted),
+        Some(WatchAction::Export(wanted)) => export::run(wanted),
+        Some(WatchAction::Import { from: WatchImport::Smokeping(from) }) => import::run(from),
         None => watch(args),
     }
 }
@@ -35,6 +52,7 @@ fn checked(source: &Source) -> Result<Plan, Failure> {
     let plan = source.read()?;
     let (limit, why) = packet_limit(&plan);
     plan.within(limit, &why).map_err(|refusal| Failure::input(format_args!("{source}: {refusal}")))?;
+    push::destinations(&plan)?;
     Ok(plan)
 }
 
@@ -59,14 +77,22 @@ fn watch(args: &WatchArgs) -> Outcome {
     permitted(&plan).map_err(Failure::environment)?;
     let store = source::store(args.store.as_deref(), &plan)?;
     let history = open(&store)?;
-    let mut monitor = Monitor::start(&plan, Box::new(Kept::new(history))).map_err(Failure::environment)?;
+    confined::confine(&plan, &store);
+    let (office, alerting) = alerting::open(&plan, &store);
+    let keep = Box::new(Kept::new(history));
+    let mut monitor = Monitor::start_with(&plan, keep, Some(alerting)).map_err(Failure::environment)?;
     // Only the threads that probe need what they were given.
     let _ = give_up_real_time();
     terminal::note(&welcome(&plan, &store));
+    tell_blind(&plan);
     let page = page::start(args.listen, &plan, &store, monitor.board())?;
-    run_until_told(&mut monitor, &source, &plan, &signals);
+    let mut pusher = push::start(&plan, &store)?;
+    run_until_told((&mut monitor, &mut pusher, &office), &source, &plan, &signals);
     drop(page);
+    push::tell(&pusher, &monitor);
+    pusher.stop();
     let problems = monitor.stop();
+    office.close();
     problems.iter().for_each(|problem| terminal::note(&format!("fathom watch: {problem}")));
     if problems.is_empty() { Ok(Exit::Healthy) } else { Ok(Exit::Environment) }
 }
@@ -89,13 +115,32 @@ fn welcome(plan: &Plan, store: &Path) -> String {
     )
 }
 
-fn run_until_told(monitor: &mut Monitor, source: &Source, first: &Plan, signals: &WatchSignals) {
+/// An alert that can never be raised looks like a line that is always well.
+fn tell_blind(plan: &Plan) {
+    let needs_load = |rule: &&Rule| matches!(rule.condition, Condition::Bufferbloat { .. });
+    let blind = plan.alerts.iter().find(needs_load).zip(unknown_load(plan));
+    if let Some((rule, why)) = blind {
+        terminal::note(&format!(
+            "fathom watch: alert \"{}\" is not judged: it needs this host's throughput, and {why}\n  try: interface = \"eth0\" under [watch], with the interface that leads to the line",
+            rule.name
+        ));
+    }
+}
+
+fn run_until_told(
+    (monitor, pusher, office): (&mut Monitor, &mut Pusher, &Office),
+    source: &Source,
+    first: &Plan,
+    signals: &WatchSignals,
+) {
     let (mut told, mut told_at) = (Health::default(), Instant::now());
     while !signals.stop.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK_EVERY);
         if signals.reload.swap(false, Ordering::Relaxed) {
-            reload(monitor, source, first);
+            reload((monitor, pusher, office), source, first);
         }
+        push::tell(pusher, monitor);
+        office.tell(monitor);
         for problem in monitor.problems() {
             terminal::note(&format!("fathom watch: {problem}"));
         }
@@ -106,26 +151,36 @@ fn run_until_told(monitor: &mut Monitor, source: &Source, first: &Plan, signals:
 }
 
 /// A plan with a mistake changes nothing: what runs goes on.
-fn reload(monitor: &mut Monitor, source: &Source, first: &Plan) {
+fn reload((monitor, pusher, office): (&mut Monitor, &mut Pusher, &Office), source: &Source, first: &Plan) {
     let plan = checked(source).and_then(|plan| {
         permitted(&plan).map_err(Failure::environment)?;
-        Ok(plan)
+        confined::refusal(first, &plan).map_or(Ok(plan), |refusal| Err(Failure::environment(refusal)))
     });
     match plan {
         Ok(plan) => {
+            office.reload(&plan);
             let changes = monitor.reload(&plan);
+            push::reload(pusher, &plan);
             terminal::note(&format!(
                 "fathom watch: read {source} again: {} targets go on, {} started, {} stopped",
                 changes.unchanged, changes.started, changes.stopped
             ));
-            if (&plan.store, plan.listen, plan.seed) != (&first.store, first.listen, first.seed) {
-                terminal::note("fathom watch: store, listen and seed stay as they were until the next start");
+            tell_blind(&plan);
+            if fixed(&plan) != fixed(first) {
+                terminal::note(
+                    "fathom watch: store, listen, password_file, hosts, results and seed stay as they were until the next start",
+                );
             }
         }
         Err(failure) => terminal::note(&format!(
             "fathom watch: {failure}\n  nothing is changed; the plan before it goes on"
         )),
     }
+}
+
+/// What stays as it was at the start.
+fn fixed(plan: &Plan) -> impl PartialEq {
+    (&plan.store, plan.listen, &plan.password_file, &plan.hosts, &plan.results, plan.seed)
 }
 
 /// Says what spoilt measurements since it last did.

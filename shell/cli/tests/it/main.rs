@@ -1,5 +1,6 @@
 //! Tests of the whole program and of the workspace's shape. Those that make namespaces need root, and fail without it.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod alerts;
 mod architecture;
 mod faults;
 mod help;
@@ -10,4 +11,6 @@ mod program;
 mod sim;
 mod trace;
 mod watch;
+mod watch_doors;
+mod watch_past;
 mod works;

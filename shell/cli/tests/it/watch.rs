@@ -8,13 +8,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// A watch that runs, and what it says on stderr, line by line.
-struct Watch {
+pub(crate) struct Watch {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Watch {
-    fn start(args: &[&str]) -> Watch {
+    pub(crate) fn start(args: &[&str]) -> Watch {
         let mut child = fathom(args).stderr(Stdio::piped()).spawn().unwrap();
         let (tell, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
@@ -24,7 +24,7 @@ impl Watch {
         Watch { child, lines }
     }
     /// The next line that holds `words`.
-    fn says(&self, words: &str) -> String {
+    pub(crate) fn says(&self, words: &str) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(30));
             let line = line.unwrap_or_else(|_| panic!("it did not say {words:?}"));
@@ -37,7 +37,7 @@ impl Watch {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     }
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         self.signal("-TERM");
         self.child.wait().unwrap().code()
     }
@@ -49,14 +49,14 @@ impl Drop for Watch {
     }
 }
 
-fn file(name: &str, text: &str) -> String {
+pub(crate) fn file(name: &str, text: &str) -> String {
     let path = scratch().join(name);
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
 /// Listens to what the page tells live until each of these has been asked so often.
-fn wait_until_sent(page: &str, wanted: &[(&str, u64)]) {
+pub(crate) fn wait_until_sent(page: &str, wanted: &[(&str, u64)]) {
     let address = page.split("http://").nth(1).unwrap().trim_end_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

@@ -5,6 +5,7 @@
 //! and `text`, which prints OpenMetrics.
 #![allow(clippy::print_stdout, reason = "an example prints; the library never does")]
 
+mod floor;
 mod harm;
 mod line;
 mod query;
@@ -12,6 +13,7 @@ mod query;
 use fathom_history::{Outcome, Sample, Unit};
 use fathom_store::history::{History, HistoryConfig, Keep, SeriesId, SeriesKey};
 use fathom_units::{Duration, WallTime};
+use floor::Floor;
 use line::{Line, PROFILES};
 use std::error::Error;
 use std::path::Path;
@@ -59,10 +61,13 @@ fn fill(dir: &Path, profiles: &str, count: u32, seconds: u64, flush: u64) -> Res
     for (n, name) in names.iter().cycle().take(count as usize).enumerate() {
         lines.push(Line::new(name, n as u64)?);
     }
+    let mut floors = vec![Floor::default(); lines.len()];
     for second in 0..seconds {
         let at = WallTime(START + second * SECOND);
-        for (id, line) in ids.iter().zip(&mut lines) {
-            history.record(*id, &[Sample { at, outcome: line.next(second) }]);
+        for ((id, line), floor) in ids.iter().zip(&mut lines).zip(&mut floors) {
+            let outcome = line.next(second);
+            floor.add(second, outcome);
+            history.record(*id, &[Sample { at, outcome }]);
         }
         history.flush(at);
     }
@@ -75,8 +80,9 @@ fn fill(dir: &Path, profiles: &str, count: u32, seconds: u64, flush: u64) -> Res
     drop(history);
     let file = std::fs::metadata(dir.join("history.db"))?.len();
     let samples = u64::from(count) * seconds;
+    let floor: f64 = floors.into_iter().map(Floor::bytes).sum();
     println!(
-        "{{\"samples\":{samples},\"used_bytes\":{used},\"file_bytes\":{file},\"written_bytes\":{}}}",
+        "{{\"samples\":{samples},\"used_bytes\":{used},\"file_bytes\":{file},\"floor_bytes\":{floor:.0},\"written_bytes\":{}}}",
         written()?
     );
     Ok(())

@@ -68,6 +68,8 @@ pub(super) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opene
     // FULL: each transaction outlives a power cut. Readers are not held up by it.
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "FULL")?;
+    // A watch may have given up writing anywhere but beside its history.
+    db.pragma_update(None, "temp_store", "MEMORY")?;
     let pages = budget.map_or(MOST_LOG_PAGES, |b| b.get() / LOG_SHARE / PAGE_BYTES);
     let pages = pages.clamp(LEAST_LOG_PAGES, MOST_LOG_PAGES);
     db.pragma_update(None, "wal_autocheckpoint", pages as i64)?;
@@ -93,6 +95,7 @@ pub(super) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
     )?;
     db.busy_timeout(WAIT)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
+    db.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(db)
 }
 

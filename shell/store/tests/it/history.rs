@@ -4,6 +4,7 @@ mod crash;
 mod damage;
 mod events;
 mod full;
+mod import;
 mod keeping;
 mod retention;
 mod support;

@@ -1,18 +1,15 @@
 //! The two text forms. A histogram's buckets end at powers of two, where those of the history do, too: their counts are exact.
-use super::{Family, Kind, Metric, Value};
-use fathom_history::{Sketch, scale};
+use super::{Exposed, Metric, Value};
+use fathom_exposition::{Family, Kind, Part};
+use fathom_history::Sketch;
 use std::fmt::Write;
 
-/// Powers of two of the buckets' ends: 15 us to 16 s.
-const POWERS: std::ops::RangeInclusive<i32> = -16..=4;
-
 /// Writing to a String cannot fail: the results below are dropped for that.
-pub(super) fn write(families: &[Family<'_>], open: bool) -> String {
+pub(super) fn write(families: &[Exposed<'_>], open: bool) -> String {
     let mut text = String::new();
-    for family in families {
-        let counts = family.kind == Kind::Counter;
+    for Exposed { family, metrics } in families {
         // In the older form, the name of a counter has its ending; in OpenMetrics only its samples do.
-        let name = if counts && !open { format!("{}_total", family.name) } else { family.name.to_owned() };
+        let name = format!("{}{}", family.name, if open { "" } else { family.suffix() });
         let kind = match family.kind {
             Kind::Counter => "counter",
             Kind::Gauge => "gauge",
@@ -23,7 +20,7 @@ pub(super) fn write(families: &[Family<'_>], open: bool) -> String {
         if open && !family.unit.is_empty() {
             let _ = writeln!(text, "# UNIT {name} {}", family.unit);
         }
-        for metric in &family.metrics {
+        for metric in metrics {
             sample(&mut text, family, metric, open);
         }
     }
@@ -33,17 +30,14 @@ pub(super) fn write(families: &[Family<'_>], open: bool) -> String {
     text
 }
 
-fn sample(text: &mut String, family: &Family<'_>, metric: &Metric<'_>, open: bool) {
+fn sample(text: &mut String, family: &Family, metric: &Metric<'_>, open: bool) {
     let labels = labels_of(metric);
     let name = family.name;
-    match (&metric.value, family.kind) {
-        (Value::Number(value), Kind::Counter) => {
-            let _ = writeln!(text, "{name}_total{{{labels}}} {value}");
+    match &metric.value {
+        Value::Number(value) => {
+            let _ = writeln!(text, "{name}{}{{{labels}}} {value}", family.suffix());
         }
-        (Value::Number(value), _) => {
-            let _ = writeln!(text, "{name}{{{labels}}} {value}");
-        }
-        (Value::Histogram(sketch), _) => histogram(text, name, &labels, sketch),
+        Value::Histogram(sketch) => histogram(text, name, &labels, sketch),
     }
     if open && family.kind != Kind::Gauge {
         let _ = writeln!(text, "{name}_created{{{labels}}} {:.3}", metric.created_s);
@@ -51,17 +45,11 @@ fn sample(text: &mut String, family: &Family<'_>, metric: &Metric<'_>, open: boo
 }
 
 fn histogram(text: &mut String, name: &str, labels: &str, sketch: &Sketch) {
-    let count = sketch.count();
-    for power in POWERS {
-        let last = power * scale::BUCKETS_PER_OCTAVE;
-        let within: u64 =
-            sketch.buckets().take_while(|(bucket, _)| *bucket <= last).map(|(_, times)| times).sum();
-        let end = f64::from(power).exp2();
-        let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{end:?}\"}} {}", within + sketch.zero_count());
+    for part in Part::all() {
+        let (suffix, value) = (part.suffix(), part.value(sketch));
+        let le = part.le().map(|le| format!(",le=\"{le}\"")).unwrap_or_default();
+        let _ = writeln!(text, "{name}{suffix}{{{labels}{le}}} {value}");
     }
-    let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {count}");
-    let _ = writeln!(text, "{name}_sum{{{labels}}} {}", sketch.sum());
-    let _ = writeln!(text, "{name}_count{{{labels}}} {count}");
 }
 
 fn labels_of(metric: &Metric<'_>) -> String {

@@ -148,6 +148,57 @@ fn changes_are_told_and_a_listener_resumes() {
     assert_eq!(first.unwrap(), ": still here");
 }
 
+/// The computed history is slow from Thursdays to Mondays from 19 to 23 h UTC, and lost for ten minutes at the same time of each day.
+#[test]
+fn findings_are_told_by_the_clock_that_is_given() {
+    let server = server(2);
+    let path = format!("/api/v1/findings?{}&utc_offset_s=", range(40 * 86_400, 40 * 86_400));
+    let texts = |clock: &str| -> Vec<String> {
+        let answer = get(&server, &format!("{path}{clock}"), "");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let told = answer.json();
+        let found = told["findings"].as_array().unwrap();
+        found.iter().filter(|f| f["series"] == 1).map(|f| f["text"].as_str().unwrap().to_owned()).collect()
+    };
+    let has =
+        |all: &[String], words: &str| assert!(all.iter().any(|t| t.starts_with(words)), "{words}: {all:?}");
+    has(&texts("0"), "At weekends from 19 to 23 h the delay is ");
+    has(&texts("0"), "Every night from 0 to 1 h ");
+    has(&texts("-7200"), "At weekends from 17 to 21 h the delay is ");
+    // Summer time that ended in the middle: by that clock it is no one hour.
+    let middle = NOW_S - 20 * 86_400;
+    assert_ne!(texts(&format!("7200,3600&utc_offset_from={middle}")), texts("3600"));
+    for (wrong, why) in [
+        ("7", "whole quarters of an hour"),
+        ("0,3600", "utc_offset_s has 2 offsets and utc_offset_from 0 times"),
+        ("0,0,0&utc_offset_from=9,8", "one less, in their order"),
+        ("0,0&utc_offset_from=x", "seconds since 1970 are needed"),
+    ] {
+        let answer = get(&server, &format!("{path}{wrong}"), "");
+        assert_eq!(answer.status, 400, "{wrong}: {answer:?}");
+        assert!(answer.text().contains(why), "{wrong}: {}", answer.text());
+    }
+}
+
+/// Tests of the line stand among what happened, and their reports are of no site: what is in them asks this server for nothing.
+#[test]
+fn a_test_of_the_line_leads_to_its_report() {
+    let server = server(2);
+    let events = get(&server, &format!("/api/v1/events?{}", range(7_200, 7_200)), "").json();
+    let tests: Vec<&Value> =
+        events["events"].as_array().unwrap().iter().filter(|event| event["kind"] == "test").collect();
+    assert_eq!(tests.len(), 1, "{events}");
+    assert_eq!(tests[0]["report"], "fathom test+1.json.gz");
+    assert_eq!(tests[0]["until_s"].as_f64().unwrap() - tests[0]["at_s"].as_f64().unwrap(), 60.0);
+    let report = get(&server, "/reports/fathom%20test%2B1.json.gz", "");
+    assert_eq!((report.status, report.text()), (200, "<title>of its own</title>"));
+    let policy = &report.headers["content-security-policy"];
+    assert!(policy.starts_with("sandbox ") && policy.contains("default-src 'none'"), "{policy}");
+    for name in ["other.json", "..%2Fhistory.db", "%2Fetc%2Fpasswd", ""] {
+        assert_eq!(get(&server, &format!("/reports/{name}"), "").status, 404, "{name}");
+    }
+}
+
 /// The description names all addresses and all their keys, and each of them answers as it says.
 #[test]
 fn the_description_is_true() {
@@ -166,6 +217,7 @@ fn the_description_is_true() {
             "to" | "to2" => NOW_S.to_string(),
             "cols" => "5".to_owned(),
             "utc_offset_s" => "3600".to_owned(),
+            "utc_offset_from" => String::new(),
             "format" => "json".to_owned(),
             other => panic!("what is {other} of {path}?"),
         };
@@ -180,7 +232,7 @@ fn the_description_is_true() {
             conforms(&api, schema.as_str().unwrap(), &answer.json(), path);
         }
     }
-    assert_eq!(paths.len(), 11, "{paths:?}");
+    assert_eq!(paths.len(), 12, "{paths:?}");
 }
 
 /// Every key of the answer is described, and every key that is described as always there is there.

@@ -209,6 +209,14 @@ fn beyond_loopback_a_password_is_needed_and_guessing_is_slow() {
     assert_eq!(out.status, 303);
     assert_eq!(get(&server, "/api/v1/targets", &session).status, 401);
     drop(server);
+
+    // On loopback, as behind a proxy, it is asked for if a file is named.
+    let behind = WebConfig { secret_file: Some(folder.join("password")), ..WebConfig::default() };
+    let proxied = start(&WebConfig { listen: "127.0.0.1:0".parse().unwrap(), ..behind }, 2);
+    assert!(proxied.asks_password && proxied.new_password.is_none());
+    assert_eq!(get(&proxied, "/api/v1/targets", "").status, 401);
+    assert_eq!(get(&proxied, "/api/v1/targets", &bearer).status, 200);
+    drop(proxied);
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

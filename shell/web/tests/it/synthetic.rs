@@ -2,7 +2,7 @@
 use fathom_history::{Code, Column, Outcome, Stored, Unit};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch::TargetNow;
-use fathom_web::{Event, Live, Past, Series, Total};
+use fathom_web::{Event, Live, Past, Series, TestResult, Total};
 
 /// 2026-11-20 00:00 UTC.
 pub(crate) const NOW_S: u64 = 1_795_132_800;
@@ -128,9 +128,26 @@ impl Live for Made {
                     _ => None,
                 },
                 since: from,
+                alerts: if id == 0 { vec!["slow \"up\"".into()] } else { Vec::new() },
             }
         };
         (0..self.targets).map(total).collect()
+    }
+
+    fn results(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {
+        let at = WallTime((self.now_s - 1_800) * SECOND);
+        let until = WallTime(at.0 + 60 * SECOND);
+        let result = TestResult {
+            name: "fathom test+1.json.gz".into(),
+            at,
+            until,
+            text: "fathom test: bloated".into(),
+        };
+        (from <= at && at < to).then_some(result).into_iter().collect()
+    }
+
+    fn report(&self, name: &str) -> Option<String> {
+        (name == "fathom test+1.json.gz").then(|| "<title>of its own</title>".into())
     }
 }
 

@@ -74,3 +74,8 @@ pub(crate) fn usual_store() -> Result<PathBuf, Failure> {
     let found = state.map(|state| state.join("fathom/watch"));
     found.ok_or_else(|| Failure::environment("neither XDG_STATE_HOME nor HOME is set\n  try: --store DIR"))
 }
+
+/// The text of a file of another program, whatever its letters are encoded in.
+pub(super) fn text_of(path: &Path) -> Result<String, String> {
+    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(|e| e.to_string())
+}

@@ -1,0 +1,44 @@
+//! What a watch tells other programs: its families, and the bytes of Prometheus' remote-write 1.0 and 2.0 and of OTLP.
+//!
+//! The history's buckets are those of Prometheus' native histograms of schema 5 and, with numbers less by one, of OTLP's exponential
+//! histograms of scale 5: what is sent is what was counted, bucket for bucket.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod classic;
+mod family;
+mod line;
+mod message;
+mod native;
+mod otlp;
+mod reply;
+mod write1;
+mod write2;
+
+pub use classic::{EDGES, Edge, Part};
+pub use family::{Family, Kind};
+pub use line::{Line, Point, Value};
+pub use message::Message;
+pub use native::{SCHEMA, Spans};
+pub use otlp::Otlp;
+pub use reply::{Partial, partial_success};
+pub use write1::Write1;
+pub use write2::Write2;
+
+/// A request that is filled line by line.
+pub trait Request {
+    /// Adds the points of one series.
+    fn add(&mut self, line: &Line<'_>);
+    /// About so many bytes, before they are packed.
+    fn len(&self) -> usize;
+    /// So many points.
+    fn points(&self) -> u64;
+    /// Whether nothing was added.
+    fn is_empty(&self) -> bool {
+        self.points() == 0
+    }
+    /// The bytes, and begins anew.
+    fn take(&mut self) -> alloc::vec::Vec<u8>;
+}

@@ -1,0 +1,6 @@
+//! Databases of any machine, from outside.
+mod corpus;
+mod encode;
+mod layouts;
+mod rrd_bytes;
+mod rrdtool;

@@ -1,0 +1,41 @@
+//! Values as TOML writes them.
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// A text in quotes.
+pub(super) fn quoted(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}
+
+/// One text, or several in brackets.
+pub(super) fn list(texts: &[String]) -> String {
+    match texts {
+        [one] => quoted(one),
+        many => format!("[{}]", many.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// A time in the largest unit that needs no fraction.
+pub(super) fn time(ms: u64) -> String {
+    if ms.is_multiple_of(1_000) { format!("\"{}s\"", ms / 1_000) } else { format!("\"{ms}ms\"") }
+}
+
+/// What may stand behind `#`: one line of visible letters.
+pub(super) fn comment(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// Seconds, possibly with a fraction, as whole milliseconds.
+pub(super) fn milliseconds(text: &str) -> Option<u64> {
+    let seconds = text.trim().parse::<f64>().ok().filter(|s| (0.0..1e7).contains(s))?;
+    Some((seconds * 1_000.0 + 0.5) as u64)
+}

@@ -1,0 +1,117 @@
+//! What alerts need beside the engine: who is told, what is remembered, and the past.
+use crate::terminal;
+use fathom_monitor::{Alerting, Event, Monitor};
+use fathom_notify::{Desk, Memory, Report};
+use fathom_store::history::{HistoryError, HistoryReader, SeriesId};
+use fathom_units::WallTime;
+use fathom_watch::Plan;
+use fathom_watch::alert::{Past, PastHour, Remembered, Transition};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Hours of the week before the day's begin in [`Past::wanted`].
+const DAY_HOURS: usize = 24;
+
+/// The receivers, of which the thread that judges has the other end.
+pub(super) struct Office {
+    desk: Arc<Mutex<Desk>>,
+}
+
+struct Clerk {
+    desk: Arc<Mutex<Desk>>,
+    memory: Memory,
+    store: PathBuf,
+    reader: Option<HistoryReader>,
+    trouble: Option<String>,
+}
+
+/// Opens the office of a plan, whose files are beside the history.
+pub(super) fn open(plan: &Plan, store: &Path) -> (Office, Box<dyn Alerting>) {
+    let desk = Arc::new(Mutex::new(Desk::start(&plan.receivers, Some(store))));
+    let memory = Memory::in_dir(store);
+    let clerk =
+        Clerk { desk: Arc::clone(&desk), memory, store: store.to_owned(), reader: None, trouble: None };
+    (Office { desk }, Box::new(clerk))
+}
+
+fn hold(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Office {
+    /// Takes the receivers of another plan.
+    pub(super) fn reload(&self, plan: &Plan) {
+        hold(&self.desk).replan(&plan.receivers);
+    }
+    /// Says what became of deliveries, and remembers it.
+    pub(super) fn tell(&self, monitor: &Monitor) {
+        for Report { at, text, is_trouble } in hold(&self.desk).reports() {
+            terminal::note(&format!("fathom watch: {text}"));
+            if is_trouble {
+                monitor.remember(Event { at, kind: "delivery", text });
+            }
+        }
+    }
+    /// Delivers what can be delivered in some seconds; the rest waits for the next start. The engine has stopped before.
+    pub(super) fn close(self) {
+        if let Some(desk) = Arc::into_inner(self.desk) {
+            let desk = desk.into_inner().unwrap_or_else(PoisonError::into_inner);
+            desk.stop().iter().for_each(|report| terminal::note(&format!("fathom watch: {}", report.text)));
+        }
+    }
+}
+
+impl Alerting for Clerk {
+    fn remembered(&mut self) -> Vec<Remembered> {
+        self.memory.load().unwrap_or_else(|why| {
+            terminal::note(&format!("fathom watch: {why}"));
+            Vec::new()
+        })
+    }
+    fn remember(&mut self, all: &[Remembered]) {
+        let trouble = self.memory.save(all).err();
+        if let Some(why) = trouble.as_ref().filter(|why| self.trouble.as_ref() != Some(why)) {
+            terminal::note(&format!("fathom watch: how alerts stand is not kept: {why}"));
+        }
+        self.trouble = trouble;
+    }
+    fn tell(&mut self, one: &Transition) {
+        let (change, why) = (one.change.name(), &one.evidence.text);
+        terminal::note(&format!("fathom watch: {} {change}: {} {}: {why}", one.alert, one.target, one.probe));
+        hold(&self.desk).tell(one);
+    }
+    fn remind(&mut self, standing: &[Transition]) {
+        hold(&self.desk).remind(standing);
+    }
+    fn past(&mut self, series: u32, percentile: u64, hour: WallTime) -> Past {
+        if self.reader.is_none() {
+            self.reader = HistoryReader::open(&self.store).ok();
+        }
+        let read = self.reader.as_mut().map(|reader| past(reader, SeriesId(series), percentile, hour));
+        // What cannot be read is no past: the rule says nothing then.
+        read.and_then(Result::ok).unwrap_or(Past { hour, hours: Vec::new() })
+    }
+}
+
+/// What a series was like at the hours of [`Past::wanted`], from the history.
+pub(super) fn past(
+    reader: &mut HistoryReader,
+    series: SeriesId,
+    percentile: u64,
+    hour: WallTime,
+) -> Result<Past, HistoryError> {
+    let wanted = Past::wanted(hour);
+    let weeks = wanted.len().saturating_sub(DAY_HOURS);
+    let one_hour = Past::hour().as_nanos();
+    let mut columns = Vec::new();
+    for from in wanted.iter().take(weeks) {
+        columns.extend(reader.columns(series, *from, WallTime(from.0 + one_hour), 1)?);
+    }
+    let day = WallTime(hour.0.saturating_sub(one_hour * DAY_HOURS as u64));
+    columns.extend(reader.columns(series, day, hour, DAY_HOURS)?);
+    let known = |column: fathom_history::Column| {
+        let (from, count) = (column.from, column.sketch.count());
+        column.sketch.quantile(percentile as f64 / 100.0).map(|value| PastHour { from, count, value })
+    };
+    Ok(Past { hour, hours: columns.into_iter().filter_map(known).collect() })
+}

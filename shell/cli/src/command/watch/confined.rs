@@ -1,0 +1,36 @@
+//! A watch reads what others send it for years: it changes no file but its own, whatever it is made to do.
+use crate::terminal;
+use fathom_os::confine::confine_writes;
+use fathom_watch::Plan;
+use fathom_watch::alert::Route;
+use std::path::Path;
+
+/// Gives up all other files, for this thread and those that it starts. A plan that runs programs keeps them, as what it runs would
+/// be held to the same.
+pub(super) fn confine(plan: &Plan, store: &Path) {
+    if plan.receivers.iter().any(|receiver| runs_program(&receiver.route)) {
+        return;
+    }
+    // The page makes its password's file, if there is none.
+    let password = plan.password_file.as_ref().map(Path::new).filter(|file| !file.exists());
+    let folders: Vec<&Path> = [Some(store), password.and_then(Path::parent)].into_iter().flatten().collect();
+    if let Err(error) = confine_writes(&folders) {
+        terminal::note(&format!(
+            "fathom watch: cannot give up the right to change other files ({error}); it goes on with it"
+        ));
+    }
+}
+
+/// Why a plan that is read anew cannot tell its receivers: what was given up is not got back.
+pub(super) fn refusal(first: &Plan, next: &Plan) -> Option<String> {
+    let runs = |plan: &Plan| plan.receivers.iter().find(|receiver| runs_program(&receiver.route)).cloned();
+    let added = runs(next).filter(|_| runs(first).is_none())?;
+    Some(format!(
+        "receiver \"{}\" runs a program, which this process gave up when it started without one: restart it",
+        added.name
+    ))
+}
+
+const fn runs_program(route: &Route) -> bool {
+    matches!(route, Route::Command(_) | Route::Mail { relay: None, .. })
+}

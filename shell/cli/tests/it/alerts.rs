@@ -1,0 +1,118 @@
+//! Alerts of `fathom watch` as a user has them: raised, cleared, across a restart, on stored history, and as a test.
+use crate::program::{run, scratch};
+use crate::watch::Watch;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A receiver that takes everything and tells the bodies.
+fn hook() -> (String, Receiver<serde_json::Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut length = 0;
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|_| !line.trim().is_empty()) {
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+            if tell.send(serde_json::from_slice(&body).unwrap()).is_err() {
+                return;
+            }
+        }
+    });
+    (url, told)
+}
+
+/// Until the page has told live so often what is now: about once a second.
+fn wait_for_news(page: &str, times: usize) {
+    let address = page.split("http://").nth(1).unwrap().trim_end_matches('/');
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    write!(stream, "GET /api/v1/live HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert_eq!(lines.filter(|line| line.starts_with("data: ")).take(times).count(), times);
+}
+
+fn config(name: &str, hook: &str, port: u16) -> String {
+    let dir = scratch().join(name);
+    std::fs::create_dir_all(&dir).unwrap();
+    let text = format!(
+        "[watch]\nstore = '{}'\nlisten = '127.0.0.1:0'\n[[receiver]]\nname = 'hook'\nwebhook = '{hook}'\n\
+         [[alert]]\nname = 'gone'\ntype = 'unreachable'\nfor = '1s'\nclear_after = '0s'\nto = 'hook'\n\
+         [[target]]\nname = 'server'\nhost = '127.0.0.1'\nprobe = 'tcp:{port}'\ninterval = '100ms'\ntimeout = '500ms'\n",
+        dir.join("store").display()
+    );
+    let file = dir.join("watch.toml");
+    std::fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_alert_is_raised_kept_over_a_restart_and_cleared() {
+    let (url, told) = hook();
+    let next = |status: &str| {
+        let body = told.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("no {status}"));
+        assert_eq!((body["status"].as_str(), body["alert"].as_str()), (Some(status), Some("gone")), "{body}");
+        body
+    };
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let config = config("alerts", &url, port);
+    let watch = Watch::start(&["watch", &config]);
+    watch.says("page: ");
+    for _ in 0..5 {
+        server.accept().unwrap();
+    }
+    drop(server);
+    let raised = next("raised");
+    assert_eq!(
+        (raised["target"].as_str(), raised["probe"].as_str()),
+        (Some("server"), Some(&*format!("tcp:{port}")))
+    );
+    watch.says("gone raised: server");
+    assert_eq!(watch.end(), Some(0));
+    // It is not told again, and it is over once the server is back.
+    let again = Watch::start(&["watch", &config]);
+    wait_for_news(&again.says("page: "), 4);
+    let back = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let cleared = next("cleared");
+    assert_eq!(cleared["raised_at"], raised["raised_at"]);
+    assert_eq!(again.end(), Some(0));
+    drop(back);
+    let replayed = run(&["watch", "alerts", &config, "--since", "1h", "--json"]);
+    assert_eq!(replayed.code, Some(0), "{}", replayed.told());
+    let rows: serde_json::Value = serde_json::from_str(&replayed.out).unwrap();
+    assert_eq!(rows[0]["alert"], "gone", "{rows}");
+    assert!(rows[0]["cleared_at"].is_string(), "{rows}");
+}
+
+#[test]
+fn a_test_says_who_can_be_told() {
+    let (url, told) = hook();
+    let good = config("test-alert", &url, 9);
+    let output = run(&["watch", "test-alert", &good]);
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    assert_eq!(output.out, "hook  webhook  told    HTTP 200\n");
+    let body = told.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!(
+        (body["test"].as_bool(), body["title"].as_str()),
+        (Some(true), Some("TEST: test raised: test test"))
+    );
+    let bad = config("test-alert-bad", "http://127.0.0.1:1/", 9);
+    let failed = run(&["watch", "test-alert", &bad, "--alert", "gone"]);
+    assert_eq!(failed.code, Some(3), "{}", failed.told());
+    assert!(failed.out.starts_with("hook  webhook  FAILED  "), "{}", failed.told());
+    let unknown = run(&["watch", "test-alert", &good, "--alert", "los"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.err.contains("there is no alert \"los\" (known: gone)"), "{}", unknown.told());
+}

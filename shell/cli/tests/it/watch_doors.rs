@@ -1,0 +1,75 @@
+//! What leaves a watch: what it sends, and what is exported.
+use crate::program::{run, scratch};
+use crate::watch::{Watch, file};
+use std::fs::File;
+use std::process::{Command, Stdio};
+
+const TARGET: &str = "[[target]]\nname = 'here'\nhost = '127.0.0.1'\ninterval = '100ms'\n";
+
+#[test]
+fn mistakes_of_a_push_are_found_before_anything_starts() {
+    let push = "[[push]]\nkind = 'remote_write'\nurl = 'http://127.0.0.1:1/w'\n";
+    let cases = [
+        (String::new(), "no mistake found"),
+        ("interval = '5m'\n".into(), ":8: interval:"),
+        ("token_file = '/no/such/token'\n".into(), "push 127.0.0.1: token_file: cannot read /no/such/token"),
+        ("ca_file = '/dev/null'\n".into(), "push 127.0.0.1: ca_file: /dev/null holds no certificate in PEM"),
+    ];
+    for (index, (line, words)) in cases.into_iter().enumerate() {
+        let path = file(&format!("push-{index}.toml"), &format!("{TARGET}{push}{line}"));
+        let told = run(&["watch", "check", &path]);
+        assert_eq!(told.code, Some(if index == 0 { 0 } else { 2 }), "{}", told.told());
+        assert!(told.told().contains(words), "{}", told.told());
+    }
+}
+
+#[test]
+fn a_push_runs_with_the_watch_and_what_was_kept_is_exported() {
+    let store = scratch().join("doors-store");
+    std::fs::create_dir_all(&store).unwrap();
+    std::fs::write(store.join("push-far.json.gz"), "no gzip").unwrap();
+    let push = "[[push]]\nname = 'far'\nkind = 'otlp'\nurl = 'http://127.0.0.1:1/v1/metrics'\n";
+    let path = file("doors.toml", &format!("{TARGET}{push}"));
+    let dir = store.to_str().unwrap();
+    let watch = Watch::start(&["watch", &path, "--store", dir, "--listen", "127.0.0.1:0"]);
+    let page = watch.says("page: http://");
+    watch.says("push far: its cursor");
+    crate::watch::wait_until_sent(&page, &[("here", 20)]);
+    assert_eq!(watch.end(), Some(0));
+    assert!(store.join("push-far.json.gz.damaged-1").exists());
+
+    let csv = run(&["watch", "export", "--store", dir, "--target", "here"]);
+    let (head, rows) = csv.out.split_once("\r\n").unwrap();
+    assert_eq!(head, "target,probe,at_ms,outcome,rtt_s,level_bits_per_second,level_bytes");
+    assert!(rows.lines().count() >= 20 && rows.starts_with("here,icmp,"), "{}", csv.told());
+    let parquet = store.join("x.parquet");
+    let output = parquet.to_str().unwrap();
+    let whole = run(&["watch", "export", "--store", dir, "--every", "1s", "-o", output]);
+    assert_eq!(whole.code, Some(0), "{}", whole.told());
+    assert!(
+        whole.err.contains("rows of") && std::fs::read(&parquet).unwrap().starts_with(b"PAR1"),
+        "{}",
+        whole.told()
+    );
+    for (args, code, words) in [
+        (
+            ["--target", "nobody"],
+            2,
+            "--target nobody: the history has no such target (it has: here, this host)",
+        ),
+        (["--to", "2001-01-01"], 2, "is not before --to 2001-01-01"),
+        (["-o", "/no/such/dir/x.csv"], 3, "/no/such/dir/x.csv: No such file or directory"),
+    ] {
+        let told = run(&["watch", "export", "--store", dir, args[0], args[1]]);
+        assert_eq!(told.code, Some(code), "{}", told.told());
+        assert!(told.err.contains(words), "{}", told.told());
+    }
+    let full = Command::new(env!("CARGO_BIN_EXE_fathom"))
+        .args(["watch", "export", "--store", dir])
+        .stdout(File::options().write(true).open("/dev/full").unwrap())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let err = String::from_utf8(full.stderr).unwrap();
+    assert!(full.status.code() == Some(3) && err.contains("stdout: No space left on device"), "{err}");
+}

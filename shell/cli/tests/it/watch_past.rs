@@ -1,0 +1,106 @@
+//! A past that SmokePing kept is brought over, and says what it holds.
+use crate::program::{fathom, run, scratch};
+use crate::watch::file;
+use fathom_units::{Rng, WallTime};
+use std::process::Command;
+use std::time::SystemTime;
+
+const STEP_S: u64 = 300;
+const DAYS: u64 = 30;
+const SEED: u64 = 1;
+
+const CONFIG: &str = "*** General ***
+owner = somebody
+*** Database ***
+step = 300
+pings = 3
+*** Probes ***
++ FPing
+binary = /usr/bin/fping
+*** Targets ***
+probe = FPing
+menu = Top
+title = All
++ line
+menu = The line
+++ far
+menu = Far
+title = Far
+host = 192.0.2.1
+";
+
+fn rrdtool(args: &[String]) {
+    let output = Command::new("rrdtool").args(args).output().expect("rrdtool is to be installed: make setup");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Three pings in five minutes: 20 ms, and 80 ms more from 20 to 24 h UTC of each day.
+fn database(path: &str, now_s: u64) {
+    let first = now_s - DAYS * 86_400;
+    let sources = ["uptime", "loss", "median", "ping1", "ping2", "ping3"];
+    let mut create = vec!["create".into(), path.into(), "--start".into(), (first - STEP_S).to_string()];
+    create.extend(["--step".into(), STEP_S.to_string()]);
+    create.extend(sources.map(|name| format!("DS:{name}:GAUGE:600:0:U")));
+    create.push(format!("RRA:AVERAGE:0.5:1:{}", DAYS * 288));
+    rrdtool(&create);
+    let mut rng = Rng::new(SEED);
+    let mut round = |at: u64| {
+        let evening = at % 86_400 >= 20 * 3_600;
+        let mut ms = || 20.0 + rng.below(2_000) as f64 / 1e3 + if evening { 80.0 } else { 0.0 };
+        let mut pings = [ms(), ms(), ms()].map(|ms| ms / 1e3);
+        pings.sort_by(f64::total_cmp);
+        format!("{at}:U:0:{}:{}:{}:{}", pings[1], pings[0], pings[1], pings[2])
+    };
+    let rounds: Vec<String> = (first..now_s).step_by(STEP_S as usize).map(&mut round).collect();
+    for some in rounds.chunks(500) {
+        let update = ["update".to_owned(), path.to_owned()].into_iter().chain(some.iter().cloned());
+        rrdtool(&update.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
+    let folder = scratch().join("smokeping");
+    std::fs::create_dir_all(folder.join("line")).unwrap();
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let now_s = since_1970 / STEP_S * STEP_S;
+    database(folder.join("line/far.rrd").to_str().unwrap(), now_s);
+    let config = file("smokeping.conf", CONFIG);
+    let (rrd, toml) = (folder.to_str().unwrap(), folder.join("watch.toml"));
+    let (toml, store) = (toml.to_str().unwrap(), folder.join("history"));
+    let store = store.to_str().unwrap();
+    let import = ["watch", "import", "smokeping", &config, "--rrd", rrd, "-o", toml, "--store", store];
+
+    let tried = run(&[import.as_slice(), &["--dry-run"]].concat());
+    assert_eq!(tried.code, Some(0), "{}", tried.told());
+    assert!(!std::path::Path::new(toml).exists() && !std::path::Path::new(store).exists());
+    let brought = run(&import);
+    assert_eq!(brought.code, Some(0), "{}", brought.told());
+    let checked = run(&["watch", "check", toml]);
+    assert!(checked.told().contains("1 targets on 1 hosts"), "{}", checked.told());
+
+    let from = WallTime((now_s - 3 * 86_400) * 1_000_000_000).to_string();
+    let exported = run(&["watch", "export", "--store", store, "--from", &from]);
+    // Three in each round of three days; the row that is not over is not there yet.
+    let rows = exported.out.lines().filter(|line| line.starts_with("line/far,icmp,")).count();
+    assert!((2_580..=2_592).contains(&rows), "{rows} rows");
+    let again = run(&import);
+    assert_eq!(again.code, Some(0), "{}", again.told());
+    assert_eq!(run(&["watch", "export", "--store", store, "--from", &from]).out, exported.out);
+
+    // By a household's clock in UTC.
+    let found = fathom(&["watch", "diagnose", "--store", store]).env("TZ", "UTC").output().unwrap();
+    let text = String::from_utf8(found.stdout).unwrap();
+    assert!(text.contains("Every evening from 20 to 24 h") && text.contains("seen: "), "seed {SEED}: {text}");
+    let json = fathom(&["watch", "diagnose", "--store", store, "--json"]).env("TZ", "UTC").output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(told["findings"][0]["kind"], "recurring_delay", "{told}");
+    let excess_s = told["findings"][0]["evidence"][0]["value"].as_f64().unwrap();
+    assert!((0.077..0.083).contains(&excess_s), "{told}");
+
+    let nowhere = run(&["watch", "diagnose", "--store", "/no/such/history"]);
+    assert_eq!(nowhere.code, Some(3), "{}", nowhere.told());
+    assert!(nowhere.err.contains("/no/such/history") && nowhere.err.contains("try: "), "{}", nowhere.told());
+    let none = run(&["watch", "import", "smokeping", "/no/such/config"]);
+    assert!(none.code == Some(2) && none.err.contains("/no/such/config"), "{}", none.told());
+}

@@ -1,0 +1,74 @@
+//! A program that is told: words to its arguments, never through a shell.
+use crate::http::first_line;
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// What a program's children still hold open is not waited for.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+const MOST_WORDS: u64 = 4_096;
+
+/// Runs it with `input` on its standard input. `Ok` and `Err` have how it ended, and the first line of what it said on its
+/// standard error or output.
+pub(crate) fn run(
+    words: &[String],
+    environment: &[(&str, String)],
+    input: &[u8],
+    limit: Duration,
+) -> Result<String, String> {
+    let (program, arguments) = words.split_first().ok_or("there is no command")?;
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
+    let said = [reader(child.stderr.take()), reader(child.stdout.take())];
+    feed(&mut child, input);
+    let Some(status) = wait(&mut child, limit) else {
+        // A child that cannot be killed is gone already.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(format!("{program} was stopped: it took longer than {} s", limit.as_secs_f64()));
+    };
+    let said = said.iter().map(|said| said.recv_timeout(LAST_WORDS).unwrap_or_default());
+    let line = said.map(|bytes| first_line(&bytes)).find(|line| !line.is_empty());
+    let told = ended(status) + &line.map_or_else(String::new, |line| format!(": {line}"));
+    if status.success() { Ok(told) } else { Err(told) }
+}
+
+/// On a thread of its own: a program may read it slowly, or not at all.
+fn feed(child: &mut Child, input: &[u8]) {
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_vec();
+        std::thread::spawn(move || drop(stdin.write_all(&input)));
+    }
+}
+
+/// What it says first; the rest is read too, so that it does not wait for a reader.
+fn reader(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (tell, told) = sync_channel(1);
+    std::thread::spawn(move || {
+        let Some(mut from) = from else { return };
+        let mut words = Vec::new();
+        let _ = from.by_ref().take(MOST_WORDS).read_to_end(&mut words);
+        let _ = tell.send(words);
+        let _ = std::io::copy(&mut from, &mut std::io::sink());
+    });
+    told
+}
+
+fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let begun = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if begun.elapsed() < limit => std::thread::sleep(LOOK_EVERY),
+            _ => return None,
+        }
+    }
+}
+
+fn ended(status: ExitStatus) -> String {
+    status.code().map_or_else(|| "it was ended by a signal".to_owned(), |code| format!("exit code {code}"))
+}

@@ -1,0 +1,22 @@
+//! Tells people and programs what a watch raised and cleared: by webhook, mail, command and Alertmanager.
+//!
+//! Each receiver has a thread of its own and a queue with a limit, which is a file beside the history: one that hangs holds up
+//! neither a probe nor another receiver, and what was not delivered when the program ended is delivered by the next one. An
+//! attempt that fails is made again after 1 s, 2 s, 4 s and so on up to five minutes, for an hour; then it is given up, and said.
+
+mod alertmanager;
+mod command;
+mod deliver;
+mod desk;
+mod http;
+mod mail;
+mod memory;
+mod notice;
+mod outbox;
+mod smtp;
+mod worker;
+
+pub use deliver::{Courier, deliver};
+pub use desk::{Desk, Report};
+pub use memory::Memory;
+pub use notice::Notice;

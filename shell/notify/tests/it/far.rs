@@ -1,0 +1,102 @@
+//! Far ends on loopback.
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+
+/// A directory of this test's own.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("fathom-notify-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// A web server that gives the n-th request the n-th of these answers, then the last one. Tells each request's first line,
+/// headers and body.
+pub(crate) fn web(answers: &'static [&'static str]) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for (index, stream) in listener.incoming().enumerate() {
+            let request = request(&mut stream.as_ref().unwrap());
+            let answer = answers[index.min(answers.len() - 1)];
+            let reply = format!("HTTP/1.1 {answer}\r\nContent-Length: 3\r\nConnection: close\r\n\r\nyes");
+            let _ = stream.unwrap().write_all(reply.as_bytes());
+            if tell.send(request).is_err() {
+                return;
+            }
+        }
+    });
+    (url, told)
+}
+
+fn request(stream: &mut &TcpStream) -> String {
+    let mut reader = BufReader::new(stream);
+    let (mut text, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        text += &line;
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    text + &String::from_utf8(body).unwrap()
+}
+
+/// A server that takes connections and never answers.
+pub(crate) fn silent() -> (String, TcpListener) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    (listener.local_addr().unwrap().to_string(), listener)
+}
+
+/// A port on which nobody listens.
+pub(crate) fn closed() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+/// A mail relay that answers `wrong` to the command that begins so, and tells all that it was told.
+pub(crate) fn relay(wrong: Option<(&'static str, &'static str)>) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let (mut all, mut is_data) = (String::new(), false);
+        stream.write_all(b"220 relay ESMTP\r\n").unwrap();
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                break;
+            }
+            all += &line;
+            if is_data && line != ".\r\n" {
+                continue;
+            }
+            let answer = match wrong {
+                Some((start, answer)) if line.starts_with(start) => answer,
+                _ if is_data => "250 2.0.0 queued as 7",
+                _ if line.starts_with("EHLO") => "250-relay\r\n250 8BITMIME",
+                _ if line.starts_with("DATA") => "354 go on",
+                _ if line.starts_with("QUIT") => "221 bye",
+                _ => "250 ok",
+            };
+            is_data = line.starts_with("DATA") && answer.starts_with('3');
+            stream.write_all(format!("{answer}\r\n").as_bytes()).unwrap();
+            if line.starts_with("QUIT") {
+                break;
+            }
+        }
+        let _ = tell.send(all);
+    });
+    (address, told)
+}

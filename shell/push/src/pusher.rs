@@ -1,0 +1,91 @@
+//! All destinations of a watch.
+use crate::destination::Destination;
+use crate::role::Names;
+use crate::sender::Worker;
+use fathom_units::WallTime;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a stop waits for a request that is under way. What was not sent to its end is sent again after the next start.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Something to tell, and to remember.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// When it happened.
+    pub at: WallTime,
+    /// In words.
+    pub text: String,
+}
+
+struct Running {
+    to: Destination,
+    /// Dropped to say that it is over.
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// Threads that send.
+pub struct Pusher {
+    store: PathBuf,
+    names: Arc<RwLock<Arc<Names>>>,
+    running: Vec<Running>,
+    notes: (Sender<Note>, Receiver<Note>),
+}
+
+impl Pusher {
+    /// Starts to send the history in `store`.
+    #[must_use]
+    pub fn start(all: Vec<Destination>, names: Names, store: &Path) -> Pusher {
+        let names = Arc::new(RwLock::new(Arc::new(names)));
+        let mut pusher = Pusher { store: store.to_owned(), names, running: Vec::new(), notes: channel() };
+        all.into_iter().for_each(|to| pusher.start_one(to));
+        pusher
+    }
+    /// Takes new destinations and names. Those of which nothing is different go on.
+    pub fn reload(&mut self, all: Vec<Destination>, names: Names) {
+        *self.names.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(names);
+        let (stay, gone): (Vec<Running>, Vec<Running>) = std::mem::take(&mut self.running)
+            .into_iter()
+            .partition(|one| all.iter().any(|to| to.is_same(&one.to)));
+        stop(gone);
+        let new: Vec<Destination> =
+            all.into_iter().filter(|to| !stay.iter().any(|one| one.to.is_same(to))).collect();
+        self.running = stay;
+        new.into_iter().for_each(|to| self.start_one(to));
+    }
+    /// What is to be told since this was last asked.
+    #[must_use]
+    pub fn notes(&self) -> Vec<Note> {
+        self.notes.1.try_iter().collect()
+    }
+    /// Stops; a request that is under way is waited for a moment.
+    pub fn stop(self) {
+        stop(self.running);
+    }
+    fn start_one(&mut self, to: Destination) {
+        let (stop, stopped) = channel();
+        let (names, notes) = (Arc::clone(&self.names), self.notes.0.clone());
+        let worker = Worker::new(to.clone(), &self.store, names, stopped, notes);
+        let thread = std::thread::spawn(move || worker.run());
+        self.running.push(Running { to, stop, thread });
+    }
+}
+
+fn stop(running: Vec<Running>) {
+    let threads: Vec<JoinHandle<()>> = running
+        .into_iter()
+        .map(|Running { stop, thread, .. }| {
+            drop(stop);
+            thread
+        })
+        .collect();
+    let began = Instant::now();
+    while began.elapsed() < STOP_LIMIT && threads.iter().any(|thread| !thread.is_finished()) {
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
