@@ -2,6 +2,7 @@
 mod alerts;
 mod diagnose;
 mod export;
+mod size;
 mod watch;
 
 pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
@@ -13,6 +14,7 @@ use fathom_qdisc::Spec;
 use fathom_scenario::Setting;
 use fathom_sweep::Axis;
 use fathom_units::{Bytes, Duration};
+pub(crate) use size::SizeArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
 pub(crate) use watch::{WatchAction, WatchArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs};
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Diagnose a capture of packets: which queue, where, how large, who filled it, who waited in it
     Trace(TraceArgs),
+    /// Do the arithmetic of a queue: buffer, rate, delay, flows, overload; one unknown from the others
+    Size(SizeArgs),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
     Report(ReportArgs),
     /// Show two or more results side by side
@@ -79,6 +83,7 @@ impl Command {
             Command::Sim(_) => "sim",
             Command::Watch(_) => "watch",
             Command::Trace(_) => "trace",
+            Command::Size(_) => "size",
             Command::Report(_) => "report",
             Command::Compare(_) => "compare",
             Command::Man => "man",

@@ -7,6 +7,7 @@ pub(crate) mod man;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod sim;
+pub(crate) mod size;
 pub(crate) mod sweep;
 pub(crate) mod test;
 pub(crate) mod trace;

@@ -7,11 +7,11 @@ use fathom_report::{Style, compare, csv, flent, html, summary, svg};
 use fathom_units::Time;
 use std::path::PathBuf;
 
-const UNICODE: Style = Style { color: false, unicode: true };
-const ASCII: Style = Style { color: false, unicode: false };
+pub(crate) const UNICODE: Style = Style { color: false, unicode: true };
+pub(crate) const ASCII: Style = Style { color: false, unicode: false };
 
 #[track_caller]
-fn golden(name: &str, got: &str) {
+pub(crate) fn golden(name: &str, got: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/report").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, got).expect("golden/report can be written");

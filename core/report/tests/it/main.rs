@@ -6,6 +6,7 @@ mod hostile;
 #[path = "../../../diagnose/tests/it/line.rs"]
 mod line;
 mod run_file_bytes;
+mod size;
 mod sweep;
 #[path = "../../../diagnose/tests/it/upload.rs"]
 mod upload;

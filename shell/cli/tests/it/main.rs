@@ -9,6 +9,7 @@ mod lab;
 mod pipeline;
 mod program;
 mod sim;
+mod size;
 mod trace;
 mod watch;
 mod watch_doors;

@@ -1,0 +1,211 @@
+//! One unknown from the others.
+use crate::{Framing, Question, SizeError};
+use fathom_units::{Bytes, Duration, Rate};
+
+/// Which quantity was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unknown {
+    /// The delay of the full buffer.
+    Delay,
+    /// The buffer.
+    Buffer,
+    /// The rate of the link.
+    Rate,
+    /// The round trip of the path for which the buffer is right.
+    RoundTrip,
+    /// The flows for which it is.
+    Flows,
+}
+
+/// The buffer that TCP needs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Needs {
+    /// Round trip of the path, without queues.
+    pub round_trip: Duration,
+    /// Rate times round trip: what one flow needs, and what is in flight on the path.
+    pub bdp: Bytes,
+    /// Flows that share the link.
+    pub flows: f64,
+}
+
+/// A queue that only grows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Growth {
+    /// What arrives beyond the rate, as a share of it: seconds of delay that come to be in a second.
+    pub overload: f64,
+    /// The same in bytes a second.
+    pub bytes_per_second: f64,
+    /// Time until the buffer is full and packets are lost.
+    pub fill: Duration,
+}
+
+/// All quantities of a queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// The one that was found.
+    pub found: Unknown,
+    /// The buffer.
+    pub buffer: Bytes,
+    /// Full packets that it holds, the last one in part.
+    pub packets: f64,
+    /// The rate of the link behind it.
+    pub rate: Rate,
+    /// What a packet waits in it when it is full.
+    pub delay: Duration,
+    /// Time that the link takes for one packet.
+    pub serialization: Duration,
+    /// What TCP needs, where flows or a round trip came in.
+    pub needs: Option<Needs>,
+    /// How fast it fills, where an overload came in.
+    pub growth: Option<Growth>,
+    /// Sizes of packets.
+    pub framing: Framing,
+}
+
+/// Buffer, rate and delay, and what TCP has to do with them.
+struct Queue {
+    found: Unknown,
+    buffer: Bytes,
+    rate: Rate,
+    needs: Option<Needs>,
+}
+
+const LONGEST: SizeError = SizeError::Range("the delay", "584 years");
+const LARGEST: SizeError = SizeError::Range("the buffer", "16 EiB");
+const FASTEST: SizeError = SizeError::Range("the rate", "18 Ebit/s");
+
+impl Question {
+    /// The answer.
+    ///
+    /// # Errors
+    /// If too little or too much is given, if a quantity is zero, or if the unknown is beyond 64 bits.
+    pub fn answer(&self) -> Result<Answer, SizeError> {
+        self.check()?;
+        let queue = self.queue()?;
+        let delay = self.framing.delay(queue.buffer, queue.rate).ok_or(LONGEST)?;
+        if queue.buffer == Bytes(0) {
+            return Err(SizeError::Range("the buffer", "one byte: it would hold nothing"));
+        }
+        Ok(Answer {
+            found: queue.found,
+            buffer: queue.buffer,
+            packets: queue.buffer.0 as f64 / self.framing.packet.0 as f64,
+            rate: queue.rate,
+            delay,
+            serialization: self.framing.delay(self.framing.packet, queue.rate).ok_or(LONGEST)?,
+            needs: queue.needs,
+            growth: self.growth(queue.rate, delay)?,
+            framing: self.framing,
+        })
+    }
+
+    fn queue(&self) -> Result<Queue, SizeError> {
+        let (buffer, delay) = (self.bytes()?, self.delay.or_else(|| self.delay_by_filling()));
+        match (buffer, self.rate, delay, self.flows) {
+            (Some(_), Some(_), Some(_), Some(_)) => Err(SizeError::TooMany),
+            (Some(_), Some(_), Some(_), None) if self.is_filled() => Err(SizeError::TooMany),
+            (Some(buffer), Some(rate), Some(round_trip), None) => self.flows_of(buffer, rate, round_trip),
+            (Some(buffer), Some(rate), None, Some(flows)) => self.round_trip_of(buffer, rate, flows),
+            (None, Some(rate), Some(round_trip), Some(flows)) => self.buffer_for(rate, round_trip, flows),
+            (Some(buffer), None, Some(round_trip), Some(flows)) => self.rate_for(buffer, round_trip, flows),
+            (Some(buffer), Some(rate), None, None) => {
+                Ok(Queue { found: Unknown::Delay, buffer, rate, needs: None })
+            }
+            (None, Some(rate), Some(delay), None) => {
+                let held = self.framing.buffer(delay, rate).ok_or(LARGEST)?;
+                Ok(Queue { found: Unknown::Buffer, buffer: held, rate, needs: None })
+            }
+            (Some(buffer), None, Some(delay), None) => {
+                let needed = self.rate_of(buffer, delay)?;
+                Ok(Queue { found: Unknown::Rate, buffer, rate: needed, needs: None })
+            }
+            (Some(_), None, None, _) => Err(SizeError::TooFew("a buffer")),
+            (None, Some(_), None, _) => Err(SizeError::TooFew("a rate")),
+            (None, None, Some(_), _) => Err(SizeError::TooFew("a delay")),
+            (None, None, None, _) => Err(SizeError::TooFew("nothing")),
+        }
+    }
+
+    /// Both how fast and how long it fills are given, from which the delay follows.
+    fn is_filled(&self) -> bool {
+        self.fill.is_some() && (self.overload.is_some() || self.arriving.is_some())
+    }
+
+    /// Above zero: a rate of less than one bit a second sends nothing.
+    fn rate_of(&self, buffer: Bytes, delay: Duration) -> Result<Rate, SizeError> {
+        let rate = self.framing.rate(buffer, delay).ok_or(FASTEST)?;
+        let nothing = SizeError::Range("the rate", "1 bit/s: it would send nothing");
+        if rate.as_bits_per_second() == 0 { Err(nothing) } else { Ok(rate) }
+    }
+
+    fn bdp(&self, rate: Rate, round_trip: Duration) -> Result<Bytes, SizeError> {
+        self.framing.buffer(round_trip, rate).ok_or(LARGEST)
+    }
+
+    fn buffer_for(&self, rate: Rate, round_trip: Duration, flows: u64) -> Result<Queue, SizeError> {
+        let bdp = self.bdp(rate, round_trip)?;
+        let buffer = Bytes(libm::round(bdp.0 as f64 / libm::sqrt(flows as f64)) as u64);
+        let needs = Some(Needs { round_trip, bdp, flows: flows as f64 });
+        Ok(Queue { found: Unknown::Buffer, buffer, rate, needs })
+    }
+
+    fn round_trip_of(&self, buffer: Bytes, rate: Rate, flows: u64) -> Result<Queue, SizeError> {
+        let bdp = times_root(buffer, flows).ok_or(LARGEST)?;
+        let round_trip = self.framing.delay(bdp, rate).ok_or(LONGEST)?;
+        let needs = Some(Needs { round_trip, bdp, flows: flows as f64 });
+        Ok(Queue { found: Unknown::RoundTrip, buffer, rate, needs })
+    }
+
+    fn rate_for(&self, buffer: Bytes, round_trip: Duration, flows: u64) -> Result<Queue, SizeError> {
+        let bdp = times_root(buffer, flows).ok_or(LARGEST)?;
+        let rate = self.rate_of(bdp, round_trip)?;
+        let needs = Some(Needs { round_trip, bdp, flows: flows as f64 });
+        Ok(Queue { found: Unknown::Rate, buffer, rate, needs })
+    }
+
+    /// Below one flow where the buffer is larger than one flow needs.
+    fn flows_of(&self, buffer: Bytes, rate: Rate, round_trip: Duration) -> Result<Queue, SizeError> {
+        let bdp = self.bdp(rate, round_trip)?;
+        let ratio = bdp.0 as f64 / buffer.0 as f64;
+        let needs = Some(Needs { round_trip, bdp, flows: ratio * ratio });
+        Ok(Queue { found: Unknown::Flows, buffer, rate, needs })
+    }
+
+    /// The delay that an overload reaches in the time in which it fills the buffer.
+    fn delay_by_filling(&self) -> Option<Duration> {
+        let share = self.overload.or_else(|| self.share(self.rate?))?;
+        Some(Duration::from_secs_f64(share * self.fill?.as_secs_f64()))
+    }
+
+    fn share(&self, rate: Rate) -> Option<f64> {
+        let of_rate = |arriving: Rate| {
+            let excess = arriving.as_bits_per_second().saturating_sub(rate.as_bits_per_second());
+            excess as f64 / rate.as_bits_per_second() as f64
+        };
+        self.overload.or_else(|| self.arriving.map(of_rate))
+    }
+
+    fn growth(&self, rate: Rate, delay: Duration) -> Result<Option<Growth>, SizeError> {
+        if let Some(arriving) = self.arriving.filter(|arriving| *arriving <= rate) {
+            return Err(SizeError::NoOverload(arriving, rate));
+        }
+        let by_time = || self.fill.map(|fill| delay.as_secs_f64() / fill.as_secs_f64());
+        let Some(overload) = self.share(rate).or_else(by_time) else { return Ok(None) };
+        let seconds = delay.as_secs_f64() / overload;
+        if seconds >= Duration::MAX.as_secs_f64() {
+            return Err(SizeError::Range("the time to fill", "584 years"));
+        }
+        let packet_share = self.framing.packet.0 as f64 / self.framing.on_line().0 as f64;
+        Ok(Some(Growth {
+            overload,
+            bytes_per_second: overload * rate.as_bits_per_second() as f64 / 8.0 * packet_share,
+            fill: Duration::from_secs_f64(seconds),
+        }))
+    }
+}
+
+fn times_root(buffer: Bytes, flows: u64) -> Option<Bytes> {
+    let bytes = libm::round(buffer.0 as f64 * libm::sqrt(flows as f64));
+    // Below 2^64, so that the cast does not cut it.
+    (bytes < 18e18).then_some(Bytes(bytes as u64))
+}

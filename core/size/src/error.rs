@@ -1,0 +1,76 @@
+//! Why a question has no answer.
+use alloc::string::String;
+use core::fmt;
+use fathom_units::{Bytes, Rate, UnitError};
+
+/// Why a question has no answer. Its `Display` names the quantity, its value, and what to try.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SizeError {
+    /// A quantity is zero, and nothing follows from it.
+    Zero(&'static str),
+    /// A quantity was given twice.
+    Twice(&'static str, String),
+    /// Fewer than two of buffer, rate and delay.
+    TooFew(&'static str),
+    /// All are given, and no flows to find.
+    TooMany,
+    /// What arrives is no more than what the link sends.
+    NoOverload(Rate, Rate),
+    /// The flows are not needed or not to be had: the buffer is larger than one flow's.
+    Range(&'static str, &'static str),
+    /// The packet is larger than an IP packet and its header can be.
+    Packet(Bytes),
+    /// Neither a rate, a size, a time, a number of packets nor a share.
+    Word(String),
+    /// A word that has the wrong form for its unit.
+    Unit(UnitError),
+}
+
+impl From<UnitError> for SizeError {
+    fn from(error: UnitError) -> Self {
+        SizeError::Unit(error)
+    }
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SizeError::Zero(what) => {
+                write!(f, "{what} is zero, and nothing follows from that\n  try: a {what} above zero")
+            }
+            SizeError::Twice(what, word) => {
+                write!(f, "\"{word}\" is a second {what}\n  try: each quantity once")
+            }
+            SizeError::TooFew(given) => {
+                write!(
+                    f,
+                    "{given} alone says nothing; two of buffer, rate and delay are needed\n  try: fathom size 256p 10mbit"
+                )
+            }
+            SizeError::TooMany => {
+                f.write_str("all quantities are given: nothing is unknown\n  try: leave out the one to find")
+            }
+            SizeError::NoOverload(arriving, rate) => {
+                write!(
+                    f,
+                    "{arriving} arriving at a link of {rate} is no overload: no queue grows\n  try: more than {rate}"
+                )
+            }
+            SizeError::Range(what, limit) => {
+                write!(f, "{what} would be beyond {limit}\n  try: values nearer to a real line's")
+            }
+            SizeError::Packet(size) => {
+                write!(
+                    f,
+                    "a packet of {size} does not exist (limit 65,549: an IP packet and its Ethernet header)\n  try: --packet 1514b"
+                )
+            }
+            SizeError::Word(word) => write!(
+                f,
+                "\"{word}\" is no quantity (a buffer 256p or 375000b, a rate 10mbit, a time 20ms, an overload 1%)\n  try: fathom size 256p 10mbit"
+            ),
+            SizeError::Unit(error) => error.fmt(f),
+        }
+    }
+}
+impl core::error::Error for SizeError {}
