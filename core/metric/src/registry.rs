@@ -60,11 +60,11 @@ metrics! {
     Sojourn = "sojourn_s", "s",
         "Time a packet spent in a queue, from arrival to the start of its transmission; known to the lab and the simulator only.", "RFC 8289 section 2";
     Backlog = "backlog_bytes", "bytes",
-        "Bytes in a queue; known to the lab and the simulator only.", "RFC 7567";
+        "Bytes in a queue; known to the lab, the simulator, and of this machine's own queues from the kernel's counters.", "RFC 7567";
     QueueDrops = "queue_drops_packets", "packets",
-        "Packets that a queue has dropped since the start; known to the lab and the simulator only.", "RFC 7567";
+        "Packets that a queue has dropped since the start; known to the lab, the simulator, and of this machine's own queues from the kernel's counters.", "RFC 7567";
     QueueMarks = "queue_marks_packets", "packets",
-        "Packets that a queue has marked CE since the start; known to the lab and the simulator only.", "RFC 3168";
+        "Packets that a queue has marked CE since the start; known to the lab, the simulator, and of this machine's own queues from the kernel's counters.", "RFC 3168";
     CpuBusy = "cpu_busy_ratio", "ratio",
         "Share of all CPUs' time that was not idle in the interval that ends at the observation's time.", "proc_stat(5)";
     CpuSteal = "cpu_steal_ratio", "ratio",

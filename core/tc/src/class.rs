@@ -1,0 +1,83 @@
+//! Classes of HTB: `struct tc_htb_opt`.
+use crate::attribute::{Writer, find, find_u64, u32_at};
+use crate::handle::Handle;
+use crate::object::{Object, What, top};
+use crate::rate::{RateSpec, SPEC_BYTES, bytes_of, ticks};
+use core::fmt;
+
+/// A class of HTB.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HtbClass {
+    /// The queue discipline, or the class it borrows from.
+    pub parent: Handle,
+    /// Its name.
+    pub handle: Handle,
+    /// What it has of its own.
+    pub rate: RateSpec,
+    /// What it can have by borrowing.
+    pub ceil: RateSpec,
+    /// Bytes that may leave at once at its rate.
+    pub burst: u32,
+    /// Bytes that may leave at once at its ceiling.
+    pub ceil_burst: u32,
+    /// Bytes of its turn among those that borrow; 0 lets the kernel choose.
+    pub quantum: u32,
+    /// Who borrows first; 0 does.
+    pub priority: u32,
+}
+
+const PARAMETERS: u16 = 1;
+const RATE64: u16 = 6;
+const CEIL64: u16 = 7;
+
+impl HtbClass {
+    /// Of an object; `None` if it is something else or its options are cut short.
+    #[must_use]
+    pub fn read(object: &Object) -> Option<HtbClass> {
+        if object.what != What::Class || object.kind() != "htb" {
+            return None;
+        }
+        let options = object.options()?;
+        let parameters = find(options, PARAMETERS)?;
+        let rate = RateSpec::decode(parameters, find_u64(options, RATE64))?;
+        let ceil = RateSpec::decode(parameters.get(SPEC_BYTES..)?, find_u64(options, CEIL64))?;
+        // Behind the rates: both buffers, quantum, level, priority.
+        let word = |n: usize| u32_at(parameters, 2 * SPEC_BYTES + 4 * n);
+        Some(HtbClass {
+            parent: Handle(object.header.parent),
+            handle: Handle(object.header.handle),
+            rate,
+            ceil,
+            burst: bytes_of(word(0)?, &rate),
+            ceil_burst: bytes_of(word(1)?, &ceil),
+            quantum: word(2)?,
+            priority: word(4)?,
+        })
+    }
+    pub(crate) fn write(&self, to: &mut Writer) {
+        to.text(top::KIND, "htb").nested(top::OPTIONS, |options| {
+            options.u64(RATE64, self.rate.wide()).u64(CEIL64, self.ceil.wide());
+            let mut parameters = [self.rate.encode(), self.ceil.encode()].concat();
+            let (buffer, ceil_buffer) = (ticks(self.burst, &self.rate), ticks(self.ceil_burst, &self.ceil));
+            // The level is told, never asked for.
+            for word in [buffer, ceil_buffer, self.quantum, 0, self.priority] {
+                parameters.extend(word.to_ne_bytes());
+            }
+            options.put(PARAMETERS, &parameters);
+        });
+    }
+    /// The words of `tc` behind `dev NAME`.
+    pub(crate) fn write_words(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parent = if self.parent == Handle::ROOT { self.handle.qdisc() } else { self.parent };
+        write!(f, " parent {parent} classid {} htb", self.handle)?;
+        if self.priority > 0 {
+            write!(f, " prio {}", self.priority)?;
+        }
+        write!(f, " rate {} ceil {}", self.rate.rate(), self.ceil.rate())?;
+        write!(f, " burst {}b cburst {}b", self.burst, self.ceil_burst)?;
+        if self.quantum > 0 {
+            write!(f, " quantum {}", self.quantum)?;
+        }
+        self.rate.write_line(f)
+    }
+}

@@ -1,0 +1,279 @@
+//! What the kernel tells of a queue discipline, a class or a filter, byte by byte, so that it can be given back as it was.
+use crate::attribute::{Writer, attributes, find, text, u32_at};
+use crate::message::{Message, types};
+use crate::stats::Stats;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// `struct tcmsg`.
+const HEADER_BYTES: usize = 20;
+
+/// Attributes of all three. Source: linux/rtnetlink.h (`TCA_...`).
+pub(crate) mod top {
+    pub(crate) const KIND: u16 = 1;
+    pub(crate) const OPTIONS: u16 = 2;
+    pub(crate) const XSTATS: u16 = 4;
+    pub(crate) const STATS2: u16 = 7;
+    pub(crate) const STAB: u16 = 8;
+    pub(crate) const CHAIN: u16 = 11;
+    pub(crate) const INGRESS_BLOCK: u16 = 13;
+    pub(crate) const EGRESS_BLOCK: u16 = 14;
+}
+
+/// What it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum What {
+    /// A queue discipline.
+    Qdisc,
+    /// A class of one.
+    Class,
+    /// A filter.
+    Filter,
+}
+
+impl What {
+    pub(crate) const fn new_type(self) -> u16 {
+        match self {
+            What::Qdisc => types::NEW_QDISC,
+            What::Class => types::NEW_CLASS,
+            What::Filter => types::NEW_FILTER,
+        }
+    }
+    /// As `tc` spells it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            What::Qdisc => "qdisc",
+            What::Class => "class",
+            What::Filter => "filter",
+        }
+    }
+}
+
+/// Where it is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Header {
+    /// Number of the interface.
+    pub interface: u32,
+    /// Its own name.
+    pub handle: u32,
+    /// What it is attached to.
+    pub parent: u32,
+    /// Of a filter: priority in the upper half, protocol in the order of the network in the lower. Of a class: its leaf. Of a queue
+    /// discipline: how many refer to it.
+    pub info: u32,
+}
+
+impl Header {
+    pub(crate) fn write(&self, to: &mut Writer) {
+        // Family (unspecified) and padding.
+        to.bytes(&[0; 4]).bytes(&self.interface.to_ne_bytes()).bytes(&self.handle.to_ne_bytes());
+        to.bytes(&self.parent.to_ne_bytes()).bytes(&self.info.to_ne_bytes());
+    }
+    fn read(body: &[u8]) -> Option<Header> {
+        let [interface, handle, parent, info] = [4, 8, 12, 16].map(|at| u32_at(body, at));
+        Some(Header { interface: interface?, handle: handle?, parent: parent?, info: info? })
+    }
+}
+
+/// One of them, as told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Object {
+    /// What it is.
+    pub what: What,
+    /// Where it is.
+    pub header: Header,
+    /// Its attributes: types with their flags, values without padding.
+    pub attributes: Vec<(u16, Vec<u8>)>,
+}
+
+impl Object {
+    /// Of a part of a list; `None` if the message tells of something else.
+    #[must_use]
+    pub fn read(message: &Message<'_>) -> Option<Object> {
+        let what = match message.kind {
+            types::NEW_QDISC => What::Qdisc,
+            types::NEW_CLASS => What::Class,
+            types::NEW_FILTER => What::Filter,
+            _ => return None,
+        };
+        let attributes = attributes(message.body.get(HEADER_BYTES..)?);
+        let attributes = attributes.map(|a| (a.raw, a.value.to_vec())).collect();
+        Some(Object { what, header: Header::read(message.body)?, attributes })
+    }
+    /// The value of an attribute.
+    #[must_use]
+    pub fn attribute(&self, number: u16) -> Option<&[u8]> {
+        self.attributes.iter().find(|(raw, _)| raw & 0x3fff == number).map(|(_, value)| value.as_slice())
+    }
+    /// Its kind: `htb`, `u32`.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        self.attribute(top::KIND).and_then(text).unwrap_or_default().to_owned()
+    }
+    /// Its options, as they stand.
+    #[must_use]
+    pub fn options(&self) -> Option<&[u8]> {
+        self.attribute(top::OPTIONS)
+    }
+    /// Its counters.
+    #[must_use]
+    pub fn stats(&self) -> Option<Stats> {
+        Stats::read(self)
+    }
+    /// Without counters and what only informs: two states of one object are equal if this is.
+    #[must_use]
+    pub fn without_counters(&self) -> Object {
+        let told = [top::KIND, top::OPTIONS, top::STAB, top::CHAIN, top::INGRESS_BLOCK, top::EGRESS_BLOCK];
+        let mut object = self.clone();
+        object.attributes.retain(|(raw, _)| told.contains(&(raw & 0x3fff)));
+        let kind = object.kind();
+        for (raw, value) in &mut object.attributes {
+            if *raw & 0x3fff == top::OPTIONS {
+                settle(self.what, &kind, value);
+            }
+        }
+        if self.what == What::Qdisc {
+            object.header.info = 0;
+        }
+        object
+    }
+    /// As it has to be asked for, to be told again as it was told. Of what follows from something else there is none: the table and
+    /// the heading that each filter has, the classes that a queue discipline brings with it.
+    #[must_use]
+    pub fn to_make_again(&self) -> Option<Object> {
+        const WITH_CLASSES: [&str; 5] = ["htb", "hfsc", "drr", "qfq", "ets"];
+        let kind = self.kind();
+        let mut object = self.without_counters();
+        let follows = match self.what {
+            What::Qdisc => false,
+            What::Class => !WITH_CLASSES.contains(&kind.as_str()),
+            What::Filter => self.header.handle == 0 || is_first_table(self),
+        };
+        for (raw, value) in &mut object.attributes {
+            if *raw & 0x3fff == top::OPTIONS && self.what == What::Qdisc {
+                round_up_codel(&kind, value);
+            }
+        }
+        (!follows).then_some(object)
+    }
+}
+
+/// Each u32 filter has a table of one place, made with it. Those that a person makes have numbers below 0x800, or more places.
+fn is_first_table(filter: &Object) -> bool {
+    const DIVISOR: u16 = 4;
+    const OF_A_PERSON: u32 = 0x800 << 20;
+    let divisor =
+        filter.options().and_then(|options| find(options, DIVISOR)).and_then(|value| u32_at(value, 0));
+    filter.kind() == "u32" && divisor == Some(1) && filter.header.handle >= OF_A_PERSON
+}
+
+/// CoDel keeps times in units of 1024 ns and tells them in microseconds, rounded down both times: asked for what it tells it would
+/// tell less. One more is the same time again.
+fn round_up_codel(kind: &str, options: &mut [u8]) {
+    let times: &[u16] = match kind {
+        "fq_codel" => &[1, 3, 7],
+        "codel" => &[1, 3, 5],
+        _ => return,
+    };
+    for number in times {
+        let Some(at) = offset_of(options, *number) else { continue };
+        let told = u32_at(options, at).unwrap_or_default();
+        if let Some(place) = options.get_mut(at..at + 4) {
+            place.copy_from_slice(&told.saturating_add(1).to_ne_bytes());
+        }
+    }
+}
+
+/// Where the value of an attribute begins.
+fn offset_of(options: &[u8], number: u16) -> Option<usize> {
+    find(options, number).map(|value| value.as_ptr() as usize - options.as_ptr() as usize)
+}
+
+/// Rewrites options to what is constant in them and what a request may contain.
+fn settle(what: What, kind: &str, options: &mut Vec<u8>) {
+    match (what, kind) {
+        (What::Qdisc, "htb") => settle_htb(options),
+        (What::Filter, _) => *options = settle_filter(kind, options),
+        _ => {}
+    }
+}
+
+/// HTB tells its version as 0x30011 and wants it as 3; and it tells its counter of direct packets among its options.
+fn settle_htb(options: &mut [u8]) {
+    // Attribute 2, `struct tc_htb_glob`: version first, direct packets last.
+    const VERSION_AND_COUNTER: [(usize, u32); 2] = [(0, 3), (16, 0)];
+    let Some(at) = offset_of(options, 2) else { return };
+    for (offset, value) in VERSION_AND_COUNTER {
+        if let Some(place) = options.get_mut(at + offset..at + offset + 4) {
+            place.copy_from_slice(&value.to_ne_bytes());
+        }
+    }
+}
+
+/// A filter tells counters among its options, and whether hardware has it.
+fn settle_filter(kind: &str, options: &[u8]) -> Vec<u8> {
+    // Counters and flags; and where its actions are. Source: linux/pkt_cls.h.
+    let (counters, flags, actions): (&[u16], u16, u16) = match kind {
+        "u32" => (&[9], 11, 7),
+        "matchall" => (&[4], 3, 2),
+        "bpf" => (&[10, 11], 9, 1),
+        "basic" => (&[5], u16::MAX, 3),
+        "fw" => (&[], u16::MAX, 4),
+        "flower" => (&[86], 22, 3),
+        _ => (&[], u16::MAX, u16::MAX),
+    };
+    let mut settled = Writer::default();
+    for attribute in attributes(options).filter(|a| !counters.contains(&a.number)) {
+        if attribute.number == flags {
+            // Only to skip hardware or software can be asked for; where it ended up is told.
+            let asked = u32_at(attribute.value, 0).unwrap_or(0) & 3;
+            settled.u32(attribute.raw, (asked != 0).then_some(asked));
+        } else if attribute.number == actions {
+            settled.put(attribute.raw, &settle_actions(attribute.value));
+        } else {
+            settled.put(attribute.raw, attribute.value);
+        }
+    }
+    settled.0
+}
+
+/// Of each action its kind, index, cookie and options; in these without the times of its use and the number of its users.
+fn settle_actions(actions: &[u8]) -> Vec<u8> {
+    // TCA_ACT_KIND, INDEX, COOKIE, FLAGS.
+    const KEPT: [u16; 4] = [1, 3, 6, 7];
+    const OPTIONS: u16 = 2;
+    let mut settled = Writer::default();
+    for action in attributes(actions) {
+        settled.nested(action.raw, |to| {
+            for part in attributes(action.value) {
+                if part.number == OPTIONS {
+                    to.put(part.raw, &settle_action_options(action.value, part.value));
+                } else if KEPT.contains(&part.number) {
+                    to.put(part.raw, part.value);
+                }
+            }
+        });
+    }
+    settled.0
+}
+
+/// `tc_gen` begins each action's parameters: index, capabilities, verdict, and two numbers of users. The attribute of the times
+/// (`struct tcf_t`) has other numbers in other actions; it is known by its size where that of mirred is.
+fn settle_action_options(action: &[u8], options: &[u8]) -> Vec<u8> {
+    const MIRRED_TIMES: u16 = 1;
+    const PARAMETERS: u16 = 2;
+    let is_mirred = find(action, 1).and_then(text) == Some("mirred");
+    let mut settled = Writer::default();
+    for part in attributes(options) {
+        if is_mirred && part.number == MIRRED_TIMES {
+            continue;
+        }
+        let mut value = part.value.to_vec();
+        if is_mirred && part.number == PARAMETERS && value.len() >= 20 {
+            value[12..20].fill(0);
+        }
+        settled.put(part.raw, &value);
+    }
+    settled.0
+}

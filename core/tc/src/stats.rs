@@ -1,0 +1,152 @@
+//! Counters of queue disciplines and classes, as the kernel tells them.
+mod cake;
+
+pub use cake::{CakeStats, Tin};
+
+use crate::attribute::{find, u32_at, u64_at};
+use crate::object::{Object, What, top};
+
+/// Counters since it was made, and what waits now.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Stats {
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Packets that wait.
+    pub queued_packets: u32,
+    /// Bytes that wait.
+    pub backlog_bytes: u32,
+    /// Packets dropped.
+    pub drops: u32,
+    /// Packets that the driver gave back.
+    pub requeues: u32,
+    /// Times that a packet had to wait for its rate.
+    pub overlimits: u32,
+    /// What its kind tells beyond that.
+    pub detail: Detail,
+}
+
+/// What a kind tells beyond the usual.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub enum Detail {
+    /// Nothing, or nothing known here.
+    #[default]
+    None,
+    /// CAKE.
+    Cake(CakeStats),
+    /// `fq_codel`.
+    FqCodel(FqCodelStats),
+    /// HTB itself.
+    Htb {
+        /// Packets that passed outside of all classes, unshaped.
+        direct_packets: u32,
+    },
+    /// A class of HTB.
+    HtbClass {
+        /// Packets sent at its own rate, or lent.
+        lends: u32,
+        /// Packets sent by borrowing.
+        borrows: u32,
+        /// Packets larger than its burst can hold.
+        giants: u32,
+    },
+}
+
+/// What `fq_codel` tells (`struct tc_fq_codel_qd_stats`).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct FqCodelStats {
+    /// Largest packet seen in bytes.
+    pub largest_packet_bytes: u32,
+    /// Packets dropped because the limit was reached.
+    pub limit_drops: u32,
+    /// Packets marked by CoDel.
+    pub marks: u32,
+    /// Times that a new flow was seen.
+    pub new_flows: u32,
+    /// Packets marked by the threshold.
+    pub threshold_marks: u32,
+    /// Bytes of memory now.
+    pub memory_bytes: u32,
+    /// Packets dropped because memory ran out.
+    pub memory_drops: u32,
+}
+
+impl FqCodelStats {
+    /// `None` if it is cut short, or tells of a flow instead.
+    fn read(told: &[u8]) -> Option<FqCodelStats> {
+        const QDISC: u32 = 0;
+        if u32_at(told, 0)? != QDISC {
+            return None;
+        }
+        let word = |n: usize| u32_at(told, 4 * n);
+        Some(FqCodelStats {
+            largest_packet_bytes: word(1)?,
+            limit_drops: word(2)?,
+            marks: word(3)?,
+            new_flows: word(4)?,
+            // Then the flows in both lists. What follows came with Linux 4.2 and 4.7.
+            threshold_marks: word(7).unwrap_or_default(),
+            memory_bytes: word(8).unwrap_or_default(),
+            memory_drops: word(9).unwrap_or_default(),
+        })
+    }
+}
+
+/// Numbers inside of `TCA_STATS2`. Source: linux/gen_stats.h.
+mod number {
+    pub(super) const BASIC: u16 = 1;
+    pub(super) const QUEUE: u16 = 3;
+    pub(super) const APP: u16 = 4;
+    pub(super) const PACKETS64: u16 = 8;
+}
+
+impl Stats {
+    pub(crate) fn read(object: &Object) -> Option<Stats> {
+        let all = object.attribute(top::STATS2)?;
+        let (basic, queue) = (find(all, number::BASIC)?, find(all, number::QUEUE).unwrap_or_default());
+        let waits = |word: usize| u32_at(queue, 4 * word).unwrap_or_default();
+        let packets = find(all, number::PACKETS64).and_then(|wide| u64_at(wide, 0));
+        Some(Stats {
+            sent_bytes: u64_at(basic, 0)?,
+            sent_packets: packets.or_else(|| u32_at(basic, 8).map(u64::from))?,
+            queued_packets: waits(0),
+            backlog_bytes: waits(1),
+            drops: waits(2),
+            requeues: waits(3),
+            overlimits: waits(4),
+            detail: detail(object, all),
+        })
+    }
+    /// Packets marked CE instead of dropped, by kinds that mark.
+    #[must_use]
+    pub fn marks(&self) -> Option<u64> {
+        match &self.detail {
+            Detail::Cake(cake) => Some(cake.tins.iter().map(|tin| u64::from(tin.marks)).sum()),
+            Detail::FqCodel(told) => Some(u64::from(told.marks) + u64::from(told.threshold_marks)),
+            _ => None,
+        }
+    }
+}
+
+fn detail(object: &Object, stats: &[u8]) -> Detail {
+    let own = find(stats, number::APP).or_else(|| object.attribute(top::XSTATS)).unwrap_or_default();
+    let read = match (object.what, object.kind().as_str()) {
+        (What::Qdisc, "cake" | "cake_mq") => Some(Detail::Cake(CakeStats::read(own))),
+        (What::Qdisc, "fq_codel") => FqCodelStats::read(own).map(Detail::FqCodel),
+        (What::Qdisc, "htb") => direct_packets(object),
+        (What::Class, "htb") => htb_class(own),
+        _ => None,
+    };
+    read.unwrap_or_default()
+}
+
+fn direct_packets(object: &Object) -> Option<Detail> {
+    const INIT: u16 = 2;
+    Some(Detail::Htb { direct_packets: u32_at(find(object.options()?, INIT)?, 16)? })
+}
+
+fn htb_class(told: &[u8]) -> Option<Detail> {
+    let [lends, borrows, giants] = [0, 4, 8].map(|at| u32_at(told, at));
+    Some(Detail::HtbClass { lends: lends?, borrows: borrows?, giants: giants? })
+}

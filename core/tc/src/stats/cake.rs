@@ -1,0 +1,104 @@
+//! What CAKE tells, of itself and of each tin. Its delays are moving averages that stand still without traffic: judge by the
+//! counters.
+use crate::attribute::{attributes, find, find_u32, find_u64};
+use alloc::vec::Vec;
+use fathom_units::{Duration, Rate};
+
+/// What CAKE tells of itself.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct CakeStats {
+    /// The rate that it found by itself, with `autorate-ingress`.
+    pub capacity: Rate,
+    /// Bytes of memory it may use.
+    pub memory_limit_bytes: u32,
+    /// Most bytes of memory it ever used.
+    pub memory_most_bytes: u32,
+    /// Bytes before the IP packet, on average: 14 on plain Ethernet, 18 with a tag, 22 with PPPoE.
+    pub average_offset_bytes: u32,
+    /// Priorities, the least urgent first.
+    pub tins: Vec<Tin>,
+}
+
+/// One tin.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Tin {
+    /// Rate above which it loses its priority.
+    pub threshold: Rate,
+    /// Delay that is allowed to stand.
+    pub target: Duration,
+    /// How long more than that is suffered.
+    pub interval: Duration,
+    /// Packets sent.
+    pub sent_packets: u32,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Packets dropped.
+    pub drops: u32,
+    /// Packets marked CE.
+    pub marks: u32,
+    /// Acknowledgements that a later one made needless.
+    pub filtered_acks: u32,
+    /// Bytes that wait.
+    pub backlog_bytes: u32,
+    /// Delay of the most delayed flows, as a moving average.
+    pub peak_delay: Duration,
+    /// Delay, as a moving average.
+    pub average_delay: Duration,
+    /// Delay of sparse flows, as a moving average.
+    pub base_delay: Duration,
+    /// Flows that are sparse now.
+    pub sparse_flows: u32,
+    /// Flows that have a queue now.
+    pub bulk_flows: u32,
+    /// Flows that do not answer to drops.
+    pub unresponsive_flows: u32,
+    /// Largest packet in bytes.
+    pub largest_packet_bytes: u32,
+    /// Bytes of a flow's turn.
+    pub quantum_bytes: u32,
+}
+
+impl CakeStats {
+    /// Attributes `TCA_CAKE_STATS_...`.
+    pub(super) fn read(told: &[u8]) -> CakeStats {
+        let word = |number| find_u32(told, number).unwrap_or_default();
+        CakeStats {
+            capacity: rate(told, 2),
+            memory_limit_bytes: word(3),
+            memory_most_bytes: word(4),
+            average_offset_bytes: word(5),
+            tins: attributes(find(told, 10).unwrap_or_default()).map(|tin| Tin::read(tin.value)).collect(),
+        }
+    }
+}
+
+fn rate(told: &[u8], number: u16) -> Rate {
+    Rate::from_bits_per_second(find_u64(told, number).unwrap_or_default().saturating_mul(8))
+}
+
+impl Tin {
+    /// Attributes `TCA_CAKE_TIN_STATS_...`.
+    fn read(told: &[u8]) -> Tin {
+        let word = |number| find_u32(told, number).unwrap_or_default();
+        let time = |number| Duration::from_micros(u64::from(word(number)));
+        Tin {
+            sent_packets: word(2),
+            sent_bytes: find_u64(told, 3).unwrap_or_default(),
+            drops: word(4),
+            filtered_acks: word(6),
+            marks: word(8),
+            backlog_bytes: word(11),
+            threshold: rate(told, 12),
+            target: time(13),
+            interval: time(14),
+            peak_delay: time(18),
+            average_delay: time(19),
+            base_delay: time(20),
+            sparse_flows: word(21),
+            bulk_flows: word(22),
+            unresponsive_flows: word(23),
+            largest_packet_bytes: word(24),
+            quantum_bytes: word(25),
+        }
+    }
+}

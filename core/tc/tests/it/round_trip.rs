@@ -1,0 +1,136 @@
+//! What is written can be read: the same value comes back, of each sample and of values at random.
+use crate::samples::{index_of, requests};
+use fathom_tc::{
+    Filter, FqCodel, Handle, HtbClass, Kind, Link, LinkLayer, Match, Mirred, Object, Qdisc, RateSpec,
+    Request, Tbf, U32Key, Verb, messages,
+};
+use fathom_units::{Duration, Rng};
+
+fn told(request: &Request) -> Object {
+    let bytes = request.encode(3, &index_of).unwrap();
+    let message = messages(&bytes).next().unwrap();
+    assert_eq!(message.sequence, 3);
+    Object::read(&message).unwrap()
+}
+
+fn comes_back(request: &Request) {
+    match request {
+        Request::Qdisc { qdisc, .. } => {
+            let read = Qdisc::read(&told(request)).unwrap();
+            match (&qdisc.kind, &read.kind) {
+                (Kind::Htb(asked), Kind::Htb(got)) => {
+                    assert_eq!(got.default_class, asked.default_class);
+                    assert_eq!(got.rate_to_quantum, asked.rate_to_quantum.or(Some(10)));
+                }
+                // These have a place of their own.
+                (Kind::Ingress | Kind::Clsact, _) => assert_eq!(read.parent, Handle::INGRESS),
+                _ => assert_eq!(&read, qdisc, "{request}"),
+            }
+        }
+        Request::Class { class, .. } => {
+            let read = HtbClass::read(&told(request)).unwrap();
+            let close = |a: u32, b: u32| a.abs_diff(b) <= 320;
+            assert!(close(read.burst, class.burst) && close(read.ceil_burst, class.ceil_burst), "{request}");
+            let exact = HtbClass { burst: class.burst, ceil_burst: class.ceil_burst, ..read };
+            assert_eq!(exact, *class, "{request}");
+        }
+        Request::Filter { filter, .. } => {
+            let read = Filter::read(&told(request)).unwrap();
+            let action = filter.action.as_ref().map(|_| Mirred::to("#9"));
+            assert_eq!(read, Filter { action, ..filter.clone() }, "{request}");
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn each_sample_comes_back() {
+    requests().iter().for_each(comes_back);
+}
+
+fn some<T>(rng: &mut Rng, value: T) -> Option<T> {
+    rng.chance(0.5).then_some(value)
+}
+
+fn rate(rng: &mut Rng) -> RateSpec {
+    RateSpec {
+        bytes_per_second: 1 + rng.below(15_000_000),
+        overhead: rng.below(64) as u16,
+        mpu: rng.below(128) as u16,
+        link_layer: [LinkLayer::Ethernet, LinkLayer::Atm][rng.below(2) as usize],
+    }
+}
+
+fn micros(rng: &mut Rng) -> Duration {
+    Duration::from_micros(rng.below(1 << 32))
+}
+
+fn number(rng: &mut Rng) -> u32 {
+    rng.next_u64() as u32
+}
+
+fn key(rng: &mut Rng) -> U32Key {
+    U32Key { mask: number(rng), value: number(rng), offset: number(rng).cast_signed() }
+}
+
+fn kind(rng: &mut Rng) -> Kind {
+    match rng.below(3) {
+        0 => {
+            let (a, b, c, d) = (number(rng), number(rng), micros(rng), micros(rng));
+            Kind::FqCodel(FqCodel {
+                limit: some(rng, a),
+                quantum: some(rng, b),
+                target: some(rng, c),
+                interval: some(rng, d),
+                ecn: some(rng, true),
+                ..FqCodel::default()
+            })
+        }
+        1 => Kind::Tbf(Tbf { rate: rate(rng), burst: number(rng), limit: number(rng) }),
+        _ => {
+            let limit = number(rng);
+            Kind::Pfifo(some(rng, limit))
+        }
+    }
+}
+
+#[test]
+fn values_at_random_come_back() {
+    let seed = 11;
+    println!("seed {seed}");
+    let mut rng = Rng::new(seed);
+    for _ in 0..3_000 {
+        let place = Handle(rng.next_u64() as u32);
+        let device = || "eth0".to_owned();
+        let qdisc = Qdisc { parent: place, handle: place.qdisc(), kind: kind(&mut rng), stab: None };
+        comes_back(&Request::Qdisc { verb: Verb::Add, device: device(), qdisc });
+        let class = HtbClass {
+            parent: place.qdisc(),
+            handle: place,
+            rate: rate(&mut rng),
+            ceil: rate(&mut rng),
+            burst: rng.below(1 << 16) as u32,
+            ceil_burst: rng.below(1 << 16) as u32,
+            quantum: rng.next_u64() as u32,
+            priority: rng.below(8) as u32,
+        };
+        comes_back(&Request::Class { verb: Verb::Add, device: device(), class });
+        let keys = (0..rng.below(5)).map(|_| key(&mut rng)).collect();
+        let (priority, matches) = (rng.below(1 << 16) as u16, Match::U32(keys));
+        let filter = Filter { parent: place, priority, matches, class: some(&mut rng, place), action: None };
+        comes_back(&Request::Filter { device: device(), filter });
+    }
+}
+
+#[test]
+fn an_interface_is_read_as_it_was_asked_for() {
+    let up = Request::SetLink { name: "eth0".into(), up: Some(true), queue_packets: Some(32) };
+    let bytes = up.encode(1, &index_of).unwrap();
+    // A request has no name in it, which an answer has.
+    assert_eq!(Link::read(&messages(&bytes).next().unwrap()), None);
+    let made = Request::AddIfb { name: "ifb-eth0".into() }.encode(1, &index_of).unwrap();
+    let link = Link::read(&messages(&made).next().unwrap()).unwrap();
+    assert_eq!((link.name.as_str(), link.kind.as_deref(), link.up), ("ifb-eth0", Some("ifb"), false));
+    let gone = Request::DeleteLink { name: "eth9".into() }.encode(1, &index_of).unwrap_err();
+    assert_eq!(gone.to_string(), "there is no interface eth9");
+}
