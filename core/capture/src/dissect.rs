@@ -55,7 +55,7 @@ const MAX_WRAPPINGS: u8 = 16;
 pub fn dissect(link: LinkType, original_len: u32, bytes: &[u8]) -> Result<Packet<'_>, NotIp> {
     let sent = original_len.max(bytes.len() as u32);
     let frame = Layer { stored: bytes, sent };
-    if link == LinkType::ETHERNET { fast::v4(frame) } else { any(link, frame) }
+    fast::v4(link, frame)
 }
 
 #[inline(never)]

@@ -36,7 +36,13 @@ pub(crate) fn check(bytes: &[u8]) {
     if link == LinkType::ETHERNET && matches!(frame.get(12..14), Some([8, 0] | [0x86, 0xdd])) {
         agrees_with_raw(frame, sent, &read);
     }
+    if link == LinkType::RAW {
+        assert_eq!(read, dissect(GENERAL, sent, frame));
+    }
 }
+
+/// IP without anything before it, which has no fast way.
+const GENERAL: LinkType = LinkType::RAW_BSD;
 
 /// The fast way and the general one find the same.
 fn agrees_with_raw(frame: &[u8], sent: u32, read: &Result<Packet<'_>, fathom_capture::NotIp>) {
@@ -44,7 +50,7 @@ fn agrees_with_raw(frame: &[u8], sent: u32, read: &Result<Packet<'_>, fathom_cap
     if frame.get(14).is_none_or(|first| first >> 4 != expected_version) {
         return;
     }
-    let mut raw = dissect(LinkType::RAW, sent - 14, &frame[14..]);
+    let mut raw = dissect(GENERAL, sent - 14, &frame[14..]);
     if let Ok(packet) = &mut raw {
         packet.wire_bytes += 14;
     }
