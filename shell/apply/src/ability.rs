@@ -1,0 +1,100 @@
+//! What the kernel has of what a shaper needs: tried in a private network namespace, where nobody sees it.
+use crate::error::ApplyError;
+use crate::kernel::Kernel;
+use crate::plan::redirect;
+use crate::rung::{Framing, Rung, Shaper};
+use fathom_os::netns::NetNs;
+use fathom_os::userns;
+use fathom_tc::{Handle, Kind, Match, Qdisc, Request, U32Key, Verb};
+use fathom_units::Rate;
+
+/// What the kernel has.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Abilities {
+    /// Each kind of shaper, and why not.
+    pub rungs: Vec<(Rung, Result<(), String>)>,
+    /// How packets that arrive are sent to an ifb, or why they cannot be.
+    pub redirect: Result<Match, String>,
+}
+
+/// Interfaces of the private namespace.
+const TRIED: &str = "fathom0";
+const BESIDE: &str = "fathom1";
+const MAJOR: u16 = 1;
+
+impl Abilities {
+    /// Tries everything.
+    ///
+    /// # Errors
+    /// If there can be no network namespace.
+    pub fn probe() -> Result<Abilities, ApplyError> {
+        let namespace = NetNs::create()
+            .map_err(|error| ApplyError::words("private namespace", userns::explain(error).to_string()))?;
+        let tried = std::thread::spawn(move || {
+            namespace.enter().map_err(ApplyError::system("enter a network namespace"))?;
+            try_all(&mut Kernel::open()?)
+        });
+        tried.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+    /// The best kind that there is, or the one that is asked for.
+    ///
+    /// # Errors
+    /// Why not, in the kernel's words.
+    pub fn choose(&self, asked: Option<Rung>) -> Result<Rung, String> {
+        let mut why = Vec::new();
+        for (rung, result) in self.rungs.iter().filter(|(rung, _)| asked.is_none_or(|asked| asked == *rung)) {
+            match result {
+                Ok(()) => return Ok(*rung),
+                Err(words) => why.push(format!("{rung}: {words}")),
+            }
+        }
+        Err(format!("this kernel has no such shaper ({})", why.join("; ")))
+    }
+}
+
+fn try_all(kernel: &mut Kernel) -> Result<Abilities, ApplyError> {
+    let ifbs = [TRIED, BESIDE].map(|name| Request::AddIfb { name: name.to_owned() });
+    if let Err(error) = kernel.run(&ifbs) {
+        // Without an ifb a shaper of what leaves can be had all the same; the loopback is there to try it on.
+        let rungs = Rung::ALL.map(|rung| (rung, try_rung(kernel, "lo", rung))).to_vec();
+        return Ok(Abilities { rungs, redirect: Err(error.to_string()) });
+    }
+    let up = |name: &str| Request::SetLink { name: name.to_owned(), up: Some(true), queue_packets: None };
+    kernel.run(&[up(TRIED), up(BESIDE)])?;
+    let rungs = Rung::ALL.map(|rung| (rung, try_rung(kernel, TRIED, rung))).to_vec();
+    Ok(Abilities { rungs, redirect: try_redirect(kernel) })
+}
+
+/// A shaper of no particular rate.
+fn try_rung(kernel: &mut Kernel, device: &str, rung: Rung) -> Result<(), String> {
+    let rate = Rate::from_bits_per_second(10_000_000);
+    let shaper = Shaper { rung, rate, framing: Framing::default(), header_bytes: 14, ingress: false };
+    let result = kernel.run(&shaper.requests(device, MAJOR)).map_err(|error| reason(&error));
+    // What there is none of cannot be removed.
+    let _ = kernel.run(&[Request::DeleteQdisc { device: device.into(), parent: Handle::ROOT, kind: None }]);
+    result
+}
+
+/// What the kernel said, without the command.
+fn reason(error: &ApplyError) -> String {
+    match &error.cause {
+        crate::Cause::Refused(refusal) => refusal.to_string(),
+        _ => error.to_string(),
+    }
+}
+
+/// By the filter that takes all; where it is missing, by one that compares no bits.
+fn try_redirect(kernel: &mut Kernel) -> Result<Match, String> {
+    let qdisc =
+        Qdisc { parent: Handle::INGRESS, handle: Handle::INGRESS_QDISC, kind: Kind::Ingress, stab: None };
+    let ingress = Request::Qdisc { verb: Verb::Add, device: TRIED.to_owned(), qdisc };
+    kernel.run(&[ingress]).map_err(|error| reason(&error))?;
+    let mut why = Vec::new();
+    for matches in [Match::All, Match::U32(vec![U32Key::default()])] {
+        match kernel.run(&[redirect(TRIED, Handle::INGRESS_QDISC, 1, matches.clone(), BESIDE)]) {
+            Ok(()) => return Ok(matches),
+            Err(error) => why.push(reason(&error)),
+        }
+    }
+    Err(why.join("; "))
+}

@@ -1,0 +1,61 @@
+//! The counters of what was put on.
+use crate::error::ApplyError;
+use crate::kernel::Kernel;
+use crate::plan::{Plan, Side};
+use fathom_tc::{Detail, Handle, Link, Stats};
+
+/// Counters at one time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Look {
+    /// The interface.
+    pub link: Link,
+    /// The shaper of what leaves.
+    pub up: Option<Stats>,
+    /// The shaper of what arrives.
+    pub down: Option<Stats>,
+    /// Packets that passed HTB outside of all classes, unshaped; they must not grow.
+    pub direct_packets: u64,
+}
+
+/// Looks at all counters of a plan that was made.
+///
+/// # Errors
+/// If the kernel does not answer, or the interface or a shaper is gone.
+pub fn look(kernel: &mut Kernel, plan: &Plan) -> Result<Look, ApplyError> {
+    let link =
+        kernel.link(&plan.device)?.ok_or_else(|| ApplyError::words(&plan.device, "the interface is gone"))?;
+    let mut direct_packets = 0;
+    let mut of = |side: &Option<Side>| -> Result<Option<Stats>, ApplyError> {
+        let Some(side) = side else { return Ok(None) };
+        let (stats, direct) = counters(kernel, side)?;
+        direct_packets += direct;
+        Ok(Some(stats))
+    };
+    let (up, down) = (of(&plan.up)?, of(&plan.down)?);
+    Ok(Look { link, up, down, direct_packets })
+}
+
+/// Of one shaper: its root's, with what is told inside of it.
+fn counters(kernel: &mut Kernel, side: &Side) -> Result<(Stats, u64), ApplyError> {
+    let gone = || {
+        ApplyError::words(
+            &side.device,
+            format!("the shaper {:x}: is gone; something else took it away", side.major),
+        )
+    };
+    let link = kernel.link(&side.device)?.ok_or_else(gone)?;
+    let qdiscs = kernel.qdiscs(link.index)?;
+    let is_root = |handle: Handle| handle == Handle::new(side.major, 0);
+    let root = qdiscs.iter().find(|q| is_root(Handle(q.header.handle))).ok_or_else(gone)?;
+    let mut stats = root.stats().ok_or_else(gone)?;
+    let mut direct = 0;
+    for inner in qdiscs.iter().filter_map(|qdisc| Some(qdisc.stats()?.detail)) {
+        match inner {
+            Detail::Htb { direct_packets } => direct += u64::from(direct_packets),
+            // HTB and TBF tell nothing of marks; what is inside does.
+            Detail::FqCodel(_) => stats.detail = inner,
+            _ => {}
+        }
+    }
+    Ok((stats, direct))
+}

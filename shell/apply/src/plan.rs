@@ -1,0 +1,213 @@
+//! What is to be done, in steps, each with the commands that a person would type for it and for its undoing.
+use crate::ability::Abilities;
+use crate::error::ApplyError;
+use crate::restore::tree;
+use crate::rung::{Framing, Rung, Shaper};
+use crate::snapshot::Snapshot;
+use fathom_tc::{Filter, Handle, Kind, Link, Match, Mirred, Qdisc, Request, Verb, What};
+use fathom_units::Rate;
+
+/// What is wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// The interface.
+    pub device: String,
+    /// Rate of what leaves by it, if that is to be shaped.
+    pub up: Option<Rate>,
+    /// Rate of what arrives by it.
+    pub down: Option<Rate>,
+    /// Which shaper; the best there is if left out.
+    pub rung: Option<Rung>,
+    /// How packets are counted.
+    pub framing: Framing,
+}
+
+/// Some requests that belong together and are done in one go.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// What it is for.
+    pub does: String,
+    /// What is done.
+    pub requests: Vec<Request>,
+    /// What would undo it.
+    pub undo: Vec<Request>,
+}
+
+/// A shaper and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// The interface whose queue it is: for what arrives, an ifb.
+    pub device: String,
+    /// The first of its names.
+    pub major: u16,
+    /// What it is.
+    pub shaper: Shaper,
+}
+
+/// Everything that is to be done, in order: nothing is sent to a shaper before it stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// The interface.
+    pub device: String,
+    /// Which shaper.
+    pub rung: Rung,
+    /// For what leaves.
+    pub up: Option<Side>,
+    /// For what arrives.
+    pub down: Option<Side>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// Interfaces that it makes.
+    pub made: Vec<String>,
+}
+
+/// Types of link layers that have a header of Ethernet. Source: linux/if_arp.h.
+const ETHERNET: u16 = 1;
+const ETHERNET_HEADER_BYTES: u16 = 14;
+
+/// Sends all that arrives at `device` to the output side of `to`.
+pub(crate) fn redirect(device: &str, parent: Handle, priority: u16, matches: Match, to: &str) -> Request {
+    let filter = Filter { parent, priority, matches, class: None, action: Some(Mirred::to(to)) };
+    Request::Filter { device: device.to_owned(), filter }
+}
+
+impl Plan {
+    /// What has to be done to an interface that is as `now` says.
+    ///
+    /// # Errors
+    /// What the kernel lacks, or what of the wish cannot be.
+    pub fn make(wish: &Wish, now: &Snapshot, links: &[Link], can: &Abilities) -> Result<Plan, ApplyError> {
+        let refuse = |words: String| ApplyError::words(format!("plan for {}", wish.device), words);
+        let rung = can.choose(wish.rung).map_err(refuse)?;
+        let link = links.iter().find(|link| link.index == now.index);
+        let header_bytes = match link {
+            Some(link) if link.link_layer == ETHERNET => ETHERNET_HEADER_BYTES,
+            _ => 0,
+        };
+        let shaper = |rate, ingress| Shaper { rung, rate, framing: wish.framing, header_bytes, ingress };
+        let mut plan = Plan {
+            device: wish.device.clone(),
+            rung,
+            up: None,
+            down: None,
+            steps: Vec::new(),
+            made: Vec::new(),
+        };
+        let redirected = wish.down.map(|rate| {
+            let matches = can.redirect.clone().map_err(|why| {
+                refuse(format!("what arrives cannot be shaped: {why}\n  try: without --down"))
+            })?;
+            Ok::<_, ApplyError>((plan.add_ifb(links, shaper(rate, true)), matches))
+        });
+        let redirected = redirected.transpose()?;
+        if let Some(rate) = wish.up {
+            plan.add_root(now, shaper(rate, false)).map_err(refuse)?;
+        }
+        if let Some((ifb, matches)) = redirected {
+            plan.add_redirect(now, &ifb, matches).map_err(refuse)?;
+        }
+        Ok(plan)
+    }
+    /// An ifb, and what arrives shaped on it.
+    fn add_ifb(&mut self, links: &[Link], shaper: Shaper) -> String {
+        const MAJOR: u16 = 1;
+        let name = free_name(&self.device, links);
+        let up = Request::SetLink { name: name.clone(), up: Some(true), queue_packets: None };
+        self.steps.push(Step {
+            does: format!("an interface {name} whose queue stands in for the one of what arrives"),
+            requests: vec![Request::AddIfb { name: name.clone() }, up],
+            undo: vec![Request::DeleteLink { name: name.clone() }],
+        });
+        self.steps.push(Step {
+            does: format!("shape what arrives to {} by {}", shaper.rate, shaper.rung),
+            requests: shaper.requests(&name, MAJOR),
+            undo: vec![Request::DeleteQdisc { device: name.clone(), parent: Handle::ROOT, kind: None }],
+        });
+        self.made.push(name.clone());
+        self.down = Some(Side { device: name.clone(), major: MAJOR, shaper });
+        name
+    }
+    /// What leaves, shaped in place of the queue that is there.
+    fn add_root(&mut self, now: &Snapshot, shaper: Shaper) -> Result<(), String> {
+        let major = free_major(now).ok_or("all names of queue disciplines are in use")?;
+        let mut undo =
+            vec![Request::DeleteQdisc { device: self.device.clone(), parent: Handle::ROOT, kind: None }];
+        undo.extend(tree(now).concat());
+        self.steps.push(Step {
+            does: format!("shape what leaves to {} by {}", shaper.rate, shaper.rung),
+            requests: shaper.requests(&self.device, major),
+            undo,
+        });
+        self.up = Some(Side { device: self.device.clone(), major, shaper });
+        Ok(())
+    }
+    /// What arrives, sent through the ifb: last, as from here on packets take that way.
+    fn add_redirect(&mut self, now: &Snapshot, ifb: &str, matches: Match) -> Result<(), String> {
+        let (parent, priority) = match now.ingress() {
+            None => {
+                self.add_ingress();
+                (Handle::INGRESS_QDISC, 1)
+            }
+            Some(there) => (hook(&there.kind()), free_priority(now)?),
+        };
+        let device = self.device.clone();
+        self.steps.push(Step {
+            does: format!("send what arrives through {ifb}"),
+            requests: vec![redirect(&device, parent, priority, matches, ifb)],
+            undo: vec![Request::DeleteFilter { device, parent, priority }],
+        });
+        Ok(())
+    }
+    fn add_ingress(&mut self) {
+        let qdisc =
+            Qdisc { parent: Handle::INGRESS, handle: Handle::INGRESS_QDISC, kind: Kind::Ingress, stab: None };
+        let device = self.device.clone();
+        self.steps.push(Step {
+            does: "a place for filters of what arrives".to_owned(),
+            requests: vec![Request::Qdisc { verb: Verb::Add, device: device.clone(), qdisc }],
+            undo: vec![Request::DeleteQdisc { device, parent: Handle::INGRESS, kind: Some("ingress") }],
+        });
+    }
+    /// The sides, up first.
+    pub fn sides(&self) -> impl Iterator<Item = &Side> {
+        self.up.iter().chain(&self.down)
+    }
+}
+
+/// Where filters of what arrives hang.
+fn hook(kind: &str) -> Handle {
+    if kind == "clsact" { Handle::CLSACT_INGRESS } else { Handle::INGRESS_QDISC }
+}
+
+/// After all filters that are there: what they take is theirs.
+fn free_priority(now: &Snapshot) -> Result<u16, String> {
+    let turns = now.of(What::Filter, true).map(|o| (o.header.info >> 16) as u16);
+    let last = turns.max().unwrap_or(0);
+    last.checked_add(1).ok_or_else(|| {
+        "the filters of what arrives leave no room: one has the last priority, 65535".to_owned()
+    })
+}
+
+/// Names that a person seldom uses, and that the kernel does not give by itself (from 8000 on).
+fn free_major(now: &Snapshot) -> Option<u16> {
+    const FIRST: u16 = 0xfa0;
+    (FIRST..0x7ff0)
+        .step_by(usize::from(Shaper::MAJORS))
+        .find(|first| (*first..first + Shaper::MAJORS).all(|major| !now.has_major(major)))
+}
+
+/// `ifb-` and the interface's name, as much of it as fits; with a number where that is taken.
+fn free_name(device: &str, links: &[Link]) -> String {
+    const LONGEST: usize = 15;
+    let is_free = |name: &String| links.iter().all(|link| link.name != *name);
+    let fit = |prefix: String| {
+        let room = LONGEST - prefix.len();
+        let cut = device.char_indices().map(|(at, _)| at).find(|at| device.len() - at <= room).unwrap_or(0);
+        prefix + &device[cut..]
+    };
+    let plain = fit("ifb-".to_owned());
+    if is_free(&plain) {
+        return plain;
+    }
+    (1..).map(|n| fit(format!("ifb{n}-"))).find(is_free).unwrap_or(plain)
+}

@@ -1,0 +1,62 @@
+//! The undoing, tried before anything is done: in a private namespace the snapshot is made again on an interface of its own, and
+//! looked at. What cannot be made again there could not be here.
+use crate::error::ApplyError;
+use crate::kernel::Kernel;
+use crate::restore::tree;
+use crate::snapshot::Snapshot;
+use fathom_os::netns::NetNs;
+use fathom_os::userns;
+use fathom_tc::{Object, Request};
+
+/// Tries to make the queues of what leaves again. Those of what arrives are not taken away by a fix, and the kernel's own come by
+/// themselves.
+///
+/// # Errors
+/// What would not be as it was.
+pub(crate) fn rehearse(snapshot: &Snapshot) -> Result<(), ApplyError> {
+    // The hardware's queues are not in a private namespace.
+    let by_hardware = |root: &Object| root.kind() == "mq";
+    if snapshot.root().is_none_or(by_hardware) {
+        return Ok(());
+    }
+    let namespace = NetNs::create()
+        .map_err(|error| ApplyError::words("private namespace", userns::explain(error).to_string()))?;
+    let tried = std::thread::scope(|scope| {
+        let tried = scope.spawn(|| {
+            namespace.enter().map_err(ApplyError::system("enter a network namespace"))?;
+            make_again(&mut Kernel::open()?, snapshot)
+        });
+        tried.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    tried.map_err(|error| {
+        let words = format!(
+            "its queues could not be put back as they are ({error}), so nothing is changed\n  \
+             try: take them off first: tc qdisc del dev {} root",
+            snapshot.name
+        );
+        ApplyError::words(&snapshot.name, words)
+    })
+}
+
+fn make_again(kernel: &mut Kernel, snapshot: &Snapshot) -> Result<(), ApplyError> {
+    let name = snapshot.name.clone();
+    let up = Request::SetLink { name: name.clone(), up: Some(true), queue_packets: None };
+    kernel.run(&[Request::AddIfb { name: name.clone() }, up])?;
+    for step in tree(snapshot) {
+        kernel.run(&step)?;
+    }
+    let Some(again) = Snapshot::take(kernel, &name)? else { return Ok(()) };
+    let same = side(snapshot) == side(&again);
+    if same {
+        return Ok(());
+    }
+    let words = snapshot.compare(&again).err().unwrap_or_else(|| "something of them would differ".into());
+    Err(ApplyError::words("rehearsal", words))
+}
+
+/// What is compared: all that leaves, but for the number of the interface.
+fn side(snapshot: &Snapshot) -> Vec<Object> {
+    let mut objects: Vec<Object> = snapshot.side(false).into_iter().cloned().collect();
+    objects.iter_mut().for_each(|object| object.header.interface = 0);
+    objects
+}

@@ -1,0 +1,324 @@
+//! A shaper is put on, looked at by whoever wanted it, and then stays or goes: whatever happens in between, it goes.
+use crate::ability::Abilities;
+use crate::error::ApplyError;
+use crate::guard::Guard;
+use crate::kernel::Kernel;
+use crate::plan::{Plan, Side, Step, Wish};
+use crate::rehearse::rehearse;
+use crate::restore::{Restored, obstacle, restore};
+use crate::snapshot::Snapshot;
+use crate::state::{Of, Phase, Place, State};
+use crate::{Look, look};
+use fathom_os::lock::Lock;
+use fathom_units::Rate;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A change of an interface that has been prepared, is being made, or waits for its proof.
+#[derive(Debug)]
+pub struct Transaction {
+    kernel: Kernel,
+    place: Place,
+    plan: Plan,
+    state: State,
+    guard: Option<Guard>,
+    /// What an earlier one left behind was put back first.
+    recovered: Option<String>,
+    is_open: bool,
+    _lock: Lock,
+}
+
+/// How the steps are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// Each step at once, as it should be.
+    Steps,
+    /// Request by request, so that a test can stand between any two.
+    Requests,
+}
+
+impl Transaction {
+    /// Looks at the interface, finds what the kernel can, makes the plan, and rehearses that it can be undone. Nothing is changed but
+    /// what an earlier one that was cut short left behind: that is put back.
+    ///
+    /// # Errors
+    /// What stands against it.
+    pub fn begin(wish: &Wish, place: &Place) -> Result<Transaction, ApplyError> {
+        fs::create_dir_all(&place.folder).map_err(ApplyError::system(place.folder.display().to_string()))?;
+        let lock = take_lock(place)?;
+        let mut kernel = Kernel::open()?;
+        let recovered = recover(&mut kernel, place)?;
+        let links = kernel.links()?;
+        let Some(snapshot) = Snapshot::take(&mut kernel, &wish.device)? else {
+            let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+            let words = format!("there is no such interface here (there are: {})", names.join(", "));
+            return Err(ApplyError::words(&wish.device, words));
+        };
+        if let Some(why) = obstacle(&snapshot) {
+            return Err(ApplyError::words(format!("snapshot of {}", wish.device), why));
+        }
+        let plan = Plan::make(wish, &snapshot, &links, &Abilities::probe()?)?;
+        rehearse(&snapshot)?;
+        let state = State {
+            id: format!("{}-{}", std::process::id(), now().as_nanos()),
+            phase: Phase::Trial,
+            snapshot,
+            made: plan.made.clone(),
+            about: about(&plan),
+            pid: std::process::id(),
+            began_unix_s: now().as_secs(),
+            limit_ms: 0,
+            of: Of::here(),
+        };
+        let place = place.clone();
+        Ok(Transaction { kernel, place, plan, state, guard: None, recovered, is_open: true, _lock: lock })
+    }
+    /// What is going to be done.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+    /// How the interface was.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.state.snapshot
+    }
+    /// What was put back first, in words.
+    #[must_use]
+    pub fn recovered(&self) -> Option<&str> {
+        self.recovered.as_deref()
+    }
+    /// Makes the changes. `guard` is the command of a process that calls [`stand_guard`](crate::stand_guard) with the same place: it puts
+    /// all back if this process ends, or does not commit within `limit`. Should a step fail, all is put back here.
+    ///
+    /// # Errors
+    /// The step that failed; and what could not be put back, if that failed too.
+    pub fn apply(&mut self, guard: Command, limit: Duration) -> Result<(), ApplyError> {
+        self.apply_by(guard, limit, Pace::Steps, &mut |_, _| Ok(()))
+    }
+    /// As `apply`, with somebody who is asked before each step, or before each request, and once after the last.
+    ///
+    /// # Errors
+    /// As `apply`; and if he says so.
+    pub fn apply_by(
+        &mut self,
+        guard: Command,
+        limit: Duration,
+        pace: Pace,
+        ask: &mut dyn FnMut(usize, &Plan) -> Result<(), ApplyError>,
+    ) -> Result<(), ApplyError> {
+        self.state.limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        self.place.write(&self.state)?;
+        let result = self.start_guard(guard).and_then(|()| self.make(pace, ask));
+        result.map_err(|error| self.give_up(error))
+    }
+    fn start_guard(&mut self, command: Command) -> Result<(), ApplyError> {
+        self.guard = Some(Guard::start(command)?);
+        Ok(())
+    }
+    fn make(
+        &mut self,
+        pace: Pace,
+        ask: &mut dyn FnMut(usize, &Plan) -> Result<(), ApplyError>,
+    ) -> Result<(), ApplyError> {
+        let mut count = 0;
+        for Step { requests, .. } in &self.plan.steps {
+            let size = if pace == Pace::Steps { requests.len() } else { 1 };
+            for batch in requests.chunks(size.max(1)) {
+                ask(count, &self.plan)?;
+                self.kernel.run(batch)?;
+                count += 1;
+            }
+        }
+        ask(count, &self.plan)
+    }
+    /// Puts all back, and says so beside the error.
+    fn give_up(&mut self, error: ApplyError) -> ApplyError {
+        match self.put_back("a step failed") {
+            Ok(_) => error,
+            Err(second) => {
+                let words = format!("{error}\n  and it could not be put back: {second}");
+                ApplyError::words(format!("fix of {}", self.place.device), words)
+            }
+        }
+    }
+    /// Gives the shapers other rates, by one request each; nothing that waits in them is lost.
+    ///
+    /// # Errors
+    /// If the kernel refuses, as when somebody took a shaper away.
+    pub fn set_rates(&mut self, up: Option<Rate>, down: Option<Rate>) -> Result<(), ApplyError> {
+        let requests = [change(self.plan.up.as_mut(), up), change(self.plan.down.as_mut(), down)];
+        self.kernel.run(&requests.into_iter().flatten().collect::<Vec<_>>())
+    }
+    /// The counters of both shapers and of the interface.
+    ///
+    /// # Errors
+    /// If the kernel does not answer, or a shaper is gone.
+    pub fn look(&mut self) -> Result<Look, ApplyError> {
+        look(&mut self.kernel, &self.plan)
+    }
+    /// It stays.
+    ///
+    /// # Errors
+    /// If it is not there any more: the guard put it back because it took too long. Or if that cannot be written down; then it is put
+    /// back.
+    pub fn commit(mut self) -> Result<(), ApplyError> {
+        let is_ours = self.place.read()?.is_some_and(|state| state.id == self.state.id);
+        if !is_ours {
+            self.is_open = false;
+            let words = "it took longer than its limit, and was put back";
+            return Err(ApplyError::words(format!("fix of {}", self.place.device), words));
+        }
+        self.state.phase = Phase::Committed;
+        self.state.about = about(&self.plan);
+        if let Err(error) = self.place.write(&self.state) {
+            return Err(self.give_up(error));
+        }
+        self.is_open = false;
+        self.dismiss();
+        Ok(())
+    }
+    /// It goes: everything is put back as it was.
+    ///
+    /// # Errors
+    /// What is not as it was; then the state is kept, for another try.
+    pub fn roll_back(mut self, why: &str) -> Result<Restored, ApplyError> {
+        self.put_back(why)
+    }
+    fn put_back(&mut self, why: &str) -> Result<Restored, ApplyError> {
+        self.is_open = false;
+        let restored = restore(&mut self.kernel, &self.state.snapshot, &self.state.made)?;
+        self.place.forget(why)?;
+        self.dismiss();
+        Ok(restored)
+    }
+    fn dismiss(&mut self) {
+        if let Some(guard) = self.guard.take() {
+            guard.dismiss();
+        }
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // Nothing was done before the guard was there. An error is left to him: he sees the end of this process.
+        if self.is_open && self.guard.is_some() {
+            let _ = self.put_back("it was given up");
+        }
+    }
+}
+
+fn change(side: Option<&mut Side>, rate: Option<Rate>) -> Option<fathom_tc::Request> {
+    let (side, rate) = (side?, rate?);
+    side.shaper.rate = rate;
+    Some(side.shaper.change_rate(&side.device, side.major))
+}
+
+/// Time since 1970.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// What a person, or `--json`, is told of a plan.
+#[must_use]
+pub fn about(plan: &Plan) -> Value {
+    let words = |requests: &[fathom_tc::Request]| -> Vec<String> {
+        requests.iter().map(ToString::to_string).collect()
+    };
+    let steps: Vec<Value> = plan
+        .steps
+        .iter()
+        .map(|step| {
+            serde_json::json!({
+                "does": step.does, "commands": words(&step.requests), "undo": words(&step.undo),
+            })
+        })
+        .collect();
+    let side = |side: &Option<Side>| match side {
+        Some(side) => serde_json::json!({
+            "interface": side.device, "qdisc": format!("{:x}:", side.major),
+            "rate_bits_per_second": side.shaper.rate.as_bits_per_second(),
+        }),
+        None => Value::Null,
+    };
+    serde_json::json!({
+        "interface": plan.device, "shaper": plan.rung.name(),
+        "up": side(&plan.up), "down": side(&plan.down), "steps": steps,
+    })
+}
+
+fn take_lock(place: &Place) -> Result<Lock, ApplyError> {
+    let path = place.lock();
+    let lock = Lock::take(&path).map_err(ApplyError::system(path.display().to_string()))?;
+    lock.ok_or_else(|| {
+        let who = place.read().ok().flatten().map_or_else(String::new, |s| format!(" (process {})", s.pid));
+        let words = format!(
+            "another fix{who} is at work on it; one at a time\n  try: wait for its end, or: fathom fix --status"
+        );
+        ApplyError::words(&place.device, words)
+    })
+}
+
+/// A trial whose process is gone is put back; what stays is in the way.
+fn recover(kernel: &mut Kernel, place: &Place) -> Result<Option<String>, ApplyError> {
+    let Some(state) = place.read()? else { return Ok(None) };
+    if state.of.boot != Of::here().boot {
+        place.forget("the system was started again")?;
+        return Ok(None);
+    }
+    check_namespace(&state, place)?;
+    if state.phase == Phase::Committed {
+        let words =
+            format!("it is shaped already\n  try: fathom fix --undo {} (then fix it again)", place.device);
+        return Err(ApplyError::words(&place.device, words));
+    }
+    restore(kernel, &state.snapshot, &state.made)?;
+    place.forget("its process had ended")?;
+    Ok(Some(format!("an earlier fix (process {}) was cut short; what it had done is undone", state.pid)))
+}
+
+fn check_namespace(state: &State, place: &Place) -> Result<(), ApplyError> {
+    let here = Of::here().namespace;
+    if state.of.namespace == here {
+        return Ok(());
+    }
+    let words = format!(
+        "{} belongs to another network namespace ({}, this is {here})\n  try: another --state directory here",
+        place.file().display(),
+        state.of.namespace
+    );
+    Err(ApplyError::words(&place.device, words))
+}
+
+/// What became of an undoing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Undone {
+    /// There was nothing.
+    Nothing,
+    /// The system was started again since; the queues ended with it.
+    EarlierBoot,
+    /// It was put back.
+    Back(Restored),
+}
+
+/// Undoes a fix at any later time.
+///
+/// # Errors
+/// What is not as it was; then the state is kept, for another try.
+pub fn undo(place: &Place) -> Result<Undone, ApplyError> {
+    if place.read()?.is_none() {
+        return Ok(Undone::Nothing);
+    }
+    let _lock = take_lock(place)?;
+    let Some(state) = place.read()? else { return Ok(Undone::Nothing) };
+    if state.of.boot != Of::here().boot {
+        place.forget("the system was started again")?;
+        return Ok(Undone::EarlierBoot);
+    }
+    check_namespace(&state, place)?;
+    let restored = restore(&mut Kernel::open()?, &state.snapshot, &state.made)?;
+    place.forget("it was undone by hand")?;
+    Ok(Undone::Back(restored))
+}
