@@ -4,6 +4,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod audit;
 mod axis;
 mod captured;
 mod chart;
@@ -27,6 +28,7 @@ mod works;
 use fathom_diagnose::Diagnosis;
 use fathom_metric::Run;
 
+pub use audit::{Audited, audit};
 pub use compare::compare;
 pub use csv::csv;
 pub use flent::flent;

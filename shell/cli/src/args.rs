@@ -1,11 +1,13 @@
 //! The command line: every flag once. Help, man page and completions come from here.
 mod alerts;
+mod audit;
 mod diagnose;
 mod export;
 mod size;
 mod watch;
 
 pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
+pub(crate) use audit::AuditArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use export::{Moment, TableFormat, WatchExportArgs};
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Diagnose a capture of packets: which queue, where, how large, who filled it, who waited in it
     Trace(TraceArgs),
+    /// Find the dark buffers of this host or of another: where packets may wait, how long, and what to do
+    Audit(AuditArgs),
     /// Do the arithmetic of a queue: buffer, rate, delay, flows, overload; one unknown from the others
     Size(SizeArgs),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
@@ -83,6 +87,7 @@ impl Command {
             Command::Sim(_) => "sim",
             Command::Watch(_) => "watch",
             Command::Trace(_) => "trace",
+            Command::Audit(_) => "audit",
             Command::Size(_) => "size",
             Command::Report(_) => "report",
             Command::Compare(_) => "compare",

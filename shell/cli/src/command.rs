@@ -1,4 +1,5 @@
 //! One module a subcommand.
+pub(crate) mod audit;
 pub(crate) mod counterfactual;
 pub(crate) mod demo;
 pub(crate) mod gallery;

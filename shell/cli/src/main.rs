@@ -35,6 +35,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Sim(args) => command::sim::run(&args, cli.color),
         Command::Watch(args) => command::watch::run(&args),
         Command::Trace(args) => command::trace::run(&args, cli.color),
+        Command::Audit(args) => command::audit::run(&args, cli.color),
         Command::Size(args) => command::size::run(&args, cli.color),
         Command::Report(args) => command::report::run(&args, cli.color),
         Command::Compare(args) => command::report::compare(&args, cli.color),

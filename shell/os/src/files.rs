@@ -1,5 +1,22 @@
-//! How many files and sockets this process may have open.
+//! How many files and sockets this process may have open; files that cannot make it wait.
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Opens a regular file to read it, without waiting for whatever has been put in its place meanwhile.
+///
+/// # Errors
+/// As `open(2)`; `InvalidInput` if it is no regular file.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"))
+    }
+}
 
 /// Raises the limit to what the system lets this process have, and returns it: the usual 1,024 is for programs that use
 /// select(2), which this one does not.

@@ -7,6 +7,8 @@ pub mod clock;
 pub mod confine;
 pub mod cpu;
 pub mod datagram;
+pub mod dump;
+pub mod ethtool;
 pub mod files;
 pub mod lock;
 pub mod mmsg;

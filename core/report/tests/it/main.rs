@@ -1,5 +1,8 @@
 //! Integration tests of `fathom-report`.
+mod audit;
 mod corpus;
+#[path = "../../../audit/tests/it/fixture.rs"]
+mod fixture;
 mod gallery;
 mod golden;
 mod hostile;

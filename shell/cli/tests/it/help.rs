@@ -30,6 +30,7 @@ fn help_of_every_command() {
         "watch test-alert",
         "watch export",
         "trace",
+        "audit",
         "size",
         "report",
         "compare",

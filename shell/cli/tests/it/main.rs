@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod alerts;
 mod architecture;
+mod audit;
 mod faults;
 mod help;
 mod kernel;

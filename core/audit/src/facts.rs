@@ -1,0 +1,40 @@
+//! What the files say.
+mod host;
+mod interface;
+mod qdisc;
+
+pub use host::Host;
+pub(crate) use host::{Wifi, softnet, tcp_queues};
+pub(crate) use interface::ByteLimits;
+pub use interface::{Interface, Kind};
+pub(crate) use qdisc::{Qdisc, qdiscs};
+
+use crate::Tree;
+use alloc::vec::Vec;
+
+/// A host, as far as it could be read.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Facts {
+    /// Its interfaces, by name; those that are down too.
+    pub interfaces: Vec<Interface>,
+    /// All else.
+    pub host: Host,
+}
+
+impl Facts {
+    /// What `tree` says. What is missing or makes no sense is none; nothing is refused.
+    pub fn of(tree: &Tree) -> Facts {
+        let host = Host::of(tree);
+        let all = qdiscs(tree);
+        let interface = |name: &&str| Interface::of(tree, name, &host, &all);
+        Facts { interfaces: tree.entries("sys/class/net").iter().map(interface).collect(), host }
+    }
+    /// Interfaces that carry packets.
+    pub(crate) fn up(&self) -> impl Iterator<Item = &Interface> {
+        self.interfaces.iter().filter(|interface| interface.is_up)
+    }
+    /// The way out: the first with the default route.
+    pub(crate) fn way_out(&self) -> Option<&Interface> {
+        self.up().find(|interface| interface.is_way_out)
+    }
+}

@@ -1,0 +1,244 @@
+//! One network interface.
+use super::{Host, Qdisc};
+use crate::Tree;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_units::{Bytes, Rate};
+
+/// What an interface is, which decides where it queues.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Kind {
+    /// The host to itself.
+    Loopback,
+    /// A network card.
+    #[default]
+    Ethernet,
+    /// The card of a virtual machine's guest.
+    Virtio,
+    /// Wi-Fi.
+    Wifi,
+    /// A card or a modem on USB, or a mobile modem.
+    Usb,
+    /// PPP, PPPoE with it.
+    Ppp,
+    /// Packets to a program.
+    Tun,
+    /// Frames to a program, such as a virtual machine.
+    Tap,
+    /// WireGuard.
+    WireGuard,
+    /// One end of a pair, such as a container's.
+    Veth,
+    /// A bridge.
+    Bridge,
+    /// VLAN, bond, macvlan, VXLAN, dummy and others that hand packets on at once.
+    Stacked,
+    /// Intermediate functional block.
+    Ifb,
+}
+
+impl Kind {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Loopback => "loopback",
+            Kind::Ethernet => "network card",
+            Kind::Virtio => "virtual card",
+            Kind::Wifi => "Wi-Fi",
+            Kind::Usb => "USB",
+            Kind::Ppp => "PPP",
+            Kind::Tun => "tun",
+            Kind::Tap => "tap",
+            Kind::WireGuard => "WireGuard",
+            Kind::Veth => "veth",
+            Kind::Bridge => "bridge",
+            Kind::Stacked => "stacked",
+            Kind::Ifb => "ifb",
+        }
+    }
+    /// It hands packets on at once: `IFF_NO_QUEUE`. Source: the kernel's drivers of these.
+    pub(crate) const fn is_without_queue(self) -> bool {
+        matches!(self, Kind::Loopback | Kind::WireGuard | Kind::Veth | Kind::Bridge | Kind::Stacked)
+    }
+    /// A card with a ring.
+    pub(crate) const fn has_ring(self) -> bool {
+        matches!(self, Kind::Ethernet | Kind::Virtio)
+    }
+}
+
+/// Byte queue limits of all transmit queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ByteLimits {
+    /// Of all queues together.
+    pub(crate) limit: Bytes,
+    pub(crate) limit_max: Bytes,
+}
+
+/// One network interface.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Interface {
+    /// Its name; may hold any character but `/` and spaces.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The driver, where a device is behind it.
+    pub driver: Option<String>,
+    /// It carries packets.
+    pub is_up: bool,
+    /// It has the default route.
+    pub is_way_out: bool,
+    /// The speed of its link; none if the driver does not know.
+    pub speed: Option<Rate>,
+    pub(crate) mtu: u64,
+    pub(crate) tx_queue_len: u64,
+    pub(crate) tx_queues: u64,
+    pub(crate) byte_limits: Option<ByteLimits>,
+    pub(crate) sent: Bytes,
+    pub(crate) ring: Option<u64>,
+    pub(crate) ring_max: Option<u64>,
+    pub(crate) tx_usecs: Option<u64>,
+    pub(crate) has_tso: Option<bool>,
+    pub(crate) has_gso: Option<bool>,
+    pub(crate) has_gro: Option<bool>,
+    pub(crate) has_hw_offload: bool,
+    pub(crate) usb_speed_mbit: Option<u64>,
+    pub(crate) ncm_tx_max: Option<u64>,
+    pub(crate) phy: Option<u64>,
+    pub(crate) qdiscs: Vec<Qdisc>,
+}
+
+const IFF_UP: u64 = 1;
+const IFF_TUN: u64 = 1;
+const ARPHRD_PPP: u64 = 512;
+const ARPHRD_LOOPBACK: u64 = 772;
+
+/// No link is faster today; larger numbers are a driver's nonsense. In Mbit/s.
+const FASTEST_MBIT: u64 = 10_000_000;
+
+impl Interface {
+    /// Packets may wait in it: by its kind, or because it was given a queue discipline.
+    pub(crate) fn has_queue(&self) -> bool {
+        !self.kind.is_without_queue() || self.qdiscs.iter().any(|qdisc| qdisc.kind != "noqueue")
+    }
+    pub(crate) fn of(tree: &Tree, name: &str, host: &Host, qdiscs: &[Qdisc]) -> Interface {
+        let folder = ["sys/class/net/", name].concat();
+        let number = |file: &str| tree.number(&[&folder, "/", file].concat());
+        let line = |file: &str| tree.line(&[&folder, "/", file].concat()).unwrap_or_default();
+        let is_down = matches!(line("operstate").as_str(), "down" | "lowerlayerdown" | "notpresent");
+        let speed = number("speed").filter(|mbit| (1..FASTEST_MBIT).contains(mbit));
+        let reply = Reply::of(tree, name);
+        Interface {
+            name: name.to_string(),
+            kind: kind(tree, &folder, name),
+            driver: value(tree, &[&folder, "/device/uevent"].concat(), "DRIVER"),
+            is_up: number("flags").is_some_and(|flags| flags & IFF_UP != 0) && !is_down,
+            is_way_out: host.default_routes.iter().any(|route| route == name),
+            speed: speed.map(|mbit| Rate::from_bits_per_second(mbit * 1_000_000)),
+            mtu: number("mtu").unwrap_or(1500),
+            tx_queue_len: number("tx_queue_len").unwrap_or(0),
+            tx_queues: tree.entries(&[&folder, "/queues"].concat()).len().max(1) as u64,
+            byte_limits: byte_limits(tree, &[&folder, "/queues"].concat()),
+            sent: Bytes(number("statistics/tx_bytes").unwrap_or(0)),
+            ring: reply.number("ring_tx"),
+            ring_max: reply.number("ring_tx_max"),
+            tx_usecs: reply.number("tx_usecs"),
+            has_tso: reply.number("tso").map(|on| on != 0),
+            has_gso: reply.number("gso").map(|on| on != 0),
+            has_gro: reply.number("gro").map(|on| on != 0),
+            has_hw_offload: reply.number("hw_tc_offload").is_some_and(|on| on != 0),
+            usb_speed_mbit: number("usb_speed"),
+            ncm_tx_max: number("cdc_ncm/tx_max"),
+            phy: number("phy80211/index"),
+            qdiscs: qdiscs.iter().filter(|qdisc| qdisc.interface == name).cloned().collect(),
+        }
+    }
+}
+
+/// What the driver answered, as `replies/ethtool/NAME`: a name and a number a line.
+struct Reply(String);
+
+impl Reply {
+    fn of(tree: &Tree, name: &str) -> Reply {
+        Reply(tree.text(&["replies/ethtool/", name].concat()).unwrap_or_default())
+    }
+    fn number(&self, key: &str) -> Option<u64> {
+        let of_line =
+            |line: &str| line.split_once(' ').filter(|(name, _)| *name == key)?.1.trim().parse().ok();
+        self.0.lines().find_map(of_line)
+    }
+}
+
+/// The value of `KEY=value` in a file of such lines.
+fn value(tree: &Tree, path: &str, key: &str) -> Option<String> {
+    let text = tree.text(path)?;
+    let found = text.lines().filter_map(|line| line.split_once('=')).find(|(name, _)| *name == key)?;
+    Some(found.1.trim().to_string())
+}
+
+fn kind(tree: &Tree, folder: &str, name: &str) -> Kind {
+    let path = |file: &str| [folder, "/", file].concat();
+    let arp_type = tree.number(&path("type"));
+    if arp_type == Some(ARPHRD_LOOPBACK) {
+        return Kind::Loopback;
+    }
+    if let Some(flags) = tree.number(&path("tun_flags")) {
+        return if flags & IFF_TUN != 0 { Kind::Tun } else { Kind::Tap };
+    }
+    let devtype = value(tree, &path("uevent"), "DEVTYPE").unwrap_or_default();
+    if let Some(kind) = of_devtype(&devtype) {
+        return kind;
+    }
+    if arp_type == Some(ARPHRD_PPP) {
+        return Kind::Ppp;
+    }
+    if tree.has_below(&path("phy80211")) {
+        return Kind::Wifi;
+    }
+    if tree.has(&path("device/uevent")) {
+        return of_device(tree, folder);
+    }
+    // What has no device: an ifb has no other mark than its name, a veth is the end of a link to another index.
+    match (tree.number(&path("ifindex")), tree.number(&path("iflink"))) {
+        _ if name.starts_with("ifb") => Kind::Ifb,
+        (Some(own), Some(other)) if own != other => Kind::Veth,
+        _ => Kind::Stacked,
+    }
+}
+
+/// `DEVTYPE` of the interface. Source: `SET_NETDEV_DEVTYPE` in the kernel's drivers.
+fn of_devtype(devtype: &str) -> Option<Kind> {
+    Some(match devtype {
+        "wlan" => Kind::Wifi,
+        "bridge" => Kind::Bridge,
+        "wireguard" => Kind::WireGuard,
+        "ppp" => Kind::Ppp,
+        "wwan" => Kind::Usb,
+        "bond" | "dsa" | "vlan" | "vxlan" | "macvlan" | "geneve" | "gretap" | "team" => Kind::Stacked,
+        _ => return None,
+    })
+}
+
+fn of_device(tree: &Tree, folder: &str) -> Kind {
+    let bus = tree.line(&[folder, "/device/modalias"].concat()).unwrap_or_default();
+    match bus.split(':').next() {
+        Some("usb") => Kind::Usb,
+        Some("virtio") => Kind::Virtio,
+        _ => Kind::Ethernet,
+    }
+}
+
+/// None if a queue has no limits, or if they never came to be although data was sent: the driver does not count.
+fn byte_limits(tree: &Tree, queues: &str) -> Option<ByteLimits> {
+    let mut sum = ByteLimits { limit: Bytes(0), limit_max: Bytes(0) };
+    let mut any = false;
+    for queue in tree.entries(queues) {
+        let number = |file: &str| tree.number(&[queues, "/", queue, "/byte_queue_limits/", file].concat());
+        let (Some(limit), limit_max) = (number("limit"), number("limit_max").unwrap_or(0)) else { continue };
+        sum = ByteLimits {
+            limit: Bytes(sum.limit.0.saturating_add(limit)),
+            limit_max: Bytes(sum.limit_max.0.saturating_add(limit_max)),
+        };
+        any = true;
+    }
+    any.then_some(sum)
+}

@@ -1,0 +1,90 @@
+//! What is seen while the host is loaded: the most of each, over many samples.
+use crate::Tree;
+use crate::facts::{qdiscs, softnet, tcp_queues};
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use fathom_units::{Bytes, Duration, Rate, Time};
+
+/// Shorter than this, a difference of counters is no rate.
+const SHORTEST: Duration = Duration::from_millis(200);
+
+/// The most that was seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    interfaces: BTreeMap<String, SeenInterface>,
+    /// Of one TCP socket: sent and not acknowledged, or not sent yet.
+    pub(crate) unacknowledged: Bytes,
+    /// Of one TCP socket: received and not read.
+    pub(crate) unread: Bytes,
+    /// Packets that the receive backlog refused meanwhile.
+    pub(crate) backlog_drops: u64,
+    first_drops: Option<u64>,
+    /// Samples.
+    pub samples: u64,
+    /// From the first to the last of them.
+    pub span: Duration,
+    first: Option<Time>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SeenInterface {
+    /// In the driver and the card, of all queues together.
+    pub(crate) inflight: Option<Bytes>,
+    /// In queue disciplines, of all of the interface together.
+    pub(crate) backlog: Option<Bytes>,
+    /// Fastest that it sent.
+    pub(crate) rate: Rate,
+    last: Option<(Time, u64)>,
+}
+
+impl Seen {
+    /// Takes up one sample.
+    pub fn add(&mut self, tree: &Tree, now: Time) {
+        self.samples += 1;
+        let first = *self.first.get_or_insert(now);
+        self.span = now.saturating_since(first);
+        for name in tree.entries("sys/class/net") {
+            self.interfaces.entry(name.to_string()).or_default().add(tree, name, now);
+        }
+        let mut backlogs: BTreeMap<String, u64> = BTreeMap::new();
+        for qdisc in qdiscs(tree) {
+            let sum = backlogs.entry(qdisc.interface.clone()).or_default();
+            *sum = sum.saturating_add(if qdisc.has_children { 0 } else { qdisc.backlog.0 });
+        }
+        for (name, backlog) in backlogs {
+            let most = &mut self.interfaces.entry(name).or_default().backlog;
+            *most = (*most).max(Some(Bytes(backlog)));
+        }
+        let (unacknowledged, unread) = tcp_queues(tree);
+        self.unacknowledged = self.unacknowledged.max(unacknowledged);
+        self.unread = self.unread.max(unread);
+        let drops = softnet(tree).drops;
+        self.backlog_drops = drops.saturating_sub(*self.first_drops.get_or_insert(drops));
+    }
+    pub(crate) fn interface(&self, name: &str) -> Option<&SeenInterface> {
+        self.interfaces.get(name).filter(|_| self.samples > 0)
+    }
+}
+
+impl SeenInterface {
+    fn add(&mut self, tree: &Tree, name: &str, now: Time) {
+        let queues = ["sys/class/net/", name, "/queues"].concat();
+        let inflight = tree
+            .entries(&queues)
+            .iter()
+            .filter_map(|queue| tree.number(&[&queues, "/", queue, "/byte_queue_limits/inflight"].concat()))
+            .reduce(u64::saturating_add);
+        self.inflight = self.inflight.max(inflight.map(Bytes));
+        if let Some(sent) = tree.number(&["sys/class/net/", name, "/statistics/tx_bytes"].concat()) {
+            self.count(sent, now);
+        }
+    }
+    fn count(&mut self, sent: u64, now: Time) {
+        let (since, before) = *self.last.get_or_insert((now, sent));
+        let elapsed = now.saturating_since(since);
+        if elapsed >= SHORTEST {
+            self.rate = self.rate.max(Rate::from_bytes_per(Bytes(sent.saturating_sub(before)), elapsed));
+            self.last = Some((now, sent));
+        }
+    }
+}

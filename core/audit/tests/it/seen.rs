@@ -1,0 +1,52 @@
+//! What was seen under load: the most of each, at the rate of its link.
+use crate::fixture::asked;
+use fathom_audit::{Facts, Seen, Tree, audit};
+use fathom_units::Time;
+
+fn sample(inflight: &str, backlog: &str, sent: &str) -> Tree {
+    let mut tree = Tree::default();
+    let files = [
+        ("sys/class/net/eth0/flags", "0x1003"),
+        ("sys/class/net/eth0/type", "1"),
+        ("sys/class/net/eth0/mtu", "1500"),
+        ("sys/class/net/eth0/tx_queue_len", "1000"),
+        ("sys/class/net/eth0/device/uevent", "DRIVER=some"),
+        ("sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit", "30000"),
+        ("sys/class/net/eth0/queues/tx-0/byte_queue_limits/inflight", inflight),
+        ("sys/class/net/eth0/statistics/tx_bytes", sent),
+        ("proc/sys/net/ipv4/tcp_wmem", "4096 16384 4194304"),
+        ("proc/net/route", "head\neth0\t00000000\t0\t3\t0\t0\t0\t00000000"),
+        ("proc/net/tcp", SOCKETS),
+    ];
+    for (path, text) in files {
+        tree.insert(path, text.as_bytes().to_vec());
+    }
+    tree.insert("replies/qdisc", format!("eth0 pfifo_fast handle=0 backlog_bytes={backlog}").into_bytes());
+    tree
+}
+
+/// One that sends, one that listens.
+const SOCKETS: &str =
+    "head\n 0: 0100007F:1 0100007F:2 01 0001E848:00000000 00\n 1: 0:1 0:0 0A FFFFFFFF:00000000 00";
+
+#[test]
+fn the_most_of_all_samples() {
+    let samples = [("1000", "0", "0"), ("20000", "250000", "1250000"), ("500", "90000", "2500000")];
+    let mut seen = Seen::default();
+    for (second, (inflight, backlog, sent)) in samples.iter().enumerate() {
+        seen.add(&sample(inflight, backlog, sent), Time::from_nanos(second as u64 * 1_000_000_000));
+    }
+    assert_eq!((seen.samples, seen.span.as_secs_f64()), (3, 2.0));
+    // It sent 1,250,000 bytes a second while packets waited: 10 Mbit/s, as no file tells another rate.
+    let places = audit(&Facts::of(&sample("0", "0", "0")), &asked(""), Some(&seen));
+    let of = |number: u8| places.iter().find(|place| place.spot.number() == number).expect("a place");
+    let millis = |number: u8| of(number).seen_delay.map(|delay| delay.as_millis_f64());
+    // 250000 * 8 / 10e6, 20000 * 8 / 10e6, 125000 * 8 / 10e6 of the one that is not listening.
+    assert_eq!((millis(6), millis(9), millis(2)), (Some(200.0), Some(16.0), Some(100.0)));
+}
+
+#[test]
+fn without_a_look_nothing_is_seen() {
+    let places = audit(&Facts::of(&sample("9", "9", "9")), &asked("eth0=10mbit"), None);
+    assert!(places.iter().all(|place| place.seen.is_none() && place.seen_delay.is_none()));
+}

@@ -1,0 +1,169 @@
+//! `fathom audit` as its user types it; the last ones make namespaces, need root, and fail without it.
+use crate::program::{Ran, alone, fathom, run, scratch};
+use fathom_os::netns::NetNs;
+use serde_json::Value;
+use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn fixture(name: &str) -> String {
+    format!("{}/../../testdata/audit/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn document(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.told()))
+}
+
+/// The findings of one place, of one object.
+fn finding<'a>(document: &'a Value, place: u64, object: &str) -> &'a Value {
+    let all = document["findings"].as_array().unwrap();
+    let is_it = |finding: &&Value| finding["place"] == place && finding["object"] == object;
+    all.iter().find(is_it).unwrap_or_else(|| panic!("no place {place} of {object} in {document:#}"))
+}
+
+#[test]
+fn hosts_in_folders() {
+    let shown = run(&["audit", "--root", &fixture("vm-host")]);
+    assert_eq!(shown.code, Some(1), "{}", shown.told());
+    assert!(shown.out.contains("at worst 121 ms = 1000 * 1514 * 8 / 100000000"), "{}", shown.out);
+    assert!(shown.out.contains("undo ethtool -G eno2 tx 256"), "{}", shown.out);
+    let quiet = run(&["audit", "--root", &fixture("container")]);
+    assert_eq!(quiet.code, Some(0), "{}", quiet.told());
+    let told = document(&run(&["audit", "--root", &fixture("laptop"), "--rate", "wwan0=5mbit", "--json"]));
+    assert_eq!(finding(&told, 6, "wwan0")["worst"]["delay_s"], 2.4224);
+}
+
+#[test]
+fn this_machine() {
+    let ran = run(&["audit", "--rate", "50mbit", "--json"]);
+    assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.told());
+    let told = document(&ran);
+    let places: Vec<u64> =
+        told["findings"].as_array().unwrap().iter().filter_map(|f| f["place"].as_u64()).collect();
+    for place in [1, 2, 3, 4, 5, 13, 19] {
+        assert!(places.contains(&place), "place {place} in {places:?}");
+    }
+    // As this host has it: the largest send buffer, at the line that was told.
+    let wmem = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap();
+    let most: f64 = wmem.split_whitespace().nth(2).unwrap().parse().unwrap();
+    let send_buffer = finding_of_host(&told, 2);
+    if told["results"]["interfaces"].as_array().unwrap().iter().any(|link| link["way_out"] == true) {
+        let got = send_buffer["worst"]["delay_s"].as_f64().unwrap();
+        assert!((got - most * 8.0 / 50e6).abs() < 1e-6, "{got} of {most}");
+    }
+}
+
+fn finding_of_host(document: &Value, place: u64) -> &Value {
+    document["findings"].as_array().unwrap().iter().find(|f| f["place"] == place).unwrap()
+}
+
+#[test]
+fn another_host_by_its_shell() {
+    let rsh = scratch().join("rsh");
+    std::fs::write(&rsh, "#!/bin/sh\nshift\nexec \"$@\"\n").unwrap();
+    std::fs::set_permissions(&rsh, PermissionsExt::from_mode(0o755)).unwrap();
+    let ran = run(&["audit", "--host", "root@router", "--rsh", rsh.to_str().unwrap()]);
+    assert!(matches!(ran.code, Some(0 | 1)) && ran.out.starts_with("root@router, Linux "), "{}", ran.told());
+    std::fs::write(&rsh, "#!/bin/sh\necho no route to host >&2\nexit 255\n").unwrap();
+    let refused = run(&["audit", "--host", "root@router", "--rsh", rsh.to_str().unwrap()]);
+    assert!(refused.code == Some(3) && refused.err.contains("no route to host"), "{}", refused.told());
+}
+
+#[test]
+fn what_was_saved_is_the_same_again() {
+    let folder = scratch().join("saved");
+    let folder = folder.to_str().unwrap();
+    let words = |ran: Ran| {
+        ran.out.lines().filter(|line| !line.contains("rounds cut short")).collect::<Vec<_>>().join("\n")
+    };
+    let before = run(&["audit", "--root", &fixture("router"), "--rate", "20mbit", "--save", folder]);
+    assert!(before.err.contains("files below"), "{}", before.told());
+    assert_eq!(words(before), words(run(&["audit", "--root", folder, "--rate", "20mbit"])));
+}
+
+#[test]
+fn nonsense_is_one_clear_error() {
+    let router = fixture("router");
+    let cases: [(&[&str], i32, &str); 5] = [
+        (
+            &["--root", &router, "--rate", "wan9=20mbit"],
+            2,
+            "--rate wan9=...: no such interface (there are: br-lan",
+        ),
+        (&["--rate", "20"], 2, "has no unit"),
+        (&["--rate", "0mbit"], 2, "is zero"),
+        (&["--root", "/no/such"], 3, "/no/such: no network interfaces below sys/class/net"),
+        (&["--host", "-oProxyCommand=x"], 2, ""),
+    ];
+    for (words, code, told) in cases {
+        let ran = run(&[&["audit"], words].concat());
+        assert!(ran.code == Some(code) && ran.err.contains(told), "{words:?}: {}", ran.told());
+    }
+}
+
+fn ip(words: &str) {
+    let status = Command::new("ip").args(words.split(' ')).status().unwrap();
+    assert!(status.success(), "ip {words}");
+}
+
+/// In a namespace like a container's, whose way out is shaped to 10 Mbit/s with 250 kB of first-in first-out: while UDP
+/// overloads it, what is seen is what the buffer holds.
+#[test]
+fn what_waits_is_seen_while_the_host_is_loaded() {
+    let _alone = alone();
+    let audited = std::thread::spawn(|| {
+        NetNs::create().expect("a network namespace: run as root").enter().unwrap();
+        ip("link set lo up");
+        ip("link add out type veth peer name far");
+        ip("addr add 192.0.2.1/24 dev out");
+        ip("link set out up");
+        ip("link set far up");
+        ip("route add default via 192.0.2.254");
+        ip("neigh add 192.0.2.254 lladdr 02:00:00:00:00:01 dev out");
+        let shaped = "qdisc add dev out root tbf rate 10mbit burst 10kb limit 250000b";
+        assert!(Command::new("tc").args(shaped.split(' ')).status().unwrap().success());
+        // One socket may have some 130 kB in the queue, by its own send buffer.
+        let sockets: Vec<UdpSocket> = (0..4).map(|_| UdpSocket::bind("0.0.0.0:0").unwrap()).collect();
+        let load = std::thread::spawn(move || {
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_secs(5) {
+                // 20 packets of 1,400 bytes each 5 ms are 45 Mbit/s.
+                for socket in sockets.iter().cycle().take(20) {
+                    socket.set_nonblocking(true).unwrap();
+                    let _ = socket.send_to(&[0; 1_400], "192.0.2.254:9");
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        // /sys shows the namespace that mounted it: a fresh one is mounted for the program alone.
+        let audit = format!(
+            "mount -t sysfs none /sys && exec {} audit --observe 2s --json",
+            env!("CARGO_BIN_EXE_fathom")
+        );
+        let ran: Ran = Command::new("unshare").args(["-m", "sh", "-c", &audit]).output().unwrap().into();
+        load.join().unwrap();
+        ran
+    });
+    let ran = audited.join().unwrap();
+    let told = document(&ran);
+    let queue = finding(&told, 6, "out");
+    assert_eq!((queue["level"].as_str(), ran.code), (Some("bad"), Some(1)), "{queue:#}");
+    // 250000 * 8 / 10e6
+    assert_eq!(queue["worst"]["delay_s"], 0.2, "{queue:#}");
+    assert!(queue["undo"][0].as_str().unwrap().ends_with(":1 bfifo limit 250000b"), "{queue:#}");
+    let seen = queue["observed_delay_s"].as_f64().unwrap();
+    assert!((0.15..=0.205).contains(&seen), "{queue:#}");
+    assert!(told["results"]["observed"]["samples"].as_u64().unwrap() >= 5, "{told:#}");
+}
+
+#[test]
+fn a_namespace_of_another_sys_is_told() {
+    let ran = std::thread::spawn(|| {
+        NetNs::create().expect("a network namespace: run as root").enter().unwrap();
+        let ran: Ran = fathom(&["audit"]).output().unwrap().into();
+        ran
+    });
+    let ran = ran.join().unwrap();
+    assert!(ran.err.contains("another network namespace"), "{}", ran.told());
+}

@@ -1,0 +1,5 @@
+//! Hostile folders, other hosts' shells, this kernel's replies.
+mod hostile;
+mod kernel;
+mod other_host;
+mod scratch;
