@@ -1,0 +1,204 @@
+//! Lines whose rate varies, in both directions: what they carry at each time of the week.
+use crate::fluid::At;
+use crate::law::Rates;
+use fathom_shape::autorate::Both;
+use fathom_units::Rng;
+
+/// Rates of radio are drawn anew so often, s, as in core/link's mobile lines.
+const STEP: f64 = 0.1;
+
+/// What kind of line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// The random walk of core/link's mobile line, and its outages.
+    Lte,
+    /// A new rate and a new delay every 15 s.
+    Starlink,
+    /// PowerBoost, and a segment that is shared in the evening.
+    Docsis,
+    /// Always the same, for comparison.
+    Dsl,
+}
+
+/// What does not change about a line.
+pub(crate) struct Facts {
+    pub(crate) name: &'static str,
+    /// Round trip without queues, s.
+    pub(crate) base: f64,
+    /// Buffers of the bottleneck, bytes.
+    pub(crate) limits: Both<f64>,
+    /// Settings of every law alike.
+    pub(crate) rates: Both<Rates>,
+    /// Jitter of a direction's delay: up to this, s.
+    pub(crate) jitter: f64,
+}
+
+const fn mbit(min: f64, base: f64, max: f64) -> Rates {
+    Rates { min: min * 1e6, base: base * 1e6, max: max * 1e6 }
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 4] = [Kind::Lte, Kind::Starlink, Kind::Docsis, Kind::Dsl];
+
+    pub(crate) const fn facts(self) -> Facts {
+        match self {
+            // scenarios/lte.toml's buffers.
+            Kind::Lte => Facts {
+                name: "LTE",
+                base: 0.045,
+                limits: Both { up: 1e6, down: 2.5e6 },
+                rates: Both { up: mbit(2.0, 6.0, 15.0), down: mbit(5.0, 15.0, 40.0) },
+                jitter: 0.008,
+            },
+            Kind::Starlink => Facts {
+                name: "Starlink",
+                base: 0.040,
+                limits: Both { up: 0.6e6, down: 4e6 },
+                rates: Both { up: mbit(4.0, 10.0, 25.0), down: mbit(25.0, 90.0, 250.0) },
+                jitter: 0.006,
+            },
+            // scenarios/cable.toml's buffers.
+            Kind::Docsis => Facts {
+                name: "DOCSIS",
+                base: 0.020,
+                limits: Both { up: 384e3, down: 1e6 },
+                rates: Both { up: mbit(4.0, 8.0, 12.0), down: mbit(35.0, 80.0, 120.0) },
+                jitter: 0.003,
+            },
+            Kind::Dsl => Facts {
+                name: "DSL",
+                base: 0.025,
+                limits: Both { up: 256e3, down: 1e6 },
+                rates: Both { up: mbit(4.0, 7.0, 10.0), down: mbit(20.0, 35.0, 50.0) },
+                jitter: 0.001,
+            },
+        }
+    }
+}
+
+/// A line in time.
+pub(crate) struct Line {
+    kind: Kind,
+    rng: Rng,
+    drawn: u64,
+    walk: Both<f64>,
+    slot: Both<f64>,
+    /// Delay of each direction beyond the least, s, apart from jitter.
+    pub(crate) offset: Both<f64>,
+    outage_until: f64,
+    outage_next: f64,
+    tokens: Both<f64>,
+    filled: f64,
+    congestion: f64,
+}
+
+/// PowerBoost: bytes saved up, and its rate beside the plan's.
+const BOOST_BYTES: Both<f64> = Both { up: 5e6, down: 20e6 };
+const BOOST: f64 = 1.2;
+const PLAN: Both<f64> = Both { up: 10e6, down: 100e6 };
+
+impl Line {
+    pub(crate) fn new(kind: Kind, seed: u64) -> Self {
+        let mut rng = Rng::stream(seed, "line");
+        let walk = Both { up: rng.next_f64(), down: rng.next_f64() };
+        let slot = Both { up: 12e6, down: 100e6 };
+        Line {
+            kind,
+            rng,
+            drawn: 0,
+            walk,
+            slot,
+            offset: Both::default(),
+            outage_until: 0.0,
+            outage_next: 60.0,
+            tokens: BOOST_BYTES,
+            filled: 0.0,
+            congestion: 1.0,
+        }
+    }
+    /// What each direction carries at `now`, which never goes back.
+    pub(crate) fn at(&mut self, now: f64) -> Both<At> {
+        let stall = (self.outage_until - now).max(0.0);
+        self.open(now).map(|open| At { open, stall })
+    }
+    fn open(&mut self, now: f64) -> Both<f64> {
+        let step = (now / STEP) as u64;
+        if step > self.drawn {
+            self.draw(step - self.drawn, now);
+            self.drawn = step;
+        }
+        match self.kind {
+            Kind::Lte => Both { up: 2e6 + 13e6 * self.walk.up, down: 5e6 + 35e6 * self.walk.down },
+            Kind::Starlink => {
+                let wobble = Both { up: self.walk.up, down: self.walk.down }.map(|place| 0.85 + 0.3 * place);
+                let busy = evening(now, 0.7);
+                let up = (self.slot.up * wobble.up * busy).clamp(3e6, 25e6);
+                Both { up, down: (self.slot.down * wobble.down * busy).clamp(20e6, 250e6) }
+            }
+            Kind::Docsis => {
+                let boost = |tokens: f64| if tokens > 0.0 { BOOST } else { 1.0 };
+                let busy = self.congestion;
+                let up = PLAN.up * boost(self.tokens.up) * (0.5 + 0.5 * busy);
+                Both { up, down: PLAN.down * boost(self.tokens.down) * busy }
+            }
+            Kind::Dsl => Both { up: 9e6, down: 45e6 },
+        }
+    }
+    /// What the bottleneck carried until `now`, bytes.
+    pub(crate) fn carried(&mut self, now: f64, carried: Both<f64>) {
+        let elapsed = now - self.filled;
+        self.filled = now;
+        let left = |tokens: f64, plan: f64, sent: f64, most: f64| {
+            (tokens + plan / 8.0 * elapsed - sent).clamp(0.0, most)
+        };
+        self.tokens.up = left(self.tokens.up, PLAN.up, carried.up, BOOST_BYTES.up);
+        self.tokens.down = left(self.tokens.down, PLAN.down, carried.down, BOOST_BYTES.down);
+    }
+    fn draw(&mut self, steps: u64, now: f64) {
+        // Beyond some hundred steps nothing is remembered.
+        for _ in 0..steps.min(200) {
+            let reach = if self.kind == Kind::Starlink { 0.05 } else { 0.1 };
+            self.walk.up = reflected(self.walk.up + (self.rng.next_f64() * 2.0 - 1.0) * reach);
+            self.walk.down = reflected(self.walk.down + (self.rng.next_f64() * 2.0 - 1.0) * reach);
+        }
+        match self.kind {
+            Kind::Lte if now > self.outage_next => {
+                self.outage_until = now + self.rng.exponential(300) as f64 / 1e3;
+                self.outage_next = self.outage_until + self.rng.exponential(120_000) as f64 / 1e3;
+            }
+            Kind::Starlink if (now / 15.0) as u64 > ((now - STEP * steps as f64) / 15.0) as u64 => {
+                self.reconfigure()
+            }
+            Kind::Docsis => {
+                // Half of the neighbours' load is another after a minute or two.
+                let goal = evening(now, 0.4);
+                let noise = (self.rng.next_f64() - 0.5) * 0.03;
+                self.congestion += (goal - self.congestion) * 0.002 * steps.min(400) as f64 + noise;
+                self.congestion = self.congestion.clamp(0.4, 1.0);
+            }
+            _ => {}
+        }
+    }
+    fn reconfigure(&mut self) {
+        let mut draw = |low: f64, high: f64| low * (high / low).powf(self.rng.next_f64());
+        self.slot = Both { up: draw(5e6, 22e6), down: draw(40e6, 230e6) };
+        self.offset = Both { up: draw(1.0, 9.0) / 1e3, down: draw(1.0, 9.0) / 1e3 };
+    }
+}
+
+/// 1 by day and `least` at nine in the evening, in between within three hours.
+fn evening(now: f64, least: f64) -> f64 {
+    let hour = now / 3_600.0 % 24.0;
+    let near = (1.0 - (hour - 21.0).abs() / 3.0).clamp(0.0, 1.0);
+    1.0 - (1.0 - least) * near
+}
+
+fn reflected(place: f64) -> f64 {
+    if place < 0.0 {
+        -place
+    } else if place > 1.0 {
+        2.0 - place
+    } else {
+        place
+    }
+}

@@ -1,0 +1,190 @@
+//! Reflectors: their answers, and all that is wrong with them.
+use fathom_shape::autorate::{Both, Delay, DelaySample};
+use fathom_units::{Duration, Rng};
+
+/// A law's own way of asking.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) reflectors: usize,
+    /// Each is asked so often, s.
+    pub(crate) every: f64,
+    /// Round trips are all that is told.
+    pub(crate) is_round_trip: bool,
+}
+
+struct Reflector {
+    id: u16,
+    base: Both<f64>,
+    next: f64,
+    bad_until: f64,
+    bad: f64,
+}
+
+/// An answer under way: at the bottleneck upwards, then downwards.
+struct Pending {
+    reflector: u16,
+    at: f64,
+    up: f64,
+    down: Option<f64>,
+    extra: Both<f64>,
+}
+
+/// What happens to the path and to reflectors, in time.
+pub(crate) struct Probing {
+    plan: Plan,
+    reflectors: Vec<Reflector>,
+    pending: Vec<Pending>,
+    next_id: u16,
+    silent_until: f64,
+    silent_next: f64,
+    /// A delay of the path that is not the line's: until when, and how long, s.
+    noise_until: f64,
+    noise: Both<f64>,
+    /// A route that became another.
+    route: Both<f64>,
+    route_next: f64,
+    rng: Rng,
+    world: Rng,
+}
+
+/// What the line does to a probe now.
+pub(crate) struct Now {
+    pub(crate) at: f64,
+    /// Delays at the bottleneck and of the line beside it, s.
+    pub(crate) delay: Both<f64>,
+    pub(crate) is_full: Both<bool>,
+    pub(crate) is_idle: bool,
+    pub(crate) jitter: f64,
+}
+
+impl Probing {
+    pub(crate) fn new(plan: Plan, seed: u64) -> Self {
+        let mut probing = Probing {
+            plan,
+            reflectors: Vec::new(),
+            pending: Vec::new(),
+            next_id: 0,
+            silent_until: 0.0,
+            silent_next: 3_600.0,
+            noise_until: 0.0,
+            noise: Both::default(),
+            route: Both::default(),
+            route_next: 7_200.0,
+            rng: Rng::stream(seed, "probes"),
+            world: Rng::stream(seed, "path"),
+        };
+        for place in 0..plan.reflectors {
+            let first = plan.every * place as f64 / plan.reflectors as f64;
+            probing.add(first);
+        }
+        probing
+    }
+    fn add(&mut self, next: f64) {
+        let base = 0.004 + 0.008 * self.rng.next_f64();
+        let reflector = Reflector {
+            id: self.next_id,
+            base: Both { up: base, down: base },
+            next,
+            bad_until: 0.0,
+            bad: 0.0,
+        };
+        self.next_id = self.next_id.wrapping_add(1);
+        self.reflectors.push(reflector);
+    }
+    pub(crate) fn replace(&mut self, id: u16) {
+        if let Some(place) = self.reflectors.iter().position(|reflector| reflector.id == id) {
+            let old = self.reflectors.remove(place);
+            self.add(old.next);
+        }
+    }
+    /// True while a delay of the path is injected.
+    pub(crate) fn is_noisy(&self, now: f64) -> bool {
+        // And until filters have forgotten it.
+        now < self.noise_until + 2.0
+    }
+    /// One tick: asks, and gives the answers that have come.
+    pub(crate) fn tick(&mut self, now: &Now, tick: f64) -> Vec<DelaySample> {
+        self.mishaps(now, tick);
+        self.ask(now);
+        self.answers(now)
+    }
+
+    fn mishaps(&mut self, now: &Now, tick: f64) {
+        let is_due = |rng: &mut Rng, every: f64| rng.chance(tick / every);
+        // Every ten idle minutes the path is slow for a while.
+        if now.is_idle && now.at > self.noise_until + 10.0 && is_due(&mut self.world, 600.0) {
+            let length = 5.0 + self.world.exponential(20_000) as f64 / 1e3;
+            let high = 0.04 + 0.11 * self.world.next_f64();
+            self.noise_until = now.at + length;
+            self.noise = match self.world.below(3) {
+                0 => Both { up: high, down: 0.0 },
+                1 => Both { up: 0.0, down: high },
+                _ => Both { up: high, down: high },
+            };
+        }
+        if is_due(&mut self.world, 7_200.0) {
+            let place = self.world.below(self.reflectors.len() as u64) as usize;
+            self.reflectors[place].bad_until = now.at + 300.0 + 900.0 * self.world.next_f64();
+            self.reflectors[place].bad = 0.03 + 0.1 * self.world.next_f64();
+        }
+        if now.at > self.silent_next {
+            self.silent_until = now.at + 5.0 + 115.0 * self.world.next_f64();
+            self.silent_next = self.silent_until + self.world.exponential(10_800_000) as f64 / 1e3;
+        }
+        if now.at > self.route_next {
+            let mut longer = || 0.03 * self.world.next_f64();
+            self.route = Both { up: longer(), down: longer() };
+            self.route_next = now.at + self.world.exponential(7_200_000) as f64 / 1e3;
+        }
+    }
+    fn ask(&mut self, now: &Now) {
+        let injected = if now.at < self.noise_until { self.noise } else { Both::default() };
+        for reflector in &mut self.reflectors {
+            if now.at < reflector.next - 1e-6 {
+                continue;
+            }
+            reflector.next += self.plan.every;
+            let is_lost = self.rng.chance(if now.is_full.up { 0.3 } else { 0.005 });
+            if is_lost || now.at < self.silent_until {
+                continue;
+            }
+            let bad = if now.at < reflector.bad_until { reflector.bad * self.rng.next_f64() } else { 0.0 };
+            let mut jitter = || now.jitter * self.rng.next_f64();
+            let up = reflector.base.up + self.route.up + injected.up + jitter();
+            let down = reflector.base.down + self.route.down + injected.down + bad + jitter();
+            let owd = up + now.delay.up;
+            let extra = Both { up, down };
+            self.pending.push(Pending {
+                reflector: reflector.id,
+                at: now.at + owd,
+                up: owd,
+                down: None,
+                extra,
+            });
+        }
+    }
+    fn answers(&mut self, now: &Now) -> Vec<DelaySample> {
+        let mut samples = Vec::new();
+        for pending in &mut self.pending {
+            if pending.down.is_none() && pending.at <= now.at {
+                let owd = pending.extra.down + now.delay.down;
+                pending.down = Some(owd);
+                // Asked at the tick after its turn: what it was late is no delay.
+                pending.at += owd;
+            }
+        }
+        let is_round_trip = self.plan.is_round_trip;
+        self.pending.retain(|pending| {
+            let Some(down) = pending.down.filter(|_| pending.at <= now.at) else { return true };
+            let ns = |s: f64| (s * 1e9) as i64;
+            let delay = if is_round_trip {
+                Delay::RoundTrip(Duration::from_secs_f64(pending.up + down))
+            } else {
+                Delay::OneWay(Both { up: ns(pending.up), down: ns(down) })
+            };
+            samples.push(DelaySample { reflector: pending.reflector, delay });
+            false
+        });
+        samples
+    }
+}

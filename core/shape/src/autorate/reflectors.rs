@@ -1,0 +1,217 @@
+//! All reflectors: what most of them say.
+use super::baseline::Track;
+use super::flow::seconds;
+use super::observation::{Both, Delay, DelaySample};
+use alloc::vec::Vec;
+use fathom_units::Time;
+
+/// Reflectors that are followed at a time; one that was silent for a minute makes room.
+pub const REFLECTORS: usize = 32;
+/// An answer counts for so long, s: two of cake-autorate's intervals of 0.3 s, and a late tick.
+const FRESH: f64 = 0.7;
+/// Silent for so long a reflector may be forgotten, s.
+const FORGOTTEN: f64 = 60.0;
+/// So far from the others a reflector is not believed, s: half of what is worth a cut.
+const STRANGE: f64 = 0.012;
+/// Weight of a sample in a reflector's distance from the others: some 10 s at 3 Hz.
+const DISTANCE_WEIGHT: f64 = 0.03;
+/// Weight of a tick in what is usual when quiet: some 5 s at 10 Hz.
+const CALM_WEIGHT: f64 = 0.02;
+/// The least excess that is worth a cut, s: what is left of the 30 ms that users are to be kept from is for the feedback.
+const LEAST_THRESHOLD: f64 = 0.020;
+/// So many of the latest answers are asked: two of four that are late are enough, and one that is wrong is not.
+const LATEST: usize = 4;
+/// And the most, however noisy the line is, s.
+const MOST_THRESHOLD: f64 = 0.025;
+/// Mean absolute deviations above the usual that are no noise.
+const DEVIATIONS: f64 = 4.0;
+
+#[derive(Clone, Copy, Debug)]
+struct Reflector {
+    id: u16,
+    heard: Time,
+    ways: Both<Track>,
+    round: Track,
+    /// Mean distance from what most say, s.
+    distance: f64,
+}
+
+/// What is usual of the middle reflector while nothing is sent, s.
+#[derive(Clone, Copy, Default, Debug)]
+struct Calm {
+    mean: f64,
+    deviation: f64,
+}
+
+/// Every reflector.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reflectors {
+    all: Vec<Reflector>,
+    calm: Both<Calm>,
+    calm_round: Calm,
+}
+
+/// What most of the reflectors say of one direction.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct Heard {
+    /// Delay above the usual, s.
+    pub(crate) excess: f64,
+    /// From which on it is a queue, s.
+    pub(crate) threshold: f64,
+    /// It is this direction's and not the sum of both.
+    pub(crate) is_one_way: bool,
+}
+
+impl Reflectors {
+    /// Answers came. A direction is quiet if what it sends cannot fill a queue.
+    pub(crate) fn sample(&mut self, at: Time, samples: &[DelaySample], quiet: Both<bool>) {
+        for sample in samples {
+            let Some(reflector) = self.of(sample.reflector, at) else { continue };
+            reflector.heard = at;
+            match sample.delay {
+                Delay::OneWay(ways) => {
+                    reflector.ways.up.sample(at, ways.up as f64 / 1e9, quiet.up);
+                    reflector.ways.down.sample(at, ways.down as f64 / 1e9, quiet.down);
+                }
+                Delay::RoundTrip(rtt) => {
+                    reflector.round.sample(at, rtt.as_secs_f64(), quiet.up && quiet.down)
+                }
+            }
+        }
+        self.compare(at, samples);
+    }
+    /// What most say, of each direction.
+    pub(crate) fn heard(&mut self, at: Time, quiet: Both<bool>) -> Both<Option<Heard>> {
+        let up = self.middle(at, |reflector| &reflector.ways.up);
+        let down = self.middle(at, |reflector| &reflector.ways.down);
+        let round = self.middle(at, |reflector| &reflector.round);
+        let round = round.map(|excess| self.calm_round.heard(excess, quiet.up && quiet.down, false));
+        Both {
+            up: up.map(|excess| self.calm.up.heard(excess, quiet.up, true)).or(round),
+            down: down.map(|excess| self.calm.down.heard(excess, quiet.down, true)).or(round),
+        }
+    }
+    /// What is longer for all of them since a cut is the path.
+    pub(crate) fn shift(&mut self, longer: f64, pick: impl Fn(&mut Both<Track>) -> &mut Track) {
+        for reflector in &mut self.all {
+            pick(&mut reflector.ways).shift(longer);
+        }
+    }
+    /// The same of round trips.
+    pub(crate) fn shift_round(&mut self, longer: f64) {
+        self.all.iter_mut().for_each(|reflector| reflector.round.shift(longer));
+    }
+    /// Those that are not believed, as the others say otherwise.
+    pub(crate) fn suspects(&self) -> impl Iterator<Item = u16> {
+        self.all.iter().filter(|reflector| reflector.is_strange()).map(|reflector| reflector.id)
+    }
+
+    fn of(&mut self, id: u16, at: Time) -> Option<&mut Reflector> {
+        if let Some(known) = self.all.iter().position(|reflector| reflector.id == id) {
+            return self.all.get_mut(known);
+        }
+        if self.all.len() >= REFLECTORS {
+            self.all.retain(|reflector| seconds(reflector.heard, at) < FORGOTTEN);
+        }
+        if self.all.len() >= REFLECTORS {
+            return None;
+        }
+        self.all.push(Reflector {
+            id,
+            heard: at,
+            ways: Both::default(),
+            round: Track::default(),
+            distance: 0.0,
+        });
+        self.all.last_mut()
+    }
+    /// How far those that answered are from the middle.
+    fn compare(&mut self, at: Time, samples: &[DelaySample]) {
+        let picks: [fn(&Reflector) -> &Track; 3] = [|r| &r.ways.up, |r| &r.ways.down, |r| &r.round];
+        let middles = picks.map(|pick| self.middle_of(at, pick, |_| true));
+        for reflector in self.all.iter_mut().filter(|r| samples.iter().any(|s| s.reflector == r.id)) {
+            let distances = picks
+                .iter()
+                .zip(middles)
+                .filter_map(|(pick, middle)| Some((pick(reflector).excess(at, 0.0)? - middle?).abs()));
+            let furthest = distances.fold(0.0, f64::max).min(1.0);
+            reflector.distance += (furthest - reflector.distance) * DISTANCE_WEIGHT;
+        }
+    }
+    /// Of the latest that are believed; of all, if those are too few to outvote one.
+    fn middle(&self, at: Time, pick: fn(&Reflector) -> &Track) -> Option<f64> {
+        let is_fresh = |reflector: &&Reflector| pick(reflector).excess(at, FRESH).is_some();
+        let believed = self.all.iter().filter(|reflector| !reflector.is_strange()).filter(is_fresh).count();
+        let is_asked = |reflector: &Reflector| believed < 2 || !reflector.is_strange();
+        let mut times = Sorted::default();
+        let asked = self.all.iter().filter(|reflector| is_asked(reflector)).filter(is_fresh);
+        asked.for_each(|reflector| times.insert(-pick(reflector).age(at)));
+        let oldest = times.nth_greatest(LATEST)?;
+        self.middle_of(at, pick, |reflector| is_asked(reflector) && -pick(reflector).age(at) >= oldest)
+    }
+    /// The median. Of an even number it is the higher, which saves a sample's time, but of two the lower: both must agree.
+    fn middle_of(
+        &self,
+        at: Time,
+        pick: fn(&Reflector) -> &Track,
+        is_asked: impl Fn(&Reflector) -> bool,
+    ) -> Option<f64> {
+        let mut values = Sorted::default();
+        let asked = self.all.iter().filter(|reflector| is_asked(reflector));
+        asked
+            .filter_map(|reflector| pick(reflector).excess(at, FRESH))
+            .for_each(|value| values.insert(value));
+        values.middle()
+    }
+}
+
+/// Few numbers, in order.
+struct Sorted {
+    values: [f64; REFLECTORS],
+    count: usize,
+}
+
+impl Default for Sorted {
+    fn default() -> Self {
+        Sorted { values: [0.0; REFLECTORS], count: 0 }
+    }
+}
+
+impl Sorted {
+    fn insert(&mut self, value: f64) {
+        let place = self.values[..self.count].iter().position(|other| value < *other).unwrap_or(self.count);
+        self.values.copy_within(place..self.count, place + 1);
+        self.values[place] = value;
+        self.count += 1;
+    }
+    fn middle(&self) -> Option<f64> {
+        let middle = if self.count == 2 { 0 } else { self.count / 2 };
+        (self.count > 0).then(|| self.values[middle])
+    }
+    /// The `rank`th from the greatest, or the least of fewer.
+    fn nth_greatest(&self, rank: usize) -> Option<f64> {
+        (self.count > 0).then(|| self.values[self.count.saturating_sub(rank)])
+    }
+}
+
+impl Reflector {
+    fn is_strange(&self) -> bool {
+        self.distance > STRANGE
+    }
+}
+
+impl Calm {
+    fn threshold(&self) -> f64 {
+        (self.deviation * DEVIATIONS).clamp(LEAST_THRESHOLD, MOST_THRESHOLD)
+    }
+    /// `excess` beside the usual, which learns from it while it is quiet.
+    fn heard(&mut self, excess: f64, is_quiet: bool, is_one_way: bool) -> Heard {
+        let heard = Heard { excess: excess - self.mean, threshold: self.threshold(), is_one_way };
+        if is_quiet && heard.excess < MOST_THRESHOLD {
+            let off = excess - self.mean;
+            self.mean += off * CALM_WEIGHT;
+            self.deviation += (off.abs() - self.deviation) * CALM_WEIGHT;
+        }
+        heard
+    }
+}

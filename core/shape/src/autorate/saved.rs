@@ -1,0 +1,116 @@
+//! What is kept over a restart, as text.
+use super::Controller;
+use super::bounds::Config;
+use super::learned::Hour;
+use super::observation::HourOfWeek;
+use super::way::Way;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+
+/// Its first line; another number is another form.
+const FIRST: &str = "fathom-autorate 1";
+
+/// Up to here each whole number is a number of its own, bit/s.
+const MOST: u64 = 1 << 53;
+
+/// A text that no controller saved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SavedError {
+    line: usize,
+    expected: &'static str,
+}
+
+impl Controller {
+    /// What it has learnt, for [`Controller::restore`]: rates in bit/s, for each hour of the week known the fifth and the
+    /// four fifths of the capacity and the number of samples. Delays are not kept, as clocks and paths are new after a restart.
+    ///
+    /// ```text
+    /// fathom-autorate 1
+    /// rate up 8200000
+    /// hour up 17 7400000 9100000 212
+    /// ```
+    pub fn save(&self) -> String {
+        let mut text = String::from(FIRST);
+        text.push('\n');
+        for (name, way) in [("up", &self.ways.up), ("down", &self.ways.down)] {
+            // A String takes everything.
+            let _ = writeln!(text, "rate {name} {}", whole(way.rate));
+            for (hour, known) in way.learned.iter() {
+                let _ = writeln!(
+                    text,
+                    "hour {name} {hour} {} {} {}",
+                    whole(known.low),
+                    whole(known.high),
+                    known.count
+                );
+            }
+        }
+        text
+    }
+    /// A controller that begins with what another had learnt, within its own bounds.
+    ///
+    /// # Errors
+    /// The first line that is none of [`Controller::save`], and what was expected there.
+    pub fn restore(config: Config, text: &str) -> Result<Self, SavedError> {
+        let mut controller = Controller::new(config);
+        let mut lines = (1..).zip(text.lines());
+        if lines.next().is_none_or(|(_, first)| first != FIRST) {
+            return Err(SavedError { line: 1, expected: "\"fathom-autorate 1\"" });
+        }
+        for (line, text_of_line) in lines.filter(|(_, one)| !one.is_empty()) {
+            read(&mut controller, text_of_line).map_err(|expected| SavedError { line, expected })?;
+        }
+        Ok(controller)
+    }
+}
+
+/// As it is read again.
+fn whole(rate: f64) -> u64 {
+    ((rate + 0.5) as u64).clamp(1, MOST)
+}
+
+fn read(controller: &mut Controller, line: &str) -> Result<(), &'static str> {
+    let words: Vec<&str> = line.split(' ').collect();
+    match words[..] {
+        ["rate", direction, rate] => {
+            let rate = number(rate)?;
+            way(controller, direction)?.resume(rate);
+        }
+        ["hour", direction, hour, low, high, count] => {
+            let hour = hour.parse().ok().filter(|hour| *hour < 168).ok_or("an hour of the week, 0 to 167")?;
+            let known = Hour {
+                low: number(low)?,
+                high: number(high)?,
+                count: count.parse().or(Err("a count of samples"))?,
+            };
+            if known.low > known.high {
+                return Err("a lower capacity before a higher one");
+            }
+            way(controller, direction)?.learned.set(HourOfWeek::new(hour), known);
+        }
+        _ => return Err("\"rate DIRECTION BITS\" or \"hour DIRECTION HOUR LOW HIGH COUNT\""),
+    }
+    Ok(())
+}
+
+fn way<'a>(controller: &'a mut Controller, direction: &str) -> Result<&'a mut Way, &'static str> {
+    match direction {
+        "up" => Ok(&mut controller.ways.up),
+        "down" => Ok(&mut controller.ways.down),
+        _ => Err("\"up\" or \"down\""),
+    }
+}
+
+fn number(text: &str) -> Result<f64, &'static str> {
+    let whole: u64 = text.parse().or(Err("a rate in bit/s, a whole number"))?;
+    Some(whole).filter(|n| (1..=MOST).contains(n)).map(|n| n as f64).ok_or("a rate in bit/s, from 1 to 2^53")
+}
+
+impl fmt::Display for SavedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: expected {}", self.line, self.expected)
+    }
+}
+
+impl core::error::Error for SavedError {}

@@ -1,0 +1,7 @@
+//! At which rate a line is shaped. [`autorate`] keeps a line right whose rate varies: LTE, Starlink, cable in the evening.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+pub mod autorate;

@@ -1,0 +1,87 @@
+//! A controller that is told made-up ticks.
+use fathom_shape::autorate::{
+    Both, Bounds, Config, Controller, Decision, Delay, DelaySample, HourOfWeek, Observation, QueueReading,
+};
+use fathom_units::{Bytes, Duration, Rate, Time};
+
+/// From one tick to the next, ms.
+pub(crate) const TICK: u64 = 100;
+
+pub(crate) fn mbit(mbit: f64) -> Rate {
+    Rate::from_bits_per_second((mbit * 1e6) as u64)
+}
+
+pub(crate) fn config(up: [f64; 3], down: [f64; 3]) -> Config {
+    let bounds = |[min, start, max]: [f64; 3]| Bounds { min: mbit(min), start: mbit(start), max: mbit(max) };
+    Config::new(Both { up: bounds(up), down: bounds(down) }).unwrap()
+}
+
+/// What a tick shows of one direction.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Shown {
+    /// Leaves our queue, Mbit/s.
+    pub(crate) sent: f64,
+    /// Waits in it, kB.
+    pub(crate) ours: f64,
+    /// Beyond it, ms.
+    pub(crate) delay: f64,
+}
+
+/// How reflectors answer.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Answers {
+    OneWay,
+    RoundTrip,
+    None,
+    /// The third of them is 120 ms late.
+    OneIsLate,
+}
+
+/// Three reflectors, each with an answer a tick.
+pub(crate) struct Told {
+    pub(crate) controller: Controller,
+    pub(crate) ms: u64,
+    pub(crate) hour: u64,
+    pub(crate) answers: Answers,
+    queues: Both<QueueReading>,
+}
+
+impl Told {
+    pub(crate) fn new(controller: Controller) -> Self {
+        Told { controller, ms: 0, hour: 0, answers: Answers::OneWay, queues: Both::default() }
+    }
+    pub(crate) fn tick(&mut self, shown: Both<Shown>) -> Both<Decision> {
+        self.ms += TICK;
+        let add = |queue: &mut QueueReading, one: Shown| {
+            queue.sent += mbit(one.sent).bytes_in(Duration::from_millis(TICK));
+            queue.backlog = Bytes((one.ours * 1e3) as u64);
+        };
+        add(&mut self.queues.up, shown.up);
+        add(&mut self.queues.down, shown.down);
+        let delays: Vec<DelaySample> = (0..3).filter_map(|reflector| self.answer(reflector, shown)).collect();
+        self.controller.observe(&Observation {
+            at: Time::from_nanos(self.ms * 1_000_000),
+            hour: HourOfWeek::new(self.hour),
+            queues: self.queues,
+            delays: &delays,
+        })
+    }
+    /// Clocks differ, and so do paths.
+    fn answer(&self, reflector: u16, shown: Both<Shown>) -> Option<DelaySample> {
+        let late = if self.answers == Answers::OneIsLate && reflector == 2 { 120.0 } else { 0.0 };
+        let path = 10.0 + f64::from(reflector);
+        let ns = |ms: f64| (ms * 1e6) as i64;
+        let offset = 3_600_000.0 * f64::from(reflector);
+        let delay = match self.answers {
+            Answers::None => return None,
+            Answers::RoundTrip => Delay::RoundTrip(Duration::from_secs_f64(
+                (2.0 * path + shown.up.delay + shown.down.delay) / 1e3,
+            )),
+            Answers::OneWay | Answers::OneIsLate => Delay::OneWay(Both {
+                up: ns(path + shown.up.delay - offset),
+                down: ns(path + shown.down.delay + late + offset),
+            }),
+        };
+        Some(DelaySample { reflector, delay })
+    }
+}

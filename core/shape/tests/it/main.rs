@@ -1,0 +1,8 @@
+//! The controller of rates, from outside.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+mod autorate_bytes;
+mod common;
+mod corpus;
+mod decisions;
+mod properties;
+mod saved;

@@ -1,0 +1,226 @@
+//! What holds for any ticks whatever.
+use crate::common::{Answers, Shown, Told, config};
+use fathom_shape::autorate::{
+    Both, Bounds, Config, Controller, Delay, DelaySample, HourOfWeek, Observation, QueueReading, Reason,
+};
+use fathom_units::{Bytes, Duration, Rate, Rng, Time};
+
+const UP: [f64; 3] = [2.0, 10.0, 20.0];
+const DOWN: [f64; 3] = [5.0, 20.0, 60.0];
+
+fn controller() -> Controller {
+    Controller::new(config(UP, DOWN))
+}
+
+/// Anything, and often the extremes.
+fn wild(rng: &mut Rng) -> u64 {
+    match rng.below(6) {
+        0 => 0,
+        1 => u64::MAX,
+        2 => rng.below(100),
+        _ => rng.next_u64() >> rng.below(64),
+    }
+}
+
+fn wild_queue(rng: &mut Rng) -> QueueReading {
+    QueueReading { sent: Bytes(wild(rng)), backlog: Bytes(wild(rng)), drops: wild(rng), marks: wild(rng) }
+}
+
+fn wild_sample(rng: &mut Rng) -> DelaySample {
+    let delay = if rng.chance(0.3) {
+        Delay::RoundTrip(Duration::from_nanos(wild(rng)))
+    } else {
+        Delay::OneWay(Both { up: wild(rng) as i64, down: wild(rng) as i64 })
+    };
+    DelaySample { reflector: rng.below(60) as u16, delay }
+}
+
+#[test]
+fn rates_stay_within_their_bounds_whatever_comes() {
+    for seed in 0..200 {
+        let mut rng = Rng::new(seed);
+        let mut controller = controller();
+        let mut at = 0_u64;
+        for _ in 0..500 {
+            at = match rng.below(20) {
+                0 => wild(&mut rng),
+                _ => at.saturating_add(rng.below(300_000_000)),
+            };
+            let delays: Vec<_> = (0..rng.below(5)).map(|_| wild_sample(&mut rng)).collect();
+            let decided = controller.observe(&Observation {
+                at: Time::from_nanos(at),
+                hour: HourOfWeek::new(wild(&mut rng)),
+                queues: Both { up: wild_queue(&mut rng), down: wild_queue(&mut rng) },
+                delays: &delays,
+            });
+            for (decision, [min, _, max]) in [(decided.up, UP), (decided.down, DOWN)] {
+                let rate = decision.rate.as_bits_per_second() as f64 / 1e6;
+                assert!((min..=max).contains(&rate), "seed {seed}: {rate} Mbit/s, {}", decision.reason);
+            }
+            let excess = controller.excess();
+            assert!([excess.up, excess.down].into_iter().flatten().all(f64::is_finite), "seed {seed}");
+        }
+    }
+}
+
+/// A line that is used in a usual way: loads come and go, delays with them or without.
+fn usual(rng: &mut Rng, most: f64) -> Shown {
+    let sent = if rng.chance(0.3) { 0.02 } else { most * rng.next_f64() };
+    let ours = if rng.chance(0.5) { 0.0 } else { 200.0 * rng.next_f64() };
+    let delay = if rng.chance(0.5) { rng.next_f64() } else { 150.0 * rng.next_f64() };
+    Shown { sent, ours, delay }
+}
+
+#[test]
+fn silence_never_lowers() {
+    for seed in 0..100 {
+        let mut rng = Rng::new(seed);
+        let mut told = Told::new(controller());
+        let stages = 1 + rng.below(8);
+        for _ in 0..stages {
+            let (up, down) = (usual(&mut rng, 12.0), usual(&mut rng, 40.0));
+            (0..rng.below(30)).for_each(|_| {
+                told.tick(Both { up, down });
+            });
+        }
+        told.answers = Answers::None;
+        // What was heard last is heeded for 0.7 s more.
+        let mut heard = told.controller.rates();
+        for tick in 0..3_000 {
+            let shown = Both { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) };
+            let decided = told.tick(shown);
+            if tick >= 8 {
+                let (up, down) = (decided.up, decided.down);
+                assert!(
+                    up.rate >= heard.up && down.rate >= heard.down,
+                    "seed {seed}, tick {tick}: {heard:?} to {up:?}, {down:?}"
+                );
+                assert_eq!((up.reason, down.reason), (Reason::Silent, Reason::Silent), "seed {seed}");
+            }
+            heard = told.controller.rates();
+        }
+    }
+}
+
+#[test]
+fn a_direction_without_load_is_never_cut() {
+    for seed in 0..100 {
+        let mut rng = Rng::new(seed);
+        for answers in [Answers::OneWay, Answers::RoundTrip] {
+            let mut told = Told::new(controller());
+            told.answers = answers;
+            for _ in 0..60 {
+                // Down idles, whatever its delay and whatever goes up.
+                let up = usual(&mut rng, 12.0);
+                let down = Shown { sent: 3.0 * rng.next_f64(), ours: 0.0, delay: 150.0 * rng.next_f64() };
+                for _ in 0..rng.below(40) {
+                    let decided = told.tick(Both { up, down });
+                    assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn delay_of_one_direction_never_cuts_the_other() {
+    for seed in 0..100 {
+        let mut rng = Rng::new(seed);
+        let mut told = Told::new(controller());
+        for _ in 0..60 {
+            // Both are loaded; one-way delays say that up alone is late.
+            let up = usual(&mut rng, 12.0);
+            let down = Shown { delay: 5.0 * rng.next_f64(), ..usual(&mut rng, 40.0) };
+            for _ in 0..rng.below(40) {
+                let decided = told.tick(Both { up, down });
+                assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lasting_delay_under_load_is_cut_within_a_second() {
+    for seed in 0..100 {
+        let mut rng = Rng::new(seed);
+        let mut told = Told::new(controller());
+        let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
+        (0..50).for_each(|_| {
+            told.tick(Both { up: idle, down: idle });
+        });
+        let before = told.controller.rates().down;
+        let loaded = Shown { sent: 19.0, ours: 0.0, delay: 30.0 + 300.0 * rng.next_f64() };
+        let cut = (0..10).any(|_| told.tick(Both { up: idle, down: loaded }).down.reason.is_cut());
+        assert!(cut && told.controller.rates().down < before, "seed {seed}: {} ms", loaded.delay);
+    }
+}
+
+#[test]
+fn a_cut_goes_to_what_was_delivered_and_comes_back_to_it() {
+    // However much was delivered, a quarter of a second of queue later the rate is that again, within 2 %.
+    for tenths in 60..190 {
+        let delivered = f64::from(tenths) / 10.0;
+        let mut told = Told::new(controller());
+        let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
+        (0..50).for_each(|_| {
+            told.tick(Both { up: idle, down: idle });
+        });
+        let full = Shown { sent: delivered, ours: 0.0, delay: 100.0 };
+        let cut = (0..10).find_map(|_| {
+            let decision = told.tick(Both { up: idle, down: full }).down;
+            decision.reason.is_cut().then_some(decision.rate.as_bits_per_second() as f64 / 1e6)
+        });
+        let low = cut.unwrap();
+        assert!(low < delivered && low > delivered * 0.5 || low == DOWN[0], "{delivered}: cut to {low}");
+        let drained = Shown { sent: low, ours: 0.0, delay: 0.0 };
+        (0..10).for_each(|_| {
+            told.tick(Both { up: idle, down: drained });
+        });
+        let rate = told.controller.rates().down.as_bits_per_second() as f64 / 1e6;
+        assert!((rate / delivered - 1.0).abs() < 0.02, "{delivered}: went on with {rate}");
+    }
+}
+
+#[test]
+fn the_same_ticks_make_the_same_decisions() {
+    let run = || {
+        let mut rng = Rng::new(3);
+        let mut told = Told::new(controller());
+        (0..2_000)
+            .map(|_| told.tick(Both { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) }))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_tick_that_is_not_later_changes_nothing() {
+    let mut told = Told::new(controller());
+    let full = Shown { sent: 9.0, ours: 90.0, delay: 0.0 };
+    (0..30).for_each(|_| {
+        told.tick(Both { up: full, down: full });
+    });
+    let before = told.controller.save();
+    let late = Shown { sent: 9.0, ours: 0.0, delay: 500.0 };
+    told.ms = 1_000;
+    told.tick(Both { up: late, down: late });
+    assert_eq!(told.controller.save(), before);
+}
+
+#[test]
+fn bounds_that_cannot_be_kept_are_refused() {
+    let bounds = |min, start, max| Bounds {
+        min: Rate::from_bits_per_second(min),
+        start: Rate::from_bits_per_second(start),
+        max: Rate::from_bits_per_second(max),
+    };
+    let right = bounds(1, 2, 3);
+    for wrong in [bounds(0, 1, 2), bounds(3, 2, 4), bounds(1, 5, 4)] {
+        assert!(Config::new(Both { up: wrong, down: right }).is_err());
+        assert!(Config::new(Both { up: right, down: wrong }).is_err());
+    }
+    let error =
+        Config::new(Both { up: right, down: bounds(20_000_000, 10_000_000, 50_000_000) }).unwrap_err();
+    let text = "down: rates min 20Mbit, start 10Mbit, max 50Mbit are not 0 < min <= start <= max";
+    assert_eq!(error.to_string(), text);
+}

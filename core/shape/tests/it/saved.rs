@@ -1,0 +1,62 @@
+//! What is kept over a restart.
+use crate::common::{Shown, Told, config};
+use fathom_shape::autorate::{Both, Controller};
+
+fn taught() -> Told {
+    let mut told = Told::new(Controller::new(config([2.0, 10.0, 20.0], [5.0, 20.0, 60.0])));
+    let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
+    for hour in [3, 167] {
+        told.hour = hour;
+        for _ in 0..12 {
+            (0..50).for_each(|_| {
+                told.tick(Both { up: idle, down: idle });
+            });
+            let full = Shown { sent: 7.0, ours: 0.0, delay: 80.0 };
+            (0..4).for_each(|_| {
+                told.tick(Both { up: full, down: full });
+            });
+        }
+    }
+    told
+}
+
+#[test]
+fn what_is_saved_is_restored() {
+    let controller = taught().controller;
+    let saved = controller.save();
+    assert!(saved.contains("hour down 167 ") && saved.contains("hour up 3 "), "{saved}");
+    let restored = Controller::restore(*controller.config(), &saved).unwrap();
+    assert_eq!(restored.save(), saved);
+    assert_eq!(restored.rates(), controller.rates());
+}
+
+#[test]
+fn rates_beyond_other_bounds_are_brought_within() {
+    let saved = taught().controller.save();
+    let narrow = config([1.0, 1.5, 2.0], [70.0, 80.0, 90.0]);
+    let rates = Controller::restore(narrow, &saved).unwrap().rates();
+    assert_eq!(rates.up.as_bits_per_second(), 2_000_000);
+    assert_eq!(rates.down.as_bits_per_second(), 70_000_000);
+}
+
+#[test]
+fn what_nobody_saved_is_refused_with_its_line() {
+    let cases = [
+        ("", "line 1: expected \"fathom-autorate 1\""),
+        ("fathom-autorate 2\n", "line 1: expected \"fathom-autorate 1\""),
+        (
+            "fathom-autorate 1\nrate up\n",
+            "line 2: expected \"rate DIRECTION BITS\" or \"hour DIRECTION HOUR LOW HIGH COUNT\"",
+        ),
+        ("fathom-autorate 1\nrate up 5\nrate left 5\n", "line 3: expected \"up\" or \"down\""),
+        ("fathom-autorate 1\nrate up 0\n", "line 2: expected a rate in bit/s, from 1 to 2^53"),
+        ("fathom-autorate 1\nrate up -5\n", "line 2: expected a rate in bit/s, a whole number"),
+        ("fathom-autorate 1\nhour up 168 1 2 3\n", "line 2: expected an hour of the week, 0 to 167"),
+        ("fathom-autorate 1\nhour up 0 3 2 3\n", "line 2: expected a lower capacity before a higher one"),
+        ("fathom-autorate 1\nhour up 0 1 2 x\n", "line 2: expected a count of samples"),
+    ];
+    for (text, want) in cases {
+        let config = config([2.0, 10.0, 20.0], [5.0, 20.0, 60.0]);
+        assert_eq!(Controller::restore(config, text).unwrap_err().to_string(), want);
+    }
+}
