@@ -12,6 +12,8 @@
 #![deny(missing_docs)]
 
 mod ability;
+mod boot;
+pub mod defeat;
 mod error;
 mod guard;
 mod kernel;
@@ -25,6 +27,7 @@ mod state;
 mod transaction;
 
 pub use ability::Abilities;
+pub use boot::{Boot, System};
 pub use error::{ApplyError, Cause, short};
 pub use guard::{Duty, stand_guard};
 pub use kernel::Kernel;

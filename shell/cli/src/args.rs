@@ -3,6 +3,7 @@ mod alerts;
 mod audit;
 mod diagnose;
 mod export;
+mod fix;
 mod size;
 mod watch;
 
@@ -16,6 +17,7 @@ use fathom_qdisc::Spec;
 use fathom_scenario::Setting;
 use fathom_sweep::Axis;
 use fathom_units::{Bytes, Duration};
+pub(crate) use fix::FixArgs;
 pub(crate) use size::SizeArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Do the arithmetic of a queue: buffer, rate, delay, flows, overload; one unknown from the others
     Size(SizeArgs),
+    /// Keep queues short on an interface: shape what leaves and what arrives, with an undo that outlives crashes
+    Fix(Box<FixArgs>),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
     Report(ReportArgs),
     /// Show two or more results side by side
@@ -89,6 +93,7 @@ impl Command {
             Command::Trace(_) => "trace",
             Command::Audit(_) => "audit",
             Command::Size(_) => "size",
+            Command::Fix(_) => "fix",
             Command::Report(_) => "report",
             Command::Compare(_) => "compare",
             Command::Man => "man",

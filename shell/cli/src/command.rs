@@ -2,6 +2,7 @@
 pub(crate) mod audit;
 pub(crate) mod counterfactual;
 pub(crate) mod demo;
+pub(crate) mod fix;
 pub(crate) mod gallery;
 pub(crate) mod lab;
 pub(crate) mod man;

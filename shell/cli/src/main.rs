@@ -37,6 +37,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Trace(args) => command::trace::run(&args, cli.color),
         Command::Audit(args) => command::audit::run(&args, cli.color),
         Command::Size(args) => command::size::run(&args, cli.color),
+        Command::Fix(args) => command::fix::run(&args),
         Command::Report(args) => command::report::run(&args, cli.color),
         Command::Compare(args) => command::report::compare(&args, cli.color),
         Command::Man => command::man::page(),

@@ -32,6 +32,7 @@ fn help_of_every_command() {
         "trace",
         "audit",
         "size",
+        "fix",
         "report",
         "compare",
     ];

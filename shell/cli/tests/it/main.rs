@@ -4,6 +4,7 @@ mod alerts;
 mod architecture;
 mod audit;
 mod faults;
+mod fix;
 mod help;
 mod kernel;
 mod lab;

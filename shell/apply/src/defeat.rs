@@ -1,0 +1,210 @@
+//! What would make a shaper useless or short-lived, as files of the system tell before, and counters afterwards.
+use crate::look::Look;
+use fathom_tc::Stats;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One such thing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Defeat {
+    /// What it is and what comes of it.
+    pub what: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+fn defeat(what: impl Into<String>, advice: impl Into<String>) -> Option<Defeat> {
+    Some(Defeat { what: what.into(), advice: advice.into() })
+}
+
+/// Looks through the files below `root`, which is `/` but in tests.
+#[must_use]
+pub fn foreseen(root: &Path, device: &str) -> Vec<Defeat> {
+    let checks = [no_default_route, offloaded, network_manager, networkd, sqm_scripts];
+    checks.iter().filter_map(|check| check(root, device)).collect()
+}
+
+fn read(root: &Path, path: &str) -> Option<String> {
+    fs::read_to_string(root.join(path)).ok()
+}
+
+/// The way to the Internet leads elsewhere: the shaper would see nothing of it. Said only where there is such a way.
+fn no_default_route(root: &Path, device: &str) -> Option<Defeat> {
+    let v4 = read(root, "proc/net/route").unwrap_or_default();
+    let v6 = read(root, "proc/net/ipv6_route").unwrap_or_default();
+    let mut by: Vec<&str> =
+        v4.lines().skip(1).filter_map(v4_default).chain(v6.lines().filter_map(v6_default)).collect();
+    by.sort_unstable();
+    by.dedup();
+    if by.is_empty() || by.contains(&device) {
+        return None;
+    }
+    let names = by.join(", ");
+    defeat(
+        format!("no default route leads through {device}, but through {names}: the wrong interface?"),
+        format!("fathom fix {}, if that is where the slow line is", by[0]),
+    )
+}
+
+/// Interface, destination and mask of `/proc/net/route` (proc(5)).
+fn v4_default(line: &str) -> Option<&str> {
+    let columns: Vec<&str> = line.split_whitespace().collect();
+    (columns.get(1)? == &"00000000" && columns.get(7)? == &"00000000").then(|| columns[0])
+}
+
+/// Destination and its prefix first, interface last, of `/proc/net/ipv6_route`; the kernel's own unreachable default is on `lo`.
+fn v6_default(line: &str) -> Option<&str> {
+    let columns: Vec<&str> = line.split_whitespace().collect();
+    let is_default = columns.first()?.bytes().all(|b| b == b'0') && columns.get(1)? == &"00";
+    columns.last().copied().filter(|name| is_default && *name != "lo")
+}
+
+/// Flows that the kernel, or hardware, forwards past all queue disciplines.
+fn offloaded(root: &Path, _: &str) -> Option<Defeat> {
+    let flows = read(root, "proc/net/nf_conntrack")?;
+    let count = flows.lines().filter(|l| l.contains("[OFFLOAD]") || l.contains("[HW_OFFLOAD]")).count();
+    if count == 0 {
+        return None;
+    }
+    defeat(
+        format!(
+            "{count} connections are offloaded (nft flowtable): they pass by every queue, the shaper's too"
+        ),
+        "take the flowtable out of the firewall; on OpenWrt: uci set firewall.@defaults[0].flow_offloading=0; \
+         uci set firewall.@defaults[0].flow_offloading_hw=0; uci commit firewall; service firewall restart",
+    )
+}
+
+/// Files of a directory with this ending.
+fn files(root: &Path, folder: &str, ending: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root.join(folder)).into_iter().flatten().filter_map(Result::ok);
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.retain(|path| path.to_string_lossy().ends_with(ending));
+    files.sort();
+    files
+}
+
+fn sections(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix(']'))
+}
+
+/// A profile with `[tc]` sets the queues each time it is activated, and takes all others away.
+fn network_manager(root: &Path, device: &str) -> Option<Defeat> {
+    const FOLDERS: [&str; 2] =
+        ["etc/NetworkManager/system-connections", "run/NetworkManager/system-connections"];
+    let profiles = FOLDERS.iter().flat_map(|folder| files(root, folder, ".nmconnection"));
+    let ours = |text: &str| {
+        let name = text.lines().find_map(|line| line.trim().strip_prefix("interface-name="));
+        name.is_none_or(|name| name == device) && sections(text).any(|section| section == "tc")
+    };
+    let profile = profiles.into_iter().find(|path| fs::read_to_string(path).is_ok_and(|text| ours(&text)))?;
+    defeat(
+        format!(
+            "NetworkManager sets queues by {}: it takes ours away when it activates that",
+            profile.display()
+        ),
+        format!("take [tc] out of it: nmcli connection modify {} remove tc", stem(&profile)),
+    )
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// networkd sets the queues that a `.network` names, whenever it configures the interface.
+fn networkd(root: &Path, device: &str) -> Option<Defeat> {
+    const FOLDERS: [&str; 3] = ["etc/systemd/network", "run/systemd/network", "usr/lib/systemd/network"];
+    const QUEUES: [&str; 12] = [
+        "QDisc",
+        "CAKE",
+        "TokenBucketFilter",
+        "FairQueueingControlledDelay",
+        "FairQueueing",
+        "HierarchyTokenBucket",
+        "ControlledDelay",
+        "StochasticFairnessQueueing",
+        "PFIFO",
+        "BFIFO",
+        "PIE",
+        "NetworkEmulator",
+    ];
+    let networks = FOLDERS.iter().flat_map(|folder| files(root, folder, ".network"));
+    let ours = |text: &str| {
+        let name = text.lines().find_map(|line| line.trim().strip_prefix("Name="));
+        let is_named = name.is_none_or(|names| names.split_whitespace().any(|glob| matches(glob, device)));
+        is_named && sections(text).any(|section| QUEUES.contains(&section))
+    };
+    let network = networks.into_iter().find(|path| fs::read_to_string(path).is_ok_and(|text| ours(&text)))?;
+    defeat(
+        format!(
+            "systemd-networkd sets queues by {}: it replaces ours when it configures {device}",
+            network.display()
+        ),
+        "take the queue's section out of it, then: networkctl reload",
+    )
+}
+
+/// A name with a star at its end, as in `.network` files.
+fn matches(glob: &str, name: &str) -> bool {
+    glob.strip_suffix('*').map_or(glob == name, |begin| name.starts_with(begin))
+}
+
+/// sqm-scripts deletes the root queue at each event of the interface.
+fn sqm_scripts(root: &Path, device: &str) -> Option<Defeat> {
+    let config = read(root, "etc/config/sqm").unwrap_or_default();
+    let value = |line: &str, key: &str| {
+        let rest = line.trim().strip_prefix("option")?.trim_start().strip_prefix(key)?;
+        Some(rest.trim().trim_matches(['\'', '"']).to_owned())
+    };
+    let queues = config.split("config queue").skip(1);
+    let is_ours = |queue: &&str| {
+        let of = |key| queue.lines().find_map(|line| value(line, key));
+        of("enabled").as_deref() == Some("1") && of("interface").as_deref() == Some(device)
+    };
+    let is_running = root.join(format!("var/run/sqm/{device}.state")).exists()
+        || root.join(format!("run/sqm/{device}.state")).exists();
+    if !is_running && queues.filter(is_ours).count() == 0 {
+        return None;
+    }
+    defeat(
+        format!("sqm-scripts shapes {device} too: it takes our queues away at each event of the interface"),
+        "service sqm stop; service sqm disable",
+    )
+}
+
+/// What counters tell of the time between two looks.
+#[must_use]
+pub fn seen(before: &Look, after: &Look) -> Vec<Defeat> {
+    let device = &after.link.name;
+    let sent = after.link.sent_bytes.saturating_sub(before.link.sent_bytes);
+    let arrived = after.link.received_bytes.saturating_sub(before.link.received_bytes);
+    let leaving = passed(&before.up, &after.up).and_then(|shaped| bypassed(device, "left", sent, shaped));
+    let arriving =
+        passed(&before.down, &after.down).and_then(|shaped| bypassed(device, "arrived", arrived, shaped));
+    let direct = after.direct_packets.saturating_sub(before.direct_packets);
+    let unclassed = (direct > 0).then(|| Defeat {
+        what: format!("{direct} packets passed HTB outside of all classes, unshaped"),
+        advice: "something changed its classes: fathom fix --undo, then fix again".to_owned(),
+    });
+    leaving.into_iter().chain(arriving).chain(unclassed).collect()
+}
+
+fn passed(before: &Option<Stats>, after: &Option<Stats>) -> Option<u64> {
+    let (before, after) = (before.as_ref()?, after.as_ref()?);
+    // What was dropped arrived too, and what waits.
+    let waits = u64::from(after.backlog_bytes);
+    let drops = u64::from(after.drops.saturating_sub(before.drops)) * 1_514;
+    Some(after.sent_bytes.saturating_sub(before.sent_bytes) + waits + drops)
+}
+
+/// Much more on the interface than in its shaper. Drivers count headers and super-packets differently, by up to a twentieth.
+fn bypassed(device: &str, how: &str, bytes: u64, shaped: u64) -> Option<Defeat> {
+    const LEAST: u64 = 100_000;
+    if bytes < LEAST || shaped.saturating_mul(20) >= bytes.saturating_mul(19) {
+        return None;
+    }
+    defeat(
+        format!("{bytes} bytes {how} by {device}, but {shaped} passed the shaper: the rest goes by it"),
+        "look for offload: nft list flowtables; ethtool -k (hw-tc-offload); and for an XDP program: ip link show",
+    )
+}

@@ -1,0 +1,96 @@
+//! Flags of `fathom fix`.
+use clap::{ArgGroup, Args};
+use fathom_apply::{Place, Rung};
+use fathom_units::{Duration, Rate};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  fathom fix eth0 --up 9.5mbit --down 47mbit --dry-run    only show what would be done
+  fathom fix eth0 --up 9.5mbit --down 47mbit              on for a minute, then all is as it was
+  fathom fix eth0 --up 9.5mbit --down 47mbit --commit     on until it is undone
+  fathom fix --status
+  fathom fix --undo eth0
+
+Rates are what the line really carries, less a few percent: above that the queue stays in the modem.
+If this program ends in any way before it is done, another process puts everything back.";
+
+/// Keep queues short on an interface: shape what leaves and what arrives, with an undo that outlives crashes
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["status", "undo", "guard"])))]
+pub(crate) struct FixArgs {
+    /// The interface to the slow line
+    #[arg(value_name = "DEV", required_unless_present = "mode", value_parser = interface)]
+    pub(crate) device: Option<String>,
+    /// Rate of what leaves, as in 9.5mbit
+    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate)]
+    pub(crate) up: Option<Rate>,
+    /// Rate of what arrives
+    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate)]
+    pub(crate) down: Option<Rate>,
+    /// Shaper: cake_mq, cake, htb+fq_codel, flow-hash or tbf; the first of these that the kernel has if left out
+    #[arg(long, value_name = "NAME", conflicts_with = "mode")]
+    pub(crate) rung: Option<Rung>,
+    /// Bytes that a packet has on the line beyond IP: 18 DOCSIS, 30 PPPoE on VDSL2, 38 Ethernet, 44 if unknown
+    #[arg(long, value_name = "N", conflicts_with = "mode", value_parser = clap::value_parser!(u16).range(0..=256))]
+    pub(crate) overhead: Option<u16>,
+    /// Bytes that a packet takes at least: 64 DOCSIS, 84 Ethernet
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]
+    pub(crate) mpu: u16,
+    /// The line carries cells of 53 bytes (ADSL)
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) atm: bool,
+    /// Only show what would be done
+    #[arg(long, conflicts_with_all = ["mode", "commit", "boot"])]
+    pub(crate) dry_run: bool,
+    /// Put everything back after this time
+    #[arg(long, default_value = "60s", value_name = "TIME", conflicts_with_all = ["mode", "commit"])]
+    pub(crate) keep_for: Duration,
+    /// Leave it on until it is undone
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) commit: bool,
+    /// Do the same each time the system starts (systemd, OpenWrt); --undo ends that too
+    #[arg(long, requires = "commit")]
+    pub(crate) boot: bool,
+    /// Show what is on, with its counters
+    #[arg(long)]
+    pub(crate) status: bool,
+    /// Put back what was before: of DEV, or of all
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Directory of what has to be known for the undoing
+    #[arg(long, default_value = Place::USUAL, value_name = "DIR")]
+    pub(crate) state: PathBuf,
+    /// Where /etc of the system that starts is
+    #[arg(long, hide = true, default_value = "/", value_name = "DIR")]
+    pub(crate) root: PathBuf,
+    /// Leave alone what is started with the system
+    #[arg(long, hide = true, requires = "undo")]
+    pub(crate) keep_boot: bool,
+    /// Watch over another process that fixes DEV
+    #[arg(long, hide = true, requires = "device")]
+    pub(crate) guard: bool,
+}
+
+fn interface(text: &str) -> Result<String, String> {
+    if fathom_tc::is_interface_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err("not the name of an interface (1 to 15 characters, no space, no / : %)".to_owned())
+}
+
+/// Below this no burst of one packet is short, and above it limits have more than their 32 bits.
+const LEAST: u64 = 64_000;
+const MOST: u64 = 400_000_000_000;
+
+fn rate(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse().map_err(|error: fathom_units::UnitError| error.to_string())?;
+    if (LEAST..=MOST).contains(&rate.as_bits_per_second()) {
+        return Ok(rate);
+    }
+    let [least, most] = [LEAST, MOST].map(Rate::from_bits_per_second);
+    Err(format!("a line of {rate} cannot be shaped (from {least} to {most})"))
+}

@@ -1,0 +1,102 @@
+//! What is told of a fix.
+use crate::failure::{Exit, Outcome};
+use crate::terminal;
+use fathom_apply::defeat::Defeat;
+use fathom_apply::{Look, Place, Plan, Side, short};
+use fathom_tc::{Request, Stats};
+use fathom_units::Bytes;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Commands of one step that are shown; the flow hash has more than a hundred that are alike.
+const SHOWN: usize = 4;
+
+/// The plan with its undoing, and what stands against it.
+pub(super) fn plan(plan: &Plan, foreseen: &[Defeat]) -> String {
+    let side = |what: &str, side: &Option<Side>| {
+        side.as_ref().map(|side| format!("{what} at most {}", side.shaper.rate))
+    };
+    let both = [side("what leaves", &plan.up), side("what arrives", &plan.down)];
+    let both: Vec<String> = both.into_iter().flatten().collect();
+    let mut text = format!("{}: {}, by {}\n", plan.device, both.join(", "), plan.rung);
+    for (number, step) in (1..).zip(&plan.steps) {
+        let _ = write!(text, "\n{number}. {}\n", step.does);
+        text += &commands("   ", &step.requests);
+    }
+    text += "\nTo undo it:\n";
+    for step in plan.steps.iter().rev() {
+        text += &commands("   ", &step.undo);
+    }
+    text + &defeats(foreseen)
+}
+
+fn commands(indent: &str, requests: &[Request]) -> String {
+    let mut text = String::new();
+    for request in requests.iter().take(SHOWN) {
+        let _ = writeln!(text, "{indent}{}", short(&request.to_string()));
+    }
+    if requests.len() > SHOWN {
+        let more = requests.len() - SHOWN;
+        let _ = writeln!(text, "{indent}... and {more} more (--json shows all)");
+    }
+    text
+}
+
+/// What stands against a shaper, each with what to try.
+fn defeats(found: &[Defeat]) -> String {
+    let mut text = String::new();
+    for defeat in found {
+        let _ = write!(text, "\nwarning: {}\n  try: {}\n", defeat.what, defeat.advice);
+    }
+    text
+}
+
+/// What passed while it was on.
+pub(super) fn held([before, after]: [&Look; 2], found: &[Defeat]) -> String {
+    let mut text = String::new();
+    for (what, from, to) in [("left", &before.up, &after.up), ("arrived", &before.down, &after.down)] {
+        if let (Some(from), Some(to)) = (from, to) {
+            let _ = writeln!(text, "{what}: {}", passed(from, to));
+        }
+    }
+    text += &defeats(found);
+    text + &format!("{} is as it was before.\n", after.link.name)
+}
+
+fn passed(from: &Stats, to: &Stats) -> String {
+    let bytes = Bytes(to.sent_bytes.saturating_sub(from.sent_bytes));
+    let packets = to.sent_packets.saturating_sub(from.sent_packets);
+    let drops = to.drops.saturating_sub(from.drops);
+    let marks = to.marks().map_or_else(String::new, |marks| format!(", {marks} marked"));
+    format!("{bytes} in {packets} packets, {drops} dropped{marks}")
+}
+
+/// Of a shaper, between two looks, for JSON.
+pub(super) fn counters(from: Option<&Stats>, to: Option<&Stats>) -> Value {
+    let (Some(from), Some(to)) = (from, to) else { return Value::Null };
+    json!({
+        "sent_bytes": to.sent_bytes.saturating_sub(from.sent_bytes),
+        "sent_packets": to.sent_packets.saturating_sub(from.sent_packets),
+        "dropped_packets": to.drops.saturating_sub(from.drops),
+        "marked_packets": to.marks(),
+        "backlog_bytes": to.backlog_bytes,
+    })
+}
+
+/// The one document of `--json`.
+pub(super) fn document(about: Value, result: &str, found: &[Defeat], counters: Option<Value>) -> Value {
+    let warnings: Vec<Value> =
+        found.iter().map(|defeat| json!({ "what": defeat.what, "try": defeat.advice })).collect();
+    json!({ "result": result, "plan": about, "warnings": warnings, "counters": counters })
+}
+
+pub(super) fn print_json(document: &Value) -> Outcome {
+    terminal::print(&format!("{document:#}\n"))?;
+    Ok(Exit::Healthy)
+}
+
+/// The flag that a later command needs too.
+pub(super) fn state_flag(folder: &Path) -> String {
+    if folder == Path::new(Place::USUAL) { String::new() } else { format!(" --state {}", folder.display()) }
+}

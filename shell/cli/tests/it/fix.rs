@@ -1,0 +1,186 @@
+//! `fathom fix` as its user meets it, in a namespace of its own. The rest is in `shell/apply/tests/it`.
+use crate::program::{Ran, fathom, run, scratch};
+use fathom_os::netns::NetNs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+struct Router {
+    namespace: NetNs,
+    state: PathBuf,
+}
+
+impl Router {
+    fn new(name: &str) -> Router {
+        let namespace = NetNs::create().expect("these tests need root");
+        let state = scratch().join(format!("fix-{name}"));
+        let router = Router { namespace, state };
+        router
+            .shell("ip link add wan type veth peer name modem && ip link set wan up && ip link set modem up");
+        router
+    }
+    fn inside<T: Send>(&self, act: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| {
+            let inside = scope.spawn(|| {
+                self.namespace.enter().unwrap();
+                act()
+            });
+            inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+    fn shell(&self, command: &str) -> String {
+        let output = self.inside(|| Command::new("sh").args(["-c", command]).output().unwrap());
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+    fn queues(&self) -> String {
+        self.shell("tc qdisc show; ip -o link | cut -d: -f2; tc filter show dev wan ingress")
+    }
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = fathom(&[&["fix"], args].concat());
+        command.arg("--state").arg(&self.state);
+        command
+    }
+    fn fix(&self, args: &[&str]) -> Ran {
+        self.inside(|| self.command(args).output().unwrap().into())
+    }
+}
+
+const RATES: [&str; 5] = ["wan", "--up", "9.5mbit", "--down", "47mbit"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&RATES[..], more].concat()
+}
+
+#[test]
+fn a_dry_run_shows_the_plan_and_changes_nothing() {
+    let router = Router::new("dry");
+    let before = router.queues();
+    let ran = router.fix(&with(&["--dry-run", "--rung", "tbf", "--overhead", "38"]));
+    assert_eq!(ran.code, Some(0), "{}", ran.told());
+    let lines = [
+        "wan: what leaves at most 9.5Mbit, what arrives at most 47Mbit, by tbf",
+        "   ip link add ifb-wan type ifb",
+        "   tc qdisc replace dev ifb-wan root handle 1: tbf rate 47Mbit burst 5875b limit 88125b overhead 24",
+        "   tc qdisc replace dev wan root handle fa0: tbf rate 9.5Mbit burst 3028b limit 17812b overhead 24",
+        "To undo it:",
+        "   tc qdisc del dev wan root",
+        "Nothing was changed (--dry-run).",
+    ];
+    let mut rest = ran.out.as_str();
+    for line in lines {
+        let at =
+            rest.find(line).unwrap_or_else(|| panic!("{line:?} is missing, or too early, in\n{}", ran.out));
+        rest = &rest[at..];
+    }
+    assert_eq!(router.queues(), before);
+    let json = router.fix(&with(&["--dry-run", "--json"]));
+    let document: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(document["result"], "dry run");
+    assert_eq!(document["plan"]["up"]["rate_bits_per_second"], 9_500_000);
+    assert_eq!(router.queues(), before);
+}
+
+#[test]
+fn committed_it_is_on_until_it_is_undone() {
+    let router = Router::new("commit");
+    let before = router.queues();
+    let root = scratch().join("fix-root");
+    std::fs::create_dir_all(root.join("etc/systemd/system")).unwrap();
+    let root_flag = root.to_str().unwrap().to_owned();
+    let ran = router.fix(&with(&["--commit", "--boot", "--root", &root_flag]));
+    assert!(ran.code == Some(0) && ran.out.contains("undo: fathom fix --undo wan --state"), "{}", ran.told());
+    let unit = root.join("etc/systemd/system/fathom-fix-wan.service");
+    let text = std::fs::read_to_string(&unit).unwrap();
+    assert!(text.contains(" fix wan --commit --up 9.5Mbit --down 47Mbit --rung "), "{text}");
+    let status = router.fix(&["--status"]);
+    assert!(
+        status.out.contains("wan: on since 20") && status.out.contains("what arrives: at most 47Mbit; "),
+        "{}",
+        status.told()
+    );
+    let again = router.fix(&RATES);
+    assert!(again.code == Some(3) && again.err.contains("it is shaped already"), "{}", again.told());
+    router.shell("tc qdisc del dev wan root");
+    let gone = router.fix(&["--status", "wan"]);
+    assert!(gone.out.contains("THE SHAPER IS GONE"), "{}", gone.told());
+    let undone = router.fix(&["--undo", "wan", "--root", &root_flag]);
+    let words = "wan: as it was before; it does not come back when the system starts\n";
+    assert_eq!((undone.code, undone.out.as_str()), (Some(0), words), "{}", undone.told());
+    assert!(!unit.exists());
+    assert_eq!(router.queues(), before);
+    assert_eq!(
+        router.fix(&["--undo"]).out,
+        format!("nothing is on: {} has no state of a fix\n", router.state.display())
+    );
+    let last = router.fix(&["--status", "wan"]);
+    assert_eq!(
+        last.out,
+        "nothing is on (the last fix was put back: it was undone by hand)\n",
+        "{}",
+        last.told()
+    );
+}
+
+#[test]
+fn held_it_goes_by_itself_and_when_it_is_killed() {
+    let router = Router::new("hold");
+    let before = router.queues();
+    let ran = router.fix(&with(&["--keep-for", "300ms"]));
+    assert!(ran.code == Some(0) && ran.out.ends_with("wan is as it was before.\n"), "{}", ran.told());
+    assert_eq!(router.queues(), before);
+    for signal in ["INT", "TERM", "HUP", "KILL"] {
+        let mut child = router
+            .inside(|| router.command(&RATES).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let begun = Instant::now();
+        while !router.shell("tc qdisc show dev wan ingress").contains("ingress") {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it was never on");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), (signal != "KILL").then_some(0), "{signal}");
+        let killed = Instant::now();
+        while router.queues() != before {
+            assert!(killed.elapsed() < Duration::from_secs(5), "{signal}:\n{}", router.queues());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_in_words() {
+    let router = Router::new("wrong");
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&[], 2, "<DEV>"),
+        (&["wan"], 2, "neither --up nor --down: to which rate shall it be shaped?"),
+        (&["wan", "--up", "5"], 2, "rate \"5\" has no unit"),
+        (&["wan", "--up", "5kbit"], 2, "a line of 5Kbit cannot be shaped (from 64Kbit to 400Gbit)"),
+        (&["a/b", "--up", "5mbit"], 2, "not the name of an interface"),
+        (
+            &["nosuch", "--up", "5mbit"],
+            3,
+            "nosuch: there is no such interface here (there are: lo, modem, wan)",
+        ),
+        (
+            &["wan", "--up", "5mbit", "--rung", "best"],
+            2,
+            "unknown shaper \"best\" (known: cake_mq, cake, htb+fq_codel, flow-hash, tbf)",
+        ),
+        (&["wan", "--up", "5mbit", "--commit", "--keep-for", "5s"], 2, "cannot be used with"),
+        (&["wan", "--up", "5mbit", "--boot"], 2, "--commit"),
+        (&["--undo", "--status"], 2, "cannot be used with"),
+        (&["--undo", "--up", "5mbit"], 2, "cannot be used with"),
+    ];
+    for (args, code, words) in cases {
+        let ran = router.fix(args);
+        assert!(ran.code == Some(*code) && ran.err.contains(words), "{args:?}: {}", ran.told());
+    }
+    let nobody = router.inside(|| {
+        let mut command = router.command(&RATES);
+        std::os::unix::process::CommandExt::uid(&mut command, 65_534).output().unwrap()
+    });
+    let nobody = Ran::from(nobody);
+    assert!(nobody.code == Some(3) && nobody.err.contains("root only (CAP_NET_ADMIN)"), "{}", nobody.told());
+    assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is on\n");
+}
