@@ -21,8 +21,9 @@
 //! ([`Controller::save`]), and says how fast to try more and with what to begin after a pause.
 //!
 //! # How to drive it
-//! A loop in `shell` ticks 5 to 20 times a second, 10 or more where it can: with what is below it wakes at each tick, reads both
-//! queues' counters, hands over the answers that came since the last tick, and sets each rate that [`Decision::is_new`].
+//! A loop in `shell` ticks 5 to 20 times a second. At each tick it reads both queues' counters, hands over the answers that came
+//! since the last one, and sets each rate that [`Decision::is_new`]. At 5 Hz it is late for hardly longer than at 20, and carries
+//! a point less. Nothing waits for a tick: one that comes late is a longer one, one that is not later than the last is ignored.
 //!
 //! ```
 //! use fathom_shape::autorate::{Bounds, Both, Config, Controller, HourOfWeek, Observation, QueueReading};

@@ -1,6 +1,6 @@
 //! Both directions together.
 use super::bounds::Config;
-use super::observation::{Both, Observation};
+use super::observation::{Both, HourOfWeek, Observation};
 use super::reason::Reason;
 use super::reflectors::{Heard, Reflectors};
 use super::way::{Outcome, Tick, Way};
@@ -47,11 +47,16 @@ impl Controller {
     }
     /// The rates that hold now.
     pub fn rates(&self) -> Both<Rate> {
-        Both { up: rate(&self.ways.up), down: rate(&self.ways.down) }
+        Both { up: rounded(self.ways.up.rate), down: rounded(self.ways.down.rate) }
     }
     /// Delay beyond our queue above the usual, in s, as most reflectors say; nothing if none answers.
     pub fn excess(&self) -> Both<Option<f64>> {
         self.heard.map(|heard| heard.map(|heard| heard.excess))
+    }
+    /// What the lines carried at an hour of the week, in four fifths and in a fifth of the cases, if that is known.
+    pub fn usual(&self, hour: HourOfWeek) -> Both<Option<(Rate, Rate)>> {
+        let of = |way: &Way| way.learned.at(hour).map(|known| (rounded(known.low), rounded(known.high)));
+        Both { up: of(&self.ways.up), down: of(&self.ways.down) }
     }
     /// Reflectors that say otherwise than most: others should be asked instead.
     pub fn suspects(&self) -> impl Iterator<Item = u16> {
@@ -106,6 +111,6 @@ impl Controller {
     }
 }
 
-fn rate(way: &Way) -> Rate {
-    Rate::from_bits_per_second((way.rate + 0.5) as u64)
+fn rounded(bits_per_second: f64) -> Rate {
+    Rate::from_bits_per_second((bits_per_second + 0.5) as u64)
 }

@@ -3,10 +3,10 @@ use super::observation::QueueReading;
 use alloc::collections::VecDeque;
 use fathom_units::Time;
 
-/// Longest span that is asked for, s.
-const KEPT: f64 = 4.0;
-/// Readings kept, whatever the rate of ticks: 4 s at 60 Hz.
-const MOST: usize = 240;
+/// Readings are kept for so long, s: the longest span that is asked for is 1.5 s, and a tick may be late.
+const KEPT: f64 = 2.5;
+/// Readings kept, whatever the rate of ticks: 2.5 s at 100 Hz.
+const MOST: usize = 250;
 /// A backlog that proves demand: two packets of 1514 bytes, as one may be passing at any load.
 const DEMAND_BYTES: f64 = 3_028.0;
 /// At fast rates two packets are nothing: this long at the rate, s. CoDel's target is 5 ms.

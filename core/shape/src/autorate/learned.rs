@@ -1,8 +1,8 @@
 //! What the line carried at each hour of the week.
 use super::observation::{HOURS, HourOfWeek};
 
-/// The estimates move by this share of themselves a sample, and by their own odds down or up: a tenth and nine tenths of
-/// the samples lie below them in the long run (a quantile by stochastic approximation; Robbins and Monro, 1951).
+/// The estimates move by about this share of themselves a sample, by their own odds down or up, so that in the long run their
+/// share of the samples lies below them (a quantile by stochastic approximation; Robbins and Monro, 1951).
 const STEP: f64 = 0.04;
 /// Of `low`.
 const LOW: f64 = 0.2;

@@ -1,6 +1,6 @@
 //! What is kept over a restart.
 use crate::common::{Shown, Told, config};
-use fathom_shape::autorate::{Both, Controller};
+use fathom_shape::autorate::{Both, Controller, HourOfWeek};
 
 fn taught() -> Told {
     let mut told = Told::new(Controller::new(config([2.0, 10.0, 20.0], [5.0, 20.0, 60.0])));
@@ -28,6 +28,13 @@ fn what_is_saved_is_restored() {
     let restored = Controller::restore(*controller.config(), &saved).unwrap();
     assert_eq!(restored.save(), saved);
     assert_eq!(restored.rates(), controller.rates());
+    // Seven were delivered each time.
+    let (low, high) = restored.usual(HourOfWeek::new(168 + 3)).down.unwrap();
+    assert!(
+        [low, high].into_iter().all(|rate| (6_900_000..7_100_000).contains(&rate.as_bits_per_second())),
+        "{low} {high}"
+    );
+    assert_eq!(restored.usual(HourOfWeek::new(4)).down, None);
 }
 
 #[test]
