@@ -4,7 +4,7 @@ mod interface;
 mod qdisc;
 
 pub use host::Host;
-pub(crate) use host::{Wifi, softnet, tcp_queues};
+pub(crate) use host::{Wifi, softnet, tcp_queues, unsent};
 pub(crate) use interface::ByteLimits;
 pub use interface::{Interface, Kind};
 pub(crate) use qdisc::{Qdisc, qdiscs};

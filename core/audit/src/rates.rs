@@ -105,6 +105,9 @@ impl<'a> Rates<'a> {
     /// What arrives at most, over what it sends: above 1 its queue is the one that fills.
     pub(crate) fn mismatch(&self, interface: &Interface) -> Option<f64> {
         let (rate, _) = self.of(interface)?;
+        if self.is_line_alone(interface) {
+            return Some(1.0);
+        }
         let arriving = self.arriving(interface);
         let limited = match self.line() {
             // TCP sends no faster than the slowest link lets its acknowledgements come back.
@@ -112,6 +115,16 @@ impl<'a> Rates<'a> {
             _ => arriving,
         };
         Some(limited.as_bits_per_second() as f64 / rate.as_bits_per_second() as f64)
+    }
+    /// A card of unknown speed, before a line of which the user told: one of both is slower, and no file tells which.
+    fn is_line_alone(&self, interface: &Interface) -> bool {
+        let is_told =
+            self.asked.own.contains_key(&interface.name) || interface.qdiscs.iter().any(|q| q.rate.is_some());
+        interface.is_way_out
+            && interface.kind.has_ring()
+            && interface.speed.is_none()
+            && !is_told
+            && self.line().is_some()
     }
     /// A router's packets come from its other links, a host's from its programs.
     fn arriving(&self, interface: &Interface) -> Rate {

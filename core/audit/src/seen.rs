@@ -1,6 +1,6 @@
 //! What is seen while the host is loaded: the most of each, over many samples.
 use crate::Tree;
-use crate::facts::{qdiscs, softnet, tcp_queues};
+use crate::facts::{qdiscs, softnet, tcp_queues, unsent};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use fathom_units::{Bytes, Duration, Rate, Time};
@@ -14,6 +14,8 @@ pub struct Seen {
     interfaces: BTreeMap<String, SeenInterface>,
     /// Of one TCP socket: sent and not acknowledged, or not sent yet.
     pub(crate) unacknowledged: Bytes,
+    /// Of one TCP socket: written by the program and not sent yet; none if the kernel does not tell.
+    pub(crate) unsent: Option<Bytes>,
     /// Of one TCP socket: received and not read.
     pub(crate) unread: Bytes,
     /// Packets that the receive backlog refused meanwhile.
@@ -58,6 +60,7 @@ impl Seen {
         let (unacknowledged, unread) = tcp_queues(tree);
         self.unacknowledged = self.unacknowledged.max(unacknowledged);
         self.unread = self.unread.max(unread);
+        self.unsent = self.unsent.max(unsent(tree));
         let drops = softnet(tree).drops;
         self.backlog_drops = drops.saturating_sub(*self.first_drops.get_or_insert(drops));
     }

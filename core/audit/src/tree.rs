@@ -68,6 +68,7 @@ pub const PATHS: &[&str] = &[
     "etc/network/if-up.d/*",
     "replies/ethtool/*",
     "replies/qdisc",
+    "replies/tcp",
 ];
 
 /// Those that are read again and again while the host is loaded.
@@ -78,6 +79,7 @@ pub const SAMPLED: &[&str] = &[
     "proc/net/tcp",
     "proc/net/tcp6",
     "replies/qdisc",
+    "replies/tcp",
 ];
 
 /// What was read.

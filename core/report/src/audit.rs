@@ -133,7 +133,7 @@ fn figures(place: &Place, is_watched: bool) -> Vec<String> {
     );
     lines.extend(seen_words(place, is_watched));
     let is_asked = place.worst.is_some() || place.spot == Spot::Beyond;
-    lines.extend(place.mismatch.filter(|_| is_asked).map(faster));
+    lines.extend(place.mismatch.filter(|ratio| is_asked && *ratio != 1.0).map(faster));
     lines
 }
 

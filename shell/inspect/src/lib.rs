@@ -4,8 +4,10 @@ mod files;
 mod remote;
 mod replies;
 mod save;
+mod sockets;
 
 pub use files::{files, sampled};
 pub use remote::{RemoteError, remote};
 pub use replies::{add_all, add_qdiscs};
 pub use save::save;
+pub use sockets::add_unsent;

@@ -1,6 +1,7 @@
 //! What no file tells: queue disciplines and cards of this kernel, as files that a tree can hold.
 use fathom_audit::Tree;
-use fathom_os::{dump, ethtool};
+use fathom_os::dump::{self, Part};
+use fathom_os::ethtool;
 use fathom_tc::{Answer, Detail, Dump, Handle, HtbClass, Kind, Link, Object, Qdisc, answers};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -46,6 +47,7 @@ fn words(card: ethtool::Card) -> String {
         ("tso", switch(card.tso)),
         ("gso", switch(card.gso)),
         ("gro", switch(card.gro)),
+        ("hw_tc_offload", switch(card.hw_tc_offload)),
     ];
     pairs.iter().filter_map(|(name, value)| Some(format!("{name} {}\n", (*value)?))).collect()
 }
@@ -71,7 +73,7 @@ pub fn add_qdiscs(tree: &mut Tree) -> io::Result<()> {
 
 fn list(what: Dump, mut take: impl FnMut(&fathom_tc::Message<'_>)) -> io::Result<()> {
     let mut refused = None;
-    dump::list(&fathom_tc::dump(what, 1), |datagram| {
+    dump::list(Part::Route, &fathom_tc::dump(what, 1), |datagram| {
         let mut is_last = false;
         for (_, answer) in answers(datagram) {
             match answer {

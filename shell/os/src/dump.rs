@@ -1,4 +1,4 @@
-//! Lists of rtnetlink(7): one request, all datagrams of its answer.
+//! Lists of netlink(7): one request, all datagrams of its answer.
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read};
 use std::time::Duration;
@@ -12,13 +12,31 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A list longer than this is none.
 const MOST_BYTES: usize = 64 << 20;
 
+/// Which part of the kernel is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// rtnetlink(7): interfaces, queue disciplines.
+    Route,
+    /// sock_diag(7): sockets.
+    Sockets,
+}
+
+impl Part {
+    const fn protocol(self) -> i32 {
+        match self {
+            Part::Route => libc::NETLINK_ROUTE,
+            Part::Sockets => libc::NETLINK_SOCK_DIAG,
+        }
+    }
+}
+
 /// Sends `request` and hands each datagram of the answer to `take`, until that says that it was the last.
 ///
 /// # Errors
 /// As `socket(2)`, `send(2)` and `recv(2)`; a kernel that goes on for too long.
-pub fn list(request: &[u8], mut take: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+pub fn list(part: Part, request: &[u8], mut take: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
     let mut socket =
-        Socket::new(Domain::from(libc::AF_NETLINK), Type::RAW, Some(Protocol::from(libc::NETLINK_ROUTE)))?;
+        Socket::new(Domain::from(libc::AF_NETLINK), Type::RAW, Some(Protocol::from(part.protocol())))?;
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.send(request)?;
     let mut buffer = vec![0; DATAGRAM_BYTES];

@@ -9,6 +9,9 @@ mod command {
     pub(super) const TSO: u32 = 0x1e;
     pub(super) const GSO: u32 = 0x23;
     pub(super) const GRO: u32 = 0x2b;
+    pub(super) const STRINGS: u32 = 0x1b;
+    pub(super) const STRING_COUNT: u32 = 0x37;
+    pub(super) const FEATURES: u32 = 0x3a;
 }
 
 /// Words of `struct ethtool_coalesce` behind its command; the ring's and a feature's are fewer.
@@ -32,6 +35,8 @@ pub struct Card {
     pub gso: Option<bool>,
     /// Joining of packets that arrive.
     pub gro: Option<bool>,
+    /// Filters of traffic control are left to the card.
+    pub hw_tc_offload: Option<bool>,
 }
 
 /// Asks the driver of the interface `name`, in the network namespace of the calling thread.
@@ -54,6 +59,7 @@ pub fn card(name: &str) -> io::Result<Card> {
         tso: switch(command::TSO),
         gso: switch(command::GSO),
         gro: switch(command::GRO),
+        hw_tc_offload: feature(&socket, name, "hw-tc-offload"),
     })
 }
 
@@ -61,15 +67,57 @@ pub fn card(name: &str) -> io::Result<Card> {
 fn answer(socket: &socket2::Socket, name: &str, command: u32) -> Option<[u32; WORDS]> {
     let mut words = [0_u32; WORDS];
     words[0] = command;
+    ask(socket, name, &mut words).then_some(words)
+}
+
+/// The set of names of features: `ETH_SS_FEATURES`.
+const FEATURE_NAMES: u32 = 4;
+
+/// Words of a name: `ETH_GSTRING_LEN` is 32 bytes.
+const NAME_WORDS: usize = 8;
+
+/// More features than this no kernel has; today's have some sixty.
+const MOST_FEATURES: u32 = 1_024;
+
+/// Whether the feature of this name is active; none if the kernel does not know it.
+fn feature(socket: &socket2::Socket, name: &str, wanted: &str) -> Option<bool> {
+    // Command, a reserved word, the mask of sets in two words, then a count for each.
+    let mut counts = [command::STRING_COUNT, 0, 1 << FEATURE_NAMES, 0, 0];
+    if cfg!(target_endian = "big") {
+        counts.swap(2, 3);
+    }
+    let count =
+        ask(socket, name, &mut counts).then_some(counts[4]).filter(|count| *count <= MOST_FEATURES)?;
+    let mut names = vec![0; 3 + count as usize * NAME_WORDS];
+    names[..3].copy_from_slice(&[command::STRINGS, FEATURE_NAMES, count]);
+    let at = ask(socket, name, &mut names)
+        .then(|| names[3..].chunks(NAME_WORDS).position(|n| is_name(n, wanted)))??;
+    // Four words for each 32 features: available, requested, active, never changed.
+    let blocks = count.div_ceil(32);
+    let mut states = vec![0; 2 + blocks as usize * 4];
+    states[..2].copy_from_slice(&[command::FEATURES, blocks]);
+    ask(socket, name, &mut states).then(|| states[2 + at / 32 * 4 + 2] >> (at % 32) & 1 != 0)
+}
+
+fn is_name(words: &[u32], wanted: &str) -> bool {
+    let bytes = words.iter().flat_map(|word| word.to_ne_bytes());
+    bytes.take_while(|byte| *byte != 0).eq(wanted.bytes())
+}
+
+/// Hands `words`, of which the first is a command, to the driver, which writes behind it; false if it refuses.
+///
+/// The kernel writes as much as the command's structure has: `words` must be no shorter.
+fn ask(socket: &socket2::Socket, name: &str, words: &mut [u32]) -> bool {
     // SAFETY: all zeros is a valid ifreq.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
-    // SAFETY: the kernel reads and writes at most the structure of the command, of which `words` holds the longest.
+    // SAFETY: the kernel reads and writes at most the structure of the command; each caller here has room for it. A list of names
+    // or states has the length that stands in its head, to which the kernel keeps.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-    (result == 0).then_some(words)
+    result == 0
 }
 
 #[cfg(test)]
@@ -79,7 +127,16 @@ mod tests {
     #[test]
     fn loopback_has_no_ring_and_segments_late() {
         let told = card("lo").unwrap();
-        assert_eq!((told.ring_tx, told.gso), (None, Some(true)));
+        assert_eq!((told.ring_tx, told.gso, told.hw_tc_offload), (None, Some(true), Some(false)));
+    }
+
+    /// The same switch by its old number and by its name.
+    #[test]
+    fn features_are_found_by_name() {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();
+        assert_eq!(feature(&socket, "lo", "tx-generic-segmentation"), card("lo").unwrap().gso);
+        assert_eq!(feature(&socket, "lo", "rx-gro"), card("lo").unwrap().gro);
+        assert_eq!(feature(&socket, "lo", "no-such-feature"), None);
     }
 
     #[test]

@@ -145,6 +145,12 @@ pub(crate) fn tcp_queues(tree: &Tree) -> (Bytes, Bytes) {
     most
 }
 
+/// The most of one socket, as `replies/tcp` tells it: `notsent_bytes 1234`.
+pub(crate) fn unsent(tree: &Tree) -> Option<Bytes> {
+    let line = tree.line("replies/tcp")?;
+    line.strip_prefix("notsent_bytes ")?.trim().parse().ok().map(Bytes)
+}
+
 fn programs(tree: &Tree) -> BTreeSet<String> {
     let is_comm = |path: &&str| path.strip_prefix("proc/").is_some_and(|rest| rest.ends_with("/comm"));
     tree.iter().map(|(path, _)| path).filter(is_comm).filter_map(|path| tree.line(path)).collect()

@@ -32,6 +32,7 @@ fn unsent(context: &Context<'_>) -> Option<Place> {
     let what = if lowat >= UNLIMITED { "not limited".to_string() } else { format!("{lowat}b") };
     let place = Place::new(Spot::Unsent, None, what)
         .holds(at_way_out(context, lowat.min(buffer)))
+        .seen(context.seen.and_then(|seen| seen.unsent))
         .why("delays only the program that wrote it, whose newest data waits behind its older");
     let set = |value: u64| format!("sysctl -w net.ipv4.tcp_notsent_lowat={value}");
     Some(if lowat >= UNLIMITED { place.fix(set(131_072), set(lowat)) } else { place })
@@ -95,9 +96,15 @@ fn congestion_control(context: &Context<'_>) -> Option<Place> {
     let name = host.congestion_control.as_deref()?;
     let paced =
         host.pacing_ratios.map_or_else(|| "unknown".to_string(), |[ss, ca]| format!("{ss} % and {ca} %"));
-    let default = host.default_qdisc.as_deref().unwrap_or("unknown");
-    let what = format!("{name}, paced to {paced} of its rate; new interfaces get {default}");
-    let place = Place::new(Spot::CongestionControl, None, what);
+    let place = |end: &str| {
+        Place::new(Spot::CongestionControl, None, format!("{name}, paced to {paced} of its rate{end}"))
+    };
+    let Some(default) = host.default_qdisc.as_deref() else {
+        return Some(
+            place("").why("which queue discipline new interfaces get stands outside this namespace"),
+        );
+    };
+    let place = place(&format!("; new interfaces get {default}"));
     let is_fifo = default.starts_with("pfifo") || default == "bfifo";
     Some(if is_fifo {
         let set = |value: &str| format!("sysctl -w net.core.default_qdisc={value}");

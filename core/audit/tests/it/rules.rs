@@ -83,6 +83,19 @@ fn what_the_line_beyond_does() {
     assert_eq!(beyond.mismatch, Some(5.0));
 }
 
+/// A virtual card tells no speed: whether it or the line is slower, no file says.
+#[test]
+fn a_card_of_unknown_speed_before_a_known_line() {
+    let files = [("sys/class/net/eth0/speed", "-1"), (QDISC, "eth0 pfifo_fast handle=0")];
+    let level = |rates, number| found(&files, rates, number).map(|place| place.level);
+    assert_eq!((level("", 6), level("", 25)), (Some(Level::Unknown), Some(Level::Unknown)));
+    assert_eq!((level("20mbit", 6), level("20mbit", 25)), (Some(Level::Dark), Some(Level::Unknown)));
+    assert_eq!(
+        (level("20mbit eth0=10mbit", 6), level("eth0=10mbit", 6)),
+        (Some(Level::Bad), Some(Level::Bad))
+    );
+}
+
 #[test]
 fn drivers_and_rings() {
     const LONG: File<'_> =

@@ -108,7 +108,9 @@ fn observe(span: Duration) -> Result<Seen, Failure> {
     while start.elapsed() < span && !ended.load(std::sync::atomic::Ordering::Relaxed) {
         let begun = Instant::now();
         let mut tree = fathom_inspect::sampled(Path::new("/"));
+        // What this kernel does not tell is not seen, and the place says so.
         let _ = fathom_inspect::add_qdiscs(&mut tree);
+        let _ = fathom_inspect::add_unsent(&mut tree);
         let now = Time::from_nanos(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
         seen.add(&tree, now);
         std::thread::sleep(SAMPLE_EVERY.saturating_sub(begun.elapsed()));

@@ -1,7 +1,9 @@
 //! This kernel's replies: what is set is what is told.
 use fathom_audit::Tree;
-use fathom_inspect::{add_all, files};
+use fathom_inspect::{add_all, add_unsent, files};
 use fathom_os::netns::NetNs;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
@@ -55,4 +57,30 @@ fn the_reply_is_of_the_tree() {
     let mut tree = files(Path::new("/"));
     assert!(add_all(&mut tree).expect("replies"), "interfaces of /sys are those of the kernel's list");
     assert!(qdiscs(&tree).contains("lo noqueue"));
+}
+
+/// A program writes to a peer that does not read: what the peer's window does not take is not sent.
+#[test]
+fn what_a_program_wrote_and_tcp_has_not_sent() {
+    let unsent = std::thread::spawn(|| {
+        NetNs::create().expect("a network namespace: run as root").enter().expect("entered");
+        ip("link set lo up");
+        let unsent = || {
+            let mut tree = Tree::default();
+            add_unsent(&mut tree).expect("a list of sockets");
+            let (_, bytes) = tree.iter().next().expect("a reply");
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            text.trim().strip_prefix("notsent_bytes ").expect("its name").parse::<u64>().expect("a number")
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let mut stream =
+            TcpStream::connect(listener.local_addr().expect("its address")).expect("a connection");
+        let (_peer, _) = listener.accept().expect("accepted");
+        let before = unsent();
+        stream.set_nonblocking(true).expect("not blocking");
+        while stream.write(&[0; 65_536]).is_ok() {}
+        (before, unsent())
+    });
+    let (before, after) = unsent.join().expect("the thread in the namespace");
+    assert!(before == 0 && after > 10_000, "{before}, then {after}");
 }

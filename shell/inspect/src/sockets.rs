@@ -1,0 +1,66 @@
+//! What TCP sockets have not sent yet, asked of sock_diag(7).
+use fathom_audit::Tree;
+use fathom_os::dump::{self, Part};
+use fathom_tc::{Answer, answers, attributes};
+use std::io;
+
+/// Source: linux/sock_diag.h, linux/inet_diag.h, linux/netlink.h.
+mod number {
+    pub(super) const SOCK_DIAG_BY_FAMILY: u16 = 20;
+    pub(super) const REQUEST_DUMP: u16 = 0x301;
+    pub(super) const INET_DIAG_INFO: u16 = 2;
+    pub(super) const TCP: u8 = 6;
+    pub(super) const FAMILIES: [u8; 2] = [2, 10];
+}
+
+/// All states but listening (10): that one has connections in its queues, not bytes.
+const STATES: u32 = 0xfff & !(1 << 10);
+
+/// Bytes of `struct inet_diag_req_v2`, of which the last 48 name one socket, and of `struct inet_diag_msg`.
+const REQUEST_BYTES: usize = 56;
+const MESSAGE_BYTES: usize = 72;
+
+/// Place of `tcpi_notsent_bytes` in `struct tcp_info`.
+const NOTSENT_AT: usize = 144;
+
+/// Adds the most that one socket of this namespace has been given by its program and has not sent.
+///
+/// # Errors
+/// If the kernel does not list its sockets.
+pub fn add_unsent(tree: &mut Tree) -> io::Result<()> {
+    let mut most = 0;
+    for family in number::FAMILIES {
+        dump::list(Part::Sockets, &request(family), |datagram| {
+            let mut is_last = false;
+            for (_, answer) in answers(datagram) {
+                match answer {
+                    Answer::Part(message) => most = most.max(unsent(message.body).unwrap_or(0)),
+                    Answer::Interrupted => {}
+                    Answer::End | Answer::Done | Answer::Refused(_) => is_last = true,
+                }
+            }
+            is_last
+        })?;
+    }
+    tree.insert("replies/tcp", format!("notsent_bytes {most}\n").into_bytes());
+    Ok(())
+}
+
+fn request(family: u8) -> Vec<u8> {
+    let length = 16 + REQUEST_BYTES as u32;
+    let mut bytes = Vec::from(length.to_ne_bytes());
+    bytes.extend(number::SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    bytes.extend(number::REQUEST_DUMP.to_ne_bytes());
+    // Sequence, and the kernel as the receiver.
+    bytes.extend([0; 8]);
+    bytes.extend([family, number::TCP, 1 << (number::INET_DIAG_INFO - 1), 0]);
+    bytes.extend(STATES.to_ne_bytes());
+    bytes.resize(length as usize, 0);
+    bytes
+}
+
+fn unsent(body: &[u8]) -> Option<u32> {
+    let info = attributes(body.get(MESSAGE_BYTES..)?).find(|found| found.number == number::INET_DIAG_INFO)?;
+    let bytes = info.value.get(NOTSENT_AT..NOTSENT_AT + 4)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
