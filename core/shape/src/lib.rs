@@ -1,7 +1,8 @@
-//! At which rate a line is shaped. [`autorate`] keeps a line right whose rate varies: LTE, Starlink, cable in the evening.
+//! At which rate a line is shaped. [`knee`] finds the highest that keeps the line's queue empty; [`autorate`] keeps a line right whose rate varies: LTE, Starlink, cable in the evening.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
 
 pub mod autorate;
+pub mod knee;

@@ -1,0 +1,229 @@
+//! The knee: the highest rate at which a shaper keeps the queue of the line below it empty.
+//!
+//! The curve of delay against offered rate is flat up to the line's rate and then steep: at a rate `r` over the line's `c`, the queue
+//! there grows by `(r - c) / c` seconds each second, whatever the rate. So a trial of some seconds tells a hundredth too much from
+//! none, at 1 Mbit/s as at 1 Gbit/s, and bisection does the rest. [`Knee`] says which rate to try next and learns what came of it;
+//! it is its trials, so that a search that was cut short goes on from a file.
+use alloc::vec::Vec;
+use fathom_units::{Duration, Rate};
+
+/// Bisection ends when the lowest rate with a queue is above the highest without by less than this share: half of the 3 % within
+/// which the knee has to be.
+const RESOLUTION_RATIO: f64 = 0.015;
+/// The first trial, and each after the first one with a queue, as a share of what the line has delivered.
+const BELOW_RATIO: f64 = 0.97;
+/// The next trial above one without a queue.
+const ABOVE_RATIO: f64 = 1.06;
+/// The next trial below one with a queue, at most: what was delivered then may be what a burst of the line was.
+const CUT_RATIO: f64 = 0.85;
+/// Loads in a row that did not fill the shaper, after which none will: one alone may be a sender that lost a retransmission.
+const IDLE_TRIALS: usize = 3;
+/// The lowest rate that is tried: below it a packet of 1500 bytes takes 120 ms.
+pub const LEAST_RATE: Rate = Rate::from_bits_per_second(100_000);
+
+/// What came of a load behind a shaper of one rate, in one direction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Trial {
+    /// The shaper's rate.
+    pub offered: Rate,
+    /// What left the shaper, counted as the shaper counts.
+    pub delivered: Rate,
+    /// Median delay over idle.
+    pub delay: Duration,
+    /// That is more than the shaper itself would bring.
+    pub is_delayed: bool,
+    /// The shaper had as much to send as its rate: without that, the trial says nothing good of the line.
+    pub is_demanded: bool,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Step {
+    /// A trial at this rate.
+    Try(Rate),
+    /// The knee is here.
+    Found(Found),
+    /// There is none to be found.
+    Failed(Failure),
+}
+
+/// The result of a search.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Found {
+    /// The highest rate without a queue.
+    pub rate: Rate,
+    /// The lowest with one, if any had.
+    pub above: Option<Rate>,
+    /// Some rate had a queue at one time and a higher one none at another: the line's rate varies, or others share it.
+    pub is_varying: bool,
+}
+
+/// Why there is no knee.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The load did not fill the shaper even once.
+    NotDemanded,
+    /// Every rate had a queue: it is not behind this shaper, or what delays is no queue.
+    AlwaysDelayed,
+}
+
+/// A search in one direction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Knee {
+    guess: Rate,
+    trials: Vec<Trial>,
+}
+
+impl Knee {
+    /// A search that begins near `guess`, what the line delivers without a shaper.
+    pub const fn new(guess: Rate) -> Self {
+        Knee { guess, trials: Vec::new() }
+    }
+    /// A search that was cut short after these trials.
+    pub const fn resume(guess: Rate, trials: Vec<Trial>) -> Self {
+        Knee { guess, trials }
+    }
+    /// What it began near.
+    pub const fn guess(&self) -> Rate {
+        self.guess
+    }
+    /// What came of the last trial.
+    pub fn note(&mut self, trial: Trial) {
+        self.trials.push(trial);
+    }
+    /// All trials, in order.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+    /// What to do next; `is_over` says that there is no time for another trial.
+    pub fn step(&self, is_over: bool) -> Step {
+        let bad = self.rates(true).min();
+        let good = self.rates(false).filter(|rate| bad.is_none_or(|bad| *rate < bad)).max();
+        match (good, bad) {
+            (Some(good), bad) if is_over || bad.is_some_and(|bad| is_near(good, bad)) => {
+                self.found(good, bad)
+            }
+            (Some(good), None) if self.idle_in_a_row() >= IDLE_TRIALS => self.found(good, None),
+            (Some(good), Some(bad)) => Step::Try(middle(good, bad)),
+            (Some(good), None) => Step::Try(scaled(good, ABOVE_RATIO)),
+            (None, Some(bad)) if is_over || bad <= LEAST_RATE => Step::Failed(Failure::AlwaysDelayed),
+            (None, Some(bad)) => Step::Try(self.below(bad)),
+            (None, None) if is_over || self.idle_in_a_row() >= IDLE_TRIALS => {
+                Step::Failed(Failure::NotDemanded)
+            }
+            (None, None) => Step::Try(self.first().max(LEAST_RATE)),
+        }
+    }
+    /// Rates with a queue, or without. A queue says something whoever made it; none does only where there was a load.
+    fn rates(&self, is_delayed: bool) -> impl Iterator<Item = Rate> {
+        let tells = move |t: &&Trial| t.is_delayed == is_delayed && (is_delayed || t.is_demanded);
+        self.trials.iter().filter(tells).map(|trial| trial.offered)
+    }
+    /// How many of the last loads filled neither the shaper nor a queue.
+    fn idle_in_a_row(&self) -> usize {
+        let is_idle = |trial: &&Trial| !trial.is_delayed && !trial.is_demanded;
+        self.trials.iter().rev().take_while(is_idle).count()
+    }
+    /// While nothing is known of the line but what it gave without a shaper.
+    fn first(&self) -> Rate {
+        (0..self.idle_in_a_row()).fold(scaled(self.guess, BELOW_RATIO), |rate, _| scaled(rate, CUT_RATIO))
+    }
+    /// What the line delivered while its queue stood is its rate.
+    fn below(&self, bad: Rate) -> Rate {
+        let delivered =
+            self.trials.iter().filter(|t| t.is_delayed).map(|t| scaled(t.delivered, BELOW_RATIO)).min();
+        let (least, most) = (scaled(bad, CUT_RATIO), scaled(bad, BELOW_RATIO));
+        delivered.unwrap_or(least).clamp(least, most).max(LEAST_RATE)
+    }
+    fn found(&self, rate: Rate, above: Option<Rate>) -> Step {
+        let is_varying = above.is_some_and(|above| self.rates(false).any(|offered| offered > above));
+        Step::Found(Found { rate, above, is_varying })
+    }
+}
+
+fn is_near(good: Rate, bad: Rate) -> bool {
+    bad.as_bits_per_second() as f64 <= good.as_bits_per_second() as f64 * (1.0 + RESOLUTION_RATIO)
+}
+
+fn scaled(rate: Rate, ratio: f64) -> Rate {
+    Rate::from_bits_per_second((rate.as_bits_per_second() as f64 * ratio) as u64)
+}
+
+fn middle(low: Rate, high: Rate) -> Rate {
+    Rate::from_bits_per_second(low.as_bits_per_second().midpoint(high.as_bits_per_second()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Rng;
+
+    /// A line of this rate, for trials of 4 s of which the second half is looked at.
+    fn line(rate: f64, offered: Rate, budget_s: f64, rng: &mut Rng) -> Trial {
+        let r = offered.as_bits_per_second() as f64;
+        let noise_s = rng.below(1000) as f64 * 1e-6;
+        let delay_s = noise_s + 3.0 * (r / rate - 1.0).max(0.0);
+        Trial {
+            offered,
+            delivered: scaled(offered, (rate / r).min(1.0)),
+            delay: Duration::from_secs_f64(delay_s),
+            is_delayed: delay_s > budget_s,
+            is_demanded: r <= rate * 1.05,
+        }
+    }
+
+    #[test]
+    fn within_three_percent_from_any_guess_in_a_minute() {
+        for seed in 0..2000 {
+            let mut rng = Rng::new(seed);
+            let rate = 1e5 * libm::pow(10.0, 1.0 + rng.below(4000) as f64 / 1000.0);
+            let guess = rate * (0.7 + rng.below(700) as f64 / 1000.0);
+            let mut knee = Knee::new(Rate::from_bits_per_second(guess as u64));
+            let found = loop {
+                match knee.step(false) {
+                    Step::Try(offered) => knee.note(line(rate, offered, 0.005, &mut rng)),
+                    Step::Found(found) => break found.rate.as_bits_per_second() as f64 / rate,
+                    Step::Failed(failure) => panic!("seed {seed}: {failure:?}"),
+                }
+            };
+            assert!((0.97..=1.003).contains(&found), "seed {seed}: {found} of the rate");
+            assert!(knee.trials().len() <= 12, "seed {seed}: {} trials", knee.trials().len());
+        }
+    }
+
+    #[test]
+    fn a_search_that_was_cut_short_goes_on_where_it_was() {
+        let (mut rng, guess) = (Rng::new(1), Rate::from_bits_per_second(11_000_000));
+        let mut whole = Knee::new(guess);
+        while let Step::Try(offered) = whole.step(false) {
+            whole.note(line(1e7, offered, 0.005, &mut rng));
+        }
+        for cut in 0..whole.trials().len() {
+            let resumed = Knee::resume(guess, whole.trials()[..cut].to_vec());
+            let next = Step::Try(whole.trials()[cut].offered);
+            assert_eq!(resumed.step(false), next, "after {cut} trials");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_no_rate_empties_and_a_load_that_fills_nothing_are_named() {
+        let mut knee = Knee::new(Rate::from_bits_per_second(10_000_000));
+        let trial = |offered, is_delayed, is_demanded| Trial {
+            offered,
+            delivered: offered,
+            delay: Duration::ZERO,
+            is_delayed,
+            is_demanded,
+        };
+        while let Step::Try(offered) = knee.step(false) {
+            knee.note(trial(offered, true, true));
+        }
+        assert_eq!(knee.step(false), Step::Failed(Failure::AlwaysDelayed));
+        let mut idle = Knee::new(Rate::from_bits_per_second(10_000_000));
+        while let Step::Try(offered) = idle.step(false) {
+            idle.note(trial(offered, false, false));
+        }
+        assert_eq!(idle.step(false), Step::Failed(Failure::NotDemanded));
+        assert_eq!(idle.trials().len(), IDLE_TRIALS);
+    }
+}

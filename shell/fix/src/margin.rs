@@ -1,0 +1,13 @@
+//! How far below the knee a line is shaped.
+use fathom_units::Rate;
+
+/// Shares of the knee that are tried, up and down, one after the other until one is proven.
+///
+/// What leaves can be shaped close to the line, as nothing reaches it but by us. What arrives has passed the line already: its
+/// queue drains only by what the line can do above the shaper, 3 % of it at first. The later ones are for lines that vary.
+pub const MARGINS: [(f64, f64); 4] = [(0.985, 0.97), (0.96, 0.94), (0.92, 0.90), (0.85, 0.80)];
+
+/// A share of a rate.
+pub(crate) fn share(rate: Rate, ratio: f64) -> Rate {
+    Rate::from_bits_per_second((rate.as_bits_per_second() as f64 * ratio) as u64)
+}

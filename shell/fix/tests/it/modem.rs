@@ -1,0 +1,116 @@
+//! A modem of 10 and 40 Mbit/s with 205 ms and 200 ms of buffer, and 10 ms of path: the one of the real kernel in the reference.
+use crate::guard;
+use fathom_apply::{Framing, Place, Rung};
+use fathom_drive::TestConfig;
+use fathom_fix::{Budget, FixConfig, FixError, Fixed, Tell, fix};
+use fathom_lab::{Lab, LabOptions};
+use fathom_os::clock::Clock;
+use fathom_server::{Config, Server};
+use fathom_units::Rate;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The interface of the user's side of a lab.
+pub(crate) const DEVICE: &str = "line0";
+/// What the modem carries.
+pub(crate) const TRUE_RATES: [f64; 2] = [10e6, 40e6];
+
+const LINE: &str = r#"
+name = "modem"
+about = "test"
+source = "test"
+[[hop]]
+name = "modem"
+up = { rate = "10mbit", delay = "5ms", queue = "fifo limit 256000b", overhead = "0b" }
+down = { rate = "40mbit", delay = "5ms", queue = "fifo limit 1000000b", overhead = "0b" }
+"#;
+
+pub(crate) struct Modem {
+    lab: Lab,
+    _server: Server,
+    folder: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// What was told on the way.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) words: Vec<String>,
+}
+
+impl Modem {
+    /// Two modems at once would make each other late.
+    pub(crate) fn new(name: &str) -> Modem {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let plan = fathom_scenario::parse(LINE, "modem.toml").unwrap();
+        let lab = Lab::start(&plan.line, &LabOptions::new(Clock::start(), 1))
+            .unwrap_or_else(|e| panic!("these tests need root: {e}"));
+        let server = lab.in_server(|| Server::start(Config::default())).unwrap().unwrap();
+        let folder = std::env::temp_dir().join(format!("fathom-fix-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Modem { lab, _server: server, folder, _turn: turn }
+    }
+    pub(crate) fn place(&self) -> Place {
+        Place::new(&self.folder, DEVICE)
+    }
+    pub(crate) fn config(&self, rung: Rung) -> FixConfig {
+        FixConfig {
+            test: TestConfig::new(&self.lab.server_address().v4.to_string()),
+            place: self.place(),
+            rung: Some(rung),
+            framing: Framing::default(),
+            budget: Budget::new(None),
+            directions: [true; 2],
+            rates: [None; 2],
+            force: false,
+        }
+    }
+    /// Runs a fix. `ends` says of each word that is told whether the user stops it there.
+    pub(crate) fn fix(
+        &self,
+        config: &FixConfig,
+        ends: impl Fn(&str) -> bool + Sync,
+    ) -> (Result<Fixed, FixError>, Told) {
+        let stop = AtomicBool::new(false);
+        let mut told = Told::default();
+        let mut tell = |tell: Tell<'_>| {
+            if let Tell::Event(_) = tell {
+                return;
+            }
+            let word = format!("{tell:?}");
+            if ends(&word) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            told.words.push(word);
+        };
+        let guard = || guard::command(&self.folder);
+        let result = self.lab.in_client(|| fix(config, &guard, &stop, &mut tell)).unwrap();
+        (result, told)
+    }
+    /// What `tc` and `ip` show of the user's side, without counters.
+    pub(crate) fn shown(&self) -> String {
+        let show = |program: &str, args: &[&str]| {
+            let output = self.lab.in_client(|| Command::new(program).args(args).output().unwrap()).unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        show("tc", &["qdisc", "show"])
+            + &show("tc", &["filter", "show", "dev", DEVICE, "ingress"])
+            + &show("ip", &["-br", "link"])
+    }
+    pub(crate) fn undo(&self) -> fathom_apply::Undone {
+        self.lab.in_client(|| fathom_apply::undo(&self.place())).unwrap().unwrap()
+    }
+}
+
+impl Drop for Modem {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub(crate) fn mbit(n: u64) -> Rate {
+    Rate::from_bits_per_second(n * 1_000_000)
+}

@@ -1,0 +1,78 @@
+//! A whole fix, from the first measurement on.
+use crate::modem::{Modem, TRUE_RATES, mbit};
+use fathom_apply::{Restored, Rung, Undone};
+use fathom_diagnose::diagnose;
+use fathom_fix::{FixError, Outcome};
+use fathom_metric::{PhaseKind, Run};
+
+/// Median delay over idle under a load, ms.
+fn rise_ms(run: &Run, kind: PhaseKind) -> f64 {
+    let diagnosis = diagnose(run);
+    let phase = diagnosis.phases.iter().find(|phase| phase.kind == kind).unwrap();
+    phase.increase_p50_s.unwrap().value * 1e3
+}
+
+fn never(_: &str) -> bool {
+    false
+}
+
+#[test]
+fn a_bloated_modem_is_measured_searched_shaped_and_proven() {
+    let modem = Modem::new("whole");
+    let before = modem.shown();
+    let (fixed, told) = modem.fix(&modem.config(Rung::FlowHash), never);
+    let fixed = fixed.unwrap_or_else(|e| panic!("{e}\n{:#?}", told.words));
+    assert_eq!(fixed.outcome, Outcome::Proven, "{:#?}", told.words);
+    for (way, name) in ["up", "down"].into_iter().enumerate() {
+        let knee = fixed.knees[way].unwrap().rate.as_bits_per_second() as f64;
+        let share = knee / TRUE_RATES[way];
+        // The 3 %; a trial above the rate that a noisy machine did not fill would be more.
+        assert!((0.97..1.005).contains(&share), "{name}: {share} of the true rate\n{:#?}", told.words);
+        assert!(fixed.search[way].as_secs_f64() < 60.0, "{name}: {}", fixed.search[way]);
+    }
+    let after = fixed.after.as_ref().unwrap();
+    for (kind, bound_ms) in [(PhaseKind::Up, 8.0), (PhaseKind::Down, 8.0), (PhaseKind::Both, 14.0)] {
+        assert!(rise_ms(after, kind) < bound_ms, "{kind:?}: {} ms", rise_ms(after, kind));
+    }
+    assert!(rise_ms(&fixed.before, PhaseKind::Up) > 100.0 && rise_ms(&fixed.before, PhaseKind::Down) > 60.0);
+    assert!(modem.shown().contains("ifb-line0"), "{}", modem.shown());
+    // What is shaped already is not shaped again, and nothing is lost by trying.
+    let (again, _) = modem.fix(&modem.config(Rung::FlowHash), never);
+    assert_eq!(again.unwrap().outcome, Outcome::NotNeeded);
+    assert_eq!(modem.undo(), Undone::Back(Restored::Same));
+    assert_eq!(modem.shown(), before);
+}
+
+#[test]
+fn rates_above_the_true_ones_are_refused_as_not_proven() {
+    let modem = Modem::new("above");
+    let before = modem.shown();
+    let mut config = modem.config(Rung::Tbf);
+    config.rates = [Some(mbit(12)), Some(mbit(50))];
+    let (fixed, told) = modem.fix(&config, never);
+    let fixed = fixed.unwrap();
+    assert_eq!(fixed.outcome, Outcome::NotProven, "{:#?}", told.words);
+    let proof = fixed.proof.unwrap();
+    let failed: Vec<_> = proof.failures().map(|check| check.what.as_str()).collect();
+    assert!(failed.contains(&"up: delay under load, above idle"), "{failed:?}");
+    assert!(failed.contains(&"down: delay under load, above idle"), "{failed:?}");
+    assert_eq!(modem.shown(), before);
+    assert!(modem.place().read().unwrap().is_none());
+}
+
+#[test]
+fn a_search_that_was_stopped_leaves_nothing_and_goes_on_where_it_was() {
+    let modem = Modem::new("stopped");
+    let before = modem.shown();
+    let mut config = modem.config(Rung::Tbf);
+    config.directions = [true, false];
+    let (result, until) = modem.fix(&config, |word| word.starts_with("Trial"));
+    assert!(matches!(result, Err(FixError::Stopped)), "{:#?}", until.words);
+    assert_eq!(modem.shown(), before);
+    let (fixed, told) = modem.fix(&config, never);
+    assert!(told.words.contains(&"Search(Up, 1)".to_owned()), "{:#?}", told.words);
+    let fixed = fixed.unwrap();
+    assert_eq!(fixed.outcome, Outcome::Proven, "{:#?}", told.words);
+    assert!(rise_ms(fixed.after.as_ref().unwrap(), PhaseKind::Up) <= 23.0);
+    assert_eq!(modem.undo(), Undone::Back(Restored::Same));
+}
