@@ -225,3 +225,14 @@ fn what_is_decided_when() {
     let want = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(got == want, "decisions.txt differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
 }
+
+#[test]
+fn every_reason_stands_in_the_manual_in_its_row() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/autorate.md");
+    let text = std::fs::read_to_string(file).unwrap();
+    let rows: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|row| row.0).collect();
+    let mut names: Vec<&str> = Reason::ALL.iter().map(|reason| reason.name()).collect();
+    names.sort_by_key(|name| rows.iter().position(|row| row == name));
+    assert_eq!(rows, names);
+}
