@@ -31,7 +31,7 @@ pub use boot::{Boot, System};
 pub use error::{ApplyError, Cause, short};
 pub use guard::{Duty, stand_guard};
 pub use kernel::Kernel;
-pub use look::{Look, look};
+pub use look::{Look, look, shaper_counters};
 pub use plan::{Plan, Side, Step, Wish};
 pub use restore::{Restored, restore};
 pub use rung::{Framing, Rung, Shaper};

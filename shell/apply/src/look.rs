@@ -35,17 +35,21 @@ pub fn look(kernel: &mut Kernel, plan: &Plan) -> Result<Look, ApplyError> {
     Ok(Look { link, up, down, direct_packets })
 }
 
-/// Of one shaper: its root's, with what is told inside of it.
 fn counters(kernel: &mut Kernel, side: &Side) -> Result<(Stats, u64), ApplyError> {
-    let gone = || {
-        ApplyError::words(
-            &side.device,
-            format!("the shaper {:x}: is gone; something else took it away", side.major),
-        )
-    };
-    let link = kernel.link(&side.device)?.ok_or_else(gone)?;
+    shaper_counters(kernel, &side.device, side.major)
+}
+
+/// Counters of a shaper by its interface and name: its root's, with the marks that are told inside of it; and the packets that passed HTB
+/// outside of all classes.
+///
+/// # Errors
+/// If the kernel does not answer, or it is gone.
+pub fn shaper_counters(kernel: &mut Kernel, device: &str, major: u16) -> Result<(Stats, u64), ApplyError> {
+    let gone =
+        || ApplyError::words(device, format!("the shaper {major:x}: is gone; something else took it away"));
+    let link = kernel.link(device)?.ok_or_else(gone)?;
     let qdiscs = kernel.qdiscs(link.index)?;
-    let is_root = |handle: Handle| handle == Handle::new(side.major, 0);
+    let is_root = |handle: Handle| handle == Handle::new(major, 0);
     let root = qdiscs.iter().find(|q| is_root(Handle(q.header.handle))).ok_or_else(gone)?;
     let mut stats = root.stats().ok_or_else(gone)?;
     let mut direct = 0;

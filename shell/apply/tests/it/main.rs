@@ -3,6 +3,7 @@
 mod defeat;
 mod entry;
 mod failures;
+mod flows;
 mod life;
 mod rates;
 mod world;

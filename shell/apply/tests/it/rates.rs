@@ -15,26 +15,31 @@ fn a_hundred_other_rates_under_load_drop_nothing() {
         world.inside(|| transaction.set_rates(Some(mbit(1)), None)).unwrap();
         // Ten packets of 1 kB fit into the shortest queue; at a megabit each of them takes 8 ms.
         let load = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
-        let mut waited = false;
-        let mut times = Vec::new();
-        for n in 0..100 {
-            if n % 5 == 0 {
-                for _ in 0..4 {
-                    load.send_to(&[0; 1_000], "10.9.0.2:9").unwrap();
-                }
-            }
-            let begun = Instant::now();
-            world.inside(|| transaction.set_rates(Some(mbit(1 + n % 2)), None)).unwrap();
-            times.push(begun.elapsed());
-            let look = transaction.look().unwrap();
-            let up = look.up.unwrap();
-            assert_eq!(up.drops, 0, "{rung}, change {n}");
-            waited |= up.backlog_bytes > 0;
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        let load = &load;
+        let (waited, mut times) = world.inside(|| hundred_changes(&mut transaction, load));
         assert!(waited, "{rung}: nothing waited, so nothing was shown");
         times.sort();
         println!("{rung}: 100 changes, 0 drops, median {:?}, slowest {:?}", times[50], times[99]);
         world.inside(|| transaction.roll_back("test")).unwrap();
     }
+}
+
+/// Whether anything waited meanwhile, and how long each change took.
+fn hundred_changes(transaction: &mut Transaction, load: &std::net::UdpSocket) -> (bool, Vec<Duration>) {
+    let (mut waited, mut times) = (false, Vec::new());
+    for n in 0..100 {
+        if n % 5 == 0 {
+            for _ in 0..4 {
+                load.send_to(&[0; 1_000], "10.9.0.2:9").unwrap();
+            }
+        }
+        let begun = Instant::now();
+        transaction.set_rates(Some(mbit(1 + n % 2)), None).unwrap();
+        times.push(begun.elapsed());
+        let up = transaction.look().unwrap().up.unwrap();
+        assert_eq!(up.drops, 0, "change {n}");
+        waited |= up.backlog_bytes > 0;
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    (waited, times)
 }

@@ -68,24 +68,28 @@ impl Cell {
 }
 
 /// What the kernel's ping and iperf3 say of a cell.
-struct Seen {
+pub(crate) struct Seen {
     pings_ms: Vec<f64>,
-    goodput_mbit: f64,
+    pub(crate) goodput_mbit: f64,
 }
 
 impl Seen {
     fn read(cell: &Path) -> Seen {
-        let ping = std::fs::read_to_string(cell.join("ping")).unwrap_or_default();
+        Seen::of(&cell.join("ping"), &cell.join("iperf.json"))
+    }
+    /// Of the files that they left.
+    pub(crate) fn of(ping: &Path, iperf: &Path) -> Seen {
+        let ping = std::fs::read_to_string(ping).unwrap_or_default();
         let time = |line: &str| line.split("time=").nth(1)?.split(' ').next()?.parse().ok();
         let mut pings_ms: Vec<f64> = ping.lines().filter_map(time).collect();
         pings_ms.sort_by(f64::total_cmp);
-        let iperf = std::fs::read_to_string(cell.join("iperf.json")).unwrap_or_default();
+        let iperf = std::fs::read_to_string(iperf).unwrap_or_default();
         let iperf: serde_json::Value = serde_json::from_str(&iperf).unwrap_or_default();
         let received = iperf["end"]["sum_received"]["bits_per_second"].as_f64();
         Seen { pings_ms, goodput_mbit: received.unwrap_or(0.0) / 1e6 }
     }
     /// The round trip that this share of the pings does not exceed.
-    fn percentile(&self, share: f64) -> f64 {
+    pub(crate) fn percentile(&self, share: f64) -> f64 {
         self.pings_ms[(self.pings_ms.len() as f64 * share).ceil() as usize - 1]
     }
 }
@@ -99,7 +103,7 @@ fn measure(cells: &[&Cell]) -> Vec<Seen> {
         std::fs::create_dir_all(place(cell)).unwrap();
         std::fs::write(place(cell).join("cell"), cell.text()).unwrap();
     }
-    let told = boot(&work);
+    let told = boot(INSIDE, &work, &[]);
     let failed = std::fs::read_to_string(work.join("failed")).unwrap_or_default();
     let seen: Vec<Seen> = cells.iter().map(|cell| Seen::read(&place(cell))).collect();
     let complete = seen.iter().all(|seen| seen.pings_ms.len() >= 160 && seen.goodput_mbit > 0.0);
@@ -109,10 +113,15 @@ fn measure(cells: &[&Cell]) -> Vec<Seen> {
 }
 
 /// The kernel's console. Its memory is a file in `work`: elsewhere (`/dev/shm`) code may be forbidden to run from it.
-fn boot(work: &Path) -> String {
+/// Its first process is `inside`, a script, with `work` and `more` as its arguments.
+pub(crate) fn boot(inside: &str, work: &Path, more: &[&str]) -> String {
     let mut command = Command::new("timeout");
     command.args(["120", KERNEL, "mem=192M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"]);
-    command.arg(format!("init={INSIDE}")).args(["con=null", "con0=fd:0,fd:1", "quiet", "--"]).arg(work);
+    command
+        .arg(format!("init={inside}"))
+        .args(["con=null", "con0=fd:0,fd:1", "quiet", "--"])
+        .arg(work)
+        .args(more);
     let ran: Ran = command.env("TMPDIR", work).stdin(Stdio::null()).output().unwrap().into();
     let is_missing = ran.code == Some(127);
     assert!(!is_missing, "{KERNEL} is missing: ./setup installs it (Debian package user-mode-linux)");

@@ -5,6 +5,7 @@ mod architecture;
 mod audit;
 mod faults;
 mod fix;
+mod fix_kernel;
 mod help;
 mod kernel;
 mod lab;

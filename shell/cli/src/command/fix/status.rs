@@ -2,8 +2,8 @@
 use super::{failure, show};
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
-use fathom_apply::{Kernel, Of, Phase, Place, State};
-use fathom_tc::{Handle, Stats};
+use fathom_apply::{Kernel, Of, Phase, Place, State, shaper_counters};
+use fathom_tc::Stats;
 use fathom_units::{Bytes, Rate, WallTime};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -57,10 +57,7 @@ fn describe(place: &Place, state: &State) -> Value {
 fn counters(side: &Value) -> Option<Stats> {
     let (device, name) = (side["interface"].as_str()?, side["qdisc"].as_str()?);
     let major = u16::from_str_radix(name.trim_end_matches(':'), 16).ok()?;
-    let mut kernel = Kernel::open().ok()?;
-    let link = kernel.link(device).ok()??;
-    let qdiscs = kernel.qdiscs(link.index).ok()?;
-    qdiscs.iter().find(|q| Handle(q.header.handle) == Handle::new(major, 0))?.stats()
+    shaper_counters(&mut Kernel::open().ok()?, device, major).ok().map(|(stats, _)| stats)
 }
 
 fn numbers(stats: &Stats) -> Value {
