@@ -5,7 +5,7 @@ mod qdisc;
 
 pub use host::Host;
 pub(crate) use host::{Wifi, softnet, tcp_queues, unsent};
-pub(crate) use interface::ByteLimits;
+pub(crate) use interface::{ByteLimits, Reply};
 pub use interface::{Interface, Kind};
 pub(crate) use qdisc::{Qdisc, qdiscs};
 

@@ -27,6 +27,8 @@ pub enum RateSource {
     Shaped,
     /// The speed of the link.
     Speed,
+    /// Wi-Fi: what is left of the bitrate when the waiting for the air is taken off.
+    Air,
     /// What lies under the interface.
     Below,
     /// A virtual link has no rate of its own; it is taken to be as fast as the fastest card.
@@ -42,6 +44,7 @@ impl RateSource {
             RateSource::Given => "as you say",
             RateSource::Shaped => "its shaper",
             RateSource::Speed => "its link",
+            RateSource::Air => "0.6 of its bitrate",
             RateSource::Below => "the line below it",
             RateSource::Virtual => "virtual: as the fastest card here",
             RateSource::Seen => "what it sent while packets waited",
@@ -78,11 +81,16 @@ impl<'a> Rates<'a> {
     }
     /// The speeds of tap and veth are made up by their drivers.
     fn of_driver(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
+        if let Some(bitrate) = interface.bitrate {
+            // Preambles, acknowledgements and contention take the rest. Order of magnitude.
+            let left = Rate::from_bits_per_second(bitrate.as_bits_per_second() / 10 * 6);
+            return Some((left, RateSource::Air));
+        }
         if !matches!(interface.kind, Kind::Tap | Kind::Veth) {
             return interface.speed.map(|rate| (rate, RateSource::Speed));
         }
         let cards = self.facts.up().filter(|other| other.kind.has_ring());
-        let fastest = cards.filter_map(|card| self.of_link(card)).max();
+        let fastest = cards.filter_map(|card| self.asked.own.get(&card.name).copied().or(card.speed)).max();
         fastest.map(|rate| (rate, RateSource::Virtual))
     }
     /// A tunnel is as fast as the line that it goes through; the speed that its driver tells is made up.
@@ -95,7 +103,12 @@ impl<'a> Rates<'a> {
         self.line().or(under).map(|rate| (rate, RateSource::Below))
     }
     fn of_link(&self, interface: &Interface) -> Option<Rate> {
-        self.asked.own.get(&interface.name).copied().or(interface.speed)
+        let own = self.asked.own.get(&interface.name).copied();
+        own.or_else(|| {
+            self.of_driver(interface)
+                .filter(|(_, source)| *source != RateSource::Virtual)
+                .map(|(rate, _)| rate)
+        })
     }
     fn while_packets_waited(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
         let seen = self.seen?.interface(&interface.name)?;

@@ -1,6 +1,6 @@
 //! What is seen while the host is loaded: the most of each, over many samples.
 use crate::Tree;
-use crate::facts::{qdiscs, softnet, tcp_queues, unsent};
+use crate::facts::{Reply, qdiscs, softnet, tcp_queues, unsent};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use fathom_units::{Bytes, Duration, Rate, Time};
@@ -34,6 +34,8 @@ pub(crate) struct SeenInterface {
     pub(crate) inflight: Option<Bytes>,
     /// In queue disciplines, of all of the interface together.
     pub(crate) backlog: Option<Bytes>,
+    /// In the queues of mac80211.
+    pub(crate) air: Option<Bytes>,
     /// Fastest that it sent.
     pub(crate) rate: Rate,
     last: Option<(Time, u64)>,
@@ -77,6 +79,8 @@ impl SeenInterface {
             .iter()
             .filter_map(|queue| tree.number(&[&queues, "/", queue, "/byte_queue_limits/inflight"].concat()))
             .reduce(u64::saturating_add);
+        let air = Reply::of(tree, "wifi", name).number("backlog_bytes").map(Bytes);
+        self.air = self.air.max(air);
         self.inflight = self.inflight.max(inflight.map(Bytes));
         if let Some(sent) = tree.number(&["sys/class/net/", name, "/statistics/tx_bytes"].concat()) {
             self.count(sent, now);

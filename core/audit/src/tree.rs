@@ -69,6 +69,7 @@ pub const PATHS: &[&str] = &[
     "replies/ethtool/*",
     "replies/qdisc",
     "replies/tcp",
+    "replies/wifi/*",
 ];
 
 /// Those that are read again and again while the host is loaded.
@@ -80,6 +81,7 @@ pub const SAMPLED: &[&str] = &[
     "proc/net/tcp6",
     "replies/qdisc",
     "replies/tcp",
+    "replies/wifi/*",
 ];
 
 /// What was read.

@@ -1,13 +1,16 @@
 //! Gathers what an audit reads: files of this host or of a folder, replies of this kernel, files of another host by its
 //! shell. Nothing is written, and nothing that is read can hang or fill the memory.
+mod exchange;
 mod files;
 mod remote;
 mod replies;
 mod save;
 mod sockets;
+mod wifi;
 
 pub use files::{files, sampled};
 pub use remote::{RemoteError, remote};
 pub use replies::{add_all, add_qdiscs};
 pub use save::save;
 pub use sockets::add_unsent;
+pub use wifi::add_wifi;

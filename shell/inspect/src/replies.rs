@@ -1,8 +1,9 @@
 //! What no file tells: queue disciplines and cards of this kernel, as files that a tree can hold.
+use crate::exchange;
 use fathom_audit::Tree;
-use fathom_os::dump::{self, Part};
+use fathom_os::dump::Part;
 use fathom_os::ethtool;
-use fathom_tc::{Answer, Detail, Dump, Handle, HtbClass, Kind, Link, Object, Qdisc, answers};
+use fathom_tc::{Detail, Dump, Handle, HtbClass, Kind, Link, Object, Qdisc};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
@@ -72,23 +73,9 @@ pub fn add_qdiscs(tree: &mut Tree) -> io::Result<()> {
 }
 
 fn list(what: Dump, mut take: impl FnMut(&fathom_tc::Message<'_>)) -> io::Result<()> {
-    let mut refused = None;
-    dump::list(Part::Route, &fathom_tc::dump(what, 1), |datagram| {
-        let mut is_last = false;
-        for (_, answer) in answers(datagram) {
-            match answer {
-                Answer::Part(message) => take(&message),
-                Answer::End | Answer::Done => is_last = true,
-                Answer::Refused(refusal) => {
-                    refused = Some(io::Error::from_raw_os_error(refusal.errno));
-                    is_last = true;
-                }
-                Answer::Interrupted => {}
-            }
-        }
-        is_last
-    })?;
-    refused.map_or(Ok(()), Err)
+    let told = exchange::list(Part::Route, &fathom_tc::dump(what, 1))?;
+    told.iter().for_each(|part| take(&part.message()));
+    Ok(())
 }
 
 /// A line of `replies/qdisc`.

@@ -1,7 +1,8 @@
 //! What TCP sockets have not sent yet, asked of sock_diag(7).
+use crate::exchange::list;
 use fathom_audit::Tree;
-use fathom_os::dump::{self, Part};
-use fathom_tc::{Answer, answers, attributes};
+use fathom_os::dump::Part;
+use fathom_tc::attributes;
 use std::io;
 
 /// Source: linux/sock_diag.h, linux/inet_diag.h, linux/netlink.h.
@@ -30,17 +31,8 @@ const NOTSENT_AT: usize = 144;
 pub fn add_unsent(tree: &mut Tree) -> io::Result<()> {
     let mut most = 0;
     for family in number::FAMILIES {
-        dump::list(Part::Sockets, &request(family), |datagram| {
-            let mut is_last = false;
-            for (_, answer) in answers(datagram) {
-                match answer {
-                    Answer::Part(message) => most = most.max(unsent(message.body).unwrap_or(0)),
-                    Answer::Interrupted => {}
-                    Answer::End | Answer::Done | Answer::Refused(_) => is_last = true,
-                }
-            }
-            is_last
-        })?;
+        let told = list(Part::Sockets, &request(family))?;
+        most = most.max(told.iter().filter_map(|part| unsent(&part.body)).max().unwrap_or(0));
     }
     tree.insert("replies/tcp", format!("notsent_bytes {most}\n").into_bytes());
     Ok(())

@@ -19,6 +19,8 @@ pub enum Part {
     Route,
     /// sock_diag(7): sockets.
     Sockets,
+    /// Generic netlink: Wi-Fi among others.
+    Generic,
 }
 
 impl Part {
@@ -26,6 +28,7 @@ impl Part {
         match self {
             Part::Route => libc::NETLINK_ROUTE,
             Part::Sockets => libc::NETLINK_SOCK_DIAG,
+            Part::Generic => libc::NETLINK_GENERIC,
         }
     }
 }

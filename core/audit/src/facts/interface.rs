@@ -104,6 +104,10 @@ pub struct Interface {
     pub(crate) usb_speed_mbit: Option<u64>,
     pub(crate) ncm_tx_max: Option<u64>,
     pub(crate) phy: Option<u64>,
+    /// The rate of the air: the slowest station's.
+    pub(crate) bitrate: Option<Rate>,
+    pub(crate) air_limit: Option<u64>,
+    pub(crate) air_memory: Option<u64>,
     pub(crate) qdiscs: Vec<Qdisc>,
 }
 
@@ -126,7 +130,8 @@ impl Interface {
         let line = |file: &str| tree.line(&[&folder, "/", file].concat()).unwrap_or_default();
         let is_down = matches!(line("operstate").as_str(), "down" | "lowerlayerdown" | "notpresent");
         let speed = number("speed").filter(|mbit| (1..FASTEST_MBIT).contains(mbit));
-        let reply = Reply::of(tree, name);
+        let reply = Reply::of(tree, "ethtool", name);
+        let air = Reply::of(tree, "wifi", name);
         Interface {
             name: name.to_string(),
             kind: kind(tree, &folder, name),
@@ -149,19 +154,22 @@ impl Interface {
             usb_speed_mbit: number("usb_speed"),
             ncm_tx_max: number("cdc_ncm/tx_max"),
             phy: number("phy80211/index"),
+            bitrate: air.number("bitrate_bits_per_second").map(Rate::from_bits_per_second),
+            air_limit: air.number("limit_packets"),
+            air_memory: air.number("memory_limit_bytes"),
             qdiscs: qdiscs.iter().filter(|qdisc| qdisc.interface == name).cloned().collect(),
         }
     }
 }
 
-/// What the driver answered, as `replies/ethtool/NAME`: a name and a number a line.
-struct Reply(String);
+/// What the driver answered, as `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number a line.
+pub(crate) struct Reply(String);
 
 impl Reply {
-    fn of(tree: &Tree, name: &str) -> Reply {
-        Reply(tree.text(&["replies/ethtool/", name].concat()).unwrap_or_default())
+    pub(crate) fn of(tree: &Tree, whose: &str, name: &str) -> Reply {
+        Reply(tree.text(&["replies/", whose, "/", name].concat()).unwrap_or_default())
     }
-    fn number(&self, key: &str) -> Option<u64> {
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
         let of_line =
             |line: &str| line.split_once(' ').filter(|(name, _)| *name == key)?.1.trim().parse().ok();
         self.0.lines().find_map(of_line)

@@ -2,6 +2,7 @@
 use super::Context;
 use crate::facts::Kind;
 use crate::place::{Level, Place, Spot};
+use crate::quote::quoted;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -92,10 +93,16 @@ fn line(context: &Context<'_>) -> Option<Place> {
         Some(ratio) if ratio <= 1.0 => found.level(Level::Quiet).why("not slower than the link: the queue stands here"),
         Some(_) => found
             .level(Level::Bad)
-            .why("slower than the link: the queue that everything waits in is there, in a modem or access point that no file reaches")
-            .fix("measure it: fathom test; then shape here, a little below that rate", ""),
+            .why("slower than the link: the queue that everything waits in is there, in a modem or access point that no file reaches. Measure what it carries: fathom test")
+            .fix(shaped_below(out, line), format!("fathom fix --undo {}", quoted(&out.name))),
         None => found.why("whether it is slower than the link no file tells: --rate NAME=RATE"),
     })
+}
+
+/// A little below the line's rate; what it really carries is to be measured first.
+fn shaped_below(out: &crate::facts::Interface, line: fathom_units::Rate) -> String {
+    let below = fathom_units::Rate::from_bits_per_second(line.as_bits_per_second() / 100 * 95);
+    format!("fathom fix {} --up {}", quoted(&out.name), below.to_string().to_lowercase())
 }
 
 impl Context<'_> {
@@ -103,7 +110,10 @@ impl Context<'_> {
     fn rate_of_link(&self, interface: &crate::facts::Interface) -> Option<fathom_units::Rate> {
         let shaped = interface.qdiscs.iter().find(|qdisc| qdisc.is_root()).and_then(|root| root.rate);
         let is_made_up = matches!(interface.kind, Kind::Veth | Kind::Tap | Kind::Tun);
-        shaped.or(interface.speed.filter(|_| !is_made_up)).or_else(|| self.fastest_card())
+        shaped
+            .or(interface.bitrate)
+            .or(interface.speed.filter(|_| !is_made_up))
+            .or_else(|| self.fastest_card())
     }
     fn fastest_card(&self) -> Option<fathom_units::Rate> {
         self.facts

@@ -115,7 +115,13 @@ fn offloads(context: &Context<'_>, interface: &Interface) -> Option<Place> {
     let place = Place::new(Spot::Offloads, Some(&interface.name), what).holds(worst);
     let place = Place { timer: Some(timer), ..place };
     let name = quoted(&interface.name);
-    let switch = |state: &str| format!("ethtool -K {name} tso {state} gso {state} gro {state}");
+    // What is off stays off when it is taken back.
+    let features = [("tso", supers), ("gso", interface.has_gso == Some(true)), ("gro", gro)];
+    let switch = |state: &str| {
+        let words =
+            features.iter().filter(|(_, is_on)| *is_on).map(|(feature, _)| format!(" {feature} {state}"));
+        format!("ethtool -K {name}{}", words.collect::<String>())
+    };
     Some(if is_long {
         place
             .level(Level::Dark)

@@ -13,7 +13,16 @@ pub(super) fn places(context: &Context<'_>, interface: &Interface) -> Vec<Place>
     }
     let phy = interface.phy.unwrap_or(0);
     let known = context.facts.host.wifi.iter().find(|wifi| wifi.phy == phy);
-    Vec::from([known.map_or_else(|| firmware(context, interface), |wifi| queues(context, interface, wifi))])
+    // A driver with these queues tells their limits, by nl80211 or in debugfs.
+    let told = || {
+        interface.air_limit.map(|limit| crate::facts::Wifi {
+            phy,
+            limit_packets: Some(limit),
+            ..Default::default()
+        })
+    };
+    let wifi = known.cloned().or_else(told);
+    Vec::from([wifi.map_or_else(|| firmware(context, interface), |wifi| queues(context, interface, &wifi))])
 }
 
 /// mac80211 keeps flows apart and their delay near 20 ms; what the firmware has is limited as airtime.
@@ -22,12 +31,16 @@ fn queues(context: &Context<'_>, interface: &Interface, wifi: &crate::facts::Wif
     let airtime = Duration::from_micros(wifi.airtime_us.unwrap_or(0).min(1_000_000_000));
     let in_firmware = match wifi.airtime_us {
         Some(_) => format!("{} ms of airtime in the firmware", airtime.as_nanos() / 1_000_000),
-        None => "no limit of airtime".into(),
+        None if context.facts.host.has_debugfs => "no limit of airtime".into(),
+        None => "whether its firmware has a limit of airtime cannot be read".into(),
     };
     let what = format!("fq_codel of mac80211, {limit} packets, {in_firmware}");
-    let sum = context.rate(interface).map(|rate| by_memory(limit, wifi.memory_limit, rate));
+    let memory = wifi.memory_limit.or(interface.air_memory);
+    let sum = context.rate(interface).map(|rate| by_memory(limit, memory, rate));
+    let seen = context.seen.and_then(|seen| seen.interface(&interface.name)).and_then(|seen| seen.air);
     let place = Place::new(Spot::WifiQueues, Some(&interface.name), what)
-        .holds(sum.map(|sum| Worst { sum, super_packets: None }));
+        .holds(sum.map(|sum| Worst { sum, super_packets: None }))
+        .seen(seen);
     let place = Place { timer: wifi.airtime_us.map(|_| airtime), ..place };
     if wifi.airtime_us.is_some() {
         return place.why("it keeps the delay of each flow near 20 ms; only a flood fills it");

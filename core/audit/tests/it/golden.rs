@@ -84,7 +84,7 @@ fn ranked_by_mismatch() {
 
 #[test]
 fn what_a_command_changes_has_an_undo() {
-    let starts = ["tc ", "sysctl ", "ethtool ", "ip ", "uci ", "echo "];
+    let starts = ["tc ", "sysctl ", "ethtool ", "ip ", "uci ", "echo ", "fathom fix "];
     for (name, rates) in HOSTS {
         for place in places(name, rates) {
             let commands =

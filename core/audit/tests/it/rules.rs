@@ -165,3 +165,21 @@ fn nothing_is_read_from_nothing() {
     let facts = Facts::of(&Tree::default());
     assert!(facts.interfaces.is_empty() && audit(&facts, &asked(""), None).is_empty());
 }
+
+/// The bitrate of Wi-Fi is not what it carries; its queues are known by their limits, with or without debugfs.
+#[test]
+fn wifi_by_nl80211() {
+    let files = [
+        ("sys/class/net/eth0/uevent", "DEVTYPE=wlan\nINTERFACE=eth0"),
+        ("sys/class/net/eth0/speed", "-1"),
+        (
+            "replies/wifi/eth0",
+            "bitrate_bits_per_second 100000000\nlimit_packets 8192\nmemory_limit_bytes 3000000",
+        ),
+    ];
+    let place = found(&files, "", 14).expect("a place");
+    // 3000000 * 8 / 60e6, as the memory is less than 8,192 packets.
+    assert_eq!((place.level, place.delay().as_millis_f64()), (Level::Unknown, 400.0));
+    assert!(found(&files, "", 15).is_none());
+    assert_eq!(found(&files[..2], "", 15).map(|p| p.level), Some(Level::Unknown));
+}

@@ -68,6 +68,8 @@ fn gather(args: &AuditArgs) -> Result<Tree, Failure> {
         ),
         Ok(true) => {}
     }
+    // A kernel without Wi-Fi has nothing to tell of it; the rate is then the user's to tell.
+    let _ = fathom_inspect::add_wifi(&mut tree);
     Ok(tree)
 }
 

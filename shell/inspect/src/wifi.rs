@@ -1,0 +1,226 @@
+//! What nl80211 tells of Wi-Fi: the rate of the air, and the queues of mac80211.
+use crate::exchange::{list, one};
+use fathom_audit::Tree;
+use fathom_os::dump::Part;
+use fathom_tc::{attributes, find};
+use std::fmt::Write;
+use std::io;
+
+/// Source: linux/nl80211.h, linux/genetlink.h, linux/netlink.h.
+mod number {
+    pub(super) const CONTROL: u16 = 16;
+    pub(super) const GET_FAMILY: u8 = 3;
+    pub(super) const FAMILY_ID: u16 = 1;
+    pub(super) const FAMILY_NAME: u16 = 2;
+    pub(super) const GET_WIPHY: u8 = 1;
+    pub(super) const GET_STATION: u8 = 17;
+    pub(super) const IFINDEX: u16 = 3;
+    pub(super) const STATION: u16 = 21;
+    pub(super) const TX_BITRATE: u16 = 8;
+    pub(super) const BITRATE: u16 = 1;
+    pub(super) const BITRATE_32: u16 = 5;
+    pub(super) const SPLIT_DUMP: u16 = 174;
+    pub(super) const TXQ_STATS: u16 = 265;
+    pub(super) const TXQ_LIMIT: u16 = 266;
+    pub(super) const TXQ_MEMORY_LIMIT: u16 = 267;
+    pub(super) const BACKLOG_BYTES: u16 = 1;
+    pub(super) const REQUEST: u16 = 1;
+    pub(super) const REQUEST_DUMP: u16 = 0x301;
+}
+
+/// Bytes of the header of generic netlink: command, version, two reserved.
+const HEADER_BYTES: usize = 4;
+
+/// Bitrates are told in 100 kbit/s.
+const BITRATE_UNIT: u64 = 100_000;
+
+/// What is told of one interface; what is not, is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Air {
+    /// The slowest station's, in bit/s.
+    bitrate: Option<u64>,
+    limit: Option<u32>,
+    memory_limit: Option<u32>,
+    backlog: Option<u32>,
+}
+
+/// Adds what is told of each Wi-Fi interface of the tree, as `replies/wifi/NAME`.
+///
+/// # Errors
+/// If this kernel has no Wi-Fi.
+pub fn add_wifi(tree: &mut Tree) -> io::Result<()> {
+    let mut interfaces = Vec::new();
+    for (path, index) in tree.iter() {
+        let Some(name) = path.strip_prefix("sys/class/net/").and_then(|rest| rest.strip_suffix("/ifindex"))
+        else {
+            continue;
+        };
+        let is_wifi =
+            tree.iter().any(|(other, _)| other.starts_with(&format!("sys/class/net/{name}/phy80211/")));
+        if let (true, Ok(index)) = (is_wifi, String::from_utf8_lossy(index).trim().parse::<u32>()) {
+            interfaces.push((name.to_owned(), index));
+        }
+    }
+    if interfaces.is_empty() {
+        return Ok(());
+    }
+    let family = family()?;
+    for (name, index) in interfaces {
+        let air = air(family, index);
+        tree.insert(format!("replies/wifi/{name}"), words(&air).into_bytes());
+    }
+    Ok(())
+}
+
+fn family() -> io::Result<u16> {
+    let body = attribute(number::FAMILY_NAME, b"nl80211\0");
+    let told = one(Part::Generic, &request(number::CONTROL, number::REQUEST, number::GET_FAMILY, &body))?;
+    let id = told.and_then(|told| {
+        let value = find(told.body.get(HEADER_BYTES..)?, number::FAMILY_ID)?;
+        Some(u16::from_ne_bytes(value.try_into().ok()?))
+    });
+    id.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
+fn air(family: u16, index: u32) -> Air {
+    let of_interface = attribute(number::IFINDEX, &index.to_ne_bytes());
+    let ask = |command, body: &[u8]| {
+        let told =
+            list(Part::Generic, &request(family, number::REQUEST_DUMP, command, body)).unwrap_or_default();
+        told.into_iter().map(|told| told.body).collect::<Vec<_>>()
+    };
+    let mut air = Air::default();
+    for body in ask(number::GET_STATION, &of_interface) {
+        air.add_station(body.get(HEADER_BYTES..).unwrap_or_default());
+    }
+    let split = [of_interface.clone(), attribute(number::SPLIT_DUMP, &[])].concat();
+    for body in ask(number::GET_WIPHY, &split) {
+        air.add_phy(body.get(HEADER_BYTES..).unwrap_or_default());
+    }
+    air
+}
+
+impl Air {
+    fn add_station(&mut self, attributes: &[u8]) {
+        let rate = find(attributes, number::STATION).and_then(|station| find(station, number::TX_BITRATE));
+        let units = rate.and_then(|rate| {
+            let wide = find(rate, number::BITRATE_32).and_then(u32_of);
+            let narrow =
+                || find(rate, number::BITRATE).and_then(|v| Some(u16::from_ne_bytes(v.try_into().ok()?)));
+            wide.or_else(|| narrow().map(u32::from))
+        });
+        let Some(bitrate) = units.map(|units| u64::from(units) * BITRATE_UNIT).filter(|bits| *bits > 0)
+        else {
+            return;
+        };
+        self.bitrate = Some(self.bitrate.map_or(bitrate, |slowest| slowest.min(bitrate)));
+    }
+    fn add_phy(&mut self, phy: &[u8]) {
+        for found in attributes(phy) {
+            match found.number {
+                number::TXQ_LIMIT => self.limit = u32_of(found.value),
+                number::TXQ_MEMORY_LIMIT => self.memory_limit = u32_of(found.value),
+                number::TXQ_STATS => self.backlog = find(found.value, number::BACKLOG_BYTES).and_then(u32_of),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn u32_of(value: &[u8]) -> Option<u32> {
+    Some(u32::from_ne_bytes(value.try_into().ok()?))
+}
+
+fn words(air: &Air) -> String {
+    let mut text = String::new();
+    let pairs = [
+        ("bitrate_bits_per_second", air.bitrate),
+        ("limit_packets", air.limit.map(u64::from)),
+        ("memory_limit_bytes", air.memory_limit.map(u64::from)),
+        ("backlog_bytes", air.backlog.map(u64::from)),
+    ];
+    for (name, value) in pairs {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{name} {value}");
+        }
+    }
+    text
+}
+
+fn request(kind: u16, flags: u16, command: u8, body: &[u8]) -> Vec<u8> {
+    let length = (16 + HEADER_BYTES + body.len()) as u32;
+    let mut bytes = Vec::from(length.to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(flags.to_ne_bytes());
+    // Sequence, and the kernel as the receiver; then command, version 1, reserved.
+    bytes.extend([0; 8]);
+    bytes.extend([command, 1, 0, 0]);
+    bytes.extend(body);
+    bytes
+}
+
+/// Length, number, value, and zeros up to four bytes.
+fn attribute(number: u16, value: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::from(((4 + value.len()) as u16).to_ne_bytes());
+    bytes.extend(number.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn station(bitrate: &[u8]) -> Vec<u8> {
+        attribute(number::STATION, &attribute(number::TX_BITRATE, bitrate))
+    }
+
+    #[test]
+    fn the_rate_of_the_slowest_station() {
+        let mut air = Air::default();
+        // 866.7 Mbit/s as both numbers, then 72.2 Mbit/s as the narrow one.
+        let both = [
+            attribute(number::BITRATE, &8_667_u16.to_ne_bytes()),
+            attribute(number::BITRATE_32, &8_667_u32.to_ne_bytes()),
+        ];
+        air.add_station(&station(&both.concat()));
+        assert_eq!(air.bitrate, Some(866_700_000));
+        air.add_station(&station(&attribute(number::BITRATE, &722_u16.to_ne_bytes())));
+        assert_eq!(air.bitrate, Some(72_200_000));
+        for odd in [station(&attribute(number::BITRATE, &[0, 0])), station(&[]), vec![1], vec![0xff; 64]] {
+            air.add_station(&odd);
+            assert_eq!(air.bitrate, Some(72_200_000));
+        }
+    }
+
+    #[test]
+    fn the_queues_of_a_phy() {
+        let mut air = Air::default();
+        let stats =
+            attribute(number::TXQ_STATS, &attribute(number::BACKLOG_BYTES, &30_000_u32.to_ne_bytes()));
+        air.add_phy(&[attribute(number::TXQ_LIMIT, &8_192_u32.to_ne_bytes()), stats].concat());
+        air.add_phy(&attribute(number::TXQ_MEMORY_LIMIT, &4_194_304_u32.to_ne_bytes()));
+        let told = "limit_packets 8192\nmemory_limit_bytes 4194304\nbacklog_bytes 30000\n";
+        assert_eq!(words(&air), told);
+    }
+
+    /// Without Wi-Fi the controller is there all the same, and says that it knows no such family.
+    #[test]
+    fn a_kernel_without_wifi_refuses() {
+        let body = attribute(number::FAMILY_NAME, b"no-such\0");
+        let refused =
+            one(Part::Generic, &request(number::CONTROL, number::REQUEST, number::GET_FAMILY, &body));
+        assert_eq!(refused.err().and_then(|error| error.raw_os_error()), Some(2));
+    }
+
+    /// The controller's own family is in every kernel: the request is one that it reads.
+    #[test]
+    fn the_controller_answers() {
+        let body = attribute(number::FAMILY_NAME, b"nlctrl\0");
+        let told = one(Part::Generic, &request(number::CONTROL, number::REQUEST, number::GET_FAMILY, &body))
+            .unwrap();
+        let id = find(&told.unwrap().body[HEADER_BYTES..], number::FAMILY_ID).map(<[u8]>::to_vec);
+        assert_eq!(id, Some(number::CONTROL.to_ne_bytes().to_vec()));
+    }
+}
