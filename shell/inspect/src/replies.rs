@@ -82,7 +82,7 @@ fn list(what: Dump, mut take: impl FnMut(&fathom_tc::Message<'_>)) -> io::Result
 fn line(name: &str, qdisc: &Qdisc, object: &Object) -> String {
     let mut line = format!("{name} {} handle={:x}", qdisc.kind.name(), qdisc.handle.major());
     if qdisc.parent != Handle::ROOT {
-        let _ = write!(line, " parent={:x}", qdisc.parent.major());
+        let _ = write!(line, " parent={:x} class={:x}", qdisc.parent.major(), qdisc.parent.minor());
     }
     let mut value = |key: &str, number: Option<u64>| {
         if let Some(number) = number {

@@ -12,7 +12,9 @@ pub(crate) struct Qdisc {
     /// Major number, 0 if the kernel made it by itself.
     pub(crate) handle: u32,
     /// Major number of what it hangs on; none at the root.
-    parent: Option<u32>,
+    pub(crate) parent: Option<u32>,
+    /// Minor number of the class that it hangs on.
+    pub(crate) class: Option<u32>,
     pub(crate) limit_packets: Option<u64>,
     pub(crate) limit_bytes: Option<u64>,
     /// Of those that shape.
@@ -52,6 +54,7 @@ fn qdisc(line: &str) -> Option<Qdisc> {
         match key {
             "handle" => found.handle = u32::from_str_radix(value, 16).unwrap_or(0),
             "parent" => found.parent = u32::from_str_radix(value, 16).ok(),
+            "class" => found.class = u32::from_str_radix(value, 16).ok(),
             "limit_packets" => found.limit_packets = number(),
             "limit_bytes" => found.limit_bytes = number(),
             "rate_bits_per_second" => {

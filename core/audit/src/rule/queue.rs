@@ -160,28 +160,43 @@ fn replacement(context: &Context<'_>, interface: &Interface, one: &Attached<'_>)
     let name = quoted(&interface.name);
     let root = interface.qdiscs.iter().find(|qdisc| qdisc.is_root());
     let default = context.facts.host.default_qdisc.as_deref().unwrap_or("pfifo_fast");
-    if interface.tx_queues > 1 {
-        return (
-            format!("sysctl -w net.core.default_qdisc=fq_codel && tc qdisc replace dev {name} root mq"),
-            format!(
-                "sysctl -w net.core.default_qdisc={} && tc qdisc replace dev {name} root mq",
-                quoted(default)
-            ),
-        );
+    let is_multi = root.map_or(interface.tx_queues > 1, |root| root.kind == "mq");
+    if is_multi {
+        return with_new_default(&name, root, default);
     }
     if let Some(tbf) = root.filter(|root| root.kind == "tbf" && !root.has_children) {
         return in_tbf(&name, tbf);
     }
     if root.is_some_and(|root| root.has_children || root.rate.is_some()) {
-        let what =
-            format!("put fq_codel into the leaves of {} instead of {}", quoted(&interface.name), one.kind());
-        return (what, format!("note them first: tc -d qdisc show dev {name}"));
+        return in_leaf(&name, one);
     }
     let fix = format!("tc qdisc replace dev {name} root fq_codel");
     match one {
         Attached::Read(qdisc, _) if qdisc.kind != default => (fix, restore(&name, qdisc)),
         _ => (fix, format!("tc qdisc del dev {name} root")),
     }
+}
+
+/// A new root of the same kind takes leaves by the default of that moment; one of the same number would be left as it is.
+fn with_new_default(name: &str, root: Option<&Qdisc>, default: &str) -> (String, String) {
+    let sysctl = |kind: &str| format!("sysctl -w net.core.default_qdisc={}", quoted(kind));
+    let number = root.map_or(0, |root| root.handle);
+    let other = if number == 0xfa { 0xfb } else { 0xfa };
+    let put = |handle: u32| format!("tc qdisc replace dev {name} root handle {handle:x}: mq");
+    let back = if number == 0 { format!("tc qdisc del dev {name} root") } else { put(number) };
+    (format!("{} && {}", sysctl("fq_codel"), put(other)), format!("{} && {back}", sysctl(default)))
+}
+
+/// The leaf of a class, where there is one alone; of many, words.
+fn in_leaf(name: &str, one: &Attached<'_>) -> (String, String) {
+    if let Attached::Read(leaf, 1) = one
+        && let (Some(parent), Some(class)) = (leaf.parent, leaf.class)
+    {
+        let put = |queue: &str| format!("tc qdisc replace dev {name} parent {parent:x}:{class:x} {queue}");
+        return (put("fq_codel"), put(&as_set(leaf)));
+    }
+    let what = format!("put fq_codel into the leaves instead of {}", one.kind());
+    (what, format!("note them before: tc -d qdisc show dev {name}"))
 }
 
 /// tbf's own queue is a bfifo of its limit.
@@ -192,12 +207,17 @@ fn in_tbf(name: &str, tbf: &Qdisc) -> (String, String) {
 }
 
 fn restore(name: &str, qdisc: &Qdisc) -> String {
+    format!("tc qdisc replace dev {name} root {}", as_set(qdisc))
+}
+
+/// Kind and limit as tc takes them.
+fn as_set(qdisc: &Qdisc) -> String {
     let limit = match (qdisc.limit_packets, qdisc.limit_bytes) {
         (Some(packets), _) => format!(" limit {packets}"),
         (None, Some(bytes)) => format!(" limit {bytes}b"),
         _ => String::new(),
     };
-    format!("tc qdisc replace dev {name} root {}{limit}", quoted(&qdisc.kind))
+    format!("{}{limit}", quoted(&qdisc.kind))
 }
 
 /// What a managed queue holds when a flood does not heed its signals.
@@ -230,9 +250,12 @@ fn limit(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> Op
     if !is_long {
         return Some(place);
     }
-    let change = |limit: u64| format!("tc qdisc change dev {name} root fq_codel limit {limit}");
+    let put = |limit: u64| format!("tc qdisc replace dev {name} root fq_codel limit {limit}");
+    // One that the kernel made by itself comes back when its follower goes.
+    let is_own = matches!(one, Attached::Read(Qdisc { handle: 0, .. }, _));
+    let back = if is_own { format!("tc qdisc del dev {name} root") } else { put(packets) };
     let dark = place.level(Level::Dark);
-    Some(if is_root && one.kind() == "fq_codel" { dark.fix(change(1000), change(packets)) } else { dark })
+    Some(if is_root && one.kind() == "fq_codel" { dark.fix(put(1000), back) } else { dark })
 }
 
 fn tx_queue_len(interface: &Interface, attached: &[Attached<'_>]) -> Option<Place> {

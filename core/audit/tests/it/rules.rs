@@ -71,6 +71,49 @@ fn queue_disciplines() {
     }
 }
 
+/// What is to be typed, and what takes it back; `shell/inspect/tests/it/kernel.rs` types them.
+#[test]
+fn fixes_and_their_undoing() {
+    let sysctl = "sysctl -w net.core.default_qdisc=";
+    let fq_codel_as = |default: &str, rest: &str| format!("{sysctl}{default} && tc qdisc {rest}");
+    let cases = [
+        (
+            "eth0 pfifo_fast handle=0",
+            "tc qdisc replace dev eth0 root fq_codel".to_owned(),
+            "tc qdisc del dev eth0 root".to_owned(),
+        ),
+        (
+            "eth0 bfifo handle=8001 limit_bytes=1000000",
+            "tc qdisc replace dev eth0 root fq_codel".to_owned(),
+            "tc qdisc replace dev eth0 root bfifo limit 1000000b".to_owned(),
+        ),
+        (
+            "eth0 tbf handle=8001 limit_bytes=250000 rate_bits_per_second=10000000",
+            "tc qdisc replace dev eth0 parent 8001:1 fq_codel".to_owned(),
+            "tc qdisc replace dev eth0 parent 8001:1 bfifo limit 250000b".to_owned(),
+        ),
+        (
+            "eth0 htb handle=1 rate_bits_per_second=9000000\neth0 pfifo handle=10 parent=1 class=a limit_packets=900",
+            "tc qdisc replace dev eth0 parent 1:a fq_codel".to_owned(),
+            "tc qdisc replace dev eth0 parent 1:a pfifo limit 900".to_owned(),
+        ),
+        (
+            "eth0 mq handle=0\neth0 pfifo_fast handle=0 parent=0 class=1",
+            fq_codel_as("fq_codel", "replace dev eth0 root handle fa: mq"),
+            fq_codel_as("pfifo_fast", "del dev eth0 root"),
+        ),
+        (
+            "eth0 mq handle=fa\neth0 pfifo_fast handle=0 parent=fa class=1",
+            fq_codel_as("fq_codel", "replace dev eth0 root handle fb: mq"),
+            fq_codel_as("pfifo_fast", "replace dev eth0 root handle fa: mq"),
+        ),
+    ];
+    for (reply, fix, undo) in cases {
+        let place = found(&[(QDISC, reply)], "", 6).expect("a place");
+        assert_eq!((place.fix, place.undo), (vec![fix], vec![undo]), "{reply}");
+    }
+}
+
 #[test]
 fn what_the_line_beyond_does() {
     let fifo = (QDISC, "eth0 pfifo_fast handle=0");

@@ -1,6 +1,6 @@
 //! This kernel's replies: what is set is what is told.
-use fathom_audit::Tree;
-use fathom_inspect::{add_all, add_unsent, files};
+use fathom_audit::{Asked, Facts, Place, Tree, audit};
+use fathom_inspect::{add_all, add_qdiscs, add_unsent, files};
 use fathom_os::netns::NetNs;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -83,4 +83,58 @@ fn what_a_program_wrote_and_tcp_has_not_sent() {
     });
     let (before, after) = unsent.join().expect("the thread in the namespace");
     assert!(before == 0 && after > 10_000, "{before}, then {after}");
+}
+
+/// The place of the queue discipline of `va`, as it is now.
+fn queue_of_va() -> Place {
+    let mut tree = Tree::default();
+    let base =
+        [("flags", "0x1003"), ("type", "1"), ("mtu", "1500"), ("tx_queue_len", "1000"), ("speed", "10")];
+    for (file, text) in base.iter().chain(&[("device/uevent", "DRIVER=x"), ("ifindex", "2"), ("iflink", "2")])
+    {
+        tree.insert(format!("sys/class/net/va/{file}"), text.as_bytes().to_vec());
+    }
+    add_qdiscs(&mut tree).expect("replies");
+    let places = audit(&Facts::of(&tree), &Asked::default(), None);
+    places.into_iter().find(|place| place.spot.number() == 6).expect("a queue discipline")
+}
+
+/// Types what the audit says; not what is for the whole host, and another queue where this kernel has no fq_codel.
+fn type_in(commands: &[String]) {
+    let command = commands.first().expect("a command");
+    let own = command.rsplit(" && ").next().expect("a part").replace("fq_codel", "pfifo limit 33");
+    tc(own.strip_prefix("tc ").expect("tc"));
+}
+
+/// Each fix is taken, and each undo gives back what was there.
+#[test]
+fn what_the_audit_says_can_be_typed() {
+    // As tc sets it up, command by command.
+    let cases: [&[&str]; 5] = [
+        &["qdisc add dev va root handle 7: bfifo limit 1000000b"],
+        &["qdisc add dev va root handle 7: pfifo limit 900"],
+        &["qdisc add dev va root handle 7: tbf rate 10mbit burst 10kb limit 250000b"],
+        &[
+            "qdisc add dev va root handle 7: htb default 1a",
+            "class add dev va parent 7: classid 7:1a htb rate 9mbit",
+            "qdisc add dev va parent 7:1a handle 8: pfifo limit 900",
+        ],
+        &["qdisc add dev va root handle fa: mq"],
+    ];
+    for commands in cases {
+        let delays = std::thread::spawn(move || {
+            NetNs::create().expect("a network namespace: run as root").enter().expect("entered");
+            ip("link add va numtxqueues 4 type veth peer name vb numtxqueues 4");
+            ip("link set va up");
+            commands.iter().for_each(|command| tc(command));
+            let before = queue_of_va();
+            type_in(&before.fix);
+            let between = queue_of_va();
+            type_in(&before.undo);
+            [before, between, queue_of_va()].map(|place| place.delay())
+        });
+        let [before, between, after] = delays.join().expect("the thread in the namespace");
+        assert_eq!(before, after, "{commands:?}");
+        assert!(between < before || commands[0].ends_with("mq"), "{commands:?}: {between} of {before}");
+    }
 }
