@@ -1,5 +1,6 @@
 //! What would make a shaper useless or short-lived, as files of the system tell before, and counters afterwards.
 use crate::look::Look;
+use fathom_os::ethtool::card;
 use fathom_tc::Stats;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,20 @@ fn offloaded(root: &Path, _: &str) -> Option<Defeat> {
         ),
         "take the flowtable out of the firewall; on OpenWrt: uci set firewall.@defaults[0].flow_offloading=0; \
          uci set firewall.@defaults[0].flow_offloading_hw=0; uci commit firewall; service firewall restart",
+    )
+}
+
+/// Hardware that may forward by itself what a flowtable or a filter gives it.
+#[must_use]
+pub fn hardware(device: &str) -> Option<Defeat> {
+    if card(device).ok()?.hw_tc_offload != Some(true) {
+        return None;
+    }
+    defeat(
+        format!(
+            "the card of {device} may forward packets by itself (hw-tc-offload is on): those pass by the shaper"
+        ),
+        format!("ethtool -K {device} hw-tc-offload off"),
     )
 }
 

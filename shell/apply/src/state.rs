@@ -132,11 +132,7 @@ impl Place {
             );
             ApplyError::words(doing(), words)
         };
-        let value: Value = serde_json::from_str(&text).map_err(|error| damaged(&error.to_string()))?;
-        if value["version"].as_u64() != Some(VERSION) {
-            return Err(damaged(&format!("version {}, not {VERSION}", value["version"])));
-        }
-        State::from_json(&value).map(Some).ok_or_else(|| damaged("a field is missing"))
+        State::parse(&text).map(Some).map_err(|what| damaged(&what))
     }
     /// Writes the state, whole or not at all.
     ///
@@ -146,7 +142,7 @@ impl Place {
         let new = self.folder.join(format!("{}.fix.new", self.device));
         let write = || -> io::Result<()> {
             let mut file = fs::File::create(&new)?;
-            file.write_all(format!("{:#}\n", state.to_json()).as_bytes())?;
+            file.write_all(state.text().as_bytes())?;
             file.sync_all()?;
             fs::rename(&new, self.file())
         };
@@ -169,6 +165,22 @@ impl Place {
 }
 
 impl State {
+    /// Reads the text of a state.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<State, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if value["version"].as_u64() != Some(VERSION) {
+            return Err(format!("version {}, not {VERSION}", value["version"]));
+        }
+        State::from_json(&value).ok_or_else(|| "a field is missing, or not of its kind".to_owned())
+    }
+    /// The text of a state.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{:#}\n", self.to_json())
+    }
     fn to_json(&self) -> Value {
         let objects: Vec<Value> = self.snapshot.objects.iter().map(object_to_json).collect();
         json!({

@@ -60,7 +60,8 @@ fn fix(args: &FixArgs, device: &str) -> Outcome {
     if let Some(words) = transaction.recovered() {
         terminal::note(&format!("{device}: {words}"));
     }
-    let foreseen = defeat::foreseen(Path::new("/"), device);
+    let mut foreseen = defeat::foreseen(Path::new("/"), device);
+    foreseen.extend(defeat::hardware(device));
     if !args.json {
         terminal::print(&show::plan(transaction.plan(), &foreseen))?;
     }

@@ -61,7 +61,7 @@ fn a_dry_run_shows_the_plan_and_changes_nothing() {
     let lines = [
         "wan: what leaves at most 9.5Mbit, what arrives at most 47Mbit, by tbf",
         "   ip link add ifb-wan type ifb",
-        "   tc qdisc replace dev ifb-wan root handle 1: tbf rate 47Mbit burst 5875b limit 88125b overhead 24",
+        "   tc qdisc replace dev ifb-wan root handle 1: tbf rate 47Mbit burst 5875b limit 58750b overhead 24",
         "   tc qdisc replace dev wan root handle fa0: tbf rate 9.5Mbit burst 3028b limit 17812b overhead 24",
         "To undo it:",
         "   tc qdisc del dev wan root",
