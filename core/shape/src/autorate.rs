@@ -6,10 +6,10 @@
 //!
 //! | our own queue | this direction sends | delay beyond it | then |
 //! |---|---|---|---|
-//! | holds packets | at its rate | usual | the shaper is the bottleneck: more is tried, in small steps |
+//! | holds packets | at its rate | usual | the shaper is the bottleneck: more is tried, ever slower |
 //! | is empty | much | grows | the bottleneck lies beyond: cut to what was delivered, lower until that queue is empty |
 //! | holds packets | at its rate | stands for 1 s | cut likewise: senders heed no drops |
-//! | any | much, less than a moment ago | as before, after a cut | the path is longer: restored, that is the new baseline |
+//! | holds packets | at its rate | as before, after two cuts | the path is longer: restored, that is the new baseline |
 //! | is empty | little | grows | path or reflector: kept |
 //! | any | any | the other direction's | kept |
 //! | any | any | unknown: nobody answers | kept, however long |

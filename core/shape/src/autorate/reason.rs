@@ -10,7 +10,7 @@ pub enum Reason {
     Overrun,
     /// Raised: the queue behind us is drained; the rate goes to what was delivered.
     Drained,
-    /// Raised: the cut changed nothing, so that the delay is not our queue's; it is the new baseline.
+    /// Raised: two cuts changed nothing, so that the delay is not our queue's; it is the new baseline.
     Rebased,
     /// Raised: our own backlog shows demand, and the delay is low.
     Exploring,
@@ -82,7 +82,7 @@ impl fmt::Display for Reason {
             }
             Reason::Overrun => "cut: our queue is full and the delay beyond it stands all the same",
             Reason::Drained => "raised to what was delivered: the queue beyond ours is empty again",
-            Reason::Rebased => "restored: the cut did not change the delay, so the path is longer now",
+            Reason::Rebased => "restored: two cuts did not change the delay, so the path is longer now",
             Reason::Exploring => "raised: our own backlog shows demand, and the delay is low",
             Reason::Recalled => {
                 "lowered to what this hour of the week usually carries, as traffic comes back"

@@ -86,6 +86,7 @@ enum Phase {
 /// A cut, until the queue beyond ours is empty.
 #[derive(Clone, Copy, Debug)]
 struct Drain {
+    since: Time,
     until: Time,
     /// Excess at the cut, s.
     excess: f64,
@@ -93,6 +94,8 @@ struct Drain {
     next: f64,
     /// Rate before the first cut of this queue, bit/s.
     before: f64,
+    /// The drain before it did nothing, though our own queue held what waits.
+    is_second_try: bool,
 }
 
 /// What a tick came to.
@@ -255,15 +258,17 @@ impl Way {
             Phase::Draining(drain) => drain.before,
             Phase::Steady => self.rate,
         };
+        let excess = heard.excess;
         let seen = if self.is_up { self.flow.dispersed(READ.0) } else { self.flow.delivered_loaded(READ.1) };
         let capacity = seen.clamp(self.min, self.rate.max(self.min));
         self.learned.sample(tick.hour, capacity);
         self.ceiling = Some(Ceiling::new(capacity, tick.at));
-        let depth = (heard.excess / DRAIN).clamp(DEPTH.0, DEPTH.1);
+        let depth = (excess / DRAIN).clamp(DEPTH.0, DEPTH.1);
         self.set((capacity * (1.0 - depth)).min(self.rate));
-        let length = Duration::from_secs_f64(heard.excess / depth + FEEDBACK);
+        let until = tick.at + Duration::from_secs_f64(excess / depth + FEEDBACK);
+        let next = capacity;
         self.phase =
-            Phase::Draining(Drain { until: tick.at + length, excess: heard.excess, next: capacity, before });
+            Phase::Draining(Drain { since: tick.at, until, excess, next, before, is_second_try: false });
         reason
     }
     fn drain(&mut self, tick: &Tick, heard: Heard, drain: Drain) -> Outcome {
@@ -272,12 +277,11 @@ impl Way {
             self.deaf_until = tick.at + Duration::from_secs_f64(FEEDBACK);
             return kept(Reason::Drained);
         }
-        if tick.at < drain.until {
+        if tick.at < drain.until && !self.is_too_high(tick, heard, drain) {
             return kept(Reason::Draining);
         }
         if heard.excess > drain.excess * NO_EFFECT && self.holds() {
-            self.go_on(drain.before);
-            return Outcome { reason: Reason::Rebased, shift: Some(heard.excess) };
+            return self.without_effect(tick, heard, drain);
         }
         let delivered = self.flow.delivered(LATELY);
         let is_unused = delivered < if self.rate > self.min { self.rate * 0.5 } else { self.min * QUIET };
@@ -289,6 +293,24 @@ impl Way {
             return kept(Reason::Draining);
         }
         kept(self.cut(tick, heard, Reason::BottleneckBelow))
+    }
+
+    /// True if the cut did not go deep enough: in the meantime the line carried less than that, and our queue ran empty.
+    fn is_too_high(&self, tick: &Tick, heard: Heard, drain: Drain) -> bool {
+        let has_shown = seconds(drain.since, tick.at) >= FEEDBACK && heard.excess >= drain.excess;
+        has_shown && self.flow.busy(FEEDBACK) == 0.0 && self.flow.delivered(FEEDBACK) < self.rate * 0.9
+    }
+    /// The first time the cut may have been to just what the line carries. It is the path's if a deeper one does nothing either.
+    fn without_effect(&mut self, tick: &Tick, heard: Heard, drain: Drain) -> Outcome {
+        if drain.is_second_try || self.rate <= self.min {
+            self.go_on(drain.before);
+            return Outcome { reason: Reason::Rebased, shift: Some(heard.excess) };
+        }
+        let reason = self.cut(tick, heard, Reason::BottleneckBelow);
+        if let Phase::Draining(again) = &mut self.phase {
+            (again.is_second_try, again.next) = (true, drain.next);
+        }
+        kept(reason)
     }
 
     fn undelayed(&mut self, tick: &Tick, heard: Heard) -> Reason {

@@ -84,6 +84,17 @@ fn falls() -> String {
     scene.run(2.6, |_, rate| down(full(8.0, rate, &mut queue)));
     scene.text
 }
+fn falls_further() -> String {
+    let mut scene = Scene::new(
+        "The line goes on falling after the cut: our queue stays empty, and it is cut again at once.",
+        false,
+    );
+    scene.run(3.0, |_, _| down(IDLE));
+    scene.run(0.3, |_, _| down(Shown { sent: 16.0, ours: 0.0, delay: 60.0 }));
+    scene
+        .run(0.5, |second, rate| down(Shown { sent: rate.min(7.0), ours: 0.0, delay: 90.0 - 60.0 * second }));
+    scene.text
+}
 fn rises() -> String {
     let mut scene =
         Scene::new("Nothing but our own queue holds an upload: it is raised up to the highest rate.", true);
@@ -145,7 +156,7 @@ fn bad_reflector() -> String {
 }
 fn route() -> String {
     let mut scene = Scene::new(
-        "The path becomes longer by 50 ms in the midst of a download: the cut shows that it is not ours.",
+        "The path becomes longer by 50 ms in the midst of a download: two cuts show that it is not ours.",
         false,
     );
     scene.run(3.0, |_, _| down(IDLE));
@@ -199,6 +210,7 @@ fn recalled() -> String {
 fn what_is_decided_when() {
     let got = [
         falls(),
+        falls_further(),
         rises(),
         idle_noise(),
         other_direction(
