@@ -1,4 +1,5 @@
 //! Files of another host: the script that its shell runs, and what the script prints, read.
+use crate::tree::CONNECTIONS;
 use crate::{PATHS, Tree};
 use alloc::format;
 use alloc::string::String;
@@ -15,12 +16,16 @@ const CONNTRACK: &str = "proc/net/nf_conntrack";
 
 /// A script for any shell, busybox's too: it reads files, and does nothing else.
 pub fn script() -> String {
-    let plain: Vec<&str> =
-        PATHS.iter().filter(|p| !p.starts_with("replies") && **p != CONNTRACK).copied().collect();
+    let is_whole =
+        |path: &&&str| !path.starts_with("replies") && **path != CONNTRACK && !path.starts_with(CONNECTIONS);
+    let plain: Vec<&str> = PATHS.iter().filter(is_whole).copied().collect();
     format!(
         "cd / || exit 1\n\
          for f in {}; do\n\
          if [ -f \"$f\" ] && [ -r \"$f\" ]; then printf '\\n{MARK}%s\\n' \"$f\"; cat \"$f\" 2>/dev/null; fi\n\
+         done\n\
+         for f in {CONNECTIONS}*; do\n\
+         if [ -f \"$f\" ] && [ -r \"$f\" ]; then printf '\\n{MARK}%s\\n' \"$f\"; grep '^\\[' \"$f\"; fi\n\
          done\n\
          if [ -r {CONNTRACK} ]; then printf '\\n{MARK}%s\\n' {CONNTRACK}; grep -m 20 OFFLOAD {CONNTRACK}; fi\n\
          printf '\\n{SCRIPT_END}\\n'\n",

@@ -63,7 +63,6 @@ pub const PATHS: &[&str] = &[
     "etc/hotplug.d/iface/*",
     "etc/systemd/network/*.network",
     "run/systemd/network/*.network",
-    "etc/netplan/*.yaml",
     "etc/NetworkManager/system-connections/*",
     "etc/network/if-up.d/*",
     "replies/ethtool/*",
@@ -84,6 +83,15 @@ pub const SAMPLED: &[&str] = &[
     "replies/wifi/*",
 ];
 
+/// NetworkManager's connections, which hold passwords.
+pub(crate) const CONNECTIONS: &str = "etc/NetworkManager/system-connections/";
+
+/// The names of sections alone, which say whether a file sets queues; what is kept or sent holds no password.
+fn sections(bytes: &[u8]) -> Vec<u8> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"["));
+    lines.flat_map(|line| line.iter().copied().chain([b'\n'])).collect()
+}
+
 /// What was read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tree {
@@ -92,9 +100,10 @@ pub struct Tree {
 
 impl Tree {
     /// Takes up a file; its path is relative to the root. The speed of a USB port, which stands beside the device, gets a name
-    /// that a folder can keep.
+    /// that a folder can keep; of connections with their passwords, only what the audit looks at is kept.
     pub fn insert(&mut self, path: impl Into<String>, bytes: Vec<u8>) {
         let path: String = path.into();
+        let bytes = if path.starts_with(CONNECTIONS) { sections(&bytes) } else { bytes };
         let port = path.strip_suffix("/device/../speed").map(|interface| [interface, "/usb_speed"].concat());
         self.files.insert(port.unwrap_or(path), bytes);
     }

@@ -41,6 +41,18 @@ fn the_script_only_reads() {
     assert!(!script.replace("2>/dev/null", "").contains('>'), "{script}");
 }
 
+/// Of files with passwords, names of sections alone leave the host, and are kept.
+#[test]
+fn passwords_stay_where_they_are() {
+    let mut kept = Tree::default();
+    let path = "etc/NetworkManager/system-connections/home";
+    kept.insert(path, b"[wifi-security]\npsk=secret\n\n[tc]\nqdisc.root=x".to_vec());
+    assert_eq!(kept.iter().collect::<Vec<_>>(), [(path, b"[wifi-security]\n[tc]\n".as_slice())]);
+    assert!(script().contains("for f in etc/NetworkManager/system-connections/*; do"));
+    let whole = script().lines().find(|line| line.starts_with("for f in sys")).map(str::to_owned);
+    assert!(whole.is_some_and(|line| !line.contains("system-connections")));
+}
+
 #[test]
 fn damaged_listings() {
     for (name, _) in HOSTS {

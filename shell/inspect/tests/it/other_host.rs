@@ -43,6 +43,23 @@ fn a_shell_tells_what_reading_here_does() {
     assert_eq!(told(&there), told(&here));
 }
 
+/// The script as it is, in a folder that stands for the other host's root.
+#[test]
+fn no_password_is_sent() {
+    let scratch = Scratch::new("secret");
+    scratch.write("root/etc/NetworkManager/system-connections/home", b"[wifi-security]\npsk=secret\n[tc]\n");
+    scratch.write("root/sys/class/net/eth0/flags", b"0x1003\n");
+    let root = scratch.path().join("root");
+    let rsh = stand_in(
+        &scratch,
+        &format!("sed 's#^cd /#cd {}#' | tee {}/sent | sh", root.display(), scratch.path().display()),
+    );
+    let tree = remote(&rsh, "router", PATIENCE).expect("files");
+    let all: Vec<u8> = tree.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
+    let text = String::from_utf8_lossy(&all).into_owned();
+    assert!(text.contains("[tc]") && text.contains("0x1003") && !text.contains("secret"), "{text}");
+}
+
 #[test]
 fn a_host_that_refuses_is_named_with_its_last_words() {
     let scratch = Scratch::new("refused");
