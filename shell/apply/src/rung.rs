@@ -97,6 +97,8 @@ const QUEUE_TIME: Duration = Duration::from_millis(15);
 const INGRESS_QUEUE_TIME: Duration = Duration::from_millis(10);
 /// Full packets that a queue holds at least: a TCP with fewer loses its rate.
 const LEAST_QUEUE: u32 = 10;
+/// The same of a queue for all, in which everybody waits for everybody.
+const LEAST_SINGLE_QUEUE: u32 = 5;
 /// How much faster than the shaper the scheduler inside of it would be: it takes turns, and never holds up.
 const SCHEDULER_HEADROOM: u64 = 16;
 
@@ -125,7 +127,8 @@ impl Shaper {
     }
     fn queue_bytes(&self) -> u32 {
         let time = if self.ingress { INGRESS_QUEUE_TIME } else { QUEUE_TIME };
-        bytes_in(self.rate, time).max(LEAST_QUEUE * FULL_PACKET)
+        let packets = if self.rung == Rung::Tbf { LEAST_SINGLE_QUEUE } else { LEAST_QUEUE };
+        bytes_in(self.rate, time).max(packets * FULL_PACKET)
     }
     fn cake(&self) -> Cake {
         let Framing { overhead, mpu, atm } = self.framing;

@@ -14,7 +14,7 @@ use fathom_units::Rate;
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A change of an interface that has been prepared, is being made, or waits for its proof.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Transaction {
     plan: Plan,
     state: State,
     guard: Option<Guard>,
+    /// When the guard's time runs out.
+    deadline: Option<Instant>,
     /// What an earlier one left behind was put back first.
     recovered: Option<String>,
     is_open: bool,
@@ -73,7 +75,17 @@ impl Transaction {
             of: Of::here(),
         };
         let place = place.clone();
-        Ok(Transaction { kernel, place, plan, state, guard: None, recovered, is_open: true, _lock: lock })
+        Ok(Transaction {
+            kernel,
+            place,
+            plan,
+            state,
+            guard: None,
+            deadline: None,
+            recovered,
+            is_open: true,
+            _lock: lock,
+        })
     }
     /// What is going to be done.
     #[must_use]
@@ -109,6 +121,7 @@ impl Transaction {
         pace: Pace,
         ask: &mut dyn FnMut(usize, &Plan) -> Result<(), ApplyError>,
     ) -> Result<(), ApplyError> {
+        self.deadline = Instant::now().checked_add(limit);
         self.state.limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         self.place.write(&self.state)?;
         let result = self.start_guard(guard).and_then(|()| self.make(pace, ask));
@@ -166,10 +179,13 @@ impl Transaction {
     /// back.
     pub fn commit(mut self) -> Result<(), ApplyError> {
         let is_ours = self.place.read()?.is_some_and(|state| state.id == self.state.id);
-        if !is_ours {
+        // The guard began to count a little later, and must not come in between.
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if !is_ours || is_late {
             self.is_open = false;
             let words = "it took longer than its limit, and was put back";
-            return Err(ApplyError::words(format!("fix of {}", self.place.device), words));
+            let late = ApplyError::words(format!("fix of {}", self.place.device), words);
+            return Err(if is_ours { self.give_up(late) } else { late });
         }
         self.state.phase = Phase::Committed;
         self.state.about = about(&self.plan);
