@@ -69,6 +69,7 @@ pub const PATHS: &[&str] = &[
     "replies/qdisc",
     "replies/tcp",
     "replies/wifi/*",
+    "replies/flowtables",
 ];
 
 /// Those that are read again and again while the host is loaded.

@@ -2,6 +2,7 @@
 //! shell. Nothing is written, and nothing that is read can hang or fill the memory.
 mod exchange;
 mod files;
+mod flowtables;
 mod remote;
 mod replies;
 mod save;
@@ -9,6 +10,7 @@ mod sockets;
 mod wifi;
 
 pub use files::{files, sampled};
+pub use flowtables::add_flowtables;
 pub use remote::{RemoteError, remote};
 pub use replies::{add_all, add_qdiscs};
 pub use save::save;

@@ -21,6 +21,8 @@ pub enum Part {
     Sockets,
     /// Generic netlink: Wi-Fi among others.
     Generic,
+    /// nfnetlink: rules of the packet filter.
+    Netfilter,
 }
 
 impl Part {
@@ -29,6 +31,7 @@ impl Part {
             Part::Route => libc::NETLINK_ROUTE,
             Part::Sockets => libc::NETLINK_SOCK_DIAG,
             Part::Generic => libc::NETLINK_GENERIC,
+            Part::Netfilter => libc::NETLINK_NETFILTER,
         }
     }
 }

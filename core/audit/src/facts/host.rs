@@ -33,6 +33,8 @@ pub struct Host {
     pub(crate) offloaded: usize,
     /// Files that turn flow offload on.
     pub(crate) offload_files: Vec<&'static str>,
+    /// Flow tables: name, software or hardware, interfaces.
+    pub(crate) flow_tables: Vec<String>,
     /// Files that set queues when an interface comes up.
     pub(crate) manager_files: Vec<String>,
     /// Of the first Wi-Fi phy with such a file.
@@ -86,6 +88,12 @@ impl Host {
             is_container: tree.has(".dockerenv") || tree.has("run/.containerenv"),
             offloaded: offloaded(tree),
             offload_files: offload_files(tree),
+            flow_tables: tree
+                .text("replies/flowtables")
+                .unwrap_or_default()
+                .lines()
+                .map(str::to_string)
+                .collect(),
             manager_files: manager_files(tree),
             wifi: wifi(tree),
             has_debugfs: tree.has_below("sys/kernel/debug"),

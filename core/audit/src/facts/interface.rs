@@ -103,6 +103,8 @@ pub struct Interface {
     pub(crate) has_hw_offload: bool,
     pub(crate) usb_speed_mbit: Option<u64>,
     pub(crate) ncm_tx_max: Option<u64>,
+    /// How long cdc_ncm waits for more packets of a bundle.
+    pub(crate) ncm_timer_us: Option<u64>,
     pub(crate) phy: Option<u64>,
     /// The rate of the air: the slowest station's.
     pub(crate) bitrate: Option<Rate>,
@@ -153,6 +155,7 @@ impl Interface {
             has_hw_offload: reply.number("hw_tc_offload").is_some_and(|on| on != 0),
             usb_speed_mbit: number("usb_speed"),
             ncm_tx_max: number("cdc_ncm/tx_max"),
+            ncm_timer_us: number("cdc_ncm/tx_timer_usecs"),
             phy: number("phy80211/index"),
             bitrate: air.number("bitrate_bits_per_second").map(Rate::from_bits_per_second),
             air_limit: air.number("limit_packets"),
@@ -195,6 +198,9 @@ fn kind(tree: &Tree, folder: &str, name: &str) -> Kind {
     let devtype = value(tree, &path("uevent"), "DEVTYPE").unwrap_or_default();
     if let Some(kind) = of_devtype(&devtype) {
         return kind;
+    }
+    if tree.has_below(&path("bridge")) {
+        return Kind::Bridge;
     }
     if arp_type == Some(ARPHRD_PPP) {
         return Kind::Ppp;

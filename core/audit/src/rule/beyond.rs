@@ -40,24 +40,17 @@ fn containers(context: &Context<'_>) -> Option<Place> {
 fn flow_offload(context: &Context<'_>) -> Option<Place> {
     let host = &context.facts.host;
     let cards = context.facts.up().filter(|i| i.has_hw_offload).map(|i| i.name.clone()).collect::<Vec<_>>();
-    if host.offload_files.is_empty() && host.offloaded == 0 {
+    if host.offload_files.is_empty() && host.offloaded == 0 && host.flow_tables.is_empty() {
         let why =
             format!("hw-tc-offload is on for {}, which is what a hardware shaper needs", cards.join(", "));
         let quiet = Place::new(Spot::FlowOffload, None, "no connection bypasses the queue disciplines");
         return host.is_forwarding.then(|| if cards.is_empty() { quiet } else { quiet.why(why) });
     }
-    let files = host.offload_files.join(", ");
-    let count = if host.offloaded > 0 {
-        format!("offloaded connections: {} of the first 20", host.offloaded)
-    } else {
-        String::new()
-    };
-    let what = [files.as_str(), count.as_str()]
-        .iter()
-        .filter(|part| !part.is_empty())
-        .copied()
-        .collect::<Vec<_>>()
-        .join("; ");
+    let tables = host.flow_tables.iter().map(|table| format!("flow table {table}"));
+    let files = host.offload_files.iter().map(|file| (*file).to_string());
+    let count =
+        (host.offloaded > 0).then(|| format!("offloaded connections: {} of the first 20", host.offloaded));
+    let what = tables.chain(files).chain(count).collect::<Vec<String>>().join("; ");
     let place = Place::new(Spot::FlowOffload, None, what)
         .level(Level::Bad)
         .why("these packets go past every queue discipline: a shaper would shape nothing");

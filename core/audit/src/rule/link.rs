@@ -7,6 +7,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_units::Duration;
 
 /// Packets that WireGuard queues for encryption. Source: `MAX_QUEUED_PACKETS`, drivers/net/wireguard/messages.h.
 const WIREGUARD_QUEUE: u64 = 1_024;
@@ -85,7 +86,9 @@ fn modem(context: &Context<'_>, interface: &Interface) -> Place {
         format!("{packets} packets of {}b in usbnet{coalesced}; its firmware cannot be read", FULL_PACKET.0);
     let worst = context.in_driver(interface, packets);
     let level = context.level(interface, worst.as_ref()).max(Level::Unknown);
-    Place::new(Spot::Modem, Some(&interface.name), what)
+    let timer = interface.ncm_timer_us.map(|us| Duration::from_micros(us.min(1_000_000_000)));
+    let place = Place { timer, ..Place::new(Spot::Modem, Some(&interface.name), what) };
+    place
         .holds(worst)
         .level(level)
         .why("mobile modems hold megabytes: seconds, minutes were seen. Measure it: fathom test")

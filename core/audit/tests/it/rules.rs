@@ -226,3 +226,31 @@ fn wifi_by_nl80211() {
     assert!(found(&files, "", 15).is_none());
     assert_eq!(found(&files[..2], "", 15).map(|p| p.level), Some(Level::Unknown));
 }
+
+#[test]
+fn what_goes_past_every_queue() {
+    let forwards = ("proc/sys/net/ipv4/ip_forward", "1");
+    let cases = [
+        (vec![], None),
+        (vec![forwards], Some((Level::Quiet, "no connection bypasses the queue disciplines"))),
+        (
+            vec![("replies/flowtables", "fw4 ft hardware eth0 lan1\n")],
+            Some((Level::Bad, "flow table fw4 ft hardware eth0 lan1")),
+        ),
+        (vec![("etc/config/firewall", "\toption flow_offloading '0'")], None),
+        (
+            vec![("etc/config/firewall", "\toption flow_offloading_hw \"1\"")],
+            Some((Level::Bad, "/etc/config/firewall")),
+        ),
+        (vec![("etc/nftables.conf", "# flowtable f {")], None),
+        (
+            vec![("etc/nftables.conf", "table inet t {\n flowtable f {")],
+            Some((Level::Bad, "/etc/nftables.conf")),
+        ),
+    ];
+    for (files, want) in cases {
+        let place = found(&files, "", 24);
+        let got = place.as_ref().map(|place| (place.level, place.what.as_str()));
+        assert_eq!(got, want, "{files:?}");
+    }
+}

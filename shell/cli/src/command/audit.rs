@@ -70,6 +70,8 @@ fn gather(args: &AuditArgs) -> Result<Tree, Failure> {
     }
     // A kernel without Wi-Fi has nothing to tell of it; the rate is then the user's to tell.
     let _ = fathom_inspect::add_wifi(&mut tree);
+    // Nor has one without nf_tables of flow tables; configuration files tell the rest.
+    let _ = fathom_inspect::add_flowtables(&mut tree);
     Ok(tree)
 }
 
