@@ -59,7 +59,8 @@ fn heading(audited: &Audited<'_>, columns: usize, style: Style) -> Vec<String> {
         table.row(link_cells(link).map(|cell| (cell, None)));
     }
     lines.extend(table.lines(columns, style));
-    lines.push(seen_line(audited.seen));
+    let looked = wrap(&seen_line(audited.seen), columns.saturating_sub(2), 2);
+    lines.extend(looked.iter().map(|line| format!("  {line}")));
     lines
 }
 
@@ -74,9 +75,9 @@ fn link_cells(link: &LinkRate) -> [String; 4] {
 
 fn seen_line(seen: Option<&Seen>) -> String {
     match seen {
-        None => "  not watched under load: --observe 10s, while something loads it, tells what really waits"
+        None => "not watched under load: --observe 10s, while something loads it, tells what really waits"
             .to_string(),
-        Some(seen) => format!("  watched for {}, {} samples", seconds(seen.span.as_secs_f64()), seen.samples),
+        Some(seen) => format!("watched for {}, {} samples", seconds(seen.span.as_secs_f64()), seen.samples),
     }
 }
 

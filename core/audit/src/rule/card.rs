@@ -86,7 +86,7 @@ fn shorter_ring(interface: &Interface, ring: u64, place: Place) -> Place {
         return place.fix("shape a little below the link's rate, so that the ring never fills", "");
     }
     let set = |length: u64| format!("ethtool -G {} tx {length}", quoted(&interface.name));
-    place.fix(format!("{} (the link goes down for a moment)", set(SHORT_RING)), set(ring))
+    place.fix(format!("{} # the link goes down for a moment", set(SHORT_RING)), set(ring))
 }
 
 fn ring(context: &Context<'_>, interface: &Interface, has_limits: bool) -> Option<Place> {

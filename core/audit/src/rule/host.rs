@@ -59,7 +59,7 @@ fn send_buffer(context: &Context<'_>) -> Option<Place> {
     let enough = (rate.bytes_in(Duration::from_millis(400)).0).max(262_144);
     Some(place.fix(
         format!(
-            "only on a host of this line alone: sysctl -w net.ipv4.tcp_wmem=\"{} {enough}\"",
+            "sysctl -w net.ipv4.tcp_wmem=\"{} {enough}\" # only on a host of this line alone",
             first.join(" ")
         ),
         format!("sysctl -w net.ipv4.tcp_wmem=\"{text}\""),
