@@ -193,9 +193,10 @@ pub fn seen(before: &Look, after: &Look) -> Vec<Defeat> {
     let device = &after.link.name;
     let sent = after.link.sent_bytes.saturating_sub(before.link.sent_bytes);
     let arrived = after.link.received_bytes.saturating_sub(before.link.received_bytes);
-    let leaving = passed(&before.up, &after.up).and_then(|shaped| bypassed(device, "left", sent, shaped));
-    let arriving =
-        passed(&before.down, &after.down).and_then(|shaped| bypassed(device, "arrived", arrived, shaped));
+    let leaving =
+        passed(&before.up, &after.up, false).and_then(|shaped| bypassed(device, "left", sent, shaped));
+    let arriving = passed(&before.down, &after.down, true)
+        .and_then(|shaped| bypassed(device, "arrived", arrived, shaped));
     let direct = after.direct_packets.saturating_sub(before.direct_packets);
     let unclassed = (direct > 0).then(|| Defeat {
         what: format!("{direct} packets passed HTB outside of all classes, unshaped"),
@@ -204,12 +205,31 @@ pub fn seen(before: &Look, after: &Look) -> Vec<Defeat> {
     leaving.into_iter().chain(arriving).chain(unclassed).collect()
 }
 
-fn passed(before: &Option<Stats>, after: &Option<Stats>) -> Option<u64> {
+/// Nothing passed in either direction, which says nothing of a moment, but much of a while.
+#[must_use]
+pub fn idle(before: &Look, after: &Look) -> Option<Defeat> {
+    let packets = |look: &Look| look.link.sent_packets + look.link.received_packets;
+    if packets(before) != packets(after) {
+        return None;
+    }
+    let device = &after.link.name;
+    defeat(
+        format!("not one packet passed by {device} in that time: the wrong interface?"),
+        "ip route get 1.1.1.1, for the interface that leads to the Internet",
+    )
+}
+
+/// Bytes that a shaper took from the interface before it, or gave to the one behind it.
+fn passed(before: &Option<Stats>, after: &Option<Stats>, arriving: bool) -> Option<u64> {
     let (before, after) = (before.as_ref()?, after.as_ref()?);
-    // What was dropped arrived too, and what waits.
-    let waits = u64::from(after.backlog_bytes);
-    let drops = u64::from(after.drops.saturating_sub(before.drops)) * 1_514;
-    Some(after.sent_bytes.saturating_sub(before.sent_bytes) + waits + drops)
+    let sent = after.sent_bytes.saturating_sub(before.sent_bytes);
+    if !arriving {
+        return Some(sent);
+    }
+    // What waits and what was dropped had arrived too; dropped packets are taken to be as large as the others.
+    let packets = after.sent_packets.saturating_sub(before.sent_packets).max(1);
+    let drops = u64::from(after.drops.saturating_sub(before.drops));
+    Some(sent + u64::from(after.backlog_bytes) + drops * (sent / packets))
 }
 
 /// Much more on the interface than in its shaper. Drivers count headers and super-packets differently, by up to a twentieth.

@@ -105,6 +105,9 @@ fn counters_tell_who_goes_past_the_shaper() {
         std::thread::sleep(Duration::from_micros(500));
     }
     let mut after = transaction.look().unwrap();
+    assert!(defeat::idle(&before, &after).is_none());
+    let idle = defeat::idle(&after, &after).unwrap();
+    assert!(idle.what.contains("not one packet passed by eth0"), "{idle:?}");
     assert_eq!(defeat::seen(&before, &after), [], "nothing goes past it");
     // As if hardware had sent as much again.
     after.link.sent_bytes += after.link.sent_bytes;

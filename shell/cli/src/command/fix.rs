@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const GUARD_MARGIN: Duration = Duration::from_secs(10);
 /// A commit follows at once.
 const COMMIT_LIMIT: Duration = Duration::from_secs(20);
+/// In which something passes by any line that is used.
+const A_WHILE: Duration = Duration::from_secs(5);
 /// How soon Ctrl-C is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -152,7 +154,9 @@ fn boot_words(
     let program =
         std::env::current_exe().map_err(|error| Failure::environment(format!("this program: {error}")))?;
     let program = program.display().to_string();
-    let state = ["--state".to_owned(), args.state.display().to_string()];
+    // The system starts it somewhere else.
+    let folder = std::path::absolute(&args.state).unwrap_or_else(|_| args.state.clone());
+    let state = ["--state".to_owned(), folder.display().to_string()];
     let mut apply = vec![program.clone(), "fix".into(), device.to_owned(), "--commit".into()];
     for (flag, rate) in [("--up", args.up), ("--down", args.down)] {
         apply.extend(rate.into_iter().flat_map(|rate| [flag.to_owned(), rate.to_string()]));
@@ -189,6 +193,8 @@ fn hold(
     let after = transaction.look();
     let mut found = foreseen.to_vec();
     found.extend(after.iter().flat_map(|after| defeat::seen(&before, after)));
+    let is_while = begun.elapsed() >= A_WHILE;
+    found.extend(after.iter().filter(|_| is_while).filter_map(|after| defeat::idle(&before, after)));
     let about = fathom_apply::about(transaction.plan());
     transaction.roll_back("its time was over").map_err(|error| failure(&error))?;
     let after = after.map_err(|error| failure(&error))?;
