@@ -29,15 +29,22 @@ fn read(root: &Path, path: &str) -> Option<String> {
     fs::read_to_string(root.join(path)).ok()
 }
 
-/// The way to the Internet leads elsewhere: the shaper would see nothing of it. Said only where there is such a way.
-fn no_default_route(root: &Path, device: &str) -> Option<Defeat> {
+/// Interfaces that lead to everywhere, by the files below `root`.
+#[must_use]
+pub fn default_routes(root: &Path) -> Vec<String> {
     let v4 = read(root, "proc/net/route").unwrap_or_default();
     let v6 = read(root, "proc/net/ipv6_route").unwrap_or_default();
-    let mut by: Vec<&str> =
-        v4.lines().skip(1).filter_map(v4_default).chain(v6.lines().filter_map(v6_default)).collect();
+    let both = v4.lines().skip(1).filter_map(v4_default).chain(v6.lines().filter_map(v6_default));
+    let mut by: Vec<String> = both.map(ToOwned::to_owned).collect();
     by.sort_unstable();
     by.dedup();
-    if by.is_empty() || by.contains(&device) {
+    by
+}
+
+/// The way to the Internet leads elsewhere: the shaper would see nothing of it. Said only where there is such a way.
+fn no_default_route(root: &Path, device: &str) -> Option<Defeat> {
+    let by = default_routes(root);
+    if by.is_empty() || by.iter().any(|name| name == device) {
         return None;
     }
     let names = by.join(", ");

@@ -17,7 +17,7 @@ use fathom_qdisc::Spec;
 use fathom_scenario::Setting;
 use fathom_sweep::Axis;
 use fathom_units::{Bytes, Duration};
-pub(crate) use fix::FixArgs;
+pub(crate) use fix::{FixArgs, Way};
 pub(crate) use size::SizeArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Do the arithmetic of a queue: buffer, rate, delay, flows, overload; one unknown from the others
     Size(SizeArgs),
-    /// Keep queues short on an interface: shape what leaves and what arrives, with an undo that outlives crashes
+    /// Keep queues short on an interface: measure, find the rates, shape, prove it or undo it; the undo outlives crashes
     Fix(Box<FixArgs>),
     /// Show a result file, or turn it into HTML, CSV or a Flent file
     Report(ReportArgs),

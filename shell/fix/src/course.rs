@@ -58,8 +58,8 @@ pub enum Tell<'a> {
     Search(Direction, usize),
     /// A trial ended.
     Trial(Direction, &'a Trial),
-    /// The knee of a direction, or the best there is in its place.
-    Knee(Direction, Result<Found, Failure>),
+    /// The knee of a direction.
+    Knee(Direction, &'a Found),
     /// This is going to be done, and can be undone so.
     Plan(&'a Plan),
     /// What became of an attempt.
@@ -286,7 +286,7 @@ impl Course<'_> {
             }
         })?;
         memory.forget();
-        (self.tell)(Tell::Knee(direction, Ok(found)));
+        (self.tell)(Tell::Knee(direction, &found));
         Ok((found, knee.trials().to_vec()))
     }
     /// The shaper at one margin after the other, until one is proven. Rates that were given are tried as they are, once.

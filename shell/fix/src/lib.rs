@@ -21,4 +21,5 @@ mod watch;
 pub use budget::Budget;
 pub use course::{FixConfig, FixError, Fixed, Outcome, Tell, fix};
 pub use margin::MARGINS;
+pub use memory::of_trial;
 pub use proof::{Check, Proof};

@@ -7,7 +7,9 @@ use fathom_units::Rate;
 /// queue drains only by what the line can do above the shaper, 3 % of it at first. The later ones are for lines that vary.
 pub const MARGINS: [(f64, f64); 4] = [(0.985, 0.97), (0.96, 0.94), (0.92, 0.90), (0.85, 0.80)];
 
-/// A share of a rate.
+/// A share of a rate, to four digits, as a person writes it.
 pub(crate) fn share(rate: Rate, ratio: f64) -> Rate {
-    Rate::from_bits_per_second((rate.as_bits_per_second() as f64 * ratio) as u64)
+    let bits = (rate.as_bits_per_second() as f64 * ratio) as u64;
+    let unit = 10_u64.pow(bits.max(1).ilog10().saturating_sub(3));
+    Rate::from_bits_per_second(bits / unit * unit)
 }

@@ -48,13 +48,14 @@ impl Memory {
     }
 }
 
-/// A trial as `--json` has it, too.
-pub(crate) fn of_trial(trial: &Trial) -> Value {
+/// A trial as the file of a search and `--json` have it.
+#[must_use]
+pub fn of_trial(trial: &Trial) -> Value {
     json!({
         "offered_bits_per_second": trial.offered.as_bits_per_second(),
         "delivered_bits_per_second": trial.delivered.as_bits_per_second(),
         "delay_s": trial.delay.as_secs_f64(),
-        "is_delayed": trial.is_delayed, "is_demanded": trial.is_demanded,
+        "is_delayed": trial.is_delayed, "is_marginal": trial.is_marginal, "is_demanded": trial.is_demanded,
     })
 }
 
@@ -68,6 +69,7 @@ fn trial(value: &Value) -> Option<Trial> {
         delivered: rate(&value["delivered_bits_per_second"])?,
         delay: Duration::from_secs_f64(value["delay_s"].as_f64().filter(|s| (0.0..1e6).contains(s))?),
         is_delayed: value["is_delayed"].as_bool()?,
+        is_marginal: value["is_marginal"].as_bool()?,
         is_demanded: value["is_demanded"].as_bool()?,
     })
 }

@@ -25,6 +25,9 @@ const OTHER_TIMES: u64 = 2;
 /// A load that fills less than this share of the shaper leaves it idle.
 const DEMAND_RATIO: f64 = 0.9;
 
+/// Less than so many times what is allowed may be chance.
+const MARGINAL_TIMES: u64 = 3;
+
 /// What a search is about.
 pub(crate) struct Search<'a> {
     pub(crate) direction: Direction,
@@ -200,6 +203,7 @@ impl Course<'_, '_> {
             delivered,
             delay,
             is_delayed: delay > allowed,
+            is_marginal: delay < allowed * MARGINAL_TIMES,
             is_demanded: delivered.as_bits_per_second() as f64 >= needed,
         });
         (self.search.tell)(self.knee);

@@ -1,27 +1,56 @@
 //! Flags of `fathom fix`.
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use fathom_apply::{Place, Rung};
 use fathom_units::{Duration, Rate};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  fathom fix --server server.example.net                  measure, find the rates, shape, prove; or all is as it was
   fathom fix eth0 --up 9.5mbit --down 47mbit --dry-run    only show what would be done
   fathom fix eth0 --up 9.5mbit --down 47mbit              on for a minute, then all is as it was
   fathom fix eth0 --up 9.5mbit --down 47mbit --commit     on until it is undone
   fathom fix --status
   fathom fix --undo eth0
 
-Rates are what the line really carries, less a few percent: above that the queue stays in the modem.
+With --server (a machine that runs `fathom serve`) the rates are searched, by some two minutes of load on the line.
+Rates given by hand are what the line really carries, less a few percent: above that the queue stays in the modem.
+With --server they too are proven, or refused.
 If this program ends in any way before it is done, another process puts everything back.";
 
-/// Keep queues short on an interface: shape what leaves and what arrives, with an undo that outlives crashes
+/// Keep queues short on an interface: measure, find the rates, shape, prove it or undo it; the undo outlives crashes
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["status", "undo", "guard"])))]
+#[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["status", "undo", "guard"])),
+    group(ArgGroup::new("stays").args(["commit", "server"]).multiple(true)))]
 pub(crate) struct FixArgs {
-    /// The interface to the slow line
-    #[arg(value_name = "DEV", required_unless_present = "mode", value_parser = interface)]
+    /// The interface to the slow line; with --server that of the default route if left out
+    #[arg(value_name = "DEV", required_unless_present_any = ["mode", "server"], value_parser = interface)]
     pub(crate) device: Option<String>,
+    /// Measure against this machine, which runs `fathom serve`: search the rates that are not given, and leave the shaper on only if
+    /// it is proven to work
+    #[arg(long, value_name = "HOST", conflicts_with = "mode")]
+    pub(crate) server: Option<String>,
+    /// Median delay under load, above idle, that may stay; 5ms if left out (20ms for tbf), and on slow lines the time of two packets more
+    #[arg(long, value_name = "TIME", requires = "server")]
+    pub(crate) budget: Option<Duration>,
+    /// Shape this direction alone
+    #[arg(long, value_name = "WAY", requires = "server", conflicts_with_all = ["up", "down"])]
+    pub(crate) only: Option<Way>,
+    /// Shape even a line without bufferbloat
+    #[arg(long, requires = "server")]
+    pub(crate) force: bool,
+    /// Token, where the server wants one
+    #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
+    pub(crate) token: Option<String>,
+    /// IPv4 only
+    #[arg(short = '4', long, requires = "server", conflicts_with = "ipv6")]
+    pub(crate) ipv4: bool,
+    /// IPv6 only
+    #[arg(short = '6', long, requires = "server")]
+    pub(crate) ipv6: bool,
+    /// Keep the tests before and after as files in this directory
+    #[arg(long, value_name = "DIR", requires = "server")]
+    pub(crate) results: Option<PathBuf>,
     /// Rate of what leaves, as in 9.5mbit
     #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate)]
     pub(crate) up: Option<Rate>,
@@ -41,16 +70,16 @@ pub(crate) struct FixArgs {
     #[arg(long, conflicts_with = "mode")]
     pub(crate) atm: bool,
     /// Only show what would be done
-    #[arg(long, conflicts_with_all = ["mode", "commit", "boot"])]
+    #[arg(long, conflicts_with_all = ["mode", "commit", "boot", "server"])]
     pub(crate) dry_run: bool,
     /// Put everything back after this time
-    #[arg(long, default_value = "60s", value_name = "TIME", conflicts_with_all = ["mode", "commit"])]
+    #[arg(long, default_value = "60s", value_name = "TIME", conflicts_with_all = ["mode", "commit", "server"])]
     pub(crate) keep_for: Duration,
     /// Leave it on until it is undone
     #[arg(long, conflicts_with = "mode")]
     pub(crate) commit: bool,
     /// Do the same each time the system starts (systemd, OpenWrt); --undo ends that too
-    #[arg(long, requires = "commit")]
+    #[arg(long, requires = "stays")]
     pub(crate) boot: bool,
     /// Show what is on, with its counters
     #[arg(long)]
@@ -73,6 +102,13 @@ pub(crate) struct FixArgs {
     /// Watch over another process that fixes DEV
     #[arg(long, hide = true, requires = "device")]
     pub(crate) guard: bool,
+}
+
+/// A direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Way {
+    Up,
+    Down,
 }
 
 fn interface(text: &str) -> Result<String, String> {

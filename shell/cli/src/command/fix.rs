@@ -1,4 +1,5 @@
 //! `fathom fix`.
+mod measured;
 mod show;
 mod status;
 mod undo;
@@ -31,6 +32,10 @@ pub(crate) fn run(args: &FixArgs) -> Outcome {
         (_, true, device) => {
             need_root()?;
             undo::run(args, device.as_deref())
+        }
+        _ if args.server.is_some() => {
+            need_root()?;
+            measured::run(args)
         }
         (_, _, Some(device)) => fix(args, device),
         (_, _, None) => {
@@ -158,8 +163,8 @@ fn boot_words(
     let folder = std::path::absolute(&args.state).unwrap_or_else(|_| args.state.clone());
     let state = ["--state".to_owned(), folder.display().to_string()];
     let mut apply = vec![program.clone(), "fix".into(), device.to_owned(), "--commit".into()];
-    for (flag, rate) in [("--up", args.up), ("--down", args.down)] {
-        apply.extend(rate.into_iter().flat_map(|rate| [flag.to_owned(), rate.to_string()]));
+    for (flag, side) in [("--up", &plan.up), ("--down", &plan.down)] {
+        apply.extend(side.iter().flat_map(|side| [flag.to_owned(), side.shaper.rate.to_string()]));
     }
     apply.extend(["--rung".to_owned(), plan.rung.name().to_owned()]);
     if let Some(overhead) = args.overhead {
