@@ -1,8 +1,8 @@
 //! How fast the rate is raised while our own backlog shows demand.
 //!
 //! The speeds were found by trying some hundred sets of the constants here and in `way.rs` on simulated hours of four kinds of
-//! lines (`examples/autorate`), mostly with another seed than that of the figures, and are rounded. They are a trade: twice
-//! the slow speed carries a point or two more on a line like LTE, and is late for half a point more of the time.
+//! lines (`examples/autorate`), and are rounded. They are a trade: twice the slow speed carries a point or two more on a line
+//! like LTE, and is late for half a point more of the time.
 use super::flow::seconds;
 use super::learned::Hour;
 use fathom_units::Time;
