@@ -101,7 +101,7 @@ fn main() {
     for is_round_trip in [false, true] {
         let asked = if is_round_trip { "round trips alone" } else { "one-way delays" };
         let hours = if is_round_trip { hours / 6.0 } else { hours };
-        println!("{hours} hours for each law and line, {asked}");
+        println!("{hours:.0} hours for each law and line, {asked}");
         println!(
             "line      law            above +30 ms: up   down   mean   used: up   down   mean   delay   cuts/h  when idle  for the other"
         );
