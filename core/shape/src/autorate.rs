@@ -46,6 +46,8 @@
 //! - Ask four reflectors or more, in turn, so that an answer comes every 50 ms under load (six each 0.3 s); when both
 //!   directions are quiet a fifth of that is enough to keep baselines. Our own server gives one-way delays; ICMP timestamps do
 //!   where they pass; echo gives round trips.
+//! - Probes must not wait in our own queue, as it is the delay beyond it that counts: fair queueing lets them pass, and a shaper
+//!   without it (tbf or htb over a plain fifo) needs a class of its own for them.
 //! - Count what leaves the shaper as it counts itself (with its overhead). `backlog`, `drops` and `marks` are those of the
 //!   shaper's qdisc with its children, of the ifb for the direction down. If the loop makes a new qdisc, counters may fall.
 //! - Round trips seen in passing count as a reflector's if they were taken beyond our own queue: give each remote
