@@ -6,3 +6,4 @@ extern crate alloc;
 
 pub mod autorate;
 pub mod knee;
+pub mod overhead;

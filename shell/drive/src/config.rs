@@ -35,6 +35,8 @@ pub struct TestConfig {
     pub flows: u32,
     /// Congestion control of the senders, at both ends.
     pub congestion_control: String,
+    /// Largest segment of the load, both ways, as TCP announces it: payload and TCP's options. `None` leaves it to the path.
+    pub segment_bytes: Option<u16>,
     /// The phases, in order.
     pub phases: Vec<PhasePlan>,
     /// Interval of each kind of probe. It is stretched where probes would take more than 5 % of the line.
@@ -60,6 +62,7 @@ impl TestConfig {
             flows: 4,
             // A loss-based sender fills any buffer; with BBR the same buffer stayed at a tenth of its depth.
             congestion_control: "cubic".to_owned(),
+            segment_bytes: None,
             phases: PhasePlan::default_sequence(),
             sample_every: Duration::from_millis(50),
             max_bytes: None,

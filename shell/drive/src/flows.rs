@@ -35,6 +35,7 @@ pub(crate) struct FlowSettings {
     pub(crate) address: SocketAddr,
     pub(crate) session: SessionId,
     pub(crate) congestion_control: String,
+    pub(crate) segment_bytes: Option<u16>,
     pub(crate) clock: Clock,
     pub(crate) patience: Duration,
     /// What up flows send.
@@ -138,10 +139,13 @@ fn open(
     limits: &Limits<'_>,
 ) -> Result<(Socket, String), String> {
     let wanted = settings.congestion_control.as_str();
-    let choose = |socket: &Socket| match direction {
-        // Not permitted or not there: the flow runs with the default, and what the kernel reports is what is recorded.
-        Direction::Up if wanted != "-" => set_congestion_control(socket, wanted).map(drop).or(Ok(())),
-        _ => Ok(()),
+    let choose = |socket: &Socket| {
+        settings.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
+        match direction {
+            // Not permitted or not there: the flow runs with the default, and what the kernel reports is what is recorded.
+            Direction::Up if wanted != "-" => set_congestion_control(socket, wanted).map(drop).or(Ok(())),
+            _ => Ok(()),
+        }
     };
     let socket = limits.connect(settings.address, choose).map_err(|e| e.to_string())?;
     let asked: Option<CongestionControl> = if wanted == "-" {

@@ -101,6 +101,7 @@ impl<'a> Test<'a> {
             address: control.address,
             session: control.hello.session,
             congestion_control: config.congestion_control.clone(),
+            segment_bytes: config.segment_bytes,
             clock,
             patience: config.patience,
             payload: Arc::new(payload),

@@ -4,6 +4,7 @@ use crate::margin::{MARGINS, share};
 use crate::memory::Memory;
 use crate::proof::{Claim, Looks, Proof};
 use crate::search::{NoKnee, Search};
+use crate::sizes;
 use fathom_apply::{ApplyError, Framing, Place, Plan, Restored, Rung, Transaction, Wish};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_drive::{Event, PhasePlan, ProbeKind, TestConfig, TestError, run_test};
@@ -22,6 +23,9 @@ const GUARD_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
 /// Full packets over their payload with timestamps, as an Ethernet interface counts them.
 const FRAMES_OVER_GOODPUT: f64 = 1514.0 / 1448.0;
 
+/// What the measured overhead is raised by: too little fills the queue of the line, too much costs a share of the rate that is a tenth of it.
+const OVERHEAD_ERROR_BYTES: f64 = 3.0;
+
 /// What is to be fixed, and how.
 #[derive(Clone, Debug)]
 pub struct FixConfig {
@@ -31,7 +35,7 @@ pub struct FixConfig {
     pub place: Place,
     /// Which shaper; the best that the kernel has if left out.
     pub rung: Option<Rung>,
-    /// How packets are counted.
+    /// How packets are counted; an overhead that is not given is measured.
     pub framing: Framing,
     /// How much delay may stay.
     pub budget: Budget,
@@ -52,6 +56,8 @@ pub enum Tell<'a> {
     Event(Event),
     /// What the line is like without a shaper.
     Baseline(&'a Diagnosis),
+    /// What a packet takes on the line beyond IP, in bytes, if that could be told.
+    Overhead(Option<u16>),
     /// What an earlier one left behind was put back.
     Recovered(&'a str),
     /// A search begins, or goes on after so many trials that were made before.
@@ -137,6 +143,8 @@ pub struct Fixed {
     pub proof: Option<Proof>,
     /// The plan that stays, or was tried last.
     pub plan: Option<Plan>,
+    /// How packets were counted.
+    pub framing: Framing,
     /// The knees, up and down, where they were searched.
     pub knees: [Option<Found>; 2],
     /// The trials of the searches, up and down.
@@ -156,11 +164,12 @@ pub fn fix(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Tell<'_>),
 ) -> Result<Fixed, FixError> {
-    Course { config, guard, stop, tell }.run()
+    Course { config, framing: config.framing, guard, stop, tell }.run()
 }
 
 struct Course<'a> {
     config: &'a FixConfig,
+    framing: Framing,
     guard: &'a dyn Fn() -> Command,
     stop: &'a AtomicBool,
     tell: &'a mut dyn FnMut(Tell<'_>),
@@ -187,6 +196,7 @@ impl Course<'_> {
             after: None,
             proof: None,
             plan: None,
+            framing: self.framing,
             knees: [None; 2],
             trials: Default::default(),
             search: [Duration::ZERO; 2],
@@ -195,6 +205,8 @@ impl Course<'_> {
         if bloated == [false; 2] && !self.config.force {
             return Ok(fixed);
         }
+        self.find_overhead(bloated)?;
+        fixed.framing = self.framing;
         let searched = self.search_both(bloated, guess)?;
         (fixed.knees, fixed.trials, fixed.search) = (searched.knees, searched.trials, searched.took);
         self.attempts(&diagnosis, bloated, &mut fixed)?;
@@ -213,13 +225,28 @@ impl Course<'_> {
                 && (is_bloated || self.config.force || self.config.rates[way].is_some())
         })
     }
+    /// What small packets take more than their bytes: without it a shaper that is right for full packets is too fast for small ones.
+    fn find_overhead(&mut self, bloated: [bool; 2]) -> Result<(), FixError> {
+        if self.framing.overhead.is_some() || self.framing.atm {
+            return Ok(());
+        }
+        (self.tell)(Tell::Test("the line with small packets, and with large ones"));
+        let direction = if bloated[0] { Direction::Up } else { Direction::Down };
+        let found = sizes::measure(&self.config.test, direction, self.stop).map_err(FixError::Test)?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(FixError::Stopped);
+        }
+        self.framing.overhead = found.map(|bytes| (bytes + OVERHEAD_ERROR_BYTES).round() as u16);
+        (self.tell)(Tell::Overhead(self.framing.overhead));
+        Ok(())
+    }
     fn wish(&self, rates: [Option<Rate>; 2]) -> Wish {
         Wish {
             device: self.config.place.device.clone(),
             up: rates[0],
             down: rates[1],
             rung: self.config.rung,
-            framing: self.config.framing,
+            framing: self.framing,
         }
     }
     fn begin(&mut self, rates: [Option<Rate>; 2]) -> Result<Transaction, FixError> {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  baseline          idle, up, down: is there anything to fix, and how fast is the line?
+//!  overhead          loads of two packet sizes: what does a packet take beyond IP?
 //!  search            a shaper for the time of the search; load behind it at one rate after the other: where does delay begin?
 //!  attempt           the shaper at the knee less a margin; idle, up, down, both again: every predicate holds, or the next margin
 //!  commit | restore  it stays, or the interface is as it was
@@ -16,6 +17,7 @@ mod margin;
 mod memory;
 mod proof;
 mod search;
+mod sizes;
 mod watch;
 
 pub use budget::Budget;

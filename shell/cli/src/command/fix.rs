@@ -167,7 +167,7 @@ fn boot_words(
         apply.extend(side.iter().flat_map(|side| [flag.to_owned(), side.shaper.rate.to_string()]));
     }
     apply.extend(["--rung".to_owned(), plan.rung.name().to_owned()]);
-    if let Some(overhead) = args.overhead {
+    if let Some(overhead) = plan.sides().find_map(|side| side.shaper.framing.overhead) {
         apply.extend(["--overhead".to_owned(), overhead.to_string()]);
     }
     apply.extend(["--mpu".to_owned(), args.mpu.to_string()]);

@@ -1,4 +1,4 @@
-//! A modem of 10 and 40 Mbit/s with 205 ms and 200 ms of buffer, and 10 ms of path: the one of the real kernel in the reference.
+//! A modem of 10 and 40 Mbit/s with 205 ms and 200 ms of buffer, 38 bytes on the line with each packet, and 10 ms of path.
 use crate::guard;
 use fathom_apply::{Framing, Place, Rung};
 use fathom_drive::TestConfig;
@@ -23,8 +23,8 @@ about = "test"
 source = "test"
 [[hop]]
 name = "modem"
-up = { rate = "10mbit", delay = "5ms", queue = "fifo limit 256000b", overhead = "0b" }
-down = { rate = "40mbit", delay = "5ms", queue = "fifo limit 1000000b", overhead = "0b" }
+up = { rate = "10mbit", delay = "5ms", queue = "fifo limit 256000b", overhead = "38b" }
+down = { rate = "40mbit", delay = "5ms", queue = "fifo limit 1000000b", overhead = "38b" }
 "#;
 
 pub(crate) struct Modem {

@@ -142,6 +142,13 @@ fn words(tell: &Tell<'_>) -> Option<String> {
         Tell::Test(what) => format!("measuring {what}"),
         Tell::Baseline(diagnosis) => latencies(diagnosis),
         Tell::Recovered(words) => (*words).to_owned(),
+        Tell::Overhead(Some(bytes)) => {
+            format!("  a packet takes {bytes} bytes beyond IP, as far as two sizes of packets tell")
+        }
+        Tell::Overhead(None) => {
+            "  what a packet takes beyond IP cannot be told: the size that the interface sees is taken"
+                .to_owned()
+        }
         Tell::Search(direction, 0) => format!(
             "searching the knee {}: load behind a shaper of one rate after the other",
             way(*direction)

@@ -1,0 +1,64 @@
+//! What a packet takes on the line beyond IP, by loads of two packet sizes.
+//!
+//! A line of rate `c` carries `c / (l + o)` packets of `l` bytes of IP each second: two sizes give two equations, and `o` is
+//! `(n1 l1 - n2 l2) / (n2 - n1)`, whatever the rate. An error of a hundredth in one of the two counts is some three bytes.
+
+/// A load of packets of one size that filled the line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sized {
+    /// Bytes of each IP packet.
+    pub ip_bytes: f64,
+    /// Packets each second.
+    pub packets_per_second: f64,
+}
+
+/// The most that is believed, bytes: PPPoE over LLC on ATM with an Ethernet frame in it has 48, and tunnels are seen by the interface.
+const MOST: f64 = 64.0;
+/// An error below zero that is still nothing, bytes.
+const LEAST: f64 = -6.0;
+
+/// Bytes beyond IP, from a load of small packets and one of large ones; `None` where they do not fit a line that counts bytes: something
+/// else, as a processor, limited the small ones.
+pub fn overhead_bytes(small: Sized, large: Sized) -> Option<f64> {
+    let more = small.packets_per_second - large.packets_per_second;
+    if more <= 0.0 || small.ip_bytes >= large.ip_bytes {
+        return None;
+    }
+    let bytes = |load: Sized| load.ip_bytes * load.packets_per_second;
+    let overhead = (bytes(large) - bytes(small)) / more;
+    (LEAST..=MOST).contains(&overhead).then(|| overhead.max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(rate_bytes: f64, overhead: f64, ip_bytes: f64) -> Sized {
+        Sized { ip_bytes, packets_per_second: rate_bytes / (ip_bytes + overhead) }
+    }
+
+    #[test]
+    fn any_overhead_at_any_rate() {
+        for rate in [12_500.0, 1.25e6, 1.25e8] {
+            for overhead in [0.0, 8.0, 18.0, 22.0, 30.0, 38.0, 44.0] {
+                let found = overhead_bytes(on(rate, overhead, 292.0), on(rate, overhead, 1400.0)).unwrap();
+                assert!((found - overhead).abs() < 1e-6, "{found} for {overhead} at {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_percent_of_error_is_some_three_bytes() {
+        let (mut small, large) = (on(1.25e6, 38.0, 292.0), on(1.25e6, 38.0, 1400.0));
+        small.packets_per_second *= 0.99;
+        let found = overhead_bytes(small, large).unwrap();
+        assert!((found - 38.0).abs() < 5.0, "{found}");
+    }
+
+    #[test]
+    fn what_a_processor_limits_is_no_overhead() {
+        let large = on(1.25e8, 38.0, 1400.0);
+        assert_eq!(overhead_bytes(Sized { ip_bytes: 292.0, packets_per_second: 100_000.0 }, large), None);
+        assert_eq!(overhead_bytes(large, large), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! The line's overhead, by a load of small packets and one of large ones.
+use fathom_diagnose::diagnose;
+use fathom_drive::{PhasePlan, ProbeKind, TestConfig, TestError, run_test};
+use fathom_metric::{Direction, PhaseKind, Run};
+use fathom_shape::overhead::{Sized, overhead_bytes};
+use fathom_units::Duration;
+use std::sync::atomic::AtomicBool;
+
+/// Largest segments of the two loads, as announced: with the headers of IP less than any path's MTU, and more than what some systems
+/// take for an attack.
+const SEGMENTS: [u16; 2] = [252, 1320];
+/// Of a segment, what timestamps take (RFC 7323 appendix A).
+const STAMPS_BYTES: f64 = 12.0;
+const LOADED: Duration = Duration::from_secs(6);
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Bytes beyond IP of each packet in a direction; `None` where that cannot be told.
+pub(crate) fn measure(
+    base: &TestConfig,
+    direction: Direction,
+    stop: &AtomicBool,
+) -> Result<Option<f64>, TestError> {
+    let mut loads = Vec::new();
+    for segment in SEGMENTS {
+        let run = load(base, direction, segment, stop)?;
+        loads.extend(sized(&run, direction, segment));
+    }
+    Ok(match loads[..] {
+        [small, large] => overhead_bytes(small, large),
+        _ => None,
+    })
+}
+
+fn load(base: &TestConfig, direction: Direction, segment: u16, stop: &AtomicBool) -> Result<Run, TestError> {
+    let kind = if direction == Direction::Up { PhaseKind::Up } else { PhaseKind::Down };
+    let config = TestConfig {
+        phases: vec![
+            PhasePlan { kind: PhaseKind::Idle, min: IDLE, max: IDLE },
+            PhasePlan { kind, min: LOADED, max: LOADED },
+        ],
+        probes: vec![ProbeKind::Udp],
+        segment_bytes: Some(segment),
+        ..base.clone()
+    };
+    run_test(&config, stop, &mut |_| {})
+}
+
+fn sized(run: &Run, direction: Direction, segment: u16) -> Option<Sized> {
+    let diagnosis = diagnose(run);
+    let goodput = diagnosis.phases.iter().find_map(|phase| match direction {
+        Direction::Up => phase.goodput_up_bits_per_second,
+        Direction::Down => phase.goodput_down_bits_per_second,
+    })?;
+    // The fact has a port behind the address: brackets are IPv6's.
+    let is_v6 = run.facts.get("address").is_some_and(|address| address.starts_with('['));
+    let headers = if is_v6 { 60.0 } else { 40.0 };
+    let segment = f64::from(segment);
+    Some(Sized { ip_bytes: segment + headers, packets_per_second: goodput / 8.0 / (segment - STAMPS_BYTES) })
+}
