@@ -185,6 +185,7 @@ struct Searched {
 
 impl Course<'_> {
     fn run(mut self) -> Result<Fixed, FixError> {
+        self.look_ahead()?;
         (self.tell)(Tell::Test("the line as it is"));
         let (before, _) = self.measure(&[PhaseKind::Up, PhaseKind::Down], None)?;
         let diagnosis = diagnose(&before);
@@ -211,6 +212,13 @@ impl Course<'_> {
         (fixed.knees, fixed.trials, fixed.search) = (searched.knees, searched.trials, searched.took);
         self.attempts(&diagnosis, bloated, &mut fixed)?;
         Ok(fixed)
+    }
+    /// What stands against a shaper is said before a minute of load; and what an earlier fix left behind is put back, as it would be
+    /// taken for the line. Any rate serves: nothing is put on.
+    fn look_ahead(&mut self) -> Result<(), FixError> {
+        const ANY: Rate = Rate::from_bits_per_second(10_000_000);
+        let wanted = self.config.directions.map(|is_wanted| is_wanted.then_some(ANY));
+        self.begin(wanted).map(drop)
     }
     /// Which of the wanted directions are to be shaped.
     fn bloated(&self, diagnosis: &Diagnosis) -> [bool; 2] {

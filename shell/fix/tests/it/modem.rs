@@ -43,9 +43,17 @@ pub(crate) struct Told {
 impl Modem {
     /// Two modems at once would make each other late.
     pub(crate) fn new(name: &str) -> Modem {
+        Modem::of(name, LINE)
+    }
+    /// With this queue in place of either buffer.
+    pub(crate) fn with(name: &str, queue: &str) -> Modem {
+        let line = LINE.replace("fifo limit 256000b", queue).replace("fifo limit 1000000b", queue);
+        Modem::of(name, &line)
+    }
+    fn of(name: &str, line: &str) -> Modem {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let plan = fathom_scenario::parse(LINE, "modem.toml").unwrap();
+        let plan = fathom_scenario::parse(line, "modem.toml").unwrap();
         let lab = Lab::start(&plan.line, &LabOptions::new(Clock::start(), 1))
             .unwrap_or_else(|e| panic!("these tests need root: {e}"));
         let server = lab.in_server(|| Server::start(Config::default())).unwrap().unwrap();

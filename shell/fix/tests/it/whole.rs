@@ -38,11 +38,33 @@ fn a_bloated_modem_is_measured_searched_shaped_and_proven() {
     }
     assert!(rise_ms(&fixed.before, PhaseKind::Up) > 100.0 && rise_ms(&fixed.before, PhaseKind::Down) > 60.0);
     assert!(modem.shown().contains("ifb-line0"), "{}", modem.shown());
-    // What is shaped already is not shaped again, and nothing is lost by trying.
-    let (again, _) = modem.fix(&modem.config(Rung::FlowHash), never);
-    assert_eq!(again.unwrap().outcome, Outcome::NotNeeded);
+    // What is shaped already is not shaped again, and that is said before anything is measured.
+    let (again, told) = modem.fix(&modem.config(Rung::FlowHash), never);
+    let words = again.unwrap_err().to_string();
+    assert!(words.contains("it is shaped already") && told.words.is_empty(), "{words} {:?}", told.words);
     assert_eq!(modem.undo(), Undone::Back(Restored::Same));
     assert_eq!(modem.shown(), before);
+}
+
+#[test]
+fn a_line_without_a_queue_is_left_alone() {
+    let modem = Modem::with("fine", "fifo limit 10000b");
+    let before = modem.shown();
+    let (fixed, told) = modem.fix(&modem.config(Rung::FlowHash), never);
+    // Ten kilobytes are 8 ms at 10 Mbit/s: what two packets and a shaper take.
+    assert_eq!(fixed.unwrap().outcome, Outcome::NotNeeded, "{:#?}", told.words);
+    assert_eq!(modem.shown(), before);
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_named_before_anything_is_measured() {
+    let modem = Modem::new("nowhere");
+    let mut config = modem.config(Rung::FlowHash);
+    config.place.device = "line7".to_owned();
+    let (result, told) = modem.fix(&config, never);
+    let words = result.unwrap_err().to_string();
+    assert!(words.contains("line7") && words.contains("line0"), "{words}");
+    assert!(told.words.is_empty(), "{:?}", told.words);
 }
 
 #[test]
