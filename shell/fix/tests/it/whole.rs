@@ -39,9 +39,9 @@ fn a_bloated_modem_is_measured_searched_shaped_and_proven() {
     assert!(rise_ms(&fixed.before, PhaseKind::Up) > 100.0 && rise_ms(&fixed.before, PhaseKind::Down) > 60.0);
     assert!(modem.shown().contains("ifb-line0"), "{}", modem.shown());
     // What is shaped already is not shaped again, and that is said before anything is measured.
-    let (again, told) = modem.fix(&modem.config(Rung::FlowHash), never);
+    let (again, heard) = modem.fix(&modem.config(Rung::FlowHash), never);
     let words = again.unwrap_err().to_string();
-    assert!(words.contains("it is shaped already") && told.words.is_empty(), "{words} {:?}", told.words);
+    assert!(words.contains("it is shaped already") && heard.words.is_empty(), "{words} {:?}", heard.words);
     assert_eq!(modem.undo(), Undone::Back(Restored::Same));
     assert_eq!(modem.shown(), before);
 }

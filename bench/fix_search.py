@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""`fathom fix --server`, whole: from the first measurement to the proof, before a modem with a full buffer.
+
+On this kernel in the lab (10 and 40 Mbit/s, 205 and 200 ms of buffer, 10 ms of path), and in Debian's User-Mode Linux, which has CAKE and
+fq_codel (10 and 20 Mbit/s: it is slow). Of each shaper: the knee that was found, as a share of the true rate, and in which time; the median
+delay above idle without and with the shaper; goodput with it as a share of that without.
+
+Limits: knee within 3 % in 60 s; at most 20 ms above idle with one short queue, 5 ms with a queue for each flow, up and down; goodput at least 93 %.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import common
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LAB = """name = "modem"
+about = "A modem with a full buffer."
+source = "the benchmark of fathom fix"
+[[hop]]
+name = "modem"
+up = { rate = "10mbit", delay = "5ms", queue = "fifo limit 256000b", overhead = "0b" }
+down = { rate = "40mbit", delay = "5ms", queue = "fifo limit 1000000b", overhead = "0b" }
+"""
+# What a shaper that counts with Ethernet's headers passes of a line that counts without, and the line's true rates.
+HOSTS = {"this kernel": ((10e6, 40e6), ("flow-hash", "tbf")), "6.1 (UML)": ((10e6, 20e6), ("cake", "htb+fq_codel", "flow-hash", "tbf"))}
+PATIENCE_S = 1200
+
+
+def main():
+    rows = [("this kernel", rung, in_lab(rung)) for rung in HOSTS["this kernel"][1]]
+    rows += [("6.1 (UML)", rung, fixed) for rung, fixed in in_uml(HOSTS["6.1 (UML)"][1])]
+    print(f"{'kernel':<13}{'shaper':<14}{'way':<5}{'knee of the rate':>17}{'search s':>10}{'before ms':>11}{'after ms':>10}{'goodput':>9}   end")
+    missed = []
+    for host, rung, fixed in rows:
+        for way, name in enumerate(("up", "down")):
+            missed += row(host, rung, way, name, fixed)
+    print("\n".join(missed) or "limits held")
+    sys.exit(bool(missed))
+
+
+def row(host, rung, way, name, fixed):
+    if "knee_bits_per_second" not in fixed.get(name, {}):
+        print(f"{host:<13}{rung:<14}{name:<5} {fixed}")
+        return [f"MISSED: {host}, {rung}, {name}: no result"]
+    knee = (fixed[name]["knee_bits_per_second"] or 0) / HOSTS[host][0][way]
+    phase = lambda when: next((p for p in fixed[when] or [] if p["kind"] == name), None)
+    rise = lambda when: (phase(when)["increase_p50_s"]["value"] * 1e3) if phase(when) else float("nan")
+    goodput = lambda when: phase(when)[f"goodput_{name}_bits_per_second"] if phase(when) else float("nan")
+    share, took = goodput("after") / goodput("before"), fixed[name]["search_s"]
+    print(f"{host:<13}{rung:<14}{name:<5}{knee:>16.1%}{took:>11.1f}{rise('before'):>11.1f}{rise('after'):>10.1f}{share:>9.1%}   {fixed['result']}")
+    most = 20 if rung == "tbf" else 5
+    held = {"knee": 0.97 <= knee <= 1.03, "time": took <= 60, "delay": rise("after") <= most, "goodput": share >= 0.93, "proof": fixed["result"] == "proven"}
+    return [f"MISSED: {host}, {rung}, {name}: {what}" for what, holds in held.items() if not holds]
+
+
+def in_lab(rung):
+    with tempfile.TemporaryDirectory() as state:
+        fix = f"{common.FATHOM} fix line0 --server $FATHOM_SERVER --rung {rung} --state {state} --json"
+        return json.loads(common.lab(LAB, ["sh", "-c", fix], timeout=400))
+
+
+def in_uml(rungs):
+    with tempfile.TemporaryDirectory() as work:
+        write = lambda name, text: open(os.path.join(work, name), "w").write(text)
+        write("program", common.FATHOM)
+        write("rungs", "".join(f"{rung}\n" for rung in rungs))
+        command = ["timeout", str(PATIENCE_S), "linux.uml", "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw",
+                   f"init={HERE}/fix_search/inside.sh", "con=null", "con0=fd:0,fd:1", "quiet", "--", work]
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": work})
+        for rung in rungs:
+            try:
+                yield rung, json.load(open(os.path.join(work, f"{rung}.json")))
+            except (OSError, ValueError):
+                said = os.path.join(work, f"{rung}.said")
+                yield rung, {"said": open(said).read()[-300:] if os.path.exists(said) else "nothing"}
+
+
+if __name__ == "__main__":
+    main()
