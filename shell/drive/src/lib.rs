@@ -12,6 +12,7 @@ mod flows;
 mod ledger;
 mod probes;
 mod record;
+mod reflect;
 mod resolve;
 mod test;
 
@@ -20,6 +21,7 @@ pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
 pub use record::host;
+pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 
 use control::Control;
 use fathom_metric::{Run, SCHEMA_VERSION};

@@ -7,10 +7,13 @@
 //!  attempt           the shaper at the knee less a margin; idle, up, down, both again: every predicate holds, or the next margin
 //!  commit | restore  it stays, or the interface is as it was
 //! ```
+//! [`auto`] instead keeps the rates of a line right that varies, without any load of its own.
+//!
 //! Whatever ends the program on the way, the guard of `fathom_apply` puts the interface back.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod auto;
 mod budget;
 mod course;
 mod margin;

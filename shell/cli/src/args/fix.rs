@@ -2,6 +2,7 @@
 use clap::{ArgGroup, Args, ValueEnum};
 use fathom_apply::{Place, Rung};
 use fathom_units::{Duration, Rate};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -10,12 +11,14 @@ Examples:
   fathom fix eth0 --up 9.5mbit --down 47mbit --dry-run    only show what would be done
   fathom fix eth0 --up 9.5mbit --down 47mbit              on for a minute, then all is as it was
   fathom fix eth0 --up 9.5mbit --down 47mbit --commit     on until it is undone
+  fathom fix eth0 --auto --server HOST --up 20mbit --down 60mbit    follow a line that varies
   fathom fix --status
   fathom fix --undo eth0
 
 With --server (a machine that runs `fathom serve`) the rates are searched, by some two minutes of load on the line.
 Rates given by hand are what the line really carries, less a few percent: above that the queue stays in the modem.
 With --server they too are proven, or refused.
+With --auto (LTE, Starlink, cable in the evening) the rates follow the line for as long as this runs, without any load of its own.
 If this program ends in any way before it is done, another process puts everything back.";
 
 /// Keep queues short on an interface: measure, find the rates, shape, prove it or undo it; the undo outlives crashes
@@ -102,6 +105,35 @@ pub(crate) struct FixArgs {
     /// Watch over another process that fixes DEV
     #[arg(long, hide = true, requires = "device")]
     pub(crate) guard: bool,
+    #[command(flatten, next_help_heading = "Lines that vary")]
+    pub(crate) auto: AutoArgs,
+}
+
+/// Flags of a line that varies.
+#[derive(Args, Debug)]
+pub(crate) struct AutoArgs {
+    /// Keep the rates right of a line that varies, by delays to --server or --reflector, until Ctrl-C
+    #[arg(long, requires_all = ["up", "down"],
+        conflicts_with_all = ["mode", "budget", "only", "force", "results", "dry_run", "keep_for", "boot"])]
+    pub(crate) auto: bool,
+    /// A host that answers ping, four or more of them; a server is better, as it tells which way a delay is
+    #[arg(long, value_name = "ADDR", requires = "auto")]
+    pub(crate) reflector: Vec<IpAddr>,
+    /// What the line carries at its worst; a fifth of --up if left out
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    pub(crate) least_up: Option<Rate>,
+    /// The same of --down
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    pub(crate) least_down: Option<Rate>,
+    /// Never more than this; twice --up if left out
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    pub(crate) most_up: Option<Rate>,
+    /// The same of --down
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    pub(crate) most_down: Option<Rate>,
+    /// End after this time
+    #[arg(long, value_name = "TIME", requires = "auto")]
+    pub(crate) duration: Option<Duration>,
 }
 
 /// A direction.

@@ -1,4 +1,5 @@
 //! `fathom fix`.
+mod auto;
 mod measured;
 mod show;
 mod status;
@@ -32,6 +33,10 @@ pub(crate) fn run(args: &FixArgs) -> Outcome {
         (_, true, device) => {
             need_root()?;
             undo::run(args, device.as_deref())
+        }
+        _ if args.auto.auto => {
+            need_root()?;
+            auto::run(args)
         }
         _ if args.server.is_some() => {
             need_root()?;

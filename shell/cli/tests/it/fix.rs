@@ -184,3 +184,66 @@ fn what_is_wrong_is_said_in_words() {
     assert!(nobody.code == Some(3) && nobody.err.contains("root only (CAP_NET_ADMIN)"), "{}", nobody.told());
     assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is on\n");
 }
+
+#[test]
+fn auto_is_kept_right_until_it_ends_in_any_way() {
+    let router = Router::new("auto");
+    router.shell("ip link set lo up");
+    let before = router.queues();
+    let args = with(&["--auto", "--reflector", "127.0.0.1"]);
+    for (signal, code) in [("INT", Some(0)), ("KILL", None)] {
+        let mut child = router
+            .inside(|| router.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let begun = Instant::now();
+        let status = loop {
+            let status = router.fix(&["--status"]);
+            if status.out.contains("delay beyond our queue ") && !status.out.contains("unknown") {
+                break status;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "{}", status.told());
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        for words in
+            ["wan: kept right since 20", "what leaves: at most 9.5Mbit; ", "less is asked", "unused "]
+        {
+            assert!(status.out.contains(words), "{words:?} is missing in\n{}", status.told());
+        }
+        Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
+        assert_eq!(child.wait().unwrap().code(), code, "{signal}");
+        let killed = Instant::now();
+        while router.queues() != before {
+            assert!(killed.elapsed() < Duration::from_secs(5), "{signal}:\n{}", router.queues());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let gone = router.fix(&["--status"]);
+        assert!(gone.out.starts_with("nothing is on"), "{}", gone.told());
+    }
+    let ran = router.fix(&with(&["--auto", "--reflector", "127.0.0.1", "--duration", "1s", "--commit"]));
+    assert!(ran.code == Some(0) && ran.out.contains("wan stays shaped at these rates"), "{}", ran.told());
+    assert!(router.fix(&["--status"]).out.contains("wan: on since 20"));
+    assert_eq!(router.fix(&["--undo", "wan"]).code, Some(0));
+    assert_eq!(router.queues(), before);
+}
+
+#[test]
+fn auto_says_what_is_missing() {
+    let router = Router::new("auto-bad");
+    let before = router.queues();
+    let reflector = ["--auto", "--reflector", "127.0.0.1"];
+    let cases: [(&[&str], &str); 4] = [
+        (&["--auto"], "--auto needs somebody who tells how long packets take"),
+        (&["--auto", "--reflector", "here"], "invalid value 'here' for '--reflector"),
+        (
+            &[&reflector[..], &["--least-up", "20mbit"]].concat(),
+            "up: rates min 20Mbit, start 9.5Mbit, max 19Mbit are not",
+        ),
+        (&[&reflector[..], &["--dry-run"]].concat(), "cannot be used with"),
+    ];
+    for (args, words) in cases {
+        let ran = router.fix(&with(args));
+        assert!(ran.code == Some(2) && ran.err.contains(words), "{args:?}: {}", ran.told());
+    }
+    let no_server = router.fix(&with(&["--auto", "--server", "127.0.0.1:9"]));
+    assert!(no_server.code == Some(3) || no_server.code == Some(4), "{}", no_server.told());
+    assert_eq!(router.queues(), before);
+}

@@ -6,7 +6,8 @@ use fathom_fix::{Budget, FixConfig, FixError, Fixed, Tell, fix};
 use fathom_lab::{Lab, LabOptions};
 use fathom_os::clock::Clock;
 use fathom_server::{Config, Server};
-use fathom_units::Rate;
+use fathom_units::{Rate, Time};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +30,7 @@ down = { rate = "40mbit", delay = "5ms", queue = "fifo limit 1000000b", overhead
 
 pub(crate) struct Modem {
     lab: Lab,
+    clock: Clock,
     _server: Server,
     folder: PathBuf,
     _turn: MutexGuard<'static, ()>,
@@ -43,30 +45,50 @@ pub(crate) struct Told {
 impl Modem {
     /// Two modems at once would make each other late.
     pub(crate) fn new(name: &str) -> Modem {
-        Modem::of(name, LINE)
+        Modem::over(name, LINE, "")
     }
     /// With this queue in place of either buffer.
     pub(crate) fn with(name: &str, queue: &str) -> Modem {
         let line = LINE.replace("fifo limit 256000b", queue).replace("fifo limit 1000000b", queue);
-        Modem::of(name, &line)
+        Modem::over(name, &line, "")
     }
-    fn of(name: &str, line: &str) -> Modem {
+    /// Another line than the usual; `trace` is the text of every trace it names.
+    pub(crate) fn over(name: &str, line: &str, trace: &str) -> Modem {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let plan = fathom_scenario::parse(line, "modem.toml").unwrap();
-        let lab = Lab::start(&plan.line, &LabOptions::new(Clock::start(), 1))
+        let plan = fathom_scenario::parse_with_files(line, "modem.toml", &|_| Ok(trace.to_owned())).unwrap();
+        let clock = Clock::start();
+        let lab = Lab::start(&plan.line, &LabOptions::new(clock, 1))
             .unwrap_or_else(|e| panic!("these tests need root: {e}"));
         let server = lab.in_server(|| Server::start(Config::default())).unwrap().unwrap();
         let folder = std::env::temp_dir().join(format!("fathom-fix-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        Modem { lab, _server: server, folder, _turn: turn }
+        Modem { lab, clock, _server: server, folder, _turn: turn }
+    }
+    /// How long there has been a line.
+    pub(crate) fn age(&self) -> Time {
+        self.clock.now()
+    }
+    pub(crate) fn server(&self) -> String {
+        self.server_ip().to_string()
+    }
+    pub(crate) fn server_ip(&self) -> Ipv4Addr {
+        self.lab.server_address().v4
+    }
+    /// On the user's side.
+    pub(crate) fn inside<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.lab.in_client(work).unwrap()
+    }
+    /// On the far side.
+    pub(crate) fn beyond<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.lab.in_server(work).unwrap()
     }
     pub(crate) fn place(&self) -> Place {
         Place::new(&self.folder, DEVICE)
     }
     pub(crate) fn config(&self, rung: Rung) -> FixConfig {
         FixConfig {
-            test: TestConfig::new(&self.lab.server_address().v4.to_string()),
+            test: TestConfig::new(&self.server()),
             place: self.place(),
             rung: Some(rung),
             framing: Framing::default(),

@@ -59,7 +59,7 @@ pub(super) fn run(args: &FixArgs) -> Outcome {
 }
 
 /// The one that was named, or that of the only default route.
-fn device(args: &FixArgs) -> Result<String, Failure> {
+pub(super) fn device(args: &FixArgs) -> Result<String, Failure> {
     if let Some(device) = &args.device {
         return Ok(device.clone());
     }
@@ -76,13 +76,18 @@ fn device(args: &FixArgs) -> Result<String, Failure> {
     }
 }
 
-fn config(args: &FixArgs, device: &str) -> FixConfig {
-    let server = args.server.clone().unwrap_or_default();
+/// How the server is talked to.
+pub(super) fn test_config(args: &FixArgs, server: &str) -> TestConfig {
     let family = match (args.ipv4, args.ipv6) {
         (true, _) => Some(Family::V4),
         (_, true) => Some(Family::V6),
         _ => None,
     };
+    TestConfig { family, token: args.token.clone(), ..TestConfig::new(server) }
+}
+
+fn config(args: &FixArgs, device: &str) -> FixConfig {
+    let server = args.server.clone().unwrap_or_default();
     let given = args.up.is_some() || args.down.is_some();
     let wants = |way: Way, own: Option<Rate>| match args.only {
         Some(only) => only == way,
@@ -90,7 +95,7 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
         None => !given || own.is_some(),
     };
     FixConfig {
-        test: TestConfig { family, token: args.token.clone(), ..TestConfig::new(&server) },
+        test: test_config(args, &server),
         place: Place::new(&args.state, device),
         rung: args.rung,
         framing: Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm },
@@ -101,7 +106,7 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
     }
 }
 
-fn fix_failure(error: &FixError) -> Failure {
+pub(super) fn fix_failure(error: &FixError) -> Failure {
     match error {
         FixError::Apply(error) => failure(error),
         FixError::Test(error) => crate::command::test::failure(error),

@@ -3,6 +3,8 @@ use super::{failure, show};
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
 use fathom_apply::{Kernel, Of, Phase, Place, State, shaper_counters};
+use fathom_fix::auto::Status;
+use fathom_metric::text::{milliseconds, rate};
 use fathom_tc::Stats;
 use fathom_units::{Bytes, Rate, WallTime};
 use serde_json::{Value, json};
@@ -50,7 +52,15 @@ fn describe(place: &Place, state: &State) -> Value {
     json!({
         "interface": place.device, "state": phase, "shaper": state.about["shaper"],
         "began_unix_s": state.began_unix_s, "process": state.pid, "up": side("up"), "down": side("down"),
+        "auto": auto(place, state),
     })
+}
+
+/// What the process that keeps its rates right wrote last; that of an earlier process is not it.
+fn auto(place: &Place, state: &State) -> Value {
+    let text = std::fs::read_to_string(Status::file(place)).unwrap_or_default();
+    let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    if value["process"] == state.pid && state.phase == Phase::Trial { value } else { Value::Null }
 }
 
 /// Of the queue discipline that a side names, if it is still there.
@@ -71,14 +81,22 @@ fn text(one: &Value, folder: &Path) -> String {
     let began = WallTime(one["began_unix_s"].as_u64().unwrap_or_default().saturating_mul(1_000_000_000));
     let device = one["interface"].as_str().unwrap_or_default();
     let word = |key: &str| one[key].as_str().unwrap_or_default();
-    let mut text = format!("{device}: {} since {began}, by {}\n", word("state"), word("shaper"));
+    let is_auto = !one["auto"].is_null();
+    let how = if is_auto { "kept right" } else { word("state") };
+    let mut text = format!("{device}: {how} since {began}, by {}\n", word("shaper"));
     for (key, what) in [("up", "what leaves"), ("down", "what arrives")] {
-        let Some(bits) = one[key]["rate_bits_per_second"].as_u64() else { continue };
+        let now = &one["auto"][key];
+        let bits = now["rate_bits_per_second"].as_u64().or(one[key]["rate_bits_per_second"].as_u64());
+        let Some(bits) = bits else { continue };
         text += &format!(
             "  {what}: at most {}{}\n",
             Rate::from_bits_per_second(bits),
             side_words(&one[key]["counters"], word("state"))
         );
+        text += &auto_words(now, one["auto"]["at_unix_s"].as_u64().unwrap_or_default());
+    }
+    if let (true, Some(pid)) = (is_auto, one["process"].as_u64()) {
+        return text + &format!("  end: kill {pid} (all is as it was before then)\n");
     }
     text + &format!("  undo: fathom fix --undo {device}{}\n", show::state_flag(folder))
 }
@@ -93,4 +111,24 @@ fn side_words(counters: &Value, state: &str) -> String {
         return "; THE SHAPER IS GONE: something else took it away".to_owned();
     }
     String::new()
+}
+
+/// Why a rate is what it is, and how it came to be.
+fn auto_words(now: &Value, at_s: u64) -> String {
+    let Some(why) = now["words"].as_str() else { return String::new() };
+    let number = |value: &Value| value.as_f64().unwrap_or_default();
+    let delay = now["delay_above_usual_s"].as_f64().map_or_else(
+        || "delay beyond our queue unknown".to_owned(),
+        |delay| format!("delay beyond our queue {} above the usual", milliseconds(delay.max(0.0))),
+    );
+    let mut text =
+        format!("    {why}\n    {} pass, {delay}\n", rate(number(&now["delivered_bits_per_second"])));
+    let last = &now["last_change"];
+    if let (Some(cause), Some(then_s)) = (last["words"].as_str(), last["at_unix_s"].as_u64()) {
+        let [from, to] = ["from_bits_per_second", "to_bits_per_second"].map(|key| rate(number(&last[key])));
+        text += &format!("    {} s ago {from} -> {to}, {cause}\n", at_s.saturating_sub(then_s));
+    }
+    let counts = now["decisions"].as_object().into_iter().flatten();
+    let counts: Vec<String> = counts.map(|(reason, count)| format!("{reason} {count}")).collect();
+    text + &format!("    decisions: {}\n", counts.join(", "))
 }

@@ -1,0 +1,167 @@
+//! `--auto`: keeps the shaper of a line right whose rate varies, for as long as it runs.
+//!
+//! ```text
+//!  ten times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
+//!  each second:         what a person may want to know, to a file
+//!  each hour, and at the end:  what was learnt, to a file
+//! ```
+mod files;
+mod observe;
+mod status;
+
+use crate::course::FixError;
+use fathom_apply::{Framing, Place, Plan, Rung, Transaction, Wish};
+use fathom_drive::{ReflectConfig, Reflectors};
+use fathom_os::clock::{Clock, utc_offset_s, wall_now};
+use fathom_shape::autorate::{Both, Config, Controller, Decision, Observation};
+use fathom_units::{Duration, Time};
+use files::Files;
+use observe::{added_bytes, hour_of_week, reading, samples};
+pub use status::{Change, DirectionStatus, Status};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Five times a second would do; this learns of a queue a little sooner.
+const TICK: Duration = Duration::from_millis(100);
+const WRITE_EVERY: Duration = Duration::from_secs(1);
+const SAVE_EVERY: Duration = Duration::from_secs(3600);
+/// It runs for years; the guard acts when it ends, not when it takes long.
+const GUARD_LIMIT: std::time::Duration = std::time::Duration::from_secs(100 * 365 * 86_400);
+
+/// What is to be kept right, and how.
+#[derive(Clone, Debug)]
+pub struct AutoConfig {
+    /// Where the state of the interface is kept, and what was learnt.
+    pub place: Place,
+    /// Which shaper; the best that the kernel has if left out.
+    pub rung: Option<Rung>,
+    /// How packets are counted.
+    pub framing: Framing,
+    /// Rates to begin with and to stay within.
+    pub rates: Config,
+    /// Who says how long packets take.
+    pub reflectors: ReflectConfig,
+    /// When to end; none is never.
+    pub duration: Option<Duration>,
+    /// The last rates stay when it ends.
+    pub commit: bool,
+}
+
+/// What is told on the way.
+#[derive(Debug)]
+pub enum AutoTell<'a> {
+    /// What an earlier one left behind was put back, or could not be used.
+    Note(&'a str),
+    /// This is going to be done, and can be undone so.
+    Plan(&'a Plan),
+    /// A tick.
+    Tick(&'a Status),
+}
+
+/// Shapes, and keeps the rates right until `stop`, the end of its time or an error. `guard` is the process that puts everything back if
+/// this one dies.
+///
+/// # Errors
+/// What kept it from its work. The interface is as it was then, unless the error says that it could not be put back.
+pub fn auto(
+    config: &AutoConfig,
+    guard: Command,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(AutoTell<'_>),
+) -> Result<Status, FixError> {
+    let reflectors = Reflectors::open(&config.reflectors, stop).map_err(FixError::Test)?;
+    let files = Files::of(&config.place);
+    let (controller, damage) = files.learnt(config.rates);
+    damage.iter().for_each(|words| tell(AutoTell::Note(words)));
+    let mut transaction = begin(config, &controller)?;
+    transaction.recovered().iter().for_each(|words| tell(AutoTell::Note(words)));
+    tell(AutoTell::Plan(transaction.plan()));
+    transaction.apply(guard, GUARD_LIMIT).map_err(FixError::Apply)?;
+    let clock = config.reflectors.clock;
+    let status = Status::new(&transaction.plan().device, transaction.plan().rung.name(), controller.rates());
+    let mut run = Auto { config, clock, reflectors, files, controller, transaction, status };
+    let ended = run.until(stop, tell);
+    let saved = run.files.save(&run.controller);
+    run.files.forget_status();
+    // What was learnt is no reason to leave an interface half done: all is put back first.
+    if config.commit && ended.is_ok() {
+        run.transaction.commit().map_err(FixError::Apply)?;
+    } else {
+        run.transaction.roll_back("its time was over").map_err(FixError::Apply)?;
+    }
+    ended?;
+    saved.map_err(FixError::Short)?;
+    Ok(run.status)
+}
+
+fn begin(config: &AutoConfig, controller: &Controller) -> Result<Transaction, FixError> {
+    let rates = controller.rates();
+    let wish = Wish {
+        device: config.place.device.clone(),
+        up: Some(rates.up),
+        down: Some(rates.down),
+        rung: config.rung,
+        framing: config.framing,
+    };
+    Transaction::begin(&wish, &config.place).map_err(FixError::Apply)
+}
+
+struct Auto<'a> {
+    config: &'a AutoConfig,
+    clock: Clock,
+    reflectors: Reflectors,
+    files: Files,
+    controller: Controller,
+    transaction: Transaction,
+    status: Status,
+}
+
+impl Auto<'_> {
+    fn until(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(AutoTell<'_>)) -> Result<(), FixError> {
+        let began = self.clock.now();
+        let (mut next, mut write_at, mut save_at) = (began, began, began + SAVE_EVERY);
+        let is_over = |now: Time| self.config.duration.is_some_and(|time| now >= began + time);
+        while !stop.load(Ordering::Relaxed) && !is_over(self.clock.now()) {
+            // One that was late is followed by a whole one.
+            next = (next + TICK).max(self.clock.now());
+            self.tick(next)?;
+            tell(AutoTell::Tick(&self.status));
+            if next >= write_at {
+                write_at = next + WRITE_EVERY;
+                self.files.write_status(&self.status);
+            }
+            if next >= save_at {
+                save_at = next + SAVE_EVERY;
+                // It is tried again, and said, at the end.
+                let _ = self.files.save(&self.controller);
+            }
+        }
+        Ok(())
+    }
+    fn tick(&mut self, until: Time) -> Result<(), FixError> {
+        let answers = self.reflectors.gather(until, self.status.is_quiet());
+        let look = self.transaction.look().map_err(FixError::Apply)?;
+        let delays = samples(&answers);
+        let wall = wall_now();
+        let added = added_bytes(self.config.framing);
+        let observation = Observation {
+            at: self.clock.now(),
+            hour: hour_of_week(wall, utc_offset_s(wall)),
+            queues: Both { up: reading(look.up.as_ref(), added), down: reading(look.down.as_ref(), added) },
+            delays: &delays,
+        };
+        let decided = self.controller.observe(&observation);
+        self.set(decided)?;
+        self.status.note(wall, &observation, decided, self.controller.excess());
+        self.status.suspects = self.controller.suspects().collect();
+        self.status.problem = self.reflectors.problem().map(str::to_owned);
+        Ok(())
+    }
+    fn set(&mut self, decided: Both<Decision>) -> Result<(), FixError> {
+        let Both { up, down } = decided.map(|one| one.is_new.then_some(one.rate));
+        if up.is_none() && down.is_none() {
+            return Ok(());
+        }
+        self.transaction.set_rates(up, down).map_err(FixError::Apply)
+    }
+}
