@@ -108,7 +108,7 @@ impl Knee {
             (Some(good), bad) if is_over || bad.is_some_and(|bad| is_near(good, bad)) => {
                 self.found(good, bad)
             }
-            (Some(good), None) if self.idle_in_a_row() >= IDLE_TRIALS => self.found(good, None),
+            (Some(good), bad) if self.idle_in_a_row() >= IDLE_TRIALS => self.found(good, bad),
             (Some(good), Some(bad)) => Step::Try(middle(good, bad)),
             (Some(good), None) => Step::Try(scaled(good, 1.0 + self.climb())),
             (None, Some(bad)) if is_over || bad <= LEAST_RATE => Step::Failed(Failure::AlwaysDelayed),
@@ -252,5 +252,13 @@ mod tests {
         }
         assert_eq!(idle.step(false), Step::Failed(Failure::NotDemanded));
         assert_eq!(idle.trials().len(), IDLE_TRIALS);
+        // A host that cannot fill more than this, on a line that can be filled no further than that.
+        let mut weak = Knee::new(Rate::from_bits_per_second(10_000_000));
+        while let Step::Try(offered) = weak.step(false) {
+            let mbit = offered.as_bits_per_second() as f64 / 1e6;
+            weak.note(trial(offered, mbit > 11.0, mbit < 9.8));
+        }
+        let best = weak.trials().iter().filter(|t| t.is_demanded).map(|t| t.offered).max();
+        assert!(matches!(weak.step(false), Step::Found(found) if Some(found.rate) == best), "{weak:?}");
     }
 }

@@ -81,9 +81,12 @@ impl Search<'_> {
         match (course.result, run) {
             (Some(result), _) => result,
             (None, Err(error)) => Err(NoKnee::Test(error)),
-            (None, Ok(run)) => {
-                Err(NoKnee::Short(run.partial.unwrap_or_else(|| "all trials were made".to_owned())))
-            }
+            (None, Ok(run)) => match (run.partial, knee.step(true)) {
+                (Some(reason), _) => Err(NoKnee::Short(reason)),
+                (None, Step::Found(found)) => Ok(found),
+                (None, Step::Failed(failure)) => Err(NoKnee::Line(failure)),
+                (None, Step::Try(_)) => Err(NoKnee::Short("all trials were made".to_owned())),
+            },
         }
     }
 }
