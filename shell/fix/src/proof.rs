@@ -1,15 +1,13 @@
 //! The proof: predicates over a test through the shaper, beside the test without it.
 use crate::budget::Budget;
-use fathom_apply::{Look, Rung};
+use fathom_apply::{Look, Rung, defeat};
 use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_metric::PhaseKind;
 use fathom_metric::text::{milliseconds, percent, rate};
+use fathom_tc::Stats;
 use fathom_units::Rate;
 use std::collections::BTreeMap;
 
-/// What the interface carried and the shaper did not see, or the other way round, at most: frames of other protocols, and the moments
-/// between the two readings.
-const BYPASS_RATIO: f64 = 0.05;
 /// A shaper that passes more than this share of its rate does not shape; a packet at either end of a phase is within.
 const ABOVE_RATE_RATIO: f64 = 1.03;
 /// What the line gave without a shaper, and must still give, as a share.
@@ -80,11 +78,10 @@ impl Claim<'_> {
                 if loaded[way]
                     && let Some(limit) = self.rates[way]
                 {
-                    let passed = Passed::of(way, first, last, *seconds);
-                    checks.extend([self.shapes(kind, way, limit, &passed), bypass(kind, way, &passed)]);
+                    checks.push(shapes(*kind, way, limit, &Passed::of(way, first, last, *seconds)));
                 }
             }
-            checks.extend(direct(kind, first, last));
+            checks.push(bypass(*kind, first, last));
         }
         Proof { checks }
     }
@@ -123,76 +120,85 @@ impl Claim<'_> {
             holds: after >= GOODPUT_RATIO * before,
         })
     }
-    /// The queue is ours: the shaper passes no more than its rate, and has had to hold something up.
-    fn shapes(&self, kind: &PhaseKind, way: usize, limit: Rate, passed: &Passed) -> Check {
-        let limit = limit.as_bits_per_second() as f64;
-        let share = passed.shaped_bytes * 8.0 / passed.seconds / limit;
-        Check {
-            what: format!("{} {}: the shaper is what limits", kind.name(), WAYS[way]),
-            seen: format!("{} of its rate, {} held up", percent(share), passed.held),
-            wanted: format!(
-                "{} to {}, and some held up",
-                percent(LEAST_LOAD_RATIO),
-                percent(ABOVE_RATE_RATIO)
-            ),
-            holds: (LEAST_LOAD_RATIO..=ABOVE_RATE_RATIO).contains(&share) && passed.held > 0,
-        }
-    }
 }
 
-/// Counters of one direction over a phase.
-struct Passed {
-    interface_bytes: f64,
-    shaped_bytes: f64,
-    dropped_bytes: f64,
-    /// Packets that the shaper dropped, marked or made wait.
-    held: u64,
-    seconds: f64,
-}
-
-/// What a packet has that was dropped, bytes; the kernel counts dropped packets alone.
-const FULL_PACKET_BYTES: f64 = 1514.0;
-
-impl Passed {
-    fn of(way: usize, before: &Look, after: &Look, seconds: f64) -> Passed {
-        let link = |look: &Look| [look.link.sent_bytes, look.link.received_bytes][way];
-        let stats = |look: &Look| [&look.up, &look.down][way].clone();
-        let (first, last) = (stats(before), stats(after));
-        let grown = |of: fn(&fathom_tc::Stats) -> u64| {
-            let value = |side: &Option<fathom_tc::Stats>| side.as_ref().map_or(0, of);
-            value(&last).saturating_sub(value(&first))
-        };
-        let drops = grown(|s| u64::from(s.drops));
-        let waited = grown(|s| u64::from(s.overlimits)) + grown(|s| s.marks().unwrap_or_default());
-        Passed {
-            interface_bytes: link(after).saturating_sub(link(before)) as f64,
-            shaped_bytes: grown(|s| s.sent_bytes) as f64,
-            // What leaves was dropped before the interface counted it.
-            dropped_bytes: if way == 1 { drops as f64 * FULL_PACKET_BYTES } else { 0.0 },
-            held: drops + waited,
-            seconds,
-        }
+/// The queue is ours: the shaper passes no more than its rate, and has had to hold something up.
+fn shapes(kind: PhaseKind, way: usize, limit: Rate, passed: &Passed) -> Check {
+    let share = passed.bytes * 8.0 / passed.seconds / limit.as_bits_per_second() as f64;
+    Check {
+        what: format!("{} {}: the shaper is what limits", kind.name(), WAYS[way]),
+        seen: format!("{} of its rate, {} held up", percent(share), passed.held),
+        wanted: format!("{} to {}, and some held up", percent(LEAST_LOAD_RATIO), percent(ABOVE_RATE_RATIO)),
+        holds: (LEAST_LOAD_RATIO..=ABOVE_RATE_RATIO).contains(&share) && passed.held > 0,
     }
 }
 
 /// All that the interface carried went through the shaper: else an offload, a fast path or another interface bypasses it.
-fn bypass(kind: &PhaseKind, way: usize, passed: &Passed) -> Check {
-    let seen = (passed.shaped_bytes + passed.dropped_bytes) / passed.interface_bytes.max(1.0);
+fn bypass(kind: PhaseKind, first: &Look, last: &Look) -> Check {
+    let found = defeat::seen(first, last);
+    let words = |of: fn(&defeat::Defeat) -> &str| found.iter().map(of).collect::<Vec<_>>().join("; ");
+    let is_clean = found.is_empty();
     Check {
-        what: format!("{} {}: all packets go through the shaper", kind.name(), WAYS[way]),
-        seen: format!("{} of the interface's bytes", percent(seen)),
-        wanted: format!("at least {}", percent(1.0 - BYPASS_RATIO)),
-        holds: seen >= 1.0 - BYPASS_RATIO,
+        what: format!("{}: all packets go through the shaper", kind.name()),
+        seen: if is_clean { "they do".to_owned() } else { words(|one| &one.what) },
+        wanted: if is_clean { "all".to_owned() } else { format!("try: {}", words(|one| &one.advice)) },
+        holds: is_clean,
     }
 }
 
-/// HTB lets pass unshaped what it has no class for.
-fn direct(kind: &PhaseKind, before: &Look, after: &Look) -> Option<Check> {
-    let grown = after.direct_packets.saturating_sub(before.direct_packets);
-    (grown > 0).then(|| Check {
-        what: format!("{}: packets past all classes", kind.name()),
-        seen: grown.to_string(),
-        wanted: "none".to_owned(),
-        holds: false,
-    })
+/// Counters of one shaper over a phase.
+struct Passed {
+    bytes: f64,
+    /// Packets that it dropped, marked or made wait.
+    held: u64,
+    seconds: f64,
+}
+
+impl Passed {
+    fn of(way: usize, first: &Look, last: &Look, seconds: f64) -> Passed {
+        let stats = |look: &Look| [&look.up, &look.down][way].clone().unwrap_or_default();
+        let (before, after) = (stats(first), stats(last));
+        let grown = |of: fn(&Stats) -> u64| of(&after).saturating_sub(of(&before));
+        let held = grown(|s| u64::from(s.drops) + u64::from(s.overlimits) + s.marks().unwrap_or_default());
+        Passed { bytes: grown(|s| s.sent_bytes) as f64, held, seconds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_tc::Link;
+
+    fn look(link_bytes: u64, shaped_bytes: u64, held: u32) -> Look {
+        let link = Link { name: "wan".into(), sent_bytes: link_bytes, ..Link::default() };
+        let up = Stats { sent_bytes: shaped_bytes, overlimits: held, ..Stats::default() };
+        Look { link, up: Some(up), down: None, direct_packets: 0 }
+    }
+
+    /// Ten seconds at 10 Mbit/s are 12.5 MB.
+    const RATE: Rate = Rate::from_bits_per_second(10_000_000);
+
+    #[test]
+    fn a_shaper_limits_if_it_holds_up_and_passes_its_rate_at_most() {
+        let rows = [
+            // Bytes through it, packets held up, and whether it is what limits.
+            (12_000_000, 900, true),
+            (12_800_000, 900, true),
+            (13_000_000, 900, false),
+            (6_000_000, 900, false),
+            (12_000_000, 0, false),
+        ];
+        for (bytes, held, holds) in rows {
+            let passed = Passed::of(0, &look(0, 0, 0), &look(bytes, bytes, held), 10.0);
+            assert_eq!(shapes(PhaseKind::Up, 0, RATE, &passed).holds, holds, "{bytes} bytes, {held} held up");
+        }
+    }
+
+    #[test]
+    fn what_passes_by_the_shaper_is_found_and_named() {
+        assert!(bypass(PhaseKind::Up, &look(0, 0, 0), &look(12_000_000, 12_000_000, 9)).holds);
+        let check = bypass(PhaseKind::Up, &look(0, 0, 0), &look(12_000_000, 3_000_000, 9));
+        assert!(!check.holds && check.seen.contains("wan"), "{check:?}");
+        assert!(check.wanted.starts_with("try: "), "{check:?}");
+    }
 }
