@@ -5,19 +5,23 @@
 //!  each second:         what a person may want to know, to a file
 //!  each hour, and at the end:  what was learnt, to a file
 //! ```
+mod door;
 mod files;
 mod observe;
 mod status;
+mod tell;
 
 use crate::course::FixError;
+use door::Door;
 use fathom_apply::{Framing, Place, Plan, Rung, Transaction, Wish};
-use fathom_drive::{ReflectConfig, Reflectors};
+use fathom_drive::{ReflectConfig, Reflectors, TestError};
 use fathom_os::clock::{Clock, utc_offset_s, wall_now};
 use fathom_shape::autorate::{Both, Config, Controller, Decision, Observation};
 use fathom_units::{Duration, Time};
 use files::Files;
 use observe::{added_bytes, hour_of_week, reading, samples};
 pub use status::{Change, DirectionStatus, Status};
+use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -45,6 +49,8 @@ pub struct AutoConfig {
     pub duration: Option<Duration>,
     /// The last rates stay when it ends.
     pub commit: bool,
+    /// Where a page and metrics are served.
+    pub metrics: Option<SocketAddr>,
 }
 
 /// What is told on the way.
@@ -70,6 +76,7 @@ pub fn auto(
     tell: &mut dyn FnMut(AutoTell<'_>),
 ) -> Result<Status, FixError> {
     let reflectors = Reflectors::open(&config.reflectors, stop).map_err(FixError::Test)?;
+    let door = config.metrics.map(open_door).transpose()?;
     let files = Files::of(&config.place);
     let (controller, damage) = files.learnt(config.rates);
     damage.iter().for_each(|words| tell(AutoTell::Note(words)));
@@ -79,7 +86,7 @@ pub fn auto(
     transaction.apply(guard, GUARD_LIMIT).map_err(FixError::Apply)?;
     let clock = config.reflectors.clock;
     let status = Status::new(&transaction.plan().device, transaction.plan().rung.name(), controller.rates());
-    let mut run = Auto { config, clock, reflectors, files, controller, transaction, status };
+    let mut run = Auto { config, clock, reflectors, files, controller, transaction, status, door };
     let ended = run.until(stop, tell);
     let saved = run.files.save(&run.controller);
     run.files.forget_status();
@@ -92,6 +99,14 @@ pub fn auto(
     ended?;
     saved.map_err(FixError::Short)?;
     Ok(run.status)
+}
+
+fn open_door(address: SocketAddr) -> Result<Door, FixError> {
+    Door::open(address).map_err(|error| {
+        FixError::Test(TestError::Host(format!(
+            "--metrics {address}: {error}\n  try: another port, or an address of this host"
+        )))
+    })
 }
 
 fn begin(config: &AutoConfig, controller: &Controller) -> Result<Transaction, FixError> {
@@ -114,6 +129,7 @@ struct Auto<'a> {
     controller: Controller,
     transaction: Transaction,
     status: Status,
+    door: Option<Door>,
 }
 
 impl Auto<'_> {
@@ -129,6 +145,7 @@ impl Auto<'_> {
             if next >= write_at {
                 write_at = next + WRITE_EVERY;
                 self.files.write_status(&self.status);
+                self.door.iter().for_each(|door| door.show(&self.status));
             }
             if next >= save_at {
                 save_at = next + SAVE_EVERY;

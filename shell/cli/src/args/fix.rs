@@ -2,7 +2,7 @@
 use clap::{ArgGroup, Args, ValueEnum};
 use fathom_apply::{Place, Rung};
 use fathom_units::{Duration, Rate};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -131,6 +131,9 @@ pub(crate) struct AutoArgs {
     /// The same of --down
     #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
     pub(crate) most_down: Option<Rate>,
+    /// Serve a page at / and OpenMetrics at /metrics: ADDR:PORT, or PORT of this host alone
+    #[arg(long, value_name = "WHERE", requires = "auto", value_parser = listen)]
+    pub(crate) metrics: Option<SocketAddr>,
     /// End after this time
     #[arg(long, value_name = "TIME", requires = "auto")]
     pub(crate) duration: Option<Duration>,
@@ -148,6 +151,12 @@ fn interface(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("not the name of an interface (1 to 15 characters, no space, no / : %)".to_owned())
+}
+
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let of_port = text.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = of_port.or_else(|| text.parse().ok()).filter(|address| address.port() > 0);
+    address.ok_or_else(|| "not a port or ADDR:PORT, as in 9841 or [::1]:9841".to_owned())
 }
 
 /// Below this no burst of one packet is short, and above it limits have more than their 32 bits.

@@ -1,6 +1,8 @@
 //! `fathom fix` as its user meets it, in a namespace of its own. The rest is in `shell/apply/tests/it`.
 use crate::program::{Ran, fathom, run, scratch};
 use fathom_os::netns::NetNs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -185,12 +187,21 @@ fn what_is_wrong_is_said_in_words() {
     assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is on\n");
 }
 
+/// The whole answer of an HTTP server.
+fn asked(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
 #[test]
 fn auto_is_kept_right_until_it_ends_in_any_way() {
     let router = Router::new("auto");
     router.shell("ip link set lo up");
     let before = router.queues();
-    let args = with(&["--auto", "--reflector", "127.0.0.1"]);
+    let args = with(&["--auto", "--reflector", "127.0.0.1", "--metrics", "9841"]);
     for (signal, code) in [("INT", Some(0)), ("KILL", None)] {
         let mut child = router
             .inside(|| router.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
@@ -208,6 +219,11 @@ fn auto_is_kept_right_until_it_ends_in_any_way() {
         {
             assert!(status.out.contains(words), "{words:?} is missing in\n{}", status.told());
         }
+        let said = router.inside(|| asked("127.0.0.1:9841", "/metrics"));
+        let line = "fathom_auto_rate_bits_per_second{interface=\"wan\",direction=\"up\"} 9500000\n";
+        assert!(said.starts_with("HTTP/1.1 200 OK\r\n") && said.contains(line), "{said}");
+        assert!(router.inside(|| asked("127.0.0.1:9841", "/")).contains("<td>9.50 Mbit/s</td>"));
+        assert!(router.inside(|| asked("127.0.0.1:9841", "/other")).starts_with("HTTP/1.1 404 "));
         Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
         assert_eq!(child.wait().unwrap().code(), code, "{signal}");
         let killed = Instant::now();
@@ -230,8 +246,9 @@ fn auto_says_what_is_missing() {
     let router = Router::new("auto-bad");
     let before = router.queues();
     let reflector = ["--auto", "--reflector", "127.0.0.1"];
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 5] = [
         (&["--auto"], "--auto needs somebody who tells how long packets take"),
+        (&["--auto", "--metrics", "0"], "not a port or ADDR:PORT"),
         (&["--auto", "--reflector", "here"], "invalid value 'here' for '--reflector"),
         (
             &[&reflector[..], &["--least-up", "20mbit"]].concat(),

@@ -12,6 +12,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 /// The share of a session's time after which the next one is opened.
 const RENEW_AT: f64 = 0.9;
+/// No server is asked for sessions more often than this.
+const PAUSE: Duration = Duration::from_secs(1);
 /// What the server tells of load flows, of which there are none, is asked for as seldom as it can be.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
@@ -114,6 +116,7 @@ impl Server {
                     self.number = (self.number + 1) % super::FIRST_ECHO;
                 }
                 self.session = Some(session);
+                self.retry_at = now + PAUSE;
             }
             Err(error) => {
                 self.problem = Some(error.to_string());

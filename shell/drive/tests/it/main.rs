@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod against_server;
 mod misbehaving;
+mod reflect;
 mod support;

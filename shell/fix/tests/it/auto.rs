@@ -45,6 +45,7 @@ fn config(modem: &Modem, seconds: u64) -> AutoConfig {
         reflectors: ReflectConfig { server: Some(server), hosts: Vec::new(), clock },
         duration: Some(Duration::from_secs(seconds)),
         commit: false,
+        metrics: None,
     }
 }
 

@@ -87,6 +87,7 @@ fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
         reflectors: ReflectConfig { server, hosts, clock },
         duration: auto.duration,
         commit: args.commit,
+        metrics: auto.metrics,
     })
 }
 
