@@ -102,26 +102,55 @@ fn bounds(start: Option<Rate>, least: Option<Rate>, most: Option<Rate>) -> Bound
 /// What is said, and when: a rate that is another one by a tenth, no more often than each second.
 #[derive(Default)]
 struct Talk {
-    told: Option<Both<Rate>>,
+    told: Option<Both<Told>>,
     last_ns: u64,
     answers: u64,
     is_silent: bool,
     heard_ns: u64,
 }
 
+/// A rate that was told, and why it went down and up since: a line may stand for several changes, of which the last went the other way.
+#[derive(Clone, Copy)]
+struct Told {
+    rate: Rate,
+    lowered: Option<Change>,
+    raised: Option<Change>,
+}
+
+impl Told {
+    fn of(way: &DirectionStatus) -> Told {
+        Told { rate: way.last.map_or(way.rate, |last| last.from), lowered: None, raised: None }
+    }
+    fn note(&mut self, way: &DirectionStatus) {
+        match way.last {
+            Some(last) if last.to < last.from => self.lowered = Some(last),
+            Some(last) => self.raised = Some(last),
+            None => {}
+        }
+    }
+    /// What is worth a line.
+    fn line(&self, name: &str, now: Rate) -> Option<String> {
+        let why = if now < self.rate { self.lowered } else { self.raised };
+        let why = why.filter(|_| is_worth(self.rate, now))?;
+        Some(change(name, self.rate, now, &why))
+    }
+}
+
 impl Talk {
     fn tick(&mut self, status: &Status) -> Option<String> {
         let now = status.at.0;
-        let begun = status.ways.clone().map(|way| way.last.map_or(way.rate, |last| last.from));
-        let told = self.told.get_or_insert(begun);
-        let ways = [("up", &status.ways.up, &mut told.up), ("down", &status.ways.down, &mut told.down)];
-        for (name, way, before) in ways {
-            if now.saturating_sub(self.last_ns) >= QUIET_NS
-                && let Some(last) = way.last.filter(|_| is_worth(*before, way.rate))
+        let ways = &status.ways;
+        let told = self.told.get_or_insert(Both { up: Told::of(&ways.up), down: Told::of(&ways.down) });
+        told.up.note(&ways.up);
+        told.down.note(&ways.down);
+        if now.saturating_sub(self.last_ns) >= QUIET_NS {
+            for (name, way, before) in [("up", &ways.up, &mut told.up), ("down", &ways.down, &mut told.down)]
             {
-                let from = std::mem::replace(before, way.rate);
-                self.last_ns = now;
-                return Some(change(name, from, way.rate, &last));
+                if let Some(line) = before.line(name, way.rate) {
+                    *before = Told { rate: way.rate, lowered: None, raised: None };
+                    self.last_ns = now;
+                    return Some(line);
+                }
             }
         }
         self.silence(status)
@@ -182,4 +211,24 @@ fn direction(way: &DirectionStatus) -> String {
     let delay = way.delay_s.map_or_else(|| "unknown".to_owned(), |delay| milliseconds(delay.max(0.0)));
     let now = rate(way.rate.as_bits_per_second() as f64);
     format!("{now} at the end, {cuts} cuts; delay beyond our queue {delay} above the usual")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_shape::autorate::Reason;
+
+    #[test]
+    fn a_line_for_several_changes_tells_the_cause_of_their_sum() {
+        let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
+        let at = |s: u64| WallTime(s * 1_000_000_000);
+        let change = |s, from, to, reason| Change { at: at(s), from: mbit(from), to: mbit(to), reason };
+        let mut told = Told { rate: mbit(11), lowered: None, raised: None };
+        assert_eq!(told.line("up", mbit(11)), None);
+        told.lowered = Some(change(1, 11, 5, Reason::BottleneckBelow));
+        told.raised = Some(change(2, 5, 6, Reason::Exploring));
+        let line = told.line("up", mbit(6)).unwrap();
+        assert!(line.contains("  up 11.0 Mbit/s -> 6.00 Mbit/s  cut to what was delivered"), "{line}");
+        assert!(told.line("up", mbit(14)).unwrap().contains("  raised: our own backlog"));
+    }
 }
