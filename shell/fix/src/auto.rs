@@ -144,8 +144,8 @@ impl Auto<'_> {
             tell(AutoTell::Tick(&self.status));
             if next >= write_at {
                 write_at = next + WRITE_EVERY;
-                self.files.write_status(&self.status);
                 self.door.iter().for_each(|door| door.show(&self.status));
+                self.files.write_status(&self.status);
             }
             if next >= save_at {
                 save_at = next + SAVE_EVERY;
