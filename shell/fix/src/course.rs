@@ -1,8 +1,9 @@
 //! The course of a fix, from the first measurement to the last word.
+use crate::beside::{Beside, Spans};
 use crate::budget::Budget;
 use crate::margin::{MARGINS, share};
 use crate::memory::Memory;
-use crate::proof::{Claim, Looks, Proof};
+use crate::proof::{Claim, Proof};
 use crate::search::{NoKnee, Search};
 use crate::sizes;
 use fathom_apply::{ApplyError, Framing, Place, Plan, Restored, Rung, Transaction, Wish};
@@ -56,8 +57,8 @@ pub enum Tell<'a> {
     Event(Event),
     /// What the line is like without a shaper.
     Baseline(&'a Diagnosis),
-    /// What a packet takes on the line beyond IP, in bytes, if that could be told.
-    Overhead(Option<u16>),
+    /// What a packet takes on the line beyond IP, in bytes, and what tells it, if anything does.
+    Overhead(Option<(u16, &'static str)>),
     /// What an earlier one left behind was put back.
     Recovered(&'a str),
     /// A search begins, or goes on after so many trials that were made before.
@@ -244,8 +245,11 @@ impl Course<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(FixError::Stopped);
         }
-        self.framing.overhead = found.map(|bytes| (bytes + OVERHEAD_ERROR_BYTES).round() as u16);
-        (self.tell)(Tell::Overhead(self.framing.overhead));
+        let measured =
+            found.map(|bytes| ((bytes + OVERHEAD_ERROR_BYTES).round() as u16, "two sizes of packets"));
+        let told = measured.or_else(|| sizes::by_interface(&self.config.place.device));
+        self.framing.overhead = told.map(|(bytes, _)| bytes);
+        (self.tell)(Tell::Overhead(told));
         Ok(())
     }
     fn wish(&self, rates: [Option<Rate>; 2]) -> Wish {
@@ -343,10 +347,10 @@ impl Course<'_> {
             transaction.apply((self.guard)(), GUARD_LIMIT).map_err(FixError::Apply)?;
             (self.tell)(Tell::Test("the line with the shaper"));
             let kinds = [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both];
-            let (after, looks) = self.measure(&kinds, Some(&mut transaction))?;
+            let (after, spans) = self.measure(&kinds, Some(&mut transaction))?;
             let plan = transaction.plan().clone();
             let claim = Claim { budget: self.config.budget, rung: plan.rung, rates, before };
-            let proof = claim.prove(&diagnose(&after), &looks);
+            let proof = claim.prove(&diagnose(&after), &spans);
             (self.tell)(Tell::Proof(&proof));
             let holds = proof.holds();
             (fixed.after, fixed.proof, fixed.plan) = (Some(after), Some(proof), Some(plan));
@@ -365,42 +369,29 @@ impl Course<'_> {
     fn measure(
         &mut self,
         kinds: &[PhaseKind],
-        mut transaction: Option<&mut Transaction>,
-    ) -> Result<(Run, Looks), FixError> {
+        transaction: Option<&mut Transaction>,
+    ) -> Result<(Run, Spans), FixError> {
         let plan = |kind, (min, max)| PhasePlan { kind, min, max };
         let mut phases = vec![plan(PhaseKind::Idle, IDLE)];
         phases.extend(kinds.iter().map(|kind| plan(*kind, LOADED)));
         let probes = vec![ProbeKind::Udp, ProbeKind::Icmp];
         let config = TestConfig { phases, probes, ..self.config.test.clone() };
-        let (mut looks, mut open) = (Looks::new(), None);
-        let mut trouble = None;
+        let mut beside = transaction.map(|transaction| Beside::new(transaction, config.clock));
         let tell = &mut *self.tell;
         let run = run_test(&config, self.stop, &mut |event| {
-            if let Some(transaction) = &mut transaction
-                && matches!(event, Event::PhaseStarted { .. } | Event::PhaseEnded(_))
-            {
-                match (transaction.look(), &event) {
-                    (Ok(look), Event::PhaseEnded(phase)) => {
-                        if let Some(first) = open.take().filter(|_| phase.load.is_some()) {
-                            looks.insert(phase.kind, (first, look, phase.seconds()));
-                        }
-                    }
-                    (Ok(look), _) => open = Some(look),
-                    (Err(error), _) => trouble = Some(error),
-                }
-            }
+            beside.iter_mut().for_each(|beside| beside.take(&event));
             tell(Tell::Event(event));
         });
         if self.stop.load(Ordering::Relaxed) {
             return Err(FixError::Stopped);
         }
-        if let Some(error) = trouble {
-            return Err(FixError::Apply(error));
-        }
-        let run = run.map_err(FixError::Test)?;
+        let (spans, series) =
+            beside.map_or(Ok(Default::default()), Beside::finish).map_err(FixError::Apply)?;
+        let mut run = run.map_err(FixError::Test)?;
+        run.series.extend(series);
         match run.partial {
             Some(why) => Err(FixError::Short(why)),
-            None => Ok((run, looks)),
+            None => Ok((run, spans)),
         }
     }
 }

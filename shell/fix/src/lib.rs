@@ -14,6 +14,7 @@
 #![deny(missing_docs)]
 
 pub mod auto;
+mod beside;
 mod budget;
 mod course;
 mod margin;

@@ -1,4 +1,5 @@
 //! The proof: predicates over a test through the shaper, beside the test without it.
+use crate::beside::{Span, Spans};
 use crate::budget::Budget;
 use fathom_apply::{Look, Rung, defeat};
 use fathom_diagnose::{Diagnosis, PhaseSummary};
@@ -6,12 +7,13 @@ use fathom_metric::PhaseKind;
 use fathom_metric::text::{milliseconds, percent, rate};
 use fathom_tc::Stats;
 use fathom_units::Rate;
-use std::collections::BTreeMap;
 
 /// A shaper that passes more than this share of its rate does not shape; a packet at either end of a phase is within.
 const ABOVE_RATE_RATIO: f64 = 1.03;
 /// What the line gave without a shaper, and must still give, as a share.
 const GOODPUT_RATIO: f64 = 0.75;
+/// Of a processor's time, interrupts and soft interrupts at most.
+const PROCESSOR_RATIO: f64 = 0.9;
 /// Time at either end of a phase in which counters may not yet stand for it, as a share of its bytes.
 const LEAST_LOAD_RATIO: f64 = 0.5;
 
@@ -47,9 +49,6 @@ impl Proof {
     }
 }
 
-/// What the shapers passed while a kind of load lasted: counters before and after.
-pub(crate) type Looks = BTreeMap<PhaseKind, (Look, Look, f64)>;
-
 /// What was wanted of a shaper.
 pub(crate) struct Claim<'a> {
     pub(crate) budget: Budget,
@@ -63,13 +62,13 @@ const WAYS: [&str; 2] = ["up", "down"];
 
 impl Claim<'_> {
     /// Holds it against what was measured.
-    pub(crate) fn prove(&self, after: &Diagnosis, looks: &Looks) -> Proof {
+    pub(crate) fn prove(&self, after: &Diagnosis, spans: &Spans) -> Proof {
         let mut checks = Vec::new();
         for phase in &after.phases {
             checks.extend(self.delay(phase));
             checks.extend(self.goodput(phase));
         }
-        for (kind, (first, last, seconds)) in looks {
+        for (kind, span) in spans {
             let loaded = [
                 matches!(kind, PhaseKind::Up | PhaseKind::Both),
                 matches!(kind, PhaseKind::Down | PhaseKind::Both),
@@ -78,10 +77,11 @@ impl Claim<'_> {
                 if loaded[way]
                     && let Some(limit) = self.rates[way]
                 {
-                    checks.push(shapes(*kind, way, limit, &Passed::of(way, first, last, *seconds)));
+                    checks.push(shapes(*kind, way, limit, &Passed::of(way, span)));
                 }
             }
-            checks.push(bypass(*kind, first, last));
+            checks.push(bypass(*kind, &span.first, &span.last));
+            checks.extend(processor(*kind, span.busiest));
         }
         Proof { checks }
     }
@@ -146,6 +146,20 @@ fn bypass(kind: PhaseKind, first: &Look, last: &Look) -> Check {
     }
 }
 
+/// A processor that has no time left for packets is what limits, whatever the shaper's rate: it delays, and nobody manages that queue.
+fn processor(kind: PhaseKind, busiest: Option<f64>) -> Option<Check> {
+    let share = busiest?;
+    Some(Check {
+        what: format!("{}: a processor has time for all packets", kind.name()),
+        seen: format!("the busiest spends {} on them", percent(share)),
+        wanted: format!(
+            "at most {}; else try a lower rate, or a lighter shaper by --rung",
+            percent(PROCESSOR_RATIO)
+        ),
+        holds: share <= PROCESSOR_RATIO,
+    })
+}
+
 /// Counters of one shaper over a phase.
 struct Passed {
     bytes: f64,
@@ -155,12 +169,12 @@ struct Passed {
 }
 
 impl Passed {
-    fn of(way: usize, first: &Look, last: &Look, seconds: f64) -> Passed {
+    fn of(way: usize, span: &Span) -> Passed {
         let stats = |look: &Look| [&look.up, &look.down][way].clone().unwrap_or_default();
-        let (before, after) = (stats(first), stats(last));
+        let (before, after) = (stats(&span.first), stats(&span.last));
         let grown = |of: fn(&Stats) -> u64| of(&after).saturating_sub(of(&before));
         let held = grown(|s| u64::from(s.drops) + u64::from(s.overlimits) + s.marks().unwrap_or_default());
-        Passed { bytes: grown(|s| s.sent_bytes) as f64, held, seconds }
+        Passed { bytes: grown(|s| s.sent_bytes) as f64, held, seconds: span.seconds }
     }
 }
 
@@ -189,9 +203,16 @@ mod tests {
             (12_000_000, 0, false),
         ];
         for (bytes, held, holds) in rows {
-            let passed = Passed::of(0, &look(0, 0, 0), &look(bytes, bytes, held), 10.0);
+            let (first, last) = (look(0, 0, 0), look(bytes, bytes, held));
+            let passed = Passed::of(0, &Span { first, last, seconds: 10.0, busiest: None });
             assert_eq!(shapes(PhaseKind::Up, 0, RATE, &passed).holds, holds, "{bytes} bytes, {held} held up");
         }
+    }
+
+    #[test]
+    fn a_processor_at_its_end_is_named() {
+        let holds = |share| processor(PhaseKind::Up, share).map(|check| check.holds);
+        assert_eq!([None, Some(0.3), Some(0.95)].map(holds), [None, Some(true), Some(false)]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! The line's overhead, by a load of small packets and one of large ones.
+use fathom_apply::Kernel;
 use fathom_diagnose::diagnose;
 use fathom_drive::{PhasePlan, ProbeKind, TestConfig, TestError, run_test};
 use fathom_metric::{Direction, PhaseKind, Run};
@@ -29,6 +30,14 @@ pub(crate) fn measure(
         [small, large] => overhead_bytes(small, large),
         _ => None,
     })
+}
+
+/// What a kind of interface says of the line behind it, where packets do not: PPP runs over DSL, where 44 bytes are enough for all that
+/// is used (sqm-scripts), but for cells of ATM.
+pub(crate) fn by_interface(device: &str) -> Option<(u16, &'static str)> {
+    const PPP: u16 = 512;
+    let link = Kernel::open().ok()?.link(device).ok()??;
+    (link.link_layer == PPP).then_some((44, "an interface of PPP"))
 }
 
 fn load(base: &TestConfig, direction: Direction, segment: u16, stop: &AtomicBool) -> Result<Run, TestError> {

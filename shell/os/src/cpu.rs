@@ -34,6 +34,34 @@ fn parse(text: &str) -> Option<CpuTimes> {
     })
 }
 
+/// Time of one CPU since boot, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PacketTimes {
+    /// All of it.
+    pub total: u64,
+    /// In interrupts, soft ones too: where packets are received, shaped and sent.
+    pub packets: u64,
+}
+
+/// Reads `/proc/stat`, a CPU each.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn packet_times() -> io::Result<Vec<PacketTimes>> {
+    Ok(parse_each(&std::fs::read_to_string("/proc/stat")?))
+}
+
+fn parse_each(text: &str) -> Vec<PacketTimes> {
+    let each = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.next().filter(|name| name.len() > 3 && name.starts_with("cpu"))?;
+        let fields: Vec<u64> = words.take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
+        let field = |n: usize| fields.get(n).copied().unwrap_or(0);
+        Some(PacketTimes { total: fields.iter().sum(), packets: field(5) + field(6) })
+    };
+    text.lines().filter_map(each).collect()
+}
+
 /// CPU time that the calling thread has used.
 #[must_use]
 pub fn thread_time() -> Duration {
@@ -53,6 +81,8 @@ mod tests {
         let text = "cpu  100 1 20 700 30 4 5 60 50 0\ncpu0 1 2 3 4\nintr 5\n";
         assert_eq!(parse(text), Some(CpuTimes { total: 920, idle: 730, steal: 60 }));
         // Linux 2.4 had four fields.
+        let each = parse_each("cpu  100 1 20 700\ncpu0 1 2 3 4 5 6 7 8 9 9\ncpu1 x\ncpu2 1 1 1 1\nintr 5\n");
+        assert_eq!(each, [PacketTimes { total: 36, packets: 13 }, PacketTimes { total: 4, packets: 0 }]);
         assert_eq!(parse("cpu  1 2 3 4\n"), Some(CpuTimes { total: 10, idle: 4, steal: 0 }));
         for bad in ["", "cpu  1 2 x 4", "cpu  1 2", "cpu0 1 2 3 4"] {
             assert_eq!(parse(bad), None, "{bad}");

@@ -147,8 +147,8 @@ fn words(tell: &Tell<'_>) -> Option<String> {
         Tell::Test(what) => format!("measuring {what}"),
         Tell::Baseline(diagnosis) => latencies(diagnosis),
         Tell::Recovered(words) => (*words).to_owned(),
-        Tell::Overhead(Some(bytes)) => {
-            format!("  a packet takes {bytes} bytes beyond IP, as far as two sizes of packets tell")
+        Tell::Overhead(Some((bytes, by))) => {
+            format!("  a packet takes {bytes} bytes beyond IP, as far as {by} can tell")
         }
         Tell::Overhead(None) => {
             "  what a packet takes beyond IP cannot be told: the size that the interface sees is taken"
