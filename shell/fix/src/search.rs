@@ -3,7 +3,7 @@ use crate::budget::Budget;
 use crate::watch::Watch;
 use fathom_apply::Transaction;
 use fathom_drive::{Event, PhasePlan, ProbeKind, TestConfig, TestError, run_test};
-use fathom_metric::{Direction, Metric, Observation, PhaseKind, Value};
+use fathom_metric::{Direction, Metric, Observation, PhaseEnd, PhaseKind, Value};
 use fathom_shape::knee::{Failure, Found, Knee, Step, Trial};
 use fathom_stats::Sample;
 use fathom_units::{Duration, Rate, Time};
@@ -145,6 +145,8 @@ impl Course<'_, '_> {
             Event::PhaseStarted { kind: PhaseKind::Idle, .. } => {}
             Event::PhaseStarted { at, .. } => self.begin(*at, now),
             Event::Observed { key, observation } => self.observe(key.metric, observation),
+            // One that was cut short has no later half to judge by.
+            Event::PhaseEnded(phase) if phase.end == PhaseEnd::Aborted => self.trial = None,
             Event::PhaseEnded(phase) if phase.kind != PhaseKind::Idle => self.end(),
             _ => {}
         }
