@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::margin::{MARGINS, share};
 use crate::memory::Memory;
 use crate::proof::{Claim, Proof};
-use crate::search::{NoKnee, Search};
+use crate::search::{NoKnee, Progress, Search};
 use crate::sizes;
 use fathom_apply::{ApplyError, Framing, Place, Plan, Restored, Rung, Transaction, Wish};
 use fathom_diagnose::{Diagnosis, diagnose};
@@ -63,6 +63,8 @@ pub enum Tell<'a> {
     Recovered(&'a str),
     /// A search begins, or goes on after so many trials that were made before.
     Search(Direction, usize),
+    /// A trial at this rate begins.
+    Trying(Direction, Rate),
     /// A trial ended.
     Trial(Direction, &'a Trial),
     /// The knee of a direction.
@@ -301,9 +303,12 @@ impl Course<'_> {
         let mut knee = memory.recall().unwrap_or(Knee::new(guess));
         let tell = &mut *self.tell;
         tell(Tell::Search(direction, knee.trials().len()));
-        let mut on_trial = |so_far: &Knee| {
-            memory.keep(so_far);
-            so_far.trials().last().iter().for_each(|trial| tell(Tell::Trial(direction, trial)));
+        let mut on_trial = |progress: Progress<'_>| match progress {
+            Progress::Begins(rate) => tell(Tell::Trying(direction, rate)),
+            Progress::Ended(so_far) => {
+                memory.keep(so_far);
+                so_far.trials().last().iter().for_each(|trial| tell(Tell::Trial(direction, trial)));
+            }
         };
         let search = Search {
             direction,

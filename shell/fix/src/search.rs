@@ -36,7 +36,15 @@ pub(crate) struct Search<'a> {
     pub(crate) other: Option<Rate>,
     pub(crate) transaction: &'a mut Transaction,
     pub(crate) stop: &'a AtomicBool,
-    pub(crate) tell: &'a mut dyn FnMut(&Knee),
+    pub(crate) tell: &'a mut dyn FnMut(Progress<'_>),
+}
+
+/// What is told of a search.
+pub(crate) enum Progress<'a> {
+    /// A trial at this rate begins.
+    Begins(Rate),
+    /// A trial ended: the last of these.
+    Ended(&'a Knee),
 }
 
 /// Why there is no knee.
@@ -164,6 +172,7 @@ impl Course<'_, '_> {
         if let Err(error) = self.set(offered) {
             return self.result = Some(Err(NoKnee::Shaper(error)));
         }
+        (self.search.tell)(Progress::Begins(offered));
         let since = at + TRIAL / 2;
         self.trial =
             Some(Running { offered, since, delays: Delays::default(), watch: Watch::default(), looked: now });
@@ -211,7 +220,7 @@ impl Course<'_, '_> {
             is_marginal: delay < allowed * MARGINAL_TIMES,
             is_demanded: delivered.as_bits_per_second() as f64 >= needed,
         });
-        (self.search.tell)(self.knee);
+        (self.search.tell)(Progress::Ended(self.knee));
         if let Step::Found(found) = self.knee.step(false) {
             self.result = Some(Ok(found));
         }

@@ -4,6 +4,7 @@ use fathom_apply::{Restored, Rung, Undone};
 use fathom_diagnose::diagnose;
 use fathom_fix::{FixError, Outcome};
 use fathom_metric::{PhaseKind, Run};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Median delay over idle under a load, ms.
 fn rise_ms(run: &Run, kind: PhaseKind) -> f64 {
@@ -90,7 +91,10 @@ fn a_search_that_was_stopped_leaves_nothing_and_goes_on_where_it_was() {
     let before = modem.shown();
     let mut config = modem.config(Rung::Tbf);
     config.directions = [true, false];
-    let (result, until) = modem.fix(&config, |word| word.starts_with("Trial"));
+    // In the middle of the second trial, which is none then.
+    let begun = AtomicUsize::new(0);
+    let in_second = |word: &str| word.starts_with("Trying") && begun.fetch_add(1, Ordering::Relaxed) == 1;
+    let (result, until) = modem.fix(&config, in_second);
     assert!(matches!(result, Err(FixError::Stopped)), "{:#?}", until.words);
     assert_eq!(modem.shown(), before);
     let (fixed, told) = modem.fix(&config, never);

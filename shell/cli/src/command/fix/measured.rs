@@ -143,7 +143,7 @@ fn mbit(value: Rate) -> String {
 /// What is said on the way; most of a test's own events are not.
 fn words(tell: &Tell<'_>) -> Option<String> {
     Some(match tell {
-        Tell::Event(_) => return None,
+        Tell::Event(_) | Tell::Trying(..) => return None,
         Tell::Test(what) => format!("measuring {what}"),
         Tell::Baseline(diagnosis) => latencies(diagnosis),
         Tell::Recovered(words) => (*words).to_owned(),
