@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Laws of rates on lines that vary, simulated: ours beside those of cake-autorate and sqm-autorate, six weeks each.
+"""Laws of rates on lines that vary: ours beside those of cake-autorate and sqm-autorate.
 
-Ten minutes on two processors. `bench/autorate.py HOURS` is a shorter run."""
+`bench/autorate.py` simulates six weeks of each: ten minutes on two processors; `bench/autorate.py HOURS` is a shorter run.
+`bench/autorate.py lab` lets each drive a real shaper with real TCP through it, 90 s a line: a quarter of an hour, as root.
+`bench/autorate.py lab round-trips` is the same where one-way delays are not known."""
 import re
 import subprocess
 import sys
 
-EXAMPLE = ["cargo", "run", "--quiet", "--release", "--locked", "-p", "fathom-shape", "--example", "autorate", "--"]
+PROGRAM = ["cargo", "run", "--quiet", "--release", "--locked", "-p", "fathom-bench-autorate", "--"]
 ROW = re.compile(r"(\S+) +(fathom|cake-autorate|sqm-autorate) +([\d.]+) % +([\d.]+) +([\d.]+) +([\d.]+) % +([\d.]+) +([\d.]+)"
                  r" +([\d.]+) ms +(\d+) +(\d+) +(\d+)$")
 
 
 def run(*arguments):
-    done = subprocess.run([*EXAMPLE, *arguments], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run([*PROGRAM, *arguments], stdout=subprocess.PIPE, text=True, check=True)
     print(done.stdout, flush=True)
     return done.stdout
 
@@ -35,13 +37,18 @@ def judge(table):
             yield f"{line}: {idle} cuts when idle, {other} for the other direction"
 
 
-def main():
-    run("check")
-    one_way = run(*sys.argv[1:]).split("\n\n")[0]
-    failed = list(judge(rows(one_way)))
-    print("\n".join(failed) or "With one-way delays: less time above +30 ms and more capacity used than both peers on every line,\n"
+def verdict(failed, what):
+    print("\n".join(failed) or f"{what}: less time above +30 ms and more capacity used than both peers on every line,\n"
           "no cut when idle, none for the other direction: holds")
     return bool(failed)
+
+
+def main():
+    if sys.argv[1:2] == ["lab"]:
+        return verdict(list(judge(rows(run(*sys.argv[1:])))), "In the lab")
+    run("check")
+    one_way = run(*sys.argv[1:]).split("\n\n")[0]
+    return verdict(list(judge(rows(one_way))), "With one-way delays")
 
 
 if __name__ == "__main__":

@@ -4,25 +4,13 @@
 #
 #   client 10.0.0.1 --- 10.0.0.2 router 10.0.1.1 wan0 --- 10.0.1.2 server
 work=$1 fathom=$2
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/run
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t tmpfs tmp /run
+. "$(dirname "$0")/../uml/common.sh"
+wake
 exec 2>"$work/said"
-
-# See inside.sh.
-modules=/usr/lib/uml/modules/$(uname -r)
-if [ -d "$modules" ]; then
-    mkdir -p /run/modules/lib/modules
-    ln -sfn "$modules" /run/modules/lib/modules/
-    for module in nf_conntrack veth ifb tcp_cubic sch_htb sch_tbf sch_cake sch_fq_codel sch_codel sch_prio sch_red sch_ingress \
-        cls_matchall cls_u32 cls_bpf act_mirred; do
-        modprobe -d /run/modules $module
-    done
-fi
+load_modules nf_conntrack veth ifb tcp_cubic sch_htb sch_tbf sch_cake sch_fq_codel sch_codel sch_prio sch_red sch_ingress \
+    cls_matchall cls_u32 cls_bpf act_mirred
 
 ip -batch - <<-END
-	link set lo up
 	netns add client
 	netns add server
 	link add x0 netns client type veth peer name lan0
@@ -85,5 +73,4 @@ done <<-'END'
 	tc qdisc add dev wan0 root handle 4: prio bands 4; tc qdisc add dev wan0 parent 4:2 handle 5: fq_codel; tc filter add dev wan0 parent 4: protocol all prio 4 matchall flowid 4:2
 	tc qdisc add dev wan0 root handle 4: red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn bandwidth 10Mbit
 END
-echo o >/proc/sysrq-trigger
-sleep 5
+halt

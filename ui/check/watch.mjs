@@ -1,5 +1,5 @@
 // Opens the page of fathom watch in a headless Chromium and works it as a person would:
-//     node check/watch.mjs empty|overview|detail|down http://127.0.0.1:8077 [FOLDER for pictures]
+//     node check/watch.mjs empty|overview|findings|detail|down http://127.0.0.1:8077 [FOLDER for pictures]
 // Fails if the page throws, asks another host, or does not do what it should. Times are told, not judged.
 import { strict as assert } from "node:assert";
 import { mkdirSync } from "node:fs";
@@ -8,7 +8,7 @@ import { Browser } from "./browser.mjs";
 
 const [work, address, folder = ""] = process.argv.slice(2);
 if (!address) {
-  console.error("usage: node check/watch.mjs empty|overview|detail|down URL [FOLDER for pictures]");
+  console.error("usage: node check/watch.mjs empty|overview|findings|detail|down URL [FOLDER for pictures]");
   process.exit(2);
 }
 if (folder) mkdirSync(folder, { recursive: true });
@@ -45,6 +45,27 @@ async function isUsable(name) {
 }
 
 const works = {
+  async findings() {
+    await open("");
+    await run(`await until("findings", () => one(".findings")?.hidden === false)`);
+    const told = await run(`return all(".findings > ul > li").map((e) => e.firstElementChild.textContent)`);
+    assert.ok(told.length > 0);
+    assert.ok(told.some((text) => /^target \d .* the delay is [\d.]+ m?s higher.*confidence: \w+$/.test(text)), told.join("\n"));
+    await isUsable("findings");
+    const evidence = await run(`const more = one(".findings details"); more.querySelector("summary").click(); await frame();
+      return { open: more.open, rows: more.querySelectorAll("tr").length, refuted: more.textContent.includes("Refuted by: ") }`);
+    assert.ok(evidence.open && evidence.rows > 1 && evidence.refuted, JSON.stringify(evidence));
+    await picture("light");
+    await run(`const seen = one(".findings .seen a"); const series = seen.hash.match(/targets\\/(\\d+)/)[1]; seen.click();
+      await until("its plot", () => location.hash.includes("targets/" + series) && one(".plot")); await quiet();`);
+    const width = await run(`const [from, to] = view(); return to - from`);
+    assert.ok(width >= 3_600, `a plot of ${width} s`);
+    await open("", { dark: true, width: 390, height: 800 });
+    await run(`await until("findings", () => one(".findings")?.hidden === false); one(".findings").scrollIntoView()`);
+    await isUsable("findings on a phone");
+    await picture("phone-dark");
+  },
+
   async empty() {
     await open("");
     await run(`await until("told", () => one(".none")?.textContent.includes("Nothing is watched yet"))`);

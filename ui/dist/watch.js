@@ -108,6 +108,9 @@ function ee(e) {
 	};
 }
 function te(e) {
+	return e === "" ? /* @__PURE__ */ new Map() : ne(Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer);
+}
+function ne(e) {
 	let t = new DataView(e);
 	if (e.byteLength < 32 || t.getUint32(0, !0) !== s) throw RangeError("the server is of another version than this page: load the page again");
 	let [n, r] = [t.getUint32(4, !0), t.getUint32(8, !0)], i = /* @__PURE__ */ new Map(), a = new Uint32Array(e, 32, n);
@@ -122,19 +125,19 @@ function te(e) {
 	return i;
 }
 // src/watch/api.ts
-var ne = class extends Error {};
-async function re(e, t) {
+var re = class extends Error {};
+async function ie(e, t) {
 	let n;
 	try {
 		n = await fetch(e, t ? { signal: t } : {});
 	} catch (e) {
-		throw t?.aborted ? e : new ne("The server does not answer.");
+		throw t?.aborted ? e : new re("The server does not answer.");
 	}
-	if (n.status === 401 && location.assign("/login"), !n.ok) throw new ne((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
+	if (n.status === 401 && location.assign("/login"), !n.ok) throw new re((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
 	return n;
 }
 async function h(e, t) {
-	return await (await re(e, t)).json();
+	return await (await ie(e, t)).json();
 }
 function g(e) {
 	return String(Math.max(0, Math.round(e * 1e6) / 1e6));
@@ -149,14 +152,14 @@ var v = {
 	findings: (e, t, n, r) => h(`/api/v1/findings?${_(e, t)}&utc_offset_s=${n}&utc_offset_from=${r}`).then((e) => e.findings),
 	heatmap: (e, t, n, r) => h(`/api/v1/heatmap?series=${e}&${_(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
 	compare: (e, t, n) => h(`/api/v1/compare?series=${e}&${_(...t)}&from2=${g(n[0])}&to2=${g(n[1])}`),
-	overview: async (e, t, n) => te(await (await re(`/api/v1/overview?${_(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
-	smoke: async (e, t, n, r, i) => ee(await (await re(`${ie(e, t, n, r)}&format=binary`, i)).arrayBuffer())
+	overview: async (e, t, n) => ne(await (await ie(`/api/v1/overview?${_(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
+	smoke: async (e, t, n, r, i) => ee(await (await ie(`${ae(e, t, n, r)}&format=binary`, i)).arrayBuffer())
 };
-function ie(e, t, n, r) {
+function ae(e, t, n, r) {
 	return `/api/v1/smoke?series=${e}&${_(t, n)}&cols=${r}`;
 }
 // src/watch/axis.ts
-var ae = [
+var oe = [
 	.1,
 	.2,
 	.5,
@@ -166,25 +169,25 @@ var ae = [
 	10,
 	15,
 	30
-], oe = [
+], se = [
 	1,
 	2,
 	5,
 	10,
 	15,
 	30
-], se = [
+], ce = [
 	1,
 	2,
 	3,
 	6,
 	12
-], ce = [
+], le = [
 	1,
 	2,
 	7,
 	14
-], le = [
+], ue = [
 	1,
 	2,
 	3,
@@ -193,7 +196,7 @@ var ae = [
 	24,
 	60,
 	120
-], ue = (e) => String(e).padStart(2, "0"), de = [
+], de = (e) => String(e).padStart(2, "0"), fe = [
 	"Jan",
 	"Feb",
 	"Mar",
@@ -206,7 +209,7 @@ var ae = [
 	"Oct",
 	"Nov",
 	"Dec"
-], fe = [
+], pe = [
 	"Sun",
 	"Mon",
 	"Tue",
@@ -216,12 +219,12 @@ var ae = [
 	"Sat"
 ];
 function y(e, t) {
-	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${ue(n.getHours())}:${ue(n.getMinutes())}`;
-	return t ? `${r}:${ue(n.getSeconds())}` : r;
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${de(n.getHours())}:${de(n.getMinutes())}`;
+	return t ? `${r}:${de(n.getSeconds())}` : r;
 }
 function b(e) {
 	let t = /* @__PURE__ */ new Date(e * 1e3);
-	return `${fe[t.getDay()]} ${t.getDate()} ${de[t.getMonth()]}`;
+	return `${pe[t.getDay()]} ${t.getDate()} ${fe[t.getMonth()]}`;
 }
 function x(e, t) {
 	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${b(e)} ${n.getFullYear()}`;
@@ -239,17 +242,17 @@ function S(e) {
 	].find(([t]) => e >= t * .9995) ?? [1, "second"], r = e / t, i = r >= 9.95 || Math.abs(r - Math.round(r)) < .02 ? r.toFixed(0) : r.toFixed(1);
 	return `${i} ${n}${i === "1" ? "" : "s"}`;
 }
-function pe(e, t, n) {
-	let r = (t - e) / Math.max(n, 1), i = ae.find((e) => e >= r);
-	if (i) return me(e, t, i);
-	let a = oe.find((e) => e * 60 >= r);
-	if (a) return me(e, t, a * 60);
-	let o = se.find((e) => e * 3600 >= r);
-	if (o) return he(e, t, o);
-	let s = ce.find((e) => e * 86400 >= r);
-	return s ? ge(e, t, s) : _e(e, t, le.find((e) => e * 2629800 >= r) ?? 120);
-}
 function me(e, t, n) {
+	let r = (t - e) / Math.max(n, 1), i = oe.find((e) => e >= r);
+	if (i) return he(e, t, i);
+	let a = se.find((e) => e * 60 >= r);
+	if (a) return he(e, t, a * 60);
+	let o = ce.find((e) => e * 3600 >= r);
+	if (o) return ge(e, t, o);
+	let s = le.find((e) => e * 86400 >= r);
+	return s ? _e(e, t, s) : ve(e, t, ue.find((e) => e * 2629800 >= r) ?? 120);
+}
+function he(e, t, n) {
 	let r = [];
 	for (let i = Math.ceil(e / n); i * n <= t; i++) {
 		let e = Math.round(i * n * 1e3) / 1e3, t = /* @__PURE__ */ new Date(e * 1e3), a = t.getHours() === 0 && t.getMinutes() === 0 && t.getSeconds() === 0 && t.getMilliseconds() === 0, o = n < 1 ? `.${Math.floor(t.getMilliseconds() / 100)}` : "";
@@ -261,7 +264,7 @@ function me(e, t, n) {
 	}
 	return r;
 }
-function he(e, t, n) {
+function ge(e, t, n) {
 	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
 	i.setMinutes(0, 0, 0);
 	for (let a = i.getTime() / 1e3; a <= t; a += 3600) {
@@ -274,71 +277,71 @@ function he(e, t, n) {
 	}
 	return r;
 }
-function ge(e, t, n) {
+function _e(e, t, n) {
 	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
 	for (i.setHours(0, 0, 0, 0); i.getTime() / 1e3 <= t; i.setDate(i.getDate() + 1)) {
 		let t = i.getTime() / 1e3, [a, o] = [i.getDate(), i.getDay()], s = n === 1 || (n === 2 ? a % 2 == 1 && a < 31 : o === 1 && (n === 7 || Math.floor((a - 1) / 7) % 2 == 0));
 		t < e || !s || r.push({
 			at: t,
-			label: `${a} ${de[i.getMonth()]}`,
+			label: `${a} ${fe[i.getMonth()]}`,
 			major: n < 7 ? o === 1 : a <= 7
 		});
 	}
 	return r;
 }
-function _e(e, t, n) {
+function ve(e, t, n) {
 	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
 	for (let a = i.getFullYear() * 12 + i.getMonth();; a++) {
 		let [i, o] = [Math.floor(a / 12), a % 12], s = new Date(i, o, 1).getTime() / 1e3;
 		if (s > t) return r;
 		s < e || a % n !== 0 || r.push({
 			at: s,
-			label: o === 0 ? String(i) : de[o],
+			label: o === 0 ? String(i) : fe[o],
 			major: o === 0
 		});
 	}
 }
 // src/watch/badges.ts
-function ve(t) {
+function ye(t) {
 	return t.map((t) => e("em", {
 		class: "badge",
 		title: `Alert: ${t}`
 	}, t));
 }
 // src/watch/colours.ts
-var C = /* @__PURE__ */ new Map(), w = (e) => {
-	let t = C.get(e);
-	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", C.set(e, t)), t;
+var be = /* @__PURE__ */ new Map(), C = (e) => {
+	let t = be.get(e);
+	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", be.set(e, t)), t;
 };
-function ye(e) {
+function xe(e) {
 	let t = () => {
-		C = /* @__PURE__ */ new Map(), e();
+		be = /* @__PURE__ */ new Map(), e();
 	};
 	new MutationObserver(t).observe(document.documentElement, { attributeFilter: ["data-theme"] }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", t);
 }
 // src/format.ts
-var be = [
+var Se = [
 	[1e9, "Gbit/s"],
 	[1e6, "Mbit/s"],
 	[1e3, "kbit/s"],
 	[1, "bit/s"]
-], xe = [
+], Ce = [
 	[1e9, "GB"],
 	[1e6, "MB"],
 	[1e3, "kB"],
 	[1, "B"]
-], Se = [
+], we = [
 	[1, "s"],
 	[.001, "ms"],
 	[1e-6, "µs"],
 	[1e-9, "ns"]
-], Ce = [[1, ""]];
-function we(e, t) {
+], Te = [[1, ""]];
+function w(e, t) {
 	let n = {
-		seconds: Se,
-		bytes: xe,
-		rate: be,
-		plain: Ce
+		seconds: we,
+		bytes: Ce,
+		rate: Se,
+		plain: Te
 	}[e], r = n.find(([e]) => Math.abs(t) >= e * .9995) ?? n[n.length - 1];
 	return {
 		factor: r[0],
@@ -351,10 +354,10 @@ function T(e) {
 }
 function E(e, t) {
 	if (!Number.isFinite(e)) return "–";
-	let { factor: n, name: r } = e === 0 ? we(t, t === "seconds" ? .001 : 1) : we(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? T(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
+	let { factor: n, name: r } = e === 0 ? w(t, t === "seconds" ? .001 : 1) : w(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? T(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
 	return r === "" ? o : `${o} ${r}`;
 }
-function Te(e, t, n) {
+function Ee(e, t, n) {
 	let r = (t - e) / Math.max(n, 1);
 	if (!(r > 0) || !Number.isFinite(r)) return [];
 	let i = 10 ** Math.floor(Math.log10(r)), a = [
@@ -366,7 +369,7 @@ function Te(e, t, n) {
 	for (let n = Math.ceil(e / a); n * a <= t; n++) o.push(n * a);
 	return o;
 }
-function Ee(e, t) {
+function De(e, t) {
 	let n = e.length > 1 ? (e[1] - e[0]) / t : (e[0] ?? 1) / t, r = Math.min(Math.max(Math.ceil(-Math.log10(Math.abs(n) || 1) - 1e-9), 0), 9);
 	return e.map((e) => {
 		let n = e / t;
@@ -374,7 +377,7 @@ function Ee(e, t) {
 	});
 }
 // src/surface.ts
-var De = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", D = [
+var D = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", O = [
 	{
 		upTo: .005,
 		name: "less than 0.5 % lost",
@@ -401,10 +404,10 @@ var De = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,s
 	}
 ];
 function Oe(e) {
-	let t = D.findIndex((t) => e <= t.upTo);
-	return t < 0 ? D.length - 1 : t;
+	let t = O.findIndex((t) => e <= t.upTo);
+	return t < 0 ? O.length - 1 : t;
 }
-function O(e) {
+function k(e) {
 	if (!Number.isFinite(e)) return "–";
 	if (e === 0) return "0 %";
 	let t = e * 100;
@@ -509,8 +512,8 @@ var ke = [
 			],
 			[
 				"Lost",
-				O(t.loss_ratio ?? NaN),
-				O(n.loss_ratio ?? NaN),
+				k(t.loss_ratio ?? NaN),
+				k(n.loss_ratio ?? NaN),
 				""
 			],
 			[
@@ -557,7 +560,7 @@ var ke = [
 			top: l,
 			bottom: u
 		}, d, f), r.forEach((t, n) => {
-			e.strokeStyle = w(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
+			e.strokeStyle = C(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
 			let r = 0;
 			for (let [n, i] of t) e.lineTo(d(n), f(r)), e.lineTo(d(n), f(i)), r = i;
 			e.lineTo(c, f(r)), e.stroke();
@@ -565,14 +568,14 @@ var ke = [
 	}
 };
 function Ne(e, t, n, r) {
-	e.font = `11px ${De}`, e.textBaseline = "middle";
+	e.font = `11px ${D}`, e.textBaseline = "middle";
 	for (let n of [
 		0,
 		.25,
 		.5,
 		.75,
 		1
-	]) e.fillStyle = w("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = w("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
+	]) e.fillStyle = C("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = C("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
 	e.textAlign = "center";
 	let i = Math.log10(t.high / t.low), a = i > 2.5 ? [1] : i > 1 ? [
 		1,
@@ -590,14 +593,14 @@ function Ne(e, t, n, r) {
 	];
 	for (let r = Math.floor(Math.log10(t.low)); r <= Math.log10(t.high); r++) for (let i of a) {
 		let a = i * 10 ** r;
-		a < t.low || a > t.high || (e.fillStyle = w("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = w("dim"), e.fillText(E(a, "seconds"), n(a), t.bottom + 13));
+		a < t.low || a > t.high || (e.fillStyle = C("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = C("dim"), e.fillText(E(a, "seconds"), n(a), t.bottom + 13));
 	}
 	e.textAlign = "right", [["loss0", "the time above"], ["up", "the other (dashed)"]].forEach(([n, r], i) => {
-		e.fillStyle = w(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
+		e.fillStyle = C(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
 	});
 }
 // src/watch/events.ts
-var Pe = 100, Fe = class {
+var A = 100, Pe = class {
 	element = e("div", { class: "ribbon" });
 	canvas = e("canvas", { "aria-hidden": "true" });
 	label = e("span", { class: "cursor-time" });
@@ -637,7 +640,7 @@ var Pe = 100, Fe = class {
 		let a = r.left + r.width;
 		for (let e of this.events) {
 			let t = Math.max(this.place(e.at_s), r.left), n = Math.min(this.place(e.until_s ?? e.at_s), a);
-			i.fillStyle = w(e.kind === "alert" ? "bad" : "both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
+			i.fillStyle = C(e.kind === "alert" ? "bad" : "both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
 		}
 	}
 	cursor(e, t) {
@@ -646,7 +649,7 @@ var Pe = 100, Fe = class {
 		let n = this.label.offsetWidth / 2;
 		this.label.style.left = `${Math.min(Math.max(this.place(e), n), Math.max(this.width - n, n))}px`;
 	}
-}, Ie = class {
+}, Fe = class {
 	look;
 	element = e("section", {
 		class: "card events",
@@ -660,7 +663,7 @@ var Pe = 100, Fe = class {
 		let r = JSON.stringify([t, n]);
 		if (r === this.shown) return;
 		this.shown = r, this.element.hidden = t.length === 0;
-		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, Pe).map((t) => {
+		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, A).map((t) => {
 			let n = e("button", { type: "button" }, x(t.at_s, 1));
 			n.addEventListener("click", () => this.look(t));
 			let r = t.until_s === null ? "" : ` (${S(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
@@ -668,15 +671,15 @@ var Pe = 100, Fe = class {
 				target: "_blank"
 			}, "its report")] : [];
 			return e("li", {}, n, e("b", t.kind === "alert" ? { class: "bad" } : {}, t.kind), `${t.text}${r}`, ...a);
-		}), a = t.length > Pe ? [e("p", {}, `${t.length - Pe} more: zoom in.`)] : [];
+		}), a = t.length > A ? [e("p", {}, `${t.length - A} more: zoom in.`)] : [];
 		this.element.replaceChildren(e("h2", {}, "What happened"), e("ul", {}, ...i), ...a);
 	}
-}, k = 86400, Le = 42, Re = 371, A = 9, j = 44, ze = [
+}, j = 86400, Ie = 42, Le = 371, M = 9, N = 44, Re = [
 	["p95_s", "95th percentile"],
 	["median_s", "Median"],
 	["max_s", "Largest"],
 	["loss", "Loss"]
-], M = [
+], P = [
 	"#00204d",
 	"#123570",
 	"#3b496c",
@@ -687,7 +690,7 @@ var Pe = 100, Fe = class {
 	"#c4b56c",
 	"#e4cf5b",
 	"#ffea46"
-], Be = class {
+], ze = class {
 	go;
 	element = e("section", {
 		class: "card heat",
@@ -714,7 +717,7 @@ var Pe = 100, Fe = class {
 		hour: 0
 	};
 	constructor(t) {
-		this.go = t, this.measure.append(...ze.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
+		this.go = t, this.measure.append(...Re.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
 		let n = e("div", { class: "tools" }, this.title, e("span", { class: "gap" }), this.measure);
 		this.element.append(n, e("div", { class: "scroll" }, this.canvas), this.told, this.key), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("click", (e) => {
 			this.point(e), this.open();
@@ -725,7 +728,7 @@ var Pe = 100, Fe = class {
 	}
 	around(e) {
 		if (this.series === void 0) return;
-		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / k), Le), Re), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
+		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / j), Ie), Le), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
 		n.setHours(24, 0, 0, 0);
 		let r = new Date(n);
 		r.setDate(r.getDate() - t);
@@ -735,14 +738,14 @@ var Pe = 100, Fe = class {
 	async load(e, t, n) {
 		let r = this.series;
 		try {
-			let n = await Promise.all(Ue(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
+			let n = await Promise.all(He(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
 			if (r !== this.series) return;
 			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
 		} catch {
 			this.loaded = "";
 			return;
 		}
-		this.days = n, this.firstDay = Math.floor((t - N(t - 1) - 1) / k) - n + 1, this.cell = {
+		this.days = n, this.firstDay = Math.floor((t - F(t - 1) - 1) / j) - n + 1, this.cell = {
 			day: n - 1,
 			hour: (/* @__PURE__ */ new Date()).getHours()
 		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour to read it, click to see it above." : "Nothing was measured in these weeks.", this.draw();
@@ -755,14 +758,14 @@ var Pe = 100, Fe = class {
 	draw() {
 		let e = this.element.clientWidth - 40, t = this.canvas.getContext("2d");
 		if (!t || e < 100 || this.days === 0) return;
-		let n = Math.max((e - j) / this.days, 2.2), r = j + n * this.days, i = Math.min(devicePixelRatio, 2);
+		let n = Math.max((e - N) / this.days, 2.2), r = N + n * this.days, i = Math.min(devicePixelRatio, 2);
 		[this.canvas.width, this.canvas.height] = [Math.round(r * i), Math.round(236 * i)], [this.canvas.style.width, this.canvas.style.height] = [`${r}px`, "236px"], t.setTransform(i, 0, 0, i, 0, 0);
 		let a = [...this.cells.values()].map((e) => this.value(e)).filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), [o, s] = this.bounds(a);
 		for (let e = 0; e < this.days; e++) for (let r = 0; r < 24; r++) {
 			let i = this.cells.get(`${this.firstDay + e} ${r}`), a = this.value(i);
-			t.fillStyle = i && Number.isNaN(a) ? w("loss4") : Number.isNaN(a) ? w("hair") : He(Ve(a, o, s));
+			t.fillStyle = i && Number.isNaN(a) ? C("loss4") : Number.isNaN(a) ? C("hair") : Ve(Be(a, o, s));
 			let c = +(n > 5);
-			t.fillRect(j + e * n, r * A, n - c, A - (Number.isNaN(a) && !i ? 8 : 1));
+			t.fillRect(N + e * n, r * M, n - c, M - (Number.isNaN(a) && !i ? 8 : 1));
 		}
 		this.labels(t, n), this.outline(t, n), this.explain(o, s);
 	}
@@ -772,39 +775,39 @@ var Pe = 100, Fe = class {
 		return [t, Math.max(e[Math.floor(e.length * .995)] ?? 0, t * 2)];
 	}
 	labels(e, t) {
-		e.font = `11px ${De}`, e.fillStyle = w("dim"), e.textBaseline = "middle", e.textAlign = "right";
-		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * A + 5);
+		e.font = `11px ${D}`, e.fillStyle = C("dim"), e.textBaseline = "middle", e.textAlign = "right";
+		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * M + 5);
 		e.textAlign = "left";
 		let n = Math.ceil(70 / t / 7) * 7;
 		for (let r = 0; r < this.days; r++) {
-			let i = (this.firstDay + r) * k;
-			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(b(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), j + r * t, 226);
+			let i = (this.firstDay + r) * j;
+			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(b(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), N + r * t, 226);
 		}
 	}
 	outline(e, t) {
-		document.activeElement === this.canvas && (e.strokeStyle = w("ink"), e.lineWidth = 2, e.strokeRect(j + this.cell.day * t - 1, this.cell.hour * A - 1, t + 1, 10));
+		document.activeElement === this.canvas && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
 	}
 	explain(t, n) {
-		let r = this.measure.value === "loss", i = (e) => r ? O(e) : E(e, "seconds"), a = M.map((t) => {
+		let r = this.measure.value === "loss", i = (e) => r ? k(e) : E(e, "seconds"), a = P.map((t) => {
 			let n = e("i", { class: "key" });
 			return n.style.background = t, n;
 		});
 		this.key.replaceChildren(`${i(t)} `, e("span", { class: "ramp" }, ...a), ` ${i(n)}`, e("span", {}, e("i", { class: "key loss4" }), "all lost"));
 	}
 	point(e) {
-		let t = this.canvas.getBoundingClientRect(), n = (t.width - j) / this.days, r = Math.floor((e.clientX - t.left - j) / n), i = Math.floor((e.clientY - t.top) / A);
+		let t = this.canvas.getBoundingClientRect(), n = (t.width - N) / this.days, r = Math.floor((e.clientX - t.left - N) / n), i = Math.floor((e.clientY - t.top) / M);
 		r >= 0 && r < this.days && i >= 0 && i < 24 && (this.cell = {
 			day: r,
 			hour: i
 		}, this.tell());
 	}
 	begin() {
-		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * k * 1e3);
+		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * j * 1e3);
 		return new Date(e.getUTCFullYear(), e.getUTCMonth(), e.getUTCDate(), this.cell.hour).getTime() / 1e3;
 	}
 	tell() {
 		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${b(this.begin())}, ${t}: `, r = (e) => E(e ?? NaN, "seconds");
-		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${O(e.lost / e.sent)} lost` : `${n}not measured`;
+		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${k(e.lost / e.sent)} lost` : `${n}not measured`;
 	}
 	open() {
 		let e = this.begin();
@@ -823,29 +826,29 @@ var Pe = 100, Fe = class {
 		}, this.tell(), this.draw());
 	}
 };
-function Ve(e, t, n) {
+function Be(e, t, n) {
 	return Math.min(t <= 0 ? e / n : Math.max(Math.log(e / t) / Math.log(n / t), 0), 1);
 }
-function He(e) {
-	return M[Math.min(Math.floor(e * M.length), M.length - 1)];
+function Ve(e) {
+	return P[Math.min(Math.floor(e * P.length), P.length - 1)];
 }
-function N(e) {
+function F(e) {
 	return (/* @__PURE__ */ new Date(e * 1e3)).getTimezoneOffset() * 60;
 }
-function Ue(e, t) {
+function He(e, t) {
 	let n = [], r = e;
 	for (let i = e; i < t; i += 3600) {
 		let e = Math.min(i + 3600, t);
-		e < t && N(e) === N(r) || (n.push({
+		e < t && F(e) === F(r) || (n.push({
 			start: r,
 			end: e,
-			offset: -N(r)
+			offset: -F(r)
 		}), r = e);
 	}
 	return n;
 }
 // src/watch/levels.ts
-var P = [
+var I = [
 	.1,
 	.2,
 	.5,
@@ -868,21 +871,21 @@ var P = [
 	432e3,
 	864e3
 ];
-function F(e) {
-	let t = P.findIndex((t) => t >= e * .999);
-	return t < 0 ? P.length - 1 : t;
+function L(e) {
+	let t = I.findIndex((t) => t >= e * .999);
+	return t < 0 ? I.length - 1 : t;
 }
-function I(e) {
-	return P[e] * 256;
+function R(e) {
+	return I[e] * 256;
 }
-function L(e, t, n) {
-	let r = I(e), i = Math.floor(t / r);
+function z(e, t, n) {
+	let r = R(e), i = Math.floor(t / r);
 	return {
 		first: i,
 		last: Math.max(i, Math.ceil(n / r) - 1)
 	};
 }
-function We(e) {
+function Ue(e) {
 	let [t, n = ""] = e.replace(/^#\/?/, "").split("?"), [r, i = ""] = t.split("/"), a = i.split(",").map(Number).filter((e) => Number.isInteger(e) && e >= 0);
 	if (r !== "targets" || i === "" || a.length === 0) return { page: "overview" };
 	let o = new URLSearchParams(n), s = (e) => {
@@ -896,7 +899,7 @@ function We(e) {
 		to: s("to")
 	};
 }
-function R(e, t, n) {
+function We(e, t, n) {
 	let r = t.to - t.from, i = n ? "" : `&to=${Number(t.to.toFixed(3))}`;
 	return `#/targets/${e.join(",")}?span=${Number(r.toFixed(3))}${i}`;
 }
@@ -940,7 +943,7 @@ function Je(e, t, n) {
 		high: qe(Math.max(c ? s : a * 1.05, n))
 	};
 }
-function z(e, t, n) {
+function B(e, t, n) {
 	let r = e.kind === "log" ? (t) => Math.log(Math.max(t, e.low) / e.low) / Math.log(e.high / e.low) : (t) => t / e.high;
 	return (e) => t + n * (1 - Math.min(Math.max(r(e), 0), 1));
 }
@@ -980,7 +983,7 @@ var Xe = [
 		"smoke4"
 	]
 ], Ze = 1.6;
-function B(e, t, n) {
+function V(e, t, n) {
 	let { rect: r, from: i, to: a } = t, o = r.width / (a - i), s = Math.min(devicePixelRatio, 2), c = (e) => Math.round(e * s) / s;
 	for (let { tile: t, first: a, last: l } of e) {
 		let { columns: e, width: u, filled: d, pace: f } = t, p = f * Ze;
@@ -999,19 +1002,19 @@ function Qe(e, t) {
 	return n;
 }
 function $e(e, t, n, r) {
-	let { rect: i, scale: a } = n, o = z(a, i.top, i.height);
+	let { rect: i, scale: a } = n, o = B(a, i.top, i.height);
 	e.save(), e.beginPath(), e.rect(i.left, i.top - 6, i.width, i.height + 6 + 4 + n.rug.height), e.clip();
-	for (let [i, a, s] of Xe) e.fillStyle = r(s), B(t, n, ({ quantiles: t }, n, r, s) => {
+	for (let [i, a, s] of Xe) e.fillStyle = r(s), V(t, n, ({ quantiles: t }, n, r, s) => {
 		let c = o(t[a][n]);
 		e.fillRect(r, c, s, o(t[i][n]) - c);
 	});
 	et(e, t, n, r), tt(e, t, n, r), it(e, t, n, r), e.restore();
 }
 function et(e, t, n, r) {
-	let { rect: a, scale: o } = n, s = z(o, a.top, a.height);
+	let { rect: a, scale: o } = n, s = B(o, a.top, a.height);
 	e.fillStyle = r("envelope");
 	let c = [];
-	B(t, n, ({ max: t, quantiles: n }, r, a, l) => {
+	V(t, n, ({ max: t, quantiles: n }, r, a, l) => {
 		if (Number.isNaN(t[r])) return;
 		let u = s(t[r]);
 		e.globalAlpha = .5, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
@@ -1020,19 +1023,19 @@ function et(e, t, n, r) {
 	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
 }
 function tt(e, t, n, r) {
-	let i = z(n.scale, n.rect.top, n.rect.height);
-	nt(e, t, n, r("ink")), D.forEach(({ colour: o, thickness: s }, c) => {
-		e.fillStyle = r(o), B(t, n, (t, n, r, o) => {
+	let i = B(n.scale, n.rect.top, n.rect.height);
+	nt(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
+		e.fillStyle = r(o), V(t, n, (t, n, r, o) => {
 			let l = t.quantiles[a][n];
 			Number.isNaN(l) || Oe(rt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
 		});
 	});
 }
 function nt(e, t, n, r) {
-	let i = z(n.scale, n.rect.top, n.rect.height);
+	let i = B(n.scale, n.rect.top, n.rect.height);
 	e.fillStyle = r, e.globalAlpha = .35;
 	let [o, s] = [NaN, -Infinity];
-	B(t, n, ({ quantiles: t }, n, r, c) => {
+	V(t, n, ({ quantiles: t }, n, r, c) => {
 		let l = i(t[a][n]);
 		r - s < 1 && !Number.isNaN(l - o) && e.fillRect(r - .5, Math.min(o, l), 1, Math.abs(o - l)), [o, s] = [l, r + c];
 	}), e.globalAlpha = 1;
@@ -1042,18 +1045,18 @@ function rt(e, t) {
 }
 function it(e, t, n, r) {
 	let { rect: i, rug: a } = n, o = at(e, r("loss4"));
-	B(t, n, (t, n, s, c) => {
+	V(t, n, (t, n, s, c) => {
 		let l = rt(t, n);
 		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
-			e.fillStyle = r(l === 1 ? "loss4" : D[Oe(l)].colour);
+			e.fillStyle = r(l === 1 ? "loss4" : O[Oe(l)].colour);
 			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
 			e.fillRect(s, a.top + a.height - t, Math.max(c, 1.5), t);
 		} else t.sent[n] === 0 && (e.fillStyle = r("unasked"), e.fillRect(s, a.top + a.height - 2, Math.max(c, 1), 2));
 	});
 }
-var V;
+var H;
 function at(e, t) {
-	if (V?.colour === t) return V.pattern;
+	if (H?.colour === t) return H.pattern;
 	let n = document.createElement("canvas");
 	n.width = n.height = 8;
 	let r = n.getContext("2d");
@@ -1063,22 +1066,22 @@ function at(e, t) {
 		0,
 		8
 	]) r.beginPath(), r.moveTo(e, 8), r.lineTo(e + 8, 0), r.stroke();
-	return V = {
+	return H = {
 		colour: t,
 		pattern: e.createPattern(n, "repeat") ?? t
-	}, V.pattern;
+	}, H.pattern;
 }
 function ot(e, t, n, r) {
-	let { rect: i, scale: o } = n, s = z(o, i.top, i.height), c = i.top + i.height;
-	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, B(t, n, ({ quantiles: t, max: n }, r, i, o) => {
+	let { rect: i, scale: o } = n, s = B(o, i.top, i.height), c = i.top + i.height;
+	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, V(t, n, ({ quantiles: t, max: n }, r, i, o) => {
 		let l = s(t[a][r]);
 		e.globalAlpha = .35, e.fillRect(i, l, o, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(o, 1), 1.5);
 	}), e.restore();
 }
 function st(e, t, n, r, i) {
 	let { rect: a, scale: o, from: s, to: c } = t;
-	e.font = `11px ${De}`, e.textBaseline = "middle";
-	let l = z(o, a.top, a.height), u = o.kind === "log" ? Ye(o, a.height / 26) : Te(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = we(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Ee(u, d);
+	e.font = `11px ${D}`, e.textBaseline = "middle";
+	let l = B(o, a.top, a.height), u = o.kind === "log" ? Ye(o, a.height / 26) : Ee(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = w(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : De(u, d);
 	u.forEach((t, n) => {
 		let r = Math.round(l(t)) + .5;
 		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", e.fillText(n === u.length - 1 ? `${p[n]} ${f}` : p[n], a.left - 6, r);
@@ -1155,22 +1158,22 @@ var ct = 10, lt = 10, ut = 14, dt = 22, ft = 2, pt = {
 			scale: Je(e, this.unit === "seconds" ? n : "whole", pt[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), st(s, d, r, this.isLast, w), this.unit === "seconds" ? $e(s, e, d, w) : ot(s, e, d, w("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), st(s, d, r, this.isLast, C), this.unit === "seconds" ? $e(s, e, d, C) : ot(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
-		e.fillStyle = w("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
+		e.fillStyle = C("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
 	}
 	at(e) {
 		let { scene: t } = this;
 		if (!t) return;
 		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
-		return B(this.pieces, t, (e, t, i, a) => {
+		return V(this.pieces, t, (e, t, i, a) => {
 			n >= i && n < i + Math.max(a, 1) && (r = ht(e, t));
 		}), r;
 	}
 	readings() {
 		let e = [];
-		return this.scene && B(this.pieces, this.scene, (t, n) => e.push(ht(t, n))), e;
+		return this.scene && V(this.pieces, this.scene, (t, n) => e.push(ht(t, n))), e;
 	}
 	cursor(e) {
 		let t = this.above.getContext("2d");
@@ -1181,9 +1184,9 @@ var ct = 10, lt = 10, ut = 14, dt = 22, ft = 2, pt = {
 		}
 		let { rect: n, rug: r, from: i, to: a, scale: o } = this.scene, s = n.left + (e - i) / (a - i) * n.width;
 		if (s < n.left || s > n.left + n.width) return;
-		t.fillStyle = w("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
+		t.fillStyle = C("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, z(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? gt(c, this.unit) : "not measured";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? gt(c, this.unit) : "not measured";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
@@ -1216,7 +1219,7 @@ function gt(e, t) {
 	return n === 1 && !Number.isNaN(o) ? l.push(E(o, t)) : Number.isNaN(o) || l.push(`median ${E(o, t)}, p95 ${E(s, t)}, most ${E(c, t)}`), r > 0 ? l.push(_t(r, n)) : n > 1 && l.push(`none of ${T(n)} lost`), i > 0 && l.push(`${T(i)} late`), a > 0 && l.push(`${T(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
 }
 function _t(e, t) {
-	return e < t ? `${T(e)} of ${T(t)} lost (${O(e / t)})` : t === 1 ? "lost" : `all ${T(t)} lost`;
+	return e < t ? `${T(e)} of ${T(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${T(t)} lost`;
 }
 var vt = [
 	"Time",
@@ -1229,7 +1232,7 @@ var vt = [
 	"Most"
 ];
 function yt(e, t) {
-	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${T(a)} (${O(a / i)})` : "–";
+	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${T(a)} (${k(a / i)})` : "–";
 	return [
 		x(n, r),
 		T(i),
@@ -1245,7 +1248,7 @@ function yt(e, t) {
 }
 // src/watch/tiles.ts
 var bt = 600, xt = 4, St = 1e3, Ct = 900, wt = 3e3;
-function H(e) {
+function U(e) {
 	return `${e.series}/${e.level}/${e.index}`;
 }
 var Tt = class {
@@ -1261,7 +1264,7 @@ var Tt = class {
 		this.load = e, this.changed = t, this.now = n;
 	}
 	want(e, t, n, r) {
-		let i = F(r), a = [], o = [], { first: s, last: c } = L(i, t, n);
+		let i = L(r), a = [], o = [], { first: s, last: c } = z(i, t, n);
 		for (let r of e) {
 			for (let e = s; e <= c; e++) a.push({
 				series: r,
@@ -1277,7 +1280,7 @@ var Tt = class {
 				level: i,
 				index: c + 1
 			});
-			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, P.length - 1)], u = L(e, (t + n) / 2, (t + n) / 2).first;
+			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, I.length - 1)], u = z(e, (t + n) / 2, (t + n) / 2).first;
 			o.push({
 				series: r,
 				level: e,
@@ -1285,17 +1288,17 @@ var Tt = class {
 			}, {
 				series: r,
 				level: l,
-				index: L(l, t, n).first
+				index: z(l, t, n).first
 			});
 		}
-		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(H));
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(U));
 		for (let [e, t] of this.loading) u.has(e) || t.abort();
-		this.queue = l.filter((e) => !this.loading.has(H(e))), this.next();
+		this.queue = l.filter((e) => !this.loading.has(U(e))), this.next();
 	}
 	isStale(e) {
-		let t = this.now(), n = I(e.level);
+		let t = this.now(), n = R(e.level);
 		if (e.index * n > t / 1e3) return !1;
-		let r = H(e);
+		let r = U(e);
 		if (t - (this.failed.get(r) ?? -Infinity) < wt) return !1;
 		let i = this.known.get(r);
 		return !i || !((e.index + 1) * n + Ct < i.asked / 1e3) && t - i.asked > Math.max(St, i.width * 1e3);
@@ -1309,8 +1312,8 @@ var Tt = class {
 	}
 	async fetch(e) {
 		let [t, n, r] = [
-			H(e),
-			I(e.level),
+			U(e),
+			R(e.level),
 			this.now()
 		], i = new AbortController();
 		this.loading.set(t, i);
@@ -1318,7 +1321,7 @@ var Tt = class {
 			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
 			this.keep(t, {
 				...Et(o),
-				width: P[e.level],
+				width: I[e.level],
 				asked: r
 			}), this.failed.delete(t), this.trouble = "";
 		} catch (e) {
@@ -1337,7 +1340,7 @@ var Tt = class {
 		return this.loading.size > 0;
 	}
 	pieces(e, t, n, r) {
-		let i = F(r), { first: a, last: o } = L(i, t, n), s = I(i), c = [];
+		let i = L(r), { first: a, last: o } = z(i, t, n), s = R(i), c = [];
 		for (let r = a; r <= o; r++) {
 			let [a, o] = [Math.max(t, r * s), Math.min(n, (r + 1) * s)];
 			c.push(...this.best(e, i, a, o));
@@ -1345,7 +1348,7 @@ var Tt = class {
 		return c;
 	}
 	best(e, t, n, r) {
-		for (let i = t; i < P.length; i++) {
+		for (let i = t; i < I.length; i++) {
 			let t = this.at(e, i, n, r);
 			if (t.length > 0) return t;
 		}
@@ -1356,9 +1359,9 @@ var Tt = class {
 		return [];
 	}
 	at(e, t, n, r) {
-		let { first: i, last: a } = L(t, n, r), o = [];
+		let { first: i, last: a } = z(t, n, r), o = [];
 		for (let s = i; s <= a; s++) {
-			let i = this.known.get(H({
+			let i = this.known.get(U({
 				series: e,
 				level: t,
 				index: s
@@ -1388,38 +1391,38 @@ function Et(e) {
 }
 // src/watch/view.ts
 var Dt = 10, Ot = 631152e3, kt = .01;
-function U(e, t) {
+function W(e, t) {
 	let n = t + e * kt;
 	return {
 		from: n - e,
 		to: n
 	};
 }
-function W(e, t) {
+function G(e, t) {
 	let n = Math.min(Math.max(e.to - e.from, Dt), Ot), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * kt);
 	return {
 		from: Math.max(i - n, 0),
 		to: i
 	};
 }
-function G(e, t, n, r) {
+function At(e, t, n, r) {
 	let i = e.to - e.from, a = Math.min(Math.max(i * n, Dt), Ot), o = t - (t - e.from) / i * a;
-	return W({
+	return G({
 		from: o,
 		to: o + a
 	}, r);
 }
-function At(e, t, n) {
-	return W({
+function jt(e, t, n) {
+	return G({
 		from: e.from + t,
 		to: e.to + t
 	}, n);
 }
-function jt(e, t) {
+function Mt(e, t) {
 	return e.to >= t - (e.to - e.from) * .005;
 }
 // src/watch/detail.ts
-var Mt = .12, K = .6, Nt = [
+var Nt = .12, K = .6, Pt = [
 	["10 min", 600],
 	["1 h", 3600],
 	["3 h", 10800],
@@ -1427,14 +1430,14 @@ var Mt = .12, K = .6, Nt = [
 	["1 week", 604800],
 	["1 month", 2629800],
 	["1 year", 31557600]
-], Pt = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Ft = 200, It = {
+], Ft = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", It = 200, Lt = {
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
-}, q = () => Date.now() / 1e3, Lt = class {
+}, q = () => Date.now() / 1e3, Rt = class {
 	watch;
 	element = e("section", { class: "detail" });
-	view = U(3600, q());
+	view = W(3600, q());
 	live = !0;
 	shown = [];
 	all = [];
@@ -1452,7 +1455,7 @@ var Mt = .12, K = .6, Nt = [
 	tiles = new Tt(v.smoke, () => this.due());
 	title = e("h1");
 	when = e("p", { class: "when" });
-	spans = Nt.map(([e, n]) => ({
+	spans = Pt.map(([e, n]) => ({
 		seconds: n,
 		element: t(e, `Show the last ${e}`, () => this.showLast(n))
 	}));
@@ -1463,7 +1466,7 @@ var Mt = .12, K = .6, Nt = [
 		class: "stage",
 		tabindex: "0",
 		role: "application",
-		"aria-label": Pt
+		"aria-label": Ft
 	});
 	box = e("div", {
 		class: "selection",
@@ -1475,7 +1478,7 @@ var Mt = .12, K = .6, Nt = [
 		"aria-label": "Alerts that are raised",
 		hidden: ""
 	});
-	ribbon = new Fe((e) => this.lookAt(e));
+	ribbon = new Pe((e) => this.lookAt(e));
 	trouble = e("p", {
 		class: "trouble",
 		role: "alert",
@@ -1488,8 +1491,8 @@ var Mt = .12, K = .6, Nt = [
 	});
 	links = e("p", { class: "links" });
 	table = e("details", { class: "card table" });
-	eventList = new Ie((e) => this.lookAt(e));
-	heat = new Be((e, t) => this.show({
+	eventList = new Fe((e) => this.lookAt(e));
+	heat = new ze((e, t) => this.show({
 		from: e,
 		to: t
 	}));
@@ -1509,15 +1512,15 @@ var Mt = .12, K = .6, Nt = [
 			"aria-label": "View"
 		});
 		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / K)), t("+", "Zoom in", () => this.zoomBy(K)), this.scale, this.adder);
-		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Vt(), this.links, this.said);
+		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Ht(), this.links, this.said);
 		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.eventList.element, this.heat.element, this.compare.element);
 	}
 	listen() {
 		r(this.stage, {
-			zoom: (e, t) => this.show(G(this.view, this.timeAt(e), t, q())),
-			pan: (e) => this.show(At(this.view, e * this.secondsPerPixel, q())),
+			zoom: (e, t) => this.show(At(this.view, this.timeAt(e), t, q())),
+			pan: (e) => this.show(jt(this.view, e * this.secondsPerPixel, q())),
 			select: ({ left: e, right: t }) => {
-				this.selection = void 0, this.show(W({
+				this.selection = void 0, this.show(G({
 					from: this.timeAt(e),
 					to: this.timeAt(t)
 				}, q()));
@@ -1528,16 +1531,16 @@ var Mt = .12, K = .6, Nt = [
 			point: (e) => this.pinned || this.point(this.timeAt(e)),
 			leave: () => this.pinned || this.point(void 0),
 			press: (e) => this.press(this.timeAt(e)),
-			all: () => this.show(G(this.view, (this.view.from + this.view.to) / 2, 3, q()))
+			all: () => this.show(At(this.view, (this.view.from + this.view.to) / 2, 3, q()))
 		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
 			this.kind = this.scale.value, this.due();
-		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), ye(() => {
+		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), xe(() => {
 			this.due(), this.heat.draw(), this.compare.draw();
 		});
 	}
 	async enter(e) {
 		let t = this.shown.join() === e.series.join() && this.plots.length > 0;
-		this.live = e.to === void 0, this.view = W(e.to === void 0 ? U(e.seconds, q()) : {
+		this.live = e.to === void 0, this.view = G(e.to === void 0 ? W(e.seconds, q()) : {
 			from: e.to - e.seconds,
 			to: e.to
 		}, q()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
@@ -1550,9 +1553,9 @@ var Mt = .12, K = .6, Nt = [
 		return t ? `${t.target} · ${t.probe}` : n ? `${n.name} · ${n.probe}` : `series ${e}`;
 	}
 	rebuild() {
-		let n = [...this.shown, ...Bt(this.all, this.shown)];
+		let n = [...this.shown, ...Vt(this.all, this.shown)];
 		this.plots = n.map((e) => {
-			let n = It[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
+			let n = Lt[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
 			return new mt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
 		});
 		let r = this.plots.at(-1);
@@ -1565,17 +1568,17 @@ var Mt = .12, K = .6, Nt = [
 		this.heat.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.compare.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.layout();
 	}
 	choose(e) {
-		location.hash = R(e, this.view, this.live);
+		location.hash = We(e, this.view, this.live);
 	}
 	layout() {
 		this.plots.forEach((e) => e.measure()), this.ribbon.measure(), this.due();
 	}
 	showRaised() {
 		let e = [...this.watch.targets.values()].filter((e) => this.shown.includes(e.series)), t = [...new Set(e.flatMap((e) => e.alerts))];
-		t.join() !== this.raisedNames && (this.raisedNames = t.join(), this.raised.hidden = t.length === 0, this.raised.replaceChildren(...ve(t)));
+		t.join() !== this.raisedNames && (this.raisedNames = t.join(), this.raised.hidden = t.length === 0, this.raised.replaceChildren(...ye(t)));
 	}
 	tick() {
-		document.hidden || (this.showRaised(), this.live && (this.view = U(this.view.to - this.view.from, q())), this.due());
+		document.hidden || (this.showRaised(), this.live && (this.view = W(this.view.to - this.view.from, q())), this.due());
 	}
 	due() {
 		this.isDue || (this.isDue = !0, requestAnimationFrame(() => this.draw()));
@@ -1584,7 +1587,7 @@ var Mt = .12, K = .6, Nt = [
 		this.isDue = !1;
 		let e = performance.now(), { from: t, to: n } = this.view, r = this.secondsPerPixel;
 		this.tiles.want(this.plots.map((e) => e.series), t, n, r);
-		let i = this.plots[0]?.axis.width ?? 0, a = pe(t, n, Math.max(2, i / 84)), o = 0;
+		let i = this.plots[0]?.axis.width ?? 0, a = me(t, n, Math.max(2, i / 84)), o = 0;
 		for (let e of this.plots) {
 			let i = this.tiles.pieces(e.series, t, n, r);
 			o += i.reduce((e, t) => e + t.last - t.first, 0), e.draw(i, this.view, this.kind, a, this.tiles.trouble === "" ? "Loading …" : "");
@@ -1598,7 +1601,7 @@ var Mt = .12, K = .6, Nt = [
 	}
 	settle() {
 		clearTimeout(this.addressTimer), this.addressTimer = window.setTimeout(() => {
-			history.replaceState(null, "", R(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
+			history.replaceState(null, "", We(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
 		}, 250);
 	}
 	async loadEvents() {
@@ -1616,7 +1619,7 @@ var Mt = .12, K = .6, Nt = [
 		}
 	}
 	tell() {
-		let { from: e, to: t } = this.view, n = P[F(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
+		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
 		this.when.textContent !== o && (this.when.textContent = o), this.now.setAttribute("aria-pressed", String(this.live));
 		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
 		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
@@ -1627,13 +1630,13 @@ var Mt = .12, K = .6, Nt = [
 		let [t] = this.shown, { from: n, to: r } = this.view, i = `${t} ${Math.round(n)} ${Math.round(r)}`;
 		if (this.links.dataset.of === i) return;
 		this.links.dataset.of = i;
-		let a = ie(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
+		let a = ae(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
 		this.links.replaceChildren("This time as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe of it as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
 	}
 	drawCursor() {
 		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
 		this.plots.forEach((t) => t.cursor(e ? this.cursor : void 0));
-		let t = e && this.cursor !== void 0 ? x(this.cursor, P[F(this.secondsPerPixel)]) : "";
+		let t = e && this.cursor !== void 0 ? x(this.cursor, I[L(this.secondsPerPixel)]) : "";
 		this.stage.dataset.cursor = t, this.ribbon.cursor(e ? this.cursor : void 0, t);
 	}
 	drawSelection() {
@@ -1647,15 +1650,15 @@ var Mt = .12, K = .6, Nt = [
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Ft), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...yt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...vt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / It), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...yt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...vt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
 		let t = q();
-		this.view = W(e, t), this.live = jt(this.view, t), this.due();
+		this.view = G(e, t), this.live = Mt(this.view, t), this.due();
 	}
 	showLast(e) {
-		if (this.live) this.show(U(e, q()));
+		if (this.live) this.show(W(e, q()));
 		else {
 			let t = this.pinned && this.cursor !== void 0 ? this.cursor : (this.view.from + this.view.to) / 2;
 			this.show({
@@ -1665,7 +1668,7 @@ var Mt = .12, K = .6, Nt = [
 		}
 	}
 	goLive() {
-		this.show(U(this.view.to - this.view.from, q()));
+		this.show(W(this.view.to - this.view.from, q()));
 	}
 	lookAt(e) {
 		let t = e.until_s ?? e.at_s, n = Math.max((t - e.at_s) * .5, (this.view.to - this.view.from) / 4);
@@ -1676,7 +1679,7 @@ var Mt = .12, K = .6, Nt = [
 	}
 	zoomBy(e) {
 		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
-		this.show(G(this.view, r, e, q()));
+		this.show(At(this.view, r, e, q()));
 	}
 	get secondsPerPixel() {
 		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
@@ -1698,13 +1701,13 @@ var Mt = .12, K = .6, Nt = [
 			let t = e.at(r);
 			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? gt(t, e.unit) : "not measured");
 		});
-		this.said.textContent = `${x(r, P[F(this.secondsPerPixel)])}. ${i.join(". ")}`;
+		this.said.textContent = `${x(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
 	key(e) {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		let t = this.view.to - this.view.from, n = (e) => this.show(At(this.view, e * t, q())), r = {
+		let t = this.view.to - this.view.from, n = (e) => this.show(jt(this.view, e * t, q())), r = {
 			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
-			ArrowRight: () => e.shiftKey ? this.step(1) : n(Mt),
+			ArrowRight: () => e.shiftKey ? this.step(1) : n(Nt),
 			ArrowUp: () => this.zoomBy(K),
 			ArrowDown: () => this.zoomBy(1 / K),
 			PageUp: () => n(-1),
@@ -1720,22 +1723,26 @@ var Mt = .12, K = .6, Nt = [
 		}[e.key];
 		r && (e.preventDefault(), r());
 	}
-}, Rt = "this host", zt = 6;
-function Bt(e, t) {
-	return e.filter((e) => e.unit !== "seconds" && e.target === Rt && !t.includes(e.series)).slice(0, zt).map((e) => e.series);
+}, zt = "this host", Bt = 6;
+function Vt(e, t) {
+	return e.filter((e) => e.unit !== "seconds" && e.target === zt && !t.includes(e.series)).slice(0, Bt).map((e) => e.series);
 }
-function Vt() {
-	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = D.map(({ colour: e, name: n }) => t(e, n));
+function Ht() {
+	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
 	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Around it:"), t("smoke", "middle 98 % of the delays, darker the middle half"), t("envelope", "largest"), t("cut", "larger than the scale"));
 }
 // src/watch/live.ts
-var Ht = class {
+var Ut = class {
 	changed;
 	source;
 	targets = /* @__PURE__ */ new Map();
 	connected = !1;
+	isWhole = !1;
 	constructor(e) {
 		this.changed = e;
+	}
+	begin(e) {
+		for (let t of e.targets) this.targets.set(J(t), t);
 	}
 	start() {
 		addEventListener("pagehide", () => this.source?.close()), addEventListener("pageshow", (e) => e.persisted && this.connect()), this.connect();
@@ -1749,21 +1756,25 @@ var Ht = class {
 		this.connected = e, this.changed();
 	}
 	hear(e) {
-		e.all && this.targets.clear();
+		e.all && this.targets.clear(), this.isWhole ||= e.all;
 		for (let t of e.gone) this.targets.delete(t);
 		for (let t of e.targets) this.targets.set(J(t), t);
 		this.changed();
 	}
 };
+function Wt(e) {
+	let t = e.getElementById("first")?.textContent;
+	return t ? JSON.parse(t) : void 0;
+}
 function J(e) {
 	return `${e.name}\n${e.probe}`;
 }
 // src/watch/findings.ts
-var Ut = 86400, Wt = 90 * Ut, Gt = 1500, Kt = 36e5;
-function qt(e, t) {
+var Gt = 86400, Kt = 90 * Gt, qt = 1500, Jt = 36e5;
+function Yt(e, t) {
 	return t === "s" ? (e < 0 ? "−" : "") + E(Math.abs(e), "seconds") : t === "ratio" ? e > 0 && e < 1e-4 ? e.toExponential(0) : `${(e * 100).toFixed(e < .1 ? 2 : 0)} %` : `${Math.round(e)} ${t}`;
 }
-var Jt = class {
+var Xt = class {
 	element = e("section", {
 		class: "card findings",
 		"aria-label": "Findings of the last 90 days",
@@ -1772,18 +1783,18 @@ var Jt = class {
 	timer = 0;
 	asked = 0;
 	enter() {
-		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), Gt);
+		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), qt);
 	}
 	leave() {
 		clearTimeout(this.timer);
 	}
 	async refresh() {
-		if (this.timer = window.setTimeout(() => void this.refresh(), Kt), Date.now() - this.asked < Kt) return;
+		if (this.timer = window.setTimeout(() => void this.refresh(), Jt), Date.now() - this.asked < Jt) return;
 		this.asked = Date.now();
 		let e = Math.floor(Date.now() / 1e3 / 3600) * 3600;
 		try {
-			let t = Ue(e - Wt, e), n = t.slice(1).map(({ start: e }) => e);
-			this.show(await v.findings(e - Wt, e, t.map(({ offset: e }) => e).join(), n.join()));
+			let t = He(e - Kt, e), n = t.slice(1).map(({ start: e }) => e);
+			this.show(await v.findings(e - Kt, e, t.map(({ offset: e }) => e).join(), n.join()));
 		} catch {
 			this.asked = 0;
 		}
@@ -1791,12 +1802,12 @@ var Jt = class {
 	show(t) {
 		this.element.hidden = t.length === 0;
 		let n = e("ul", {}, ...t.map((e) => this.one(e)));
-		this.element.replaceChildren(e("h2", {}, `Findings of the last ${Wt / Ut} days`), n);
+		this.element.replaceChildren(e("h2", {}, `Findings of the last ${Kt / Gt} days`), n);
 	}
 	one(t) {
-		let n = t.evidence.map(({ name: t, value: n, unit: r }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, qt(n, r)))), r = e("p", { class: "seen" }, "Seen at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
+		let n = t.evidence.map(({ name: t, value: n, unit: r }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, Yt(n, r)))), r = e("p", { class: "seen" }, "Seen at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
 			let i = Math.max((r - n) * 3, 3600), a = Math.min((n + r) / 2 + i / 2, Date.now() / 1e3);
-			return e("a", { href: R([t.series], {
+			return e("a", { href: We([t.series], {
 				from: a - i,
 				to: a
 			}, !1) }, x(n, 60));
@@ -1805,31 +1816,33 @@ var Jt = class {
 	}
 };
 // src/watch/spark.ts
-function Yt(e, t) {
-	let { clientWidth: n, clientHeight: r } = e, i = Math.min(devicePixelRatio, 2);
-	if (n === 0) return;
-	let [a, o] = [Math.round(n * i), Math.round(r * i)];
+function Zt(e, [t, n], r) {
+	let i = Math.min(devicePixelRatio, 2);
+	if (t === 0) return;
+	let [a, o] = [Math.round(t * i), Math.round(n * i)];
 	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]);
-	let s = e.getContext("2d");
-	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, n, r), !t)) return;
-	let c = Xt(t), l = n / t.median.length, u = (e) => 2 + (r - 7) * (1 - Math.min(e / c, 1));
-	t.median.forEach((e, n) => {
+	let s = e.getContext("2d", { willReadFrequently: !0 });
+	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, t, n), !r)) return;
+	let c = Qt(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
+	s.fillStyle = C("smoke3"), r.median.forEach((e, t) => {
 		if (Number.isNaN(e)) return;
-		let r = u(e), i = u(t.max[n]);
-		s.fillStyle = w("smoke3"), s.fillRect(n * l, i, l + .3, Math.max(r - i, 0)), s.fillStyle = w("loss0"), s.fillRect(n * l, r - .8, l + .3, 1.6);
-	}), t.lost.forEach((e, t) => {
+		let n = u(r.max[t]);
+		s.fillRect(t * l, n, l + .3, Math.max(u(e) - n, 0));
+	}), s.fillStyle = C("loss0"), r.median.forEach((e, t) => {
+		Number.isNaN(e) || s.fillRect(t * l, u(e) - .8, l + .3, 1.6);
+	}), r.lost.forEach((e, t) => {
 		if (!(e > 0)) return;
-		s.fillStyle = w(e === 1 ? "loss4" : "loss3");
-		let n = e === 1 ? r : 3 + 6 * Math.sqrt(e);
-		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, r - n, Math.max(l, 1), n), s.globalAlpha = 1;
+		s.fillStyle = C(e === 1 ? "loss4" : "loss3");
+		let r = e === 1 ? n : 3 + 6 * Math.sqrt(e);
+		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, n - r, Math.max(l, 1), r), s.globalAlpha = 1;
 	});
 }
-function Xt(e) {
+function Qt(e) {
 	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
 	return Math.max(2e-4, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
 }
 // src/watch/overview.ts
-var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
+var $t = 86400, en = 144, tn = $t / en, nn = 48, rn = {
 	failing: {
 		rank: 0,
 		mark: "✕",
@@ -1850,36 +1863,39 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
 		mark: "✓",
 		name: "fine"
 	}
-}, tn = new Intl.Collator("en", { numeric: !0 }), nn = (e) => Y[e.state] ?? Y.unknown, rn = class {
-	element = e("li", {});
-	canvas = e("canvas", { "aria-hidden": "true" });
-	link = e("a", { class: "row" });
-	mark = e("span", {
-		class: "mark",
-		"aria-hidden": "true"
-	});
-	name = e("span", { class: "name" });
-	state = e("span", { class: "state" });
-	median = e("span", { class: "figure" });
-	p95 = e("span", { class: "figure" });
-	loss = e("span", { class: "figure" });
+}, an = new Intl.Collator("en", { numeric: !0 }), Y = (e) => rn[e.state] ?? rn.unknown, on = e("li", {}, e("a", { class: "row" }, e("span", {
+	class: "mark",
+	"aria-hidden": "true"
+}), e("span", { class: "name" }, e("b"), e("small")), e("canvas", { "aria-hidden": "true" }), ...[
+	"median",
+	"p95",
+	"lost"
+].map((t) => e("span", { class: "figure" }, e("small", {}, t), "–")), e("span", { class: "state" }, e("i")))), sn = class {
+	element = on.cloneNode(!0);
+	link = this.element.firstChild;
+	mark = this.link.children[0];
+	name = this.link.children[1];
+	canvas = this.link.children[2];
+	median = this.link.children[3];
+	p95 = this.link.children[4];
+	loss = this.link.children[5];
+	state = this.link.children[6];
 	shown = "";
 	target;
 	constructor(e) {
-		this.target = e, this.link.append(this.mark, this.name, this.canvas, this.median, this.p95, this.loss, this.state), this.element.append(this.link), this.show(e);
+		this.target = e, this.show(e);
 	}
 	show(t) {
 		this.target = t;
 		let n = JSON.stringify(t);
 		if (n === this.shown) return;
 		this.shown = n;
-		let { mark: r, name: i } = nn(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
-		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.replaceChildren(e("b", {}, t.name), e("small", {}, t.group ? `${t.group} · ${a}` : a));
+		let { mark: r, name: i } = Y(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
+		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.firstChild.textContent = t.name, this.name.lastChild.textContent = t.group ? `${t.group} · ${a}` : a;
 		let o = t.sent > 0 ? t.lost / t.sent : NaN;
-		this.figure(this.median, "median", t.median_s === null ? "–" : E(t.median_s, "seconds")), this.figure(this.p95, "p95", t.p95_s === null ? "–" : E(t.p95_s, "seconds")), this.figure(this.loss, "lost", O(o)), this.loss.classList.toggle("bad", o > 0), this.state.replaceChildren(e("i", {}, i), ...this.reasons().map((t) => e("span", {}, t)), ...ve(t.alerts));
-	}
-	figure(t, n, r) {
-		t.replaceChildren(e("small", {}, n), r);
+		cn(this.median, t.median_s === null ? "–" : E(t.median_s, "seconds")), cn(this.p95, t.p95_s === null ? "–" : E(t.p95_s, "seconds")), cn(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
+		let s = [...this.reasons().map((t) => e("span", {}, t)), ...ye(t.alerts)];
+		this.state.firstChild.textContent = i, (s.length > 0 || this.state.childElementCount > 1) && this.state.replaceChildren(this.state.firstChild, ...s);
 	}
 	reasons() {
 		let { failing_since_s: e, reason: t } = this.target, n = [];
@@ -1889,7 +1905,11 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
 		} else t && n.push(t);
 		return n;
 	}
-}, an = class {
+};
+function cn(e, t) {
+	e.lastChild.data = t;
+}
+var ln = class {
 	live;
 	element = e("section", {
 		class: "overview",
@@ -1916,26 +1936,30 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
 		hidden: ""
 	}, "Show these together");
 	rows = /* @__PURE__ */ new Map();
-	findings = new Jt();
+	findings = new Xt();
 	order = "";
 	sparks = /* @__PURE__ */ new Map();
 	seen = /* @__PURE__ */ new Set();
 	watcher;
 	timer = 0;
-	constructor(t) {
-		this.live = t;
-		let n = /* @__PURE__ */ new Map();
+	rest = 0;
+	isWhole = !1;
+	constructor(t, n = "") {
+		this.live = t, this.sparks = te(n);
+		let r = /* @__PURE__ */ new Map();
 		this.watcher = new IntersectionObserver((e) => {
-			for (let { target: t, isIntersecting: r } of e) {
-				let e = n.get(t) ?? [...this.rows.values()].find((e) => e.element === t);
-				e && (n.set(t, e), r ? this.seen.add(e) : this.seen.delete(e), r && this.paint(e));
+			let t = [];
+			for (let { target: n, isIntersecting: i } of e) {
+				let e = r.get(n) ?? [...this.rows.values()].find((e) => e.element === n);
+				e && (r.set(n, e), i ? this.seen.add(e) : this.seen.delete(e), i && t.push(e));
 			}
+			this.paint(t);
 		}), this.filter.addEventListener("input", () => this.show()), this.choose.addEventListener("click", () => location.hash = `#/targets/${this.matching().slice(0, 12).map((e) => e.series).join(",")}`);
-		let r = e("div", { class: "tools" }, this.filter, this.choose, this.summary), i = e("div", {
+		let i = e("div", { class: "tools" }, this.filter, this.choose, this.summary), a = e("div", {
 			class: "row heads",
 			"aria-hidden": "true"
 		});
-		i.append(...[
+		a.append(...[
 			"",
 			"Target",
 			"Last 24 hours",
@@ -1943,46 +1967,47 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
 			"p95",
 			"Lost",
 			"State"
-		].map((t) => e("span", {}, t))), this.element.append(e("h1", {}, "All targets"), r, i, this.list, this.none, this.findings.element);
+		].map((t) => e("span", {}, t))), this.element.append(e("h1", {}, "All targets"), i, a, this.list, this.none, this.findings.element);
 	}
 	enter() {
-		this.show(), this.layout(), this.refresh(), this.findings.enter(), clearInterval(this.timer), this.timer = window.setInterval(() => void this.refresh(), 3e4), new ResizeObserver(() => this.layout()).observe(this.list);
+		this.show(), this.seen.size === 0 && this.paint([...this.rows.values()]), this.layout(), requestAnimationFrame(() => setTimeout(() => void this.refresh(), 0)), this.findings.enter(), clearInterval(this.timer), this.timer = window.setInterval(() => void this.refresh(), 3e4), new ResizeObserver(() => this.layout()).observe(this.list);
 	}
 	leave() {
 		this.findings.leave(), clearInterval(this.timer);
 	}
 	layout() {
-		this.seen.forEach((e) => this.paint(e));
+		this.paint([...this.seen]);
 	}
 	async refresh() {
 		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
-		let e = Math.ceil(Date.now() / 1e3 / $t) * $t;
+		let e = Math.ceil(Date.now() / 1e3 / tn) * tn;
 		try {
-			this.sparks = await v.overview(e - Zt, e, Qt);
+			this.sparks = await v.overview(e - $t, e, en);
 		} catch {
 			return;
 		}
-		this.seen.forEach((e) => this.paint(e));
+		this.layout();
 	}
 	matching() {
 		let e = this.filter.value.toLowerCase().split(/\s+/).filter((e) => e !== ""), t = (t) => {
+			if (e.length === 0) return !0;
 			let n = [
 				t.name,
 				t.group,
 				t.host,
 				t.address,
 				t.probe,
-				nn(t).name,
+				Y(t).name,
 				t.reason,
 				...t.alerts
 			].join(" ").toLowerCase();
 			return e.every((e) => n.includes(e));
 		};
-		return on([...this.live.targets.values()].filter(t));
+		return un([...this.live.targets.values()].filter(t));
 	}
 	show() {
-		let e = this.matching(), t = this.rows.size === 0 && e.length > en, n = t ? e.slice(0, en) : e;
-		t && requestAnimationFrame(() => setTimeout(() => this.show(), 0));
+		let e = this.matching(), t = Math.ceil(innerHeight / nn), n = this.isWhole ? e : e.slice(0, t);
+		!this.isWhole && n.length > 0 && this.showRest();
 		for (let e of n) {
 			let t = this.rows.get(J(e));
 			t ? t.show(e) : this.add(e);
@@ -1992,8 +2017,15 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
 		for (let [e, t] of this.rows) this.live.targets.has(e) || (this.rows.delete(e), this.seen.delete(t), this.watcher.unobserve(t.element));
 		this.tell(e);
 	}
+	showRest() {
+		clearTimeout(this.rest), requestAnimationFrame(() => {
+			this.rest = window.setTimeout(() => {
+				this.isWhole = !0, this.show();
+			}, 0);
+		});
+	}
 	add(e) {
-		let t = new rn(e);
+		let t = new sn(e);
 		this.rows.set(J(e), t), this.watcher.observe(t.element);
 	}
 	tell(t) {
@@ -2002,36 +2034,39 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 40, Y = {
 			"trouble",
 			"unknown",
 			"fine"
-		].map((e) => [r(e), Y[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${T(e)} ${t}`), a = `${T(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${T(t.length)} shown.` : `${a}.`;
-		this.summary.textContent !== o && (this.summary.textContent = n.length > 0 ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"));
+		].map((e) => [r(e), rn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${T(e)} ${t}`), a = `${T(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${T(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
+		this.summary.textContent !== o && (this.summary.textContent = s ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"));
 	}
 	paint(e) {
-		Yt(e.canvas, this.sparks.get(e.target.series));
+		let t = e.map(({ canvas: e }) => [e.clientWidth, e.clientHeight]);
+		e.forEach((e, n) => Zt(e.canvas, t[n], this.sparks.get(e.target.series)));
 	}
 };
-function on(e) {
+function un(e) {
 	let t = (e) => e.state === "fine" || e.sent === 0 ? 0 : e.lost / e.sent, n = (e) => `${e.group} ${e.name} ${e.probe}`;
 	return e.map((e) => ({
 		target: e,
-		rank: nn(e).rank,
+		rank: Y(e).rank,
 		lost: Math.round(t(e) * 20),
 		name: n(e)
-	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || tn.compare(e.name, t.name)).map(({ target: e }) => e);
+	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || an.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var sn = document.getElementById("watch"), cn = document.getElementById("connection"), X = new Ht(() => ln()), Z = new an(X), Q, $ = 0;
-function ln() {
-	Z.show(), $ = X.connected ? 0 : $ || Date.now(), un();
+var dn = document.getElementById("watch"), fn = document.getElementById("connection"), X = new Ut(() => mn()), pn = Wt(document);
+pn && X.begin(pn);
+var Z = new ln(X, pn?.sparks), Q, $ = 0;
+function mn() {
+	Z.show(), $ = X.connected ? 0 : $ || Date.now(), hn();
 }
-function un() {
+function hn() {
 	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
-	cn.classList.toggle("lost", e), cn.textContent !== t && (cn.textContent = t);
+	fn.classList.toggle("lost", e), fn.textContent !== t && (fn.textContent = t);
 }
-function dn() {
-	let t = We(location.hash);
-	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", sn.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new Lt(X), Q.element.parentElement !== sn && sn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+function gn() {
+	let t = Ue(location.hash);
+	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", dn.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new Rt(X), Q.element.parentElement !== dn && dn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
 }
-function fn() {
+function _n() {
 	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
 	(r === "dark" || r === "light") && (e.dataset.theme = r);
 	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
@@ -2039,4 +2074,4 @@ function fn() {
 		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
 	}), n.addEventListener("change", a), a();
 }
-fn(), dn(), X.start(), addEventListener("hashchange", dn), setInterval(un, 1e3);
+_n(), gn(), requestAnimationFrame(() => setTimeout(() => X.start(), 0)), addEventListener("hashchange", gn), setInterval(hn, 1e3);

@@ -60,28 +60,31 @@ impl Pcap {
     /// The first of `bytes` as a frame, with the bytes it used, if it is whole and no longer than it may be.
     #[inline]
     pub(crate) fn frame<'a>(&self, bytes: &'a [u8]) -> Option<(usize, Frame<'a>)> {
-        let (head, stored, original) = self.lengths(bytes)?;
+        let [seconds, fraction, stored, original] = self.words(bytes)?;
         let whole = self.record_header + stored as usize;
         let data = bytes.get(self.record_header..whole).filter(|data| data.len() <= MAX_STORED_BYTES)?;
-        let word = |at: usize| self.order.u32([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let at = i64::from(word(0)) * 1_000_000_000 + i64::from(word(4)) * i64::from(self.unit_ns);
+        let at = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * i64::from(self.unit_ns);
         let original_len = original.max(stored);
         let frame = Frame { at, link: self.link, original_len, interface: 0, lost_before: 0, bytes: data };
         Some((whole, frame))
     }
-    /// A record's header, the bytes stored and the bytes sent.
+    /// A record's header: seconds, their fraction, the bytes stored and the bytes sent.
     #[inline]
-    fn lengths<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8; RECORD_HEADER], u32, u32)> {
-        let head = bytes.first_chunk::<RECORD_HEADER>()?;
-        let word = |at: usize| self.order.u32([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (stored, original) = (word(8), word(12));
-        let is_swapped = stored > original && self.lengths_swapped;
-        Some(if is_swapped { (head, original, stored) } else { (head, stored, original) })
+    fn words(&self, bytes: &[u8]) -> Option<[u32; 4]> {
+        let head = u128::from_le_bytes(*bytes.first_chunk::<RECORD_HEADER>()?);
+        let mut words = [head, head >> 32, head >> 64, head >> 96].map(|word| word as u32);
+        if self.order == Order::Big {
+            words = words.map(u32::swap_bytes);
+        }
+        if words[2] > words[3] && self.lengths_swapped {
+            words.swap(2, 3);
+        }
+        Some(words)
     }
     /// What is there, where [`Pcap::frame`] found none.
     #[cold]
     pub(crate) fn step<'a>(&self, bytes: &[u8], offset: u64) -> Result<(usize, Step<'a>), CaptureError> {
-        let Some((_, stored, _)) = self.lengths(bytes) else {
+        let Some([_, _, stored, _]) = self.words(bytes) else {
             return Ok((0, Step::NeedMore(RECORD_HEADER)));
         };
         if stored as usize > MAX_STORED_BYTES {

@@ -120,8 +120,10 @@ impl Quality {
     pub fn frame(&mut self, number: u64, frame: &Frame<'_>, found: &Result<Packet<'_>, NotIp>) {
         self.frames += 1;
         self.wire_bytes += u64::from(frame.original_len);
-        self.lost += u64::from(frame.lost_before);
-        self.interfaces = self.interfaces.max(frame.interface.saturating_add(1));
+        if frame.lost_before > 0 || frame.interface >= self.interfaces {
+            self.lost += u64::from(frame.lost_before);
+            self.interfaces = self.interfaces.max(frame.interface.saturating_add(1));
+        }
         self.clock(number, frame.at);
         let cut = frame.bytes.len() < frame.original_len as usize;
         if cut {
@@ -171,16 +173,25 @@ impl Quality {
     }
     #[inline]
     fn clock(&mut self, number: u64, at: i64) {
-        self.off_milliseconds |= at % MILLISECOND_NS != 0;
-        let (first, last) = self.span.unwrap_or((at, at));
-        if at < last {
-            let back = last.abs_diff(at);
-            let steps = if back > DISORDER_NS { &mut self.steps_back } else { &mut self.disordered };
-            steps.add(back, number);
-        } else if at.abs_diff(last) > GAP_NS {
-            self.gaps.add(at.abs_diff(last), number);
+        self.off_milliseconds = self.off_milliseconds || at % MILLISECOND_NS != 0;
+        let (_, last) = self.span.get_or_insert((at, at));
+        let before = core::mem::replace(last, at);
+        if at < before || at.abs_diff(before) > GAP_NS {
+            self.step(number, before, at);
         }
-        self.span = Some((first, at));
+    }
+    /// From one frame to the next the clock went back, or far.
+    #[cold]
+    fn step(&mut self, number: u64, before: i64, at: i64) {
+        let far = at.abs_diff(before);
+        let steps = if at > before {
+            &mut self.gaps
+        } else if far > DISORDER_NS {
+            &mut self.steps_back
+        } else {
+            &mut self.disordered
+        };
+        steps.add(far, number);
     }
     #[inline]
     fn packet(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, cut: bool) {
@@ -221,7 +232,6 @@ impl Quality {
 }
 
 impl Steps {
-    #[cold]
     fn add(&mut self, ns: u64, frame: u64) {
         self.count += 1;
         if ns > self.largest_ns {

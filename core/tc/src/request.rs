@@ -19,6 +19,8 @@ pub enum Request {
     AddIfb {
         /// Its name.
         name: String,
+        /// Its transmit queues.
+        queues: u32,
     },
     /// Removes an interface.
     DeleteLink {
@@ -109,7 +111,7 @@ impl Request {
         let find = |name: &str| index_of(name).ok_or_else(|| Missing(name.to_owned()));
         let mut body = Writer::default();
         let (kind, extra) = match self {
-            Request::AddIfb { name } => add_ifb(&mut body, name),
+            Request::AddIfb { name, queues } => add_ifb(&mut body, name, *queues),
             Request::DeleteLink { name } => {
                 link_header(&mut body, find(name)?, 0, 0);
                 (types::DELETE_LINK, 0)
@@ -179,8 +181,11 @@ fn link_header(to: &mut Writer, index: u32, up: u32, changed: u32) {
     to.bytes(&up.to_ne_bytes()).bytes(&changed.to_ne_bytes());
 }
 
-fn add_ifb(to: &mut Writer, name: &str) -> (u16, u16) {
+fn add_ifb(to: &mut Writer, name: &str, queues: u32) -> (u16, u16) {
     link_header(to, 0, 0, 0);
+    if queues > 1 {
+        to.u32(ifla::TRANSMIT_QUEUES, queues);
+    }
     to.text(ifla::NAME, name).nested(ifla::INFO, |info| {
         // iproute2 leaves out the NUL that the others have.
         info.put(ifla::INFO_KIND, b"ifb");
@@ -199,7 +204,8 @@ fn again(to: &mut Writer, interface: u32, object: &Object) {
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Request::AddIfb { name } => write!(f, "ip link add {name} type ifb"),
+            Request::AddIfb { name, queues: 0 | 1 } => write!(f, "ip link add {name} type ifb"),
+            Request::AddIfb { name, queues } => write!(f, "ip link add {name} numtxqueues {queues} type ifb"),
             Request::DeleteLink { name } => write!(f, "ip link del dev {name}"),
             Request::SetLink { name, up, queue_packets } => {
                 write!(f, "ip link set dev {name}")?;

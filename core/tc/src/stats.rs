@@ -118,6 +118,14 @@ impl Stats {
             detail: detail(object, all),
         })
     }
+    /// Takes what one queue of `cake_mq` tells, whose tins are in a CAKE on each queue. All else `cake_mq` adds up itself.
+    pub fn add_queue(&mut self, queue: Stats) {
+        match (&mut self.detail, queue.detail) {
+            (Detail::Cake(all), Detail::Cake(one)) if !all.tins.is_empty() => all.add(&one),
+            (all, one @ Detail::Cake(_)) => *all = one,
+            _ => {}
+        }
+    }
     /// Packets marked CE instead of dropped, by kinds that mark.
     #[must_use]
     pub fn marks(&self) -> Option<u64> {

@@ -299,9 +299,17 @@ fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
 }
 
 /// Whether there may be SACK blocks: not in the usual options, which are none, or timestamps alone (RFC 7323 appendix A).
-const fn has_blocks(options: &[u8]) -> bool {
-    !matches!(options, [] | [1, 1, 8, 10, _, _, _, _, _, _, _, _])
+fn has_blocks(options: &[u8]) -> bool {
+    let is_usual = match options.first_chunk::<12>() {
+        // Compared as one number.
+        Some([a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]) == STAMPS_ALONE && options.len() == 12,
+        None => options.is_empty(),
+    };
+    !is_usual
 }
+
+/// Two times no operation, then timestamps and their length.
+const STAMPS_ALONE: u32 = u32::from_be_bytes([1, 1, 8, 10]);
 
 /// Whether repairs were needed.
 impl Half {

@@ -37,20 +37,21 @@ pub enum Close {
     Reset,
 }
 
-/// A connection.
+/// A connection. In order of use, as [`Half`]; where a cache line ends and the next begins is known.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Connection {
-    pub(crate) id: FlowId,
     /// A, then B.
     pub(crate) ends: [Socket; 2],
-    pub(crate) first: Times,
-    pub(crate) last: Times,
-    pub(crate) packets: u64,
-    /// What [`Connection::listed`] was after the last packet.
-    pub(crate) listed_before: usize,
+    pub(crate) id: FlowId,
     pub(crate) close: Close,
     /// Another connection has its ports.
     pub(crate) is_retired: bool,
+    pub(crate) packets: u64,
+    pub(crate) last: Times,
+    /// What [`Connection::listed`] was after the last packet.
+    pub(crate) listed_before: usize,
+    pub(crate) first: Times,
     pub(crate) halves: [Half; 2],
 }
 
@@ -272,7 +273,7 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
         return;
     };
     let outstanding_bytes = own.outstanding();
-    own.count_segment(&arrival, kind, before, incoming);
+    own.count_segment(&arrival, kind, (before, outstanding_bytes), incoming);
     own.limits.outstanding(context.times.at, outstanding_bytes);
     own.limit(context.times.at);
     own.recent.add(arrival.start, arrival.identification, arrival.stamp);

@@ -66,13 +66,13 @@ impl Half {
             self.totals.max_blocks = self.totals.max_blocks.max(blocks);
         }
     }
-    /// Counts a segment; `before` was the highest byte when it came.
+    /// Counts a segment; `before` was the highest byte when it came, and `outstanding` so many are outstanding with it.
     #[inline(always)]
     pub(crate) fn count_segment(
         &mut self,
         arrival: &Arrival,
         kind: Kind,
-        before: u64,
+        (before, outstanding): (u64, u64),
         incoming: &Incoming<'_>,
     ) {
         if kind != Kind::New {
@@ -81,6 +81,7 @@ impl Half {
             self.fin_stop = Some(arrival.stop);
         }
         if arrival.payload > 0 {
+            self.totals.outstanding_bytes.add(outstanding);
             self.count_data(arrival, kind, before, incoming);
         }
     }
@@ -98,7 +99,6 @@ impl Half {
             totals.truncated_bytes += payload - stored;
         }
         totals.super_packets += u64::from(self.full > 0 && arrival.payload > self.full);
-        totals.outstanding_bytes.add((self.highest - self.acknowledged).saturating_sub(self.sacked.bytes()));
         totals.first_data_at.get_or_insert(at);
         totals.last_data_at = Some(at);
         if kind == Kind::New {

@@ -45,6 +45,7 @@ pub(crate) struct Half {
     pub(crate) seen: Seen,
     pub(crate) sacked: Selective,
     pub(crate) stamped: Stamped,
+    pub(crate) repairs: Repairs,
     /// Window that the other end offers, if known.
     pub(crate) window: Option<u64>,
     /// Window field of the other end's last ACK.
@@ -72,7 +73,6 @@ pub(crate) struct Half {
     pub(crate) rtt: Estimator,
     pub(crate) limits: Limits,
     pub(crate) totals: Totals,
-    pub(crate) repairs: Repairs,
     pub(crate) recent: Recent,
     /// What was sent when the retransmission timer ran off: all below is sent again for that reason.
     pub(crate) timeout_until: u64,

@@ -58,8 +58,8 @@ impl Limits {
     }
 }
 
-/// Time from `since` to `at`, ns, below 2^63; 0 where the capture's clock went back.
+/// Time from `since` to `at`, ns, below 2^63; 0 where the capture's clock went back, or leapt by 292 years.
 #[inline]
 pub(crate) fn elapsed(since: i64, at: i64) -> u64 {
-    if at > since { at.wrapping_sub(since) as u64 & i64::MAX as u64 } else { 0 }
+    at.wrapping_sub(since).max(0) as u64
 }

@@ -147,9 +147,9 @@ impl Seen {
     #[inline(always)]
     pub(crate) fn take(&mut self, ack: u64) -> Taken {
         let mut taken = Taken::default();
-        while let Some(first) = self.line.front().filter(|first| first.stop() <= ack).copied() {
-            self.line.pop_front();
+        while let Some(first) = self.line.front().filter(|first| first.stop() <= ack) {
             taken.add(first, ack);
+            self.line.pop_front();
         }
         if !self.late.is_empty() {
             self.take_late(ack, &mut taken);
@@ -163,7 +163,7 @@ impl Seen {
         while let Some(first) = self.late.first_entry().filter(|first| first.get().stop() <= ack) {
             let sent = first.remove();
             taken.late_at = taken.late_at.max(Some(sent.times.at));
-            taken.add(sent, ack);
+            taken.add(&sent, ack);
         }
     }
     /// Bytes in holes below `ack`, which are holes no longer.
@@ -192,11 +192,11 @@ impl Seen {
 }
 
 impl Taken {
-    fn add(&mut self, sent: Sent, ack: u64) {
+    fn add(&mut self, sent: &Sent, ack: u64) {
         self.segments += 1;
         self.was_mended |= sent.is_repeated || sent.is_late;
         if sent.stop() == ack {
-            self.last = Some(sent);
+            self.last = Some(*sent);
         }
     }
 }

@@ -26,7 +26,9 @@ impl Counter {
     /// `raw` in 64 bits: of all it may be, the one nearest to `near`. What lies before the start is 0.
     pub(crate) fn unwrap(&self, raw: u32, near: u64) -> u64 {
         let low = raw.wrapping_sub(self.origin.unwrap_or(0));
-        near.saturating_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
+        let away = i64::from(low.wrapping_sub(near as u32) as i32);
+        // No capture has 2^63 bytes of a connection, so that this is exact.
+        (near as i64).wrapping_add(away).max(0) as u64
     }
     /// Whether `raw` is what the connection began with.
     pub(crate) fn is_origin(&self, raw: u32) -> bool {

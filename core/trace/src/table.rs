@@ -7,16 +7,20 @@ use alloc::vec::Vec;
 /// Which end sent a packet from `source` to `destination`, if it belongs to the flow between `ends`, of which A is the first.
 #[inline]
 pub(crate) fn sender(ends: &[Socket; 2], source: Socket, destination: Socket) -> Option<End> {
-    let differs = |one: Socket, other: Socket| one.0.bits() ^ other.0.bits() | u128::from(one.1 ^ other.1);
-    let [a, b] = *ends;
-    // Without a branch for each word: whose packet comes next is not to be foreseen.
-    if differs(a, source) | differs(b, destination) == 0 {
+    if is_same(ends, &[source, destination]) {
         Some(End::A)
-    } else if differs(a, destination) | differs(b, source) == 0 {
+    } else if is_same(ends, &[destination, source]) {
         Some(End::B)
     } else {
         None
     }
+}
+
+/// Whether two pairs are the same, without a branch for each word: whose packet comes next is not to be foreseen.
+#[inline]
+pub(crate) fn is_same([a, b]: &[Socket; 2], [c, d]: &[Socket; 2]) -> bool {
+    let differs = |one: &Socket, other: &Socket| one.0.bits() ^ other.0.bits();
+    (differs(a, c) | differs(b, d) | u128::from((a.1 ^ c.1) | (b.1 ^ d.1))) == 0
 }
 
 /// The same for both directions: what is the same of a pair in either order is multiplied and folded.

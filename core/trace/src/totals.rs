@@ -17,11 +17,14 @@ pub struct Range {
 
 impl Range {
     pub(crate) fn add(&mut self, value: u64) {
-        if value < self.min || self.count == 0 {
-            self.min = value;
-        }
+        // The first is above the greatest of none, if it is not that itself.
         if value > self.max {
             self.max = value;
+            if self.count == 0 {
+                self.min = value;
+            }
+        } else if value < self.min {
+            self.min = value;
         }
         self.sum = self.sum.wrapping_add(value);
         self.count += 1;

@@ -3,12 +3,12 @@ use crate::connection::{Connection, Incoming, flag};
 use crate::half::Context;
 use crate::probe::{Probes, Socket};
 use crate::summary::{FlowSummary, Flows, Totalled};
-use crate::table::{Table, hash, sender};
+use crate::table::{Table, hash, is_same, sender};
 use crate::{End, FlowId, Sink, Times};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use fathom_capture::{Packet, TcpHeader, Transport};
+use fathom_capture::{Address, Packet, TcpHeader, Transport};
 
 /// What a [`Tracer`] keeps at most, so that a hostile file cannot take all memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +34,17 @@ impl Default for Bounds {
 /// How many of a flow's entries are forgotten at one packet, where there are too many: more than one packet adds.
 const FORGOTTEN_AT_ONCE: usize = 8;
 
+/// No place of a flow.
+const NOWHERE: u32 = u32::MAX;
+
+/// A packet that passed: from where to where, which end of its flow sent it, and where that flow is.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    place: u32,
+    end: End,
+    sockets: [Socket; 2],
+}
+
 /// Follows all flows of a capture in one pass, and tells a [`Sink`] what happens.
 #[derive(Debug)]
 pub struct Tracer<S> {
@@ -42,8 +53,8 @@ pub struct Tracer<S> {
     table: Table,
     /// `None` where a flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
-    /// Place of the flow of the last packet: packets come in trains, and the next is mostly of the same.
-    last: u32,
+    /// Of the last packet: packets come in trains, and the next is mostly of the same flow and the same end.
+    last: Passed,
     vacant: Vec<u32>,
     /// Flows of one packet when they were added here, oldest first.
     lone: VecDeque<(u32, FlowId)>,
@@ -66,7 +77,7 @@ impl<S: Sink> Tracer<S> {
             bounds,
             table: Table::new(),
             flows: Vec::new(),
-            last: 0,
+            last: Passed { place: NOWHERE, end: End::A, sockets: [(Address::default(), 0); 2] },
             vacant: Vec::new(),
             lone: VecDeque::new(),
             next: 0,
@@ -106,20 +117,31 @@ impl<S: Sink> Tracer<S> {
     }
     #[inline]
     fn tcp(&mut self, times: Times, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
-        let source = (packet.source, tcp.source_port);
-        let destination = (packet.destination, tcp.destination_port);
         let incoming = Incoming::new(packet, tcp);
-        let flows = &self.flows;
-        let place_and_end = |place: u32| {
-            let flow = flows.get(place as usize)?.as_deref().filter(|flow| !flow.is_retired)?;
-            Some((place, sender(&flow.ends, source, destination)?))
-        };
-        let known = place_and_end(self.last)
-            .or_else(|| self.table.find(hash(source, destination, self.bounds.hash_seed), place_and_end));
-        match known {
-            Some((place, end)) => self.known(place, &incoming, end, times),
+        let sockets = [(packet.source, tcp.source_port), (packet.destination, tcp.destination_port)];
+        let last = &self.last;
+        if last.place != NOWHERE && is_same(&last.sockets, &sockets) {
+            return self.known(last.place, &incoming, last.end, times);
+        }
+        match self.find(sockets) {
+            Some((place, end)) => {
+                self.last = Passed { place, end, sockets };
+                self.known(place, &incoming, end, times);
+            }
             None => self.unknown(&incoming, times),
         }
+    }
+    /// Where the flow is that a packet between these belongs to, and which of its ends is the first of them.
+    #[inline]
+    fn find(&self, [source, destination]: [Socket; 2]) -> Option<(u32, End)> {
+        let last = &self.last;
+        if last.place != NOWHERE && is_same(&last.sockets, &[destination, source]) {
+            return Some((last.place, last.end.other()));
+        }
+        self.table.find(hash(source, destination, self.bounds.hash_seed), |place| {
+            let flow = self.flows.get(place as usize)?.as_deref().filter(|flow| !flow.is_retired)?;
+            Some((place, sender(&flow.ends, source, destination)?))
+        })
     }
     /// A packet of a flow that is there; or of another between the same ports.
     #[inline]
@@ -132,7 +154,6 @@ impl<S: Sink> Tracer<S> {
             flow.retire();
             return self.unknown(incoming, times);
         }
-        self.last = place;
         let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
         flow.packet(incoming, &mut context);
         let others = self.waiting.saturating_sub(flow.listed_before);
@@ -158,6 +179,8 @@ impl<S: Sink> Tracer<S> {
     }
     #[cold]
     fn unknown(&mut self, incoming: &Incoming<'_>, times: Times) {
+        // The flow that passed last may be one of those that make room.
+        self.last.place = NOWHERE;
         match self.open(incoming, times) {
             Some((place, end)) => self.known(place, incoming, end, times),
             None => self.totalled.untracked_packets += 1,

@@ -36,13 +36,14 @@ impl Abilities {
         });
         tried.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
-    /// The best kind that there is, or the one that is asked for.
+    /// The best kind that there is, or the one that is asked for. Nothing is spread over queues unless it `may_spread`.
     ///
     /// # Errors
     /// Why not, in the kernel's words.
-    pub fn choose(&self, asked: Option<Rung>) -> Result<Rung, String> {
+    pub fn choose(&self, asked: Option<Rung>, may_spread: bool) -> Result<Rung, String> {
+        let is_meant = |rung: Rung| asked.map_or(may_spread || rung != Rung::CakeMq, |asked| asked == rung);
         let mut why = Vec::new();
-        for (rung, result) in self.rungs.iter().filter(|(rung, _)| asked.is_none_or(|asked| asked == *rung)) {
+        for (rung, result) in self.rungs.iter().filter(|(rung, _)| is_meant(*rung)) {
             match result {
                 Ok(()) => return Ok(*rung),
                 Err(words) => why.push(format!("{rung}: {words}")),
@@ -53,7 +54,8 @@ impl Abilities {
 }
 
 fn try_all(kernel: &mut Kernel) -> Result<Abilities, ApplyError> {
-    let ifbs = [TRIED, BESIDE].map(|name| Request::AddIfb { name: name.to_owned() });
+    // Of one queue alone nothing can be spread.
+    let ifbs = [TRIED, BESIDE].map(|name| Request::AddIfb { name: name.to_owned(), queues: 2 });
     if let Err(error) = kernel.run(&ifbs) {
         // Without an ifb a shaper of what leaves can be had all the same; the loopback is there to try it on.
         let rungs = Rung::ALL.map(|rung| (rung, try_rung(kernel, "lo", rung))).to_vec();

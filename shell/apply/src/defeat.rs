@@ -1,5 +1,6 @@
 //! What would make a shaper useless or short-lived, as files of the system tell before, and counters afterwards.
 use crate::look::Look;
+use crate::plan::ETHERNET_HEADER_BYTES;
 use fathom_os::ethtool::card;
 use fathom_tc::Stats;
 use std::fs;
@@ -201,8 +202,9 @@ pub fn seen(before: &Look, after: &Look) -> Vec<Defeat> {
     let sent = after.link.sent_bytes.saturating_sub(before.link.sent_bytes);
     let arrived = after.link.received_bytes.saturating_sub(before.link.received_bytes);
     let leaving =
-        passed(&before.up, &after.up, false).and_then(|shaped| bypassed(device, "left", sent, shaped));
-    let arriving = passed(&before.down, &after.down, true)
+        passed(&before.up, &after.up, None).and_then(|shaped| bypassed(device, "left", sent, shaped));
+    let full_packet = u64::from(after.link.mtu) + u64::from(ETHERNET_HEADER_BYTES);
+    let arriving = passed(&before.down, &after.down, Some(full_packet))
         .and_then(|shaped| bypassed(device, "arrived", arrived, shaped));
     let direct = after.direct_packets.saturating_sub(before.direct_packets);
     let unclassed = (direct > 0).then(|| Defeat {
@@ -226,17 +228,16 @@ pub fn idle(before: &Look, after: &Look) -> Option<Defeat> {
     )
 }
 
-/// Bytes that a shaper took from the interface before it, or gave to the one behind it.
-fn passed(before: &Option<Stats>, after: &Option<Stats>, arriving: bool) -> Option<u64> {
+/// Bytes that a shaper gave to the interface behind it; or, with the size of a full packet, took at most from the one before it.
+fn passed(before: &Option<Stats>, after: &Option<Stats>, arrive: Option<u64>) -> Option<u64> {
     let (before, after) = (before.as_ref()?, after.as_ref()?);
     let sent = after.sent_bytes.saturating_sub(before.sent_bytes);
-    if !arriving {
-        return Some(sent);
-    }
-    // What waits and what was dropped had arrived too; dropped packets are taken to be as large as the others.
+    let Some(full_packet) = arrive else { return Some(sent) };
+    // What waits and what was dropped had arrived too. Dropped are the packets of bulk flows, full ones or super-packets, while many
+    // small acknowledgements of another direction may pass.
     let packets = after.sent_packets.saturating_sub(before.sent_packets).max(1);
     let drops = u64::from(after.drops.saturating_sub(before.drops));
-    Some(sent + u64::from(after.backlog_bytes) + drops * (sent / packets))
+    Some(sent + u64::from(after.backlog_bytes) + drops * full_packet.max(sent / packets))
 }
 
 /// Much more on the interface than in its shaper. Drivers count headers and super-packets differently, by up to a twentieth.
@@ -247,6 +248,9 @@ fn bypassed(device: &str, how: &str, bytes: u64, shaped: u64) -> Option<Defeat> 
     }
     defeat(
         format!("{bytes} bytes {how} by {device}, but {shaped} passed the shaper: the rest goes by it"),
-        "look for offload: nft list flowtables; ethtool -k (hw-tc-offload); and for an XDP program: ip link show",
+        format!(
+            "look for offload: nft list flowtables; ethtool -k {device} (hw-tc-offload); for an XDP program: ip link show {device}; \
+             and for filters that take packets before ours: tc filter show dev {device} ingress"
+        ),
     )
 }

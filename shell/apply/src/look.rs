@@ -2,7 +2,7 @@
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, Side};
-use fathom_tc::{Detail, Handle, Link, Stats};
+use fathom_tc::{Detail, Handle, Link, Object, Stats};
 
 /// Counters at one time.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,6 +53,8 @@ pub fn shaper_counters(kernel: &mut Kernel, device: &str, major: u16) -> Result<
     let root = qdiscs.iter().find(|q| is_root(Handle(q.header.handle))).ok_or_else(gone)?;
     let mut stats = root.stats().ok_or_else(gone)?;
     let mut direct = 0;
+    let is_of_queue = |q: &&Object| Handle(q.header.parent).qdisc() == Handle::new(major, 0);
+    qdiscs.iter().filter(is_of_queue).filter_map(Object::stats).for_each(|queue| stats.add_queue(queue));
     for inner in qdiscs.iter().filter_map(|qdisc| Some(qdisc.stats()?.detail)) {
         match inner {
             Detail::Htb { direct_packets } => direct += u64::from(direct_packets),

@@ -22,6 +22,17 @@ pub struct Wish {
     pub framing: Framing,
 }
 
+/// From here on one processor may be too slow. Below, one CAKE that knows all flows is the fairer one: over queues it is fair within each
+/// alone. Ours; a router's processor shapes some hundred Mbit/s.
+const SPREAD_FROM: Rate = Rate::from_bits_per_second(500_000_000);
+
+impl Wish {
+    /// Whether an interface with so many queues had better spread this over them.
+    fn may_spread(&self, queues: u32) -> bool {
+        queues > 1 && self.up.max(self.down) >= Some(SPREAD_FROM)
+    }
+}
+
 /// Some requests that belong together and are done in one go.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
@@ -63,7 +74,7 @@ pub struct Plan {
 
 /// Types of link layers that have a header of Ethernet. Source: linux/if_arp.h.
 const ETHERNET: u16 = 1;
-const ETHERNET_HEADER_BYTES: u16 = 14;
+pub(crate) const ETHERNET_HEADER_BYTES: u16 = 14;
 
 /// Sends all that arrives at `device` to the output side of `to`.
 pub(crate) fn redirect(device: &str, parent: Handle, priority: u16, matches: Match, to: &str) -> Request {
@@ -78,8 +89,15 @@ impl Plan {
     /// What the kernel lacks, or what of the wish cannot be.
     pub fn make(wish: &Wish, now: &Snapshot, links: &[Link], can: &Abilities) -> Result<Plan, ApplyError> {
         let refuse = |words: String| ApplyError::words(format!("plan for {}", wish.device), words);
-        let rung = can.choose(wish.rung).map_err(refuse)?;
         let link = links.iter().find(|link| link.index == now.index);
+        let queues = link.map_or(1, |link| link.transmit_queues);
+        let rung = can.choose(wish.rung, wish.may_spread(queues)).map_err(refuse)?;
+        if rung == Rung::CakeMq && queues < 2 {
+            return Err(refuse(format!(
+                "{rung} spreads over queues, and {} has one\n  try: --rung cake",
+                wish.device
+            )));
+        }
         let header_bytes = match link {
             Some(link) if link.link_layer == ETHERNET => ETHERNET_HEADER_BYTES,
             _ => 0,
@@ -97,7 +115,7 @@ impl Plan {
             let matches = can.redirect.clone().map_err(|why| {
                 refuse(format!("what arrives cannot be shaped: {why}\n  try: without --down"))
             })?;
-            Ok::<_, ApplyError>((plan.add_ifb(links, shaper(rate, true)), matches))
+            Ok::<_, ApplyError>((plan.add_ifb(links, shaper(rate, true), queues), matches))
         });
         let redirected = redirected.transpose()?;
         if let Some(rate) = wish.up {
@@ -108,14 +126,15 @@ impl Plan {
         }
         Ok(plan)
     }
-    /// An ifb, and what arrives shaped on it.
-    fn add_ifb(&mut self, links: &[Link], shaper: Shaper) -> String {
+    /// An ifb, with as many queues as the shaper is spread over, and what arrives shaped on it.
+    fn add_ifb(&mut self, links: &[Link], shaper: Shaper, queues: u32) -> String {
         const MAJOR: u16 = 1;
+        let queues = if self.rung == Rung::CakeMq { queues } else { 1 };
         let name = free_name(&self.device, links);
         let up = Request::SetLink { name: name.clone(), up: Some(true), queue_packets: None };
         self.steps.push(Step {
             does: format!("an interface {name} whose queue stands in for the one of what arrives"),
-            requests: vec![Request::AddIfb { name: name.clone() }, up],
+            requests: vec![Request::AddIfb { name: name.clone(), queues }, up],
             undo: vec![Request::DeleteLink { name: name.clone() }],
         });
         self.steps.push(Step {
@@ -210,4 +229,31 @@ fn free_name(device: &str, links: &[Link]) -> String {
         return plain;
     }
     (1..).map(|n| fit(format!("ifb{n}-"))).find(is_free).unwrap_or(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Queues, up and down in Mbit/s, and what is chosen where the kernel has all.
+    const CHOICES: [(u32, u64, u64, Rung); 5] = [
+        (1, 900, 900, Rung::Cake),
+        (4, 40, 499, Rung::Cake),
+        (4, 40, 500, Rung::CakeMq),
+        (4, 500, 0, Rung::CakeMq),
+        (2, 0, 10, Rung::Cake),
+    ];
+
+    #[test]
+    fn only_what_is_fast_is_spread_over_queues() {
+        let can =
+            Abilities { rungs: Rung::ALL.map(|rung| (rung, Ok(()))).to_vec(), redirect: Ok(Match::All) };
+        let rate = |mbit: u64| (mbit > 0).then(|| Rate::from_bits_per_second(mbit * 1_000_000));
+        for (queues, up, down, expected) in CHOICES {
+            let [up, down] = [up, down].map(rate);
+            let wish = Wish { device: "eth0".into(), up, down, rung: None, framing: Framing::default() };
+            assert_eq!(can.choose(None, wish.may_spread(queues)), Ok(expected), "{queues}: {wish:?}");
+        }
+        assert_eq!(can.choose(Some(Rung::CakeMq), false), Ok(Rung::CakeMq));
+    }
 }

@@ -8,15 +8,13 @@ use fathom_os::netns::NetNs;
 use fathom_os::userns;
 use fathom_tc::{Object, Request};
 
-/// Tries to make the queues of what leaves again. Those of what arrives are not taken away by a fix, and the kernel's own come by
-/// themselves.
+/// Tries to make the queues of what leaves again, on an interface of as many `transmit_queues`. Those of what arrives are not taken away
+/// by a fix, and the kernel's own come by themselves.
 ///
 /// # Errors
 /// What would not be as it was.
-pub(crate) fn rehearse(snapshot: &Snapshot) -> Result<(), ApplyError> {
-    // The hardware's queues are not in a private namespace.
-    let by_hardware = |root: &Object| root.kind() == "mq";
-    if snapshot.root().is_none_or(by_hardware) {
+pub(crate) fn rehearse(snapshot: &Snapshot, transmit_queues: u32) -> Result<(), ApplyError> {
+    if snapshot.root().is_none() {
         return Ok(());
     }
     let namespace = NetNs::create()
@@ -24,7 +22,7 @@ pub(crate) fn rehearse(snapshot: &Snapshot) -> Result<(), ApplyError> {
     let tried = std::thread::scope(|scope| {
         let tried = scope.spawn(|| {
             namespace.enter().map_err(ApplyError::system("enter a network namespace"))?;
-            make_again(&mut Kernel::open()?, snapshot)
+            make_again(&mut Kernel::open()?, snapshot, transmit_queues)
         });
         tried.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
@@ -38,10 +36,10 @@ pub(crate) fn rehearse(snapshot: &Snapshot) -> Result<(), ApplyError> {
     })
 }
 
-fn make_again(kernel: &mut Kernel, snapshot: &Snapshot) -> Result<(), ApplyError> {
+fn make_again(kernel: &mut Kernel, snapshot: &Snapshot, queues: u32) -> Result<(), ApplyError> {
     let name = snapshot.name.clone();
     let up = Request::SetLink { name: name.clone(), up: Some(true), queue_packets: None };
-    kernel.run(&[Request::AddIfb { name: name.clone() }, up])?;
+    kernel.run(&[Request::AddIfb { name: name.clone(), queues }, up])?;
     for step in tree(snapshot) {
         kernel.run(&step)?;
     }

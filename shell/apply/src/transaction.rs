@@ -62,7 +62,8 @@ impl Transaction {
             return Err(ApplyError::words(format!("snapshot of {}", wish.device), why));
         }
         let plan = Plan::make(wish, &snapshot, &links, &Abilities::probe()?)?;
-        rehearse(&snapshot)?;
+        let own = links.iter().find(|link| link.index == snapshot.index);
+        rehearse(&snapshot, own.map_or(1, |link| link.transmit_queues))?;
         let state = State {
             id: format!("{}-{}", std::process::id(), now().as_nanos()),
             phase: Phase::Trial,

@@ -1,13 +1,14 @@
 //! `--auto`: keeps the shaper of a line right whose rate varies, for as long as it runs.
 //!
 //! ```text
-//!  ten times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
+//!  20 times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
 //!  each second:         what a person may want to know, to a file
 //!  each hour, and at the end:  what was learnt, to a file
 //! ```
 mod door;
 mod files;
 mod observe;
+mod shaped;
 mod status;
 mod tell;
 
@@ -15,18 +16,16 @@ use crate::course::FixError;
 use door::Door;
 use fathom_apply::{Framing, Place, Plan, Rung, Transaction, Wish};
 use fathom_drive::{ReflectConfig, Reflectors, TestError};
-use fathom_os::clock::{Clock, utc_offset_s, wall_now};
-use fathom_shape::autorate::{Both, Config, Controller, Decision, Observation};
+use fathom_os::clock::Clock;
+use fathom_shape::autorate::{Config, Controller};
 use fathom_units::{Duration, Time};
 use files::Files;
-use observe::{added_bytes, hour_of_week, reading, samples};
+pub use shaped::{ShapedLine, Sight};
 pub use status::{Change, DirectionStatus, Status};
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Five times a second would do; this learns of a queue a little sooner.
-const TICK: Duration = Duration::from_millis(100);
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 const SAVE_EVERY: Duration = Duration::from_secs(3600);
 /// It runs for years; the guard acts when it ends, not when it takes long.
@@ -86,15 +85,16 @@ pub fn auto(
     transaction.apply(guard, GUARD_LIMIT).map_err(FixError::Apply)?;
     let clock = config.reflectors.clock;
     let status = Status::new(&transaction.plan().device, transaction.plan().rung.name(), controller.rates());
-    let mut run = Auto { config, clock, reflectors, files, controller, transaction, status, door };
+    let line = ShapedLine::new(clock, reflectors, transaction, config.framing);
+    let mut run = Auto { config, clock, line, files, controller, status, door };
     let ended = run.until(stop, tell);
     let saved = run.files.save(&run.controller);
     run.files.forget_status();
     // What was learnt is no reason to leave an interface half done: all is put back first.
     if config.commit && ended.is_ok() {
-        run.transaction.commit().map_err(FixError::Apply)?;
+        run.line.commit().map_err(FixError::Apply)?;
     } else {
-        run.transaction.roll_back("its time was over").map_err(FixError::Apply)?;
+        run.line.roll_back("its time was over").map_err(FixError::Apply)?;
     }
     ended?;
     saved.map_err(FixError::Short)?;
@@ -124,10 +124,9 @@ fn begin(config: &AutoConfig, controller: &Controller) -> Result<Transaction, Fi
 struct Auto<'a> {
     config: &'a AutoConfig,
     clock: Clock,
-    reflectors: Reflectors,
+    line: ShapedLine,
     files: Files,
     controller: Controller,
-    transaction: Transaction,
     status: Status,
     door: Option<Door>,
 }
@@ -139,7 +138,7 @@ impl Auto<'_> {
         let is_over = |now: Time| self.config.duration.is_some_and(|time| now >= began + time);
         while !stop.load(Ordering::Relaxed) && !is_over(self.clock.now()) {
             // One that was late is followed by a whole one.
-            next = (next + TICK).max(self.clock.now());
+            next = (next + self.line.pace()).max(self.clock.now());
             self.tick(next)?;
             tell(AutoTell::Tick(&self.status));
             if next >= write_at {
@@ -156,29 +155,13 @@ impl Auto<'_> {
         Ok(())
     }
     fn tick(&mut self, until: Time) -> Result<(), FixError> {
-        let answers = self.reflectors.gather(until, self.status.is_quiet());
-        let look = self.transaction.look().map_err(FixError::Apply)?;
-        let delays = samples(&answers);
-        let wall = wall_now();
-        let added = added_bytes(self.config.framing);
-        let observation = Observation {
-            at: self.clock.now(),
-            hour: hour_of_week(wall, utc_offset_s(wall)),
-            queues: Both { up: reading(look.up.as_ref(), added), down: reading(look.down.as_ref(), added) },
-            delays: &delays,
-        };
-        let decided = self.controller.observe(&observation);
-        self.set(decided)?;
-        self.status.note(wall, &observation, decided, self.controller.excess());
+        let sight = self.line.look(until, self.line.is_quiet()).map_err(FixError::Apply)?;
+        let decided = self.controller.observe(&sight.observation());
+        let rates = decided.map(|one| one.is_new.then_some(one.rate));
+        self.line.set_rates(rates).map_err(FixError::Apply)?;
+        self.status.note(&sight, decided, self.controller.excess());
         self.status.suspects = self.controller.suspects().collect();
-        self.status.problem = self.reflectors.problem().map(str::to_owned);
+        self.status.problem = self.line.problem().map(str::to_owned);
         Ok(())
-    }
-    fn set(&mut self, decided: Both<Decision>) -> Result<(), FixError> {
-        let Both { up, down } = decided.map(|one| one.is_new.then_some(one.rate));
-        if up.is_none() && down.is_none() {
-            return Ok(());
-        }
-        self.transaction.set_rates(up, down).map_err(FixError::Apply)
     }
 }

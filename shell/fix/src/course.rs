@@ -46,6 +46,8 @@ pub struct FixConfig {
     pub rates: [Option<Rate>; 2],
     /// Shape even a line without bufferbloat.
     pub force: bool,
+    /// Measure and search, and end with the plan; the trials are kept for a fix that follows.
+    pub dry_run: bool,
 }
 
 /// What is told on the way.
@@ -131,6 +133,8 @@ pub enum Outcome {
     Proven,
     /// No attempt was proven; everything is as it was.
     NotProven,
+    /// There is a plan and nothing was changed, as was wanted.
+    Planned,
 }
 
 /// All that is known at the end.
@@ -329,7 +333,9 @@ impl Course<'_> {
                 FixError::NoKnee(direction, failure)
             }
         })?;
-        memory.forget();
+        if !self.config.dry_run {
+            memory.forget();
+        }
         (self.tell)(Tell::Knee(direction, &found));
         Ok((found, knee.trials().to_vec()))
     }
@@ -349,6 +355,10 @@ impl Course<'_> {
             });
             let mut transaction = self.begin(rates)?;
             (self.tell)(Tell::Plan(transaction.plan()));
+            if self.config.dry_run {
+                (fixed.plan, fixed.outcome) = (Some(transaction.plan().clone()), Outcome::Planned);
+                return Ok(());
+            }
             transaction.apply((self.guard)(), GUARD_LIMIT).map_err(FixError::Apply)?;
             (self.tell)(Tell::Test("the line with the shaper"));
             let kinds = [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both];

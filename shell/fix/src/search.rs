@@ -174,8 +174,8 @@ impl Course<'_, '_> {
         }
         (self.search.tell)(Progress::Begins(offered));
         let since = at + TRIAL / 2;
-        self.trial =
-            Some(Running { offered, since, delays: Delays::default(), watch: Watch::default(), looked: now });
+        let watch = Watch::new(self.search.direction == Direction::Down);
+        self.trial = Some(Running { offered, since, delays: Delays::default(), watch, looked: now });
     }
     fn set(&mut self, offered: Rate) -> Result<(), fathom_apply::ApplyError> {
         let wide =

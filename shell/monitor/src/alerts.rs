@@ -29,7 +29,7 @@ pub trait Alerting: Send {
     fn tell(&mut self, transition: &Transition);
     /// Reminds those who must be reminded of what was raised before the start.
     fn remind(&mut self, standing: &[Transition]);
-    /// What a series, by its number in the history, was like at the hours of [`Past::wanted`].
+    /// What a series, by its number in the history, was like at this hour of the weeks before, and in the last day.
     fn past(&mut self, series: u32, percentile: u64, hour: WallTime) -> Past;
 }
 

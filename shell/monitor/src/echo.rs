@@ -1,6 +1,7 @@
 //! The thread of ICMP echo: all targets on a few sockets, in batches, timed by the kernel.
-use crate::ask::{Asked, Command, Whereabouts};
-use crate::lane::{Lane, LaneKey};
+use crate::ask::{Asked, Command};
+use crate::departure::Departures;
+use crate::lane::{Lane, LaneKey, without_code};
 use crate::pulse::Pulse;
 use crate::told::{Place, Teller, Told};
 use fathom_os::clock::Clock;
@@ -11,8 +12,7 @@ use fathom_os::timestamp::both_clocks;
 use fathom_probe::StampConverter;
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch::{Answer, Book, Due, Echo, Schedule, tick};
-use socket2::SockAddr;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -21,13 +21,15 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// With nothing to send for so long, it waits for answers themselves; else they wait for the next tick, stamped as they are.
 const IDLE_FOR: Duration = Duration::from_millis(16);
+/// A packet that takes so long to be sent left while this thread was kept from running: nobody knows when.
+const DISTURBED: Duration = Duration::from_millis(1);
 /// All targets are looked through for losses within this time.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Counts that tell how much to believe.
 #[derive(Default, Debug)]
 pub(crate) struct EchoCounts {
-    /// Answers and departures without the kernel's timestamp, timed by the program instead.
+    /// Answers without the kernel's timestamp, timed by the program instead, and departures at which the program was disturbed.
     pub(crate) unstamped: AtomicU64,
     /// Answers from an address that was not asked, or to nothing that was asked.
     pub(crate) strangers: AtomicU64,
@@ -35,12 +37,37 @@ pub(crate) struct EchoCounts {
     pub(crate) missed: AtomicU64,
 }
 
+/// A target: what each probe and each answer needs. The rest lies elsewhere, so that 100,000 of them stay in the caches.
 struct Kept {
-    asked: Asked,
+    place: Place,
+    size: u16,
+    timeout: Duration,
+    /// Which socket, and where to; `None` while it cannot be asked.
+    way: Option<(usize, IpAddr)>,
     book: Book,
-    /// Which socket, and the address as the kernel takes it; `None` while it cannot be asked.
-    way: Option<(usize, SockAddr)>,
+    rest: Box<Rest>,
+}
+
+struct Rest {
+    asked: Asked,
     problem: Option<String>,
+}
+
+impl Kept {
+    fn new(asked: Asked) -> Self {
+        let (place, size, timeout) = (asked.place, asked.target.form.size, asked.target.timeout);
+        let rest = Box::new(Rest { asked, problem: None });
+        Kept { place, size, timeout, way: None, book: Book::default(), rest }
+    }
+    fn is_from(&self, from: Option<SocketAddr>) -> bool {
+        let asked = self.way.map(|(_, address)| address);
+        (asked.is_some() && asked == from.map(|f| f.ip())) || self.rest.asked.whereabouts.is_from(from)
+    }
+    /// Why it cannot be asked.
+    fn reason(&self) -> &str {
+        let unresolved = self.rest.asked.whereabouts.address().err();
+        self.rest.problem.as_deref().or(unresolved).unwrap_or("it has no address")
+    }
 }
 
 /// All that the thread has.
@@ -56,6 +83,11 @@ pub(crate) struct EchoThread {
     schedule: Schedule,
     due: Vec<Due>,
     stamps: StampConverter,
+    departures: Departures,
+    /// The packets that are sent now are not the first of their row.
+    in_row: bool,
+    /// The clock's reading before the packet that was sent last, if only the program's clock tells when it left.
+    last_read: Option<Time>,
     tick: Duration,
     packets_per_second: f64,
     swept: usize,
@@ -82,6 +114,9 @@ impl EchoThread {
             schedule: Schedule::new(seed),
             due: Vec::new(),
             stamps: StampConverter::default(),
+            departures: Departures::new(seed),
+            in_row: false,
+            last_read: None,
             tick: tick(0.0),
             packets_per_second: 0.0,
             swept: 0,
@@ -136,7 +171,7 @@ impl EchoThread {
         if self.targets.len() <= index {
             self.targets.resize_with(index + 1, || None);
         }
-        let mut kept = Kept { asked, book: Book::default(), way: None, problem: None };
+        let mut kept = Kept::new(asked);
         self.find_way(&mut kept);
         if let Some(slot) = self.targets.get_mut(index) {
             *slot = Some(kept);
@@ -146,13 +181,13 @@ impl EchoThread {
         let gone = self.targets.get_mut(number as usize).and_then(Option::take);
         if let Some(kept) = gone {
             self.packets_per_second =
-                (self.packets_per_second - kept.asked.target.pace.per_second()).max(0.0);
+                (self.packets_per_second - kept.rest.asked.target.pace.per_second()).max(0.0);
             self.tick = tick(self.packets_per_second);
         }
     }
-    fn resolved(&mut self, number: u32, found: Result<std::net::IpAddr, String>) {
+    fn resolved(&mut self, number: u32, found: Result<IpAddr, String>) {
         let Some(mut kept) = self.targets.get_mut(number as usize).and_then(Option::take) else { return };
-        if kept.asked.whereabouts.take(found) {
+        if kept.rest.asked.whereabouts.take(found) {
             self.find_way(&mut kept);
         }
         if let Some(slot) = self.targets.get_mut(number as usize) {
@@ -161,9 +196,8 @@ impl EchoThread {
     }
     /// The socket that serves a target, opened if need be.
     fn find_way(&mut self, kept: &mut Kept) {
-        let Ok(address) = kept.asked.whereabouts.address() else { return };
-        let form = &kept.asked.target.form;
-        let key = LaneKey { v6: address.is_ipv6(), source: form.source, dscp: form.dscp };
+        let Ok(address) = kept.rest.asked.whereabouts.address() else { return };
+        let key = LaneKey::of(&kept.rest.asked.target.form, address.is_ipv6());
         let place = self.lanes.iter().position(|lane| lane.key == key).map_or_else(
             || {
                 self.lanes.push(Lane::open(key, self.token)?);
@@ -172,8 +206,8 @@ impl EchoThread {
             Ok,
         );
         match place {
-            Ok(place) => (kept.way, kept.problem) = (Some((place, SocketAddr::new(address, 0).into())), None),
-            Err(problem) => (kept.way, kept.problem) = (None, Some(problem)),
+            Ok(place) => (kept.way, kept.rest.problem) = (Some((place, address)), None),
+            Err(problem) => (kept.way, kept.rest.problem) = (None, Some(problem)),
         }
     }
 
@@ -186,49 +220,54 @@ impl EchoThread {
             // The slot's own time, so that samples lie on an even grid; it is earlier than the sending by a tick at most.
             let at = WallTime(wall.0.saturating_sub(late.as_nanos()));
             if let Some(lane) = self.send(one.target, at) {
-                self.flush(lane);
+                self.end_row();
+                self.drain(lane);
             }
         }
+        self.end_row();
         self.due = due;
         // What came since the last tick is taken with the answers that are as fast as this: one look serves both.
-        (0..self.lanes.len()).for_each(|lane| {
-            self.post(lane);
-            self.drain(lane);
-        });
+        self.drain_all();
     }
-    /// Puts a probe into the outbox of its socket, whose number is returned if it is full then.
+    /// Sends a probe. Returns its socket if the answers that wait there are to be taken now.
     fn send(&mut self, number: u32, at: WallTime) -> Option<usize> {
+        let read = self.clock.now();
+        self.watch_last(read);
         let kept = self.targets.get_mut(number as usize)?.as_mut()?;
-        let place = kept.asked.place;
-        let Some((lane_number, to)) = &kept.way else {
-            let unresolved = kept.asked.whereabouts.address().err();
-            let reason = kept.problem.as_deref().or(unresolved).unwrap_or("it has no address");
-            self.teller.failed(place, at, reason);
+        let Some((lane_number, address)) = kept.way else {
+            self.teller.failed(kept.place, at, kept.reason());
             return None;
         };
-        let lane = self.lanes.get_mut(*lane_number)?;
-        let echo = kept.book.send(at, self.clock.now());
-        lane.put(to, kept.asked.target.form.size, number, echo);
-        lane.is_full().then_some(*lane_number)
-    }
-    /// Sends a full outbox, and makes room in the receive buffer.
-    fn flush(&mut self, number: usize) {
-        self.post(number);
-        self.drain(number);
-    }
-    fn post(&mut self, number: usize) {
-        let Some(lane) = self.lanes.get_mut(number).filter(|lane| lane.has_mail()) else { return };
-        for (target, echo, reason) in lane.send() {
-            let kept = self.targets.get_mut(target as usize).and_then(Option::as_mut);
-            if let Some(kept) = kept {
-                kept.book.take_back(echo);
-                self.teller.failed(kept.asked.place, echo.at, &reason);
-            }
+        let lane = self.lanes.get_mut(lane_number)?;
+        let echo = kept.book.send(at, read + self.departures.lag());
+        let is_stamped = if std::mem::replace(&mut self.in_row, true) {
+            self.departures.picks((number, echo.sequence, read), self.packets_per_second)
+        } else {
+            self.departures.begins();
+            true
+        };
+        self.last_read = (!is_stamped).then_some(read);
+        let to = (SocketAddr::new(address, 0), kept.size);
+        if let Err(error) = lane.send(to, number, &echo, is_stamped) {
+            kept.book.take_back(echo);
+            self.teller.failed(kept.place, at, &without_code(&error));
         }
+        lane.is_full().then_some(lane_number)
+    }
+    /// Counts the packet before this reading if this thread was disturbed at it.
+    fn watch_last(&mut self, read: Time) {
+        if self.last_read.take().is_some_and(|last| read.saturating_since(last) > DISTURBED) {
+            self.counts.unstamped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    fn end_row(&mut self) {
+        self.in_row = false;
+        self.watch_last(self.clock.now());
     }
 
     fn drain_all(&mut self) {
         (0..self.lanes.len()).for_each(|lane| self.drain(lane));
+        self.departures.looked();
     }
     /// Departures first: an answer is timed from its own.
     fn drain(&mut self, number: usize) {
@@ -239,14 +278,17 @@ impl EchoThread {
             teller: &mut self.teller,
             counts: &self.counts,
             stamps: &mut self.stamps,
+            departures: &mut self.departures,
             clocks: both_clocks(self.clock),
         };
-        lane.departures(|letter| {
-            if let Some((target, echo)) = form.read_sent(letter.bytes) {
-                reader.left(target, &echo, letter);
-            }
-        });
-        reader.clocks = both_clocks(self.clock);
+        if reader.departures.awaits() {
+            lane.departures(|letter| {
+                if let Some((target, echo)) = form.read_sent(letter.bytes) {
+                    reader.left(target, &echo, letter);
+                }
+            });
+            reader.clocks = both_clocks(self.clock);
+        }
         lane.arrivals(|letter| {
             // A raw socket hears all ICMP of the host: what is not ours is nobody's fault.
             if let Some((target, echo)) = form.read(letter.bytes) {
@@ -262,8 +304,8 @@ impl EchoThread {
         for _ in 0..share.min(count) {
             self.swept = if self.swept + 1 < count { self.swept + 1 } else { 0 };
             let Some(kept) = self.targets.get_mut(self.swept).and_then(Option::as_mut) else { continue };
-            while let Some(lost) = kept.book.expire(now, kept.asked.target.timeout) {
-                self.teller.tell(Told::Sample(kept.asked.place, lost));
+            while let Some(lost) = kept.book.expire(now, kept.timeout) {
+                self.teller.tell(Told::Sample(kept.place, lost));
             }
         }
     }
@@ -288,6 +330,7 @@ struct Reader<'t> {
     teller: &'t mut Teller,
     counts: &'t EchoCounts,
     stamps: &'t mut StampConverter,
+    departures: &'t mut Departures,
     clocks: (WallTime, Time),
 }
 
@@ -304,20 +347,21 @@ impl Reader<'_> {
     }
     fn left(&mut self, target: u32, echo: &Echo, letter: &Letter<'_>) {
         let Some(at) = self.time(letter) else { return };
+        self.departures.stamped(target, echo.sequence, at);
         // A stamp before the call that sent the packet is none.
-        if at >= echo.sent {
+        if at + self.departures.lag() >= echo.sent {
             self.kept(target).into_iter().for_each(|kept| kept.book.left(echo.sequence, at));
         }
     }
     fn answered(&mut self, target: u32, echo: &Echo, letter: &Letter<'_>) {
         let received = self.time(letter).unwrap_or(self.clocks.1);
-        let is_asked = |kept: &&mut Kept| whereabouts(kept).is_from(letter.from);
+        let is_asked = |kept: &&mut Kept| kept.is_from(letter.from);
         let Some(kept) = self.kept(target).filter(is_asked) else {
             self.counts.strangers.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let place = kept.asked.place;
-        let answered = kept.book.answered(echo, received, kept.asked.target.timeout);
+        let place = kept.place;
+        let answered = kept.book.answered(echo, received, kept.timeout);
         let is_duplicate = answered.answer == Answer::Duplicate;
         match answered.answer {
             Answer::First(sample) => self.teller.tell(Told::Sample(place, sample)),
@@ -330,8 +374,4 @@ impl Reader<'_> {
             self.teller.tell(Told::Count { place, at: echo.at, duplicates, reordered });
         }
     }
-}
-
-const fn whereabouts(kept: &Kept) -> &Whereabouts {
-    &kept.asked.whereabouts
 }

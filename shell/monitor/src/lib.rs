@@ -6,6 +6,7 @@
 mod alerts;
 mod ask;
 mod board;
+mod departure;
 mod echo;
 mod flight;
 mod hops;

@@ -15,9 +15,11 @@ use fathom_probe::StampConverter;
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch::{Ask, Due, KEPT, Schedule};
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// With nothing to ask, only a command can bring something: each look is a wake-up.
+const LOOK_IDLE: std::time::Duration = std::time::Duration::from_secs(1);
 /// Probes of one target that are kept beyond their timeout, in case they are answered after all: each is a socket.
 const MOST_OVERDUE: usize = 8;
 
@@ -87,7 +89,7 @@ impl SocketThread {
     /// False once it is to stop.
     fn obey(&mut self) -> bool {
         loop {
-            match self.commands.try_recv() {
+            match self.next_command() {
                 Ok(Command::Add(asked)) => {
                     self.schedule.add(asked.number, &asked.target.pace, self.clock.now());
                     self.targets.insert(asked.number, Kept { asked, overdue: 0, certificate: None });
@@ -112,6 +114,19 @@ impl SocketThread {
                 Err(TryRecvError::Empty) => return true,
             }
         }
+    }
+    /// Without anything to ask, waits for it.
+    fn next_command(&self) -> Result<Command, TryRecvError> {
+        if !self.is_idle() {
+            return self.commands.try_recv();
+        }
+        self.commands.recv_timeout(LOOK_IDLE).map_err(|why| match why {
+            RecvTimeoutError::Timeout => TryRecvError::Empty,
+            RecvTimeoutError::Disconnected => TryRecvError::Disconnected,
+        })
+    }
+    fn is_idle(&self) -> bool {
+        self.targets.is_empty() && self.flights.is_empty()
     }
     fn ask_due(&mut self) {
         let (wall, now) = both_clocks(self.clock);
@@ -178,6 +193,9 @@ impl SocketThread {
     }
     /// Waits for answers or for the next slot. Returns which flights have something.
     fn wait(&mut self) -> Vec<bool> {
+        if self.is_idle() {
+            return Vec::new();
+        }
         let now = self.clock.now();
         let hops = self.paths.iter().filter_map(HopProber::next_at).min();
         let slots = self.schedule.next_slot().into_iter().chain(hops);

@@ -32,7 +32,7 @@ pub(crate) enum Told {
 }
 
 /// Reports are handed over together: each hand-over wakes a thread.
-const HAND_OVER_EVERY: Duration = Duration::from_millis(200);
+const HAND_OVER_EVERY: Duration = Duration::from_millis(500);
 
 /// One thread's way to tell.
 #[derive(Debug)]

@@ -1,104 +1,10 @@
-//! Many datagrams in one call, each way, and what the error queue tells of them. The room is made once and used again.
+//! Many datagrams received in one call, and what the error queue tells of those that were sent. The room is made once and used again.
 use crate::timestamp::{CONTROL_WORDS, address, control, software_stamp};
 use fathom_units::WallTime;
-use socket2::SockAddr;
 use std::io;
 use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
-
-/// Datagrams that leave together.
-pub struct Outbox {
-    size: usize,
-    bytes: Vec<u8>,
-    letters: Vec<(SockAddr, usize)>,
-    parts: Vec<libc::iovec>,
-    headers: Vec<libc::mmsghdr>,
-}
-
-impl std::fmt::Debug for Outbox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Outbox").field("letters", &self.letters).finish_non_exhaustive()
-    }
-}
-
-// SAFETY: the pointers in `parts` and `headers` are made anew, from the vectors beside them, in each call that uses them.
-unsafe impl Send for Outbox {}
-
-impl Outbox {
-    /// Room for `count` datagrams of up to `size` bytes.
-    #[must_use]
-    pub fn new(count: usize, size: usize) -> Self {
-        let size = size.max(1);
-        Outbox {
-            size,
-            bytes: vec![0; count * size],
-            letters: Vec::with_capacity(count),
-            parts: Vec::with_capacity(count),
-            headers: Vec::with_capacity(count),
-        }
-    }
-    /// Whether there is no more room.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        (self.letters.len() + 1) * self.size > self.bytes.len()
-    }
-    /// Whether nothing waits.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.letters.is_empty()
-    }
-    /// Adds a datagram of `length` bytes to `to`, to be filled in; `None` if there is no room. What an earlier one left there is
-    /// not cleared.
-    pub fn add(&mut self, to: &SockAddr, length: usize) -> Option<&mut [u8]> {
-        let start = self.letters.len() * self.size;
-        let length = length.min(self.size);
-        let bytes = self.bytes.get_mut(start..start + length)?;
-        self.letters.push((to.clone(), length));
-        Some(bytes)
-    }
-    /// Sends all in order. `failed` is told the place and the error of each that could not be sent; the others are not kept
-    /// back by it. The outbox is empty afterwards.
-    pub fn send(&mut self, socket: BorrowedFd<'_>, mut failed: impl FnMut(usize, io::Error)) {
-        self.address_all();
-        let mut first = 0;
-        while let Some(rest) = self.headers.get_mut(first..).filter(|rest| !rest.is_empty()) {
-            // SAFETY: `rest` points to `parts`, `bytes` and `letters`, none of which moves during the call.
-            let sent = unsafe {
-                libc::sendmmsg(
-                    socket.as_raw_fd(),
-                    rest.as_mut_ptr(),
-                    rest.len() as libc::c_uint,
-                    libc::MSG_DONTWAIT as _,
-                )
-            };
-            match usize::try_from(sent) {
-                Ok(sent) if sent > 0 => first += sent,
-                _ => {
-                    failed(first, io::Error::last_os_error());
-                    first += 1;
-                }
-            }
-        }
-        self.letters.clear();
-    }
-    fn address_all(&mut self) {
-        self.parts.clear();
-        self.headers.clear();
-        for ((_, length), bytes) in self.letters.iter().zip(self.bytes.chunks_exact_mut(self.size)) {
-            self.parts.push(libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: *length });
-        }
-        for ((to, _), part) in self.letters.iter().zip(&mut self.parts) {
-            // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
-            let mut header: libc::msghdr = unsafe { mem::zeroed() };
-            header.msg_name = to.as_ptr().cast_mut().cast();
-            header.msg_namelen = to.len();
-            header.msg_iov = part;
-            header.msg_iovlen = 1;
-            self.headers.push(libc::mmsghdr { msg_hdr: header, msg_len: 0 });
-        }
-    }
-}
 
 /// What an entry of the error queue says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -295,7 +201,8 @@ fn notice(header: &libc::msghdr) -> Option<Notice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timestamp::enable_with_packets;
+    use crate::timestamp::{Stamping, enable, enable_with_packets, send_stamped};
+    use socket2::SockAddr;
     use std::net::UdpSocket;
     use std::os::fd::AsFd;
 
@@ -304,21 +211,13 @@ mod tests {
     }
 
     #[test]
-    fn all_that_can_be_sent_is_and_the_others_are_named() {
+    fn all_that_is_there_comes_in_one_call() {
         for any in ["127.0.0.1:0", "[::1]:0"] {
             let (sender, receiver) = sockets(any);
-            let to: SockAddr = receiver.local_addr().unwrap().into();
-            // A port of zero is refused by the kernel.
-            let nowhere: SockAddr = SocketAddr::new(receiver.local_addr().unwrap().ip(), 0).into();
-            let mut outbox = Outbox::new(4, 100);
-            for (n, address) in [&to, &nowhere, &to, &nowhere].into_iter().enumerate() {
-                outbox.add(address, n + 1).unwrap().fill(n as u8);
+            let to = receiver.local_addr().unwrap();
+            for letter in [&[0_u8][..], &[2, 2, 2]] {
+                sender.send_to(letter, to).unwrap();
             }
-            assert!(outbox.is_full() && outbox.add(&to, 1).is_none());
-            let mut failed = Vec::new();
-            outbox.send(sender.as_fd(), |place, error| failed.push((place, error.kind())));
-            assert_eq!(failed, [(1, io::ErrorKind::InvalidInput), (3, io::ErrorKind::InvalidInput)]);
-            assert!(outbox.is_empty());
             let mut inbox = Inbox::new(3, 2);
             assert_eq!(inbox.receive(receiver.as_fd()).unwrap(), 2);
             let from = sender.local_addr().ok();
@@ -341,5 +240,28 @@ mod tests {
         let letter = inbox.iter().next().unwrap();
         assert_eq!(letter.notice, Some(Notice::Queued));
         assert!(letter.stamp.is_some() && letter.bytes.ends_with(b"the packet itself"), "{letter:?}");
+    }
+
+    #[test]
+    fn only_what_is_asked_to_be_stamped_is() {
+        for any in ["127.0.0.1:0", "[::1]:0"] {
+            let (sender, receiver) = sockets(any);
+            enable(sender.as_fd(), Stamping::Arrivals).unwrap();
+            let to = receiver.local_addr().unwrap();
+            for letter in [b"one", b"two"] {
+                sender.send_to(letter, to).unwrap();
+                send_stamped(sender.as_fd(), letter, &to.into()).unwrap();
+            }
+            let mut inbox = Inbox::new(8, 200);
+            assert_eq!(inbox.receive_errors(sender.as_fd()).unwrap(), 2);
+            for (letter, bytes) in inbox.iter().zip([b"one", b"two"]) {
+                assert_eq!(letter.notice, Some(Notice::Queued));
+                assert!(letter.stamp.is_some() && letter.bytes.ends_with(bytes), "{letter:?}");
+            }
+            assert_eq!(inbox.receive(receiver.as_fd()).unwrap(), 4);
+            let nowhere: SockAddr = SocketAddr::new(to.ip(), 0).into();
+            let refused = send_stamped(sender.as_fd(), b"x", &nowhere).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+        }
     }
 }

@@ -209,6 +209,15 @@ pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
     set_option(socket, option, libc::c_int::from(dscp) << 2)
 }
 
+/// Has what an IPv4 socket sends never taken apart on the way, whatever is known of the path. It spares the kernel the search for a
+/// number by which parts would be put together. For packets that no path is too narrow for: up to 576 bytes (RFC 791).
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn set_unfragmented(socket: &Socket) -> io::Result<()> {
+    set_option(socket, (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER), libc::IP_PMTUDISC_PROBE)
+}
+
 /// Sets the hop limit (IPv4: time to live) of what a socket sends from now on.
 ///
 /// # Errors

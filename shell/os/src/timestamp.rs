@@ -3,6 +3,7 @@
 //! The kernel stamps in wall time. The caller turns it into monotonic time with both clocks read just after the call.
 use crate::clock::{Clock, wall_now};
 use fathom_units::{Time, WallTime};
+use socket2::SockAddr;
 use std::io;
 use std::mem;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -45,6 +46,40 @@ pub fn enable(socket: BorrowedFd<'_>, stamping: Stamping) -> io::Result<()> {
         Stamping::Both => arrivals | departures,
     };
     set_flags(socket, flags)
+}
+
+/// Sends one datagram on a socket with stamps of arrivals, and has the kernel stamp its leaving too, on its way into the host's
+/// queue. The stamp comes by the error queue, with the packet. Does not wait.
+///
+/// # Errors
+/// As `sendmsg(2)`.
+pub fn send_stamped(socket: BorrowedFd<'_>, bytes: &[u8], to: &SockAddr) -> io::Result<()> {
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let mut wish = [0_u64; 4];
+    // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+    let mut header: libc::msghdr = unsafe { mem::zeroed() };
+    header.msg_name = to.as_ptr().cast_mut().cast();
+    header.msg_namelen = to.len();
+    header.msg_iov = &raw mut part;
+    header.msg_iovlen = 1;
+    header.msg_control = wish.as_mut_ptr().cast();
+    // SAFETY: CMSG_SPACE and CMSG_LEN only compute; 24 bytes on machines of 64 bits, 16 on those of 32.
+    let (space, length) = unsafe {
+        let size = size_of::<libc::c_uint>() as u32;
+        (libc::CMSG_SPACE(size), libc::CMSG_LEN(size))
+    };
+    header.msg_controllen = space as _;
+    // SAFETY: the control buffer has room for one message of four bytes, is aligned for it, and nothing else refers to it.
+    unsafe {
+        let message = libc::CMSG_FIRSTHDR(&raw const header);
+        (*message).cmsg_level = libc::SOL_SOCKET;
+        (*message).cmsg_type = libc::SO_TIMESTAMPING;
+        (*message).cmsg_len = length as _;
+        libc::CMSG_DATA(message).cast::<libc::c_uint>().write_unaligned(libc::SOF_TIMESTAMPING_TX_SCHED);
+    }
+    // SAFETY: `header` points to `to`, `part`, `bytes` and `wish`, all of which live through the call; none is written.
+    let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_DONTWAIT) };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 fn set_flags(socket: BorrowedFd<'_>, flags: libc::c_uint) -> io::Result<()> {

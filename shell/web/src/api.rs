@@ -127,14 +127,24 @@ async fn overview(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<R
     let count = columns_of(&mut query, overview::PAGE_COLUMNS as usize)?;
     let form = Form::take(&mut query, &["json", "binary"])?;
     query.finish()?;
-    let bytes = sparks(app, range, count, form).await?;
+    let bytes = sparks(app, None, (range, count), form).await?;
     Ok(whole(form, bytes, Age::Changing, request))
 }
 
-async fn sparks(app: &Arc<App>, range: Range, count: usize, form: Form) -> Result<Vec<u8>, Refusal> {
-    let ids: Vec<u32> = app.targets().await?.iter().map(|target| target.series).collect();
+/// Of these series, or of all that are watched.
+async fn sparks(
+    app: &App,
+    some: Option<Vec<u32>>,
+    (range, count): (Range, usize),
+    form: Form,
+) -> Result<Vec<u8>, Refusal> {
+    let is_whole = some.is_none();
+    let ids = match some {
+        Some(some) => some,
+        None => app.targets().await?.iter().map(|target| target.series).collect(),
+    };
     let settled_ns = now_ns().saturating_sub(SETTLED_NS);
-    let wanted = overview::Wanted { ids, range, count, settled_ns };
+    let wanted = overview::Wanted { ids, is_whole, range, count, settled_ns };
     let (past, kept) = (Arc::clone(&app.past), Arc::clone(&app.kept));
     app.past
         .ask(move |first| {
@@ -149,11 +159,16 @@ async fn sparks(app: &Arc<App>, range: Range, count: usize, form: Form) -> Resul
 }
 
 /// Reads what the overview will be asked for, so that the first who asks does not wait for it.
-pub(crate) async fn warm(app: &Arc<App>) {
+pub(crate) async fn warm(app: &App) {
+    // If the history cannot be read, who asks is told.
+    let _ = page_sparks(app, None).await;
+}
+
+/// The small pictures that the page shows now, of these series or of all.
+pub(crate) async fn page_sparks(app: &App, some: Option<Vec<u32>>) -> Result<Vec<u8>, Refusal> {
     let to = now_ns().div_ceil(overview::PAGE_WIDTH_NS) * overview::PAGE_WIDTH_NS;
     let range = Range { from: to - overview::PAGE_COLUMNS * overview::PAGE_WIDTH_NS, to };
-    // If the history cannot be read, who asks is told.
-    let _ = sparks(app, range, overview::PAGE_COLUMNS as usize, Form::Binary).await;
+    sparks(app, some, (range, overview::PAGE_COLUMNS as usize), Form::Binary).await
 }
 
 async fn smoke(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {

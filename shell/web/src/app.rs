@@ -8,7 +8,7 @@ use crate::overview::Kept;
 use crate::past::Pool;
 use crate::query::{decode, quoted};
 use crate::reply::{Age, Refusal, Reply, Whole, document, see_other};
-use crate::{api, assets};
+use crate::{api, assets, first};
 use fathom_watch::TargetNow;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -65,7 +65,7 @@ impl App {
             return if browser { Ok(see_other("/login")) } else { Err(refusal) };
         }
         if path == "/" {
-            return Ok(assets::page(self.guard.asks(), &request.headers));
+            return Ok(assets::page(self.guard.asks(), &first::head(self).await?, &request.headers));
         }
         if let Some(name) = path.strip_prefix("/reports/") {
             return self.report(decode(name)?).await;

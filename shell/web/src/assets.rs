@@ -13,6 +13,8 @@ const PAGE: &str = include_str!("page/index.html");
 /// The button that ends the session, as the page has it, and as those see it who had to log in.
 const HIDDEN_WAY_OUT: &str = "id=\"logout\" hidden";
 const WAY_OUT: &str = "id=\"logout\"";
+/// Where the head of the page ends.
+const HEAD_END: &str = "</head>";
 
 /// What anyone may see.
 const ASSETS: [Asset; 5] = [
@@ -41,9 +43,10 @@ pub(crate) fn open(path: &str, request: &HeaderMap) -> Option<Reply> {
     Some(reply(asset.content_type, asset.bytes.to_vec(), request))
 }
 
-/// The page.
-pub(crate) fn page(asks_password: bool, request: &HeaderMap) -> Reply {
-    let text = if asks_password { PAGE.replace(HIDDEN_WAY_OUT, WAY_OUT) } else { PAGE.to_owned() };
+/// The page, with what stands in its head besides.
+pub(crate) fn page(asks_password: bool, head: &str, request: &HeaderMap) -> Reply {
+    let text = PAGE.replacen(HEAD_END, &format!("{head}\n{HEAD_END}"), 1);
+    let text = if asks_password { text.replacen(HIDDEN_WAY_OUT, WAY_OUT, 1) } else { text };
     reply(HTML, text.into_bytes(), request)
 }
 

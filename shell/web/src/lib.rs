@@ -14,6 +14,7 @@ mod assets;
 mod compare;
 mod config;
 mod findings;
+mod first;
 mod guard;
 mod heatmap;
 mod hub;

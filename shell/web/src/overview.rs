@@ -42,6 +42,8 @@ pub(crate) struct Spark {
 /// What is asked for.
 pub(crate) struct Wanted {
     pub(crate) ids: Vec<u32>,
+    /// These are all there are: who asks for some of them only does not have the others forgotten.
+    pub(crate) is_whole: bool,
     pub(crate) range: Range,
     pub(crate) count: usize,
     /// What ended before this changes no more.
@@ -96,7 +98,7 @@ pub(crate) fn sparks(
 }
 
 fn keep(kept: &mut Kept, sparks: &[Spark], (width, start): (u64, u64), wanted: &Wanted) {
-    if sparks.len().saturating_mul(wanted.count) > MOST_KEPT {
+    if !wanted.is_whole || sparks.len().saturating_mul(wanted.count) > MOST_KEPT {
         return;
     }
     let settled = (wanted.settled_ns / width).clamp(start, start + wanted.count as u64);

@@ -16,7 +16,7 @@ pub(crate) fn key(target: &TargetNow) -> String {
 }
 
 /// How it is, in a word.
-fn state(target: &TargetNow) -> &'static str {
+pub(crate) fn state(target: &TargetNow) -> &'static str {
     let lost = target.tally.lost >= TROUBLE_LOST
         && target.tally.loss_ratio().is_some_and(|ratio| ratio >= TROUBLE_RATIO);
     if is_failing(target) {

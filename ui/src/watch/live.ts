@@ -7,7 +7,15 @@ export class Live {
   /** Whether the server is heard. */
   connected = false;
 
+  /** Whether these are all targets, and not just the first that came with the page. */
+  isWhole = false;
+
   constructor(private readonly changed: () => void) {}
+
+  /** Takes what came with the page. */
+  begin(first: First): void {
+    for (const target of first.targets) this.targets.set(keyOf(target), target);
+  }
 
   start(): void {
     // A page that is kept for going back to would hold one of the six connections that a browser has to a server.
@@ -34,10 +42,23 @@ export class Live {
 
   private hear(change: Change): void {
     if (change.all) this.targets.clear();
+    this.isWhole ||= change.all;
     for (const name of change.gone) this.targets.delete(name);
     for (const target of change.targets) this.targets.set(keyOf(target), target);
     this.changed();
   }
+}
+
+/** What came with the page: the targets of its first screen, and their small pictures in base64. */
+export interface First {
+  targets: Target[];
+  sparks: string;
+}
+
+/** What came with this page. */
+export function firstOf(page: Document): First | undefined {
+  const text = page.getElementById("first")?.textContent;
+  return text ? (JSON.parse(text) as First) : undefined;
 }
 
 interface Change {

@@ -1,6 +1,6 @@
 import { make } from "../dom.ts";
 import { Detail } from "./detail.ts";
-import { Live } from "./live.ts";
+import { firstOf, Live } from "./live.ts";
 import { Overview } from "./overview.ts";
 import { readPlace } from "./place.ts";
 import "./watch.css";
@@ -8,7 +8,9 @@ import "./watch.css";
 const main = document.getElementById("watch") as HTMLElement;
 const connection = document.getElementById("connection") as HTMLElement;
 const live = new Live(() => heard());
-const overview = new Overview(live);
+const first = firstOf(document);
+if (first) live.begin(first);
+const overview = new Overview(live, first?.sparks);
 let detail: Detail | undefined;
 let lostAt = 0;
 
@@ -61,6 +63,7 @@ function theme(): void {
 
 theme();
 show();
-live.start();
+// The picture of what came with the page comes first.
+requestAnimationFrame(() => setTimeout(() => live.start(), 0));
 addEventListener("hashchange", show);
 setInterval(tellConnection, 1_000);

@@ -7,16 +7,15 @@ import { Findings } from "./findings.ts";
 import { keyOf, type Live } from "./live.ts";
 import { percent } from "./loss.ts";
 import { paintSpark } from "./spark.ts";
-import type { Spark } from "./wire.ts";
+import { decodeSparks, type Spark } from "./wire.ts";
 
 /** What the small pictures show, in seconds, and in how many columns. */
 const SPARK_SPAN_S = 24 * 3_600;
 const SPARK_COLUMNS = 144;
 const SPARK_STEP_S = SPARK_SPAN_S / SPARK_COLUMNS;
 
-/** More than a screen shows. */
-const FIRST_ROWS = 40;
-
+/** A row is higher than this, in CSS pixels. */
+const ROW_PX = 48;
 const STATES: Record<string, { rank: number; mark: string; name: string }> = {
   failing: { rank: 0, mark: "✕", name: "failing" },
   trouble: { rank: 1, mark: "!", name: "trouble" },
@@ -27,24 +26,37 @@ const STATES: Record<string, { rank: number; mark: string; name: string }> = {
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 const stateOf = (target: Target): { rank: number; mark: string; name: string } => STATES[target.state] ?? STATES["unknown"];
 
+/** A line of the list without its texts: it is copied for each, which takes a browser a tenth of making its parts one by one. */
+const LINE = make(
+  "li",
+  {},
+  make(
+    "a",
+    { class: "row" },
+    make("span", { class: "mark", "aria-hidden": "true" }),
+    make("span", { class: "name" }, make("b"), make("small")),
+    make("canvas", { "aria-hidden": "true" }),
+    ...["median", "p95", "lost"].map((label) => make("span", { class: "figure" }, make("small", {}, label), "–")),
+    make("span", { class: "state" }, make("i")),
+  ),
+);
+
 /** A line of the list, which is changed in place. */
 class Row {
-  readonly element = make("li", {});
-  readonly canvas = make("canvas", { "aria-hidden": "true" });
-  private readonly link = make("a", { class: "row" });
-  private readonly mark = make("span", { class: "mark", "aria-hidden": "true" });
-  private readonly name = make("span", { class: "name" });
-  private readonly state = make("span", { class: "state" });
-  private readonly median = make("span", { class: "figure" });
-  private readonly p95 = make("span", { class: "figure" });
-  private readonly loss = make("span", { class: "figure" });
+  readonly element = LINE.cloneNode(true) as HTMLElement;
+  private readonly link = this.element.firstChild as HTMLAnchorElement;
+  private readonly mark = this.link.children[0] as HTMLElement;
+  private readonly name = this.link.children[1] as HTMLElement;
+  readonly canvas = this.link.children[2] as HTMLCanvasElement;
+  private readonly median = this.link.children[3] as HTMLElement;
+  private readonly p95 = this.link.children[4] as HTMLElement;
+  private readonly loss = this.link.children[5] as HTMLElement;
+  private readonly state = this.link.children[6] as HTMLElement;
   private shown = "";
   target: Target;
 
   constructor(target: Target) {
     this.target = target;
-    this.link.append(this.mark, this.name, this.canvas, this.median, this.p95, this.loss, this.state);
-    this.element.append(this.link);
     this.show(target);
   }
 
@@ -58,17 +70,16 @@ class Row {
     this.link.href = `#/targets/${target.series}`;
     this.link.dataset["state"] = target.state;
     this.mark.textContent = mark;
-    this.name.replaceChildren(make("b", {}, target.name), make("small", {}, target.group ? `${target.group} · ${where}` : where));
+    (this.name.firstChild as HTMLElement).textContent = target.name;
+    (this.name.lastChild as HTMLElement).textContent = target.group ? `${target.group} · ${where}` : where;
     const lost = target.sent > 0 ? target.lost / target.sent : NaN;
-    this.figure(this.median, "median", target.median_s === null ? "–" : quantity(target.median_s, "seconds"));
-    this.figure(this.p95, "p95", target.p95_s === null ? "–" : quantity(target.p95_s, "seconds"));
-    this.figure(this.loss, "lost", percent(lost));
+    figure(this.median, target.median_s === null ? "–" : quantity(target.median_s, "seconds"));
+    figure(this.p95, target.p95_s === null ? "–" : quantity(target.p95_s, "seconds"));
+    figure(this.loss, percent(lost));
     this.loss.classList.toggle("bad", lost > 0);
-    this.state.replaceChildren(make("i", {}, name), ...this.reasons().map((reason) => make("span", {}, reason)), ...badges(target.alerts));
-  }
-
-  private figure(element: HTMLElement, label: string, value: string): void {
-    element.replaceChildren(make("small", {}, label), value);
+    const more = [...this.reasons().map((reason) => make("span", {}, reason)), ...badges(target.alerts)];
+    (this.state.firstChild as HTMLElement).textContent = name;
+    if (more.length > 0 || this.state.childElementCount > 1) this.state.replaceChildren(this.state.firstChild as Node, ...more);
   }
 
   private reasons(): string[] {
@@ -80,6 +91,10 @@ class Row {
     } else if (reason) told.push(reason);
     return told;
   }
+}
+
+function figure(element: HTMLElement, value: string): void {
+  (element.lastChild as Text).data = value;
 }
 
 /** All targets with their state now, the worst first. */
@@ -97,18 +112,25 @@ export class Overview {
   private readonly seen = new Set<Row>();
   private readonly watcher: IntersectionObserver;
   private timer = 0;
+  private rest = 0;
+  /** All rows are made, not just those of the first screen. */
+  private isWhole = false;
 
-  constructor(private readonly live: Live) {
+  /** `first` are the small pictures of the first rows, as they came with the page. */
+  constructor(private readonly live: Live, first = "") {
+    this.sparks = decodeSparks(first);
     const rowOf = new Map<Element, Row>();
     this.watcher = new IntersectionObserver((entries) => {
+      const come: Row[] = [];
       for (const { target, isIntersecting } of entries) {
         const row = rowOf.get(target) ?? [...this.rows.values()].find((each) => each.element === target);
         if (!row) continue;
         rowOf.set(target, row);
         if (isIntersecting) this.seen.add(row);
         else this.seen.delete(row);
-        if (isIntersecting) this.paint(row);
+        if (isIntersecting) come.push(row);
       }
+      this.paint(come);
     });
     this.filter.addEventListener("input", () => this.show());
     this.choose.addEventListener("click", () => (location.hash = `#/targets/${this.matching().slice(0, 12).map((t) => t.series).join(",")}`));
@@ -121,8 +143,10 @@ export class Overview {
   /** Begins to ask for the small pictures. */
   enter(): void {
     this.show();
+    // Which rows are seen is told only after the first frame: these are to have their small pictures in it.
+    if (this.seen.size === 0) this.paint([...this.rows.values()]);
     this.layout();
-    void this.refresh();
+    requestAnimationFrame(() => setTimeout(() => void this.refresh(), 0));
     this.findings.enter();
     clearInterval(this.timer);
     this.timer = window.setInterval(() => void this.refresh(), 30_000);
@@ -135,7 +159,7 @@ export class Overview {
   }
 
   private layout(): void {
-    this.seen.forEach((row) => this.paint(row));
+    this.paint([...this.seen]);
   }
 
   /** Columns begin at whole steps, so that all pages ask for the same ones. */
@@ -148,12 +172,13 @@ export class Overview {
       // The rows are live without it; it is asked for again.
       return;
     }
-    this.seen.forEach((row) => this.paint(row));
+    this.layout();
   }
 
   private matching(): Target[] {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
     const has = (target: Target): boolean => {
+      if (words.length === 0) return true;
       const text = [target.name, target.group, target.host, target.address, target.probe, stateOf(target).name, target.reason, ...target.alerts].join(" ").toLowerCase();
       return words.every((word) => text.includes(word));
     };
@@ -163,9 +188,9 @@ export class Overview {
   /** Brings the list in step with what is known: first what fits a screen, the rest when that is drawn. */
   show(): void {
     const matching = this.matching();
-    const isFirst = this.rows.size === 0 && matching.length > FIRST_ROWS;
-    const targets = isFirst ? matching.slice(0, FIRST_ROWS) : matching;
-    if (isFirst) requestAnimationFrame(() => setTimeout(() => this.show(), 0));
+    const screen = Math.ceil(innerHeight / ROW_PX);
+    const targets = this.isWhole ? matching : matching.slice(0, screen);
+    if (!this.isWhole && targets.length > 0) this.showRest();
     for (const target of targets) {
       const row = this.rows.get(keyOf(target));
       if (row) row.show(target);
@@ -185,6 +210,17 @@ export class Overview {
     this.tell(matching);
   }
 
+  /** The rows below the screen, when those on it are drawn. */
+  private showRest(): void {
+    clearTimeout(this.rest);
+    requestAnimationFrame(() => {
+      this.rest = window.setTimeout(() => {
+        this.isWhole = true;
+        this.show();
+      }, 0);
+    });
+  }
+
   private add(target: Target): void {
     const row = new Row(target);
     this.rows.set(keyOf(target), row);
@@ -198,7 +234,8 @@ export class Overview {
     const words = parts.filter(([n]) => n > 0).map(([n, name]) => `${thousands(n)} ${name}`);
     const text = `${thousands(all.length)} target${all.length === 1 ? "" : "s"}: ${words.join(", ")}`;
     const said = shown.length < all.length ? `${text}. ${thousands(shown.length)} shown.` : `${text}.`;
-    if (this.summary.textContent !== said) this.summary.textContent = all.length > 0 ? said : "";
+    const known = this.live.isWhole && all.length > 0;
+    if (this.summary.textContent !== said) this.summary.textContent = known ? said : "";
     this.choose.hidden = shown.length < 2 || shown.length > 12;
     this.none.hidden = shown.length > 0;
     if (shown.length > 0) return;
@@ -209,8 +246,10 @@ export class Overview {
     );
   }
 
-  private paint(row: Row): void {
-    paintSpark(row.canvas, this.sparks.get(row.target.series));
+  /** All are measured before the first is drawn: each drawing would have the next one's measures worked out anew. */
+  private paint(rows: Row[]): void {
+    const sizes = rows.map(({ canvas }): [number, number] => [canvas.clientWidth, canvas.clientHeight]);
+    rows.forEach((row, n) => paintSpark(row.canvas, sizes[n], this.sparks.get(row.target.series)));
   }
 }
 

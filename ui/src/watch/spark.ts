@@ -2,13 +2,13 @@ import { colours } from "./colours.ts";
 import type { Spark } from "./wire.ts";
 
 /** Draws a row's last hours: the largest delays as smoke, the median as a line, loss as marks at the bottom. */
-export function paintSpark(canvas: HTMLCanvasElement, spark: Spark | undefined): void {
-  const { clientWidth: width, clientHeight: height } = canvas;
+export function paintSpark(canvas: HTMLCanvasElement, [width, height]: [number, number], spark: Spark | undefined): void {
   const density = Math.min(devicePixelRatio, 2);
   if (width === 0) return;
   const [w, h] = [Math.round(width * density), Math.round(height * density)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-  const context = canvas.getContext("2d");
+  // Drawn once and then left: a graphics card has nothing to do with it.
+  const context = canvas.getContext("2d", { willReadFrequently: true });
   if (!context) return;
   context.setTransform(density, 0, 0, density, 0, 0);
   context.clearRect(0, 0, width, height);
@@ -16,14 +16,16 @@ export function paintSpark(canvas: HTMLCanvasElement, spark: Spark | undefined):
   const high = top(spark);
   const step = width / spark.median.length;
   const y = (value: number): number => 2 + (height - 7) * (1 - Math.min(value / high, 1));
+  // One colour after the other: to change it takes longer than to fill a column.
+  context.fillStyle = colours("smoke3");
   spark.median.forEach((median, i) => {
     if (Number.isNaN(median)) return;
-    const at = y(median);
     const peak = y(spark.max[i]);
-    context.fillStyle = colours("smoke3");
-    context.fillRect(i * step, peak, step + 0.3, Math.max(at - peak, 0));
-    context.fillStyle = colours("loss0");
-    context.fillRect(i * step, at - 0.8, step + 0.3, 1.6);
+    context.fillRect(i * step, peak, step + 0.3, Math.max(y(median) - peak, 0));
+  });
+  context.fillStyle = colours("loss0");
+  spark.median.forEach((median, i) => {
+    if (!Number.isNaN(median)) context.fillRect(i * step, y(median) - 0.8, step + 0.3, 1.6);
   });
   spark.lost.forEach((lost, i) => {
     if (!(lost > 0)) return;

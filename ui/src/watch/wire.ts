@@ -81,6 +81,11 @@ export interface Spark {
   lost: Float32Array;
 }
 
+/** The same as `decodeOverview` reads, in base64; nothing of an empty text. */
+export function decodeSparks(text: string): Map<number, Spark> {
+  return text === "" ? new Map() : decodeOverview(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+}
+
 /** Reads what `/api/v1/overview` sends: sparks by series. */
 export function decodeOverview(buffer: ArrayBuffer): Map<number, Spark> {
   const head = new DataView(buffer);

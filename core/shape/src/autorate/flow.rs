@@ -20,6 +20,8 @@ struct Reading {
     at: Time,
     /// Bytes since the first reading.
     sent: f64,
+    /// The same of what came to it, but for what it dropped.
+    came: f64,
     /// And what the shaper's rate allowed.
     allowed: f64,
     is_busy: bool,
@@ -42,6 +44,7 @@ impl Flow {
         let bytes = since(queue.sent.get(), last.sent.get()) as f64;
         let sent = self.readings.back().map_or(0.0, |reading| reading.sent + bytes);
         let has_acted = since(queue.drops, last.drops) > 0 || since(queue.marks, last.marks) > 0;
+        let came = sent + queue.backlog.get() as f64;
         let allowed = self
             .readings
             .back()
@@ -49,7 +52,7 @@ impl Flow {
         let proof = (rate * DEMAND_TIME / 8.0).max(DEMAND_BYTES);
         let is_busy = has_acted || queue.backlog.get() as f64 > proof;
         self.last = Some(queue);
-        self.readings.push_back(Reading { at, sent, allowed, is_busy, excess: 0.0 });
+        self.readings.push_back(Reading { at, sent, came, allowed, is_busy, excess: 0.0 });
         while self.readings.len() > MOST || self.span() > KEPT {
             self.readings.pop_front();
         }
@@ -69,14 +72,20 @@ impl Flow {
         let (Some(early), Some(late)) = (self.ago(from), self.ago(to)) else { return 0.0 };
         rate_between(early, late)
     }
-    /// The same over the last `span` s, or since the load began in it: so much less than the mean is none.
-    pub(crate) fn delivered_loaded(&self, span: f64) -> f64 {
+    /// Came to our queue over the last `span` s, bit/s.
+    pub(crate) fn came(&self, span: f64) -> f64 {
         let (Some(early), Some(late)) = (self.ago(span), self.readings.back()) else { return 0.0 };
-        let least = rate_between(early, late) * NO_LOAD;
+        came_between(early, late)
+    }
+    /// The same, or since the load began in it: so much less than the mean is none. That is what a bottleneck before us let
+    /// through; what left us may have waited here before.
+    pub(crate) fn came_loaded(&self, span: f64) -> f64 {
+        let (Some(early), Some(late)) = (self.ago(span), self.readings.back()) else { return 0.0 };
+        let least = came_between(early, late) * NO_LOAD;
         let readings = self.readings.iter().skip_while(|reading| reading.at < early.at);
         let pairs = readings.clone().zip(readings.skip(1));
-        let loaded = pairs.skip_while(|(earlier, later)| rate_between(earlier, later) < least);
-        loaded.map(|(earlier, _)| rate_between(earlier, late)).next().unwrap_or(0.0)
+        let loaded = pairs.skip_while(|(earlier, later)| came_between(earlier, later) < least);
+        loaded.map(|(earlier, _)| came_between(earlier, late)).next().unwrap_or(0.0)
     }
     /// Sent over the last `span` s, as a share of what the rate allowed.
     pub(crate) fn use_of_rate(&self, span: f64) -> f64 {
@@ -119,10 +128,20 @@ impl Flow {
     }
 }
 
-/// bit/s; 0 of no time.
+/// Sent, bit/s.
 fn rate_between(early: &Reading, late: &Reading) -> f64 {
+    per_second(late.sent - early.sent, early, late)
+}
+
+/// Came, bit/s.
+fn came_between(early: &Reading, late: &Reading) -> f64 {
+    per_second(late.came - early.came, early, late)
+}
+
+/// So many bytes in that time, bit/s; 0 of no time.
+fn per_second(bytes: f64, early: &Reading, late: &Reading) -> f64 {
     let elapsed = seconds(early.at, late.at);
-    if elapsed > 0.0 { (late.sent - early.sent) * 8.0 / elapsed } else { 0.0 }
+    if elapsed > 0.0 { bytes * 8.0 / elapsed } else { 0.0 }
 }
 
 /// From `early` to `late`, s.

@@ -31,6 +31,8 @@ const DEPTH: (f64, f64) = (0.055, 0.31);
 const DRAINED: f64 = 0.9;
 /// From a change of the rate until the delay can show it, s: a round trip, and the middle of the reflectors.
 const FEEDBACK: f64 = 0.19;
+/// The tick before, or the one before that at 20 Hz, s.
+const LATEST: f64 = 0.09;
 /// Growth of the delay is taken to go on for so long, s. It is seen over `GROWTH` s.
 const AHEAD: f64 = 0.16;
 const GROWTH: f64 = 0.2;
@@ -41,7 +43,10 @@ const HASTE: f64 = 0.6;
 /// Span over which a bottleneck's rate is read off the bytes that passed, s: upwards, where delays at both ends count, and
 /// downwards.
 const READ: (f64, f64) = (0.4, 0.25);
-/// A drain that left this share of the delay did nothing.
+/// Of what left our queue so much must have come to it again, or it runs empty.
+const REFILLED: f64 = 0.98;
+/// A drain that left this share of the delay did nothing, unless that is less by a threshold: where the rate is at its least, a long
+/// queue goes slowly.
 const NO_EFFECT: f64 = 0.8;
 /// No demand for so long, s, and the rate may be out of date: fading lasts for seconds, cells and beams for tens of them.
 const PAUSE: f64 = 20.0;
@@ -90,6 +95,8 @@ struct Drain {
     until: Time,
     /// Excess at the cut, s.
     excess: f64,
+    /// The most of it since, s.
+    most: f64,
     /// Rate to go on with, bit/s.
     next: f64,
     /// Rate before the first cut of this queue, bit/s.
@@ -169,8 +176,12 @@ impl Way {
         let Some(heard) = tick.heard else { return kept(self.silent()) };
         self.flow.note_excess(heard.excess);
         match self.phase {
-            Phase::Draining(drain) => self.drain(tick, heard, drain),
-            Phase::Steady if self.ahead(heard) > heard.threshold => self.delayed(tick, heard),
+            Phase::Draining(mut drain) => {
+                drain.most = drain.most.max(heard.excess);
+                self.phase = Phase::Draining(drain);
+                self.drain(tick, heard, drain)
+            }
+            Phase::Steady if self.ahead(heard) > self.tolerated(heard) => self.delayed(tick, heard),
             Phase::Steady => {
                 (self.overrun_since, self.noise) = (None, None);
                 kept(self.undelayed(tick, heard))
@@ -181,6 +192,11 @@ impl Way {
     /// Excess in a moment, if it goes on growing.
     fn ahead(&self, heard: Heard) -> f64 {
         heard.excess + self.flow.growth(GROWTH).max(0.0) / GROWTH * AHEAD
+    }
+    /// Excess from which on it is a queue; less where our own queue runs empty into the one before it.
+    fn tolerated(&self, heard: Heard) -> f64 {
+        let share = if !self.is_up && self.is_busy() && self.runs_empty() { ROOM } else { 1.0 };
+        heard.threshold * share
     }
     /// A drain that nobody can see the end of is over.
     fn silent(&mut self) -> Reason {
@@ -232,11 +248,19 @@ impl Way {
             other.can_fill && own.strain < other.strain
         }
     }
-    /// True if our own queue is the bottleneck: it sends at its rate, packets wait in it, and upwards the delay behind it
-    /// does not grow. (Downwards the other queue lies before ours, which would run empty if that were the bottleneck.)
+    /// True if our own queue is the bottleneck: it sends at its rate, packets wait in it, and upwards the delay behind it does not
+    /// grow. Downwards the other queue lies before ours: were that the bottleneck, ours would run empty.
     fn holds(&self) -> bool {
-        let is_held = self.flow.busy(LATELY) >= HELD && self.flow.delivered(LATELY) > self.rate * 0.9;
-        is_held && (!self.is_up || self.flow.growth(LATELY) < 0.002)
+        let is_held = self.is_busy() && self.flow.delivered(LATELY) > self.rate * 0.9;
+        let is_elsewhere = if self.is_up { self.flow.growth(LATELY) >= 0.002 } else { self.runs_empty() };
+        is_held && !is_elsewhere
+    }
+    fn is_busy(&self) -> bool {
+        self.flow.busy(LATELY) >= HELD
+    }
+    /// Less came to our queue than left it.
+    fn runs_empty(&self) -> bool {
+        self.flow.came(LATELY) < self.flow.delivered(LATELY) * REFILLED
     }
     fn noise(&mut self, tick: &Tick, heard: Heard) -> Outcome {
         let is_quiet = self.is_quiet();
@@ -259,7 +283,7 @@ impl Way {
             Phase::Steady => self.rate,
         };
         let excess = heard.excess;
-        let seen = if self.is_up { self.flow.dispersed(READ.0) } else { self.flow.delivered_loaded(READ.1) };
+        let seen = if self.is_up { self.flow.dispersed(READ.0) } else { self.flow.came_loaded(READ.1) };
         let capacity = seen.clamp(self.min, self.rate.max(self.min));
         self.learned.sample(tick.hour, capacity);
         self.ceiling = Some(Ceiling::new(capacity, tick.at));
@@ -267,8 +291,15 @@ impl Way {
         self.set((capacity * (1.0 - depth)).min(self.rate));
         let until = tick.at + Duration::from_secs_f64(excess / depth + FEEDBACK);
         let next = capacity;
-        self.phase =
-            Phase::Draining(Drain { since: tick.at, until, excess, next, before, is_second_try: false });
+        self.phase = Phase::Draining(Drain {
+            since: tick.at,
+            until,
+            excess,
+            most: excess,
+            next,
+            before,
+            is_second_try: false,
+        });
         reason
     }
     fn drain(&mut self, tick: &Tick, heard: Heard, drain: Drain) -> Outcome {
@@ -280,7 +311,8 @@ impl Way {
         if tick.at < drain.until && !self.is_too_high(tick, heard, drain) {
             return kept(Reason::Draining);
         }
-        if heard.excess > drain.excess * NO_EFFECT && self.holds() {
+        let fell = drain.most - heard.excess;
+        if fell < (drain.most * (1.0 - NO_EFFECT)).min(heard.threshold) && self.holds() {
             return self.without_effect(tick, heard, drain);
         }
         let delivered = self.flow.delivered(LATELY);
@@ -295,10 +327,16 @@ impl Way {
         kept(self.cut(tick, heard, Reason::BottleneckBelow))
     }
 
-    /// True if the cut did not go deep enough: in the meantime the line carried less than that, and our queue ran empty.
+    /// True if the cut did not go deep enough, as in the meantime the line carried less than that: upwards the delay still grows,
+    /// downwards our queue ran empty.
     fn is_too_high(&self, tick: &Tick, heard: Heard, drain: Drain) -> bool {
         let has_shown = seconds(drain.since, tick.at) >= FEEDBACK && heard.excess >= drain.excess;
-        has_shown && self.flow.busy(FEEDBACK) == 0.0 && self.flow.delivered(FEEDBACK) < self.rate * 0.9
+        let is_so = if self.is_up {
+            self.flow.growth(LATEST) > 0.0
+        } else {
+            self.flow.busy(FEEDBACK) == 0.0 && self.flow.delivered(FEEDBACK) < self.rate * 0.9
+        };
+        has_shown && is_so
     }
     /// The first time the cut may have been to just what the line carries. It is the path's if a deeper one does nothing either.
     fn without_effect(&mut self, tick: &Tick, heard: Heard, drain: Drain) -> Outcome {

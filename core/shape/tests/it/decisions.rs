@@ -95,6 +95,52 @@ fn falls_further() -> String {
         .run(0.5, |second, rate| down(Shown { sent: rate.min(7.0), ours: 0.0, delay: 90.0 - 60.0 * second }));
     scene.text
 }
+fn runs_empty() -> String {
+    let mut scene = Scene::new(
+        "From the fifth second on a download at 60 Mbit/s meets a line of 57: what waits moves from our queue to the one before it.",
+        false,
+    );
+    scene.run(3.0, |_, _| down(IDLE));
+    scene.run(1.0, |_, rate| down(Shown { sent: rate, ours: 240.0, delay: 0.0 }));
+    let (mut ours, mut queue) = (240.0, 0.0_f64);
+    scene.run(1.0, |_, rate| {
+        // Megabits a second for a tick to kilobytes, and those to ms on the line.
+        let moved = (rate - 57.0) * TICK as f64 / 8.0;
+        (ours, queue) = (ours - moved, (queue + moved * 8.0 / 57.0).max(0.0));
+        down(Shown { sent: rate, ours, delay: queue })
+    });
+    scene.text
+}
+fn grows_on() -> String {
+    let mut scene = Scene::new(
+        "From the fourth second on the line behind an upload falls from 20 to 6 Mbit/s: the delay grows after the cut as well.",
+        true,
+    );
+    scene.run(3.0, |_, _| up(IDLE));
+    scene.run(0.6, |_, rate| up(Shown { sent: rate, ours: 60.0, delay: 0.0 }));
+    let mut queue = 0.0_f64;
+    scene.run(1.5, |second, rate| {
+        let line = (20.0 - 24.0 * second).max(6.0);
+        queue = (queue + (rate / line - 1.0) * TICK as f64).max(0.0);
+        up(Shown { sent: rate, ours: 60.0, delay: queue })
+    });
+    scene.text
+}
+fn goes_slowly() -> String {
+    let mut scene = Scene::new(
+        "The line behind an upload falls to 2.3 Mbit/s, the least rate is 2: the long queue goes slowly, and is no longer path.",
+        true,
+    );
+    scene.run(3.0, |_, _| up(IDLE));
+    scene.run(0.6, |_, rate| up(Shown { sent: rate, ours: 60.0, delay: 0.0 }));
+    let mut queue = 0.0_f64;
+    scene.run(9.0, |second, rate| {
+        let line = (20.0 - 24.0 * second).max(2.3);
+        queue = (queue + (rate / line - 1.0) * TICK as f64).max(0.0);
+        up(Shown { sent: rate, ours: 60.0, delay: queue })
+    });
+    scene.text
+}
 fn rises() -> String {
     let mut scene =
         Scene::new("Nothing but our own queue holds an upload: it is raised up to the highest rate.", true);
@@ -211,6 +257,9 @@ fn what_is_decided_when() {
     let got = [
         falls(),
         falls_further(),
+        runs_empty(),
+        grows_on(),
+        goes_slowly(),
         rises(),
         idle_noise(),
         other_direction(

@@ -59,6 +59,12 @@ pub struct Tin {
 }
 
 impl CakeStats {
+    /// With what another CAKE under the same rate counted: one of each queue.
+    pub(super) fn add(&mut self, other: &CakeStats) {
+        self.memory_limit_bytes = self.memory_limit_bytes.saturating_add(other.memory_limit_bytes);
+        self.memory_most_bytes = self.memory_most_bytes.saturating_add(other.memory_most_bytes);
+        self.tins.iter_mut().zip(&other.tins).for_each(|(tin, other)| tin.add(other));
+    }
     /// Attributes `TCA_CAKE_STATS_...`.
     pub(super) fn read(told: &[u8]) -> CakeStats {
         let word = |number| find_u32(told, number).unwrap_or_default();
@@ -77,6 +83,26 @@ fn rate(told: &[u8], number: u16) -> Rate {
 }
 
 impl Tin {
+    /// Counters are added, and of the delays the longest is taken; what is set is the same in both.
+    fn add(&mut self, other: &Tin) {
+        let sum = u32::saturating_add;
+        *self = Tin {
+            sent_packets: sum(self.sent_packets, other.sent_packets),
+            sent_bytes: self.sent_bytes.saturating_add(other.sent_bytes),
+            drops: sum(self.drops, other.drops),
+            marks: sum(self.marks, other.marks),
+            filtered_acks: sum(self.filtered_acks, other.filtered_acks),
+            backlog_bytes: sum(self.backlog_bytes, other.backlog_bytes),
+            peak_delay: self.peak_delay.max(other.peak_delay),
+            average_delay: self.average_delay.max(other.average_delay),
+            base_delay: self.base_delay.max(other.base_delay),
+            sparse_flows: sum(self.sparse_flows, other.sparse_flows),
+            bulk_flows: sum(self.bulk_flows, other.bulk_flows),
+            unresponsive_flows: sum(self.unresponsive_flows, other.unresponsive_flows),
+            largest_packet_bytes: self.largest_packet_bytes.max(other.largest_packet_bytes),
+            ..*self
+        };
+    }
     /// Attributes `TCA_CAKE_TIN_STATS_...`.
     fn read(told: &[u8]) -> Tin {
         let word = |number| find_u32(told, number).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What Linux told of real queues, in words: `testdata/tc/dumps/` has the answers of kernels to requests for lists, and
-//! `golden/tc/dumps.txt` what is read in them. Six are of Linux 6.18; those of CAKE and `fq_codel` of Linux 6.1 (User-Mode Linux),
-//! in the middle of an upload.
+//! `golden/tc/dumps.txt` what is read in them. Six are of Linux 6.18; those of CAKE and `fq_codel` of Linux 6.1 and 7.2 (User-Mode
+//! Linux), with packets under way.
 use fathom_tc::{Detail, Object, Request, Stats, messages};
 use std::fmt::Write;
 use std::path::Path;
@@ -59,4 +59,25 @@ fn what_kernels_told_is_read() {
     }
     let expected = std::fs::read_to_string(&golden).unwrap_or_default();
     assert_eq!(text, expected, "make golden rewrites {}", golden.display());
+}
+
+#[test]
+fn the_tins_of_all_queues_are_added_up() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tc/dumps/7.2-cake_mq-qdiscs");
+    let bytes = std::fs::read(file).unwrap();
+    let objects: Vec<Object> = messages(&bytes).filter_map(|message| Object::read(&message)).collect();
+    let mut root = objects.iter().find(|o| o.kind() == "cake_mq").unwrap().stats().unwrap();
+    for queue in objects.iter().filter(|o| o.kind() == "cake") {
+        root.add_queue(queue.stats().unwrap());
+    }
+    let Detail::Cake(all) = &root.detail else { panic!("{root:?}") };
+    // CAKE counts the packets of its tins when they come, its root when they leave.
+    let sum = |of: fn(&fathom_tc::Tin) -> u32| all.tins.iter().map(of).sum::<u32>();
+    assert_eq!((all.tins.len(), sum(|tin| tin.drops)), (3, root.drops));
+    assert_eq!(sum(|tin| tin.backlog_bytes), root.backlog_bytes);
+    assert_eq!(
+        u64::from(sum(|tin| tin.sent_packets)),
+        root.sent_packets + u64::from(root.queued_packets + root.drops)
+    );
+    assert!(root.drops > 100 && root.marks() == Some(0), "{root:?}");
 }

@@ -128,9 +128,10 @@ fn an_interface_is_read_as_it_was_asked_for() {
     let bytes = up.encode(1, &index_of).unwrap();
     // A request has no name in it, which an answer has.
     assert_eq!(Link::read(&messages(&bytes).next().unwrap()), None);
-    let made = Request::AddIfb { name: "ifb-eth0".into() }.encode(1, &index_of).unwrap();
+    let made = Request::AddIfb { name: "ifb-eth0".into(), queues: 4 }.encode(1, &index_of).unwrap();
     let link = Link::read(&messages(&made).next().unwrap()).unwrap();
     assert_eq!((link.name.as_str(), link.kind.as_deref(), link.up), ("ifb-eth0", Some("ifb"), false));
+    assert_eq!(link.transmit_queues, 4);
     let gone = Request::DeleteLink { name: "eth9".into() }.encode(1, &index_of).unwrap_err();
     assert_eq!(gone.to_string(), "there is no interface eth9");
 }

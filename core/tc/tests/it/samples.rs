@@ -186,7 +186,8 @@ fn links_and_removals() -> Vec<Request> {
     let delete = |parent, kind| Request::DeleteQdisc { device: DEVICE.into(), parent, kind };
     let filter = |parent| Request::DeleteFilter { device: DEVICE.into(), parent, priority: 1 };
     vec![
-        Request::AddIfb { name: name() },
+        Request::AddIfb { name: name(), queues: 1 },
+        Request::AddIfb { name: name(), queues: 4 },
         Request::SetLink { name: name(), up: Some(true), queue_packets: None },
         Request::SetLink { name: name(), up: Some(false), queue_packets: None },
         Request::SetLink { name: name(), up: None, queue_packets: Some(1000) },

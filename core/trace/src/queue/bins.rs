@@ -1,5 +1,6 @@
 //! Extremes and sums of a value over time, in bounded memory.
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 /// Width of a bin at first: 2^20 ns, about a millisecond, the tick of most TCP clocks.
 const FIRST_SHIFT: u32 = 20;
@@ -35,8 +36,8 @@ impl Bin {
     }
     fn merge(&mut self, other: &Bin) {
         self.count = self.count.saturating_add(other.count);
-        self.least = self.least.min(other.least);
-        self.most = self.most.max(other.most);
+        self.least = if other.least < self.least { other.least } else { self.least };
+        self.most = if other.most > self.most { other.most } else { self.most };
         self.sum += other.sum;
     }
     /// Each value `v` becomes `scale * v + shift`; `scale` is positive.
@@ -47,14 +48,20 @@ impl Bin {
     }
 }
 
+/// A series: what one packet adds to is together in memory.
+#[derive(Clone, Default, Debug)]
+struct Series {
+    /// The last bin. Without a count there is none.
+    last: Bin,
+    /// Those before it, in the order of time.
+    bins: Vec<Bin>,
+}
+
 /// Several series over the same bins, which double their width when one of them is full.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid<const N: usize> {
     shift: u32,
-    /// The last bin of each series, apart from the others: what one packet adds to is together in memory. Without a count there is none.
-    last: [Bin; N],
-    /// Those before it, in the order of time.
-    bins: [Vec<Bin>; N],
+    series: [Series; N],
 }
 
 impl<const N: usize> Grid<N> {
@@ -64,7 +71,7 @@ impl<const N: usize> Grid<N> {
     /// For series of `limit` bins: where these are few, they are wide from the start, as they would soon be widened.
     pub(crate) fn of(limit: usize) -> Self {
         let shift = FIRST_SHIFT + (LONG / limit.clamp(1, LONG)).ilog2();
-        Grid { shift, last: [Bin::default(); N], bins: core::array::from_fn(|_| Vec::new()) }
+        Grid { shift, series: core::array::from_fn(|_| Series::default()) }
     }
     /// Width of a bin.
     pub(crate) fn width_ns(&self) -> f64 {
@@ -72,11 +79,11 @@ impl<const N: usize> Grid<N> {
     }
     /// What was recorded until [`Grid::close`].
     pub(crate) fn bins(&self, series: usize) -> &[Bin] {
-        self.bins.get(series).map_or(&[], Vec::as_slice)
+        self.series.get(series).map_or(&[], |series| series.bins.as_slice())
     }
     /// Nothing more comes.
     pub(crate) fn close(&mut self) {
-        self.bins.iter_mut().zip(&mut self.last).for_each(|(bins, last)| close(bins, last));
+        self.series.iter_mut().for_each(Series::close);
     }
     /// The middle of a bin.
     pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
@@ -92,28 +99,19 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn record_beside(&mut self, series: usize, at: i64, (value, level): (f64, f64), limit: usize) {
         let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
         let level = level as f32;
-        let Some(last) = self.last.get_mut(series) else { return };
+        let Some(own) = self.series.get_mut(series) else { return };
         // What comes late counts for the last bin.
-        if index <= last.index && last.count > 0 {
-            last.add(value, level);
-        } else {
-            self.begin(series, Bin { index, count: 1, least: level, most: level, sum: value }, limit);
-        }
-    }
-    #[inline(never)]
-    fn begin(&mut self, series: usize, bin: Bin, limit: usize) {
-        let (Some(bins), Some(last)) = (self.bins.get_mut(series), self.last.get_mut(series)) else { return };
-        close(bins, last);
-        *last = bin;
-        if bins.len() >= limit {
+        if index <= own.last.index && own.last.count > 0 {
+            own.last.add(value, level);
+        } else if own.begin(Bin { index, count: 1, least: level, most: level, sum: value }) >= limit {
             self.coarsen(limit);
         }
     }
     #[cold]
     fn coarsen(&mut self, limit: usize) {
-        while self.shift < LAST_SHIFT && self.bins.iter().any(|bins| bins.len() >= limit) {
+        while self.shift < LAST_SHIFT && self.series.iter().any(|series| series.bins.len() >= limit) {
             self.shift += 1;
-            self.bins.iter_mut().zip(&mut self.last).for_each(|(bins, last)| halve(bins, last));
+            self.series.iter_mut().for_each(Series::halve);
         }
     }
     pub(crate) const fn shift(&self) -> u32 {
@@ -122,31 +120,48 @@ impl<const N: usize> Grid<N> {
     /// Each value `v` of `series` at time `t` becomes `scale * v + drift * (t - since)`.
     pub(crate) fn map(&mut self, series: usize, scale: f64, drift: f64, since: f64) {
         let width = self.width_ns();
-        let (Some(bins), Some(last)) = (self.bins.get_mut(series), self.last.get_mut(series)) else { return };
+        let Some(Series { last, bins }) = self.series.get_mut(series) else { return };
         bins.iter_mut()
             .chain([last])
             .for_each(|bin| bin.map(scale, drift * ((f64::from(bin.index) + 0.5) * width - since)));
     }
 }
 
-/// Puts the last bin to the others.
-fn close(bins: &mut Vec<Bin>, last: &mut Bin) {
-    if last.count > 0 {
-        bins.push(*last);
-        last.count = 0;
-    }
-}
-
-/// Makes one bin of two.
-fn halve(bins: &mut Vec<Bin>, last: &mut Bin) {
-    close(bins, last);
-    bins.iter_mut().for_each(|bin| bin.index /= 2);
-    bins.dedup_by(|next, kept| {
-        let is_same = next.index == kept.index;
-        if is_same {
-            kept.merge(next);
+impl Series {
+    /// Puts the last bin to the others.
+    fn close(&mut self) {
+        if self.last.count > 0 {
+            self.bins.push(self.last);
+            self.last.count = 0;
         }
-        is_same
-    });
-    *last = bins.pop().unwrap_or_default();
+    }
+    /// Another bin comes after the last; how many there are before it.
+    #[inline(never)]
+    fn begin(&mut self, bin: Bin) -> usize {
+        self.close();
+        self.last = bin;
+        self.bins.len()
+    }
+    /// Makes one bin of two.
+    fn halve(&mut self) {
+        self.close();
+        let mut halved = 0;
+        let cells = Cell::from_mut(self.bins.as_mut_slice()).as_slice_of_cells();
+        let mut room = cells.iter();
+        for bin in cells {
+            let next = Bin { index: bin.get().index / 2, ..bin.get() };
+            if next.index == self.last.index && self.last.count > 0 {
+                self.last.merge(&next);
+                continue;
+            }
+            if self.last.count > 0
+                && let Some(room) = room.next()
+            {
+                room.set(self.last);
+                halved += 1;
+            }
+            self.last = next;
+        }
+        self.bins.truncate(halved);
+    }
 }

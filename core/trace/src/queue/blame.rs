@@ -70,15 +70,21 @@ impl Standing {
         }
         standing
     }
-    fn group(&self, number: u32) -> Option<usize> {
-        let at = self.groups.binary_search_by_key(&number, |group| group.0).ok()?;
-        self.groups.get(at).map(|group| group.1 as usize)
+    /// The group of a time; those before it are taken off `groups`.
+    fn group(groups: &mut &[(u32, u32)], number: u32) -> Option<usize> {
+        while let [first, rest @ ..] = *groups
+            && first.0 < number
+        {
+            *groups = rest;
+        }
+        groups.first().filter(|first| first.0 == number).map(|first| first.1 as usize)
     }
     /// What a flow which passed `passed` (number of the time, bytes; in order) passed in each group: its place, and the bytes.
     fn passed(&self, passed: impl Iterator<Item = (u32, f64)>) -> Vec<(usize, f64)> {
         let mut groups: Vec<(usize, f64)> = Vec::new();
+        let mut rest = self.groups.as_slice();
         for (number, bytes) in passed {
-            let Some(group) = self.group(number) else { continue };
+            let Some(group) = Standing::group(&mut rest, number) else { continue };
             match groups.last_mut().filter(|last| last.0 == group) {
                 Some(last) => last.1 += bytes,
                 None => groups.push((group, bytes)),

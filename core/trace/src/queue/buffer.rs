@@ -62,16 +62,17 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
         None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
     };
     // A drop tells that a packet more does not fit, and the delay of what did fit has what was left of the packet on the link in it: each
-    // is half a packet on average, and they cancel out. The packet's own time on the link may be in it or not, which leaves half of it.
-    let own_bytes = if filling.is_all_sent { 0.0 } else { 0.5 * filling.packet_bytes };
-    let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { own_bytes } else { 0.0 };
+    // is half a packet on average, and they cancel out. Whether the packet on the link still counts is not told (in a shaper's queue it
+    // does, in an interface's not), nor behind the queue whether a packet's own time on the link is in its delay: half of each.
+    let untold = if filling.is_all_sent { 0.5 } else { 1.0 } * filling.packet_bytes;
+    let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { untold } else { 0.0 };
     let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
     Some(Buffer {
         ip_bytes,
         frame_bytes: ip_bytes * frame_ratio,
         // A packet finds room for itself or not: the buffer is known to a packet at best.
         error_bytes: filling.packet_bytes
-            + own_bytes
+            + untold
             + ip_bytes * filling.rate.error_ratio
             + delay_error_ns * bytes_per_ns,
         drain_ns: full.drain_ns,

@@ -148,17 +148,15 @@ impl Sampled {
         self.grid.map(series::from(end), scale, 1.0 - scale, 0.0);
         // What went to the end is told by its ticks since the first, whose length is the time since, but for delays.
         self.grid.map(series::to(end), 1.0, scale - 1.0, first);
-        for sent in &mut self.sent {
-            let points = sent.losses.points.kept.iter_mut().chain(sent.losses.marks.kept.iter_mut());
-            points.for_each(|point| retime_point(point, scale));
-        }
+        self.sent[end as usize].losses.retime(scale);
+        self.sent[end as usize].last_delay = None;
     }
     #[inline]
     pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
         let delay = self.observe(end, at, frame, segment.stamps, limit);
         let wire = self.sent[end as usize].count(segment);
-        let levels = (wire, segment.outstanding_bytes as f64);
+        let levels = (wire, segment.outstanding_bytes as i64 as f64);
         self.grid.record_beside(series::passed(end), at, levels, limit);
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
@@ -185,7 +183,7 @@ impl Sampled {
         self.observe(ack.end, at, frame, ack.stamps, limit);
         let sender = ack.end.other();
         if ack.newly_bytes > 0 {
-            self.grid.record(series::delivered(sender), at, ack.newly_bytes as f64, limit);
+            self.grid.record(series::delivered(sender), at, ack.newly_bytes as i64 as f64, limit);
         }
         self.sent[sender as usize].echoed(ack.echoes_congestion, at, frame);
     }
@@ -214,12 +212,6 @@ impl Sampled {
             }
             None => losses.lost_before(lost.start, lost.repair.at - origin, lost.repair.frame),
         }
-    }
-}
-
-fn retime_point(point: &mut Point, scale: f64) {
-    if let Some((Seen::Arrival, delay)) = &mut point.delay {
-        *delay = (scale * f64::from(*delay) + (1.0 - scale) * point.at as f64) as f32;
     }
 }
 

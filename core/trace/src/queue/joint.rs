@@ -57,6 +57,7 @@ struct Sufferers {
 type Passage<'a> = (&'a [Bin], u32, f64);
 
 /// Equal times, for all flows together.
+#[derive(Default)]
 struct Cell {
     bytes: f64,
     delay: Option<DelayPoint>,
@@ -165,11 +166,8 @@ impl Joint<'_> {
         let shift = self.shift();
         let width_ns = (1_u64 << shift) as f64;
         let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
-        let empty = || Cell { bytes: 0.0, delay: None };
-        for (bins, own_shift, ratio) in self.passages() {
-            for bin in bins {
-                cells.entry(bin.index >> (shift - own_shift)).or_insert_with(empty).bytes += ratio * bin.sum;
-            }
+        for passage in self.passages() {
+            add(&mut cells, passed(passage, shift));
         }
         for (bins, own_shift) in self.beside() {
             // What is coarser is spread.
@@ -177,12 +175,12 @@ impl Joint<'_> {
             for bin in bins {
                 let first = (bin.index >> finer) << wider;
                 for index in first..first + (1 << wider) {
-                    cells.entry(index).or_insert_with(empty).bytes += bin.sum / f64::from(1 << wider);
+                    cells.entry(index).or_default().bytes += bin.sum / f64::from(1 << wider);
                 }
             }
         }
         for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
-            let cell = cells.entry((point.at_ns / width_ns) as u32).or_insert_with(empty);
+            let cell = cells.entry((point.at_ns / width_ns) as u32).or_default();
             cell.delay = Some(cell.delay.map_or(*point, |delay| longer(delay, *point)));
         }
         (width_ns, cells)
@@ -377,6 +375,22 @@ impl Joint<'_> {
             Location::Leg(Leg::From(end) | Leg::To(end)) | Location::RoundTrip(end) => end,
         };
         Some(self.reports.get(first.place)?.ends[end as usize].0)
+    }
+}
+
+/// Adds what a flow passed, in the order of time: it is walked along what is there, as most of it is.
+fn add(cells: &mut BTreeMap<u32, Cell>, passed: impl Iterator<Item = (u32, f64)>) {
+    let mut others = Vec::new();
+    let mut there = cells.iter_mut().peekable();
+    for (index, bytes) in passed {
+        while there.next_if(|(at, _)| **at < index).is_some() {}
+        match there.peek_mut().filter(|(at, _)| **at == index) {
+            Some((_, cell)) => cell.bytes += bytes,
+            None => others.push((index, bytes)),
+        }
+    }
+    for (index, bytes) in others {
+        cells.entry(index).or_default().bytes += bytes;
     }
 }
 

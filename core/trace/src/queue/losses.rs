@@ -125,6 +125,20 @@ impl Losses {
         }
         self.add(point);
     }
+    /// What arrivals took was told by ticks that are `scale` times as long as was thought: of a delay `d` at `t` the ticks are `t - d`.
+    pub(crate) fn retime(&mut self, scale: f64) {
+        let again = |at: i64, delay: &mut f32| {
+            *delay = (scale * f64::from(*delay) + (1.0 - scale) * at as f64) as f32;
+        };
+        for point in self.points.kept.iter_mut().chain(&mut self.marks.kept) {
+            if let Some((Seen::Arrival, delay)) = &mut point.delay {
+                again(point.at, delay);
+            }
+        }
+        for hole in &mut self.holes {
+            hole.delay.iter_mut().for_each(|delay| again(hole.at, delay));
+        }
+    }
     /// What was sent at `at` was lost downstream.
     pub(crate) fn lost_after(&mut self, at: i64, frame: u64, repair: u64, recent: &Recent) {
         let delay = recent.near(at).map(|delay| (Seen::RoundTrip, delay));
@@ -182,5 +196,23 @@ pub(crate) fn join(a: Group, b: Group) -> Group {
         last_frame: a.last_frame.max(b.last_frame),
         outstanding_bytes: a.outstanding_bytes.max(b.outstanding_bytes),
         least_after_bytes: b.least_after_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_is_told_by_the_ticks_of_its_repair() {
+        let mut losses = Losses::default();
+        losses.hole((1_000, 2_000), 600_000_000, 1, Some(100e6));
+        losses.hole((3_000, 4_000), 600_000_000, 2, Some(100e6));
+        losses.lost_before(1_000, 700_000_000, 3);
+        // Half a second of ticks is a quarter of one, before and after the repair.
+        losses.retime(0.5);
+        losses.lost_before(3_000, 800_000_000, 4);
+        let delays: Vec<_> = losses.points.kept.iter().map(|point| point.delay).collect();
+        assert_eq!(delays, [Some((Seen::Arrival, 350e6)); 2]);
     }
 }

@@ -12,8 +12,8 @@ const LEAST_HOURS: usize = 6;
 /// The median of deviations of a normal distribution times this is its standard deviation.
 const DEVIATIONS: f64 = 1.4826;
 
+const SECOND: i64 = 1_000_000_000;
 const HOUR: u64 = 3_600_000_000_000;
-const DAY_HOURS: u64 = 24;
 const WEEK_HOURS: u64 = 168;
 
 /// One hour of the past.
@@ -28,14 +28,14 @@ pub struct PastHour {
 }
 
 /// What a watcher needs to know of a series' past: the same hour of the weeks before, and the last day.
-///
-/// The hours are of UTC: after a change to or from summer time the past is an hour off until it is forgotten.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Past {
     /// The hour that it was asked for.
     pub hour: WallTime,
-    /// The hours that have answers.
-    pub hours: Vec<PastHour>,
+    /// Of [`Past::weeks_before`] those that have answers.
+    pub weeks: Vec<PastHour>,
+    /// Of the hours of the day before those that have answers.
+    pub day: Vec<PastHour>,
 }
 
 /// Median and spread of what was, and of what that is.
@@ -51,11 +51,16 @@ impl Past {
     pub const fn hour_of(at: WallTime) -> WallTime {
         WallTime(at.0 / HOUR * HOUR)
     }
-    /// The hours to ask for: one a week for eight weeks, then each of the day before.
-    pub fn wanted(hour: WallTime) -> Vec<WallTime> {
-        let back = |hours: u64| hour.0.checked_sub(hours * HOUR).map(WallTime);
-        let weeks = (1..=WEEKS as u64).map(|n| n * WEEK_HOURS);
-        weeks.chain(1..=DAY_HOURS).filter_map(back).collect()
+    /// When the same hour began in each of the eight weeks before, by the clock on the wall: `offset_s` tells how far it is from UTC at a
+    /// time, in seconds.
+    pub fn weeks_before(hour: WallTime, offset_s: impl Fn(WallTime) -> i64) -> Vec<WallTime> {
+        let week = |n: u64| {
+            let same = WallTime(hour.0.checked_sub(n * WEEK_HOURS * HOUR)?);
+            // After a change to summer time, 8 o'clock comes an hour earlier by UTC than it did before.
+            let moved_ns = (offset_s(hour) - offset_s(same)) * SECOND;
+            same.0.checked_add_signed(moved_ns).map(WallTime)
+        };
+        (1..=WEEKS as u64).filter_map(week).collect()
     }
     /// Length of an hour of the past.
     pub const fn hour() -> Duration {
@@ -63,21 +68,20 @@ impl Past {
     }
     /// What is usual, from hours with at least so many answers; of the last day if there are too few weeks.
     pub(super) fn usual(&self, least: u64, weeks: u64) -> Option<Usual> {
-        let back = |h: &PastHour| self.hour.0.saturating_sub(h.from.0) / HOUR;
-        let known = self.hours.iter().filter(|h| h.count >= least);
-        let (weekly, daily): (Vec<&PastHour>, Vec<&PastHour>) =
-            known.partition(|h| back(h) > DAY_HOURS && back(h).is_multiple_of(WEEK_HOURS));
-        let values = |hours: &[&PastHour]| hours.iter().map(|h| h.value).collect::<Vec<f64>>();
+        let known = |hours: &[PastHour]| -> Vec<f64> {
+            hours.iter().filter(|h| h.count >= least).map(|h| h.value).collect()
+        };
+        let (weekly, daily) = (known(&self.weeks), known(&self.day));
         if weekly.len() as u64 >= weeks {
             let text = format!("at this hour of the last {} weeks", weekly.len());
-            return usual(values(&weekly), text);
+            return usual(weekly, text);
         }
         if daily.len() < LEAST_HOURS {
             return None;
         }
         let text =
             format!("in {} hours of the last day, as only {} weeks are known", daily.len(), weekly.len());
-        usual(values(&daily), text)
+        usual(daily, text)
     }
 }
 
@@ -111,14 +115,8 @@ mod tests {
     const NOW: WallTime = WallTime(5_000 * HOUR);
 
     fn past(weekly: &[f64], daily: &[f64]) -> Past {
-        let hour = |(n, value): (u64, &f64)| PastHour {
-            from: WallTime(NOW.0 - n * HOUR),
-            count: 100,
-            value: *value,
-        };
-        let weeks = (1..).map(|n| n * WEEK_HOURS).zip(weekly).map(hour);
-        let day = (1..).zip(daily).map(hour);
-        Past { hour: NOW, hours: weeks.chain(day).collect() }
+        let hour = |value: &f64| PastHour { from: NOW, count: 100, value: *value };
+        Past { hour: NOW, weeks: weekly.iter().map(hour).collect(), day: daily.iter().map(hour).collect() }
     }
 
     #[test]
@@ -140,10 +138,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_the_same_hour_of_the_week_and_the_last_day() {
-        let wanted = Past::wanted(NOW);
-        assert_eq!(wanted.len(), WEEKS + 24);
-        assert_eq!(wanted[0], WallTime(NOW.0 - 168 * HOUR));
-        assert_eq!(wanted[WEEKS], WallTime(NOW.0 - HOUR));
+    fn the_same_hour_of_the_week_is_so_by_the_clock_on_the_wall() {
+        let back = |times: &[WallTime]| times.iter().map(|t| (NOW.0 - t.0) / HOUR).collect::<Vec<u64>>();
+        let even = [168, 336, 504, 672, 840, 1_008, 1_176, 1_344];
+        assert_eq!(back(&Past::weeks_before(NOW, |_| 3_600)), even);
+        // Clocks went an hour ahead between the third and the second week before.
+        let since = WallTime(NOW.0 - 400 * HOUR);
+        let ahead = |at: WallTime| if at >= since { 7_200 } else { 3_600 };
+        assert_eq!(back(&Past::weeks_before(NOW, ahead)), [168, 336, 503, 671, 839, 1_007, 1_175, 1_343]);
+        let back_again = |at: WallTime| if at >= since { 3_600 } else { 7_200 };
+        assert_eq!(
+            back(&Past::weeks_before(NOW, back_again)),
+            [168, 336, 505, 673, 841, 1_009, 1_177, 1_345]
+        );
+        assert_eq!(Past::weeks_before(WallTime(200 * HOUR), |_| 0).len(), 1, "before 1970 there is nothing");
     }
 }

@@ -55,7 +55,7 @@ pub struct Wish {
     pub series: u32,
     /// The percentile that is asked for.
     pub percentile: u64,
-    /// The hour whose past it is: [`Past::wanted`] has the hours.
+    /// The hour whose past it is: [`Past::weeks_before`] has that of the weeks before.
     pub hour: WallTime,
 }
 
@@ -133,6 +133,9 @@ impl Watcher {
     /// The pasts that are to be learned for this hour. Each is told once.
     pub fn wishes(&mut self, now: WallTime) -> Vec<Wish> {
         let mut wishes = Vec::new();
+        if self.rules.is_empty() {
+            return wishes;
+        }
         for (number, series) in &mut self.series {
             let rules = series.alerts.iter().filter_map(|alert| self.rules.get(alert.rule));
             let asked = |rule: &Rule| match rule.condition {
@@ -160,6 +163,9 @@ impl Watcher {
     /// Judges what is due, about once a second.
     pub fn tick(&mut self, now: WallTime) -> Vec<Transition> {
         let mut told = Vec::new();
+        if self.rules.is_empty() {
+            return told;
+        }
         for (number, series) in &mut self.series {
             let mut alerts = core::mem::take(&mut series.alerts);
             for index in 0..alerts.len() {

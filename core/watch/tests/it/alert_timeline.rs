@@ -159,11 +159,8 @@ fn unreachable() -> String {
 }
 
 fn past(hour: WallTime, weeks: &[f64], day: f64) -> Past {
-    let hours = Past::wanted(hour).into_iter().enumerate().filter_map(|(index, from)| {
-        let value = if index < 8 { weeks.get(index).copied()? } else { day };
-        Some(PastHour { from, count: 3_600, value })
-    });
-    Past { hour, hours: hours.collect() }
+    let one = |value: f64| PastHour { from: hour, count: 3_600, value };
+    Past { hour, weeks: weeks.iter().copied().map(one).collect(), day: vec![one(day); 24] }
 }
 
 fn unusual(title: &str, weeks: &[f64]) -> String {

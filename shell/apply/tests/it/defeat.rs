@@ -1,5 +1,5 @@
 //! What stands against a shaper, found in trees of files that are like those of a laptop and a router.
-use crate::world::{World, guard_command, wish};
+use crate::world::{World, gone, guard_command, wish};
 use fathom_apply::{Boot, System, Transaction, defeat};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -100,15 +100,28 @@ fn counters_tell_who_goes_past_the_shaper() {
     world.inside(|| transaction.apply(guard_command(&world.place()), Duration::from_secs(60))).unwrap();
     let load = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
     let before = transaction.look().unwrap();
-    for _ in 0..400 {
-        load.send_to(&[0; 1_000], "10.9.0.2:9").unwrap();
-        std::thread::sleep(Duration::from_micros(500));
+    for _ in 0..40 {
+        for _ in 0..10 {
+            load.send_to(&[0; 1_000], "10.9.0.2:9").unwrap();
+        }
+        gone(&mut transaction);
     }
     let mut after = transaction.look().unwrap();
     assert!(defeat::idle(&before, &after).is_none());
     let idle = defeat::idle(&after, &after).unwrap();
     assert!(idle.what.contains("not one packet passed by eth0"), "{idle:?}");
     assert_eq!(defeat::seen(&before, &after), [], "nothing goes past it");
+    // A download beside an upload: 900 acknowledgements and as many data packets passed, a sixth of the latter was dropped.
+    let mut both = after.clone();
+    let down = both.down.as_mut().unwrap();
+    let (passed, dropped) = ((900, 900 * 66 + 900 * 1_514), 180);
+    down.sent_packets += 2 * passed.0;
+    down.sent_bytes += passed.1;
+    down.drops += dropped;
+    both.link.received_bytes += passed.1 + u64::from(dropped) * 1_514;
+    assert_eq!(defeat::seen(&after, &both), [], "what was dropped had arrived");
+    both.link.received_bytes += 200_000;
+    assert!(defeat::seen(&after, &both)[0].what.contains("arrived by eth0"), "more than was dropped");
     // As if hardware had sent as much again.
     after.link.sent_bytes += after.link.sent_bytes;
     after.direct_packets += 3;

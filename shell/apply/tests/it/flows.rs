@@ -1,5 +1,5 @@
 //! The program of the flow hash in the kernel: where flows go. Tags are left to the interpreter of `core/tc`, as not every kernel has them.
-use crate::world::{World, guard_command, wish};
+use crate::world::{World, gone, guard_command, wish};
 use fathom_apply::{Rung, Transaction};
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -49,13 +49,12 @@ fn flows_of_all_kinds_go_to_queues_of_their_own() {
     for (what, from, to, bytes, expected) in cases {
         let sockets: Vec<UdpSocket> =
             (0..FLOWS).map(|_| world.inside(|| UdpSocket::bind(from).unwrap())).collect();
-        std::thread::sleep(Duration::from_millis(200));
+        gone(&mut transaction);
         let before = queues(&world);
         for socket in &sockets {
             socket.send_to(&vec![0; bytes], to).unwrap();
-            std::thread::sleep(Duration::from_millis(4));
+            gone(&mut transaction);
         }
-        std::thread::sleep(Duration::from_millis(300));
         let used = used(&world, &before);
         println!("{what}: {FLOWS} flows in {used} queues");
         assert!(expected.contains(&used), "{what}: {used} queues");

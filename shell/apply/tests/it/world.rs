@@ -1,6 +1,6 @@
 //! A namespace with a router's interface `eth0` in it.
 use crate::entry::{FOLDER, KILL_AT, KILL_GUARD, RUNG};
-use fathom_apply::{Framing, Place, Rung, Wish};
+use fathom_apply::{Framing, Place, Rung, Transaction, Wish};
 use fathom_os::netns::NetNs;
 use fathom_units::Rate;
 use std::path::{Path, PathBuf};
@@ -70,10 +70,7 @@ impl World {
     /// Waits until no trial is open, and says how long that took.
     pub(crate) fn settled(&self) -> Duration {
         let begun = Instant::now();
-        while self.place().read().unwrap().is_some() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "the trial is still open");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until("the end of the trial", || self.place().read().unwrap().is_none().then_some(()));
         begun.elapsed()
     }
 }
@@ -82,6 +79,26 @@ impl Drop for World {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Waits for something to be so; what was found.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "waited for {what} in vain");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Waits until a shaper of what leaves has let all of it go.
+pub(crate) fn gone(transaction: &mut Transaction) {
+    until("an empty queue", || {
+        let up = transaction.look().unwrap().up.unwrap();
+        (up.backlog_bytes == 0).then_some(())
+    });
 }
 
 /// This program, as one of the entries.
@@ -163,6 +180,17 @@ pub(crate) const BEFORE: &[(&str, &[&str])] = &[
         &[
             "tc qdisc add dev eth0 clsact",
             "tc filter add dev eth0 egress protocol ip prio 7 u32 match u32 0 0 flowid 1:1",
+        ],
+    ),
+    (
+        "a queue on each of the hardware's",
+        &[
+            "ip link del eth0",
+            "ip link add name eth0 numtxqueues 3 type veth peer name p0",
+            "ip link set eth0 up; ip link set p0 up",
+            "tc qdisc add dev eth0 root handle 6: mq",
+            "tc qdisc add dev eth0 parent 6:1 handle 61: bfifo limit 30000",
+            "tc qdisc add dev eth0 parent 6:3 handle 63: tbf rate 3mbit burst 3000 limit 20000",
         ],
     ),
     ("an ifb that has our name", &["ip link add ifb-eth0 type ifb"]),

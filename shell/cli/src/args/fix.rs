@@ -8,6 +8,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   fathom fix --server server.example.net                  measure, find the rates, shape, prove; or all is as it was
+  fathom fix --server server.example.net --dry-run        measure, find the rates, show what would be done
   fathom fix eth0 --up 9.5mbit --down 47mbit --dry-run    only show what would be done
   fathom fix eth0 --up 9.5mbit --down 47mbit              on for a minute, then all is as it was
   fathom fix eth0 --up 9.5mbit --down 47mbit --commit     on until it is undone
@@ -27,7 +28,7 @@ If this program ends in any way before it is done, another process puts everythi
     group(ArgGroup::new("stays").args(["commit", "server"]).multiple(true)))]
 pub(crate) struct FixArgs {
     /// The interface to the slow line; with --server that of the default route if left out
-    #[arg(value_name = "DEV", required_unless_present_any = ["mode", "server"], value_parser = interface)]
+    #[arg(value_name = "DEV", value_parser = interface)]
     pub(crate) device: Option<String>,
     /// Measure against this machine, which runs `fathom serve`: search the rates that are not given, and leave the shaper on only if
     /// it is proven to work
@@ -72,8 +73,8 @@ pub(crate) struct FixArgs {
     /// The line carries cells of 53 bytes (ADSL)
     #[arg(long, conflicts_with = "mode")]
     pub(crate) atm: bool,
-    /// Only show what would be done
-    #[arg(long, conflicts_with_all = ["mode", "commit", "boot", "server"])]
+    /// Only show what would be done; with --server after measuring, and a fix within the hour need not search again
+    #[arg(long, conflicts_with_all = ["mode", "commit", "boot"])]
     pub(crate) dry_run: bool,
     /// Put everything back after this time
     #[arg(long, default_value = "60s", value_name = "TIME", conflicts_with_all = ["mode", "commit", "server"])]

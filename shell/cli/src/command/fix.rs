@@ -43,9 +43,10 @@ pub(crate) fn run(args: &FixArgs) -> Outcome {
             measured::run(args)
         }
         (_, _, Some(device)) => fix(args, device),
-        (_, _, None) => {
-            Err(Failure::input("which interface? as in: fathom fix eth0 --up 9.5mbit --down 47mbit"))
-        }
+        (_, _, None) => Err(Failure::input(
+            "which interface, and to which rates?\n  try: fathom fix --server HOST, which finds both (HOST runs `fathom serve`); or \
+             fathom fix eth0 --up 9.5mbit --down 47mbit",
+        )),
     }
 }
 

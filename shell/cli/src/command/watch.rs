@@ -18,6 +18,7 @@ use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal;
 use alerting::Office;
 use fathom_monitor::{Health, Kept, Monitor, packet_limit, permitted, unknown_load};
+use fathom_os::poll;
 use fathom_os::sched::give_up_real_time;
 use fathom_push::Pusher;
 use fathom_store::history::{History, HistoryConfig, Repair};
@@ -28,8 +29,8 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How soon a signal is noticed.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How soon a problem is told. A signal is noticed at once, unless it comes in the very moment before the wait.
+const LOOK_EVERY: fathom_units::Duration = fathom_units::Duration::from_millis(500);
 /// What spoils measurements is told at most so often.
 const TELL_EVERY: Duration = Duration::from_secs(60);
 
@@ -135,7 +136,8 @@ fn run_until_told(
 ) {
     let (mut told, mut told_at) = (Health::default(), Instant::now());
     while !signals.stop.load(Ordering::Relaxed) {
-        std::thread::sleep(LOOK_EVERY);
+        // A signal ends it.
+        let _ = poll::wait(&mut [], Some(LOOK_EVERY));
         if signals.reload.swap(false, Ordering::Relaxed) {
             reload((monitor, pusher, office), source, first);
         }
@@ -192,7 +194,7 @@ fn tell(before: Health, now: Health) -> Health {
         ),
         (
             now.unstamped - before.unstamped,
-            "packets had no timestamp of the kernel and were timed by the program",
+            "packets had no timestamp of the kernel, or left while this host was busy: they were timed by the program",
         ),
         (
             now.strangers - before.strangers,

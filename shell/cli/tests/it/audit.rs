@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn fixture(name: &str) -> String {
     format!("{}/../../testdata/audit/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -125,9 +126,9 @@ fn what_waits_is_seen_while_the_host_is_loaded() {
         assert!(Command::new("tc").args(shaped.split(' ')).status().unwrap().success());
         // One socket may have some 130 kB in the queue, by its own send buffer.
         let sockets: Vec<UdpSocket> = (0..4).map(|_| UdpSocket::bind("0.0.0.0:0").unwrap()).collect();
-        let load = std::thread::spawn(move || {
-            let start = Instant::now();
-            while start.elapsed() < Duration::from_secs(5) {
+        let is_over = AtomicBool::new(false);
+        let load = || {
+            while !is_over.load(Ordering::Relaxed) {
                 // 20 packets of 1,400 bytes each 5 ms are 45 Mbit/s.
                 for socket in sockets.iter().cycle().take(20) {
                     socket.set_nonblocking(true).unwrap();
@@ -135,15 +136,18 @@ fn what_waits_is_seen_while_the_host_is_loaded() {
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
-        });
+        };
         // /sys shows the namespace that mounted it: a fresh one is mounted for the program alone.
         let audit = format!(
             "mount -t sysfs none /sys && exec {} audit --observe 2s --json",
             env!("CARGO_BIN_EXE_fathom")
         );
-        let ran: Ran = Command::new("unshare").args(["-m", "sh", "-c", &audit]).output().unwrap().into();
-        load.join().unwrap();
-        ran
+        std::thread::scope(|scope| {
+            scope.spawn(load);
+            let ran = Command::new("unshare").args(["-m", "sh", "-c", &audit]).output();
+            is_over.store(true, Ordering::Relaxed);
+            Ran::from(ran.unwrap())
+        })
     });
     let ran = audited.join().unwrap();
     let told = document(&ran);

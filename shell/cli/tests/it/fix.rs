@@ -1,11 +1,11 @@
 //! `fathom fix` as its user meets it, in a namespace of its own. The rest is in `shell/apply/tests/it`.
-use crate::program::{Ran, fathom, run, scratch};
+use crate::program::{Ran, fathom, run, scratch, until};
 use fathom_os::netns::NetNs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 struct Router {
     namespace: NetNs,
@@ -47,6 +47,11 @@ impl Router {
         self.inside(|| self.command(args).output().unwrap().into())
     }
 }
+
+/// A fix has begun after this at the most.
+const START: Duration = Duration::from_secs(20);
+/// And all is as it was, whatever ended it.
+const BACK: Duration = Duration::from_secs(5);
 
 const RATES: [&str; 5] = ["wan", "--up", "9.5mbit", "--down", "47mbit"];
 
@@ -134,19 +139,13 @@ fn held_it_goes_by_itself_and_when_it_is_killed() {
     for signal in ["INT", "TERM", "HUP", "KILL"] {
         let mut child = router
             .inside(|| router.command(&RATES).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        let begun = Instant::now();
-        while !router.shell("tc qdisc show dev wan ingress").contains("ingress") {
-            assert!(begun.elapsed() < Duration::from_secs(20), "it was never on");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        until("the shaper", START, || {
+            router.shell("tc qdisc show dev wan ingress").contains("ingress").then_some(())
+        });
         Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.code(), (signal != "KILL").then_some(0), "{signal}");
-        let killed = Instant::now();
-        while router.queues() != before {
-            assert!(killed.elapsed() < Duration::from_secs(5), "{signal}:\n{}", router.queues());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        until(&format!("what was before {signal}"), BACK, || (router.queues() == before).then_some(()));
     }
 }
 
@@ -154,7 +153,8 @@ fn held_it_goes_by_itself_and_when_it_is_killed() {
 fn what_is_wrong_is_said_in_words() {
     let router = Router::new("wrong");
     let cases: &[(&[&str], i32, &str)] = &[
-        (&[], 2, "<DEV>"),
+        (&[], 2, "which interface, and to which rates?\n  try: fathom fix --server HOST"),
+        (&["--up", "9mbit"], 2, "which interface, and to which rates?"),
         (&["wan"], 2, "neither --up nor --down: to which rate shall it be shaped?"),
         (&["wan", "--up", "5"], 2, "rate \"5\" has no unit"),
         (&["wan", "--up", "5kbit"], 2, "a line of 5Kbit cannot be shaped (from 64Kbit to 400Gbit)"),
@@ -210,15 +210,10 @@ fn auto_is_kept_right_until_it_ends_in_any_way() {
     for (signal, code) in [("INT", Some(0)), ("KILL", None)] {
         let mut child = router
             .inside(|| router.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        let begun = Instant::now();
-        let status = loop {
+        let status = until("a status that says all", START, || {
             let status = router.fix(&["--status"]);
-            if status.out.contains("less is asked") && !status.out.contains("unknown") {
-                break status;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(20), "{}", status.told());
-            std::thread::sleep(Duration::from_millis(50));
-        };
+            (status.out.contains("less is asked") && !status.out.contains("unknown")).then_some(status)
+        });
         for words in
             ["wan: kept right since 20", "what leaves: at most 9.5Mbit; ", "less is asked", "unused "]
         {
@@ -231,14 +226,10 @@ fn auto_is_kept_right_until_it_ends_in_any_way() {
         assert!(router.inside(|| asked("127.0.0.1:9841", "/other")).starts_with("HTTP/1.1 404 "));
         Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
         assert_eq!(child.wait().unwrap().code(), code, "{signal}");
-        let killed = Instant::now();
         // Who puts things back forgets them last.
         let is_back =
             || router.queues() == before && router.fix(&["--status"]).out.starts_with("nothing is on");
-        while !is_back() {
-            assert!(killed.elapsed() < Duration::from_secs(5), "{signal}:\n{}", router.queues());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        until(&format!("what was before {signal}"), BACK, || is_back().then_some(()));
     }
 }
 

@@ -113,10 +113,12 @@ fn measure(cells: &[&Cell]) -> Vec<Seen> {
 }
 
 /// The kernel's console. Its memory is a file in `work`: elsewhere (`/dev/shm`) code may be forbidden to run from it.
-/// Its first process is `inside`, a script, with `work` and `more` as its arguments.
+/// Its first process is `inside`, a script, with `work` and `more` as its arguments. It goes before all that
+/// the machine does else: a line that stands still meanwhile is another line.
 pub(crate) fn boot(inside: &str, work: &Path, more: &[&str]) -> String {
-    let mut command = Command::new("timeout");
-    command.args(["120", KERNEL, "mem=192M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"]);
+    let mut command = Command::new("nice");
+    command.args(["-n", "-20", "timeout", "120"]);
+    command.args([KERNEL, "mem=192M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"]);
     command
         .arg(format!("init={inside}"))
         .args(["con=null", "con0=fd:0,fd:1", "quiet", "--"])

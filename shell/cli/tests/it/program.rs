@@ -2,6 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Held by tests that assert times, so that they do not disturb each other on a machine of few cores.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -30,6 +31,18 @@ impl Ran {
     /// Exit code and the whole of stderr, for messages of failed asserts.
     pub(crate) fn told(&self) -> String {
         format!("exit {:?}\nstdout: {}\nstderr: {}", self.code, self.out, self.err)
+    }
+}
+
+/// Waits for something to be so, for `patience` at the most; what was found.
+pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < patience, "waited for {what} in vain");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

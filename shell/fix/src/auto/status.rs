@@ -1,16 +1,12 @@
 //! What a person, a program or a metric is told of how it is now.
+use super::shaped::Sight;
 use fathom_apply::Place;
 use fathom_os::clock::wall_now;
-use fathom_shape::autorate::{Both, Decision, Observation, QueueReading, Reason};
+use fathom_shape::autorate::{Both, Decision, Reason};
 use fathom_units::{Rate, WallTime};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// Weight of a tick in what is told of the traffic: about a second.
-const WEIGHT: f64 = 0.1;
-/// Below this share of both rates nothing that is sent can fill a queue.
-const QUIET_RATIO: f64 = 0.05;
 
 /// A rate that was changed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -42,7 +38,6 @@ pub struct DirectionStatus {
     pub last: Option<Change>,
     /// Ticks with each reason.
     pub decisions: BTreeMap<Reason, u64>,
-    sent: Option<(u64, u64)>,
 }
 
 /// How it is now.
@@ -85,22 +80,17 @@ impl Status {
             problem: None,
         }
     }
-    /// Nothing is sent that could fill a queue.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.ways.up.is_quiet() && self.ways.down.is_quiet()
-    }
-    pub(super) fn note(
-        &mut self,
-        at: WallTime,
-        seen: &Observation<'_>,
-        decided: Both<Decision>,
-        excess: Both<Option<f64>>,
-    ) {
-        self.at = at;
+    pub(super) fn note(&mut self, seen: &Sight, decided: Both<Decision>, excess: Both<Option<f64>>) {
+        self.at = seen.wall;
         self.answers += seen.delays.len() as u64;
-        let now_ns = seen.at.as_nanos();
-        self.ways.up.note((at, now_ns), seen.queues.up, decided.up, excess.up);
-        self.ways.down.note((at, now_ns), seen.queues.down, decided.down, excess.down);
+        let both =
+            [(&mut self.ways.up, decided.up, excess.up), (&mut self.ways.down, decided.down, excess.down)];
+        let traffic = [(seen.delivered.up, seen.queues.up), (seen.delivered.down, seen.queues.down)];
+        for ((way, now, delay_s), (delivered, queue)) in both.into_iter().zip(traffic) {
+            way.note(seen.wall, now, delay_s);
+            way.delivered_bits_per_second = delivered;
+            way.backlog_bytes = queue.backlog.get();
+        }
     }
     /// The document of the file and of `--json`.
     #[must_use]
@@ -124,30 +114,13 @@ impl DirectionStatus {
             reason: Reason::Silent,
             last: None,
             decisions: BTreeMap::new(),
-            sent: None,
         }
     }
-    fn is_quiet(&self) -> bool {
-        let most = self.rate.as_bits_per_second() as f64 * QUIET_RATIO;
-        self.backlog_bytes == 0 && self.delivered_bits_per_second < most
-    }
-    fn note(
-        &mut self,
-        (at, now_ns): (WallTime, u64),
-        queue: QueueReading,
-        decided: Decision,
-        delay_s: Option<f64>,
-    ) {
+    fn note(&mut self, at: WallTime, decided: Decision, delay_s: Option<f64>) {
         if decided.is_new {
             self.last = Some(Change { at, from: self.rate, to: decided.rate, reason: decided.reason });
         }
-        if let Some((then_ns, bytes)) = self.sent.replace((now_ns, queue.sent.get())) {
-            let seconds = now_ns.saturating_sub(then_ns).max(1) as f64 / 1e9;
-            let now = queue.sent.get().saturating_sub(bytes) as f64 * 8.0 / seconds;
-            self.delivered_bits_per_second += (now - self.delivered_bits_per_second) * WEIGHT;
-        }
         (self.rate, self.reason, self.delay_s) = (decided.rate, decided.reason, delay_s);
-        self.backlog_bytes = queue.backlog.get();
         *self.decisions.entry(decided.reason).or_default() += 1;
     }
     fn to_json(&self) -> Value {

@@ -18,15 +18,9 @@ pub(crate) const DEVICE: &str = "line0";
 /// What the modem carries.
 pub(crate) const TRUE_RATES: [f64; 2] = [10e6, 40e6];
 
-const LINE: &str = r#"
-name = "modem"
-about = "test"
-source = "test"
-[[hop]]
-name = "modem"
-up = { rate = "10mbit", delay = "5ms", queue = "fifo limit 256000b", overhead = "38b" }
-down = { rate = "40mbit", delay = "5ms", queue = "fifo limit 1000000b", overhead = "38b" }
-"#;
+/// Both directions of the usual one.
+const UP: &str = "rate = \"10mbit\", queue = \"fifo limit 256000b\", overhead = \"38b\"";
+const DOWN: &str = "rate = \"40mbit\", queue = \"fifo limit 1000000b\", overhead = \"38b\"";
 
 pub(crate) struct Modem {
     lab: Lab,
@@ -45,18 +39,23 @@ pub(crate) struct Told {
 impl Modem {
     /// Two modems at once would make each other late.
     pub(crate) fn new(name: &str) -> Modem {
-        Modem::over(name, LINE, "")
+        Modem::over(name, [UP, DOWN], "")
     }
     /// With this queue in place of either buffer.
     pub(crate) fn with(name: &str, queue: &str) -> Modem {
-        let line = LINE.replace("fifo limit 256000b", queue).replace("fifo limit 1000000b", queue);
-        Modem::over(name, &line, "")
+        let up = UP.replace("fifo limit 256000b", queue);
+        let down = DOWN.replace("fifo limit 1000000b", queue);
+        Modem::over(name, [&up, &down], "")
     }
-    /// Another line than the usual; `trace` is the text of every trace it names.
-    pub(crate) fn over(name: &str, line: &str, trace: &str) -> Modem {
+    /// Another than the usual, up and down, each with 5 ms of path; `trace` is the text of every trace it names.
+    pub(crate) fn over(name: &str, [up, down]: [&str; 2], trace: &str) -> Modem {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let plan = fathom_scenario::parse_with_files(line, "modem.toml", &|_| Ok(trace.to_owned())).unwrap();
+        let line = format!(
+            "name = \"modem\"\nabout = \"test\"\nsource = \"test\"\n[[hop]]\nname = \"modem\"\n\
+             up = {{ delay = \"5ms\", {up} }}\ndown = {{ delay = \"5ms\", {down} }}\n"
+        );
+        let plan = fathom_scenario::parse_with_files(&line, "modem.toml", &|_| Ok(trace.to_owned())).unwrap();
         let clock = Clock::start();
         let lab = Lab::start(&plan.line, &LabOptions::new(clock, 1))
             .unwrap_or_else(|e| panic!("these tests need root: {e}"));
@@ -96,6 +95,7 @@ impl Modem {
             directions: [true; 2],
             rates: [None; 2],
             force: false,
+            dry_run: false,
         }
     }
     /// Runs a fix. `ends` says of each word that is told whether the user stops it there.
@@ -119,6 +119,11 @@ impl Modem {
         let guard = || guard::command(&self.folder);
         let result = self.lab.in_client(|| fix(config, &guard, &stop, &mut tell)).unwrap();
         (result, told)
+    }
+    /// A command of `tc` on the user's side.
+    pub(crate) fn tc(&self, words: &str) {
+        let status = self.inside(|| Command::new("tc").args(words.split(' ')).status().unwrap());
+        assert!(status.success(), "tc {words}");
     }
     /// What `tc` and `ip` show of the user's side, without counters.
     pub(crate) fn shown(&self) -> String {

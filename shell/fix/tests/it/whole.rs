@@ -86,6 +86,50 @@ fn rates_above_the_true_ones_are_refused_as_not_proven() {
 }
 
 #[test]
+fn what_goes_by_the_shaper_is_found_named_and_refused() {
+    let modem = Modem::new("by");
+    // Somebody's filter takes all that arrives before ours is asked.
+    modem.tc("qdisc add dev line0 clsact");
+    modem.tc("filter add dev line0 ingress prio 5 u32 match u32 0 0 flowid 1:1");
+    let before = modem.shown();
+    let mut config = modem.config(Rung::FlowHash);
+    config.rates = [None, Some(mbit(37))];
+    config.directions = [false, true];
+    let (fixed, told) = modem.fix(&config, never);
+    let fixed = fixed.unwrap_or_else(|e| panic!("{e}\n{:#?}", told.words));
+    assert_eq!(fixed.outcome, Outcome::NotProven, "{:#?}", told.words);
+    let proof = fixed.proof.unwrap();
+    let named = proof.failures().find(|check| check.what == "down: all packets go through the shaper");
+    let seen = &named.unwrap_or_else(|| panic!("{:#?}", proof.checks)).seen;
+    assert!(seen.contains("arrived by line0, but") && seen.contains("the rest goes by it"), "{seen}");
+    assert_eq!(modem.shown(), before);
+}
+
+#[test]
+fn a_dry_run_ends_with_the_plan_and_its_trials_are_not_made_again() {
+    let modem = Modem::new("dry");
+    let before = modem.shown();
+    let mut config = modem.config(Rung::FlowHash);
+    config.directions = [true, false];
+    config.dry_run = true;
+    let (planned, told) = modem.fix(&config, never);
+    let planned = planned.unwrap_or_else(|e| panic!("{e}\n{:#?}", told.words));
+    assert_eq!(planned.outcome, Outcome::Planned, "{:#?}", told.words);
+    let plan = planned.plan.unwrap();
+    let (shaped, knee) = (plan.up.as_ref().unwrap().shaper.rate, planned.knees[0].unwrap().rate);
+    assert!(shaped < knee && plan.down.is_none(), "{shaped} of {knee}");
+    assert_eq!(modem.shown(), before);
+    assert!(modem.place().read().unwrap().is_none());
+    config.dry_run = false;
+    let (fixed, heard) = modem.fix(&config, never);
+    let fixed = fixed.unwrap_or_else(|e| panic!("{e}\n{:#?}", heard.words));
+    let taken_over = format!("Search(Up, {})", planned.trials[0].len());
+    assert!(heard.words.contains(&taken_over), "{taken_over}: {:#?}", heard.words);
+    assert_eq!((fixed.outcome, fixed.knees[0]), (Outcome::Proven, planned.knees[0]), "{:#?}", heard.words);
+    assert_eq!(modem.undo(), Undone::Back(Restored::Same));
+}
+
+#[test]
 fn a_search_that_was_stopped_leaves_nothing_and_goes_on_where_it_was() {
     let modem = Modem::new("stopped");
     let before = modem.shown();

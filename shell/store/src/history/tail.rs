@@ -1,6 +1,8 @@
 //! What is in memory: samples whose ten minutes are not over, most of them in the journal too.
+use super::series::MAX_SERIES;
 use super::table::SLOT_MS;
-use fathom_history::{Chunk, Entry, Frame, Grid, Mark, Stored};
+use fathom_history::{Chunk, Code, Entry, Frame, Grid, Mark, Stored};
+use fathom_units::WallTime;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long after its ten minutes a part is written, in milliseconds: most answers that are late have then come.
@@ -9,7 +11,8 @@ const GRACE_MS: u64 = 60_000;
 /// The open samples of all series.
 #[derive(Default)]
 pub(super) struct Tail {
-    series: BTreeMap<u32, Open>,
+    /// By their numbers, which are given one after the other.
+    series: Vec<Open>,
     /// The slots of ten minutes that any sample or mark is in.
     slots: BTreeSet<u64>,
 }
@@ -26,20 +29,30 @@ struct Open {
 }
 
 impl Tail {
-    pub(super) fn grid(&mut self, series: u32) -> &mut Grid {
-        &mut self.series.entry(series).or_default().grid
+    fn open(&mut self, series: u32) -> &mut Open {
+        let index = series as usize;
+        if self.series.len() <= index {
+            self.series.resize_with(index + 1, Open::default);
+        }
+        &mut self.series[index]
     }
-    pub(super) fn add(&mut self, series: u32, stored: Stored) {
-        self.slots.insert(stored.at_ms / SLOT_MS);
-        self.series.entry(series).or_default().chunk.samples.push(stored);
+    fn numbered(&self) -> impl Iterator<Item = (u32, &Open)> {
+        (0_u32..).zip(&self.series)
+    }
+    /// Puts a sample at its place on the grid of its series.
+    pub(super) fn add(&mut self, series: u32, at: WallTime, code: Code) {
+        let open = self.open(series);
+        let at_ms = open.grid.place(at);
+        open.chunk.samples.push(Stored { at_ms, code });
+        self.slots.insert(at_ms / SLOT_MS);
     }
     pub(super) fn mark(&mut self, series: u32, mark: Mark) {
         self.slots.insert(mark.at_ms / SLOT_MS);
-        self.series.entry(series).or_default().chunk.marks.push(mark);
+        self.open(series).chunk.marks.push(mark);
     }
     /// False if there is no such sample here.
     pub(super) fn amend(&mut self, series: u32, stored: Stored) -> bool {
-        let Some(open) = self.series.get_mut(&series) else { return false };
+        let Some(open) = self.series.get_mut(series as usize) else { return false };
         let Some(place) = open.chunk.amend(stored) else { return false };
         if place < open.saved.0 {
             open.amended.push(stored);
@@ -48,11 +61,12 @@ impl Tail {
     }
     /// Does again what a frame of the journal says.
     pub(super) fn replay(&mut self, frame: Frame) {
-        for mut entry in frame.entries {
+        // No other numbers are ever given.
+        for mut entry in frame.entries.into_iter().filter(|entry| entry.series < MAX_SERIES) {
             let (samples, marks) = (entry.new.samples.iter(), entry.new.marks.iter());
             let times = samples.map(|s| s.at_ms).chain(marks.map(|m| m.at_ms));
             self.slots.extend(times.map(|ms| ms / SLOT_MS));
-            let open = self.series.entry(entry.series).or_default();
+            let open = self.open(entry.series);
             open.chunk.append(&mut entry.new);
             open.saved = (open.chunk.samples.len(), open.chunk.marks.len());
             for stored in entry.amended {
@@ -62,18 +76,18 @@ impl Tail {
     }
     /// What is not in the journal.
     pub(super) fn unsaved(&self) -> Frame {
-        let entries = self.series.iter().filter_map(|(series, open)| {
+        let entries = self.numbered().filter_map(|(series, open)| {
             let samples = open.chunk.samples.get(open.saved.0..).unwrap_or_default().to_vec();
             let marks = open.chunk.marks.get(open.saved.1..).unwrap_or_default().to_vec();
             let new = Chunk { samples, marks };
             let some = !(new.is_empty() && open.amended.is_empty());
-            some.then(|| Entry { series: *series, new, amended: open.amended.clone() })
+            some.then(|| Entry { series, new, amended: open.amended.clone() })
         });
         Frame { entries: entries.collect() }
     }
     /// All of it is in the journal.
     pub(super) fn saved(&mut self) {
-        for open in self.series.values_mut() {
+        for open in &mut self.series {
             open.saved = (open.chunk.samples.len(), open.chunk.marks.len());
             open.amended.clear();
         }
@@ -89,29 +103,29 @@ impl Tail {
     /// What is in these slots, apart for each slot and series; and a frame of the rest.
     pub(super) fn split(&self, over: &BTreeSet<u64>) -> (BTreeMap<(u64, u32), Chunk>, Frame) {
         let (mut parts, mut rest) = (BTreeMap::<(u64, u32), Chunk>::new(), Frame::default());
-        for (series, open) in &self.series {
+        for (series, open) in self.numbered() {
             let mut left = Chunk::default();
             for sample in &open.chunk.samples {
                 let slot = sample.at_ms / SLOT_MS;
                 let of =
-                    if over.contains(&slot) { parts.entry((slot, *series)).or_default() } else { &mut left };
+                    if over.contains(&slot) { parts.entry((slot, series)).or_default() } else { &mut left };
                 of.samples.push(*sample);
             }
             for mark in &open.chunk.marks {
                 let slot = mark.at_ms / SLOT_MS;
                 let of =
-                    if over.contains(&slot) { parts.entry((slot, *series)).or_default() } else { &mut left };
+                    if over.contains(&slot) { parts.entry((slot, series)).or_default() } else { &mut left };
                 of.marks.push(*mark);
             }
             if !left.is_empty() {
-                rest.entries.push(Entry { series: *series, new: left, amended: Vec::new() });
+                rest.entries.push(Entry { series, new: left, amended: Vec::new() });
             }
         }
         (parts, rest)
     }
     /// These slots are parts now, and the rest is in the journal.
     pub(super) fn sealed(&mut self, over: &BTreeSet<u64>) {
-        for open in self.series.values_mut() {
+        for open in &mut self.series {
             open.chunk.samples.retain(|s| !over.contains(&(s.at_ms / SLOT_MS)));
             open.chunk.marks.retain(|m| !over.contains(&(m.at_ms / SLOT_MS)));
         }
@@ -123,13 +137,13 @@ impl Tail {
         self.split(&BTreeSet::new()).1
     }
     pub(super) fn chunk(&self, series: u32) -> Option<&Chunk> {
-        self.series.get(&series).map(|open| &open.chunk)
+        self.series.get(series as usize).map(|open| &open.chunk)
     }
     pub(super) fn samples(&self) -> usize {
-        self.series.values().map(|open| open.chunk.samples.len()).sum()
+        self.series.iter().map(|open| open.chunk.samples.len()).sum()
     }
     pub(super) fn unsaved_samples(&self) -> usize {
-        self.series.values().map(|open| open.chunk.samples.len() - open.saved.0).sum()
+        self.series.iter().map(|open| open.chunk.samples.len() - open.saved.0).sum()
     }
     /// Lets the oldest samples go, so that at most `limit` are left; gives how many went.
     pub(super) fn trim(&mut self, limit: usize) -> usize {
@@ -138,11 +152,11 @@ impl Tail {
             return 0;
         }
         let mut times: Vec<u64> =
-            self.series.values().flat_map(|open| &open.chunk.samples).map(|s| s.at_ms).collect();
+            self.series.iter().flat_map(|open| &open.chunk.samples).map(|s| s.at_ms).collect();
         let (_, nth, _) = times.select_nth_unstable(excess - 1);
         let newest_to_go = *nth;
         let before = self.samples();
-        for open in self.series.values_mut() {
+        for open in &mut self.series {
             let gone =
                 open.chunk.samples.iter().take(open.saved.0).filter(|s| s.at_ms <= newest_to_go).count();
             open.saved.0 -= gone;

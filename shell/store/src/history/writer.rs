@@ -72,16 +72,13 @@ impl History {
     /// Records samples of a series of delays.
     pub fn record(&mut self, SeriesId(series): SeriesId, samples: &[Sample]) {
         for sample in samples {
-            let at_ms = self.tail.grid(series).place(sample.at);
-            self.tail.add(series, Stored { at_ms, code: Code::of(sample.outcome) });
+            self.tail.add(series, sample.at, Code::of(sample.outcome));
         }
     }
     /// Records levels of a series of rates or amounts.
     pub fn record_levels(&mut self, SeriesId(series): SeriesId, levels: &[Level]) {
         for level in levels {
-            let at_ms = self.tail.grid(series).place(level.at);
-            let code = level.value.map_or(Code::FAILED, Code::level);
-            self.tail.add(series, Stored { at_ms, code });
+            self.tail.add(series, level.at, level.value.map_or(Code::FAILED, Code::level));
         }
     }
     /// The probe sent at `sample.at`, recorded as lost, was answered late after all.

@@ -44,6 +44,11 @@ fn five_hundred_targets_are_seen_filtered_and_chosen() {
 }
 
 #[test]
+fn what_months_say_stands_below_the_targets() {
+    check("findings", 2);
+}
+
+#[test]
 fn a_target_that_is_down_is_seen_to_be_down() {
     check("down", 5);
 }

@@ -103,6 +103,7 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
         directions: [wants(Way::Up, args.up), wants(Way::Down, args.down)],
         rates: [args.up, args.down],
         force: args.force,
+        dry_run: args.dry_run,
     }
 }
 
@@ -226,6 +227,11 @@ fn summary(args: &FixArgs, device: &str, fixed: &Fixed) -> String {
             let list: String = failures.map(|check| check_words(check) + "\n").collect();
             format!("\n{device} is as it was before: the shaper was not proven to work.\n{list}")
         }
+        Ending::Planned => {
+            let is_searched = fixed.knees.iter().any(Option::is_some);
+            let next = " Without it, within the hour, the search is taken over from here.";
+            format!("\nNothing was changed (--dry-run).{}\n", if is_searched { next } else { "" })
+        }
         Ending::Proven => format!(
             "\n{device} is shaped, proven, and stays so.\n\n{}\nundo: fathom fix --undo {device}{state}\n",
             table(fixed)
@@ -274,6 +280,7 @@ fn document(fixed: &Fixed, foreseen: &[defeat::Defeat]) -> Value {
         Ending::NotNeeded => "not needed",
         Ending::Proven => "proven",
         Ending::NotProven => "not proven",
+        Ending::Planned => "dry run",
     };
     let about = fixed.plan.as_ref().map_or(Value::Null, fathom_apply::about);
     let mut document = show::document(about, result, foreseen, None);

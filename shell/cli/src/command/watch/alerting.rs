@@ -1,7 +1,9 @@
 //! What alerts need beside the engine: who is told, what is remembered, and the past.
 use crate::terminal;
+use fathom_history::Column;
 use fathom_monitor::{Alerting, Event, Monitor};
 use fathom_notify::{Desk, Memory, Report};
+use fathom_os::clock::utc_offset_s;
 use fathom_store::history::{HistoryError, HistoryReader, SeriesId};
 use fathom_units::WallTime;
 use fathom_watch::Plan;
@@ -9,7 +11,7 @@ use fathom_watch::alert::{Past, PastHour, Remembered, Transition};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Hours of the week before the day's begin in [`Past::wanted`].
+/// Where too few weeks are known, the last day serves.
 const DAY_HOURS: usize = 24;
 
 /// The receivers, of which the thread that judges has the other end.
@@ -89,29 +91,28 @@ impl Alerting for Clerk {
         }
         let read = self.reader.as_mut().map(|reader| past(reader, SeriesId(series), percentile, hour));
         // What cannot be read is no past: the rule says nothing then.
-        read.and_then(Result::ok).unwrap_or(Past { hour, hours: Vec::new() })
+        read.and_then(Result::ok).unwrap_or(Past { hour, ..Past::default() })
     }
 }
 
-/// What a series was like at the hours of [`Past::wanted`], from the history.
+/// What a series was like at this hour of the weeks before, by this host's clock, and the last day, from the history.
 pub(super) fn past(
     reader: &mut HistoryReader,
     series: SeriesId,
     percentile: u64,
     hour: WallTime,
 ) -> Result<Past, HistoryError> {
-    let wanted = Past::wanted(hour);
-    let weeks = wanted.len().saturating_sub(DAY_HOURS);
     let one_hour = Past::hour().as_nanos();
-    let mut columns = Vec::new();
-    for from in wanted.iter().take(weeks) {
-        columns.extend(reader.columns(series, *from, WallTime(from.0 + one_hour), 1)?);
+    let mut weeks = Vec::new();
+    for from in Past::weeks_before(hour, utc_offset_s) {
+        weeks.extend(reader.columns(series, from, WallTime(from.0 + one_hour), 1)?);
     }
     let day = WallTime(hour.0.saturating_sub(one_hour * DAY_HOURS as u64));
-    columns.extend(reader.columns(series, day, hour, DAY_HOURS)?);
-    let known = |column: fathom_history::Column| {
+    let day = reader.columns(series, day, hour, DAY_HOURS)?;
+    let known = |column: Column| {
         let (from, count) = (column.from, column.sketch.count());
         column.sketch.quantile(percentile as f64 / 100.0).map(|value| PastHour { from, count, value })
     };
-    Ok(Past { hour, hours: columns.into_iter().filter_map(known).collect() })
+    let [weeks, day] = [weeks, day].map(|columns| columns.into_iter().filter_map(known).collect());
+    Ok(Past { hour, weeks, day })
 }

@@ -1,10 +1,11 @@
 //! A household, its line and a law, for weeks.
-use crate::fluid::{Pipe, Step};
+use super::fluid::{Pipe, Step};
+use super::probing::{Now, Probing};
+use super::traffic::Traffic;
 use crate::law::{Law, Seen};
-use crate::line::{Facts, Kind, Line};
-use crate::probing::{Now, Plan, Probing};
-use crate::score::Score;
-use crate::traffic::Traffic;
+use crate::line::{At, Facts, Kind, Line};
+use crate::score::{self, Score};
+use crate::who::Plan;
 use fathom_shape::autorate::{Both, HourOfWeek, QueueReading};
 use fathom_units::{Bytes, Rng, Time};
 
@@ -98,8 +99,8 @@ impl World {
         self.shaped = Both { up: up.shaped, down: down.shaped };
         count(&mut self.queues.up, up, &self.pipes.up);
         count(&mut self.queues.down, down, &self.pipes.down);
-        self.score.up.step(dt, &self.pipes.up, here.up, up.carried);
-        self.score.down.step(dt, &self.pipes.down, here.down, down.carried);
+        tally(&mut self.score.up, dt, &self.pipes.up, here.up, up.carried);
+        tally(&mut self.score.down, dt, &self.pipes.down, here.down, down.carried);
         let is_active = |pipe: &Pipe| !pipe.flows.is_empty() || pipe.below > A_LITTLE;
         if is_active(&self.pipes.up) {
             self.last_active.up = now;
@@ -133,6 +134,16 @@ impl World {
         if let Some(id) = law.unwanted(Time::from_nanos(ms * 1_000_000)) {
             self.probing.replace(id);
         }
+    }
+}
+
+fn tally(way: &mut score::Way, dt: f64, pipe: &Pipe, at: At, carried: f64) {
+    if pipe.flows.is_empty() {
+        return;
+    }
+    way.wait(dt, pipe.delay(at));
+    if pipe.flows.iter().any(|flow| flow.is_bulk) {
+        way.carry(at.capacity() / 8.0 * dt, carried);
     }
 }
 

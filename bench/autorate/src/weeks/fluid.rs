@@ -2,6 +2,7 @@
 //!
 //! What is in flight is the windows' sum, and what is in flight and in no queue is on the way for one round trip: so senders
 //! are clocked by acknowledgements. Upwards our queue lies before the bottleneck, downwards behind it.
+use crate::line::At;
 use fathom_units::Rng;
 
 /// CUBIC, RFC 9438: scale in segments/s^3, what is left after a loss.
@@ -107,21 +108,6 @@ impl Flow {
         self.drops += 1;
         self.next_drop = self.above + INTERVAL / f64::from(self.drops).sqrt();
         true
-    }
-}
-
-/// The bottleneck at a moment.
-#[derive(Clone, Copy)]
-pub(crate) struct At {
-    /// bit/s, but for an outage.
-    pub(crate) open: f64,
-    /// Until the outage ends, s.
-    pub(crate) stall: f64,
-}
-
-impl At {
-    pub(crate) fn capacity(self) -> f64 {
-        if self.stall > 0.0 { 0.0 } else { self.open }
     }
 }
 

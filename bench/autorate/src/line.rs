@@ -1,78 +1,25 @@
 //! Lines whose rate varies, in both directions: what they carry at each time of the week.
-use crate::fluid::At;
-use crate::law::Rates;
+mod kind;
+
 use fathom_shape::autorate::Both;
 use fathom_units::Rng;
+pub(crate) use kind::{Facts, Kind};
 
 /// Rates of radio are drawn anew so often, s, as in core/link's mobile lines.
 const STEP: f64 = 0.1;
 
-/// What kind of line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// The random walk of core/link's mobile line, and its outages.
-    Lte,
-    /// A new rate and a new delay every 15 s.
-    Starlink,
-    /// PowerBoost, and a segment that is shared in the evening.
-    Docsis,
-    /// Always the same, for comparison.
-    Dsl,
+/// The bottleneck at a moment.
+#[derive(Clone, Copy)]
+pub(crate) struct At {
+    /// bit/s, but for an outage.
+    pub(crate) open: f64,
+    /// Until the outage ends, s.
+    pub(crate) stall: f64,
 }
 
-/// What does not change about a line.
-pub(crate) struct Facts {
-    pub(crate) name: &'static str,
-    /// Round trip without queues, s.
-    pub(crate) base: f64,
-    /// Buffers of the bottleneck, bytes.
-    pub(crate) limits: Both<f64>,
-    /// Settings of every law alike.
-    pub(crate) rates: Both<Rates>,
-    /// Jitter of a direction's delay: up to this, s.
-    pub(crate) jitter: f64,
-}
-
-const fn mbit(min: f64, base: f64, max: f64) -> Rates {
-    Rates { min: min * 1e6, base: base * 1e6, max: max * 1e6 }
-}
-
-impl Kind {
-    pub(crate) const ALL: [Kind; 4] = [Kind::Lte, Kind::Starlink, Kind::Docsis, Kind::Dsl];
-
-    pub(crate) const fn facts(self) -> Facts {
-        match self {
-            // scenarios/lte.toml's buffers.
-            Kind::Lte => Facts {
-                name: "LTE",
-                base: 0.045,
-                limits: Both { up: 1e6, down: 2.5e6 },
-                rates: Both { up: mbit(2.0, 6.0, 15.0), down: mbit(5.0, 15.0, 40.0) },
-                jitter: 0.008,
-            },
-            Kind::Starlink => Facts {
-                name: "Starlink",
-                base: 0.040,
-                limits: Both { up: 0.6e6, down: 4e6 },
-                rates: Both { up: mbit(4.0, 10.0, 25.0), down: mbit(25.0, 90.0, 250.0) },
-                jitter: 0.006,
-            },
-            // scenarios/cable.toml's buffers.
-            Kind::Docsis => Facts {
-                name: "DOCSIS",
-                base: 0.020,
-                limits: Both { up: 384e3, down: 1e6 },
-                rates: Both { up: mbit(4.0, 8.0, 12.0), down: mbit(35.0, 80.0, 120.0) },
-                jitter: 0.003,
-            },
-            Kind::Dsl => Facts {
-                name: "DSL",
-                base: 0.025,
-                limits: Both { up: 256e3, down: 1e6 },
-                rates: Both { up: mbit(4.0, 7.0, 10.0), down: mbit(20.0, 35.0, 50.0) },
-                jitter: 0.001,
-            },
-        }
+impl At {
+    pub(crate) fn capacity(self) -> f64 {
+        if self.stall > 0.0 { 0.0 } else { self.open }
     }
 }
 

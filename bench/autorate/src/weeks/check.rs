@@ -1,6 +1,6 @@
 //! The fluid beside the packet simulation of core/sim: the same line, the same rate of the shaper, bulk flows of CUBIC.
-use crate::fluid::{At, Flow, Pipe};
-use crate::line::{Kind, Line};
+use super::fluid::{Flow, Pipe};
+use crate::line::{At, Kind, Line};
 use fathom_metric::{Metric, PhaseKind, SeriesKey, Value};
 use fathom_sim::{Options, simulate};
 use fathom_units::Rng;

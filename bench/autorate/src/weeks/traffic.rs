@@ -1,5 +1,5 @@
 //! What the household sends: pages, films, copies, calls; little at night.
-use crate::fluid::Flow;
+use super::fluid::Flow;
 use fathom_shape::autorate::Both;
 use fathom_units::Rng;
 

@@ -1,32 +1,14 @@
-//! A short run of the comparison with the peers' laws (`examples/autorate`), so that what its figures say stays true.
-#[path = "../../examples/autorate/cake.rs"]
-mod cake;
-#[path = "../../examples/autorate/fluid.rs"]
-mod fluid;
-#[path = "../../examples/autorate/law.rs"]
-mod law;
-#[path = "../../examples/autorate/line.rs"]
-#[allow(dead_code, reason = "the example prints all of it")]
-mod line;
-#[path = "../../examples/autorate/probing.rs"]
-mod probing;
-#[path = "../../examples/autorate/score.rs"]
-#[allow(dead_code, reason = "the example prints all of it")]
-mod score;
-#[path = "../../examples/autorate/sqm.rs"]
-mod sqm;
-#[path = "../../examples/autorate/traffic.rs"]
-mod traffic;
-#[path = "../../examples/autorate/world.rs"]
-mod world;
-
+//! A short run of the comparison with the peers' laws, so that what its figures say stays true.
+use crate::law::cake::Cake;
+use crate::law::fathom::Fathom;
+use crate::law::sqm::Sqm;
+use crate::law::{Law, Rates, Seen};
+use crate::line::Kind;
+use crate::score::{Score, Way};
+use crate::weeks::World;
+use crate::who::Plan;
 use fathom_shape::autorate::{Both, Delay, DelaySample, HourOfWeek};
 use fathom_units::Time;
-use law::Law;
-use line::Kind;
-use probing::Plan;
-use score::Score;
-use world::World;
 
 /// Monday until ten: an idle night and a morning with some load.
 const HOURS: f64 = 10.0;
@@ -38,7 +20,7 @@ fn run(law: &mut dyn Law, kind: Kind, is_round_trip: bool) -> Score {
     World::new(kind, plan, SEED).run(law, HOURS)
 }
 
-fn both(score: &Score, of: impl Fn(&score::Way) -> f64) -> f64 {
+fn both(score: &Score, of: impl Fn(&Way) -> f64) -> f64 {
     of(&score.up) + of(&score.down)
 }
 
@@ -46,11 +28,11 @@ fn both(score: &Score, of: impl Fn(&score::Way) -> f64) -> f64 {
 fn less_late_and_more_carried_than_by_either_peer() {
     for kind in [Kind::Lte, Kind::Docsis] {
         let rates = kind.facts().rates;
-        let ours = run(&mut law::Fathom::new(rates), kind, false);
-        let peers: [&mut dyn Law; 2] = [&mut cake::Cake::new(rates), &mut sqm::Sqm::new(rates)];
+        let ours = run(&mut Fathom::new(rates), kind, false);
+        let peers: [&mut dyn Law; 2] = [&mut Cake::new(rates), &mut Sqm::new(rates)];
         for peer in peers {
             let theirs = run(peer, kind, false);
-            let (late, used) = (score::Way::late_share, score::Way::used_share);
+            let (late, used) = (Way::late_share, Way::used_share);
             assert!(both(&ours, late) < both(&theirs, late), "{kind:?}: late: {ours:?}, {theirs:?}");
             assert!(both(&ours, used) > both(&theirs, used), "{kind:?}: used: {ours:?}, {theirs:?}");
             // What is injected is what cuts peers: a run in which nothing was would prove nothing.
@@ -63,7 +45,7 @@ fn less_late_and_more_carried_than_by_either_peer() {
 fn no_cut_when_idle_and_none_for_the_other_direction() {
     for kind in Kind::ALL {
         for is_round_trip in [false, true] {
-            let score = run(&mut law::Fathom::new(kind.facts().rates), kind, is_round_trip);
+            let score = run(&mut Fathom::new(kind.facts().rates), kind, is_round_trip);
             for way in [score.up, score.down] {
                 assert_eq!(
                     (way.idle_cuts, way.cross_cuts),
@@ -84,7 +66,7 @@ fn idle_delay(law: &mut dyn Law) -> (Vec<f64>, f64) {
     for tick in 0..1_300_u64 {
         let late = if tick < 1_200 { 20_000_000 } else { 100_000_000 };
         let delay = Delay::OneWay(Both { up: 20_000_000, down: late });
-        let rates = law.tick(&law::Seen {
+        let rates = law.tick(&Seen {
             at: Time::from_nanos(tick * 50_000_000),
             hour: HourOfWeek::new(0),
             queues: Both::default(),
@@ -96,11 +78,11 @@ fn idle_delay(law: &mut dyn Law) -> (Vec<f64>, f64) {
     (down, up)
 }
 
-const BY_HAND: law::Rates = law::Rates { min: 5e6, base: 20e6, max: 80e6 };
+const BY_HAND: Rates = Rates { min: 5e6, base: 20e6, max: 80e6 };
 
 #[test]
 fn the_law_of_cake_autorate_by_hand() {
-    let (down, up) = idle_delay(&mut cake::Cake::new(Both { up: BY_HAND, down: BY_HAND }));
+    let (down, up) = idle_delay(&mut Cake::new(Both { up: BY_HAND, down: BY_HAND }));
     // Idle without delay it rests at its base. The third late sample of six cuts, 40 ms on average: a third of the way from
     // x 0.99 to x 0.75; 0.35 s later, with six late, x 0.75; and so on down to the least.
     assert_eq!((down[1_199], down[1_201]), (20.0, 20.0));
@@ -111,7 +93,7 @@ fn the_law_of_cake_autorate_by_hand() {
 
 #[test]
 fn the_law_of_sqm_autorate_by_hand() {
-    let (down, up) = idle_delay(&mut sqm::Sqm::new(Both { up: BY_HAND, down: BY_HAND }));
+    let (down, up) = idle_delay(&mut Sqm::new(Both { up: BY_HAND, down: BY_HAND }));
     // It begins at 0.6 of its base. Of each reflector one sample later more than half of 80 ms are in the recent delay, which
     // is above 15 ms: with a load of 0 that is the least at once.
     assert_eq!((down[0], down[1_199]), (12.0, 12.0));
@@ -120,6 +102,6 @@ fn the_law_of_sqm_autorate_by_hand() {
 
 #[test]
 fn our_law_by_hand() {
-    let (down, up) = idle_delay(&mut law::Fathom::new(Both { up: BY_HAND, down: BY_HAND }));
+    let (down, up) = idle_delay(&mut Fathom::new(Both { up: BY_HAND, down: BY_HAND }));
     assert!(down.iter().all(|rate| *rate == 20.0) && up == 20.0);
 }

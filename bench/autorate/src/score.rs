@@ -1,11 +1,13 @@
 //! How a law did.
-use crate::fluid::{At, Pipe};
 use fathom_shape::autorate::Both;
 
 /// Above this a call suffers, s: half of what Y.1541's best class leaves for all queues.
 const LATE: f64 = 0.030;
 /// A queue that a direction's own load explains, s.
 const BLOAT: f64 = 0.015;
+
+/// Names of what a row has.
+pub(crate) const HEAD: &str = "line      law            above +30 ms: up   down   mean   used: up   down   mean   delay   cuts/h  when idle  for the other";
 
 /// One direction.
 #[derive(Clone, Copy, Default, Debug)]
@@ -36,20 +38,23 @@ pub(crate) struct Score {
 }
 
 impl Way {
-    pub(crate) fn step(&mut self, dt: f64, pipe: &Pipe, at: At, carried: f64) {
-        if pipe.flows.is_empty() {
-            return;
-        }
+    /// `dt` s with traffic, which waited for `delay` s at the bottleneck.
+    pub(crate) fn wait(&mut self, dt: f64, delay: f64) {
         self.loaded += dt;
-        let delay = pipe.delay(at);
         self.delay += delay * dt;
         if delay > LATE {
             self.late += dt;
         }
-        if pipe.flows.iter().any(|flow| flow.is_bulk) {
-            self.capacity += at.capacity() / 8.0 * dt;
-            self.carried += carried;
-        }
+    }
+    /// `dt` s in which nothing arrived.
+    pub(crate) fn lose(&mut self, dt: f64) {
+        self.loaded += dt;
+        self.late += dt;
+    }
+    /// Somebody would have filled any line: bytes that it could have carried, and those that it did.
+    pub(crate) fn carry(&mut self, capacity: f64, carried: f64) {
+        self.capacity += capacity;
+        self.carried += carried;
     }
     pub(crate) fn late_share(&self) -> f64 {
         self.late / self.loaded.max(1e-9)
@@ -64,6 +69,25 @@ impl Way {
 }
 
 impl Score {
+    /// As a row of the table.
+    pub(crate) fn row(&self, line: &str, law: &str) -> String {
+        let Score { hours, up, down } = self;
+        let mean = |one: f64, other: f64| (one + other) / 2.0;
+        let percent = |share: f64| share * 100.0;
+        format!(
+            "{line:9} {law:14} {:14.2} % {:5.2} {:6.2} {:8.1} % {:5.1} {:6.1} {:6.1} ms {:8.0} {:10} {:14}",
+            percent(up.late_share()),
+            percent(down.late_share()),
+            percent(mean(up.late_share(), down.late_share())),
+            percent(up.used_share()),
+            percent(down.used_share()),
+            percent(mean(up.used_share(), down.used_share())),
+            mean(up.mean_delay(), down.mean_delay()),
+            (up.cuts + down.cuts) as f64 / hours,
+            up.idle_cuts + down.idle_cuts,
+            up.cross_cuts + down.cross_cuts
+        )
+    }
     pub(crate) fn blame(&mut self, cuts: Both<u64>, is_idle: Both<bool>, queues: Both<f64>, is_noisy: bool) {
         let whole = is_idle.up && is_idle.down;
         for (way, count, idle, other) in [

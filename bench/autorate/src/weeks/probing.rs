@@ -1,16 +1,7 @@
 //! Reflectors: their answers, and all that is wrong with them.
+use crate::who::Plan;
 use fathom_shape::autorate::{Both, Delay, DelaySample};
 use fathom_units::{Duration, Rng};
-
-/// A law's own way of asking.
-#[derive(Clone, Copy)]
-pub(crate) struct Plan {
-    pub(crate) reflectors: usize,
-    /// Each is asked so often, s.
-    pub(crate) every: f64,
-    /// Round trips are all that is told.
-    pub(crate) is_round_trip: bool,
-}
 
 struct Reflector {
     id: u16,

@@ -1,0 +1,116 @@
+//! Line, server, traffic and shapers of a run.
+use super::drive::{Drive, Tick};
+use super::track::{LEAD, Track};
+use crate::law::Rates;
+use crate::who::Who;
+use fathom_apply::{ApplyError, Framing, Place, Rung, Transaction, Wish};
+use fathom_drive::{ReflectConfig, Reflectors, TestConfig};
+use fathom_fix::auto::ShapedLine;
+use fathom_lab::{Lab, LabOptions};
+use fathom_link::Direction;
+use fathom_os::clock::Clock;
+use fathom_play::{Played, Player};
+use fathom_server::{Config, Server};
+use fathom_shape::autorate::Both;
+use fathom_units::{Duration, Rate, Time};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+/// The interface of the user's side of a lab.
+const DEVICE: &str = "line0";
+/// Of the lab and of what is sent.
+const SEED: u64 = 1;
+/// The guard lets a run take so long.
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
+/// So many questions, each 300 ms, are 20 a second, as the server is asked.
+const ECHOES: usize = 6;
+
+pub(super) type Failed = Box<dyn Error + Send + Sync>;
+
+/// What came of a run.
+pub(super) struct Came {
+    pub(super) ticks: Vec<Tick>,
+    pub(super) played: Played,
+    pub(super) begin: Time,
+}
+
+/// A line in the lab, and what is sent over it.
+pub(super) struct Bed<'a> {
+    track: &'a Track,
+    clock: Clock,
+    begin: Time,
+    lab: Lab,
+    _server: Server,
+    player: Player,
+    folder: PathBuf,
+}
+
+impl<'a> Bed<'a> {
+    pub(super) fn new(track: &'a Track) -> Result<Bed<'a>, Failed> {
+        let clock = Clock::start();
+        let lab = Lab::start(&track.plan.line, &LabOptions::new(clock, SEED))?;
+        let server = lab.in_server(|| Server::start(Config::default()))??;
+        let mut player = Player::new(track.plan.works.clone(), track.plan.run, SEED, clock)?;
+        let (near, far) = (lab.client_address().v4.into(), lab.server_address().v4.into());
+        lab.in_client(|| player.enter(Direction::Up, near))??;
+        lab.in_server(|| player.enter(Direction::Down, far))??;
+        let folder = std::env::temp_dir().join(format!("fathom-autorate-{}", std::process::id()));
+        std::fs::create_dir_all(&folder)?;
+        let begin = Time::ZERO + Duration::from_secs_f64(LEAD);
+        Ok(Bed { track, clock, begin, lab, _server: server, player, folder })
+    }
+    /// Lets a law drive while the traffic of the run passes.
+    pub(super) fn run(mut self, who: Who, is_round_trip: bool) -> Result<Came, Failed> {
+        let drive = Drive { who, is_round_trip, clock: self.clock, begin: self.begin };
+        let line = self.lab.in_client(|| self.shaped(is_round_trip))??;
+        if self.clock.now() >= self.begin {
+            return Err(format!("the lab was not ready within {LEAD} s").into());
+        }
+        self.player.begin(self.begin);
+        let ticks = self.lab.in_client(|| driven(&drive, self.track.rates, line))?;
+        let played = self.player.finish();
+        std::fs::remove_dir_all(&self.folder)?;
+        Ok(Came { ticks: ticks?, played, begin: self.begin })
+    }
+    fn shaped(&self, is_round_trip: bool) -> Result<ShapedLine, Failed> {
+        let there = self.lab.server_address().v4;
+        let server = TestConfig { clock: self.clock, ..TestConfig::new(&there.to_string()) };
+        let asked = if is_round_trip {
+            ReflectConfig { server: None, hosts: vec![there.into(); ECHOES], clock: self.clock }
+        } else {
+            ReflectConfig { server: Some(server), hosts: Vec::new(), clock: self.clock }
+        };
+        let reflectors = Reflectors::open(&asked, &AtomicBool::new(false))?;
+        let start = self.track.rates.map(|rates| Rate::from_bits_per_second(rates.base as u64));
+        let framing = Framing::default();
+        let wish = Wish {
+            device: DEVICE.to_owned(),
+            up: Some(start.up),
+            down: Some(start.down),
+            rung: Some(Rung::FlowHash),
+            framing,
+        };
+        let mut transaction = Transaction::begin(&wish, &place(&self.folder))?;
+        transaction.apply(guard_command(&self.folder), LIMIT)?;
+        Ok(ShapedLine::new(self.clock, reflectors, transaction, framing))
+    }
+}
+
+fn driven(drive: &Drive, rates: Both<Rates>, mut line: ShapedLine) -> Result<Vec<Tick>, ApplyError> {
+    let ticks = drive.run(&mut *drive.who.law(rates), &mut line);
+    line.roll_back("the run is over")?;
+    ticks
+}
+
+pub(super) fn place(folder: &Path) -> Place {
+    Place::new(folder, DEVICE)
+}
+
+/// This program again, as the process that puts everything back.
+fn guard_command(folder: &Path) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(super::GUARD).arg(folder);
+    command
+}

@@ -1,0 +1,87 @@
+//! Answers of our server, handed over as the reflectors that a law asks by itself.
+use crate::who::Plan;
+use fathom_shape::autorate::{Both, Delay, DelaySample};
+
+/// Whose answer is next, and when. There is one path: which of its ends is asked does not matter, how often does.
+pub(super) struct Dealer {
+    plan: Plan,
+    ids: Vec<u16>,
+    turn: usize,
+    due: f64,
+}
+
+impl Dealer {
+    pub(super) fn new(plan: Plan) -> Dealer {
+        let ids = (0..).take(plan.reflectors).collect();
+        Dealer { plan, ids, turn: 0, due: 0.0 }
+    }
+    /// An answer at `now`, s, unless nobody would have been asked for it.
+    pub(super) fn deal(&mut self, now: f64, sample: DelaySample) -> Option<DelaySample> {
+        let every = self.plan.every / self.plan.reflectors as f64;
+        if now < self.due - every / 2.0 {
+            return None;
+        }
+        self.due = (self.due + every).max(now);
+        let reflector = *self.ids.get(self.turn)?;
+        self.turn = (self.turn + 1) % self.ids.len();
+        Some(DelaySample { reflector, ..sample })
+    }
+    /// Another is asked instead of this one.
+    pub(super) fn replace(&mut self, id: u16) {
+        let new = self.ids.iter().max().map_or(0, |most| most.wrapping_add(1));
+        self.ids.iter_mut().filter(|known| **known == id).for_each(|known| *known = new);
+    }
+}
+
+/// The same answer over a path that is longer now, ms.
+pub(super) fn later(delay: Delay, ms: Both<f64>) -> Delay {
+    match delay {
+        Delay::OneWay(Both { up, down }) => {
+            Delay::OneWay(Both { up: up + ns(ms.up), down: down + ns(ms.down) })
+        }
+        Delay::RoundTrip(time) => {
+            Delay::RoundTrip(time + fathom_units::Duration::from_secs_f64((ms.up + ms.down) / 1e3))
+        }
+    }
+}
+
+fn ns(ms: f64) -> i64 {
+    (ms * 1e6) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers each 50 ms for 3 s: whose they are said to be.
+    fn dealt(plan: Plan) -> Vec<u16> {
+        let mut dealer = Dealer::new(plan);
+        let sample = DelaySample { reflector: 9, delay: Delay::OneWay(Both { up: 1, down: 2 }) };
+        let answers = (0..60).filter_map(|number| dealer.deal(f64::from(number) * 0.05, sample));
+        answers.map(|answer| answer.reflector).collect()
+    }
+
+    #[test]
+    fn a_law_hears_as_many_answers_as_it_asks_for() {
+        let six = dealt(Plan { reflectors: 6, every: 0.3, is_round_trip: false });
+        assert_eq!((six.len(), &six[..8]), (60, &[0, 1, 2, 3, 4, 5, 0, 1][..]));
+        let five = dealt(Plan { reflectors: 5, every: 0.5, is_round_trip: false });
+        assert_eq!((five.len(), &five[..6]), (30, &[0, 1, 2, 3, 4, 0][..]));
+    }
+
+    #[test]
+    fn one_that_is_replaced_has_a_number_of_its_own() {
+        let mut dealer = Dealer::new(Plan { reflectors: 3, every: 0.3, is_round_trip: false });
+        dealer.replace(1);
+        assert_eq!(dealer.ids, [0, 3, 2]);
+    }
+
+    #[test]
+    fn the_path_adds_to_either_way() {
+        let late = Both { up: 0.0, down: 70.0 };
+        let one_way = later(Delay::OneWay(Both { up: -5, down: 7 }), late);
+        assert_eq!(one_way, Delay::OneWay(Both { up: -5, down: 70_000_007 }));
+        let ms = |n| Delay::RoundTrip(fathom_units::Duration::from_millis(n));
+        assert_eq!(later(ms(10), late), ms(80));
+    }
+}

@@ -1,0 +1,80 @@
+//! A law drives the shapers of a line.
+use super::dealer::{Dealer, later};
+use super::schedule::{self, LENGTH};
+use crate::law::{Law, Seen};
+use crate::who::Who;
+use fathom_apply::ApplyError;
+use fathom_fix::auto::ShapedLine;
+use fathom_os::clock::Clock;
+use fathom_shape::autorate::{Both, DelaySample};
+use fathom_units::{Duration, Rate, Time};
+
+/// The peers' laws act on each answer, or at half seconds: this is often enough for either.
+const PEERS_TICK: Duration = Duration::from_millis(50);
+
+/// What a law did at a tick.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tick {
+    /// Since the begin, s.
+    pub(super) at: f64,
+    pub(super) cuts: Both<u64>,
+    /// bit/s.
+    pub(super) rates: Both<f64>,
+}
+
+/// One drive.
+pub(super) struct Drive {
+    pub(super) who: Who,
+    pub(super) is_round_trip: bool,
+    pub(super) clock: Clock,
+    pub(super) begin: Time,
+}
+
+impl Drive {
+    /// Until the end of the run.
+    pub(super) fn run(&self, law: &mut dyn Law, line: &mut ShapedLine) -> Result<Vec<Tick>, ApplyError> {
+        let mut dealer = Dealer::new(self.who.plan(self.is_round_trip));
+        let (mut ticks, mut set) = (Vec::new(), Both::default());
+        let mut next = self.clock.now();
+        let end = self.begin + Duration::from_secs_f64(LENGTH);
+        while next < end {
+            let pace = if self.is_ours() { line.pace() } else { PEERS_TICK };
+            next = (next + pace).max(self.clock.now());
+            let sight = line.look(next, self.is_ours() && line.is_quiet())?;
+            let at = seconds(self.begin, sight.at);
+            let delays = self.told(&mut dealer, at, &sight.delays);
+            let before = law.cuts();
+            let rates =
+                law.tick(&Seen { at: sight.at, hour: sight.hour, queues: sight.queues, delays: &delays });
+            line.set_rates(changed(&mut set, rates.map(|rate| Rate::from_bits_per_second(rate as u64))))?;
+            let after = law.cuts();
+            let cuts = Both { up: after.up - before.up, down: after.down - before.down };
+            ticks.push(Tick { at, cuts, rates });
+            law.unwanted(sight.at).into_iter().for_each(|id| dealer.replace(id));
+        }
+        Ok(ticks)
+    }
+    const fn is_ours(&self) -> bool {
+        matches!(self.who, Who::Fathom)
+    }
+    /// Ours hears the answers as it asked for them, a peer as many as it would have asked for; either what the path adds.
+    fn told(&self, dealer: &mut Dealer, at: f64, answers: &[DelaySample]) -> Vec<DelaySample> {
+        let late = schedule::noise(at);
+        let told = answers
+            .iter()
+            .filter_map(|answer| if self.is_ours() { Some(*answer) } else { dealer.deal(at, *answer) });
+        told.map(|answer| DelaySample { delay: later(answer.delay, late), ..answer }).collect()
+    }
+}
+
+/// From then, which may be before it, s.
+fn seconds(begin: Time, at: Time) -> f64 {
+    at.as_secs_f64() - begin.as_secs_f64()
+}
+
+/// What is not set yet.
+fn changed(set: &mut Both<Rate>, wanted: Both<Rate>) -> Both<Option<Rate>> {
+    let before = std::mem::replace(set, wanted);
+    let new = |now: Rate, then: Rate| (now != then).then_some(now);
+    Both { up: new(wanted.up, before.up), down: new(wanted.down, before.down) }
+}

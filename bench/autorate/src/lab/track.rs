@@ -1,0 +1,121 @@
+//! A line of the weeks as the lab can carry it: its rates in a run, as traces.
+use super::schedule::{self, LENGTH};
+use crate::law::Rates;
+use crate::line::{Kind, Line};
+use fathom_scenario::{Plan, parse_with_files};
+use fathom_shape::autorate::Both;
+use std::fmt::Write;
+
+/// Of all chance of the line: that of the weeks.
+const SEED: u64 = 2;
+/// A run begins at eight in the evening, s.
+const EVENING: f64 = 20.0 * 3_600.0;
+/// Time in which all is made ready; the line is then as at the beginning, s.
+pub(super) const LEAD: f64 = 5.0;
+/// From one rate to the next, as the line draws them, s.
+const STEP: f64 = 0.1;
+
+/// What a run has to go through.
+pub(super) struct Track {
+    pub(super) name: &'static str,
+    pub(super) rates: Both<Rates>,
+    pub(super) plan: Plan,
+    /// Of each step, bit/s.
+    capacity: Vec<Both<f64>>,
+}
+
+/// What of its rate the lab takes downwards, so that two processors carry it.
+const fn share(kind: Kind) -> f64 {
+    match kind {
+        Kind::Starlink => 0.2,
+        Kind::Docsis => 0.4,
+        Kind::Lte | Kind::Dsl => 1.0,
+    }
+}
+
+impl Track {
+    pub(super) fn new(kind: Kind) -> Track {
+        let facts = kind.facts();
+        let down = |of: f64| of * share(kind);
+        let Rates { min, base, max } = facts.rates.down;
+        let rates =
+            Both { up: facts.rates.up, down: Rates { min: down(min), base: down(base), max: down(max) } };
+        let capacity = capacities(kind);
+        let limits = Both { up: facts.limits.up, down: down(facts.limits.down) };
+        let text = scenario(facts.base, limits);
+        let traces = Both { up: trace(&capacity, |at| at.up), down: trace(&capacity, |at| at.down) };
+        let file = |name: &str| Ok(if name == UP { traces.up.clone() } else { traces.down.clone() });
+        let plan = parse_with_files(&text, "lab.toml", &file).unwrap_or_else(|error| panic!("{error}"));
+        Track { name: facts.name, rates, plan, capacity }
+    }
+    /// What it carries at a time of the run, bit/s.
+    pub(super) fn capacity(&self, at: f64) -> Both<f64> {
+        self.capacity.get((at / STEP) as usize).copied().unwrap_or_default()
+    }
+}
+
+fn capacities(kind: Kind) -> Vec<Both<f64>> {
+    let mut line = Line::new(kind, SEED);
+    let mut step = |at: f64| {
+        let now = EVENING + at;
+        let here = line.at(now);
+        let capacity = Both { up: here.up.capacity(), down: here.down.capacity() };
+        // Loads take all there is.
+        let loaded = schedule::loaded(at);
+        let carried = |rate: f64, is_loaded| if is_loaded { rate / 8.0 * STEP } else { 0.0 };
+        line.carried(
+            now,
+            Both { up: carried(capacity.up, loaded.up), down: carried(capacity.down, loaded.down) },
+        );
+        Both { up: capacity.up, down: capacity.down * share(kind) }
+    };
+    (0..(LENGTH / STEP) as usize).map(|number| step((number as f64 + 0.5) * STEP)).collect()
+}
+
+const UP: &str = "up.trace";
+
+/// From the lab's start on: first the time of the lead at the first rate.
+fn trace(capacity: &[Both<f64>], of: impl Fn(&Both<f64>) -> f64) -> String {
+    let mut text = String::new();
+    for (number, at) in capacity.iter().enumerate() {
+        let ms = if number == 0 { 0.0 } else { (LEAD + number as f64 * STEP) * 1e3 };
+        // A String takes everything.
+        let _ = writeln!(text, "{ms:.0}ms {:.0}bit", of(at));
+    }
+    text
+}
+
+fn scenario(base: f64, limits: Both<f64>) -> String {
+    let way = |trace: &str, limit: f64| {
+        let delay_us = base / 2.0 * 1e6;
+        format!(
+            "{{ trace = \"{trace}\", delay = \"{delay_us:.0}us\", queue = \"fifo limit {limit:.0}b\", overhead = \"0b\" }}"
+        )
+    };
+    format!(
+        "name = \"lab\"\nabout = \"a line that varies\"\nsource = \"drawn\"\n[[hop]]\nname = \"access\"\nup = {}\ndown = {}\n{}",
+        way(UP, limits.up),
+        way("down.trace", limits.down),
+        schedule::works()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Duration;
+
+    #[test]
+    fn the_lab_carries_what_is_scored() {
+        for kind in [Kind::Lte, Kind::Starlink, Kind::Docsis] {
+            let track = Track::new(kind);
+            assert_eq!(fathom_play::refusal(&track.plan.works), None);
+            let hop = &track.plan.line.hops[0];
+            assert!(hop.up.delay + hop.down.delay <= Duration::from_millis(45), "{kind:?}");
+            // Never more than two processors carry, and always within what the laws may set.
+            for at in (0..900).map(|step| track.capacity(f64::from(step) / 10.0 + 0.05)) {
+                assert!((0.0..=50e6).contains(&at.down) && (0.0..=25e6).contains(&at.up), "{kind:?}: {at:?}");
+            }
+        }
+    }
+}

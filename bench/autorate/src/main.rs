@@ -1,0 +1,36 @@
+//! Laws of rates beside one another.
+//!
+//! ```text
+//! autorate [HOURS]              all laws on all lines, simulated; 1008 hours, six weeks, if not given
+//! autorate check                the fluid of that beside the packet simulation
+//! autorate lab [round-trips]    all laws over a real shaper and real TCP each; needs root
+//! autorate lab LINE LAW         each second of one of these runs
+//! ```
+#![expect(clippy::print_stdout, reason = "its tables are its result")]
+mod lab;
+mod law;
+mod line;
+mod score;
+#[cfg(test)]
+mod tests;
+mod weeks;
+mod who;
+
+const WEEKS: f64 = 1_008.0;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [] => weeks::print(WEEKS),
+        ["check"] => weeks::check(),
+        ["lab"] => lab::print(false),
+        ["lab", "round-trips"] => lab::print(true),
+        ["lab", line, law] => lab::print_seconds(line, law),
+        [lab::GUARD, folder] => lab::guard(folder),
+        [hours] if hours.parse::<f64>().is_ok_and(|hours| hours > 0.0) => {
+            weeks::print(hours.parse().unwrap_or(WEEKS));
+        }
+        _ => panic!("expected hours, such as 24, or check, or lab, or lab round-trips"),
+    }
+}

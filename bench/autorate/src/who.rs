@@ -1,0 +1,49 @@
+//! Whose laws are compared, and how each asks.
+use crate::law::cake::Cake;
+use crate::law::fathom::Fathom;
+use crate::law::sqm::Sqm;
+use crate::law::{Law, Rates};
+use fathom_shape::autorate::Both;
+
+/// A law's own way of asking.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) reflectors: usize,
+    /// Each is asked so often, s.
+    pub(crate) every: f64,
+    /// Round trips are all that is told.
+    pub(crate) is_round_trip: bool,
+}
+
+/// Whose law.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    Fathom,
+    Cake,
+    Sqm,
+}
+
+impl Who {
+    pub(crate) const ALL: [Who; 3] = [Who::Fathom, Who::Cake, Who::Sqm];
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Who::Fathom => "fathom",
+            Who::Cake => "cake-autorate",
+            Who::Sqm => "sqm-autorate",
+        }
+    }
+    pub(crate) fn law(self, rates: Both<Rates>) -> Box<dyn Law> {
+        match self {
+            Who::Fathom => Box::new(Fathom::new(rates)),
+            Who::Cake => Box::new(Cake::new(rates)),
+            Who::Sqm => Box::new(Sqm::new(rates)),
+        }
+    }
+    /// Each asks as it does by itself; ours as cake-autorate.
+    pub(crate) const fn plan(self, is_round_trip: bool) -> Plan {
+        match self {
+            Who::Fathom | Who::Cake => Plan { reflectors: 6, every: 0.3, is_round_trip },
+            Who::Sqm => Plan { reflectors: 5, every: 0.5, is_round_trip },
+        }
+    }
+}
