@@ -9,6 +9,7 @@ Limits: knee within 3 % in 60 s; at most 20 ms above idle with one short queue, 
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,15 +33,21 @@ PATIENCE_S = 1200
 
 
 def main():
-    rows = [("lab", "this kernel", rung, in_lab(rung)) for rung in ("flow-hash", "tbf") if not sys.argv[1:]]
-    rows += [("uml", *row) for row in in_uml(sys.argv[1:] or ("cake", "htb+fq_codel"))]
-    print(f"{'kernel':<13}{'shaper':<14}{'way':<5}{'knee of the rate':>17}{'search s':>10}{'before ms':>11}{'after ms':>10}{'goodput':>9}   end")
+    if not shutil.which(UML):
+        sys.exit(f"fix_search: {UML} is missing: ./setup installs it (Debian package user-mode-linux)")
+    print(f"{'kernel':<15}{'shaper':<14}{'way':<5}{'knee of the rate':>17}{'search s':>10}{'before ms':>11}{'after ms':>10}{'goodput':>9}   end", flush=True)
     missed = []
-    for line, kernel, rung, fixed in rows:
+    for line, kernel, rung, fixed in runs():
         for true_rate, way in zip(TRUE_RATES[line], ("up", "down")):
-            missed += row(f"{kernel:<13}{rung:<14}{way:<5}", true_rate, rung, way, fixed)
+            missed += row(f"{kernel:<15}{rung:<14}{way:<5}", true_rate, rung, way, fixed)
     print("\n".join(missed) or "limits held")
     sys.exit(bool(missed))
+
+
+def runs():
+    if not sys.argv[1:]:
+        yield from (("lab", "this kernel", rung, in_lab(rung)) for rung in ("flow-hash", "tbf"))
+    yield from (("uml", *run) for run in in_uml(sys.argv[1:] or ("cake", "htb+fq_codel")))
 
 
 def row(head, true_rate, rung, way, fixed):

@@ -7,9 +7,9 @@
 use alloc::vec::Vec;
 use fathom_units::{Duration, Rate};
 
-/// Bisection ends when the lowest rate with a queue is above the highest without by less than this share: half of the 3 % within
+/// Bisection ends when the lowest rate with a queue is above the highest without by less than this share: a quarter of the 3 % within
 /// which the knee has to be.
-const RESOLUTION_RATIO: f64 = 0.015;
+const RESOLUTION_RATIO: f64 = 0.008;
 /// The first trial, and each after the first one with a queue, as a share of what the line has delivered.
 const BELOW_RATIO: f64 = 0.97;
 /// The next trial above the first without a queue, by this share; above each further one by twice the share before.

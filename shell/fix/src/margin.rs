@@ -4,8 +4,8 @@ use fathom_units::Rate;
 /// Shares of the knee that are tried, up and down, one after the other until one is proven.
 ///
 /// What leaves can be shaped close to the line, as nothing reaches it but by us. What arrives has passed the line already: its
-/// queue drains only by what the line can do above the shaper, 2 % of it at first. The later ones are for lines that vary.
-pub const MARGINS: [(f64, f64); 5] = [(0.985, 0.98), (0.97, 0.965), (0.94, 0.93), (0.90, 0.87), (0.85, 0.80)];
+/// queue drains only by what the line can do above the shaper, 1.5 % of it at first. The later ones are for lines that vary.
+pub const MARGINS: [(f64, f64); 5] = [(0.985, 0.985), (0.97, 0.97), (0.94, 0.94), (0.90, 0.87), (0.85, 0.80)];
 
 /// A share of a rate, to four digits, as a person writes it.
 pub(crate) fn share(rate: Rate, ratio: f64) -> Rate {

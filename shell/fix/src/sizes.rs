@@ -1,9 +1,9 @@
 //! The line's overhead, by a load of small packets and one of large ones.
 use fathom_apply::Kernel;
-use fathom_diagnose::diagnose;
 use fathom_drive::{PhasePlan, ProbeKind, TestConfig, TestError, run_test};
-use fathom_metric::{Direction, PhaseKind, Run};
+use fathom_metric::{Direction, Metric, PhaseKind, Run, SeriesKey, Value};
 use fathom_shape::overhead::{Sized, overhead_bytes};
+use fathom_stats::Sample;
 use fathom_units::Duration;
 use std::sync::atomic::AtomicBool;
 
@@ -55,14 +55,41 @@ fn load(base: &TestConfig, direction: Direction, segment: u16, stop: &AtomicBool
 }
 
 fn sized(run: &Run, direction: Direction, segment: u16) -> Option<Sized> {
-    let diagnosis = diagnose(run);
-    let goodput = diagnosis.phases.iter().find_map(|phase| match direction {
-        Direction::Up => phase.goodput_up_bits_per_second,
-        Direction::Down => phase.goodput_down_bits_per_second,
-    })?;
+    let loaded = run.phases.iter().find(|phase| phase.load.is_some())?;
+    let series = run.series(&SeriesKey::directed(Metric::Goodput, direction))?;
+    let counted = Sample::new(series.within(loaded).filter_map(|o| match o.value {
+        Value::Observed(rate) => Some((rate, false)),
+        Value::Censored { .. } => None,
+    }));
     // The fact has a port behind the address: brackets are IPv6's.
     let is_v6 = run.facts.get("address").is_some_and(|address| address.starts_with('['));
     let headers = if is_v6 { 60.0 } else { 40.0 };
     let segment = f64::from(segment);
-    Some(Sized { ip_bytes: segment + headers, packets_per_second: goodput / 8.0 / (segment - STAMPS_BYTES) })
+    let bytes = steady(&counted)? / 8.0;
+    Some(Sized { ip_bytes: segment + headers, packets_per_second: bytes / (segment - STAMPS_BYTES) })
+}
+
+/// The rate while nothing but the line limits: the mean of the middle half. While a lost packet is repaired, what comes after it waits,
+/// and is delivered at once then: both are far off. The median would be a whole number of packets.
+fn steady(rates: &Sample) -> Option<f64> {
+    let sorted = rates.observed();
+    let middle = &sorted[sorted.len() / 4..sorted.len() - sorted.len() / 4];
+    (!middle.is_empty()).then(|| middle.iter().sum::<f64>() / middle.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repaired_loss_and_late_counts_are_not_the_lines_rate() {
+        // Intervals of 100 ms on a busy machine, Mbit/s: slow start, two counts that were late, a loss and its repair.
+        let rates = [
+            3.0, 7.24, 7.26, 7.24, 7.12, 7.38, 7.26, 7.25, 5.46, 0.02, 1.71, 12.07, 16.96, 7.24, 7.26, 7.24,
+            7.26,
+        ];
+        let found = steady(&Sample::new(rates.map(|rate| (rate, false)))).unwrap();
+        assert!((found - 7.25).abs() < 0.02, "{found}");
+        assert_eq!(steady(&Sample::new([])), None);
+    }
 }
