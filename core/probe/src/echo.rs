@@ -52,17 +52,23 @@ impl EchoSession {
             IcmpVersion::V4 => 0,
             IcmpVersion::V6 => 129,
         };
-        // ICMP types are below 0x40 or above 0x7f; an IPv4 header begins with 0x4.
-        let with_header = self.version == IcmpVersion::V4 && received.first()? >> 4 == 4;
-        let header_bytes = if with_header { usize::from(received[0] & 0xf) * 4 } else { 0 };
-        let icmp = received.get(header_bytes..).filter(|b| b.len() >= 32)?;
+        let icmp = if self.version == IcmpVersion::V4 { icmp_of(received)? } else { received };
+        let icmp = Some(icmp).filter(|b| b.len() >= 32)?;
         let ours = icmp[0] == reply_type && icmp[8..16] == MAGIC && icmp[16..24] == self.token.to_be_bytes();
         ours.then(|| u64::from_be_bytes(core::array::from_fn(|i| icmp[24 + i])))
     }
 }
 
+/// A message of ICMP, without the IPv4 header that a raw socket gives before it. The types that are used here are below 0x40; a header
+/// begins with 0x4.
+pub(crate) fn icmp_of(received: &[u8]) -> Option<&[u8]> {
+    let with_header = received.first()? >> 4 == 4;
+    let header_bytes = if with_header { usize::from(received[0] & 0xf) * 4 } else { 0 };
+    received.get(header_bytes..)
+}
+
 /// RFC 1071.
-fn checksum(bytes: &[u8]) -> u16 {
+pub(crate) fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks_exact(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
     let sum: u32 = words.sum();
     let folded = (sum & 0xffff) + (sum >> 16);

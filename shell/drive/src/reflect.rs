@@ -21,6 +21,12 @@ const SERVER_EVERY: [Duration; 2] = [Duration::from_millis(50), Duration::from_m
 const ECHO_EVERY: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis(500)];
 /// A host that could not be asked is tried again after this.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Questions to a host's clock without an answer, until it is asked by echo too.
+const LATE_QUESTIONS: u32 = 4;
+/// And until a clock that never answered is asked no more.
+const VAIN_QUESTIONS: u32 = 10;
+/// Clocks are asked if so many answer, or all.
+const ENOUGH_CLOCKS: usize = 3;
 /// Hosts that are asked by ICMP have numbers from here on, servers those below: a server that comes back has a new one, as its clock
 /// began anew.
 const FIRST_ECHO: u16 = 0x8000;
@@ -48,7 +54,7 @@ pub enum ReflectedDelay {
 pub struct ReflectConfig {
     /// A server of ours, with its token and family; phases and probes do not matter.
     pub server: Option<crate::TestConfig>,
-    /// Any hosts that answer ICMP echo.
+    /// Any hosts that answer ICMP timestamps or echo.
     pub hosts: Vec<IpAddr>,
     /// Times are on it.
     pub clock: Clock,
@@ -61,12 +67,21 @@ pub struct Reflectors {
     echoes: Vec<Echo>,
 }
 
-/// A host that is asked by ICMP.
+/// A host that is asked by ICMP: by its clock, which tells each way, or else by echo.
 struct Echo {
     host: IpAddr,
     number: u16,
     asked: Option<Asked>,
+    timed: Option<Timed>,
     due: Time,
+}
+
+/// A host's clock.
+struct Timed {
+    asked: Asked,
+    has_answered: bool,
+    /// Questions since the last answer.
+    silent: u32,
 }
 
 impl Reflectors {
@@ -85,7 +100,8 @@ impl Reflectors {
             })?;
             // Not all at once.
             let wait = ECHO_EVERY[0] * u64::from(number - FIRST_ECHO) / config.hosts.len() as u64;
-            echoes.push(Echo { host: *host, number, asked: Some(asked), due: now + wait });
+            let timed = Timed::open(*host, number, config.clock);
+            echoes.push(Echo { host: *host, number, asked: Some(asked), timed, due: now + wait });
         }
         Ok(Reflectors { clock: config.clock, server, echoes })
     }
@@ -115,7 +131,7 @@ impl Reflectors {
     }
 
     fn sockets(&self) -> impl Iterator<Item = PollFd<'_>> {
-        let echoes = self.echoes.iter().filter_map(|echo| echo.asked.as_ref());
+        let echoes = self.echoes.iter().flat_map(Echo::sockets);
         self.server.iter().flat_map(Server::asked).chain(echoes).map(Asked::interest)
     }
     /// Asks whoever it is time for, and says when the next one is to be asked.
@@ -128,27 +144,48 @@ impl Reflectors {
             echo.ask(now, self.clock, ECHO_EVERY[pace]);
             next = next.min(echo.due);
         }
+        self.leave_few_clocks();
         next
+    }
+    /// What a clock says goes before round trips: one or two of them alone could not be outvoted.
+    fn leave_few_clocks(&mut self) {
+        let clocks = self.echoes.iter().filter(|echo| echo.timed.is_some()).count();
+        if clocks < ENOUGH_CLOCKS.min(self.echoes.len()) {
+            self.echoes.iter_mut().for_each(|echo| echo.timed = None);
+        }
     }
     fn take(&mut self, found: &mut Vec<Reflection>) {
         let clock = self.clock;
         if let Some(server) = &mut self.server {
             server.take(clock, found);
         }
-        for Echo { number, asked, .. } in &mut self.echoes {
+        for Echo { number, asked, timed, .. } in &mut self.echoes {
+            let mut tell = |delay| found.push(Reflection { host: *number, delay });
             if let Some(asked) = asked {
-                asked.take(clock, |delay| found.push(Reflection { host: *number, delay }));
+                asked.take(clock, &mut tell);
+            }
+            if let Some(timed) = timed {
+                timed.take(clock, &mut tell);
             }
         }
     }
 }
 
 impl Echo {
+    fn sockets(&self) -> impl Iterator<Item = &Asked> {
+        self.asked.iter().chain(self.timed.as_ref().map(|timed| &timed.asked))
+    }
     fn ask(&mut self, now: Time, clock: Clock, every: Duration) {
         if now < self.due {
             return;
         }
         self.due = now + every;
+        if self.timed.as_mut().is_some_and(|timed| timed.ask(clock)) {
+            return;
+        }
+        if self.timed.as_ref().is_some_and(Timed::is_in_vain) {
+            self.timed = None;
+        }
         let sent = match &mut self.asked {
             Some(asked) => asked.ask(clock),
             None => Asked::by_echo(self.host, token(self.number)).map(|asked| self.asked = Some(asked)),
@@ -157,6 +194,32 @@ impl Echo {
             self.asked = None;
             self.due = now + RETRY_AFTER;
         }
+    }
+}
+
+impl Timed {
+    /// Nothing where there is no such question: in IPv6, and without CAP_NET_RAW.
+    fn open(host: IpAddr, number: u16, clock: Clock) -> Option<Timed> {
+        let IpAddr::V4(host) = host else { return None };
+        let asked = Asked::by_day_clock(host, token(number) as u16, clock).ok()?;
+        Some(Timed { asked, has_answered: false, silent: 0 })
+    }
+    /// True if that is enough: the clock is known to answer, and did lately.
+    fn ask(&mut self, clock: Clock) -> bool {
+        // One that is not sent is not answered either.
+        let _ = self.asked.ask(clock);
+        self.silent += 1;
+        self.has_answered && self.silent <= LATE_QUESTIONS
+    }
+    fn take(&mut self, clock: Clock, tell: &mut impl FnMut(ReflectedDelay)) {
+        let Timed { asked, has_answered, silent } = self;
+        asked.take(clock, |delay| {
+            (*has_answered, *silent) = (true, 0);
+            tell(delay);
+        });
+    }
+    const fn is_in_vain(&self) -> bool {
+        !self.has_answered && self.silent >= VAIN_QUESTIONS
     }
 }
 

@@ -8,6 +8,7 @@
 mod door;
 mod files;
 mod observe;
+mod passing;
 mod shaped;
 mod status;
 mod tell;
@@ -20,6 +21,7 @@ use fathom_os::clock::Clock;
 use fathom_shape::autorate::{Config, Controller};
 use fathom_units::{Duration, Time};
 use files::Files;
+pub use passing::Passing;
 pub use shaped::{ShapedLine, Sight};
 pub use status::{Change, DirectionStatus, Status};
 use std::net::SocketAddr;
@@ -44,6 +46,8 @@ pub struct AutoConfig {
     pub rates: Config,
     /// Who says how long packets take.
     pub reflectors: ReflectConfig,
+    /// While nobody says it, the TCP that passes is listened to.
+    pub passive: bool,
     /// When to end; none is never.
     pub duration: Option<Duration>,
     /// The last rates stay when it ends.
@@ -75,6 +79,7 @@ pub fn auto(
     tell: &mut dyn FnMut(AutoTell<'_>),
 ) -> Result<Status, FixError> {
     let reflectors = Reflectors::open(&config.reflectors, stop).map_err(FixError::Test)?;
+    let passing = config.passive.then(|| listen(&config.place.device)).transpose()?;
     let door = config.metrics.map(open_door).transpose()?;
     let files = Files::of(&config.place);
     let (controller, damage) = files.learnt(config.rates);
@@ -85,7 +90,7 @@ pub fn auto(
     transaction.apply(guard, GUARD_LIMIT).map_err(FixError::Apply)?;
     let clock = config.reflectors.clock;
     let status = Status::new(&transaction.plan().device, transaction.plan().rung.name(), controller.rates());
-    let line = ShapedLine::new(clock, reflectors, transaction, config.framing);
+    let line = ShapedLine::new(clock, reflectors, transaction, config.framing).with_passing(passing);
     let mut run = Auto { config, clock, line, files, controller, status, door };
     let ended = run.until(stop, tell);
     let saved = run.files.save(&run.controller);
@@ -99,6 +104,10 @@ pub fn auto(
     ended?;
     saved.map_err(FixError::Short)?;
     Ok(run.status)
+}
+
+fn listen(device: &str) -> Result<Passing, FixError> {
+    Passing::open(device).map_err(|error| FixError::Test(TestError::Host(format!("--passive: {error}"))))
 }
 
 fn open_door(address: SocketAddr) -> Result<Door, FixError> {

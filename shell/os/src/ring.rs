@@ -103,6 +103,13 @@ pub struct Passage {
     pub address: [u8; 8],
 }
 
+impl Passage {
+    /// It left this host.
+    pub const fn is_outgoing(&self) -> bool {
+        self.direction == libc::PACKET_OUTGOING
+    }
+}
+
 /// What the kernel counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RingCounts {

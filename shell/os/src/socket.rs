@@ -65,10 +65,24 @@ pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
     Ok(EchoSocket { socket, kernel_matches })
 }
 
+/// A raw socket that receives answers to ICMP timestamps (RFC 792) alone, with the IP header before each. Non-blocking.
+///
+/// # Errors
+/// As `socket(2)`: it needs CAP_NET_RAW.
+pub fn day_clock_socket() -> io::Result<Socket> {
+    const ANSWER: u32 = 14;
+    let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
+    set_option(&socket, (libc::SOL_RAW, ICMP_FILTER), !(1_u32 << ANSWER))?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// linux/icmp.h: a set bit keeps that type off the socket.
+const ICMP_FILTER: libc::c_int = 1;
+
 /// Keeps the echo requests of others, and its own on loopback, off a raw socket: they would be half of all it receives.
 fn only_replies_and_errors(socket: &Socket, v6: bool) -> io::Result<()> {
-    // linux/icmp.h and linux/icmpv6.h: a set bit keeps that type off the socket.
-    const ICMP_FILTER: libc::c_int = 1;
+    // linux/icmpv6.h: as that of ICMP.
     const ICMPV6_FILTER: libc::c_int = 1;
     if v6 {
         let mut filter = [0_u32; 8];

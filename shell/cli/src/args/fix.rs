@@ -113,13 +113,16 @@ pub(crate) struct FixArgs {
 /// Flags of a line that varies.
 #[derive(Args, Debug)]
 pub(crate) struct AutoArgs {
-    /// Keep the rates right of a line that varies, by delays to --server or --reflector, until Ctrl-C
+    /// Keep the rates right of a line that varies, by delays to --server or --reflector or by --passive, until Ctrl-C
     #[arg(long, requires_all = ["up", "down"],
         conflicts_with_all = ["mode", "budget", "only", "force", "results", "dry_run", "keep_for", "boot"])]
     pub(crate) auto: bool,
-    /// A host that answers ping, four or more of them; a server is better, as it tells which way a delay is
+    /// A host that answers ICMP timestamps, which tell each way, or else ping; four or more of them. A server is better: its clock is finer
     #[arg(long, value_name = "ADDR", requires = "auto")]
     pub(crate) reflector: Vec<IpAddr>,
+    /// While nobody who is asked answers, listen to the TCP that passes DEV: how long far hosts take to acknowledge; enough alone
+    #[arg(long, requires = "auto")]
+    pub(crate) passive: bool,
     /// What the line carries at its worst; a fifth of --up if left out
     #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
     pub(crate) least_up: Option<Rate>,

@@ -3,25 +3,33 @@ use super::ReflectedDelay;
 use crate::resolve::without_code;
 use fathom_os::clock::Clock;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::echo_socket;
+use fathom_os::socket::{day_clock_socket, echo_socket};
 use fathom_os::timestamp::{Departure, Stamping, both_clocks, enable, receive, sent_stamp};
 use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};
-use fathom_probe::{EchoSession, IcmpVersion, StampConverter};
+use fathom_probe::{DayClock, DayClockSession, EchoSession, IcmpVersion, StampConverter};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 /// Questions that may be open: at 20 a second those of half a minute, which is more than any queue holds.
 const OPEN: usize = 600;
 /// A stamp that is further from the call that sent the datagram belongs to another one.
 const PLAUSIBLE: Duration = Duration::from_secs(10);
+/// A host whose clock differs by more from ours tells no time, or tells it in another order of bytes, as Windows does.
+const SAME_CLOCK_NS: i64 = 3_600_000_000_000;
+const DAY_NS: i64 = 86_400_000_000_000;
 
 /// In which words it is asked.
 enum Words {
     Udp(SessionId),
     Echo(EchoSession),
+    /// `midnight_ns` is what the time of our clock lacks to the time of UTC's day.
+    DayClock {
+        session: DayClockSession,
+        midnight_ns: i64,
+    },
 }
 
 /// A socket, new after each failure, so that the kernel's count of its packets and ours are the same.
@@ -50,6 +58,14 @@ impl Asked {
         socket.connect(&SocketAddr::new(to, 0).into()).map_err(|error| without_code(&error))?;
         Asked::over(socket, Words::Echo(EchoSession { version, token }))
     }
+    /// A host of IPv4, by the clock of its day.
+    pub(super) fn by_day_clock(to: Ipv4Addr, identifier: u16, clock: Clock) -> Result<Asked, String> {
+        let socket = day_clock_socket().map_err(|error| without_code(&error))?;
+        socket.connect(&SocketAddr::new(to.into(), 0).into()).map_err(|error| without_code(&error))?;
+        let (wall, now) = both_clocks(clock);
+        let midnight_ns = wall.0 as i64 - now.as_nanos() as i64;
+        Asked::over(socket, Words::DayClock { session: DayClockSession { identifier }, midnight_ns })
+    }
     fn over(socket: Socket, words: Words) -> Result<Asked, String> {
         let ready = socket.set_nonblocking(true).and_then(|()| enable(socket.as_fd(), Stamping::Both));
         ready.map_err(|error| without_code(&error))?;
@@ -67,6 +83,7 @@ impl Asked {
                 self.socket.send(&UdpProbe::request(*session, self.next, now.as_nanos()).encode())
             }
             Words::Echo(session) => self.socket.send(&session.request(self.next)),
+            Words::DayClock { session, .. } => self.socket.send(&session.request(self.next as u16)),
         };
         sent.map_err(|error| without_code(&error))?;
         self.open.push_back((self.next, now));
@@ -106,20 +123,71 @@ impl Asked {
                 let longest = bytes.len().min(UDP_PROBE_BYTES + 1);
                 let probe = UdpProbe::decode(&bytes[..longest]).ok()?;
                 let is_ours = probe.kind == UdpKind::Reply && probe.session == *session;
-                let left = is_ours.then(|| self.close(probe.sequence)).flatten()?;
+                let left = is_ours.then(|| self.close(|open| open == probe.sequence)).flatten()?;
                 let since = |to: u64, from: u64| to.wrapping_sub(from) as i64;
                 let up = since(probe.server_receive_ns, left.as_nanos());
                 Some(ReflectedDelay::OneWay([up, since(arrival.as_nanos(), probe.server_send_ns)]))
             }
             Words::Echo(session) => {
                 let number = session.reply(bytes)?;
-                Some(ReflectedDelay::RoundTrip(arrival.saturating_since(self.close(number)?)))
+                let left = self.close(|open| open == number)?;
+                Some(ReflectedDelay::RoundTrip(arrival.saturating_since(left)))
+            }
+            Words::DayClock { session, midnight_ns } => {
+                let (told, midnight_ns) = (session.reply(bytes)?, *midnight_ns);
+                // Fewer are open than there are numbers of 16 bits.
+                let left = self.close(|open| open as u16 == told.sequence)?;
+                each_way(told, [left, arrival], midnight_ns)
             }
         }
     }
     /// When an open question left; the second answer to it is none.
-    fn close(&mut self, number: u64) -> Option<Time> {
-        let place = self.open.iter().position(|(open, _)| *open == number)?;
+    fn close(&mut self, is_it: impl Fn(u64) -> bool) -> Option<Time> {
+        let place = self.open.iter().position(|(open, _)| is_it(*open))?;
         self.open.remove(place).map(|(_, left)| left)
+    }
+}
+
+/// Up and down, where a host's clock is within an hour of ours. A millisecond is its tick: what it says is up to that too early.
+fn each_way(told: DayClock, ours: [Time; 2], midnight_ns: i64) -> Option<ReflectedDelay> {
+    let [left, arrival] = ours.map(|at| at.as_nanos() as i64 + midnight_ns);
+    let of_day = |ms: u32| i64::from(ms) * 1_000_000;
+    let ways = [nearest_day(of_day(told.received_ms) - left), nearest_day(arrival - of_day(told.sent_ms))];
+    ways.iter().all(|ns| ns.abs() < SAME_CLOCK_NS).then_some(ReflectedDelay::OneWay(ways))
+}
+
+/// Days that are whole left out: -12 to 12 hours.
+const fn nearest_day(ns: i64) -> i64 {
+    (ns + DAY_NS / 2).rem_euclid(DAY_NS) - DAY_NS / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-11-22 00:00 UTC, s.
+    const MIDNIGHT_S: i64 = 1_795_305_600;
+    const MS: i64 = 1_000_000;
+
+    fn asked_at(left_ms: i64, told: [u32; 2]) -> Option<ReflectedDelay> {
+        let told = DayClock { sequence: 0, received_ms: told[0], sent_ms: told[1] };
+        let ours = [0, 30].map(|ms| Time::from_nanos((5_000 + ms) as u64 * MS as u64));
+        each_way(told, ours, MIDNIGHT_S * 1000 * MS + (left_ms - 5_000) * MS)
+    }
+
+    #[test]
+    fn each_way_is_told_by_a_hosts_clock_over_midnight_too() {
+        let ways = |up, down| Some(ReflectedDelay::OneWay([up * MS, down * MS]));
+        assert_eq!(asked_at(40_000_000, [40_000_010, 40_000_010]), ways(10, 20));
+        // Its clock is 2 s late.
+        assert_eq!(asked_at(40_000_000, [39_998_010, 39_998_010]), ways(-1990, 2020));
+        assert_eq!(asked_at(86_399_995, [5, 5]), ways(10, 20));
+        assert_eq!(asked_at(3, [86_399_990, 86_399_990]), ways(-13, 43));
+    }
+
+    #[test]
+    fn a_clock_that_tells_another_time_is_none() {
+        assert_eq!(asked_at(40_000_000, [40_000_010_u32.swap_bytes(), 40_000_010_u32.swap_bytes()]), None);
+        assert_eq!(asked_at(40_000_000, [0, 0]), None);
     }
 }

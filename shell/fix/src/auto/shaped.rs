@@ -1,4 +1,5 @@
 //! A line behind shapers of ours: what is seen of it at a tick, and its rates.
+use super::Passing;
 use super::observe::{added_bytes, hour_of_week, reading, samples};
 use fathom_apply::{ApplyError, Framing, Side, Transaction};
 use fathom_drive::Reflectors;
@@ -13,11 +14,16 @@ const PACE: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(10
 const LATELY: f64 = 1.0;
 /// Below this share of both rates nothing that is sent can fill a queue.
 const QUIET_RATIO: f64 = 0.05;
+/// Who is asked, and answered within this, is believed rather than what passes, whose hosts answer when they like.
+const ASKED_COUNTS: Duration = Duration::from_secs(1);
 
 /// The shapers of both directions, and who says how long packets take beyond them.
 pub struct ShapedLine {
     clock: Clock,
     reflectors: Reflectors,
+    passing: Option<Passing>,
+    /// Of somebody who was asked.
+    answered: Option<Time>,
     transaction: Transaction,
     /// Bytes of a packet that the shaper counts in its rate, and not in its counter.
     added: i64,
@@ -59,8 +65,21 @@ impl ShapedLine {
         transaction: Transaction,
         framing: Framing,
     ) -> ShapedLine {
-        let added = added_bytes(framing);
-        ShapedLine { clock, reflectors, transaction, added, last: None, delivered: Both::default() }
+        ShapedLine {
+            clock,
+            reflectors,
+            passing: None,
+            answered: None,
+            transaction,
+            added: added_bytes(framing),
+            last: None,
+            delivered: Both::default(),
+        }
+    }
+    /// Has what passes count while nobody answers.
+    #[must_use]
+    pub fn with_passing(self, passing: Option<Passing>) -> ShapedLine {
+        ShapedLine { passing, ..self }
     }
     /// True if nothing is sent that could fill a queue.
     #[must_use]
@@ -84,13 +103,24 @@ impl ShapedLine {
     /// # Errors
     /// If the kernel does not answer, or a shaper is gone.
     pub fn look(&mut self, until: Time, is_seldom: bool) -> Result<Sight, ApplyError> {
-        let answers = self.reflectors.gather(until, is_seldom);
+        let answers = samples(&self.reflectors.gather(until, is_seldom));
+        let delays = self.delays(answers);
         let look = self.transaction.look()?;
         let (at, wall) = (self.clock.now(), wall_now());
         let queues = Both { up: look.up, down: look.down }.map(|stats| reading(stats.as_ref(), self.added));
         self.count(at, queues);
         let hour = hour_of_week(wall, utc_offset_s(wall));
-        Ok(Sight { at, wall, hour, queues, delivered: self.delivered, delays: samples(&answers) })
+        Ok(Sight { at, wall, hour, queues, delivered: self.delivered, delays })
+    }
+    /// Those of who was asked, or else of what passed.
+    fn delays(&mut self, answers: Vec<DelaySample>) -> Vec<DelaySample> {
+        let passed = self.passing.as_mut().map(Passing::take).unwrap_or_default();
+        let now = self.clock.now();
+        if !answers.is_empty() {
+            self.answered = Some(now);
+        }
+        let is_answered = self.answered.is_some_and(|at| now.saturating_since(at) < ASKED_COUNTS);
+        if is_answered { answers } else { passed }
     }
     fn count(&mut self, at: Time, queues: Both<QueueReading>) {
         let Some((then, before)) = self.last.replace((at, queues)) else { return };

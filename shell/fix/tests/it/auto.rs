@@ -37,6 +37,7 @@ fn config(modem: &Modem, seconds: u64) -> AutoConfig {
         framing: Framing::default(),
         rates: Config::new(Both { up, down }).unwrap(),
         reflectors: ReflectConfig { server: Some(server), hosts: Vec::new(), clock },
+        passive: false,
         duration: Some(Duration::from_secs(seconds)),
         commit: false,
         metrics: None,
@@ -120,6 +121,34 @@ fn the_rate_follows_the_line_down_and_up_again() {
     assert!(!Status::file(&modem.place()).exists());
     let learnt = std::fs::read_to_string(modem.place().folder.join("line0.autorate")).unwrap();
     assert!(learnt.starts_with("fathom-autorate 1\nrate up "), "{learnt}");
+}
+
+#[test]
+fn the_tcp_that_passes_is_enough_to_follow_the_line() {
+    let modem = Modem::over("passing", VARYING, STEPS);
+    let clock = Clock::start();
+    let nobody = ReflectConfig { server: None, hosts: Vec::new(), clock };
+    let config = AutoConfig { reflectors: nobody, passive: true, ..config(&modem, 48) };
+    let is_over = AtomicBool::new(false);
+    let (status, seen) = std::thread::scope(|scope| {
+        scope.spawn(|| upload(&modem, &is_over));
+        let ran = run(&modem, &config);
+        is_over.store(true, Ordering::Relaxed);
+        ran
+    });
+    for one in seen.iter().step_by(10) {
+        eprintln!("{:5.1} s: up {:6.2} down {:6.2} Mbit/s, {:?} ms", one.s, one.up, one.down, one.delay_ms);
+    }
+    let up = |from, to| median(between(&seen, from, to, |one| Some(one.up)));
+    assert!((7.0..=10.6).contains(&up(15.0, 25.0)), "at 10: {}", up(15.0, 25.0));
+    assert!((2.0..=3.3).contains(&up(34.0, 47.0)), "at 3: {}", up(34.0, 47.0));
+    for (from, to) in [(15.0, 25.0), (34.0, 47.0)] {
+        let delay = median(between(&seen, from, to, |one| one.delay_ms));
+        assert!(delay < 25.0, "{from} to {to} s: {delay} ms");
+    }
+    let least_down = seen.iter().map(|one| one.down).fold(f64::MAX, f64::min);
+    assert!(least_down >= 36.9, "down was cut to {least_down}");
+    assert!(status.answers > 300, "{} answers", status.answers);
 }
 
 /// Three of ten packets come 40 ms late, in either direction.

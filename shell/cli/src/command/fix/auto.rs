@@ -59,10 +59,10 @@ pub(super) fn run(args: &FixArgs) -> Outcome {
 
 fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
     let hosts = args.auto.reflector.clone();
-    if args.server.is_none() && hosts.is_empty() {
+    if args.server.is_none() && hosts.is_empty() && !args.auto.passive {
         return Err(Failure::input(
             "--auto needs somebody who tells how long packets take\n  try: --server HOST (it runs `fathom serve`), or \
-             --reflector ADDR four times, hosts that answer ping",
+             --reflector ADDR four times, hosts that answer ping, or --passive",
         ));
     }
     if hosts.len() > MOST_REFLECTORS {
@@ -88,6 +88,7 @@ fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
         framing: Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm },
         rates,
         reflectors: ReflectConfig { server, hosts, clock },
+        passive: auto.passive,
         duration: auto.duration,
         commit: args.commit,
         metrics: auto.metrics,
