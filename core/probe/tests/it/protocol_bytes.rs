@@ -2,6 +2,7 @@
 use fathom_probe::protocol::{
     ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, parse_request, parse_response,
 };
+use fathom_probe::{DayClockSession, EchoSession, IcmpVersion};
 
 /// # Panics
 /// If something does not hold.
@@ -11,6 +12,7 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     check_line(bytes);
     check_udp(bytes);
+    check_icmp(bytes);
     check_cutting(bytes);
     check_http(bytes);
 }
@@ -34,6 +36,18 @@ fn check_line(line: &[u8]) {
 fn check_udp(bytes: &[u8]) {
     if let Ok(probe) = UdpProbe::decode(bytes) {
         assert_eq!(UdpProbe::decode(&probe.encode()), Ok(probe));
+    }
+}
+
+/// What a clock says is a time of a day; neither is read out of too few bytes.
+fn check_icmp(bytes: &[u8]) {
+    let identifier = bytes.get(4..6).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
+    if let Some(told) = (DayClockSession { identifier }).reply(bytes) {
+        assert!(bytes.len() >= 20 && told.received_ms.max(told.sent_ms) < 86_400_000);
+    }
+    for version in [IcmpVersion::V4, IcmpVersion::V6] {
+        let read = EchoSession { version, token: 0 }.reply(bytes);
+        assert!(read.is_none() || bytes.len() >= 32);
     }
 }
 
