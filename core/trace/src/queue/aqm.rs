@@ -97,7 +97,7 @@ pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
     let management = management(evidence, dated, at_full_ratio, at_loss, spacing);
     Fingerprint {
         management,
-        isolation: evidence.sparse_ratio.and_then(isolation),
+        isolation: evidence.sparse_ratio.and_then(|ratio| isolation(ratio, evidence)),
         marks: evidence.marks,
         confidence: confidence(management, dated, at_full_ratio, evidence.peak_ns / at_loss[2].max(1.0)),
         losses: evidence.count,
@@ -117,9 +117,11 @@ pub(crate) fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)
     Some(([at(0.1)?, at(0.5)?, at(0.9)?], delays.len()))
 }
 
-fn isolation(sparse_ratio: f64) -> Option<Isolation> {
+/// Who has a queue of its own still waits for the packet on the link, half of which is left in the mean.
+fn isolation(sparse_ratio: f64, evidence: &Evidence<'_>) -> Option<Isolation> {
+    let on_link = 0.5 * evidence.packet_ns / evidence.standing_ns.max(1.0);
     match sparse_ratio {
-        ratio if ratio < 0.3 => Some(Isolation::PerFlow),
+        ratio if ratio < (0.3 + on_link).min(0.5) => Some(Isolation::PerFlow),
         ratio if (0.6..=1.6).contains(&ratio) => Some(Isolation::Shared),
         _ => None,
     }
@@ -198,4 +200,39 @@ fn spacing(losses: &[(f64, Option<f64>)]) -> Option<(f64, u32)> {
         product += (point.0 - x) * (point.1 - y);
     }
     (points.len() >= 4 && square > 0.5).then(|| (product / square, points.len() as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_of_its_own_queue_waits_for_the_packet_on_the_link_alone() {
+        let rows = [
+            // Time of a packet and median of the delay, ms; what a sparse flow waited of that; whether flows have their own queues.
+            (0.24, 5.5, 0.05, Some(Isolation::PerFlow)),
+            (0.24, 5.5, 0.40, None),
+            (2.42, 5.5, 0.40, Some(Isolation::PerFlow)),
+            (2.42, 5.5, 0.55, None),
+            (2.42, 5.5, 0.90, Some(Isolation::Shared)),
+            (12.1, 12.0, 0.49, Some(Isolation::PerFlow)),
+            (12.1, 12.0, 0.70, Some(Isolation::Shared)),
+            (0.24, 5.5, 2.00, None),
+        ];
+        for (packet_ms, standing_ms, ratio, expected) in rows {
+            let evidence = Evidence {
+                losses: &[],
+                count: 0,
+                marks: 0,
+                episodes: 0,
+                peak_ns: 0.0,
+                standing_ns: standing_ms * 1e6,
+                packet_ns: packet_ms * 1e6,
+                error_ns: 0.0,
+                sparse_ratio: Some(ratio),
+                obeying_ratio: None,
+            };
+            assert_eq!(fingerprint(&evidence).isolation, expected, "{packet_ms} {standing_ms} {ratio}");
+        }
+    }
 }
