@@ -89,21 +89,37 @@ fn upload(modem: &Modem, until: &AtomicBool) {
     });
 }
 
+fn run_beside_an_upload(modem: &Modem, config: &AutoConfig) -> (Status, Vec<Seen>) {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| upload(modem, &is_over));
+        let ran = run(modem, config);
+        is_over.store(true, Ordering::Relaxed);
+        ran
+    })
+}
+
+/// Each half second, for who looks why a test failed.
+fn told(seen: &[Seen]) -> String {
+    let line = |one: &Seen| {
+        format!("{:5.1} s: up {:6.2} down {:6.2} Mbit/s, {:?} ms\n", one.s, one.up, one.down, one.delay_ms)
+    };
+    seen.iter().step_by(10).map(line).collect()
+}
+
+/// It carried acknowledgements alone.
+fn assert_down_was_not_cut(seen: &[Seen]) {
+    let least = seen.iter().map(|one| one.down).fold(f64::MAX, f64::min);
+    assert!(least >= 36.9, "down was cut to {least}");
+}
+
 #[test]
 fn the_rate_follows_the_line_down_and_up_again() {
     let modem = Modem::over("auto", VARYING, STEPS);
     let before = modem.shown();
     let config = config(&modem, 85);
-    let is_over = AtomicBool::new(false);
-    let (status, seen) = std::thread::scope(|scope| {
-        scope.spawn(|| upload(&modem, &is_over));
-        let ran = run(&modem, &config);
-        is_over.store(true, Ordering::Relaxed);
-        ran
-    });
-    for one in seen.iter().step_by(10) {
-        eprintln!("{:5.1} s: up {:6.2} down {:6.2} Mbit/s, {:?} ms", one.s, one.up, one.down, one.delay_ms);
-    }
+    let (status, seen) = run_beside_an_upload(&modem, &config);
+    eprintln!("{}", told(&seen));
     let up = |from, to| median(between(&seen, from, to, |one| Some(one.up)));
     let delay = |from, to| median(between(&seen, from, to, |one| one.delay_ms));
     assert!((7.0..=10.6).contains(&up(15.0, 25.0)), "at 10: {}", up(15.0, 25.0));
@@ -112,9 +128,7 @@ fn the_rate_follows_the_line_down_and_up_again() {
     for (from, to) in [(15.0, 25.0), (32.0, 50.0), (60.0, 84.0)] {
         assert!(delay(from, to) < 25.0, "{from} to {to} s: {} ms", delay(from, to));
     }
-    // The other direction carried acknowledgements alone.
-    let least_down = seen.iter().map(|one| one.down).fold(f64::MAX, f64::min);
-    assert!(least_down >= 36.9, "down was cut to {least_down}");
+    assert_down_was_not_cut(&seen);
     assert!(status.answers > 300, "{} answers", status.answers);
     assert_eq!(modem.shown(), before);
     assert!(modem.place().read().unwrap().is_none());
@@ -129,16 +143,8 @@ fn the_tcp_that_passes_is_enough_to_follow_the_line() {
     let clock = Clock::start();
     let nobody = ReflectConfig { server: None, hosts: Vec::new(), clock };
     let config = AutoConfig { reflectors: nobody, passive: true, ..config(&modem, 48) };
-    let is_over = AtomicBool::new(false);
-    let (status, seen) = std::thread::scope(|scope| {
-        scope.spawn(|| upload(&modem, &is_over));
-        let ran = run(&modem, &config);
-        is_over.store(true, Ordering::Relaxed);
-        ran
-    });
-    for one in seen.iter().step_by(10) {
-        eprintln!("{:5.1} s: up {:6.2} down {:6.2} Mbit/s, {:?} ms", one.s, one.up, one.down, one.delay_ms);
-    }
+    let (status, seen) = run_beside_an_upload(&modem, &config);
+    eprintln!("{}", told(&seen));
     let up = |from, to| median(between(&seen, from, to, |one| Some(one.up)));
     assert!((7.0..=10.6).contains(&up(15.0, 25.0)), "at 10: {}", up(15.0, 25.0));
     assert!((2.0..=3.3).contains(&up(34.0, 47.0)), "at 3: {}", up(34.0, 47.0));
@@ -146,8 +152,7 @@ fn the_tcp_that_passes_is_enough_to_follow_the_line() {
         let delay = median(between(&seen, from, to, |one| one.delay_ms));
         assert!(delay < 25.0, "{from} to {to} s: {delay} ms");
     }
-    let least_down = seen.iter().map(|one| one.down).fold(f64::MAX, f64::min);
-    assert!(least_down >= 36.9, "down was cut to {least_down}");
+    assert_down_was_not_cut(&seen);
     assert!(status.answers > 300, "{} answers", status.answers);
 }
 
