@@ -111,15 +111,8 @@ impl Half {
     /// Bytes from `start` on are sent for the first time.
     pub(crate) fn extend(&mut self, arrival: &Arrival, is_answered: bool) {
         let start = arrival.start.max(self.highest);
-        self.seen.push(Sent {
-            start,
-            times: arrival.times,
-            len: (arrival.stop - start) as u32,
-            stamp: arrival.stamp,
-            identification: arrival.identification,
-            is_repeated: false,
-            is_late: false,
-        });
+        let len = (arrival.stop - start) as u32;
+        self.seen.push(Sent::new(start, len, arrival.times, arrival.stamp, arrival.identification));
         self.highest = arrival.stop;
         if !is_answered && self.seen.len() > MAX_UNANSWERED {
             self.forget_oldest();
@@ -154,6 +147,7 @@ impl Half {
     /// The totals, now that all is known; `at` is the time of the flow's last packet.
     pub(crate) fn finish(mut self, at: i64) -> Totals {
         self.limits.set(at, Limit::None);
+        self.totals.rtt.finish();
         self.totals.shares = self.limits.shares;
         self.totals.outstanding_time_mean = self.limits.mean();
         let has_syn = self.totals.offer.is_some();

@@ -116,10 +116,11 @@ impl Ticks {
     /// Ticks since the last; after a long pause the counter may have gone round several times.
     fn step(&self, at: i64, value: u32) -> i64 {
         let step = i64::from(value.wrapping_sub(self.last_value) as i32);
-        let expected = (at - self.last_at) as f64 / self.tick_ns;
-        if !self.is_known || expected < f64::from(1 << 30) {
+        let passed = (at - self.last_at) as f64;
+        if !self.is_known || passed < f64::from(1 << 30) * self.tick_ns {
             return step;
         }
+        let expected = passed / self.tick_ns;
         let rounds = libm::round((expected - step as f64) / 4_294_967_296.0).max(0.0);
         step + ((rounds as i64) << 32)
     }
