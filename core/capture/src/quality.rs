@@ -2,7 +2,7 @@
 mod duplicate;
 mod words;
 
-use crate::{Frame, LinkType, NotIp, Packet, Statistics, Transport};
+use crate::{Frame, LinkType, NotIp, Packet, Statistics, TcpHeader, Transport};
 use alloc::boxed::Box;
 use duplicate::{Copies, Duplicates};
 use fathom_wire::{TcpOption, TcpOptions, flag, protocol};
@@ -125,11 +125,10 @@ impl Quality {
             self.interfaces = self.interfaces.max(frame.interface.saturating_add(1));
         }
         self.clock(number, frame.at);
+        // Without a branch, as below: data is cut and ACKs are not, and which comes next is not to be foreseen.
         let cut = frame.bytes.len() < frame.original_len as usize;
-        if cut {
-            self.cut += 1;
-            self.cut_at = self.cut_at.max(frame.bytes.len());
-        }
+        self.cut += u64::from(cut);
+        self.cut_at = self.cut_at.max(if cut { frame.bytes.len() } else { 0 });
         match found {
             Ok(packet) => self.packet(frame, packet, cut),
             Err(error) => self.other(*error),
@@ -198,14 +197,17 @@ impl Quality {
         self.longest_bytes = self.longest_bytes.max(packet.ip_bytes);
         let limit = if self.largest_mss == 0 { MAX_MTU } else { u32::from(self.largest_mss) + HEADERS };
         self.super_packets += u64::from(packet.ip_bytes > limit);
-        if cut && has_cut_headers(packet) {
-            self.cut_headers += 1;
-        }
         if let Transport::Tcp(tcp) = &packet.transport {
+            // Where payload is stored all before it is.
+            if cut & tcp.payload.is_empty() {
+                self.cut_headers += u64::from(has_cut_options(packet, tcp));
+            }
             if tcp.flags & u16::from(flag::SYN) != 0 {
                 self.handshake(tcp.options);
             }
             self.duplicates.tcp(frame, packet, tcp);
+        } else if cut {
+            self.cut_headers += u64::from(lacks_headers(&packet.transport));
         }
     }
     #[cold]
@@ -240,17 +242,15 @@ impl Steps {
     }
 }
 
-/// Whether a packet of a frame that was cut lacks a part of its headers.
-fn has_cut_headers(packet: &Packet<'_>) -> bool {
-    match &packet.transport {
-        Transport::Other { protocol } => {
-            [protocol::TCP, protocol::UDP, protocol::ICMP, protocol::ICMPV6].contains(protocol)
-        }
-        // Where payload is stored all before it is. Extension headers would be taken for options that are cut.
-        Transport::Tcp(tcp) if tcp.payload.is_empty() => {
-            let least = if packet.source.is_v4() { 40 } else { 60 };
-            least + (tcp.options.len() as u32) < packet.ip_bytes - tcp.payload_bytes
-        }
-        _ => false,
-    }
+/// Whether a TCP header without payload lacks options. Extension headers would be taken for options that are cut.
+#[cold]
+fn has_cut_options(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> bool {
+    let least = if packet.source.is_v4() { 40 } else { 60 };
+    least + (tcp.options.len() as u32) < packet.ip_bytes - tcp.payload_bytes
+}
+
+/// Whether a packet of a frame that was cut has none of the headers of its protocol.
+fn lacks_headers(transport: &Transport<'_>) -> bool {
+    let known = [protocol::TCP, protocol::UDP, protocol::ICMP, protocol::ICMPV6];
+    matches!(transport, Transport::Other { protocol } if known.contains(protocol))
 }
