@@ -166,45 +166,40 @@ impl Half {
         let at = context.times.at;
         let is_handshake = sent.stop() == 1 && sent.start == 0;
         let method = if is_handshake { Method::Handshake } else { Method::Sequence };
-        if sent.is_repeated() {
+        if sent.is_repeated {
             self.totals.rtt.ambiguous_acks += 1;
-            let repair = self.repairs.at(sent.stop() - 1).map_or(sent.times(), |repair| repair.times);
+            let repair = self.repairs.at(sent.stop() - 1).map_or(sent.times, |repair| repair.times);
             self.totals.rtt.since_repair.add(elapsed(repair.at, at));
             self.finish_trip(repair, method, Karn::Ambiguous, answer.incoming.tcp.stamps, context);
             return;
         }
-        let times = sent.times();
-        self.delivered = self.delivered.max(times.at);
+        self.delivered = self.delivered.max(sent.times.at);
         let mended = || self.repairs.latest(before, sent.start).max(taken.late_at);
-        let waited = taken.unseen > 0 || (taken.was_mended && mended() > Some(times.at));
+        let waited = taken.unseen > 0 || (taken.was_mended && mended() > Some(sent.times.at));
         let karn = if waited { Karn::Ambiguous } else { Karn::Clean };
         self.totals.rtt.late_acks += u64::from(waited);
-        let Some(nanos) = self.finish_trip(times, method, karn, answer.incoming.tcp.stamps, context) else {
-            return;
-        };
-        let totals = &mut self.totals.rtt;
-        if self.full > 0 && sent.len >= self.full {
-            totals.full_sized.add(nanos);
-        } else {
-            totals.cumulative.add(nanos);
+        let rtt = at.saturating_sub(sent.times.at);
+        if rtt >= 0 && karn == Karn::Clean {
+            let totals = &mut self.totals.rtt;
+            totals.cumulative.add(rtt as u64);
+            if self.full > 0 && sent.len >= self.full {
+                totals.full_sized.add(rtt as u64);
+            }
+            if is_handshake {
+                totals.handshake_ns = Some(rtt as u64);
+            }
         }
-        if is_handshake {
-            totals.handshake_ns = Some(nanos);
-        }
+        self.finish_trip(sent.times, method, karn, answer.incoming.tcp.stamps, context);
     }
     /// A round trip by SACK ends: a segment that was sent once arrived, out of order.
     fn sample_selected<S: Sink>(&mut self, stop: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
-        if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated()) {
-            let times = sent.times();
-            self.delivered = self.delivered.max(times.at);
-            let stamps = answer.incoming.tcp.stamps;
-            if let Some(nanos) = self.finish_trip(times, Method::Sequence, Karn::Clean, stamps, context) {
-                self.totals.rtt.sequence.note(nanos);
-            }
+        if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
+            let sent_times = sent.times;
+            self.delivered = self.delivered.max(sent_times.at);
+            self.finish_trip(sent_times, Method::Sequence, Karn::Clean, answer.incoming.tcp.stamps, context);
         }
     }
-    /// Notes a round trip and tells of it; gives how long it was, if that counts ([`Karn::Clean`]). Negative ones, of a clock that went
-    /// back, are counted only.
+    /// Notes a round trip and tells of it. Negative ones, of a clock that went back, are counted only.
     pub(crate) fn finish_trip<S: Sink>(
         &mut self,
         sent: Times,
@@ -212,17 +207,17 @@ impl Half {
         karn: Karn,
         stamps: Option<Stamps>,
         context: &mut Context<'_, S>,
-    ) -> Option<u64> {
+    ) {
         let Ok(nanos) = u64::try_from(context.times.at.saturating_sub(sent.at)) else {
             self.totals.rtt.clock_went_back += 1;
-            return None;
+            return;
         };
         if karn == Karn::Clean {
             match method {
                 Method::Timestamps => self.totals.rtt.timestamps.add(nanos),
                 Method::Sequence | Method::Handshake => {
                     self.rtt.add(nanos);
-                    self.totals.rtt.sequence.count(nanos);
+                    self.totals.rtt.sequence.add(nanos);
                 }
             }
         }
@@ -230,7 +225,6 @@ impl Half {
         let (sent_at, sent_frame) = (sent.at, sent.frame);
         let round_trip = RoundTrip { times: context.times, sent_at, sent_frame, end, method, karn, stamps };
         context.sink.round_trip(context.flow, &round_trip);
-        (karn == Karn::Clean).then_some(nanos)
     }
     /// Takes the SACK blocks in.
     fn select(&mut self, options: &[u8], ack: u64) -> Selected {

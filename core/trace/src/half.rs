@@ -111,8 +111,15 @@ impl Half {
     /// Bytes from `start` on are sent for the first time.
     pub(crate) fn extend(&mut self, arrival: &Arrival, is_answered: bool) {
         let start = arrival.start.max(self.highest);
-        let len = (arrival.stop - start) as u32;
-        self.seen.push(Sent::new(start, len, arrival.times, arrival.stamp, arrival.identification));
+        self.seen.push(Sent {
+            start,
+            times: arrival.times,
+            len: (arrival.stop - start) as u32,
+            stamp: arrival.stamp,
+            identification: arrival.identification,
+            is_repeated: false,
+            is_late: false,
+        });
         self.highest = arrival.stop;
         if !is_answered && self.seen.len() > MAX_UNANSWERED {
             self.forget_oldest();
@@ -145,9 +152,8 @@ impl Half {
         self.stamped.shrink();
     }
     /// The totals, now that all is known; `at` is the time of the flow's last packet.
-    pub(crate) fn finish(mut self, at: i64) -> Totals {
+    pub(crate) fn finish(&mut self, at: i64) -> Totals {
         self.limits.set(at, Limit::None);
-        self.totals.rtt.finish();
         self.totals.shares = self.limits.shares;
         self.totals.outstanding_time_mean = self.limits.mean();
         let has_syn = self.totals.offer.is_some();
@@ -155,6 +161,6 @@ impl Half {
         let holes = self.missing + self.seen.hole_bytes() + self.totals.unseen_bytes;
         self.totals.unique_bytes = self.highest.saturating_sub(numbers + holes);
         self.totals.stream_bytes = self.fin_stop.filter(|_| has_syn).map(|stop| stop.saturating_sub(2));
-        self.totals
+        core::mem::take(&mut self.totals)
     }
 }

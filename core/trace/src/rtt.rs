@@ -27,16 +27,6 @@ impl Moments {
         self.sum += value;
         self.sum_of_squares += value * value;
     }
-    /// The values of another too.
-    pub(crate) fn merge(&mut self, other: &Moments) {
-        if other.count > 0 {
-            self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
-            self.max = self.max.max(other.max);
-            self.count += other.count;
-            self.sum += other.sum;
-            self.sum_of_squares += other.sum_of_squares;
-        }
-    }
     /// The mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
@@ -68,33 +58,21 @@ pub struct Tally {
 impl Tally {
     /// Counts one delay, ns.
     pub fn add(&mut self, nanos: u64) {
-        self.count(nanos);
-        self.note(nanos);
-    }
-    /// Counts it in its bin, but not among the moments.
-    pub(crate) fn count(&mut self, nanos: u64) {
+        self.moments.add(nanos);
         let bin = bin_of(nanos);
         if self.is_dense {
-            self.count_bin(bin);
+            self.count(bin);
         } else if self.bins.len() < MAX_LISTED {
             self.bins.push(bin);
         } else {
             let listed = core::mem::take(&mut self.bins);
             self.is_dense = true;
             self.first = bin;
-            listed.into_iter().for_each(|each| self.count_bin(each));
-            self.count_bin(bin);
+            listed.into_iter().for_each(|each| self.count(each));
+            self.count(bin);
         }
     }
-    /// Takes it among the moments, but in no bin.
-    pub(crate) fn note(&mut self, nanos: u64) {
-        self.moments.add(nanos);
-    }
-    /// Takes the moments of what was counted only.
-    pub(crate) fn note_all(&mut self, moments: &Moments) {
-        self.moments.merge(moments);
-    }
-    fn count_bin(&mut self, bin: u32) {
+    fn count(&mut self, bin: u32) {
         if bin < self.first {
             let more = (self.first - bin) as usize;
             self.bins.splice(0..0, core::iter::repeat_n(0, more));

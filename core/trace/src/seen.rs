@@ -3,53 +3,25 @@ use crate::Times;
 use crate::search::partition_near;
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// A segment, as it passed first. Two in a cache line: of a queue's worth of them each is written once and read once.
+/// A segment, as it passed first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) start: u64,
-    at: i64,
+    pub(crate) times: Times,
     pub(crate) len: u32,
     /// Its TSval, or 0.
     pub(crate) stamp: u32,
-    /// Frame, marks, and the identification.
-    packed: u64,
-}
-
-/// Of what is packed: its identification in IPv4, or 0, which tells nothing (RFC 6864), then two marks, then the frame, of which there are
-/// fewer than 2^46.
-mod packed {
-    pub(super) const FRAME_SHIFT: u32 = 18;
-    pub(super) const IS_REPEATED: u64 = 1 << 16;
-    pub(super) const IS_LATE: u64 = 1 << 17;
+    /// Its identification in IPv4, or 0, which tells nothing (RFC 6864).
+    pub(crate) identification: u16,
+    /// Bytes of it passed again.
+    pub(crate) is_repeated: bool,
+    /// It filled a hole: what is behind it passed before it.
+    pub(crate) is_late: bool,
 }
 
 impl Sent {
-    pub(crate) const fn new(start: u64, len: u32, times: Times, stamp: u32, identification: u16) -> Self {
-        let packed = times.frame << packed::FRAME_SHIFT | identification as u64;
-        Sent { start, at: times.at, len, stamp, packed }
-    }
-    /// It filled a hole: what is behind it passed before it.
-    pub(crate) const fn late(self) -> Self {
-        Sent { packed: self.packed | packed::IS_LATE, ..self }
-    }
     pub(crate) const fn stop(&self) -> u64 {
         self.start + self.len as u64
-    }
-    pub(crate) const fn times(&self) -> Times {
-        Times { at: self.at, frame: self.packed >> packed::FRAME_SHIFT }
-    }
-    pub(crate) const fn identification(&self) -> u16 {
-        self.packed as u16
-    }
-    /// Bytes of it passed again.
-    pub(crate) const fn is_repeated(&self) -> bool {
-        self.packed & packed::IS_REPEATED != 0
-    }
-    const fn repeat(&mut self) {
-        self.packed |= packed::IS_REPEATED;
-    }
-    const fn is_mended(&self) -> bool {
-        self.packed & (packed::IS_REPEATED | packed::IS_LATE) != 0
     }
 }
 
@@ -120,7 +92,7 @@ impl Seen {
             let stop = hole.stop.min(sent.stop());
             filled += stop - at;
             self.cut(at, stop, hole);
-            self.late.insert(at, Sent { start: at, len: (stop - at) as u32, ..sent }.late());
+            self.late.insert(at, Sent { start: at, len: (stop - at) as u32, is_late: true, ..sent });
         }
         filled
     }
@@ -163,13 +135,13 @@ impl Seen {
         }
         let first = self.index(start);
         for sent in self.line.range_mut(first..).take_while(|sent| sent.start < stop) {
-            sent.repeat();
+            sent.is_repeated = true;
         }
         let before = self.late.range_mut(..start).next_back().map(|(_, sent)| sent);
         if let Some(sent) = before.filter(|sent| sent.stop() > start) {
-            sent.repeat();
+            sent.is_repeated = true;
         }
-        self.late.range_mut(start..stop).for_each(|(_, sent)| sent.repeat());
+        self.late.range_mut(start..stop).for_each(|(_, sent)| sent.is_repeated = true);
     }
     /// All before `ack` has arrived.
     #[inline(always)]
@@ -190,7 +162,7 @@ impl Seen {
     fn take_late(&mut self, ack: u64, taken: &mut Taken) {
         while let Some(first) = self.late.first_entry().filter(|first| first.get().stop() <= ack) {
             let sent = first.remove();
-            taken.late_at = taken.late_at.max(Some(sent.at));
+            taken.late_at = taken.late_at.max(Some(sent.times.at));
             taken.add(&sent, ack);
         }
     }
@@ -222,7 +194,7 @@ impl Seen {
 impl Taken {
     fn add(&mut self, sent: &Sent, ack: u64) {
         self.segments += 1;
-        self.was_mended |= sent.is_mended();
+        self.was_mended |= sent.is_repeated || sent.is_late;
         if sent.stop() == ack {
             self.last = Some(*sent);
         }

@@ -86,14 +86,13 @@ impl Half {
             return false;
         };
         let repair = self.repairs.starting(arrival.start);
-        let last = repair.map_or(sent.times(), |repair| repair.times);
+        let last = repair.map_or(sent.times, |repair| repair.times);
         let is_same = |identification: u16, stamp: u32| {
             (identification, stamp) == (arrival.identification, arrival.stamp)
                 && (identification != 0
                     || (stamp != 0 && elapsed(last.at, arrival.times.at) * 2 < path.min()))
         };
-        is_same(sent.identification(), sent.stamp)
-            || repair.is_some_and(|r| is_same(r.identification, r.stamp))
+        is_same(sent.identification, sent.stamp) || repair.is_some_and(|r| is_same(r.identification, r.stamp))
     }
     /// Bytes below the highest: sent again, or late.
     fn again<S: Sink>(
@@ -140,13 +139,20 @@ impl Half {
         if !fills {
             return 0;
         }
-        let len = (stop - start) as u32;
-        self.seen.fill(Sent::new(start, len, arrival.times, arrival.stamp, arrival.identification))
+        self.seen.fill(Sent {
+            start,
+            times: arrival.times,
+            len: (stop - start) as u32,
+            stamp: arrival.stamp,
+            identification: arrival.identification,
+            is_repeated: false,
+            is_late: true,
+        })
     }
     /// When the segment with this byte was sent last, and whether that was a repair.
     fn last_sent(&self, byte: u64, sent: &Sent) -> Sending {
         let repair = self.repairs.at(byte);
-        Sending { times: repair.map_or(sent.times(), |repair| repair.times), is_repair: repair.is_some() }
+        Sending { times: repair.map_or(sent.times, |repair| repair.times), is_repair: repair.is_some() }
     }
     fn tell_loss<S: Sink>(
         &mut self,

@@ -55,11 +55,12 @@ pub struct FlowSummary {
 }
 
 impl FlowSummary {
-    pub(crate) fn of(flow: Connection) -> Self {
+    pub(crate) fn of(flow: &mut Connection) -> Self {
         let ends = flow.ends;
-        let [a, b] = &flow.halves;
+        let last = flow.last.at;
+        let [a, b] = &mut flow.halves;
         let ecn = a.syn_flags.zip(b.syn_flags).map(|(asked, answered)| EcnMode::of(asked, answered));
-        let totals = Box::new(flow.halves.map(|half| half.finish(flow.last.at)));
+        let totals = Box::new([a.finish(last), b.finish(last)]);
         FlowSummary { id: flow.id, ends, first: flow.first, last: flow.last, close: flow.close, ecn, totals }
     }
     /// What one end sent.

@@ -119,15 +119,6 @@ pub struct RoundTrips {
     pub clock_went_back: u64,
 }
 
-impl RoundTrips {
-    /// What a round trip is counted in once while packets pass is put together: until then those of full segments are not among the
-    /// cumulative ones, nor these among the moments of `sequence`.
-    pub(crate) fn finish(&mut self) {
-        self.cumulative.merge(&self.full_sized);
-        self.sequence.note_all(&self.cumulative);
-    }
-}
-
 /// What one end sent, and what came of it. In order of use: what each packet changes is together in memory, as a capture of many flows
 /// has no room for more of each in the caches.
 #[derive(Clone, Debug, Default)]

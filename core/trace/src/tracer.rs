@@ -3,12 +3,12 @@ use crate::connection::{Connection, Incoming, flag};
 use crate::half::Context;
 use crate::probe::{Probes, Socket};
 use crate::summary::{FlowSummary, Flows, Totalled};
-use crate::table::{Table, Way, hash, is_of};
+use crate::table::{Table, hash, is_same, sender};
 use crate::{End, FlowId, Sink, Times};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use fathom_capture::{Packet, TcpHeader, Transport};
+use fathom_capture::{Address, Packet, TcpHeader, Transport};
 
 /// What a [`Tracer`] keeps at most, so that a hostile file cannot take all memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub struct Bounds {
     /// What waits for an ACK, in all flows: segments, holes, timestamps, SACKed ranges, repairs. Beyond, a flow that adds to it forgets its
     /// oldest.
     pub waiting: usize,
-    /// Starts the hash of the flow table, so that a file cannot be made to have all flows in one place.
+    /// Starts the hash of the flow table: a number that nobody can know, so that no file can be made to have all flows in one place.
     pub hash_seed: u64,
 }
 
@@ -34,6 +34,17 @@ impl Default for Bounds {
 /// How many of a flow's entries are forgotten at one packet, where there are too many: more than one packet adds.
 const FORGOTTEN_AT_ONCE: usize = 8;
 
+/// No place of a flow.
+const NOWHERE: u32 = u32::MAX;
+
+/// A packet that passed: from where to where, which end of its flow sent it, and where that flow is.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    place: u32,
+    end: End,
+    sockets: [Socket; 2],
+}
+
 /// Follows all flows of a capture in one pass, and tells a [`Sink`] what happens.
 #[derive(Debug)]
 pub struct Tracer<S> {
@@ -42,6 +53,8 @@ pub struct Tracer<S> {
     table: Table,
     /// `None` where a flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
+    /// Of the last packet: packets come in trains, and the next is mostly of the same flow and the same end.
+    last: Passed,
     vacant: Vec<u32>,
     /// Flows of one packet when they were added here, oldest first.
     lone: VecDeque<(u32, FlowId)>,
@@ -64,6 +77,7 @@ impl<S: Sink> Tracer<S> {
             bounds,
             table: Table::new(),
             flows: Vec::new(),
+            last: Passed { place: NOWHERE, end: End::A, sockets: [(Address::default(), 0); 2] },
             vacant: Vec::new(),
             lone: VecDeque::new(),
             next: 0,
@@ -104,36 +118,40 @@ impl<S: Sink> Tracer<S> {
     #[inline]
     fn tcp(&mut self, times: Times, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
         let incoming = Incoming::new(packet, tcp);
-        let (source, destination) =
-            ((packet.source, tcp.source_port), (packet.destination, tcp.destination_port));
-        match self.find(source, destination) {
-            Some(way) => self.known(way, &incoming, times),
+        let sockets = [(packet.source, tcp.source_port), (packet.destination, tcp.destination_port)];
+        let last = &self.last;
+        if last.place != NOWHERE && is_same(&last.sockets, &sockets) {
+            return self.known(last.place, &incoming, last.end, times);
+        }
+        match self.find(sockets) {
+            Some((place, end)) => {
+                self.last = Passed { place, end, sockets };
+                self.known(place, &incoming, end, times);
+            }
             None => self.unknown(&incoming, times),
         }
     }
-    /// The way of a flow that a packet between these goes.
+    /// Where the flow is that a packet between these belongs to, and which of its ends is the first of them.
     #[inline]
-    fn find(&self, source: Socket, destination: Socket) -> Option<Way> {
-        self.table.find(hash(source, destination, self.bounds.hash_seed), |way| {
-            let flow = self.flows.get(way.place() as usize).and_then(Option::as_deref);
-            flow.is_some_and(|flow| is_of(&flow.ends, way.end(), source, destination))
+    fn find(&self, [source, destination]: [Socket; 2]) -> Option<(u32, End)> {
+        let last = &self.last;
+        if last.place != NOWHERE && is_same(&last.sockets, &[destination, source]) {
+            return Some((last.place, last.end.other()));
+        }
+        self.table.find(hash(source, destination, self.bounds.hash_seed), |place| {
+            let flow = self.flows.get(place as usize)?.as_deref().filter(|flow| !flow.is_retired)?;
+            Some((place, sender(&flow.ends, source, destination)?))
         })
-    }
-    /// The flow at this place is to be found from now on, or no more.
-    fn list(&mut self, [a, b]: [Socket; 2], place: u32, change: fn(&mut Table, u64, Way)) {
-        change(&mut self.table, hash(a, b, self.bounds.hash_seed), Way::new(place, End::A));
-        change(&mut self.table, hash(b, a, self.bounds.hash_seed), Way::new(place, End::B));
     }
     /// A packet of a flow that is there; or of another between the same ports.
     #[inline]
-    fn known(&mut self, way: Way, incoming: &Incoming<'_>, times: Times) {
-        let (place, end) = (way.place(), way.end());
+    fn known(&mut self, place: u32, incoming: &Incoming<'_>, end: End, times: Times) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         if flow.is_followed_by(incoming, end, times.at) {
+            let [a, b] = flow.ends;
+            self.table.remove(hash(a, b, self.bounds.hash_seed), place);
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
             flow.retire();
-            let ends = flow.ends;
-            self.list(ends, place, Table::remove);
             return self.unknown(incoming, times);
         }
         let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
@@ -161,13 +179,15 @@ impl<S: Sink> Tracer<S> {
     }
     #[cold]
     fn unknown(&mut self, incoming: &Incoming<'_>, times: Times) {
+        // The flow that passed last may be one of those that make room.
+        self.last.place = NOWHERE;
         match self.open(incoming, times) {
-            Some(way) => self.known(way, incoming, times),
+            Some((place, end)) => self.known(place, incoming, end, times),
             None => self.totalled.untracked_packets += 1,
         }
     }
-    /// Begins a flow, if there is room. Gives which way of it this packet goes.
-    fn open(&mut self, incoming: &Incoming<'_>, times: Times) -> Option<Way> {
+    /// Begins a flow, if there is room. Gives which of its ends sent this packet.
+    fn open(&mut self, incoming: &Incoming<'_>, times: Times) -> Option<(u32, End)> {
         self.forget_lone();
         if self.flows() >= self.bounds.flows {
             return None;
@@ -190,10 +210,10 @@ impl<S: Sink> Tracer<S> {
             Some(there) => *there = connection,
             None => self.flows.push(connection),
         }
-        self.list(ends, place, Table::insert);
+        self.table.insert(hash(source, destination, self.bounds.hash_seed), place);
         self.lone.push_back((place, id));
         self.sink.opened(id, ends, times);
-        Some(Way::new(place, end))
+        Some((place, end))
     }
     /// Keeps the flows of one packet few.
     fn forget_lone(&mut self) {
@@ -202,7 +222,8 @@ impl<S: Sink> Tracer<S> {
             let Some(there) = self.flows.get_mut(place as usize) else { return };
             let Some(flow) = there.take_if(|flow| flow.id == id && flow.packets <= 1) else { continue };
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
-            self.list(flow.ends, place, Table::remove);
+            let [a, b] = flow.ends;
+            self.table.remove(hash(a, b, self.bounds.hash_seed), place);
             self.vacant.push(place);
             self.totalled.forgotten_flows += 1;
             self.sink.forgotten(id);
@@ -211,7 +232,8 @@ impl<S: Sink> Tracer<S> {
     /// The capture is at its end.
     pub fn finish(mut self) -> (Flows, S) {
         let probes = self.probes.finish(&mut self.sink);
-        let mut flows: Vec<_> = self.flows.into_iter().flatten().map(|flow| FlowSummary::of(*flow)).collect();
+        let mut flows: Vec<_> =
+            self.flows.into_iter().flatten().map(|mut flow| FlowSummary::of(&mut flow)).collect();
         flows.sort_unstable_by_key(|flow| flow.id);
         (Flows { flows, probes, totalled: self.totalled }, self.sink)
     }

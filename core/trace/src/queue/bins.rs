@@ -103,7 +103,7 @@ impl<const N: usize> Grid<N> {
         // What comes late counts for the last bin.
         if index <= own.last.index && own.last.count > 0 {
             own.last.add(value, level);
-        } else if own.begin(Bin { index, count: 1, least: level, most: level, sum: value }) >= limit {
+        } else if own.begin(index, value, level) >= limit {
             self.coarsen(limit);
         }
     }
@@ -137,9 +137,9 @@ impl Series {
     }
     /// Another bin comes after the last; how many there are before it.
     #[inline(never)]
-    fn begin(&mut self, bin: Bin) -> usize {
+    fn begin(&mut self, index: u32, value: f64, level: f32) -> usize {
         self.close();
-        self.last = bin;
+        self.last = Bin { index, count: 1, least: level, most: level, sum: value };
         self.bins.len()
     }
     /// Makes one bin of two.

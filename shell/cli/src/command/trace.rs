@@ -12,10 +12,11 @@ use fathom_capture::{Anonymizer, Packet, Quality, dissect};
 use fathom_diagnose::diagnose;
 use fathom_metric::{CaptureSource, Run};
 use fathom_trace::queue::{QueueWatch, Queues};
-use fathom_trace::{Flows, Times, Tracer, missing_directions};
+use fathom_trace::{Bounds, Flows, Times, Tracer, missing_directions};
 use fathom_units::WallTime;
 use input::Input;
 use path::PathOf;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
 /// What was read of one capture.
@@ -83,7 +84,7 @@ fn is_page(path: &Path) -> bool {
 
 /// One pass, in bounded memory.
 fn read(input: &Input, path: &mut PathOf<'_>) -> Result<Read, Failure> {
-    let mut tracer = Tracer::new(QueueWatch::new());
+    let mut tracer = Tracer::bounded(QueueWatch::new(), bounds());
     let (mut source, first_at) = pass(input, |times, packet| {
         tracer.packet(times, packet);
         path.packet(times, packet);
@@ -91,6 +92,11 @@ fn read(input: &Input, path: &mut PathOf<'_>) -> Result<Read, Failure> {
     let (flows, watch) = tracer.finish();
     source.defects.extend(missing_directions(&flows));
     Ok(Read { source, first_at, flows, queues: watch.finish() })
+}
+
+/// The usual ones. No file can know where its flows come to be in the table.
+fn bounds() -> Bounds {
+    Bounds { hash_seed: RandomState::new().hash_one(()), ..Bounds::default() }
 }
 
 /// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
@@ -128,7 +134,7 @@ fn write_extras(
     if extras.is_empty() {
         return Ok(());
     }
-    let mut tracer = Tracer::new(extras.sinks(flows)?);
+    let mut tracer = Tracer::bounded(extras.sinks(flows)?, bounds());
     pass(input, |times, packet| tracer.packet(times, packet))?;
     let (_, sinks) = tracer.finish();
     for written in extras.write(sinks, flows, |recorder| page::page(recorder, queues, run, &diagnose(run)))? {

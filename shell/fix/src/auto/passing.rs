@@ -7,6 +7,7 @@ use fathom_shape::autorate::{Delay, DelaySample};
 use fathom_trace::{Bounds, FlowId, Karn, RoundTrip, Sink, Times, Tracer};
 use fathom_units::Duration;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 
 /// Headers: Ethernet, two tags, IPv6, the longest TCP header.
@@ -103,7 +104,9 @@ impl Passing {
 }
 
 fn tracer() -> Tracer<Ear> {
-    Tracer::bounded(Ear::default(), Bounds { flows: FLOWS, lone_flows: FLOWS / 2, ..Bounds::default() })
+    let hash_seed = RandomState::new().hash_one(());
+    let bounds = Bounds { flows: FLOWS, lone_flows: FLOWS / 2, hash_seed, ..Bounds::default() };
+    Tracer::bounded(Ear::default(), bounds)
 }
 
 fn hear(tracer: &mut Tracer<Ear>, link: LinkType, number: u64, frame: &RingFrame<'_>) {
