@@ -14,6 +14,7 @@ mod memory;
 mod notice;
 mod outbox;
 mod smtp;
+mod wire;
 mod worker;
 
 pub use deliver::{Courier, deliver};

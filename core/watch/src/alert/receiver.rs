@@ -1,4 +1,5 @@
 //! Who is told, and by which way.
+use super::relay::{self, Relay};
 use crate::error::Fault;
 use crate::section::Section;
 use alloc::format;
@@ -9,8 +10,29 @@ use fathom_units::Duration;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_TIMEOUT: Duration = Duration::from_millis(100);
 const MAX_TIMEOUT: Duration = Duration::from_secs(120);
-const KEYS: [&str; 9] =
-    ["name", "webhook", "header", "mail", "from", "relay", "command", "alertmanager", "timeout"];
+const KEYS: [&str; 12] = [
+    "name",
+    "webhook",
+    "header",
+    "mail",
+    "from",
+    "relay",
+    "tls",
+    "user",
+    "password_file",
+    "command",
+    "alertmanager",
+    "timeout",
+];
+/// Keys that only one of the ways has.
+const OF_ONE_WAY: [(&str, &str); 6] = [
+    ("header", "webhook"),
+    ("from", "mail"),
+    ("relay", "mail"),
+    ("tls", "mail"),
+    ("user", "mail"),
+    ("password_file", "mail"),
+];
 const ROUTES: [&str; 4] = ["webhook", "mail", "command", "alertmanager"];
 
 /// A `[[receiver]]` of the configuration.
@@ -40,8 +62,8 @@ pub enum Route {
         to: Vec<String>,
         /// The sender; `None` for `fathom@` this host.
         from: Option<String>,
-        /// Host and port of an SMTP relay; `None` for the host's own `sendmail`.
-        relay: Option<String>,
+        /// `None` for the host's own `sendmail`.
+        relay: Option<Relay>,
     },
     /// A program and its arguments. No shell reads them.
     Command(Vec<String>),
@@ -83,14 +105,8 @@ fn receiver(section: &Section<'_>) -> Result<Receiver, Fault> {
         let what = format!("{} is to have one of {}, and has {}", name, ROUTES.join(", "), given.len());
         return Err(Fault::new(section.offset, what));
     };
-    let belongs = |key: &str| match key {
-        "header" => *way == "webhook",
-        "from" | "relay" => *way == "mail",
-        _ => true,
-    };
-    if let Some(key) =
-        ["header", "from", "relay"].into_iter().find(|k| section.get(k).is_some() && !belongs(k))
-    {
+    let strange = OF_ONE_WAY.into_iter().find(|(key, its)| section.get(key).is_some() && its != way);
+    if let Some((key, _)) = strange {
         let what = format!("{key}: a receiver with {way} has none (leave it out)");
         return Err(Fault::new(section.offset_of(key), what));
     }
@@ -114,7 +130,7 @@ fn url(section: &Section<'_>, key: &str) -> Result<String, Fault> {
     if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of(key), what())) }
 }
 
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_graphic())
 }
 
@@ -139,8 +155,7 @@ fn mail(section: &Section<'_>) -> Result<Route, Fault> {
     let to = to.into_iter().map(|(text, offset)| address("mail", text, offset)).collect::<Result<_, _>>()?;
     let from = section.text("from")?;
     let from = from.map(|text| address("from", text, section.offset_of("from"))).transpose()?;
-    let relay = section.text("relay")?.map(|text| relay(text, section.offset_of("relay"))).transpose()?;
-    Ok(Route::Mail { to, from, relay })
+    Ok(Route::Mail { to, from, relay: relay::relay(section)? })
 }
 
 /// What goes between the brackets of RFC 5321 section 4.1.2, without its quoted forms: nothing that could end a command.
@@ -150,14 +165,6 @@ fn address(key: &str, text: &str, offset: usize) -> Result<String, Fault> {
     let fits = parts.is_some() && text.chars().all(plain) && !text.starts_with('-') && text.len() <= 254;
     let what = || format!("{key}: \"{}\" is no mail address (as in \"me@example.net\")", text.escape_debug());
     if fits { Ok(text.to_string()) } else { Err(Fault::new(offset, what())) }
-}
-
-fn relay(text: &str, offset: usize) -> Result<String, Fault> {
-    let parts = text.rsplit_once(':');
-    let fits = parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|p| p > 0));
-    let what =
-        || format!("relay: \"{}\" is no host with a port (as in \"127.0.0.1:25\")", text.escape_debug());
-    if fits && is_plain(text) { Ok(text.to_string()) } else { Err(Fault::new(offset, what())) }
 }
 
 fn command(section: &Section<'_>) -> Result<Route, Fault> {

@@ -1,6 +1,6 @@
 //! Rules that are good, and what is said of those that are not.
 use fathom_units::Duration;
-use fathom_watch::alert::{Condition, Kind, Route, Semantics};
+use fathom_watch::alert::{Condition, Kind, RelayTls, Route, Semantics};
 use fathom_watch::{Plan, parse};
 
 const TARGETS: &str = "
@@ -30,6 +30,13 @@ timeout = "3s"
 name = "me"
 mail = ["me@example.net", "you@example.net"]
 relay = "127.0.0.1:25"
+
+[[receiver]]
+name = "away"
+mail = "me@example.net"
+relay = "smtp.example.net:587"
+user = "me"
+password_file = "/etc/fathom/mail"
 
 [[receiver]]
 name = "page"
@@ -107,9 +114,14 @@ fn plan(text: &str) -> Plan {
 fn a_whole_file() {
     let plan = plan(WHOLE);
     let ways: Vec<&str> = plan.receivers.iter().map(|r| r.route.name()).collect();
-    assert_eq!(ways, ["webhook", "mail", "command", "alertmanager"]);
+    assert_eq!(ways, ["webhook", "mail", "mail", "command", "alertmanager"]);
     assert_eq!(plan.receivers[0].timeout, Duration::from_secs(3));
-    assert_eq!(plan.receivers[3].route, Route::Alertmanager("http://127.0.0.1:9093".into()));
+    assert_eq!(plan.receivers[4].route, Route::Alertmanager("http://127.0.0.1:9093".into()));
+    let relays = plan.receivers.iter().filter_map(|one| match &one.route {
+        Route::Mail { relay: Some(relay), .. } => Some((relay.tls, relay.login.is_some())),
+        _ => None,
+    });
+    assert!(relays.eq([(RelayTls::None, false), (RelayTls::StartTls, true)]), "as their ports are meant");
     let kinds: Vec<&str> = plan.alerts.iter().map(|r| r.condition.name()).collect();
     let want = [
         "loss",
@@ -194,6 +206,24 @@ fn what_is_wrong_is_said_with_its_line() {
             "[[receiver]]\nname='a'\ncommand='/bin/true'\nrelay='h:25'",
             4,
             "relay: a receiver with command has none",
+        ),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h'", 4, "relay: \"h\" is no host with a port"),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nuser='u'", 4, "user: without a relay there is none"),
+        (
+            "[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:25'\ntls='ssl'",
+            5,
+            "tls: \"ssl\" is none of starttls",
+        ),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:587'\nuser='u'", 5, "user: needs a password_file"),
+        (
+            "[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:25'\nuser='u'\npassword_file='/p'",
+            5,
+            "user: without TLS whoever is on the way",
+        ),
+        (
+            "[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:465'\nuser='u'\npassword_file='p'",
+            6,
+            "password_file: is no whole path",
         ),
         ("[[receiver]]\nname='a'\nwebhook='http://h'\nheader='X'", 4, "header: \"X\" is none"),
     ];

@@ -9,6 +9,7 @@ mod fix_kernel;
 mod help;
 mod kernel;
 mod lab;
+mod mail;
 mod pipeline;
 mod program;
 mod sim;

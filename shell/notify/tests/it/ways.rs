@@ -2,7 +2,7 @@
 use crate::far::{closed, relay, scratch, silent, web};
 use fathom_notify::{Courier, Notice, deliver};
 use fathom_units::{Duration, WallTime};
-use fathom_watch::alert::{Change, Evidence, Receiver, Route, Transition};
+use fathom_watch::alert::{Change, Evidence, Login, Receiver, Relay, RelayTls, Route, Transition};
 use serde_json::Value;
 
 const AT: WallTime = WallTime(1_700_474_520_000_000_000);
@@ -39,7 +39,12 @@ fn webhook(url: &str) -> Route {
 }
 
 fn mail(relay: &str) -> Route {
-    Route::Mail { to: vec!["me@example.net".into()], from: None, relay: Some(relay.to_owned()) }
+    by(relay, RelayTls::None, None)
+}
+
+fn by(relay: &str, tls: RelayTls, login: Option<Login>) -> Route {
+    let relay = Relay { address: relay.to_owned(), tls, login };
+    Route::Mail { to: vec!["me@example.net".into()], from: None, relay: Some(relay) }
 }
 
 fn command(script: &str) -> Route {

@@ -1,0 +1,98 @@
+//! A relay that takes mail by SMTP.
+use super::receiver::is_plain;
+use crate::error::Fault;
+use crate::section::Section;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// Where mail is handed over, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relay {
+    /// Host and port.
+    pub address: String,
+    /// When it is spoken to in secret.
+    pub tls: RelayTls,
+    /// Who hands over, where that is asked.
+    pub login: Option<Login>,
+}
+
+/// When a connection to a relay becomes TLS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RelayTls {
+    /// Never.
+    None,
+    /// Once the relay has greeted (RFC 3207): if it does not offer that, nothing is handed over.
+    StartTls,
+    /// From the first byte (RFC 8314 section 3.3).
+    Implicit,
+}
+
+/// A name and a password at a relay (RFC 4954).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Login {
+    /// The name.
+    pub user: String,
+    /// A file whose first line is the password, read at each attempt.
+    pub password_file: String,
+}
+
+/// Keys that only a relay has.
+const KEYS: [&str; 3] = ["tls", "user", "password_file"];
+
+/// The relay of a `[[receiver]]` with `mail`; `None` where it names none.
+pub(super) fn relay(section: &Section<'_>) -> Result<Option<Relay>, Fault> {
+    let Some(text) = section.text("relay")? else {
+        return match KEYS.into_iter().find(|key| section.get(key).is_some()) {
+            Some(key) => {
+                let what =
+                    format!("{key}: without a relay there is none (as in relay = \"smtp.example.net:587\")");
+                Err(Fault::new(section.offset_of(key), what))
+            }
+            None => Ok(None),
+        };
+    };
+    let (address, port) = address(text, section.offset_of("relay"))?;
+    let tls = tls(section, port)?;
+    Ok(Some(Relay { address, tls, login: login(section, tls)? }))
+}
+
+fn address(text: &str, offset: usize) -> Result<(String, u16), Fault> {
+    let parts = text.rsplit_once(':').filter(|(host, _)| !host.is_empty() && is_plain(text));
+    let port = parts.and_then(|(_, port)| port.parse::<u16>().ok()).filter(|port| *port > 0);
+    let what =
+        || format!("relay: \"{}\" is no host with a port (as in \"127.0.0.1:25\")", text.escape_debug());
+    port.map(|port| (text.to_string(), port)).ok_or_else(|| Fault::new(offset, what()))
+}
+
+/// As the port is meant, if nothing is said (RFC 8314 section 3.3, RFC 6409).
+fn tls(section: &Section<'_>, port: u16) -> Result<RelayTls, Fault> {
+    match (section.text("tls")?, port) {
+        (Some("starttls"), _) | (None, 587) => Ok(RelayTls::StartTls),
+        (Some("tls"), _) | (None, 465) => Ok(RelayTls::Implicit),
+        (Some("none"), _) | (None, _) => Ok(RelayTls::None),
+        (Some(other), _) => {
+            let what = format!("tls: \"{}\" is none of starttls, tls, none", other.escape_debug());
+            Err(Fault::new(section.offset_of("tls"), what))
+        }
+    }
+}
+
+fn login(section: &Section<'_>, tls: RelayTls) -> Result<Option<Login>, Fault> {
+    let fault = |key: &str, what: &str| Err(Fault::new(section.offset_of(key), format!("{key}: {what}")));
+    match (section.text("user")?, section.text("password_file")?) {
+        (None, None) => Ok(None),
+        (Some(_), None) => fault("user", "needs a password_file"),
+        (None, Some(_)) => fault("password_file", "needs a user"),
+        (Some(_), Some(_)) if tls == RelayTls::None => fault(
+            "user",
+            "without TLS whoever is on the way could read the password (as in tls = \"starttls\")",
+        ),
+        (Some(""), _) => fault("user", "is empty"),
+        (_, Some(file)) if !file.starts_with('/') => {
+            fault("password_file", "is no whole path (as in \"/etc/fathom/mail.password\")")
+        }
+        (Some(user), Some(file)) => {
+            Ok(Some(Login { user: user.to_string(), password_file: file.to_string() }))
+        }
+    }
+}
