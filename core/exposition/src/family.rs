@@ -57,25 +57,25 @@ impl Family {
     /// What this host receives.
     pub const RECEIVED: Family = gauge(
         "fathom_host_received_bits_per_second",
-        "What an interface of the probing host received, on average since the point before.",
+        "What an interface of the probing host received: the mean since the point before, or of the last 15 s.",
         "bits_per_second",
     );
     /// What this host sends.
     pub const SENT: Family = gauge(
         "fathom_host_sent_bits_per_second",
-        "What an interface of the probing host sent, on average since the point before.",
+        "What an interface of the probing host sent: the mean since the point before, or of the last 15 s.",
         "bits_per_second",
     );
     /// What waits in this host.
     pub const BACKLOG: Family = gauge(
         "fathom_host_backlog_bytes",
-        "The most that waited in the queue of an interface of the probing host since the point before.",
+        "The most that waited in the queue of an interface of the probing host since the point before, or in the last 15 s.",
         "bytes",
     );
     /// How late this host woke.
     pub const LATENESS: Family = gauge(
         "fathom_host_lateness_seconds",
-        "The most that a probing thread woke too late since the point before: a busy host is no bloated line.",
+        "The most that a probing thread woke too late since the point before, or in the last 15 s: a busy host is no bloated line.",
         "seconds",
     );
     /// The name of its series where a counter's ends in `_total`.

@@ -9,6 +9,7 @@ extern crate alloc;
 
 mod classic;
 mod family;
+mod host;
 mod line;
 mod message;
 mod native;
@@ -19,6 +20,7 @@ mod write2;
 
 pub use classic::{EDGES, Edge, Part};
 pub use family::{Family, Kind};
+pub use host::{HostGauge, Take};
 pub use line::{Line, Point, Value};
 pub use message::Message;
 pub use native::{SCHEMA, Spans};

@@ -25,7 +25,7 @@ mod udp;
 mod writer;
 
 pub use alerts::Alerting;
-pub use board::{Board, Total};
+pub use board::{Board, HostNow, Total};
 pub use host::unknown_load;
 pub use keep::{Event, Keep};
 pub use kept::Kept;

@@ -1,9 +1,10 @@
 //! The thread that keeps: the only one that touches the history.
 use crate::alerts::ToJudge;
 use crate::board::Board;
+use crate::host::PLACES_END;
 use crate::keep::Keep;
 use crate::told::{Place, Told};
-use fathom_history::Unit;
+use fathom_history::{Outcome, Unit};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time};
 use fathom_watch::TargetNow;
@@ -139,6 +140,9 @@ impl Writer {
                 if let Some(series) = self.series(*place) {
                     self.keep.record(series, std::slice::from_ref(sample));
                 }
+                if let (true, Outcome::Answered(lateness)) = (*place < PLACES_END, sample.outcome) {
+                    self.board.host_value(*place, sample.at, lateness.as_secs_f64());
+                }
             }
             Told::Amend(place, sample) => {
                 if let Some(series) = self.series(*place) {
@@ -154,6 +158,7 @@ impl Writer {
                 if let Some(series) = self.series(*place) {
                     self.keep.level(series, *level);
                 }
+                level.value.into_iter().for_each(|value| self.board.host_value(*place, level.at, value));
             }
             Told::Event(event, place) => {
                 let series = place.and_then(|place| self.series(place));
@@ -181,8 +186,9 @@ impl Writer {
                 return None;
             }
         };
-        if let Some(now) = opening.now {
-            self.board.hold().open(place, TargetNow { series: number, ..now });
+        match opening.now {
+            Some(now) => self.board.hold().open(place, TargetNow { series: number, ..now }),
+            None => self.board.open_host(place, opening.probe),
         }
         let index = place as usize;
         if self.series.len() <= index {

@@ -1,9 +1,9 @@
 //! Columns of the history to series with points.
 use crate::cursor::{Counted, Cursor};
 use crate::feed::NANOS_PER_MILLI;
-use crate::role::{Names, Role, Take};
+use crate::role::{Names, Role};
 use crate::sender::Halt;
-use fathom_exposition::{Family, Line, Point, Value};
+use fathom_exposition::{Family, HostGauge, Line, Point, Take, Value};
 use fathom_history::{Column, Tally};
 use fathom_store::history::SeriesKey;
 
@@ -50,9 +50,9 @@ impl Maker<'_> {
     ) -> Result<(), Halt> {
         match self.names.role(key) {
             Some(Role::Target) => self.target(key, columns, take),
-            Some(Role::Host { family, label, take: how }) => {
+            Some(Role::Host(HostGauge { family, label, take: how })) => {
                 let points: Vec<Point> = columns.iter().filter_map(|column| level(column, how)).collect();
-                let labels = self.labelled(&[(label.0, &label.1)]);
+                let labels = self.labelled(&[label]);
                 let line = Line { family, labels, since_ms: 0, points };
                 if line.points.is_empty() { Ok(()) } else { take(&line) }
             }

@@ -1,5 +1,5 @@
 //! What a series of the history is called elsewhere.
-use fathom_exposition::Family;
+use fathom_exposition::HostGauge;
 use fathom_history::Unit;
 use fathom_store::history::SeriesKey;
 use fathom_watch::Plan;
@@ -14,18 +14,11 @@ pub struct Names {
 
 /// What a series is told as.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Role {
+pub(crate) enum Role<'k> {
     /// Delays of a target: a histogram and counters.
     Target,
-    /// Something of this host: a gauge with one label.
-    Host { family: &'static Family, label: (&'static str, String), take: Take },
-}
-
-/// What stands for many levels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Take {
-    Mean,
-    Most,
+    /// Something of this host.
+    Host(HostGauge<'k>),
 }
 
 impl Names {
@@ -46,21 +39,10 @@ impl Names {
         key.target == self.this_host
     }
     /// `None` for what has no name elsewhere.
-    pub(crate) fn role(&self, key: &SeriesKey) -> Option<Role> {
-        if !self.is_this_host(key) {
-            return (key.unit == Unit::Seconds).then_some(Role::Target);
+    pub(crate) fn role<'k>(&self, key: &'k SeriesKey) -> Option<Role<'k>> {
+        if self.is_this_host(key) {
+            return HostGauge::of(&key.probe).map(Role::Host);
         }
-        if let Some(thread) = key.probe.strip_prefix("lateness of ") {
-            let label = ("thread", thread.to_owned());
-            return Some(Role::Host { family: &Family::LATENESS, label, take: Take::Most });
-        }
-        let (interface, part) = key.probe.rsplit_once(' ')?;
-        let (family, take) = match part {
-            "received" => (&Family::RECEIVED, Take::Mean),
-            "sent" => (&Family::SENT, Take::Mean),
-            "backlog" => (&Family::BACKLOG, Take::Most),
-            _ => return None,
-        };
-        Some(Role::Host { family, label: ("interface", interface.to_owned()), take })
+        (key.unit == Unit::Seconds).then_some(Role::Target)
     }
 }

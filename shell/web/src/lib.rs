@@ -35,7 +35,7 @@ mod stored;
 
 pub use config::{DEFAULT_LISTEN, WebConfig, WebError};
 pub use findings::{find_in_months, findings_json, zone_of};
-pub use now::{Live, TestResult, Total};
+pub use now::{HostNow, Live, TestResult, Total};
 pub use past::{Event, OpenPast, Past, Series};
 pub use server::{Server, serve};
 pub use stored::history;

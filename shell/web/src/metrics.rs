@@ -2,8 +2,8 @@
 mod protobuf;
 mod text;
 
-use crate::now::Total;
-use fathom_exposition::Family;
+use crate::now::{HostNow, Total};
+use fathom_exposition::{Family, HostGauge, Take};
 use fathom_history::Sketch;
 use hyper::HeaderMap;
 use hyper::header;
@@ -72,8 +72,8 @@ impl Form {
 }
 
 /// The whole exposition.
-pub(crate) fn expose(totals: &[Total], form: Form) -> Vec<u8> {
-    let families = families(totals);
+pub(crate) fn expose(totals: &[Total], host: &[HostNow], form: Form) -> Vec<u8> {
+    let families: Vec<Exposed<'_>> = families(totals).into_iter().chain(gauges(host)).collect();
     match form {
         Form::Text => text::write(&families, false).into_bytes(),
         Form::OpenMetrics => text::write(&families, true).into_bytes(),
@@ -91,6 +91,21 @@ fn families(totals: &[Total]) -> Vec<Exposed<'_>> {
         exposed(&Family::REORDERED, counts(totals, |total| total.tally.reordered)),
         exposed(&Family::ALERT_ACTIVE, totals.iter().flat_map(alerts).collect()),
     ]
+}
+
+fn gauges(host: &[HostNow]) -> impl Iterator<Item = Exposed<'_>> {
+    HostGauge::FAMILIES
+        .into_iter()
+        .map(|family| Exposed { family, metrics: host.iter().filter_map(|now| gauge(family, now)).collect() })
+}
+
+fn gauge<'h>(family: &Family, now: &'h HostNow) -> Option<Metric<'h>> {
+    let gauge = HostGauge::of(&now.probe).filter(|gauge| gauge.family == family)?;
+    let value = match gauge.take {
+        Take::Mean => now.mean,
+        Take::Most => now.most,
+    };
+    Some(Metric { labels: vec![gauge.label], value: Value::Number(value), created_s: 0.0 })
 }
 
 fn labels(total: &Total) -> Vec<(&'static str, &str)> {

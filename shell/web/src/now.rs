@@ -26,6 +26,17 @@ pub struct Total {
     pub alerts: Vec<String>,
 }
 
+/// What a series of the probing host was in the last seconds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HostNow {
+    /// Its name: `eth0 sent`, `lateness of icmp`.
+    pub probe: String,
+    /// Mean of its values.
+    pub mean: f64,
+    /// The greatest of them.
+    pub most: f64,
+}
+
 /// The result of a test of the line, kept in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TestResult {
@@ -45,6 +56,10 @@ pub trait Live: Send + Sync {
     fn targets(&self) -> Vec<TargetNow>;
     /// What was counted of each since the program started.
     fn totals(&self) -> Vec<Total>;
+    /// What the probing host did itself.
+    fn host(&self) -> Vec<HostNow> {
+        Vec::new()
+    }
     /// Tests of the line that were made in a range of time.
     fn results(&self, _from: WallTime, _to: WallTime) -> Vec<TestResult> {
         Vec::new()

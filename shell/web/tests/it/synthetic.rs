@@ -2,7 +2,7 @@
 use fathom_history::{Code, Column, Outcome, Stored, Unit};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch::TargetNow;
-use fathom_web::{Event, Live, Past, Series, TestResult, Total};
+use fathom_web::{Event, HostNow, Live, Past, Series, TestResult, Total};
 
 /// 2026-11-20 00:00 UTC.
 pub(crate) const NOW_S: u64 = 1_795_132_800;
@@ -132,6 +132,15 @@ impl Live for Made {
             }
         };
         (0..self.targets).map(total).collect()
+    }
+
+    fn host(&self) -> Vec<HostNow> {
+        let one = |probe: &str, mean, most| HostNow { probe: probe.to_owned(), mean, most };
+        let levels = [one("eth0 received", 1e6, 2e6), one("eth0 backlog", 100.0, 3028.0)];
+        levels
+            .into_iter()
+            .chain([one("lateness of icmp", 1e-4, 25e-4), one("of no name", 1.0, 1.0)])
+            .collect()
     }
 
     fn results(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {

@@ -5,7 +5,7 @@ use crate::terminal;
 use fathom_monitor::Board;
 use fathom_units::{Duration, WallTime};
 use fathom_watch::{Plan, TargetNow};
-use fathom_web::{DEFAULT_LISTEN, Live, Server, TestResult, Total, WebConfig, history, serve};
+use fathom_web::{DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,6 +94,10 @@ impl Live for Now {
             }
         };
         self.board.totals().into_iter().map(total).collect()
+    }
+    fn host(&self) -> Vec<HostNow> {
+        let now = |fathom_monitor::HostNow { probe, mean, most }| HostNow { probe, mean, most };
+        self.board.host().into_iter().map(now).collect()
     }
     fn results(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {
         self.shelf.as_ref().map_or_else(Vec::new, |shelf| shelf.between(from, to))
