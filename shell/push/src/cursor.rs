@@ -87,7 +87,14 @@ impl Cursor {
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Cursor, String> {
+/// The destination whose file this is, if it is one.
+pub(crate) fn name_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.strip_prefix("push-")?.strip_suffix(".json.gz")?;
+    Some(name.to_owned())
+}
+
+/// What the bytes of a file say.
+pub(crate) fn read(bytes: &[u8]) -> Result<Cursor, String> {
     let mut plain = Vec::new();
     // Its checksum finds what a disk has changed.
     GzDecoder::new(bytes).take(MAX_BYTES).read_to_end(&mut plain).map_err(|e| e.to_string())?;

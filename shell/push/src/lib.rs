@@ -14,10 +14,12 @@ mod destination;
 mod feed;
 mod lines;
 mod post;
+mod progress;
 mod pusher;
 mod role;
 mod sender;
 
 pub use destination::{Destination, DestinationError};
+pub use progress::{Progress, progress};
 pub use pusher::{Note, Pusher};
 pub use role::Names;

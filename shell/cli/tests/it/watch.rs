@@ -125,7 +125,8 @@ fn it_runs_reads_its_file_again_and_shows_what_it_kept() {
     assert!(told.out.contains("here") && told.out.contains("there"), "{}", told.told());
     let json: serde_json::Value =
         serde_json::from_str(&run(&["watch", "status", "--store", store, "--json"]).out).unwrap();
-    let here = json.as_array().unwrap().iter().find(|row| row["target"] == "here").unwrap();
+    assert_eq!(json["pushes"], serde_json::json!([]));
+    let here = json["targets"].as_array().unwrap().iter().find(|row| row["target"] == "here").unwrap();
     assert!(here["answered"].as_u64().unwrap() >= 10 && here["lost"] == 0, "{here}");
     let nothing = run(&["watch", "status", "--store", "/no/such/store"]);
     assert!(nothing.code == Some(3) && nothing.err.contains("/no/such/store"), "{}", nothing.told());

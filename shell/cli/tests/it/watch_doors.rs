@@ -37,6 +37,13 @@ fn a_push_runs_with_the_watch_and_what_was_kept_is_exported() {
     crate::watch::wait_until_sent(&page, &[("here", 20)]);
     assert_eq!(watch.end(), Some(0));
     assert!(store.join("push-far.json.gz.damaged-1").exists());
+    let status = run(&["watch", "status", "--store", dir]);
+    let far = status
+        .out
+        .lines()
+        .find(|line| line.starts_with("far "))
+        .unwrap_or_else(|| panic!("{}", status.told()));
+    assert!(far.starts_with("far   20") && far.ends_with('s'), "{far}");
 
     let csv = run(&["watch", "export", "--store", dir, "--target", "here"]);
     let (head, rows) = csv.out.split_once("\r\n").unwrap();

@@ -2,13 +2,27 @@
 use crate::failure::Failure;
 use crate::terminal;
 use fathom_monitor::{Event, Monitor, THIS_HOST};
-use fathom_push::{Destination, Names, Pusher};
+use fathom_push::{Destination, Names, Progress, Pusher};
 use fathom_watch::Plan;
 use std::path::Path;
 
 /// The destinations of a plan, with all that their files say.
 pub(super) fn destinations(plan: &Plan) -> Result<Vec<Destination>, Failure> {
     plan.pushes.iter().map(|push| Destination::of(push).map_err(Failure::input)).collect()
+}
+
+/// How far each destination is: those that the plan names, and those that the history was sent to before.
+pub(super) fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
+    let mut all = fathom_push::progress(store);
+    for push in plan.into_iter().flat_map(|plan| &plan.pushes) {
+        if !all.iter().any(|one| one.name == push.name) {
+            all.push(Progress {
+                name: push.name.clone(),
+                sent_until: Err("nothing was sent yet".to_owned()),
+            });
+        }
+    }
+    all
 }
 
 /// Starts to send.

@@ -1,10 +1,12 @@
-//! `fathom watch status`: the last minute, from the history, whoever writes it.
+//! `fathom watch status`: the last minute, from the history, whoever writes it, and how far it was sent to others.
+use super::push;
 use super::source::{Source, store, usual_store};
 use crate::args::WatchStatusArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_history::{Column, Sample, Unit};
 use fathom_os::clock::wall_now;
+use fathom_push::Progress;
 use fathom_store::history::{HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, WallTime};
 use serde_json::{Value, json};
@@ -21,8 +23,9 @@ struct Line {
 }
 
 pub(crate) fn run(args: &WatchStatusArgs) -> Outcome {
-    let dir = match &args.config {
-        Some(path) => store(None, &Source::File(path.clone()).read()?)?,
+    let plan = args.config.clone().map(|path| Source::File(path).read()).transpose()?;
+    let dir = match &plan {
+        Some(plan) => store(None, plan)?,
         None => args.store.clone().map_or_else(usual_store, Ok)?,
     };
     let mut reader = HistoryReader::open(&dir).map_err(|e| {
@@ -31,7 +34,8 @@ pub(crate) fn run(args: &WatchStatusArgs) -> Outcome {
         ))
     })?;
     let lines = read(&mut reader).map_err(Failure::environment)?;
-    let text = if args.json { json(&lines) } else { table(&lines) };
+    let pushes = push::progress(plan.as_ref(), &dir);
+    let text = if args.json { json(&lines, &pushes) } else { table(&lines) + &pushes_table(&pushes) };
     terminal::print(&text)?;
     reader.faults().iter().for_each(|fault| terminal::note(&format!("fathom watch: {fault}")));
     Ok(Exit::Healthy)
@@ -71,7 +75,7 @@ fn newest_of_all(
     Ok(if is_fresh { newest } else { now })
 }
 
-fn json(lines: &[Line]) -> String {
+fn json(lines: &[Line], pushes: &[Progress]) -> String {
     let line = |line: &Line| {
         let tally = &line.minute.tally;
         json!({
@@ -93,8 +97,36 @@ fn json(lines: &[Line]) -> String {
             "newest_at": line.newest.map(|s| s.at.to_string()),
         })
     };
-    let all: Vec<Value> = lines.iter().map(line).collect();
-    format!("{:#}\n", Value::Array(all))
+    let push = |push: &Progress| match &push.sent_until {
+        Ok(until) => {
+            json!({ "name": push.name, "sent_until": until.to_string(), "behind_s": behind(*until).as_secs_f64() })
+        }
+        Err(why) => json!({ "name": push.name, "problem": why }),
+    };
+    let (targets, pushes): (Vec<Value>, Vec<Value>) =
+        (lines.iter().map(line).collect(), pushes.iter().map(push).collect());
+    format!("{:#}\n", json!({ "targets": targets, "pushes": pushes }))
+}
+
+/// Whole seconds: what is sent waits for its outcomes anyway.
+fn behind(until: WallTime) -> Duration {
+    Duration::from_secs(wall_now().0.saturating_sub(until.0) / 1_000_000_000)
+}
+
+/// Nothing for a history that is not sent.
+fn pushes_table(pushes: &[Progress]) -> String {
+    let Some(name) = pushes.iter().map(|push| push.name.chars().count()).max() else { return String::new() };
+    let name = name.max(4);
+    let mut text = format!("\n{:name$}  {:24}  behind\n", "push", "sent until");
+    for push in pushes {
+        let words = match &push.sent_until {
+            Ok(until) => format!("{until}  {}", behind(*until)),
+            Err(why) => why.clone(),
+        };
+        // A String takes everything.
+        let _ = writeln!(text, "{:name$}  {words}", push.name);
+    }
+    text
 }
 
 fn table(lines: &[Line]) -> String {
