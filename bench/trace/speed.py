@@ -2,8 +2,9 @@
 """How fast captures are analysed: `fathom trace` beside tcptrace, tshark, and what the machine needs to read a capture at all.
 
 One capture of many flows, millions of packets: a file that is given, or one that many.py makes on a lab line. CPU seconds, user
-and system, of the whole process: the median of --rounds, in turns, each with the file in memory. The machine's own limit: `cat` copies the bytes, and a C
-program, compiled here, reads the file and touches each packet's headers. Peak memory below 20 MB is that of this script's fork.
+and system, of the whole process: the median of --rounds, in turns, each with the file in memory. The machine's own limit: `cat`
+copies the bytes, and a C program, compiled here, reads the file and touches each packet's headers. Peak memory below 20 MB is that
+of this script's fork.
 
 Limits: 5 million packets per CPU second, 3 times tcptrace -lrW, 50 times tshark, 200 MB. Exit 1 if one is missed.
 """

@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Neither with addresses whose halves are alike, nor with any other seed.
+    /// Addresses whose halves would cancel each other if they were only added up: of each seed, each has a hash of its own.
     #[test]
     fn none_has_the_hash_of_another() {
         let bits = |high: u64, low: u64| Address::from_bits(u128::from(high) << 64 | u128::from(low));

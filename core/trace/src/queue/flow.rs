@@ -239,7 +239,7 @@ impl Sent {
     /// An ACK echoes congestion, or does not. A run of echoes is one mark or more, of which the first is dated.
     #[inline]
     fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
-        if is_echo & !self.is_echoing {
+        if is_echo && !self.is_echoing {
             let delay = self.recent.last().map(|took| (Seen::RoundTrip, took));
             self.losses.marks.push(Point { at, frame, repair: 0, delay });
         }

@@ -57,7 +57,9 @@ pub(super) fn relay(section: &Section<'_>) -> Result<Option<Relay>, Fault> {
 }
 
 fn address(text: &str, offset: usize) -> Result<(String, u16), Fault> {
-    let parts = text.rsplit_once(':').filter(|(host, _)| !host.is_empty() && is_plain(text));
+    // An address of IPv6 is in brackets, or its last part would be taken for the port.
+    let is_host = |host: &str| !host.is_empty() && (!host.contains(':') || host.starts_with('['));
+    let parts = text.rsplit_once(':').filter(|(host, _)| is_host(host) && is_plain(text));
     let port = parts.and_then(|(_, port)| port.parse::<u16>().ok()).filter(|port| *port > 0);
     let what =
         || format!("relay: \"{}\" is no host with a port (as in \"127.0.0.1:25\")", text.escape_debug());

@@ -208,6 +208,7 @@ fn what_is_wrong_is_said_with_its_line() {
             "relay: a receiver with command has none",
         ),
         ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h'", 4, "relay: \"h\" is no host with a port"),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='::1'", 4, "relay: \"::1\" is no host with a port"),
         ("[[receiver]]\nname='a'\nmail='a@b'\nuser='u'", 4, "user: without a relay there is none"),
         (
             "[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:25'\ntls='ssl'",
