@@ -10,6 +10,8 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 64 << 10;
 /// Interfaces whose statistics are kept.
 const MAX_STATISTICS: usize = 1024;
+/// So many bytes of what is no capture tell whether it is text.
+const JUDGED_BYTES: usize = 512;
 /// A pcap file's header.
 const LEAST_BYTES: usize = 24;
 
@@ -158,10 +160,14 @@ impl Tap {
         Ok(self.ending(Some(Trouble::Read(source))))
     }
     /// What it is, if it does not begin as a capture does.
-    fn foreign(&self) -> TapError {
+    fn foreign(&mut self) -> TapError {
+        // The first bytes were read alone, to see how it is packed, and may look like text. One reading more: a pipe may stay open.
+        if self.left().len() < JUDGED_BYTES {
+            let _ = self.fill(JUDGED_BYTES);
+        }
         let (left, name) = (self.left(), self.name.clone());
         let begins = left.first_chunk().copied().unwrap_or_default();
-        let start = left.get(..left.len().min(512)).unwrap_or_default();
+        let start = left.get(..left.len().min(JUDGED_BYTES)).unwrap_or_default();
         if start.iter().all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~' | 0x80..)) {
             return TapError::Text(name);
         }
