@@ -3,7 +3,8 @@
 
 CPU: all targets are addresses of 127/8 in a namespace, asked once a second; CPU time of the process by /proc, pings by the
 kernel's own counters of ICMP, so what the kernel does for the far end is in it for all alike. Fathom's includes its history on
-disk, its state of all targets and its page.
+disk, its state of all targets and its page. "Bare sockets" is the machine's own limit: a C program, compiled here, of batched system
+calls and nothing else (bare.py).
 Errors: 200 targets beyond a veth pair; the truth is a capture at the near end of it, from the request's leaving to the reply's
 coming, stamped by the kernel. Fathom's values are those of its history, which keeps them to 1.1 %.
 
@@ -20,10 +21,12 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bare
 from common import FATHOM, percentile
 
 PROBER = "/usr/bin/prometheus-smokeping-prober"
 NEAR, FAR = [f"fathom-{who}-{os.getpid()}" for who in ("near", "far")]
+BARE = "bare sockets"
 WARM_UP, SECONDS = 8, 20
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -114,12 +117,17 @@ def prober(hosts):
 
 def cpu():
     rows = []
-    for name, count in [("fathom watch", 1_000), ("fping", 1_000), ("smokeping_prober", 200), ("smokeping_prober", 1_000),
-                        ("fping", 5_000), ("fathom watch", 10_000), ("fathom watch", 100_000)]:
+    for name, count in [("fathom watch", 1_000), ("fping", 1_000), (BARE, 1_000), ("smokeping_prober", 200), ("smokeping_prober", 1_000),
+                        ("fping", 5_000), ("fathom watch", 10_000), (BARE, 10_000), ("fathom watch", 100_000), (BARE, 100_000)]:
         with tempfile.TemporaryDirectory() as folder:
             hosts = many(count)
-            run = {"fathom watch": lambda: fathom(folder, hosts), "fping": lambda: fping(folder, hosts, "-q"), "smokeping_prober": lambda: prober(hosts)}[name]
-            process = run()
+            contenders = {
+                "fathom watch": lambda: fathom(folder, hosts),
+                "fping": lambda: fping(folder, hosts, "-q"),
+                "smokeping_prober": lambda: prober(hosts),
+                BARE: lambda: start(*bare.command(folder, count)),
+            }
+            process = contenders[name]()
             found = cpu_of(process)
             end(process)
         rows.append((name, count, found))
@@ -261,6 +269,8 @@ def main():
     verdict(own * 4 <= theirs, f"{theirs / own:.1f} times less CPU than fping at 1,000 targets (at least 4)")
     most = rows[("fathom watch", 100_000)]
     verdict(most["cpu"] <= 0.5 and most["lost"] < 100, f"100,000 targets on {most['cpu']:.2f} of a CPU (limit 0.50), {most['lost']} lost")
+    floors = ", ".join(f"{rows[('fathom watch', count)]['us'] / rows[(BARE, count)]['us']:.2f} at {count:,}" for count in bare.TICK_US)
+    print(f"        times the CPU that bare sockets take: {floors}")
     verdict(abs(means["fathom watch"]) < 5, f"mean error {means['fathom watch']:.2f} us (limit 5)")
 
 

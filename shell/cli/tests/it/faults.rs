@@ -138,7 +138,7 @@ fn output_to_a_closed_pipe_is_not_an_error() {
     assert_eq!(ran.err, "");
 }
 
-/// /dev/full takes no byte. The result is printed all the same.
+/// The result is printed all the same, and kept where temporary files are.
 #[test]
 fn full_disk() {
     let server = Serve::start(&[]);
@@ -150,10 +150,17 @@ fn full_disk() {
         env!("CARGO_BIN_EXE_fathom"),
         server.target()
     );
-    let output = Command::new("unshare").args(["-m", "sh", "-c", &mount]).output().unwrap();
+    let spare = scratch().join("spare");
+    std::fs::create_dir_all(&spare).unwrap();
+    let mut command = Command::new("unshare");
+    let output = command.args(["-m", "sh", "-c", &mount]).env("TMPDIR", &spare).output().unwrap();
     let ran: Ran = output.into();
-    assert_told(&ran, 3, &["x.json", "No space left"]);
+    assert_told(&ran, 3, &["x.json", "No space left", &spare.display().to_string()]);
     assert!(!ran.out.is_empty(), "the result is printed all the same: {}", ran.told());
+    let kept: Vec<_> = std::fs::read_dir(&spare).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(std::fs::read_to_string(&kept[0]).unwrap().starts_with('{'), "{kept:?}");
+    std::fs::remove_dir_all(&spare).unwrap();
 }
 
 /// Without CPU for itself, the program says so instead of calling a line healthy that it could not load.

@@ -1,5 +1,5 @@
 //! What waits: for a receiver that fails, for one that hangs, for the next start.
-use crate::far::{closed, scratch, silent, web};
+use crate::far::{Scratch, closed, silent, web};
 use crate::ways::transition;
 use fathom_notify::{Desk, Memory};
 use fathom_units::{Duration, WallTime};
@@ -71,20 +71,21 @@ fn a_full_queue_loses_its_oldest_and_says_so() {
 
 #[test]
 fn what_was_not_delivered_is_delivered_by_the_next_start() {
-    let dir = scratch("outbox");
-    let desk = Desk::start(&[receiver("o/p s", &format!("http://{}", closed()))], Some(&dir));
+    let dir = Scratch::new("outbox");
+    let desk = Desk::start(&[receiver("o/p s", &format!("http://{}", closed()))], Some(dir.path()));
     desk.tell(&told(Change::Raised, &["o/p s"]));
     let _ = desk.stop();
     let (url, requests) = web(&["200 OK"]);
-    let again = Desk::start(&[receiver("o/p s", &url)], Some(&dir));
+    let again = Desk::start(&[receiver("o/p s", &url)], Some(dir.path()));
     assert!(requests.recv_timeout(Wait::from_secs(20)).unwrap().contains("\"status\":\"raised\""));
     let _ = again.stop();
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "an empty outbox has no file");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "an empty outbox has no file");
 }
 
 #[test]
 fn how_alerts_stand_is_remembered() {
-    let memory = Memory::in_dir(&scratch("memory"));
+    let dir = Scratch::new("memory");
+    let memory = Memory::in_dir(dir.path());
     assert_eq!(memory.load(), Ok(Vec::new()));
     let kept = Remembered {
         alert: "loss".into(),
@@ -108,10 +109,10 @@ fn how_alerts_stand_is_remembered() {
 
 #[test]
 fn a_damaged_memory_is_set_aside_and_said() {
-    let dir = scratch("damaged");
-    std::fs::write(dir.join("alerts.json"), "{\"alerts\": [{\"alert\": 7}]}").unwrap();
-    let memory = Memory::in_dir(&dir);
+    let dir = Scratch::new("damaged");
+    std::fs::write(dir.path().join("alerts.json"), "{\"alerts\": [{\"alert\": 7}]}").unwrap();
+    let memory = Memory::in_dir(dir.path());
     assert!(memory.load().unwrap_err().contains("is damaged and was set aside"));
     assert_eq!(memory.load(), Ok(Vec::new()));
-    assert!(dir.join("alerts.damaged").exists());
+    assert!(dir.path().join("alerts.damaged").exists());
 }

@@ -1,5 +1,5 @@
 //! One attempt by each way: what arrives, and what is said of what does not.
-use crate::far::{closed, relay, scratch, silent, web};
+use crate::far::{Scratch, closed, relay, silent, web};
 use fathom_notify::{Courier, Notice, deliver};
 use fathom_units::{Duration, WallTime};
 use fathom_watch::alert::{Change, Evidence, Login, Receiver, Relay, RelayTls, Route, Transition};
@@ -98,7 +98,8 @@ fn what_a_web_server_may_do_wrong() {
 
 #[test]
 fn a_command_gets_words_environment_and_json_and_no_shell_reads_them() {
-    let file = scratch("command").join("out");
+    let dir = Scratch::new("command");
+    let file = dir.path().join("out");
     let script =
         format!("(echo \"$1|$FATHOM_ALERT|$FATHOM_STATUS|$FATHOM_TARGET\"; cat) > {}", file.display());
     assert_eq!(attempt(command(&script)), Ok("exit code 0".into()));
