@@ -4,7 +4,9 @@ use crate::wire::Wire;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fathom_watch::alert::{Login, Relay, RelayTls};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 /// A reply's lines are at most 512 bytes long (RFC 5321 section 4.5.3.1.5), and extensions are few.
@@ -139,7 +141,15 @@ fn offer<'o>(offers: &'o [String], word: &str) -> Option<&'o str> {
 }
 
 fn password(file: &str) -> Result<String, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let unread = |error: std::io::Error| format!("{file}: {error}");
+    let mut opened = File::open(file).map_err(unread)?;
+    let mode = opened.metadata().map_err(unread)?.mode() & 0o777;
+    // Its group may: a service's files are often its group's.
+    if mode & 0o004 != 0 {
+        return Err(format!("{file}: everyone on this host can read it (mode {mode:o}): try chmod 600"));
+    }
+    let mut text = String::new();
+    opened.read_to_string(&mut text).map_err(unread)?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err(format!("{file}: its first line is to be the password, and is empty")),

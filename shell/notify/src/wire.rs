@@ -4,26 +4,53 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// A connection that answers within its limit.
+/// A connection for one attempt, which ends when its time is over.
 pub(crate) enum Wire {
-    Clear(TcpStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+    Clear(Timed),
+    Tls(Box<StreamOwned<ClientConnection, Timed>>),
+}
+
+/// A stream until some time: not a limit for each reading, by which a far end that sends a byte now and then would hold us for ever.
+pub(crate) struct Timed {
+    stream: TcpStream,
+    until: Instant,
+}
+
+impl Timed {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(into)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
 }
 
 impl Wire {
-    /// To the first address of a host and port that takes it.
+    /// To the first address of a host and port that takes it, for so long.
     pub(crate) fn connect(address: &str, limit: Duration) -> Result<Wire, String> {
         let wrong = |error: io::Error| format!("{address}: {error}");
+        let until = Instant::now() + limit;
         let mut last = format!("{address}: there is no such host");
         for one in address.to_socket_addrs().map_err(wrong)? {
             match TcpStream::connect_timeout(&one, limit) {
-                Ok(stream) => {
-                    stream.set_read_timeout(Some(limit)).map_err(wrong)?;
-                    stream.set_write_timeout(Some(limit)).map_err(wrong)?;
-                    return Ok(Wire::Clear(stream));
-                }
+                Ok(stream) => return Ok(Wire::Clear(Timed { stream, until })),
                 Err(error) => last = wrong(error),
             }
         }

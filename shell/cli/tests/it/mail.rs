@@ -2,8 +2,10 @@
 use crate::program::{Ran, fathom, scratch};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -101,13 +103,17 @@ fn serve(stream: Box<dyn Both>, greeting: &str, [go, offers]: [&str; 2], said: &
 fn test_alert(name: &str, keys: &str, authority: Option<&str>) -> Ran {
     let dir = scratch().join(name);
     std::fs::create_dir_all(&dir).unwrap();
-    let password = dir.join("password");
-    std::fs::write(&password, format!("{PASSWORD}\n")).unwrap();
+    let [password, open] = [("password", 0o600), ("open", 0o644)].map(|(file, mode)| {
+        let path = dir.join(file);
+        std::fs::write(&path, format!("{PASSWORD}\n")).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        path.display().to_string()
+    });
     let text = format!(
         "[watch]\nstore = '{}'\n[[target]]\nname = 'a'\nhost = '127.0.0.1'\n[[receiver]]\nname = 'me'\n\
          mail = 'you@example.net'\nfrom = 'me@example.net'\ntimeout = '20s'\n{}\n",
         dir.join("store").display(),
-        keys.replace("PASSWORD", password.to_str().unwrap())
+        keys.replace("PASSWORD", &password).replace("OPEN", &open)
     );
     let file = dir.join("watch.toml");
     std::fs::write(&file, text).unwrap();
@@ -157,12 +163,20 @@ fn what_is_not_handed_over() {
     let strange = Offers { secret: "250 AUTH XOAUTH2", ..all };
     let wrong = "user = 'other'\npassword_file = 'PASSWORD'";
     let missing = "user = 'me'\npassword_file = '/nowhere/password'";
+    let open = "user = 'me@example.net'\npassword_file = 'OPEN'";
     for (name, offers, login, authority, want) in [
         ("mail-stranger", all, LOGIN, None, "invalid peer certificate: UnknownIssuer"),
         ("mail-clear", none, LOGIN, Some(AUTHORITY), "it offers no STARTTLS"),
         ("mail-longer", longer, LOGIN, Some(AUTHORITY), "it went on in clear after STARTTLS"),
         ("mail-strange", strange, LOGIN, Some(AUTHORITY), "it takes passwords by XOAUTH2"),
         ("mail-refused", all, wrong, Some(AUTHORITY), "535 5.7.8 no (at AUTH PLAIN)"),
+        (
+            "mail-open",
+            all,
+            open,
+            Some(AUTHORITY),
+            "open: everyone on this host can read it (mode 644): try chmod 600",
+        ),
         ("mail-missing", all, missing, Some(AUTHORITY), "/nowhere/password: No such file"),
     ] {
         let (port, told) = relay(offers);

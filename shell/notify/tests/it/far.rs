@@ -70,6 +70,21 @@ pub(crate) fn silent() -> (String, TcpListener) {
     (listener.local_addr().unwrap().to_string(), listener)
 }
 
+/// A relay whose greeting comes letter by letter, each a tenth of a second after the other.
+pub(crate) fn dribbling() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        for letter in "220 slowly does it\r\n".chars() {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            // Whom it tells may have gone.
+            let _ = stream.write_all(letter.to_string().as_bytes());
+        }
+    });
+    address
+}
+
 /// A port on which nobody listens.
 pub(crate) fn closed() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

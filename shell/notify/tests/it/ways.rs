@@ -1,5 +1,5 @@
 //! One attempt by each way: what arrives, and what is said of what does not.
-use crate::far::{Scratch, closed, relay, silent, web};
+use crate::far::{Scratch, closed, dribbling, relay, silent, web};
 use fathom_notify::{Courier, Notice, deliver};
 use fathom_units::{Duration, WallTime};
 use fathom_watch::alert::{Change, Evidence, Login, Receiver, Relay, RelayTls, Route, Transition};
@@ -145,6 +145,7 @@ fn what_a_relay_may_do_wrong() {
     assert_eq!(attempt(mail(&address)), Err("550 5.1.1 no such user (at RCPT TO:<me@example.net>)".into()));
     let (silent, _listener) = silent();
     assert_eq!(attempt(mail(&silent)), Err("no answer in time to its greeting".into()));
+    assert_eq!(attempt(mail(&dribbling())), Err("no answer in time to its greeting".into()));
     let refused = attempt(mail(&closed())).unwrap_err();
     assert!(refused.contains("refused"), "{refused}");
 }
