@@ -7,6 +7,8 @@ use core::fmt;
 use fathom_units::{Bytes, Rate, Ratio};
 
 const ABOVE_ZERO: &str = "more than 0";
+/// Packets. Far above what a threshold is worth; more come only of a limit of gigabytes.
+const MAX_BURST: u32 = 1 << 20;
 
 impl Default for RedParams {
     /// tc's where it has one; for `limit` and `avpkt`, which it demands, those of its manual's example.
@@ -54,6 +56,10 @@ fn check(params: &RedParams) -> Result<(), SpecError> {
     if params.gentle && params.variant == Variant::Linux {
         return Err(refuse("variant", "linux", "rfc with gentle, which Linux does not have"));
     }
+    if params.burst > MAX_BURST {
+        let expected = "at most 1048576 packets (a smaller limit, or a larger avpkt)";
+        return Err(refuse("burst", &params.burst.to_string(), expected));
+    }
     if params.weight_log().is_none() {
         let expected = "at least the packets of size avpkt in min, and not thousands of times as many";
         return Err(refuse("burst", &params.burst.to_string(), expected));
@@ -68,7 +74,7 @@ fn read_word(words: &mut Words<'_>, word: &'static str, params: &mut RedParams) 
         "min" => params.min = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
         "max" => params.max = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
         "avpkt" => params.avpkt = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
-        "burst" => params.burst = words.number(word, 1..=1 << 20, "a number of packets above 0")? as u32,
+        "burst" => params.burst = words.number(word, 1..=u64::from(MAX_BURST), "a number of packets above 0")? as u32,
         "bandwidth" => params.rate = words.rate(word)?,
         "probability" => {
             params.probability = words.ratio(word)?;

@@ -1,4 +1,5 @@
 //! Files made to harm: whatever is in them, nothing panics, and memory is bounded.
+use crate::trace_bytes::{EACH, check};
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_trace::{Bounds, Times, Tracer};
 use fathom_units::Rng;
@@ -93,6 +94,20 @@ fn random_packets_of_few_flows_and_of_many() {
     for seed in 0..20 {
         throw(seed, 2);
         throw(seed, 250);
+    }
+}
+
+/// Bytes at random, with many that are as they were in the packet before.
+#[test]
+fn what_is_told_of_random_packets_can_be_read() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let mut bytes = vec![0_u8; 400 * EACH];
+        for at in 0..bytes.len() {
+            bytes[at] = if at < EACH || rng.chance(0.3) { rng.next_u64() as u8 } else { bytes[at - EACH] };
+        }
+        println!("seed {seed}");
+        check(&bytes);
     }
 }
 

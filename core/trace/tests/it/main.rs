@@ -17,3 +17,4 @@ mod queue_model;
 mod queue_synthetic;
 mod segments;
 mod series;
+mod trace_bytes;
