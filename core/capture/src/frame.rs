@@ -4,7 +4,7 @@ use crate::LinkType;
 /// A frame, as far as it was stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
-    /// Nanoseconds since 1970 by the capture's clock; of the frame before, if the file gives this one no time.
+    /// Nanoseconds since 1970 by the capture's clock; of the frame before, if the file gives this one no time. Below 2^62, and above -2^62.
     pub at: i64,
     /// What its first byte is.
     pub link: LinkType,

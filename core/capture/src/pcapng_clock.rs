@@ -1,5 +1,8 @@
 //! The clock of an interface of a pcapng file (if_tsresol, if_tsoffset).
 
+/// No time is further from 1970, so that the time between any two frames is a number of 64 bits. ns.
+const MOST_NS: i64 = (1 << 62) - 1;
+
 /// How an interface's timestamps become nanoseconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
@@ -43,7 +46,8 @@ impl Clock {
                 u64::try_from((u128::from(units) * 1_000_000_000) >> bits).unwrap_or(u64::MAX)
             }
         };
-        i64::try_from(ns).unwrap_or(i64::MAX).saturating_add(self.offset_ns)
+        let at = i64::try_from(ns).unwrap_or(i64::MAX).saturating_add(self.offset_ns);
+        at.clamp(-MOST_NS, MOST_NS)
     }
     /// Nanoseconds of its unit, at least 1.
     pub(crate) const fn resolution_ns(self) -> u64 {

@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use serde::Deserialize;
 
-/// 31 days in ns; a longer time comes from a damaged file, and no chart could show it.
-const LONGEST_RUN_NS: u64 = 31 * 86_400 * 1_000_000_000;
+/// 292 years in ns: the time between any two frames of a capture, which may hold weeks, or one frame of 1970.
+const LONGEST_RUN_NS: u64 = 1 << 63;
 /// Larger than any value of any metric in SI units; sums of many stay finite.
 const LARGEST_VALUE: f64 = 1e18;
 

@@ -30,7 +30,7 @@ impl End {
 /// When a packet passed the capture point, and which it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Times {
-    /// Nanoseconds of the capture's clock.
+    /// Nanoseconds of the capture's clock. The time between any two is to fit: within 2^62 of 0, as [`fathom_capture::Frame`] has it.
     pub at: i64,
     /// Number of the frame in its file, from 1, as in Wireshark.
     pub frame: u64,

@@ -25,6 +25,7 @@ pub(crate) fn read(bytes: &[u8], chunk: usize) -> Story {
                 assert!(start <= end);
                 if let Step::Frame(frame) = step {
                     assert!(frame.original_len as usize >= frame.bytes.len());
+                    assert!(frame.at.unsigned_abs() < 1 << 62, "{}", frame.at);
                 }
                 if step != Step::Other {
                     story.push(format!("{step:?}"));

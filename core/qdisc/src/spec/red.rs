@@ -74,7 +74,9 @@ fn read_word(words: &mut Words<'_>, word: &'static str, params: &mut RedParams) 
         "min" => params.min = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
         "max" => params.max = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
         "avpkt" => params.avpkt = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
-        "burst" => params.burst = words.number(word, 1..=u64::from(MAX_BURST), "a number of packets above 0")? as u32,
+        "burst" => {
+            params.burst = words.number(word, 1..=u64::from(MAX_BURST), "a number of packets above 0")? as u32
+        }
         "bandwidth" => params.rate = words.rate(word)?,
         "probability" => {
             params.probability = words.ratio(word)?;

@@ -26,6 +26,8 @@ const STANDING_RATIO: f64 = 0.25;
 const BESIDE_NS: f64 = 250e6;
 /// Fewer are no sample.
 const LEAST_BESIDE: usize = 8;
+/// What passed beside the flows in a time is told for as many as two to the power of this.
+const MOST_SPREAD: u32 = 6;
 /// An Ethernet header, which Linux counts with a packet.
 const ETHERNET_BYTES: f64 = 14.0;
 
@@ -170,14 +172,9 @@ impl Joint<'_> {
             add(&mut cells, passed(passage, shift));
         }
         for (bins, own_shift) in self.beside() {
-            // What is coarser is spread.
+            // What is finer is put together, what is coarser is spread.
             let (finer, wider) = (shift.saturating_sub(own_shift), own_shift.saturating_sub(shift));
-            for bin in bins {
-                let first = (bin.index >> finer) << wider;
-                for index in first..first + (1 << wider) {
-                    cells.entry(index).or_default().bytes += bin.sum / f64::from(1 << wider);
-                }
-            }
+            bins.iter().for_each(|bin| spread(&mut cells, bin.index >> finer, wider, bin.sum));
         }
         for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
             let cell = cells.entry((point.at_ns / width_ns) as u32).or_default();
@@ -391,6 +388,19 @@ fn add(cells: &mut BTreeMap<u32, Cell>, passed: impl Iterator<Item = (u32, f64)>
     }
     for (index, bytes) in others {
         cells.entry(index).or_default().bytes += bytes;
+    }
+}
+
+/// Spreads `bytes` evenly over the times of one that is `2^wider` times as long. Where these are very many, as of a month beside milliseconds, over
+/// those alone in which something else passed: what the mean of so long a time says of one of them is little in any case.
+fn spread(cells: &mut BTreeMap<u32, Cell>, index: u32, wider: u32, bytes: f64) {
+    let first = u64::from(index) << wider;
+    let times = [first, first + (1 << wider) - 1].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+    let (times, share) = (times[0]..=times[1], bytes / (1_u64 << wider) as f64);
+    if wider > MOST_SPREAD {
+        cells.range_mut(times).for_each(|(_, cell)| cell.bytes += share);
+    } else {
+        times.for_each(|at| cells.entry(at).or_default().bytes += share);
     }
 }
 

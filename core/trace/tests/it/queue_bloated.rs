@@ -1,7 +1,8 @@
 //! The queue of a real bloated upload, from either end, against its truth: 10 Mbit/s of frames, 1,250,000 bytes, tail drop, 10 ms.
 use crate::capture::{bloated_upload, trace};
+use fathom_capture::{Address, IcmpHeader, Packet, Transport};
 use fathom_trace::queue::{Isolation, Leg, Location, Management, QueueWatch, Queues, Reference, SwingCause};
-use fathom_trace::{End, ProbeKind};
+use fathom_trace::{End, ProbeKind, Sink, Times};
 
 fn of(name: &str) -> Queues {
     trace(&bloated_upload(name), QueueWatch::new()).1.finish()
@@ -73,4 +74,29 @@ fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
     assert_eq!((upload.bulk, upload.near), (Some(End::A), Some(End::B)));
     assert!(upload.round_trips[1].unwrap().above_base_ns[1] < 2e6, "what others report");
     assert!(off(upload.hole_to_fill_ns.unwrap(), 0.87e9) < 0.1, "{:?}", upload.hole_to_fill_ns);
+}
+
+/// Pings go on for a month: the bins of what passes beside TCP are 18 minutes wide then, those of the upload milliseconds. Spread over such, they
+/// would be 38 million.
+#[test]
+fn what_passes_beside_for_a_month_is_not_spread_over_milliseconds() {
+    let (flows, mut watch) = trace(&bloated_upload("snd.pcap.gz"), QueueWatch::new());
+    let ends = [Address::v4([10, 7, 0, 1]), Address::v4([10, 7, 0, 2])];
+    let begins = flows.totalled.first_at.unwrap();
+    for second in (200..30 * 86_400).step_by(60) {
+        let echo = IcmpHeader { is_v6: false, kind: 8, code: 0, rest: [0; 4], payload: &[] };
+        let packet = Packet {
+            source: ends[0],
+            destination: ends[1],
+            hop_limit: 64,
+            dscp: 0,
+            ecn: 0,
+            identification: None,
+            ip_bytes: 84,
+            wire_bytes: 98,
+            transport: Transport::Icmp(echo),
+        };
+        watch.other(&packet, Times { at: begins + second * 1_000_000_000, frame: 1 });
+    }
+    check(&watch.finish(), Leg::To(End::B));
 }

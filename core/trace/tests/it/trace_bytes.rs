@@ -10,6 +10,8 @@ pub(crate) const EACH: usize = 12;
 const BOUNDS: Bounds = Bounds { lone_flows: 50, flows: 60, waiting: 500, hash_seed: 7 };
 /// Of a data segment, bytes for each of the 256 steps of its length: up to three segments of Ethernet.
 const LENGTH_STEP: u32 = 17;
+/// The last time that a file can tell, ns, and with the other sign the first.
+const END: i64 = (1 << 62) - 1;
 
 /// Where the senders of four flows are: what they send next, by flow and end.
 #[derive(Default)]
@@ -33,10 +35,14 @@ fn offset(high: u8, low: u8) -> u32 {
 }
 
 impl World {
-    /// From 0 to days; of the largest some go back.
-    fn pass(&mut self, code: u8) {
-        let step = i64::from(code & 15) << (code >> 4).min(12) * 3;
-        self.at = self.at.wrapping_add(if code >= 0xfc { -step } else { step * 1000 });
+    /// From 0 to days; of the largest some go back, and some are at the ends of what a file can tell.
+    fn pass(&mut self, code: u8, length: u8) {
+        if code == 0xff && length >= 0xfe {
+            self.at = [-END, END][usize::from(length & 1)];
+            return;
+        }
+        let step = i64::from(code & 15) << ((code >> 4).min(12) * 3);
+        self.at = (self.at + if code >= 0xfc { -step } else { step * 1000 }).clamp(-END, END);
     }
     fn tcp(&mut self, bytes: [u8; EACH]) -> TcpHeader<'_> {
         let [form, _, s1, s0, a1, a0, length, flags, window, tick, b1, b0] = bytes;
@@ -100,18 +106,15 @@ pub(crate) fn check(bytes: &[u8]) {
     let (mut world, mut tracer) = (World::default(), Tracer::bounded(QueueWatch::new(), BOUNDS));
     let mut captures = Captures::new(2, Settings { limit: 1000, is_one_clock: false });
     for (frame, chunk) in (1..).zip(bytes.as_chunks::<EACH>().0) {
-        world.pass(chunk[1]);
+        world.pass(chunk[1], chunk[6]);
         let times = Times { at: world.at, frame };
+        let later = (world.at + (i64::from(chunk[11]) << 12)).min(END);
         let packet = world.packet(*chunk);
         tracer.packet(times, &packet);
         // Beyond a router that takes some time, and some packets.
         captures.packet(0, &packet, times);
         if chunk[10] & 7 != 7 {
-            captures.packet(
-                1,
-                &packet,
-                Times { at: times.at.wrapping_add(i64::from(chunk[11]) << 12), frame },
-            );
+            captures.packet(1, &packet, Times { at: later, frame });
         }
     }
     let (flows, watch) = tracer.finish();
