@@ -36,6 +36,8 @@ pub struct Quality {
     pub disordered: Steps,
     /// Time without a frame.
     pub gaps: Steps,
+    /// Steps either way by more than a year: the clock was set.
+    pub leaps: Steps,
     /// Packets longer than any on the wire: captured before they were split, or after they were joined.
     pub super_packets: u64,
     /// The longest packet, bytes of IP.
@@ -46,6 +48,8 @@ pub struct Quality {
     pub resolution_ns: u64,
     /// Frames without a time.
     pub untimed: u64,
+    /// By how much the clock leapt in all, ns.
+    leapt: i64,
     duplicates: Duplicates,
     /// Once there is reason to look for copies.
     copies: Option<Box<Copies>>,
@@ -72,6 +76,8 @@ const MAX_MTU: u32 = 9216;
 const HEADERS: u32 = 60;
 /// Without a frame for so long, the capture was paused, or its clock was set. A busy line is never silent for so long.
 const GAP_NS: u64 = 60_000_000_000;
+/// A year: no capture waits for so long. A router without a battery begins in 1970, and is told the time later. ns.
+const LEAP_NS: u64 = 366 * 86_400 * 1_000_000_000;
 /// CPUs that take in frames side by side are less apart than this, even on a busy machine (1 ms was seen); clocks are stepped by more.
 const DISORDER_NS: u64 = 5_000_000;
 /// So many frames are searched for copies in any case: a capture that has none in them has none later.
@@ -103,11 +109,13 @@ impl Quality {
             steps_back: Steps::default(),
             disordered: Steps::default(),
             gaps: Steps::default(),
+            leaps: Steps::default(),
             super_packets: 0,
             longest_bytes: 0,
             interfaces: 0,
             resolution_ns: 0,
             untimed: 0,
+            leapt: 0,
             duplicates: Duplicates::new(),
             copies: None,
             found_copies: 0,
@@ -133,6 +141,16 @@ impl Quality {
             Ok(packet) => self.packet(frame, packet, cut),
             Err(error) => self.other(*error),
         }
+    }
+    /// The time of the frame that was counted last, as if the clock had not leapt; from one frame to the next of a leap no time passes. ns.
+    #[inline]
+    pub const fn steadied(&self, at: i64) -> i64 {
+        at.saturating_sub(self.leapt)
+    }
+    /// When the first frame and the last were captured, by the clock as it was set in the end, ns; 0 without a frame.
+    pub fn from_to(&self) -> (i64, i64) {
+        let (first, last) = self.span.unwrap_or_default();
+        (first.saturating_add(self.leapt), last)
     }
     /// Whether the capture has had this packet before, at another place of its path (another interface, or another hop limit; or once more by a
     /// mirror port): then it is to be left out, as it passed once. To be asked of each packet after [`Quality::frame`]. Captures of one interface are
@@ -183,7 +201,10 @@ impl Quality {
     #[cold]
     fn step(&mut self, number: u64, before: i64, at: i64) {
         let far = at.abs_diff(before);
-        let steps = if at > before {
+        let steps = if far > LEAP_NS {
+            self.leapt = self.leapt.saturating_add(at.saturating_sub(before));
+            &mut self.leaps
+        } else if at > before {
             &mut self.gaps
         } else if far > DISORDER_NS {
             &mut self.steps_back

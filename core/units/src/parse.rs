@@ -116,9 +116,6 @@ impl fmt::Display for UnitError {
 }
 impl core::error::Error for UnitError {}
 
-/// An exbibyte. More would be written in decimal gigabytes that, read as binary ones, are beyond 64 bits.
-const MOST_BYTES: u64 = 1 << 60;
-
 /// Value of `text` in the kind's smallest unit; decimals below that unit are cut off.
 fn parse(text: &str, kind: Kind) -> Result<u64, UnitError> {
     let fail = |problem| UnitError { text: text.to_string(), problem, kind };
@@ -176,9 +173,7 @@ impl FromStr for Bytes {
     type Err = UnitError;
     /// As in tc(8): `kb` is 1024 bytes, in any letter case. A decimal amount is written in bytes: `375000b`.
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let bytes = parse(text, Kind::Bytes)?;
-        let too_large = UnitError { text: text.to_string(), problem: Problem::TooLarge, kind: Kind::Bytes };
-        if bytes <= MOST_BYTES { Ok(Bytes(bytes)) } else { Err(too_large) }
+        parse(text, Kind::Bytes).map(Bytes)
     }
 }
 impl FromStr for Ratio {

@@ -96,9 +96,11 @@ impl Sum for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// Decimal multiples: `375kB`, `4.25MB`, `1514B`. Reading takes tc's binary `kb`; see `FromStr`.
+    /// Decimal multiples: `375kB`, `4.25MB`, `1514B`. Reading takes tc's binary `kb`; see `FromStr`. So exabytes are in bytes, as binary
+    /// gigabytes of that number are beyond 64 bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
+            1_000_000_000_000_000_000.. => (1, "B"),
             1_000_000_000.. => (1_000_000_000, "GB"),
             1_000_000.. => (1_000_000, "MB"),
             10_000.. => (1_000, "kB"),

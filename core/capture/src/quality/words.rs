@@ -13,6 +13,7 @@ impl Quality {
             self.lost_words(),
             self.header_words(),
             self.clock_words(),
+            self.leap_words(),
             self.resolution_words(),
             self.gap_words(),
             self.super_packet_words(),
@@ -55,7 +56,17 @@ impl Quality {
         let Steps { count, largest_ns, frame } = self.steps_back;
         (count > 0).then(|| {
             let most = ns_words(largest_ns);
-            format!("The clock steps back {count} times, most by {most} (frame {frame}): delays across such a place are wrong.")
+            format!("The clock steps back {}, most by {most} (frame {frame}): delays across such a place are wrong.", times(count))
+        })
+    }
+    fn leap_words(&self) -> Option<String> {
+        let Steps { count, largest_ns, frame } = self.leaps;
+        let years = largest_ns as f64 / YEAR_NS;
+        (count > 0).then(|| {
+            format!(
+                "The clock was set {} by more than a year, most by {years:.1} years (frame {frame}): times are told as if it had gone on.",
+                times(count)
+            )
         })
     }
     fn gap_words(&self) -> Option<String> {
@@ -63,8 +74,9 @@ impl Quality {
         (count > 0).then(|| {
             let most = ns_words(largest_ns);
             format!(
-                "Nothing was captured {count} times for more than a minute, longest for {most} (before frame {frame}): \
-                 the line was silent, the capture paused, or the clock set."
+                "Nothing was captured {} for more than a minute, longest for {most} (before frame {frame}): \
+                 the line was silent, the capture paused, or the clock set.",
+                times(count)
             )
         })
     }
@@ -112,6 +124,12 @@ impl Quality {
         (count > 0).then(|| format!("{count} {are} without a time: that of the frame before stands for it."))
     }
 }
+
+fn times(count: u64) -> String {
+    if count == 1 { String::from("once") } else { format!("{count} times") }
+}
+
+const YEAR_NS: f64 = 365.25 * 86_400e9;
 
 const fn are(frames: u64) -> &'static str {
     if frames == 1 { "frame is" } else { "frames are" }

@@ -99,8 +99,38 @@ fn a_clock_that_steps_is_told_with_the_frame() {
     assert!(said.contains("longest for 196 s (before frame 6)"), "{said}");
     let extremes =
         counted(&[(i64::MIN, 166, &frame, 0), (i64::MAX, 166, &frame, 0), (i64::MIN, 166, &frame, 0)]);
-    assert_eq!(extremes.gaps.largest_ns, u64::MAX);
-    assert_eq!(extremes.steps_back.largest_ns, u64::MAX);
+    assert_eq!((extremes.leaps.count, extremes.leaps.largest_ns), (2, u64::MAX));
+}
+
+/// A router begins at 5 s of 1970, is told the time, and loses it again for one frame.
+#[test]
+fn a_clock_that_is_set_by_years_goes_on() {
+    const SECOND: i64 = 1_000_000_000;
+    const TODAY: i64 = 1_800_000_000 * SECOND;
+    let frame = data();
+    let mut quality = Quality::new();
+    let mut steadied = Vec::new();
+    let times = [5 * SECOND, 6 * SECOND, TODAY, TODAY + SECOND, 0, TODAY + 2 * SECOND, TODAY + 3 * SECOND];
+    for (number, at) in (1..).zip(times) {
+        let frame = Frame {
+            at,
+            link: LinkType::ETHERNET,
+            original_len: 166,
+            interface: 0,
+            lost_before: 0,
+            bytes: &frame,
+        };
+        quality.frame(number, &frame, &dissect(frame.link, frame.original_len, frame.bytes));
+        steadied.push(quality.steadied(at) / SECOND);
+    }
+    assert_eq!(steadied, [5, 6, 6, 7, 7, 7, 8]);
+    assert_eq!(quality.from_to(), (TODAY, TODAY + 3 * SECOND));
+    assert_eq!((quality.leaps.count, quality.leaps.frame, quality.gaps.count), (3, 6, 0));
+    let said = words(&quality);
+    assert!(
+        said.contains("The clock was set 3 times by more than a year, most by 57.0 years (frame 6): "),
+        "{said}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@ use crate::trace_bytes::{EACH, check};
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_trace::{Bounds, Times, Tracer};
 use fathom_units::Rng;
+use std::path::Path;
 
 const BOUNDS: Bounds = Bounds { lone_flows: 100, flows: 300, waiting: 2000, hash_seed: 7 };
 
@@ -108,6 +109,21 @@ fn what_is_told_of_random_packets_can_be_read() {
         }
         println!("seed {seed}");
         check(&bytes);
+    }
+}
+
+#[test]
+fn what_is_told_of_the_fuzz_corpus_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/trace");
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 6, "{files:?}");
+    for path in files {
+        println!("{}", path.display());
+        let bytes = std::fs::read(path).unwrap();
+        check(&bytes);
+        // Without the packets at its beginning, or with others.
+        check(&bytes[10 * EACH..]);
+        check(&[&bytes[20 * EACH..], &bytes[..]].concat());
     }
 }
 

@@ -108,11 +108,11 @@ fn pass(input: &Input, mut visit: impl FnMut(Times, &Packet<'_>)) -> Result<(Cap
         if let Ok(packet) = &found
             && !quality.is_copy(frame, packet)
         {
-            visit(Times { at: frame.at, frame: number }, packet);
+            visit(Times { at: quality.steadied(frame.at), frame: number }, packet);
         }
     })?;
     ending.tell(&mut quality);
-    let (first_at, last_at) = quality.span.unwrap_or((0, 0));
+    let (first_at, last_at) = quality.from_to();
     let source = CaptureSource {
         name: input.name(),
         frames: quality.frames,

@@ -188,6 +188,32 @@ fn packets_that_are_there_twice_count_once() {
     assert_eq!(headline(&ran), headline(&run(&["trace", &lab("up-receiver.pcap.gz")])));
 }
 
+/// A router without a battery captures from 1970 on, and is told the time after a second.
+#[test]
+fn a_clock_that_is_set_meanwhile_hides_no_queue() {
+    let mut records = Vec::new();
+    let mut tap = Tap::open(Path::new(&lab("up-sender.pcap.gz"))).unwrap();
+    let mut first = None;
+    let each = |_, frame: &Frame<'_>| {
+        let since = frame.at - *first.get_or_insert(frame.at);
+        let at = if since < 1_000_000_000 { since } else { frame.at };
+        records.extend(pcap_record_header(at, frame.original_len, frame.bytes.len() as u32));
+        records.extend(frame.bytes);
+        ControlFlow::Continue(())
+    };
+    tap.for_each(each).unwrap();
+    let set = folder("trace-set").join("set.pcap");
+    std::fs::write(&set, [&pcap_header(LinkType::RAW)[..], &records].concat()).unwrap();
+    let run_file = set.with_extension("json");
+    let ran = run(&["trace", &set.display().to_string(), "-o", &run_file.display().to_string()]);
+    told(&ran, 1, &["The clock was set once by more than a year", "filled a first-in-first-out buffer"]);
+    told(
+        &run(&["report", &run_file.display().to_string()]),
+        1,
+        &["filled a first-in-first-out buffer of about 6"],
+    );
+}
+
 #[test]
 fn captures_that_hold_little_say_what_they_are() {
     let all = lab("../nat/inside.pcap.gz");
