@@ -1,6 +1,9 @@
 //! What a capture file holds.
 use crate::LinkType;
 
+/// No frame's time is further from 1970, so that the time between any two is a number of 64 bits. ns.
+pub(crate) const MOST_NS: i64 = (1 << 62) - 1;
+
 /// A frame, as far as it was stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {

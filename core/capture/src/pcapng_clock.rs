@@ -1,7 +1,5 @@
 //! The clock of an interface of a pcapng file (if_tsresol, if_tsoffset).
-
-/// No time is further from 1970, so that the time between any two frames is a number of 64 bits. ns.
-const MOST_NS: i64 = (1 << 62) - 1;
+use crate::frame::MOST_NS;
 
 /// How an interface's timestamps become nanoseconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

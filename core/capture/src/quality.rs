@@ -2,6 +2,7 @@
 mod duplicate;
 mod words;
 
+use crate::frame::MOST_NS;
 use crate::{Frame, LinkType, NotIp, Packet, Statistics, TcpHeader, Transport};
 use alloc::boxed::Box;
 use duplicate::{Copies, Duplicates};
@@ -144,8 +145,8 @@ impl Quality {
     }
     /// The time of the frame that was counted last, as if the clock had not leapt; from one frame to the next of a leap no time passes. ns.
     #[inline]
-    pub const fn steadied(&self, at: i64) -> i64 {
-        at.saturating_sub(self.leapt)
+    pub fn steadied(&self, at: i64) -> i64 {
+        at.saturating_sub(self.leapt).clamp(-MOST_NS, MOST_NS)
     }
     /// When the first frame and the last were captured, by the clock as it was set in the end, ns; 0 without a frame.
     pub fn from_to(&self) -> (i64, i64) {

@@ -43,14 +43,14 @@ impl Write for Timed {
 }
 
 impl Wire {
-    /// To the first address of a host and port that takes it, for so long.
+    /// To the first address of a host and port that takes it in time, and then for as long.
     pub(crate) fn connect(address: &str, limit: Duration) -> Result<Wire, String> {
         let wrong = |error: io::Error| format!("{address}: {error}");
-        let until = Instant::now() + limit;
         let mut last = format!("{address}: there is no such host");
         for one in address.to_socket_addrs().map_err(wrong)? {
             match TcpStream::connect_timeout(&one, limit) {
-                Ok(stream) => return Ok(Wire::Clear(Timed { stream, until })),
+                // An address that does not answer takes no time from the next.
+                Ok(stream) => return Ok(Wire::Clear(Timed { stream, until: Instant::now() + limit })),
                 Err(error) => last = wrong(error),
             }
         }

@@ -102,6 +102,32 @@ fn a_clock_that_steps_is_told_with_the_frame() {
     assert_eq!((extremes.leaps.count, extremes.leaps.largest_ns), (2, u64::MAX));
 }
 
+/// Leaps back at the end of what can be told, and a little less than a year forth each time in between: steadied they would go beyond it.
+#[test]
+fn leaps_lead_to_no_time_that_no_frame_can_have() {
+    const MOST: i64 = (1 << 62) - 1;
+    const NEARLY_A_YEAR: i64 = 365 * 86_400 * 1_000_000_000;
+    let frame = data();
+    let mut quality = Quality::new();
+    for number in 0..400_i64 {
+        let at = if number == 0 {
+            MOST
+        } else {
+            (-MOST).saturating_add(number.saturating_mul(NEARLY_A_YEAR)).min(MOST)
+        };
+        let frame = Frame {
+            at,
+            link: LinkType::ETHERNET,
+            original_len: 166,
+            interface: 0,
+            lost_before: 0,
+            bytes: &frame,
+        };
+        quality.frame(number as u64, &frame, &dissect(frame.link, 166, frame.bytes));
+        assert!(quality.steadied(at).abs() <= MOST, "{number}");
+    }
+}
+
 /// A router begins at 5 s of 1970, is told the time, and loses it again for one frame.
 #[test]
 fn a_clock_that_is_set_by_years_goes_on() {
