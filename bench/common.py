@@ -8,6 +8,15 @@ import tempfile
 FATHOM = os.path.abspath(os.environ.get("FATHOM", "target/release/fathom"))
 
 
+def compiled(source, folder, name):
+    """A C program for what a machine can do at all; gives its path."""
+    text, program = os.path.join(folder, f"{name}.c"), os.path.join(folder, name)
+    with open(text, "w") as file:
+        file.write(source)
+    subprocess.run(["cc", "-O2", "-o", program, text], check=True)
+    return program
+
+
 def lab(scenario, command, flags=(), timeout=300):
     """Runs `command` (a list) behind `scenario` (a built-in name, or the text of a scenario); gives its stdout."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:

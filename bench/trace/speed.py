@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import many
-from common import FATHOM
+from common import FATHOM, compiled
 
 PACKETS_PER_S, OF_TCPTRACE, OF_TSHARK, RSS_BYTES = 5e6, 3, 50, 200e6
 # The peers that take minutes run once.
@@ -58,14 +58,6 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
-
-
-def build_touch(folder):
-    source, program = os.path.join(folder, "touch.c"), os.path.join(folder, "touch")
-    with open(source, "w") as file:
-        file.write(TOUCH)
-    subprocess.run(["cc", "-O2", "-o", program, source], check=True)
-    return program
 
 
 def warm(capture):
@@ -133,7 +125,7 @@ def main():
     args = parser.parse_args()
     capture = args.capture or many.make(os.path.join(args.cache, "many"))
     with tempfile.TemporaryDirectory() as scratch:
-        touch = build_touch(scratch)
+        touch = compiled(TOUCH, scratch, "touch")
         packets = int(subprocess.run([touch, capture], capture_output=True, text=True, check=True).stdout.split()[0])
         size = os.path.getsize(capture)
         print(f"{packets / 1e6:.2f} million packets, {size / 1e6:.0f} MB, {args.rounds} rounds", flush=True)

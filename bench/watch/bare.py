@@ -2,8 +2,7 @@
 
 It keeps no history, looks at no answer, and reads the clock once a tick: no program on ping sockets can cost less in batches of this size.
 """
-import os
-import subprocess
+from common import compiled
 
 SOURCE = r"""
 #define _GNU_SOURCE
@@ -69,14 +68,6 @@ int main(int argc, char **argv) {
 TICK_US = {1_000: 16_000, 10_000: 1_600, 100_000: 1_000}
 
 
-def build(folder):
-    source, program = os.path.join(folder, "bare.c"), os.path.join(folder, "bare")
-    with open(source, "w") as file:
-        file.write(SOURCE)
-    subprocess.run(["cc", "-O2", "-o", program, source], check=True)
-    return program
-
-
 def command(folder, targets):
     """Asks so many loopback addresses once a second each until it is ended."""
-    return [build(folder), str(targets), str(TICK_US[targets])]
+    return [compiled(SOURCE, folder, "bare"), str(targets), str(TICK_US[targets])]

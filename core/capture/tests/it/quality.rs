@@ -102,55 +102,38 @@ fn a_clock_that_steps_is_told_with_the_frame() {
     assert_eq!((extremes.leaps.count, extremes.leaps.largest_ns), (2, u64::MAX));
 }
 
-/// Leaps back at the end of what can be told, and a little less than a year forth each time in between: steadied they would go beyond it.
+/// Frames at these times, and the time of each as if the clock had not leapt.
+fn steadied(times: impl IntoIterator<Item = i64>) -> (Quality, Vec<i64>) {
+    let (mut quality, bytes) = (Quality::new(), data());
+    let one = |(number, at)| {
+        let link = LinkType::ETHERNET;
+        let frame = Frame { at, link, original_len: 166, interface: 0, lost_before: 0, bytes: &bytes };
+        quality.frame(number, &frame, &dissect(link, 166, &bytes));
+        quality.steadied(at)
+    };
+    let all = (1..).zip(times).map(one).collect();
+    (quality, all)
+}
+
+/// A leap back at the end of what can be told, then a little less than a year forth each time: steadied they would go beyond it.
 #[test]
 fn leaps_lead_to_no_time_that_no_frame_can_have() {
     const MOST: i64 = (1 << 62) - 1;
     const NEARLY_A_YEAR: i64 = 365 * 86_400 * 1_000_000_000;
-    let frame = data();
-    let mut quality = Quality::new();
-    for number in 0..400_i64 {
-        let at = if number == 0 {
-            MOST
-        } else {
-            (-MOST).saturating_add(number.saturating_mul(NEARLY_A_YEAR)).min(MOST)
-        };
-        let frame = Frame {
-            at,
-            link: LinkType::ETHERNET,
-            original_len: 166,
-            interface: 0,
-            lost_before: 0,
-            bytes: &frame,
-        };
-        quality.frame(number as u64, &frame, &dissect(frame.link, 166, frame.bytes));
-        assert!(quality.steadied(at).abs() <= MOST, "{number}");
-    }
+    let climbing = (0..290).map(|years| years * NEARLY_A_YEAR - MOST);
+    let (_, times) = steadied(std::iter::once(MOST).chain(climbing));
+    assert!(times.iter().all(|at| at.abs() <= MOST), "{times:?}");
 }
 
 /// A router begins at 5 s of 1970, is told the time, and loses it again for one frame.
 #[test]
 fn a_clock_that_is_set_by_years_goes_on() {
     const SECOND: i64 = 1_000_000_000;
-    const TODAY: i64 = 1_800_000_000 * SECOND;
-    let frame = data();
-    let mut quality = Quality::new();
-    let mut steadied = Vec::new();
-    let times = [5 * SECOND, 6 * SECOND, TODAY, TODAY + SECOND, 0, TODAY + 2 * SECOND, TODAY + 3 * SECOND];
-    for (number, at) in (1..).zip(times) {
-        let frame = Frame {
-            at,
-            link: LinkType::ETHERNET,
-            original_len: 166,
-            interface: 0,
-            lost_before: 0,
-            bytes: &frame,
-        };
-        quality.frame(number, &frame, &dissect(frame.link, frame.original_len, frame.bytes));
-        steadied.push(quality.steadied(at) / SECOND);
-    }
-    assert_eq!(steadied, [5, 6, 6, 7, 7, 7, 8]);
-    assert_eq!(quality.from_to(), (TODAY, TODAY + 3 * SECOND));
+    const TODAY: i64 = 1_800_000_000;
+    let seconds = [5, 6, TODAY, TODAY + 1, 0, TODAY + 2, TODAY + 3];
+    let (quality, times) = steadied(seconds.map(|at| at * SECOND));
+    assert_eq!(times, [5, 6, 6, 7, 7, 7, 8].map(|at| at * SECOND));
+    assert_eq!(quality.from_to(), (TODAY * SECOND, (TODAY + 3) * SECOND));
     assert_eq!((quality.leaps.count, quality.leaps.frame, quality.gaps.count), (3, 6, 0));
     let said = words(&quality);
     assert!(

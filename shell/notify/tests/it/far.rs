@@ -70,16 +70,18 @@ pub(crate) fn silent() -> (String, TcpListener) {
     (listener.local_addr().unwrap().to_string(), listener)
 }
 
-/// A relay whose greeting comes letter by letter, each a tenth of a second after the other.
+/// A relay whose greeting comes letter by letter: one whenever it has waited in vain for a tenth of a second to be told something.
 pub(crate) fn dribbling() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        for letter in "220 slowly does it\r\n".chars() {
-            std::thread::sleep(std::time::Duration::from_millis(100));
-            // Whom it tells may have gone.
-            let _ = stream.write_all(letter.to_string().as_bytes());
+        stream.set_read_timeout(Some(std::time::Duration::from_millis(100))).unwrap();
+        let mut letters = "220 slowly does it\r\n".bytes();
+        // Until who asked has gone, or speaks.
+        while stream.read(&mut [0]).is_err() {
+            let Some(letter) = letters.next() else { return };
+            stream.write_all(&[letter]).unwrap();
         }
     });
     address
