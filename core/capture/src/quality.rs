@@ -148,10 +148,10 @@ impl Quality {
     pub fn steadied(&self, at: i64) -> i64 {
         at.saturating_sub(self.leapt).clamp(-MOST_NS, MOST_NS)
     }
-    /// When the first frame and the last were captured, by the clock as it was set in the end, ns; 0 without a frame.
+    /// When the first frame and the last were captured, as if the clock had not leapt, ns; 0 without a frame.
     pub fn from_to(&self) -> (i64, i64) {
         let (first, last) = self.span.unwrap_or_default();
-        (first.saturating_add(self.leapt), last)
+        (first, self.steadied(last))
     }
     /// Whether the capture has had this packet before, at another place of its path (another interface, or another hop limit; or once more by a
     /// mirror port): then it is to be left out, as it passed once. To be asked of each packet after [`Quality::frame`]. Captures of one interface are
