@@ -4,7 +4,7 @@
 //! that of the first SYN (or of the first byte seen, less one) is 0.
 use fathom_capture::Stamps;
 
-/// A flow by its number, in order of first packets.
+/// A flow by its number, from 0 in the order of first packets; that of one which was forgotten is given again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FlowId(pub u32);
 
@@ -259,7 +259,8 @@ pub trait Sink {
     fn spurious(&mut self, _flow: FlowId, _spurious: &Spurious) {}
     /// Something else than TCP was asked, and answered or not.
     fn probe(&mut self, _probe: &Probe) {}
-    /// A flow of one packet is forgotten, as there are too many such: nothing more is told of it, and it has no summary.
+    /// A flow of one packet is forgotten, as there are too many such: nothing more is told of it, it has no summary, and the next flow
+    /// may have its number.
     fn forgotten(&mut self, _flow: FlowId) {}
 }
 

@@ -38,7 +38,7 @@ impl EcnMode {
 /// A flow.
 #[derive(Clone, Debug)]
 pub struct FlowSummary {
-    /// Its number, in order of first packets.
+    /// Its number.
     pub id: FlowId,
     /// Address and port of A, then of B.
     pub ends: [(Address, u16); 2],
@@ -76,7 +76,7 @@ impl FlowSummary {
 /// All flows of a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Flows {
-    /// In order of first packets; numbers of those that were forgotten are missing.
+    /// In order of first packets.
     pub flows: Vec<FlowSummary>,
     /// What was asked and answered apart from TCP.
     pub probes: ProbesTotals,

@@ -6,7 +6,7 @@ use crate::summary::{FlowSummary, Flows, Totalled};
 use crate::table::{Table, hash, is_same, sender};
 use crate::{End, FlowId, Sink, Times};
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use fathom_capture::{Address, Packet, TcpHeader, Transport};
 
@@ -56,9 +56,10 @@ pub struct Tracer<S> {
     /// Of the last packet: packets come in trains, and the next is mostly of the same flow and the same end.
     last: Passed,
     vacant: Vec<u32>,
-    /// Flows of one packet when they were added here, oldest first.
-    lone: VecDeque<(u32, FlowId)>,
-    next: u32,
+    /// Places of flows that had one packet when they were added here, oldest first.
+    lone: VecDeque<u32>,
+    /// Of a second pass: the frames that begin flows, and the numbers of those.
+    known: Option<BTreeMap<u64, FlowId>>,
     /// Entries of the lists that grow with what is not acknowledged.
     waiting: usize,
     probes: Probes,
@@ -80,11 +81,17 @@ impl<S: Sink> Tracer<S> {
             last: Passed { place: NOWHERE, end: End::A, sockets: [(Address::default(), 0); 2] },
             vacant: Vec::new(),
             lone: VecDeque::new(),
-            next: 0,
+            known: None,
             waiting: 0,
             probes: Probes::default(),
             totalled: Totalled::default(),
         }
+    }
+    /// For a second pass over a capture: follows the flows that the first has kept, by the numbers that it gave them, and no others.
+    pub fn again(sink: S, bounds: Bounds, flows: &Flows) -> Self {
+        let known = flows.flows.iter().map(|flow| (flow.first.frame, flow.id)).collect();
+        let bounds = Bounds { lone_flows: usize::MAX, ..bounds };
+        Tracer { known: Some(known), ..Tracer::bounded(sink, bounds) }
     }
     /// Whom it tells.
     pub const fn sink(&self) -> &S {
@@ -199,34 +206,34 @@ impl<S: Sink> Tracer<S> {
         let is_answer = incoming.has(flag::SYN) && incoming.has(flag::ACK);
         let (ends, end): ([Socket; 2], End) =
             if is_answer { ([destination, source], End::B) } else { ([source, destination], End::A) };
-        let id = FlowId(self.next);
-        self.next += 1;
-        let connection = Some(Box::new(Connection::new(id, ends, times)));
-        let place = match self.vacant.pop() {
-            Some(place) => place,
-            None => self.flows.len() as u32,
+        let place = self.vacant.last().copied().unwrap_or(self.flows.len() as u32);
+        let id = match &self.known {
+            Some(known) => *known.get(&times.frame)?,
+            None => FlowId(place),
         };
+        let connection = Some(Box::new(Connection::new(id, ends, times)));
+        self.vacant.pop();
         match self.flows.get_mut(place as usize) {
             Some(there) => *there = connection,
             None => self.flows.push(connection),
         }
         self.table.insert(hash(source, destination, self.bounds.hash_seed), place);
-        self.lone.push_back((place, id));
+        self.lone.push_back(place);
         self.sink.opened(id, ends, times);
         Some((place, end))
     }
     /// Keeps the flows of one packet few.
     fn forget_lone(&mut self) {
         while self.lone.len() >= self.bounds.lone_flows.max(1) {
-            let Some((place, id)) = self.lone.pop_front() else { return };
+            let Some(place) = self.lone.pop_front() else { return };
             let Some(there) = self.flows.get_mut(place as usize) else { return };
-            let Some(flow) = there.take_if(|flow| flow.id == id && flow.packets <= 1) else { continue };
+            let Some(flow) = there.take_if(|flow| flow.packets <= 1) else { continue };
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
             let [a, b] = flow.ends;
             self.table.remove(hash(a, b, self.bounds.hash_seed), place);
             self.vacant.push(place);
             self.totalled.forgotten_flows += 1;
-            self.sink.forgotten(id);
+            self.sink.forgotten(flow.id);
         }
     }
     /// The capture is at its end.
@@ -234,7 +241,7 @@ impl<S: Sink> Tracer<S> {
         let probes = self.probes.finish(&mut self.sink);
         let mut flows: Vec<_> =
             self.flows.into_iter().flatten().map(|mut flow| FlowSummary::of(&mut flow)).collect();
-        flows.sort_unstable_by_key(|flow| flow.id);
+        flows.sort_unstable_by_key(|flow| flow.first.frame);
         (Flows { flows, probes, totalled: self.totalled }, self.sink)
     }
 }

@@ -28,6 +28,7 @@ const ALL_BINS: usize = 200_000;
 pub(crate) struct Slot {
     pub(crate) flow: FlowId,
     pub(crate) ends: [(Address, u16); 2],
+    /// Known when nothing more comes: of a flood of flows that are forgotten, none has a path.
     pub(crate) path: u32,
     packets: u32,
     first: Times,
@@ -87,14 +88,17 @@ impl QueueWatch {
     pub(crate) fn close(&mut self) {
         self.probes.close();
         self.beside.close();
-        for slot in self.slots.iter_mut().flatten() {
+        let mut slots = core::mem::take(&mut self.slots);
+        for slot in slots.iter_mut().flatten() {
             slot.sampled.iter_mut().for_each(|sampled| sampled.grid.close());
+            slot.path = self.path(in_order(slot.ends.map(|end| end.0)));
             let Some(path) = self.path_list.get_mut(slot.path as usize) else { continue };
             for (end, least) in slot.ends.iter().zip(slot.least_trip) {
                 let side = usize::from(path.addresses[0] != end.0);
                 path.least_ns[side] = path.least_ns[side].min(least);
             }
         }
+        self.slots = slots;
     }
     /// Nothing was seen.
     pub fn new() -> Self {
@@ -168,7 +172,6 @@ impl Slot {
 impl Sink for QueueWatch {
     fn opened(&mut self, flow: FlowId, ends: [(Address, u16); 2], times: Times) {
         self.origin.get_or_insert(times.at);
-        let path = self.path(in_order([ends[0].0, ends[1].0]));
         let number = flow.0 as usize;
         if self.slots.len() <= number {
             self.slots.resize_with(number + 1, || None);
@@ -176,7 +179,7 @@ impl Sink for QueueWatch {
         let slot = Slot {
             flow,
             ends,
-            path,
+            path: 0,
             packets: 0,
             first: times,
             stamps: [None; 2],

@@ -1,7 +1,7 @@
 //! Files made to harm: whatever is in them, nothing panics, and memory is bounded.
 use crate::trace_bytes::{EACH, check};
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
-use fathom_trace::{Bounds, Times, Tracer};
+use fathom_trace::{Bounds, FlowId, Sink, Times, Tracer};
 use fathom_units::Rng;
 use std::path::Path;
 
@@ -170,6 +170,38 @@ fn a_flood_of_syns_is_a_number_and_the_busy_flow_is_kept() {
     assert_eq!(flows.totalled.forgotten_flows, u64::from(floods) + 1 - kept);
     let busy = flows.flows.iter().find(|flow| flow.ends[0].0 == Address::v4([192, 0, 2, 1])).unwrap();
     assert_eq!(busy.totals[0].unique_bytes, 10_000);
+}
+
+/// Numbers and first frames of the flows that were opened.
+#[derive(Default)]
+struct Opened(Vec<(FlowId, u64)>);
+
+impl Sink for Opened {
+    fn opened(&mut self, flow: FlowId, _: [(Address, u16); 2], times: Times) {
+        self.0.push((flow, times.frame));
+    }
+}
+
+fn flood(tracer: &mut Tracer<Opened>) {
+    for nth in 0..50_000 {
+        let times = Times { at: i64::from(nth) * 1000, frame: u64::from(nth) };
+        tracer.packet(times, &segment(0x0a00_0000 + nth, 2, nth * 7919, 0));
+    }
+}
+
+/// Sinks keep a place for each number.
+#[test]
+fn numbers_of_flows_that_are_forgotten_are_given_again_and_a_second_pass_has_those_of_the_first() {
+    let mut first = Tracer::bounded(Opened::default(), BOUNDS);
+    flood(&mut first);
+    let (flows, opened) = first.finish();
+    let greatest = opened.0.iter().map(|(flow, _)| flow.0).max().unwrap();
+    assert!(greatest as usize <= BOUNDS.lone_flows, "{greatest}");
+    assert!(flows.flows.is_sorted_by_key(|flow| flow.first.frame), "in the order of first packets");
+    let kept: Vec<(FlowId, u64)> = flows.flows.iter().map(|flow| (flow.id, flow.first.frame)).collect();
+    let mut second = Tracer::again(Opened::default(), BOUNDS, &flows);
+    flood(&mut second);
+    assert_eq!(second.finish().1.0, kept);
 }
 
 #[test]

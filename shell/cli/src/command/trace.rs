@@ -134,7 +134,7 @@ fn write_extras(
     if extras.is_empty() {
         return Ok(());
     }
-    let mut tracer = Tracer::bounded(extras.sinks(flows)?, bounds());
+    let mut tracer = Tracer::again(extras.sinks(flows)?, bounds(), flows);
     pass(input, |times, packet| tracer.packet(times, packet))?;
     let (_, sinks) = tracer.finish();
     for written in extras.write(sinks, flows, |recorder| page::page(recorder, queues, run, &diagnose(run)))? {
