@@ -3,4 +3,7 @@
 #[path = "../../core/trace/tests/it/trace_bytes.rs"]
 mod trace_bytes;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| trace_bytes::check(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    trace_bytes::check(bytes);
+    trace_bytes::check_parts(bytes);
+});

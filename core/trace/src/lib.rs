@@ -16,6 +16,7 @@ mod half;
 mod limit;
 mod one_sided;
 mod option;
+mod part;
 pub mod path;
 mod probe;
 pub mod queue;
@@ -42,6 +43,7 @@ pub use event::{
 };
 pub use one_sided::missing_directions;
 pub use option::Offer;
+pub use part::{Followed, PARTS, Part};
 pub use probe::{ProbeTotals, ProbesTotals};
 pub use result::{hops, leg_name, run};
 pub use rtt::{Moments, Tally};

@@ -84,6 +84,21 @@ pub struct Flows {
     pub totalled: Totalled,
 }
 
+impl Flows {
+    /// With those of another part of the same capture: numbered in the order of first packets. Clocks and probes are those of this part, which saw
+    /// them all.
+    pub(crate) fn join(mut self, other: Flows) -> Flows {
+        self.flows.extend(other.flows);
+        self.flows.sort_unstable_by_key(|flow| flow.first.frame);
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            flow.id = FlowId(number as u32);
+        }
+        self.totalled.forgotten_flows += other.totalled.forgotten_flows;
+        self.totalled.untracked_packets += other.totalled.untracked_packets;
+        self
+    }
+}
+
 /// What is counted over a capture, apart from flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totalled {

@@ -122,6 +122,10 @@ impl<S: Sink> Tracer<S> {
             Transport::LaterFragment { .. } | Transport::Other { .. } => self.totalled.other_packets += 1,
         }
     }
+    /// The next packet of the capture, which another follows.
+    pub(crate) fn pass(&mut self, times: Times) {
+        self.totalled.clock(times);
+    }
     #[inline]
     fn tcp(&mut self, times: Times, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
         let incoming = Incoming::new(packet, tcp);

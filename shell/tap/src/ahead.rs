@@ -1,62 +1,94 @@
-//! Unpacking in a thread of its own, ahead of whoever reads: the two together take as long as the slower.
+//! Reading in a thread of its own, ahead of whoever wants the bytes: it and they take together as long as the slowest.
 use crate::packing::Source;
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes that are unpacked at once.
+/// Bytes that are read at once.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Chunks that wait to be read: enough that neither side waits for the other's every breath.
+/// Chunks that wait for each reader: enough that neither side waits for the other's every breath.
 const CHUNKS: usize = 4;
 
 /// Bytes, of which so many count.
 type Chunk = (Vec<u8>, usize);
 
-/// What the other end of the channels unpacks.
+/// One of those who want the bytes.
 struct Ahead {
-    chunks: Receiver<io::Result<Chunk>>,
-    /// Chunks that were read go back, to be used again.
-    emptied: Sender<Vec<u8>>,
-    current: Chunk,
+    chunks: Receiver<io::Result<Arc<Chunk>>>,
+    current: Arc<Chunk>,
     start: usize,
 }
 
-/// A reader of `source`, which is read ahead; of `source` itself if there can be no further thread. The thread ends with `source`, or
-/// at the first chunk that nobody wants.
+/// A reader of `source`, which is read ahead; `source` itself if there can be no further thread.
 pub(crate) fn ahead(source: Source) -> Source {
-    let (chunk_in, chunk_out) = sync_channel(CHUNKS);
-    let (empty_in, empty_out) = channel();
-    // So that there still is a source if the thread cannot be made.
-    let (source_in, source_out) = sync_channel::<Source>(1);
-    let unpack = move || {
-        if let Ok(received) = source_out.recv() {
-            run(received, &chunk_in, &empty_out);
-        }
-    };
-    if thread::Builder::new().name("unpack".into()).spawn(unpack).is_err() {
-        return source;
-    }
-    match source_in.send(source) {
-        Ok(()) => {
-            Box::new(Ahead { chunks: chunk_out, emptied: empty_in, current: (Vec::new(), 0), start: 0 })
-        }
-        Err(returned) => returned.0,
+    match read_ahead(source) {
+        Ok([reader]) => Box::new(reader),
+        Err(source) => source,
     }
 }
 
-fn run(mut source: Source, chunks: &SyncSender<io::Result<Chunk>>, emptied: &Receiver<Vec<u8>>) {
-    loop {
-        let mut bytes = emptied.try_recv().unwrap_or_else(|_| vec![0; CHUNK_BYTES]);
-        let read = match source.read(&mut bytes) {
-            Ok(0) => return,
-            Ok(length) => Ok((bytes, length)),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => Err(error),
-        };
-        let failed = read.is_err();
-        if chunks.send(read).is_err() || failed {
-            return;
+/// Two readers of `source`, each of which gives all of it, and which are to be read at the same time; `source` itself alone if there can
+/// be no further thread.
+pub(crate) fn twins(source: Source) -> (Source, Option<Source>) {
+    match read_ahead(source) {
+        Ok([first, second]) => (Box::new(first), Some(Box::new(second))),
+        Err(source) => (source, None),
+    }
+}
+
+/// The thread ends with `source`, or at the first chunk that nobody wants.
+fn read_ahead<const READERS: usize>(source: Source) -> Result<[Ahead; READERS], Source> {
+    let mut sides = Vec::new();
+    let readers = [(); READERS].map(|()| {
+        let (side, reader) = sync_channel(CHUNKS);
+        sides.push(side);
+        reader
+    });
+    // So that there still is a source if the thread cannot be made.
+    let (source_in, source_out) = sync_channel::<Source>(1);
+    let read = move || {
+        if let Ok(received) = source_out.recv() {
+            run(received, sides);
         }
+    };
+    if thread::Builder::new().name("read ahead".into()).spawn(read).is_err() {
+        return Err(source);
+    }
+    source_in.send(source).map_err(|returned| returned.0)?;
+    Ok(readers.map(|chunks| Ahead { chunks, current: Arc::default(), start: 0 }))
+}
+
+fn run(mut source: Source, mut sides: Vec<SyncSender<io::Result<Arc<Chunk>>>>) {
+    let mut all: Vec<Arc<Chunk>> = Vec::new();
+    while !sides.is_empty() {
+        // One that nobody reads any more is used again.
+        let mut chunk = match all.iter().position(|chunk| Arc::strong_count(chunk) == 1) {
+            Some(place) => all.swap_remove(place),
+            None => Arc::new((vec![0; CHUNK_BYTES], 0)),
+        };
+        let Some((bytes, length)) = Arc::get_mut(&mut chunk) else { continue };
+        match source.read(bytes) {
+            Ok(0) => return,
+            Ok(read) => {
+                *length = read;
+                sides.retain(|side| side.send(Ok(Arc::clone(&chunk))).is_ok());
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                sides.iter().for_each(|side| drop(side.send(Err(same(&error)))));
+                return;
+            }
+        }
+        all.push(chunk);
+    }
+}
+
+/// The same error once more.
+fn same(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
     }
 }
 
@@ -65,17 +97,57 @@ impl Read for Ahead {
         if self.start == self.current.1 {
             // The other end is gone when there is no more.
             let Ok(next) = self.chunks.recv() else { return Ok(0) };
-            let (emptied, _) = std::mem::replace(&mut self.current, next?);
-            self.start = 0;
-            if !emptied.is_empty() {
-                // Nobody wants it at the end.
-                let _ = self.emptied.send(emptied);
-            }
+            (self.current, self.start) = (next?, 0);
         }
         let ready = self.current.0.get(self.start..self.current.1).unwrap_or_default();
         let length = ready.len().min(into.len());
         into[..length].copy_from_slice(&ready[..length]);
         self.start += length;
         Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some bytes at a time, then an error.
+    struct Failing(u8);
+
+    impl Read for Failing {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            match self.0 {
+                1 => Err(io::ErrorKind::Interrupted.into()),
+                50 => Err(io::Error::from_raw_os_error(5)),
+                step => {
+                    into[..100].fill(step);
+                    Ok(100)
+                }
+            }
+        }
+    }
+
+    fn all(mut reader: Source) -> (Vec<u8>, Option<i32>) {
+        let mut bytes = Vec::new();
+        let error = reader.read_to_end(&mut bytes).err();
+        (bytes, error.and_then(|error| error.raw_os_error()))
+    }
+
+    #[test]
+    fn each_reader_has_all_bytes_and_the_error() {
+        let expected: Vec<u8> = (2..50).flat_map(|step| [step; 100]).collect();
+        assert_eq!(all(ahead(Box::new(Failing(0)))), (expected.clone(), Some(5)));
+        let (first, second) = twins(Box::new(Failing(0)));
+        let other = thread::spawn(move || all(second.unwrap()));
+        assert_eq!(all(first), (expected.clone(), Some(5)));
+        assert_eq!(other.join().unwrap(), (expected, Some(5)));
+    }
+
+    #[test]
+    fn one_that_is_given_up_holds_up_no_other() {
+        let (first, second) = twins(Box::new(Failing(0)));
+        drop(second);
+        assert_eq!(all(first).0.len(), 4800);
     }
 }

@@ -1,35 +1,89 @@
 //! Bytes of a capture, unpacked on the way.
-use crate::ahead::ahead;
+use crate::ahead;
 use crate::packing::Source;
 use crate::{TapError, packing};
 use std::fs::File;
 use std::io::{self, Cursor, IsTerminal, Read};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Packings that may be around each other.
 const MAX_PACKINGS: usize = 2;
 /// Bytes by which packings are told apart.
 const MAGIC_BYTES: usize = 6;
 
+/// Bytes of a capture.
+pub(crate) struct Plain {
+    pub(crate) source: Source,
+    /// It takes time to have them.
+    pub(crate) was_packed: bool,
+}
+
 /// Opens `path`; `-` is standard input.
-pub(crate) fn open(path: &Path) -> Result<Source, TapError> {
-    let name = path.display().to_string();
+pub(crate) fn open(path: &Path) -> Result<Plain, TapError> {
     if path.as_os_str() == "-" {
         if io::stdin().is_terminal() {
             return Err(TapError::Terminal);
         }
         return unpacked("standard input", Box::new(io::stdin()));
     }
-    let io = |source| TapError::Io { name: name.clone(), action: "open it", source };
-    let file = File::open(path).map_err(io)?;
-    if file.metadata().map_err(io)?.is_dir() {
-        return Err(TapError::Directory(name));
+    unpacked(&path.display().to_string(), Box::new(file(path)?))
+}
+
+fn file(path: &Path) -> Result<File, TapError> {
+    let file = File::open(path).map_err(|source| unopened(path, source))?;
+    if file.metadata().map_err(|source| unopened(path, source))?.is_dir() {
+        return Err(TapError::Directory(path.display().to_string()));
     }
-    unpacked(&name, Box::new(file))
+    Ok(file)
+}
+
+fn unopened(path: &Path, source: io::Error) -> TapError {
+    TapError::Io { name: path.display().to_string(), action: "open it", source }
+}
+
+/// Two readers of `path`, to be read at the same time; one, if there can be no further thread that reads for both.
+pub(crate) fn twins(path: &Path) -> Result<(Source, Option<Source>), TapError> {
+    if path.as_os_str() != "-" {
+        let whole = Stored::whole(file(path)?).map_err(|source| unopened(path, source))?;
+        if let Some(whole) = whole
+            && !unpacked(&path.display().to_string(), Box::new(whole.clone()))?.was_packed
+        {
+            return Ok((Box::new(whole.clone()), Some(Box::new(whole))));
+        }
+    }
+    Ok(ahead::twins(open(path)?.source))
+}
+
+/// What was stored of a file when it was opened, from some place on.
+#[derive(Clone)]
+struct Stored {
+    file: Arc<File>,
+    at: u64,
+    end: u64,
+}
+
+impl Stored {
+    /// `None` of what cannot be read at any place, as a pipe, or does not tell its length, as a file of the kernel.
+    fn whole(file: File) -> io::Result<Option<Stored>> {
+        let metadata = file.metadata()?;
+        let is_stored = metadata.is_file() && metadata.len() > 0;
+        Ok(is_stored.then(|| Stored { file: Arc::new(file), at: 0, end: metadata.len() }))
+    }
+}
+
+impl Read for Stored {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let wanted = into.len().min(self.end.saturating_sub(self.at) as usize);
+        let read = self.file.read_at(&mut into[..wanted], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 /// Takes off what the first bytes say it is packed in.
-pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Source, TapError> {
+pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Plain, TapError> {
     let io = |source| TapError::Io { name: name.to_owned(), action: "read it", source };
     let mut source = packed;
     for packings in 0..MAX_PACKINGS {
@@ -39,11 +93,10 @@ pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Source, TapError> {
         }
         source = match packing::unpack(&begins, whole) {
             Ok(within) => within,
-            Err(plain) if packings == 0 => return Ok(plain),
-            Err(plain) => return Ok(ahead(plain)),
+            Err(plain) => return Ok(Plain { source: plain, was_packed: packings > 0 }),
         };
     }
-    Ok(ahead(source))
+    Ok(Plain { source, was_packed: true })
 }
 
 /// What is told apart, but not unpacked.

@@ -1,5 +1,7 @@
 //! Frames out of a file or a stream, one after the other.
+use crate::ahead::ahead;
 use crate::packing::Source;
+use crate::source::Plain;
 use crate::{Ending, TapError, Trouble, source};
 use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
 use std::io::{self, Read};
@@ -34,15 +36,23 @@ impl Tap {
     /// # Errors
     /// What is in the way; a file that is no capture is told by [`Tap::for_each`].
     pub fn open(path: &Path) -> Result<Tap, TapError> {
-        let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
-        Ok(Tap::over(name, source::open(path)?))
+        Ok(Tap::over(name_of(path), alone(source::open(path)?)))
+    }
+    /// The same, to be read by two threads at the same time: each has all frames. One alone, if there can be no further thread.
+    ///
+    /// # Errors
+    /// As of [`Tap::open`].
+    pub fn twins(path: &Path) -> Result<(Tap, Option<Tap>), TapError> {
+        let (first, second) = source::twins(path)?;
+        let tap = |source| Tap::over(name_of(path), source);
+        Ok((tap(first), second.map(tap)))
     }
     /// Of anything that gives bytes, packed or not. `name` is for messages.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn of(name: &str, source: impl Read + Send + 'static) -> Result<Tap, TapError> {
-        Ok(Tap::over(name.to_owned(), source::unpacked(name, Box::new(source))?))
+        Ok(Tap::over(name.to_owned(), alone(source::unpacked(name, Box::new(source))?)))
     }
     fn over(name: String, source: Source) -> Tap {
         Tap {
@@ -173,6 +183,16 @@ impl Tap {
         }
         TapError::NotACapture { name, source: CaptureError::NotACapture { begins } }
     }
+}
+
+/// For messages.
+fn name_of(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
+}
+
+/// For one reader: what takes time is done ahead of it.
+fn alone(plain: Plain) -> Source {
+    if plain.was_packed { ahead(plain.source) } else { plain.source }
 }
 
 /// Keeps the last counts of each interface, and of a hostile file the first so many interfaces.

@@ -56,6 +56,8 @@ pub(crate) struct Path {
 pub struct QueueWatch {
     pub(crate) origin: Option<i64>,
     pub(crate) slots: Vec<Option<Slot>>,
+    /// Of so many watches of the same capture this is one: each has its share of the bins.
+    watches: usize,
     sampled: usize,
     /// Packets after which the next flow is looked into.
     first_packets: u32,
@@ -72,6 +74,7 @@ impl Default for QueueWatch {
         QueueWatch {
             origin: None,
             slots: Vec::new(),
+            watches: 1,
             sampled: 0,
             first_packets: FIRST_PACKETS,
             limit: *BINS.end(),
@@ -104,6 +107,26 @@ impl QueueWatch {
     pub fn new() -> Self {
         QueueWatch::default()
     }
+    /// Nothing was seen; one of so many that watch a capture together, and are joined at its end.
+    pub(crate) fn one_of(watches: usize) -> Self {
+        QueueWatch { watches, ..QueueWatch::default() }
+    }
+    /// The capture begins, if it has not yet.
+    #[inline]
+    pub(crate) fn begin(&mut self, at: i64) {
+        self.origin.get_or_insert(at);
+    }
+    /// With what another has watched of the same capture: flows are numbered in the order of first packets. What is not TCP is this one's.
+    pub(crate) fn join(mut self, other: QueueWatch) -> Self {
+        let both = core::mem::take(&mut self.slots).into_iter().chain(other.slots);
+        let mut slots: Vec<Slot> = both.flatten().collect();
+        slots.sort_unstable_by_key(|slot| slot.first.frame);
+        for (number, slot) in slots.iter_mut().enumerate() {
+            slot.flow = FlowId(number as u32);
+        }
+        self.slots = slots.into_iter().map(Some).collect();
+        self
+    }
     fn path(&mut self, addresses: [Address; 2]) -> u32 {
         let next = self.path_list.len() as u32;
         let number = *self.paths.entry(addresses).or_insert(next);
@@ -133,8 +156,9 @@ impl QueueWatch {
             slot.count(end, times.at - origin, stamps);
             if slot.packets >= self.first_packets {
                 self.sampled += 1;
-                self.first_packets = FIRST_PACKETS + (self.sampled / FLOWS_A_PACKET) as u32;
-                self.limit = (ALL_BINS / self.sampled).clamp(*BINS.start(), *BINS.end());
+                let sampled = self.sampled * self.watches;
+                self.first_packets = FIRST_PACKETS + (sampled / FLOWS_A_PACKET) as u32;
+                self.limit = (ALL_BINS / sampled).clamp(*BINS.start(), *BINS.end());
                 slot.sampled = Some(Box::new(slot.begin(origin, self.limit)));
             }
         }

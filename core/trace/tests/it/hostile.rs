@@ -1,5 +1,5 @@
 //! Files made to harm: whatever is in them, nothing panics, and memory is bounded.
-use crate::trace_bytes::{EACH, check};
+use crate::trace_bytes::{EACH, check, check_parts};
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_trace::{Bounds, FlowId, Sink, Times, Tracer};
 use fathom_units::Rng;
@@ -109,6 +109,7 @@ fn what_is_told_of_random_packets_can_be_read() {
         }
         println!("seed {seed}");
         check(&bytes);
+        check_parts(&bytes);
     }
 }
 
@@ -121,6 +122,7 @@ fn what_is_told_of_the_fuzz_corpus_can_be_read() {
         println!("{}", path.display());
         let bytes = std::fs::read(path).unwrap();
         check(&bytes);
+        check_parts(&bytes);
         // Without the packets at its beginning, or with others.
         check(&bytes[10 * EACH..]);
         check(&[&bytes[20 * EACH..], &bytes[..]].concat());

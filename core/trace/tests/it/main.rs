@@ -9,6 +9,7 @@ mod lab;
 mod long;
 mod one_sided;
 mod oracle;
+mod parts;
 mod path_recorded;
 mod probes;
 mod queue_bloated;

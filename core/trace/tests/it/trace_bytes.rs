@@ -3,7 +3,7 @@ use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_metric::{CaptureSource, Run};
 use fathom_trace::path::{Captures, Settings};
 use fathom_trace::queue::QueueWatch;
-use fathom_trace::{Bounds, Times, Tracer, hops, missing_directions};
+use fathom_trace::{Bounds, Followed, Part, Times, Tracer, hops, missing_directions};
 
 /// Bytes that tell a packet.
 pub(crate) const EACH: usize = 12;
@@ -101,22 +101,44 @@ impl World {
     }
 }
 
-/// The run of these packets is one that this program reads.
-pub(crate) fn check(bytes: &[u8]) {
-    let (mut world, mut tracer) = (World::default(), Tracer::bounded(QueueWatch::new(), BOUNDS));
-    let mut captures = Captures::new(2, Settings { limit: 1000, is_one_clock: false });
+/// Hands over each packet, and the bytes that tell it.
+fn each(bytes: &[u8], mut visit: impl FnMut(Times, &Packet<'_>, &[u8; EACH])) {
+    let mut world = World::default();
     for (frame, chunk) in (1..).zip(bytes.as_chunks::<EACH>().0) {
         world.pass(chunk[1], chunk[6]);
         let times = Times { at: world.at, frame };
-        let later = (world.at + (i64::from(chunk[11]) << 12)).min(END);
-        let packet = world.packet(*chunk);
-        tracer.packet(times, &packet);
-        // Beyond a router that takes some time, and some packets.
-        captures.packet(0, &packet, times);
-        if chunk[10] & 7 != 7 {
-            captures.packet(1, &packet, Times { at: later, frame });
-        }
+        visit(times, &world.packet(*chunk), chunk);
     }
+}
+
+/// In parts the same is found as without.
+pub(crate) fn check_parts(bytes: &[u8]) {
+    let mut whole = Tracer::new(QueueWatch::new());
+    let mut parts = Part::all(Bounds::default());
+    each(bytes, |times, packet, _| {
+        whole.packet(times, packet);
+        parts.iter_mut().for_each(|part| part.packet(times, packet));
+    });
+    let (flows, watch) = whole.finish();
+    let (joined, queues) = Followed::join(parts.map(Part::finish));
+    assert_eq!(format!("{joined:?}"), format!("{flows:?}"));
+    let run = fathom_trace::run(vec![], &flows, &watch.finish());
+    assert_eq!(fathom_trace::run(vec![], &joined, &queues), run);
+}
+
+/// The run of these packets is one that this program reads.
+pub(crate) fn check(bytes: &[u8]) {
+    let mut tracer = Tracer::bounded(QueueWatch::new(), BOUNDS);
+    let mut captures = Captures::new(2, Settings { limit: 1000, is_one_clock: false });
+    each(bytes, |times, packet, chunk| {
+        tracer.packet(times, packet);
+        // Beyond a router that takes some time, and some packets.
+        captures.packet(0, packet, times);
+        if chunk[10] & 7 != 7 {
+            let later = (times.at + (i64::from(chunk[11]) << 12)).min(END);
+            captures.packet(1, packet, Times { at: later, frame: times.frame });
+        }
+    });
     let (flows, watch) = tracer.finish();
     let source = CaptureSource {
         name: "bytes".into(),

@@ -3,29 +3,22 @@ mod extra;
 mod input;
 mod page;
 mod path;
+mod read;
 
 use crate::args::{Export, TraceArgs, When};
 use crate::failure::{Failure, Outcome};
 use crate::{result, terminal};
 use extra::Extras;
-use fathom_capture::{Anonymizer, Packet, Quality, dissect};
+use fathom_capture::{Anonymizer, dissect};
 use fathom_diagnose::diagnose;
-use fathom_metric::{CaptureSource, Run};
-use fathom_trace::queue::{QueueWatch, Queues};
-use fathom_trace::{Bounds, Flows, Times, Tracer, missing_directions};
+use fathom_metric::Run;
+use fathom_trace::queue::Queues;
+use fathom_trace::{Flows, PARTS, Tracer};
 use fathom_units::WallTime;
 use input::Input;
 use path::PathOf;
-use std::hash::{BuildHasher, RandomState};
+use read::{bounds, pass, read};
 use std::path::{Path, PathBuf};
-
-/// What was read of one capture.
-struct Read {
-    source: CaptureSource,
-    first_at: i64,
-    flows: Flows,
-    queues: Queues,
-}
 
 /// Reads the captures, and shows what is in them.
 pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
@@ -34,12 +27,12 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     result::check_names(&args.output.output)?;
     refuse(args)?;
     let extras = Extras::new(args, &pages)?;
-    let input = Input::of(args)?;
+    let mut input = Input::of(args)?;
     if let Some(into) = &args.anonymize {
-        return anonymize(&input, into);
+        return anonymize(&mut input, into);
     }
     let mut path = PathOf::new(args);
-    let read = read(&input, &mut path)?;
+    let read = read(&mut input, &mut path, threads(args))?;
     let sources = std::iter::once(Ok(read.source)).chain(path.read_others()).collect::<Result<_, _>>()?;
     let mut run = fathom_trace::run(sources, &read.flows, &read.queues);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
@@ -49,8 +42,14 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     // What was concluded comes first: should a file not be written, it is not lost.
     let output = crate::args::OutputArgs { output: others, ..args.output.clone() };
     let exit = result::deliver(&run, &output, when)?;
-    write_extras(extras, &input, &read.flows, &read.queues, &run)?;
+    write_extras(extras, &mut input, &read.flows, &read.queues, &run)?;
     Ok(exit)
+}
+
+/// As many as were asked for, or as the machine has processors; more than there are parts are of no use.
+fn threads(args: &TraceArgs) -> usize {
+    let usual = || std::thread::available_parallelism().map_or(1, usize::from).min(PARTS);
+    args.threads.map_or_else(usual, usize::from)
 }
 
 /// What would lose something that is there, or could not be read.
@@ -82,51 +81,10 @@ fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
 }
 
-/// One pass, in bounded memory.
-fn read(input: &Input, path: &mut PathOf<'_>) -> Result<Read, Failure> {
-    let mut tracer = Tracer::bounded(QueueWatch::new(), bounds());
-    let (mut source, first_at) = pass(input, |times, packet| {
-        tracer.packet(times, packet);
-        path.packet(times, packet);
-    })?;
-    let (flows, watch) = tracer.finish();
-    source.defects.extend(missing_directions(&flows));
-    Ok(Read { source, first_at, flows, queues: watch.finish() })
-}
-
-/// The usual ones. No file can know where its flows come to be in the table.
-fn bounds() -> Bounds {
-    Bounds { hash_seed: RandomState::new().hash_one(()), ..Bounds::default() }
-}
-
-/// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
-fn pass(input: &Input, mut visit: impl FnMut(Times, &Packet<'_>)) -> Result<(CaptureSource, i64), Failure> {
-    let mut quality = Quality::new();
-    let ending = input.for_each(|number, frame| {
-        let found = dissect(frame.link, frame.original_len, frame.bytes);
-        quality.frame(number, frame, &found);
-        if let Ok(packet) = &found
-            && !quality.is_copy(frame, packet)
-        {
-            visit(Times { at: quality.steadied(frame.at), frame: number }, packet);
-        }
-    })?;
-    ending.tell(&mut quality);
-    let (first_at, last_at) = quality.from_to();
-    let source = CaptureSource {
-        name: input.name(),
-        frames: quality.frames,
-        wire_bytes: quality.wire_bytes,
-        duration_s: last_at.saturating_sub(first_at).max(0) as f64 / 1e9,
-        defects: quality.defects().into_iter().chain(ending.trouble.map(|why| why.to_string())).collect(),
-    };
-    Ok((source, first_at))
-}
-
 /// Another pass, for what needs every packet of chosen flows.
 fn write_extras(
     mut extras: Extras,
-    input: &Input,
+    input: &mut Input,
     flows: &Flows,
     queues: &Queues,
     run: &Run,
@@ -144,7 +102,7 @@ fn write_extras(
 }
 
 /// Writes a copy that can be shared.
-fn anonymize(input: &Input, into: &Path) -> Outcome {
+fn anonymize(input: &mut Input, into: &Path) -> Outcome {
     let mut anonymizer = Anonymizer::new(random_key()?);
     let mut file = None;
     let mut bytes = Vec::from(Anonymizer::header());

@@ -121,6 +121,12 @@ fn told_of(path: &str) -> (serde_json::Value, String) {
     (json, nameless(&findings.replace(path, "FILE")))
 }
 
+/// The run that these arguments give.
+fn told_of_args(args: &[&str]) -> serde_json::Value {
+    let all = [&["trace", "--json"], args].concat();
+    serde_json::from_str(&run(&all).out).unwrap()
+}
+
 #[test]
 fn an_anonymous_copy_gives_the_same_diagnosis() {
     let copy = folder("trace-anonymous").join("copy.pcap").display().to_string();
@@ -299,6 +305,26 @@ fn standard_input_is_read() {
     told(&path, 1, &["Between standard input and up-receiver.pcap.gz 16 packets were lost"]);
     told(&run(&["trace", "-", "-"]), 2, &["standard input can be one capture only"]);
     told(&run(&["trace", "-", "/nonexistent.pcap"]), 3, &["/nonexistent.pcap", "No such file"]);
+}
+
+/// One thread, two threads, and two that read a pipe.
+#[test]
+fn threads_change_nothing_of_a_result() {
+    for capture in captures().iter().map(|path| path.display().to_string()) {
+        let alone = told_of_args(&[&capture, "--threads", "1"]);
+        assert_eq!(told_of_args(&[&capture, "--threads", "2"]), alone, "{capture}");
+        assert_eq!(told_of_args(&[&capture]), alone, "{capture}");
+        let file = std::fs::File::open(&capture).unwrap();
+        let piped: Ran = fathom(&["trace", "-"]).stdin(Stdio::from(file)).output().unwrap().into();
+        assert_eq!(headline(&piped), headline(&run(&["trace", &capture])), "{capture}");
+    }
+    let cut = folder("trace-threads").join("cut.pcap.gz");
+    let whole = std::fs::read(lab("up-sender.pcap.gz")).unwrap();
+    std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+    for threads in ["1", "2"] {
+        told(&run(&["trace", &cut.display().to_string(), "--threads", threads]), 1, &["first-in-first-out"]);
+    }
+    told(&run(&["trace", &lab("up-sender.pcap.gz"), "--threads", "3"]), 2, &["3 is not in 1..=2"]);
 }
 
 #[test]

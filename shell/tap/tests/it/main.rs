@@ -3,6 +3,7 @@
 mod bad;
 mod live;
 mod packed;
+mod twins;
 
 use fathom_capture::{Frame, LinkType, pcap_header, write_pcap};
 use fathom_tap::{Ending, Tap, TapError};

@@ -14,7 +14,17 @@ use std::time::Instant;
 /// One source of frames.
 pub(super) enum Input {
     File(PathBuf),
-    Interface { name: String, snaplen: u32, duration: Option<Duration>, stop: Arc<AtomicBool> },
+    /// A file that was opened already.
+    Opened {
+        name: String,
+        tap: Box<Tap>,
+    },
+    Interface {
+        name: String,
+        snaplen: u32,
+        duration: Option<Duration>,
+        stop: Arc<AtomicBool>,
+    },
 }
 
 impl Input {
@@ -36,13 +46,21 @@ impl Input {
         match self {
             Input::File(path) if is_stdin(path) => "standard input".into(),
             Input::File(path) => path.display().to_string(),
-            Input::Interface { name, .. } => name.clone(),
+            Input::Opened { name, .. } | Input::Interface { name, .. } => name.clone(),
         }
     }
+    /// A file opened for two threads, each of which has all frames, or for one if there can be no other; `None` of an interface.
+    pub(super) fn twins(&self) -> Result<Option<(Input, Option<Input>)>, Failure> {
+        let Input::File(path) = self else { return Ok(None) };
+        let (first, second) = Tap::twins(path).map_err(failure)?;
+        let opened = |tap| Input::Opened { name: self.name(), tap: Box::new(tap) };
+        Ok(Some((opened(first), second.map(opened))))
+    }
     /// Hands over each frame with its number.
-    pub(super) fn for_each(&self, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, Failure> {
+    pub(super) fn for_each(&mut self, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, Failure> {
         match self {
-            Input::File(path) => of_file(path, visit),
+            Input::File(path) => Tap::open(path).and_then(|mut tap| of_tap(&mut tap, visit)).map_err(failure),
+            Input::Opened { tap, .. } => of_tap(tap, visit).map_err(failure),
             Input::Interface { name, snaplen, duration, stop } => {
                 let mut live = Live::open(name, *snaplen).map_err(failure)?;
                 let end = duration
@@ -63,12 +81,11 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 }
 
 /// Hands over each frame of a file.
-fn of_file(path: &Path, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, Failure> {
-    let each = |number, frame: &Frame<'_>| {
+fn of_tap(tap: &mut Tap, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, TapError> {
+    tap.for_each(|number, frame| {
         visit(number, frame);
         ControlFlow::Continue(())
-    };
-    Tap::open(path).and_then(|mut tap| tap.for_each(each)).map_err(failure)
+    })
 }
 
 fn failure(error: TapError) -> Failure {

@@ -1,6 +1,6 @@
 //! Several captures of one path.
 use super::input::{Input, is_stdin};
-use super::pass;
+use super::read::pass;
 use crate::args::TraceArgs;
 use crate::failure::Failure;
 use fathom_capture::Packet;
@@ -34,7 +34,7 @@ impl<'a> PathOf<'a> {
         files.filter_map(|(number, file)| {
             let captures = self.captures.as_mut()?;
             let visit = |times, packet: &Packet<'_>| captures.packet(number, packet, times);
-            Some(pass(&Input::File(file.clone()), visit).map(|(source, _)| source))
+            Some(pass(&mut Input::File(file.clone()), visit).map(|(source, _)| source))
         })
     }
     /// Adds to `run` what the captures together tell of their path.

@@ -1,0 +1,101 @@
+//! From a capture to its flows and queues, in one pass and in bounded memory.
+use super::input::Input;
+use super::path::PathOf;
+use crate::failure::Failure;
+use fathom_capture::{Packet, Quality, dissect};
+use fathom_metric::CaptureSource;
+use fathom_trace::queue::Queues;
+use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Times, missing_directions};
+use std::hash::{BuildHasher, RandomState};
+use std::thread;
+
+/// What was read of one capture.
+pub(super) struct Read {
+    pub(super) source: CaptureSource,
+    pub(super) first_at: i64,
+    pub(super) flows: Flows,
+    pub(super) queues: Queues,
+}
+
+/// Reads `input` by so many threads; nothing of the result depends on how many.
+pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: usize) -> Result<Read, Failure> {
+    let parts = Part::all(bounds());
+    let twins = if threads < PARTS { None } else { input.twins()? };
+    let ((mut source, first_at), followed) = match twins {
+        Some((first, Some(second))) => by_two([first, second], path, parts)?,
+        Some((mut first, None)) => by_one(&mut first, path, parts)?,
+        None => by_one(input, path, parts)?,
+    };
+    let (flows, queues) = Followed::join(followed);
+    source.defects.extend(missing_directions(&flows));
+    Ok(Read { source, first_at, flows, queues })
+}
+
+/// The usual ones. No file can know where its flows come to be in the table.
+pub(super) fn bounds() -> Bounds {
+    Bounds { hash_seed: RandomState::new().hash_one(()), ..Bounds::default() }
+}
+
+/// What was read, when its first frame was stamped, and what each part saw.
+type Told = ((CaptureSource, i64), [Followed; PARTS]);
+
+fn by_one(input: &mut Input, path: &mut PathOf<'_>, mut parts: [Part; PARTS]) -> Result<Told, Failure> {
+    let source = pass(input, |times, packet| {
+        parts.iter_mut().for_each(|part| part.packet(times, packet));
+        path.packet(times, packet);
+    })?;
+    Ok((source, parts.map(Part::finish)))
+}
+
+/// A thread for each part. Either goes through all frames, as that takes a sixth of the time, and handing them over would take no less.
+fn by_two(
+    [mut first, mut second]: [Input; PARTS],
+    path: &mut PathOf<'_>,
+    [mut one, mut other]: [Part; PARTS],
+) -> Result<Told, Failure> {
+    thread::scope(|scope| {
+        let read_other = move || {
+            pass(&mut second, |times, packet| other.packet(times, packet))?;
+            Ok(other.finish())
+        };
+        let beside = thread::Builder::new().spawn_scoped(scope, read_other).map_err(|error| {
+            Failure::environment(format_args!("a second thread cannot be made: {error}\n  try: --threads 1"))
+        })?;
+        let source = pass(&mut first, |times, packet| {
+            one.packet(times, packet);
+            path.packet(times, packet);
+        });
+        // Who waits for this one to read on would wait for ever.
+        drop(first);
+        let own = one.finish();
+        let others = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok((source?, [own, others]))
+    })
+}
+
+/// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
+pub(super) fn pass(
+    input: &mut Input,
+    mut visit: impl FnMut(Times, &Packet<'_>),
+) -> Result<(CaptureSource, i64), Failure> {
+    let mut quality = Quality::new();
+    let ending = input.for_each(|number, frame| {
+        let found = dissect(frame.link, frame.original_len, frame.bytes);
+        quality.frame(number, frame, &found);
+        if let Ok(packet) = &found
+            && !quality.is_copy(frame, packet)
+        {
+            visit(Times { at: quality.steadied(frame.at), frame: number }, packet);
+        }
+    })?;
+    ending.tell(&mut quality);
+    let (first_at, last_at) = quality.from_to();
+    let source = CaptureSource {
+        name: input.name(),
+        frames: quality.frames,
+        wire_bytes: quality.wire_bytes,
+        duration_s: last_at.saturating_sub(first_at).max(0) as f64 / 1e9,
+        defects: quality.defects().into_iter().chain(ending.trouble.map(|why| why.to_string())).collect(),
+    };
+    Ok((source, first_at))
+}
