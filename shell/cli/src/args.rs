@@ -411,7 +411,7 @@ pub(crate) struct TraceArgs {
     /// All captures were stamped by one clock: take delays as they are
     #[arg(long)]
     pub(crate) one_clock: bool,
-    /// Threads that follow flows, 1 or 2; as many as there are processors when left out. The result is the same
+    /// Threads that follow flows, 1 or 2; as many as gain time when left out. The result is the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2), conflicts_with = "interface")]
     pub(crate) threads: Option<u8>,
 }

@@ -43,8 +43,13 @@ fn unopened(path: &Path, source: io::Error) -> TapError {
     TapError::Io { name: path.display().to_string(), action: "open it", source }
 }
 
-/// Two readers of `path`, to be read at the same time; one, if there can be no further thread that reads for both.
-pub(crate) fn twins(path: &Path) -> Result<(Source, Option<Source>), TapError> {
+/// For one reader: what takes time is done ahead of it.
+pub(crate) fn alone(plain: Plain) -> Source {
+    if plain.was_packed { ahead::ahead(plain.source) } else { plain.source }
+}
+
+/// Two readers of `path`, to be read at the same time; one, if that takes a further thread for which there is no room.
+pub(crate) fn twins(path: &Path, has_room: bool) -> Result<(Source, Option<Source>), TapError> {
     if path.as_os_str() != "-" {
         let whole = Stored::whole(file(path)?).map_err(|source| unopened(path, source))?;
         if let Some(whole) = whole
@@ -53,7 +58,8 @@ pub(crate) fn twins(path: &Path) -> Result<(Source, Option<Source>), TapError> {
             return Ok((Box::new(whole.clone()), Some(Box::new(whole))));
         }
     }
-    Ok(ahead::twins(open(path)?.source))
+    let plain = open(path)?;
+    Ok(if has_room { ahead::twins(plain.source) } else { (alone(plain), None) })
 }
 
 /// What was stored of a file when it was opened, from some place on.

@@ -1,7 +1,6 @@
 //! Frames out of a file or a stream, one after the other.
-use crate::ahead::ahead;
 use crate::packing::Source;
-use crate::source::Plain;
+use crate::source::alone;
 use crate::{Ending, TapError, Trouble, source};
 use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
 use std::io::{self, Read};
@@ -38,12 +37,13 @@ impl Tap {
     pub fn open(path: &Path) -> Result<Tap, TapError> {
         Ok(Tap::over(name_of(path), alone(source::open(path)?)))
     }
-    /// The same, to be read by two threads at the same time: each has all frames. One alone, if there can be no further thread.
+    /// The same, to be read by two threads at the same time: each has all frames. What is packed, or a pipe, has to be read for both by a third,
+    /// if `has_room` for one; it is one tap alone where that cannot be.
     ///
     /// # Errors
     /// As of [`Tap::open`].
-    pub fn twins(path: &Path) -> Result<(Tap, Option<Tap>), TapError> {
-        let (first, second) = source::twins(path)?;
+    pub fn twins(path: &Path, has_room: bool) -> Result<(Tap, Option<Tap>), TapError> {
+        let (first, second) = source::twins(path, has_room)?;
         let tap = |source| Tap::over(name_of(path), source);
         Ok((tap(first), second.map(tap)))
     }
@@ -188,11 +188,6 @@ impl Tap {
 /// For messages.
 fn name_of(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
-}
-
-/// For one reader: what takes time is done ahead of it.
-fn alone(plain: Plain) -> Source {
-    if plain.was_packed { ahead(plain.source) } else { plain.source }
 }
 
 /// Keeps the last counts of each interface, and of a hostile file the first so many interfaces.

@@ -13,7 +13,7 @@ use fathom_capture::{Anonymizer, dissect};
 use fathom_diagnose::diagnose;
 use fathom_metric::Run;
 use fathom_trace::queue::Queues;
-use fathom_trace::{Flows, PARTS, Tracer};
+use fathom_trace::{Flows, Tracer};
 use fathom_units::WallTime;
 use input::Input;
 use path::PathOf;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
         return anonymize(&mut input, into);
     }
     let mut path = PathOf::new(args);
-    let read = read(&mut input, &mut path, threads(args))?;
+    let read = read(&mut input, &mut path, args.threads)?;
     let sources = std::iter::once(Ok(read.source)).chain(path.read_others()).collect::<Result<_, _>>()?;
     let mut run = fathom_trace::run(sources, &read.flows, &read.queues);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
@@ -44,12 +44,6 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     let exit = result::deliver(&run, &output, when)?;
     write_extras(extras, &mut input, &read.flows, &read.queues, &run)?;
     Ok(exit)
-}
-
-/// As many as were asked for, or as the machine has processors; more than there are parts are of no use.
-fn threads(args: &TraceArgs) -> usize {
-    let usual = || std::thread::available_parallelism().map_or(1, usize::from).min(PARTS);
-    args.threads.map_or_else(usual, usize::from)
 }
 
 /// What would lose something that is there, or could not be read.

@@ -17,10 +17,13 @@ pub(super) struct Read {
     pub(super) queues: Queues,
 }
 
-/// Reads `input` by so many threads; nothing of the result depends on how many.
-pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: usize) -> Result<Read, Failure> {
+/// Reads `input`. Nothing of the result depends on how many `threads` follow flows; where none are named, as many as gain time.
+pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>) -> Result<Read, Failure> {
     let parts = Part::all(bounds());
-    let twins = if threads < PARTS { None } else { input.twins()? };
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    // What is unpacked, or comes by a pipe, is read by a thread of its own.
+    let has_room = threads.is_some() || processors > PARTS;
+    let twins = if threads.map_or(processors, usize::from) < PARTS { None } else { input.twins(has_room)? };
     let ((mut source, first_at), followed) = match twins {
         Some((first, Some(second))) => by_two([first, second], path, parts)?,
         Some((mut first, None)) => by_one(&mut first, path, parts)?,
