@@ -58,22 +58,30 @@ fn by_two(
 ) -> Result<Told, Failure> {
     thread::scope(|scope| {
         let read_other = move || {
-            pass(&mut second, |times, packet| other.packet(times, packet))?;
-            Ok(other.finish())
+            let (source, _) = pass(&mut second, |times, packet| other.packet(times, packet))?;
+            Ok((source.defects, other.finish()))
         };
         let beside = thread::Builder::new().spawn_scoped(scope, read_other).map_err(|error| {
             Failure::environment(format_args!("a second thread cannot be made: {error}\n  try: --threads 1"))
         })?;
-        let source = pass(&mut first, |times, packet| {
+        let told = pass(&mut first, |times, packet| {
             one.packet(times, packet);
             path.packet(times, packet);
         });
         // Who waits for this one to read on would wait for ever.
         drop(first);
         let own = one.finish();
-        let others = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok((source?, [own, others]))
+        let (defects, others) = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let (mut source, first_at) = told?;
+        add_other(&mut source.defects, defects);
+        Ok(((source, first_at), [own, others]))
     })
+}
+
+/// Both have found the same, unless the file could be read to its end by one only.
+fn add_other(defects: &mut Vec<String>, others: Vec<String>) {
+    let more: Vec<String> = others.into_iter().filter(|other| !defects.contains(other)).collect();
+    defects.extend(more);
 }
 
 /// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
@@ -101,4 +109,19 @@ pub(super) fn pass(
         defects: quality.defects().into_iter().chain(ending.trouble.map(|why| why.to_string())).collect(),
     };
     Ok((source, first_at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_of_two_threads_could_not_read_is_told() {
+        let list = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+        for (own, others, all) in [("a b", "a b", "a b"), ("a", "a cut", "a cut"), ("a cut", "a", "a cut")] {
+            let mut defects = list(own);
+            add_other(&mut defects, list(others));
+            assert_eq!(defects, list(all));
+        }
+    }
 }
