@@ -55,8 +55,20 @@ impl Part {
         self.tracer.sink_mut().begin(times.at);
         if part_of(packet) == self.number {
             self.tracer.packet(times, packet);
-        } else {
+        } else if self.number == 0 {
             self.tracer.pass(times);
+        }
+    }
+    /// The same, for all parts: twenty instructions more than a tracer alone.
+    #[inline]
+    pub fn packet_of_all(parts: &mut [Part; PARTS], times: Times, packet: &Packet<'_>) {
+        parts.iter_mut().for_each(|part| part.tracer.sink_mut().begin(times.at));
+        let number = part_of(packet);
+        if number != 0 {
+            parts[0].tracer.pass(times);
+        }
+        if let Some(part) = parts.get_mut(number) {
+            part.tracer.packet(times, packet);
         }
     }
     /// The capture is at its end.

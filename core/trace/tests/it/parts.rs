@@ -85,7 +85,7 @@ fn parts_are_alike_in_size_and_keep_to_the_bounds_together() {
     for (number, is_answer) in (0..60_000).flat_map(|number| [(number * 17, false), (number * 17, true)]) {
         let frame = count.next().unwrap();
         let times = Times { at: frame as i64 * 1000, frame };
-        parts.iter_mut().for_each(|part| part.packet(times, &packet(number, is_answer)));
+        Part::packet_of_all(&mut parts, times, &packet(number, is_answer));
     }
     let (flows, _) = Followed::join(parts.map(Part::finish));
     assert_eq!(flows.flows.len(), bounds.flows, "half of them in each part");

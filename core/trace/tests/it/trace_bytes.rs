@@ -117,7 +117,7 @@ pub(crate) fn check_parts(bytes: &[u8]) {
     let mut parts = Part::all(Bounds::default());
     each(bytes, |times, packet, _| {
         whole.packet(times, packet);
-        parts.iter_mut().for_each(|part| part.packet(times, packet));
+        Part::packet_of_all(&mut parts, times, packet);
     });
     let (flows, watch) = whole.finish();
     let (joined, queues) = Followed::join(parts.map(Part::finish));

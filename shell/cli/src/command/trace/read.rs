@@ -44,7 +44,7 @@ type Told = ((CaptureSource, i64), [Followed; PARTS]);
 
 fn by_one(input: &mut Input, path: &mut PathOf<'_>, mut parts: [Part; PARTS]) -> Result<Told, Failure> {
     let source = pass(input, |times, packet| {
-        parts.iter_mut().for_each(|part| part.packet(times, packet));
+        Part::packet_of_all(&mut parts, times, packet);
         path.packet(times, packet);
     })?;
     Ok((source, parts.map(Part::finish)))
