@@ -129,7 +129,8 @@ fn what_is_told_of_the_fuzz_corpus_can_be_read() {
     }
 }
 
-fn segment(source: u32, flags: u16, sequence: u32, payload_bytes: u32) -> Packet<'static> {
+/// From one port of `source` to one of a host that is always the same.
+pub(crate) fn segment(source: u32, flags: u16, sequence: u32, payload_bytes: u32) -> Packet<'static> {
     Packet {
         source: Address::v4(source.to_be_bytes()),
         destination: Address::v4([198, 51, 100, 1]),

@@ -1,6 +1,7 @@
 //! A capture in parts, as threads read it: what is found is what one tracer finds.
 use crate::capture::{bloated_upload, each_packet, lab, lab_folder};
-use fathom_capture::{Address, Packet, TcpHeader, Transport};
+use crate::hostile::segment;
+use fathom_capture::{Packet, TcpHeader, Transport};
 use fathom_metric::Run;
 use fathom_trace::queue::QueueWatch;
 use fathom_trace::{Bounds, Flows, Followed, Part, Times, Tracer};
@@ -46,34 +47,12 @@ fn captures_of_the_lab_and_a_real_one() {
     check("bloated upload", &bloated_upload("snd.pcap.gz"));
 }
 
-/// A packet of one byte between two of 65,536 hosts, and two of 16 ports.
-fn packet(number: u32, is_answer: bool) -> Packet<'static> {
-    let [_, b, c, d] = number.to_be_bytes();
-    let ends = [(Address::v4([10, 0, c, d]), 1000 + u16::from(b)), (Address::v4([192, 0, 2, 1]), 80)];
-    let [(source, source_port), (destination, destination_port)] =
-        if is_answer { [ends[1], ends[0]] } else { ends };
-    Packet {
-        source,
-        destination,
-        hop_limit: 64,
-        dscp: 0,
-        ecn: 0,
-        identification: None,
-        ip_bytes: 41,
-        wire_bytes: 55,
-        transport: Transport::Tcp(TcpHeader {
-            source_port,
-            destination_port,
-            sequence: number,
-            acknowledgement: number,
-            flags: 0x10,
-            window: 100,
-            payload_bytes: 1,
-            stamps: None,
-            options: &[],
-            payload: &[],
-        }),
-    }
+/// What the other end of it sends.
+fn answer(sent: &Packet<'static>) -> Packet<'static> {
+    let Transport::Tcp(tcp) = &sent.transport else { panic!("{sent:?}") };
+    let (source_port, destination_port) = (tcp.destination_port, tcp.source_port);
+    let transport = Transport::Tcp(TcpHeader { source_port, destination_port, ..*tcp });
+    Packet { source: sent.destination, destination: sent.source, transport, ..*sent }
 }
 
 /// Both directions of a flow, half of the flows, and no more than the bounds.
@@ -81,11 +60,11 @@ fn packet(number: u32, is_answer: bool) -> Packet<'static> {
 fn parts_are_alike_in_size_and_keep_to_the_bounds_together() {
     let bounds = Bounds { lone_flows: 1000, flows: 50_000, waiting: 1000, hash_seed: 7 };
     let mut parts = Part::all(bounds);
-    let mut count = 0..;
-    for (number, is_answer) in (0..60_000).flat_map(|number| [(number * 17, false), (number * 17, true)]) {
-        let frame = count.next().unwrap();
-        let times = Times { at: frame as i64 * 1000, frame };
-        Part::packet_of_all(&mut parts, times, &packet(number, is_answer));
+    for flow in 0..60_000 {
+        let sent = segment(0x0a00_0000 + flow * 17, 0x10, flow, 1);
+        for (frame, packet) in (u64::from(flow) * 2..).zip([answer(&sent), sent]) {
+            Part::packet_of_all(&mut parts, Times { at: frame as i64 * 1000, frame }, &packet);
+        }
     }
     let (flows, _) = Followed::join(parts.map(Part::finish));
     assert_eq!(flows.flows.len(), bounds.flows, "half of them in each part");

@@ -50,7 +50,8 @@ fn by_one(input: &mut Input, path: &mut PathOf<'_>, mut parts: [Part; PARTS]) ->
     Ok((source, parts.map(Part::finish)))
 }
 
-/// A thread for each part. Either goes through all frames, as that takes a sixth of the time, and handing them over would take no less.
+/// A thread for each part; one for both, where there can be no further one. Either goes through all frames, as that takes a sixth of the time,
+/// and handing them over would take no less.
 fn by_two(
     [mut first, mut second]: [Input; PARTS],
     path: &mut PathOf<'_>,
@@ -61,9 +62,10 @@ fn by_two(
             let (source, _) = pass(&mut second, |times, packet| other.packet(times, packet))?;
             Ok((source.defects, other.finish()))
         };
-        let beside = thread::Builder::new().spawn_scoped(scope, read_other).map_err(|error| {
-            Failure::environment(format_args!("a second thread cannot be made: {error}\n  try: --threads 1"))
-        })?;
+        let Ok(beside) = thread::Builder::new().spawn_scoped(scope, read_other) else {
+            // Nothing was read yet.
+            return by_one(&mut first, path, Part::all(bounds()));
+        };
         let told = pass(&mut first, |times, packet| {
             one.packet(times, packet);
             path.packet(times, packet);
