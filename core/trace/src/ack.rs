@@ -1,6 +1,6 @@
 //! What an ACK acknowledges, and the round trips that it ends.
 use crate::connection::{Incoming, flag};
-use crate::half::{Context, Half};
+use crate::half::{Behind, Context, Half};
 use crate::limit::elapsed;
 use crate::option::Blocks;
 use crate::seen::{Sent, Taken};
@@ -44,9 +44,12 @@ impl Half {
     pub(crate) fn answered<S: Sink>(&mut self, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Told {
         if !self.counter.is_started() {
             self.start(answer.incoming.tcp.acknowledgement, 1);
+            if answer.incoming.has(flag::SYN) {
+                self.behind = Some(Behind { start: 0, stop: 1, at: context.times.at });
+            }
         }
         let ack = self.counter.unwrap(answer.incoming.tcp.acknowledgement, self.acknowledged);
-        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack)) {
+        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.times.at)) {
             return Told { is_stray: true, ..Told::default() };
         }
         let at = context.times.at;
@@ -115,7 +118,7 @@ impl Half {
         }
     }
     /// Bytes that never passed are acknowledged: the capture missed them. False if that cannot be.
-    fn raise(&mut self, ack: u64) -> bool {
+    fn raise(&mut self, ack: u64, at: i64) -> bool {
         let unseen = ack - self.highest;
         if unseen > MAX_WINDOW_BYTES {
             return false;
@@ -123,6 +126,7 @@ impl Half {
         // The byte of a window probe passed, though it was not listed.
         if ack > self.probe_stop {
             self.totals.unseen_bytes += unseen;
+            self.behind = Some(Behind { start: self.highest, stop: ack, at });
         }
         self.highest = ack;
         true

@@ -268,7 +268,8 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
         identification: incoming.packet.identification.unwrap_or(0),
     };
     let before = own.highest;
-    let Some(kind) = own.sent(&arrival, other.rtt, other.totals.packets > 0, context) else {
+    let is_answered = other.totals.packets > other.totals.resets;
+    let Some(kind) = own.sent(&arrival, other.rtt, is_answered, context) else {
         own.totals.strays += 1;
         return;
     };

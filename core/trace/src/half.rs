@@ -88,6 +88,17 @@ pub(crate) struct Half {
     pub(crate) syn_flags: Option<u16>,
     /// Bytes in holes that were forgotten.
     missing: u64,
+    /// What the last ACK was ahead of.
+    pub(crate) behind: Option<Behind>,
+}
+
+/// Bytes that were acknowledged before they passed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Behind {
+    pub(crate) start: u64,
+    pub(crate) stop: u64,
+    /// When the ACK passed.
+    pub(crate) at: i64,
 }
 
 /// Without any packet from the other end, so many segments are kept to tell repetitions by: there is no ACK that would take them off.

@@ -13,6 +13,9 @@ use crate::{Cause, Kind, Lost, Sink};
 const MIN_KEEP_ALIVE_NS: u64 = 1_000_000_000;
 /// Reordering is told from retransmission by this where no round trip is known: less than any access line's, as in Wireshark.
 const UNKNOWN_RTT_NS: u64 = 6_000_000;
+/// Data that is stored behind its ACK comes sooner than this, as [`fathom_capture::Quality`] has it of frames that several processors take in;
+/// no sender sends anything again so soon.
+const DISORDER_NS: u64 = 5_000_000;
 
 impl Half {
     /// A segment with data, SYN or FIN passed. Gives what it is, or `None` if it does not belong to the connection. `other` is the
@@ -31,6 +34,10 @@ impl Half {
         if arrival.start > self.highest {
             return self.leap(arrival, is_answered);
         }
+        if self.catches_up(arrival) {
+            self.extend_beyond(arrival, is_answered);
+            return Some(Kind::New);
+        }
         if self.is_probing(arrival) {
             self.probe_stop = arrival.stop;
             return Some(Kind::WindowProbe);
@@ -44,6 +51,19 @@ impl Half {
         }
         Some(self.again(arrival, path, is_answered, context))
     }
+    /// Whether it passed for the first time, and its ACK just before: the capture has stored the two in the wrong order.
+    fn catches_up(&mut self, arrival: &Arrival) -> bool {
+        let Some(behind) = &mut self.behind else { return false };
+        let is_first = (behind.start..behind.stop).contains(&arrival.start) && arrival.stop > arrival.start;
+        if !is_first || elapsed(behind.at, arrival.times.at) > DISORDER_NS {
+            return false;
+        }
+        let stop = arrival.stop.min(behind.stop);
+        // A SYN was not counted.
+        self.totals.unseen_bytes = self.totals.unseen_bytes.saturating_sub(stop - arrival.start);
+        behind.start = stop;
+        true
+    }
     /// One byte into a closed window (RFC 9293 section 3.8.6.1), or Linux's form of it: none, one byte before what is next.
     fn is_probing(&self, arrival: &Arrival) -> bool {
         self.window == Some(0)
@@ -52,9 +72,10 @@ impl Half {
             && arrival.start + 1 >= self.highest
             && self.acknowledged == self.highest
     }
-    /// RFC 9293 section 3.8.4.
+    /// RFC 9293 section 3.8.4. SYN and FIN are none.
     fn is_keep_alive(&self, arrival: &Arrival) -> bool {
         arrival.payload <= 1
+            && arrival.stop - arrival.start == u64::from(arrival.payload)
             && arrival.start + 1 == self.highest
             && self.acknowledged == self.highest
             && self.fin_stop.is_none()
