@@ -256,7 +256,8 @@ fn learn<S: Sink>(
 fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
     let length = incoming.length;
     let start = own.counter.unwrap(incoming.tcp.sequence, own.highest);
-    if length == 0 && (start + 1 != own.highest || own.acknowledged != own.highest) {
+    let is_keep_alive = start + 1 == own.highest && own.acknowledged == own.highest;
+    if length == 0 && start <= own.highest && !is_keep_alive {
         return;
     }
     let arrival = Arrival {
@@ -267,6 +268,9 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
         stamp: incoming.stamp(),
         identification: incoming.packet.identification.unwrap_or(0),
     };
+    if length == 0 && start > own.highest {
+        return own.skip(&arrival);
+    }
     let before = own.highest;
     let is_answered = other.totals.packets > other.totals.resets;
     let Some(kind) = own.sent(&arrival, other.rtt, is_answered, context) else {

@@ -77,12 +77,20 @@ impl Half {
     ) {
         if kind != Kind::New {
             self.totals.note_kind(kind, arrival.payload);
-        } else if incoming.has(flag::FIN) {
-            self.fin_stop = Some(arrival.stop);
+        }
+        if incoming.has(flag::FIN) {
+            self.note_fin(arrival.stop, kind);
         }
         if arrival.payload > 0 {
             self.totals.outstanding_bytes.add(outstanding);
             self.count_data(arrival, kind, before, incoming);
+        }
+    }
+    /// The end of what it sends: the first time it passes, it may fill a hole.
+    #[cold]
+    fn note_fin(&mut self, stop: u64, kind: Kind) {
+        if kind == Kind::New || self.fin_stop.is_none() {
+            self.fin_stop = Some(stop);
         }
     }
     #[inline(always)]

@@ -86,6 +86,22 @@ impl Half {
         if arrival.start - self.highest > MAX_WINDOW_BYTES {
             return None;
         }
+        self.open_hole(arrival);
+        self.extend(arrival, is_answered);
+        Some(Kind::New)
+    }
+    /// A packet without data tells by its number what was sent before it, as far as the window allows: the end of a burst, or a FIN, was lost
+    /// before it passed here, or is late.
+    #[cold]
+    pub(crate) fn skip(&mut self, arrival: &Arrival) {
+        let sendable = self.window.map_or(0, |window| self.acknowledged + window);
+        if arrival.start <= sendable {
+            self.open_hole(arrival);
+            self.limits.outstanding(arrival.times.at, self.outstanding());
+        }
+    }
+    /// All before `arrival` was sent.
+    fn open_hole(&mut self, arrival: &Arrival) {
         let hole = Hole {
             stop: arrival.start,
             opened: arrival.times,
@@ -94,8 +110,6 @@ impl Half {
         };
         self.seen.open(self.highest, hole);
         self.highest = arrival.start;
-        self.extend(arrival, is_answered);
-        Some(Kind::New)
     }
     /// The network made a copy: the same identification and timestamp. Without identification (IPv6) the same timestamp, sooner than
     /// a sender can know of a loss.
