@@ -225,16 +225,16 @@ fn is_late(arrival: &Arrival, hole: &Hole, path: Estimator) -> bool {
     if mine != 0 && behind != 0 && mine != behind {
         return is_after(behind, mine);
     }
-    if mine == 0 && arrival.identification != 0 && hole.identification != 0 {
+    if arrival.identification != 0 && hole.identification != 0 {
         let ahead = hole.identification.wrapping_sub(arrival.identification) as i16;
         // A sender that counts has sent few packets in between; one that draws lots is not taken for one that counts.
-        if (1..=NEAR_IDENTIFICATIONS).contains(&ahead) {
-            return true;
+        if ahead != 0 && ahead.unsigned_abs() <= NEAR_IDENTIFICATIONS {
+            return ahead > 0;
         }
     }
     let round_trip = if path.min() > 0 { path.min() } else { UNKNOWN_RTT_NS };
     elapsed(hole.opened.at, arrival.times.at) * 2 < round_trip
 }
 
-/// Reordering is by fewer packets than this (RFC 4737 finds tens at most); by chance 1 in 1024 pairs of random numbers is so near.
-const NEAR_IDENTIFICATIONS: i16 = 64;
+/// Reordering is by fewer packets than this (RFC 4737 finds tens at most); by chance 1 in 512 pairs of random numbers is so near.
+const NEAR_IDENTIFICATIONS: u16 = 64;
