@@ -5,6 +5,7 @@ mod words;
 use crate::frame::MOST_NS;
 use crate::{Frame, LinkType, NotIp, Packet, Statistics, TcpHeader, Transport};
 use alloc::boxed::Box;
+pub(crate) use duplicate::place_of_header;
 use duplicate::{Copies, Duplicates};
 use fathom_wire::{TcpOption, TcpOptions, flag, protocol};
 

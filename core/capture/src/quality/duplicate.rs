@@ -55,13 +55,17 @@ impl Duplicates {
 
 /// Which interface saw it, as far as the frame says.
 fn place(frame: &Frame<'_>) -> u64 {
-    let of_header = match (frame.link, frame.bytes) {
+    u64::from(frame.interface) << 24 ^ u64::from(place_of_header(frame))
+}
+
+/// The same, as far as the header of Linux's `any` says; 0 without one.
+pub(crate) fn place_of_header(frame: &Frame<'_>) -> u32 {
+    match (frame.link, frame.bytes) {
         (LinkType::LINUX_SLL2, [_, _, _, _, a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]),
         // Only whether it came or went.
         (LinkType::LINUX_SLL, [a, b, ..]) => u32::from(u16::from_be_bytes([*a, *b])),
         _ => 0,
-    };
-    u64::from(frame.interface) << 24 ^ u64::from(of_header)
+    }
 }
 
 /// All of the packets that were seen last, so that copies of them are known: for captures in which there are copies.

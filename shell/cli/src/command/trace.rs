@@ -9,7 +9,7 @@ use crate::args::{Export, TraceArgs, When};
 use crate::failure::{Failure, Outcome};
 use crate::{result, terminal};
 use extra::Extras;
-use fathom_capture::{Anonymizer, dissect};
+use fathom_capture::{Anonymizer, LinkType, dissect};
 use fathom_diagnose::diagnose;
 use fathom_metric::Run;
 use fathom_trace::queue::Queues;
@@ -97,13 +97,19 @@ fn write_extras(
 
 /// Writes a copy that can be shared.
 fn anonymize(input: &mut Input, into: &Path) -> Outcome {
-    let mut anonymizer = Anonymizer::new(random_key()?);
+    let key = random_key()?;
+    let mut anonymizer = None;
     let mut file = None;
-    let mut bytes = Vec::from(Anonymizer::header());
+    let mut bytes = Vec::new();
     let mut result = Ok(());
     let mut frames = 0_u64;
     let ending = input.for_each(|_, frame| {
         let found = dissect(frame.link, frame.original_len, frame.bytes);
+        let anonymizer = anonymizer.get_or_insert_with(|| {
+            let new = Anonymizer::new(key, frame.link);
+            bytes.extend(new.header());
+            new
+        });
         anonymizer.write(frame, &found, &mut bytes);
         frames += 1;
         if result.is_ok() {
@@ -112,6 +118,9 @@ fn anonymize(input: &mut Input, into: &Path) -> Outcome {
         bytes.clear();
     })?;
     // A capture without frames still has a header.
+    if anonymizer.is_none() {
+        bytes.extend(Anonymizer::new(key, LinkType::RAW).header());
+    }
     let written =
         result.and_then(|()| extra::append(&mut file, into, &bytes)).and_then(|()| extra::flush(file));
     written.map_err(|error| extra::unwritten(into, &error))?;
