@@ -47,7 +47,7 @@ impl Anonymizer {
         match found {
             Ok(packet) => {
                 cooked::write(self.link, frame, Some(packet), &mut self.packet);
-                let whole = self.packet.len() as u32 + packet.ip_bytes;
+                let whole = packet.ip_bytes.saturating_add(self.packet.len() as u32);
                 header::write(packet, &mut self.addresses, &mut self.packet);
                 // What is longer than IP's length can say is known by the frame's.
                 if packet.ip_bytes > u32::from(u16::MAX) || self.is_other(frame.link) {
