@@ -44,9 +44,8 @@ impl Half {
     pub(crate) fn answered<S: Sink>(&mut self, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Told {
         if !self.counter.is_started() {
             self.start(answer.incoming.tcp.acknowledgement, 1);
-            if answer.incoming.has(flag::SYN) {
-                self.behind = Some(Behind { start: 0, stop: 1, at: context.times.at });
-            }
+            // Its SYN may be stored behind this.
+            self.behind = Some(Behind { start: 0, stop: 1, at: context.times.at });
         }
         let ack = self.counter.unwrap(answer.incoming.tcp.acknowledgement, self.acknowledged);
         if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.times.at)) {
