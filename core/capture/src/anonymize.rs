@@ -3,7 +3,8 @@
 //! Nothing is blotted out; each packet is written anew out of what is known to be harmless. Link layers, tunnels, payload, checksums
 //! and options that may identify anyone are not among that. What stays: times, lengths, ports, sequence numbers, windows, TCP
 //! timestamps, hop limits, DSCP and ECN, the identifiers by which answers are matched to questions, and for QUIC the bits that
-//! everyone on the path may read (RFC 9000 section 17, RFC 9312). Frames keep their numbers. What the capturing system counted as
+//! everyone on the path may read (RFC 9000 section 17, RFC 9312); and of Linux's `any` the number of the interface, or whether a packet came or
+//! went. Frames keep their numbers. What the capturing system counted as
 //! dropped is lost: pcap has no place for it.
 mod address;
 mod cooked;

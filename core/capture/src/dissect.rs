@@ -2,7 +2,7 @@
 mod fast;
 mod ip;
 mod layer;
-mod link;
+pub(crate) mod link;
 mod radio;
 mod transport;
 mod tunnel;

@@ -59,7 +59,7 @@ impl Half {
             return false;
         }
         let stop = arrival.stop.min(behind.stop);
-        // A SYN was not counted.
+        // Of a SYN nothing was counted as unseen.
         self.totals.unseen_bytes = self.totals.unseen_bytes.saturating_sub(stop - arrival.start);
         behind.start = stop;
         true

@@ -5,8 +5,9 @@ use crate::order::take;
 use crate::{LinkType, Packet};
 
 /// What follows, by number. Source: IANA IEEE 802 numbers.
-pub(super) mod ethertype {
+pub(crate) mod ethertype {
     pub(crate) const IPV4: u16 = 0x0800;
+    pub(crate) const ARP: u16 = 0x0806;
     pub(crate) const IPV6: u16 = 0x86dd;
     pub(crate) const VLAN: u16 = 0x8100;
     pub(crate) const SERVICE_VLAN: u16 = 0x88a8;
