@@ -4,8 +4,8 @@ use crate::number::Seconds;
 use crate::per_flow::PerFlow;
 use alloc::collections::VecDeque;
 use core::fmt::{self, Write};
-use fathom_capture::{Address, Packet, Transport};
-use fathom_trace::{End, FlowId, Karn, Method, RoundTrip, Sink, Times};
+use fathom_capture::Address;
+use fathom_trace::{End, FlowId, Header, Karn, Method, RoundTrip, Sink, Times};
 
 /// Packets of one end whose echo is awaited. Beyond, the oldest are forgotten: an end that never answers costs no more than that.
 const MAX_WAITING: usize = 1 << 16;
@@ -56,10 +56,9 @@ struct Waiting {
 }
 
 impl Side {
-    fn packet(&mut self, packet: &Packet<'_>, times: Times) {
-        self.bytes += u64::from(packet.wire_bytes);
-        let Transport::Tcp(tcp) = &packet.transport else { return };
-        let stamp = tcp.stamps.map(|stamps| stamps.value);
+    fn packet(&mut self, header: &Header) {
+        self.bytes += u64::from(header.wire_bytes);
+        let stamp = header.stamps.map(|stamps| stamps.value);
         if stamp.is_none() || stamp == self.stamp {
             return;
         }
@@ -67,7 +66,11 @@ impl Side {
         if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(Waiting { frame: times.frame, bytes: self.bytes, departed: self.departed });
+        self.waiting.push_back(Waiting {
+            frame: header.times.frame,
+            bytes: self.bytes,
+            departed: self.departed,
+        });
     }
     /// What was known when this frame passed; those before it are answered with it.
     fn answered(&mut self, frame: u64) -> Option<Waiting> {
@@ -119,11 +122,11 @@ impl<W: Write> Sink for Pping<W> {
     fn opened(&mut self, flow: FlowId, ends: [(Address, u16); 2], _times: Times) {
         self.flows.add(flow, Flow { ends, sides: [Side::default(), Side::default()] });
     }
-    fn packet(&mut self, flow: FlowId, end: End, packet: &Packet<'_>, times: Times) {
+    fn packet(&mut self, flow: FlowId, header: &Header) {
         if let Some(flow) = self.flows.get(flow) {
             let [a, b] = &mut flow.sides;
-            let side = if end == End::A { a } else { b };
-            side.packet(packet, times);
+            let side = if header.end == End::A { a } else { b };
+            side.packet(header);
         }
     }
     fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {

@@ -6,8 +6,10 @@ use crate::name::{Endpoint, file_of};
 use crate::number::{MS, Milliseconds};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
-use fathom_capture::{Address, Packet, Transport};
-use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
+use fathom_capture::Address;
+use fathom_trace::{
+    Ack, Cause, End, FlowId, Header, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times,
+};
 use sent::{Numbers, Unacknowledged};
 
 /// Writes each direction that carries data into a file of its own, `a2b.sqlog`, as the sender of the data would have logged it. qvis
@@ -251,13 +253,10 @@ impl<F: Files, C: FnMut(FlowId, [(Address, u16); 2]) -> bool> Sink for Qlog<F, C
             self.flows.add(flow, new);
         }
     }
-    fn packet(&mut self, flow: FlowId, _end: End, packet: &Packet<'_>, _times: Times) {
+    fn packet(&mut self, flow: FlowId, header: &Header) {
+        let Header { ip_bytes, payload_bytes: data_bytes, flags, .. } = *header;
         if let Some(flow) = self.flows.get(flow) {
-            let (data_bytes, flags) = match &packet.transport {
-                Transport::Tcp(tcp) => (tcp.payload_bytes, tcp.flags),
-                _ => (0, 0),
-            };
-            flow.passing = Passing { ip_bytes: packet.ip_bytes, data_bytes, is_fin: flags & FIN != 0 };
+            flow.passing = Passing { ip_bytes, data_bytes, is_fin: flags & FIN != 0 };
         }
     }
     fn segment(&mut self, flow: FlowId, segment: &Segment) {

@@ -2,8 +2,7 @@
 use crate::number::{MS, Milliseconds, deviation};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
-use fathom_capture::{Packet, Transport};
-use fathom_trace::{End, FlowId, FlowSummary, Flows, Moments, Offer, Sink, Times, Totals};
+use fathom_trace::{End, FlowId, FlowSummary, Flows, Header, Moments, Offer, Sink, Totals};
 
 /// The sets of columns by Tstat's bits: end-to-end and options beside the core.
 const SETS: &str = "#09";
@@ -94,17 +93,16 @@ impl Default for Tstat {
 }
 
 impl Sink for Tstat {
-    fn packet(&mut self, flow: FlowId, end: End, packet: &Packet<'_>, times: Times) {
-        let Transport::Tcp(tcp) = &packet.transport else { return };
+    fn packet(&mut self, flow: FlowId, header: &Header) {
         // Neither the answer to a SYN nor a refusal, as in Tstat.
-        if tcp.flags & u16::from(ACK | SYN | RST) != u16::from(ACK) {
+        if header.flags & u16::from(ACK | SYN | RST) != u16::from(ACK) {
             return;
         }
         if self.first_acks.get(flow).is_none() {
             self.first_acks.add(flow, [None; 2]);
         }
-        if let Some(first) = self.first_acks.get(flow).and_then(|both| both.get_mut(end as usize)) {
-            first.get_or_insert(times.at);
+        if let Some(first) = self.first_acks.get(flow).and_then(|both| both.get_mut(header.end as usize)) {
+            first.get_or_insert(header.times.at);
         }
     }
     fn forgotten(&mut self, flow: FlowId) {

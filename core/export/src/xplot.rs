@@ -8,8 +8,8 @@ use crate::name::{Endpoint, file_of};
 use crate::per_flow::PerFlow;
 use alloc::string::String;
 use core::fmt;
-use fathom_capture::{Address, Packet, Transport};
-use fathom_trace::{Ack, End, FlowId, Karn, Method, RoundTrip, Segment, Sink, Times};
+use fathom_capture::Address;
+use fathom_trace::{Ack, End, FlowId, Header, Karn, Method, RoundTrip, Segment, Sink, Times};
 use plot::Plot;
 use sequence::Sequence;
 use series::{Outstanding, Rtt, Throughput};
@@ -192,16 +192,16 @@ impl<F: Files, C: FnMut(FlowId, [(Address, u16); 2]) -> bool> Sink for Xplot<F, 
             self.flows.add(flow, Flow { sides, passing: Passing::default(), data_bytes: 0 });
         }
     }
-    fn packet(&mut self, flow: FlowId, end: End, packet: &Packet<'_>, times: Times) {
-        let Transport::Tcp(tcp) = &packet.transport else { return };
-        let passing = Passing(tcp.flags);
+    fn packet(&mut self, flow: FlowId, header: &Header) {
+        let Header { times, end, payload_bytes, flags, .. } = *header;
+        let passing = Passing(flags);
         if let Some(flow) = self.flows.get(flow) {
-            (flow.passing, flow.data_bytes) = (passing, tcp.payload_bytes);
+            (flow.passing, flow.data_bytes) = (passing, payload_bytes);
         }
         if passing.is_reset() {
             self.sequence(flow, end, |graph| graph.reset(times.at));
             self.sequence(flow, end.other(), |graph| graph.reset_by_other(times.at));
-        } else if tcp.payload_bytes == 0 && !passing.is_syn() && !passing.is_fin() {
+        } else if payload_bytes == 0 && !passing.is_syn() && !passing.is_fin() {
             self.sequence(flow, end, |graph| graph.empty(times.at));
         }
     }

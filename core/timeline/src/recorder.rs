@@ -8,8 +8,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_capture::{Address, Packet, Transport};
-use fathom_trace::{Ack, End, FlowId, Lost, Probe, RoundTrip, Segment, Sink, Spurious, Times};
+use fathom_capture::Address;
+use fathom_trace::{Ack, End, FlowId, Header, Lost, Probe, RoundTrip, Segment, Sink, Spurious, Times};
 
 /// How much a page may hold. Rare events are kept beyond it, each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -192,11 +192,11 @@ impl Sink for Recorder {
             flow.ends = ends;
         }
     }
-    fn packet(&mut self, flow: FlowId, _end: End, packet: &Packet<'_>, times: Times) {
-        let Transport::Tcp(header) = &packet.transport else { return };
+    fn packet(&mut self, flow: FlowId, header: &Header) {
         if header.flags & RST == 0 || !self.flows.contains_key(&flow) {
             return;
         }
+        let times = header.times;
         self.reset_frame = times.frame;
         let now = self.now(times);
         // It ends both directions.

@@ -1,6 +1,7 @@
 //! What an ACK acknowledges, and the round trips that it ends.
-use crate::connection::{Incoming, flag};
+use crate::connection::flag;
 use crate::half::{Behind, Context, Half};
+use crate::header::Incoming;
 use crate::limit::elapsed;
 use crate::option::Blocks;
 use crate::seen::{Sent, Taken};
@@ -43,20 +44,19 @@ impl Half {
     /// The other end acknowledged; `context.end` is the other end.
     pub(crate) fn answered<S: Sink>(&mut self, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Told {
         if !self.counter.is_started() {
-            self.start(answer.incoming.tcp.acknowledgement, 1);
+            self.start(answer.incoming.header.acknowledgement, 1);
             // Its SYN may be stored behind this.
             self.behind = Some(Behind { start: 0, stop: 1, at: context.times.at });
         }
-        let ack = self.counter.unwrap(answer.incoming.tcp.acknowledgement, self.acknowledged);
+        let ack = self.counter.unwrap(answer.incoming.header.acknowledgement, self.acknowledged);
         if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.times.at)) {
             return Told { is_stray: true, ..Told::default() };
         }
         let at = context.times.at;
         let before = self.acknowledged;
-        let selected = if has_blocks(answer.incoming.tcp.options) {
-            self.select(answer.incoming.tcp.options, ack)
-        } else {
-            Selected::default()
+        let selected = match answer.incoming.options {
+            [] => Selected::default(),
+            options => self.select(options, ack),
         };
         let mut newly = selected.newly;
         if ack > before {
@@ -76,8 +76,8 @@ impl Half {
             newly_bytes: newly,
             blocks: selected.blocks.get(..selected.count).unwrap_or_default(),
             is_duplicate,
-            window_bytes: u64::from(answer.incoming.tcp.window) << answer.shift.unwrap_or(0),
-            stamps: answer.incoming.tcp.stamps,
+            window_bytes: u64::from(answer.incoming.header.window) << answer.shift.unwrap_or(0),
+            stamps: answer.incoming.header.stamps,
             echoes_congestion: answer.incoming.has(flag::ECE),
         };
         context.sink.ack(context.flow, &ack_event);
@@ -93,13 +93,13 @@ impl Half {
     /// Whether a packet's ACK says what the last one said.
     #[inline]
     pub(crate) fn has_heard(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
-        let tcp = incoming.tcp;
+        let header = incoming.header;
         self.counter.is_started()
-            && self.counter.unwrap(tcp.acknowledgement, self.acknowledged) == self.acknowledged
-            && self.window_field == Some(tcp.window)
-            && self.window == offered(tcp.window, shift)
-            && tcp.flags & (flag::SYN | flag::RST | flag::ECE) == 0
-            && !has_blocks(tcp.options)
+            && self.counter.unwrap(header.acknowledgement, self.acknowledged) == self.acknowledged
+            && self.window_field == Some(header.window)
+            && self.window == offered(header.window, shift)
+            && header.flags & (flag::SYN | flag::RST | flag::ECE) == 0
+            && incoming.options.is_empty()
     }
     /// That ACK.
     #[inline]
@@ -112,7 +112,7 @@ impl Half {
             blocks: &[],
             is_duplicate: false,
             window_bytes: self.window.unwrap_or(0),
-            stamps: incoming.tcp.stamps,
+            stamps: incoming.header.stamps,
             echoes_congestion: false,
         }
     }
@@ -173,7 +173,7 @@ impl Half {
             self.totals.rtt.ambiguous_acks += 1;
             let repair = self.repairs.at(sent.stop() - 1).map_or(sent.times, |repair| repair.times);
             self.totals.rtt.since_repair.add(elapsed(repair.at, at));
-            self.finish_trip(repair, method, Karn::Ambiguous, answer.incoming.tcp.stamps, context);
+            self.finish_trip(repair, method, Karn::Ambiguous, answer.incoming.header.stamps, context);
             return;
         }
         self.delivered = self.delivered.max(sent.times.at);
@@ -192,14 +192,20 @@ impl Half {
                 totals.handshake_ns = Some(rtt as u64);
             }
         }
-        self.finish_trip(sent.times, method, karn, answer.incoming.tcp.stamps, context);
+        self.finish_trip(sent.times, method, karn, answer.incoming.header.stamps, context);
     }
     /// A round trip by SACK ends: a segment that was sent once arrived, out of order.
     fn sample_selected<S: Sink>(&mut self, stop: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
         if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
             let sent_times = sent.times;
             self.delivered = self.delivered.max(sent_times.at);
-            self.finish_trip(sent_times, Method::Sequence, Karn::Clean, answer.incoming.tcp.stamps, context);
+            self.finish_trip(
+                sent_times,
+                Method::Sequence,
+                Karn::Clean,
+                answer.incoming.header.stamps,
+                context,
+            );
         }
     }
     /// Notes a round trip and tells of it. Negative ones, of a clock that went back, are counted only.
@@ -277,7 +283,7 @@ impl Half {
             && answer.incoming.length == 0
             && !answer.incoming.has(flag::RST)
             && self.highest > self.acknowledged
-            && self.window_field == Some(answer.incoming.tcp.window);
+            && self.window_field == Some(answer.incoming.header.window);
         if is_duplicate {
             self.duplicates += 1;
             self.totals.duplicate_acks += 1;
@@ -286,7 +292,7 @@ impl Half {
         is_duplicate
     }
     fn take_window(&mut self, answer: &Answer<'_>) {
-        let field = answer.incoming.tcp.window;
+        let field = answer.incoming.header.window;
         self.window_field = Some(field);
         self.window = offered(field, answer.shift);
     }
@@ -301,25 +307,12 @@ fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
     }
 }
 
-/// Whether there may be SACK blocks: not in the usual options, which are none, or timestamps alone (RFC 7323 appendix A).
-fn has_blocks(options: &[u8]) -> bool {
-    let is_usual = match options.first_chunk::<12>() {
-        // Compared as one number.
-        Some([a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]) == STAMPS_ALONE && options.len() == 12,
-        None => options.is_empty(),
-    };
-    !is_usual
-}
-
-/// Two times no operation, then timestamps and their length.
-const STAMPS_ALONE: u32 = u32::from_be_bytes([1, 1, 8, 10]);
-
 /// Whether repairs were needed.
 impl Half {
     /// The ACK goes beyond `first`, where the sender's list began: it answers the last repair of it, or what was sent before.
     fn judge<S: Sink>(&mut self, first: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
         let Some(repair) = self.repairs.starting(first).copied() else { return };
-        let echo = answer.incoming.tcp.stamps.map(|stamps| stamps.echo);
+        let echo = answer.incoming.header.stamps.map(|stamps| stamps.echo);
         let proof = match echo.filter(|_| repair.stamp != 0) {
             Some(echo) => is_after(repair.stamp, echo).then_some(Proof::Timestamps),
             None => {

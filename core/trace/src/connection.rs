@@ -1,11 +1,12 @@
 //! A TCP connection: what each packet means to either direction.
 use crate::ack::Answer;
+use crate::batch::Chain;
 use crate::half::{Arrival, Context, Half};
+use crate::header::Incoming;
 use crate::limit::{Limit, elapsed};
 use crate::probe::Socket;
 use crate::sequence::MAX_WINDOW_BYTES;
 use crate::{End, FlowId, Karn, Method, Offer, Segment, Sink, Times};
-use fathom_capture::{Packet, TcpHeader};
 
 /// Flags of a TCP header (RFC 9293 section 3.1).
 pub(crate) mod flag {
@@ -47,35 +48,14 @@ pub(crate) struct Connection {
     pub(crate) close: Close,
     /// Another connection has its ports.
     pub(crate) is_retired: bool,
+    /// What of it waits to be told of.
+    pub(crate) chain: Chain,
     pub(crate) packets: u64,
     pub(crate) last: Times,
     /// What [`Connection::listed`] was after the last packet.
     pub(crate) listed_before: usize,
     pub(crate) first: Times,
     pub(crate) halves: [Half; 2],
-}
-
-/// A packet with what is the same for both its parts.
-pub(crate) struct Incoming<'a> {
-    pub(crate) packet: &'a Packet<'a>,
-    pub(crate) tcp: &'a TcpHeader<'a>,
-    /// Sequence numbers it takes: of data, SYN and FIN.
-    pub(crate) length: u64,
-}
-
-impl<'a> Incoming<'a> {
-    #[inline]
-    pub(crate) fn new(packet: &'a Packet<'a>, tcp: &'a TcpHeader<'a>) -> Self {
-        // FIN and SYN are the two lowest bits.
-        let marks = ((tcp.flags & flag::SYN) >> 1) + (tcp.flags & flag::FIN);
-        Incoming { packet, tcp, length: u64::from(tcp.payload_bytes) + u64::from(marks) }
-    }
-    pub(crate) const fn has(&self, flag: u16) -> bool {
-        self.tcp.flags & flag != 0
-    }
-    fn stamp(&self) -> u32 {
-        self.tcp.stamps.map_or(0, |stamps| stamps.value)
-    }
 }
 
 impl Connection {
@@ -90,26 +70,27 @@ impl Connection {
             listed_before: 0,
             close: Close::Open,
             is_retired: false,
+            chain: Chain::EMPTY,
             halves,
         }
     }
     /// Whether this packet begins another connection between the same ports: a SYN with another number, and this one is over, or has
     /// been quiet for long, or never was more than a SYN; or, the SYN not seen, numbers far from those of one that is over.
     #[inline]
-    pub(crate) fn is_followed_by(&self, incoming: &Incoming<'_>, end: End, at: i64) -> bool {
-        let is_over =
-            matches!(self.close, Close::Finished | Close::Reset) || elapsed(self.last.at, at) > IDLE_NS;
+    pub(crate) fn is_followed_by(&self, incoming: &Incoming<'_>) -> bool {
+        let is_over = matches!(self.close, Close::Finished | Close::Reset)
+            || elapsed(self.last.at, incoming.header.times.at) > IDLE_NS;
         let may_be = !incoming.has(flag::RST) && (incoming.has(flag::SYN) || is_over);
-        may_be && self.has_far_numbers(incoming, end, is_over)
+        may_be && self.has_far_numbers(incoming, is_over)
     }
     #[cold]
-    fn has_far_numbers(&self, incoming: &Incoming<'_>, end: End, is_over: bool) -> bool {
-        let (own, _) = self.pair(end);
+    fn has_far_numbers(&self, incoming: &Incoming<'_>, is_over: bool) -> bool {
+        let (own, _) = self.pair(incoming.header.end);
         if !incoming.has(flag::SYN) {
-            let start = own.counter.unwrap(incoming.tcp.sequence, own.highest);
+            let start = own.counter.unwrap(incoming.header.sequence, own.highest);
             return own.counter.is_started() && start.abs_diff(own.highest) > MAX_WINDOW_BYTES;
         }
-        let is_same = own.counter.is_origin(incoming.tcp.sequence);
+        let is_same = own.counter.is_origin(incoming.header.sequence);
         let is_vain = !incoming.has(flag::ACK) && self.packets == own.totals.syns;
         !is_same && own.totals.packets > 0 && (is_over || is_vain)
             || (is_over && own.totals.packets == 0 && !incoming.has(flag::ACK))
@@ -119,6 +100,14 @@ impl Connection {
         match end {
             End::A => (a, b),
             End::B => (b, a),
+        }
+    }
+    /// From where to where a packet of this end goes.
+    pub(crate) const fn sockets(&self, end: End) -> [Socket; 2] {
+        let [a, b] = self.ends;
+        match end {
+            End::A => [a, b],
+            End::B => [b, a],
         }
     }
     /// Another connection has its ports now: gives back what is needed for its packets only.
@@ -139,14 +128,14 @@ impl Connection {
     pub(crate) fn packet<S: Sink>(&mut self, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
         self.packets += 1;
         self.last = context.times;
-        context.sink.packet(context.flow, context.end, incoming.packet, context.times);
+        context.sink.packet(context.flow, incoming.header);
         let [a, b] = &mut self.halves;
         let (own, other) = match context.end {
             End::A => (a, b),
             End::B => (b, a),
         };
         own.count(incoming, context.times.at);
-        if incoming.tcp.payload_bytes as u64 > MAX_WINDOW_BYTES {
+        if u64::from(incoming.header.payload_bytes) > MAX_WINDOW_BYTES {
             own.totals.strays += 1;
             return;
         }
@@ -161,7 +150,7 @@ impl Connection {
         }
         stamp(own, incoming, is_new, context.times);
         own.packet_at = context.times.at;
-        if incoming.tcp.flags & (flag::FIN | flag::RST) != 0 {
+        if incoming.header.flags & (flag::FIN | flag::RST) != 0 {
             self.note_close(incoming, context.end);
         }
         if self.close == Close::Finished {
@@ -181,11 +170,11 @@ impl Connection {
 /// A SYN passed: numbers begin, and what both offered holds.
 fn synchronise(own: &mut Half, other: &mut Half, incoming: &Incoming<'_>) {
     if !own.counter.is_started() {
-        own.start(incoming.tcp.sequence, 0);
+        own.start(incoming.header.sequence, 0);
     }
-    let offer = *own.totals.offer.get_or_insert_with(|| Offer::of(incoming.tcp.options));
+    let offer = *own.totals.offer.get_or_insert_with(|| Offer::of(incoming.options));
     own.shift = Some(offer.window_shift.unwrap_or(0));
-    own.syn_flags = Some(incoming.tcp.flags);
+    own.syn_flags = Some(incoming.header.flags);
     let Some(others) = other.totals.offer else {
         // Who answers may offer scaling only if it was offered: one that does not ends it for both.
         if offer.window_shift.is_none() {
@@ -214,19 +203,19 @@ fn acknowledge<S: Sink>(
     incoming: &Incoming<'_>,
     context: &mut Context<'_, S>,
 ) -> bool {
-    let tcp = incoming.tcp;
+    let stamps = incoming.header.stamps;
     let is_new = if incoming.length > 0 && other.has_heard(incoming, own.shift) {
         context.sink.ack_again(context.flow, &other.heard(incoming, context.times, context.end));
         false
     } else {
         learn(own, other, incoming, context)
     };
-    if let Some(sent) = tcp.stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
+    if let Some(sent) = stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
         let waited = elapsed(sent.times.at, context.times.at);
         // Who was silent for most of it may have had nothing to send: only data is answered at once.
         let was_silent = sent.is_bare && elapsed(own.packet_at, context.times.at) * 2 > waited;
         let karn = if was_silent { Karn::Ambiguous } else { Karn::Clean };
-        other.finish_trip(sent.times, Method::Timestamps, karn, tcp.stamps, context);
+        other.finish_trip(sent.times, Method::Timestamps, karn, stamps, context);
     }
     is_new
 }
@@ -255,7 +244,7 @@ fn learn<S: Sink>(
 /// The part of the packet that takes sequence numbers, or begins before what is next to make the other end answer.
 fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
     let length = incoming.length;
-    let start = own.counter.unwrap(incoming.tcp.sequence, own.highest);
+    let start = own.counter.unwrap(incoming.header.sequence, own.highest);
     let is_keep_alive = start + 1 == own.highest && own.acknowledged == own.highest;
     if length == 0 && start <= own.highest && !is_keep_alive {
         return;
@@ -264,9 +253,9 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
         times: context.times,
         start,
         stop: start + length,
-        payload: incoming.tcp.payload_bytes,
-        stamp: incoming.stamp(),
-        identification: incoming.packet.identification.unwrap_or(0),
+        payload: incoming.header.payload_bytes,
+        stamp: incoming.header.stamp(),
+        identification: incoming.header.identification,
     };
     if length == 0 && start > own.highest {
         return own.skip(&arrival);
@@ -287,10 +276,10 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
         end: context.end,
         start,
         stop: arrival.stop,
-        ip_bytes: incoming.packet.ip_bytes,
+        ip_bytes: incoming.header.ip_bytes,
         kind,
-        stamps: incoming.tcp.stamps,
-        ecn: incoming.packet.ecn,
+        stamps: incoming.header.stamps,
+        ecn: incoming.header.ecn,
         outstanding_bytes,
         window_bytes: own.window,
     };
@@ -299,7 +288,7 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
 
 /// Timestamps wait for their echo if the other end answers at once: data, or an ACK that lets it send more.
 fn stamp(own: &mut Half, incoming: &Incoming<'_>, is_new: bool, times: Times) {
-    if let Some(stamps) = incoming.tcp.stamps {
+    if let Some(stamps) = incoming.header.stamps {
         let is_bare = incoming.length == 0;
         own.stamped.sent(times, stamps.value, !is_bare || is_new, is_bare);
     }
@@ -309,7 +298,7 @@ impl Half {
     /// Joins a connection whose SYN was not seen: its first byte is 1.
     fn begin(&mut self, incoming: &Incoming<'_>) {
         if !self.counter.is_started() {
-            self.start(incoming.tcp.sequence, 1);
+            self.start(incoming.header.sequence, 1);
         }
     }
     /// What it waits for from now on.

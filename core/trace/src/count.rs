@@ -1,7 +1,8 @@
 //! Counting of packets and segments.
 use crate::Kind;
-use crate::connection::{Incoming, flag};
+use crate::connection::flag;
 use crate::half::{Arrival, Half};
+use crate::header::Incoming;
 use crate::limit::elapsed;
 use crate::totals::Totals;
 
@@ -16,30 +17,30 @@ impl Half {
     /// Counts a packet that this end sent.
     #[inline(always)]
     pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
-        let Incoming { packet, tcp, .. } = incoming;
+        let header = incoming.header;
         let totals = &mut self.totals;
         let idle = elapsed(self.packet_at, at);
         if idle > totals.longest_idle_ns && totals.packets > 0 {
             totals.longest_idle_ns = idle;
         }
         totals.packets += 1;
-        totals.ip_bytes += u64::from(packet.ip_bytes);
-        if packet.hop_limit != self.hop_limit || totals.packets == 1 {
-            self.hop_limit = packet.hop_limit;
-            totals.note_hop_limit(packet.hop_limit);
+        totals.ip_bytes += u64::from(header.ip_bytes);
+        if header.hop_limit != self.hop_limit || totals.packets == 1 {
+            self.hop_limit = header.hop_limit;
+            totals.note_hop_limit(header.hop_limit);
         }
         totals.ack_packets += u64::from(incoming.has(flag::ACK));
-        let is_plain = tcp.flags & (flag::SYN | flag::FIN | flag::RST) == 0;
-        totals.pure_acks += u64::from(is_plain && tcp.payload_bytes == 0 && incoming.has(flag::ACK));
-        if tcp.flags & (flag::SYN | flag::RST) == 0 {
-            let window = u64::from(tcp.window) << self.shift.unwrap_or(0);
+        let is_plain = header.flags & (flag::SYN | flag::FIN | flag::RST) == 0;
+        totals.pure_acks += u64::from(is_plain && header.payload_bytes == 0 && incoming.has(flag::ACK));
+        if header.flags & (flag::SYN | flag::RST) == 0 {
+            let window = u64::from(header.window) << self.shift.unwrap_or(0);
             totals.window_bytes.add(window);
             totals.zero_windows += u64::from(window == 0);
         }
         if !is_plain {
-            totals.note_ends(tcp.flags);
+            totals.note_ends(header.flags);
         }
-        if tcp.flags & (flag::URG | flag::ECE | flag::CWR) != 0 || packet.ecn != 0 {
+        if header.flags & (flag::URG | flag::ECE | flag::CWR) != 0 || header.ecn != 0 {
             self.count_marks(incoming, is_plain);
         }
     }
@@ -47,7 +48,7 @@ impl Half {
     fn count_marks(&mut self, incoming: &Incoming<'_>, is_plain: bool) {
         self.totals.urgent_packets += u64::from(incoming.has(flag::URG));
         let ecn = &mut self.totals.ecn;
-        match incoming.packet.ecn {
+        match incoming.header.ecn {
             ecn::ECT0 => ecn.ect0 += 1,
             ecn::ECT1 => ecn.ect1 += 1,
             ecn::CE => ecn.ce += 1,
@@ -101,7 +102,7 @@ impl Half {
         totals.data_packets += 1;
         totals.segment_bytes.add(payload);
         totals.pushed_packets += u64::from(incoming.has(flag::PSH));
-        let stored = incoming.tcp.payload.len() as u64;
+        let stored = u64::from(incoming.header.stored_bytes);
         if stored < payload {
             totals.truncated_packets += 1;
             totals.truncated_bytes += payload - stored;

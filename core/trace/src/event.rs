@@ -238,8 +238,8 @@ pub struct Probe {
 pub trait Sink {
     /// A flow's first packet: who are its ends (address and port of A, then of B).
     fn opened(&mut self, _flow: FlowId, _ends: [(fathom_capture::Address, u16); 2], _times: Times) {}
-    /// A packet of a flow, before what it means: for what needs its headers whole.
-    fn packet(&mut self, _flow: FlowId, _end: End, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
+    /// A packet of a flow, before what it means.
+    fn packet(&mut self, _flow: FlowId, _header: &crate::Header) {}
     /// A packet that is not TCP.
     fn other(&mut self, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
     /// A segment passed.
@@ -272,8 +272,8 @@ macro_rules! tell_each {
         fn opened(&mut self, flow: FlowId, ends: [(fathom_capture::Address, u16); 2], times: Times) {
             $each!(self, opened(flow, ends, times));
         }
-        fn packet(&mut self, flow: FlowId, end: End, packet: &fathom_capture::Packet<'_>, times: Times) {
-            $each!(self, packet(flow, end, packet, times));
+        fn packet(&mut self, flow: FlowId, header: &crate::Header) {
+            $each!(self, packet(flow, header));
         }
         fn other(&mut self, packet: &fathom_capture::Packet<'_>, times: Times) {
             $each!(self, other(packet, times));

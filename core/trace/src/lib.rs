@@ -8,11 +8,13 @@
 extern crate alloc;
 
 mod ack;
+mod batch;
 mod cause;
 mod connection;
 mod count;
 mod event;
 mod half;
+mod header;
 mod limit;
 mod one_sided;
 mod option;
@@ -41,6 +43,7 @@ pub use event::{
     Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Probe, ProbeKind, Proof, RoundTrip, Segment, Sink,
     Spurious, Times,
 };
+pub use header::Header;
 pub use one_sided::missing_directions;
 pub use option::Offer;
 pub use part::{Followed, PARTS, Part};

@@ -54,7 +54,7 @@ impl Part {
     pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         self.tracer.sink_mut().begin(times.at);
         if part_of(packet) == self.number {
-            self.tracer.packet(times, packet);
+            self.tracer.batched(times, packet);
         } else if self.number == 0 {
             self.tracer.pass(times);
         }
@@ -68,7 +68,7 @@ impl Part {
             parts[0].tracer.pass(times);
         }
         if let Some(part) = parts.get_mut(number) {
-            part.tracer.packet(times, packet);
+            part.tracer.batched(times, packet);
         }
     }
     /// The capture is at its end.

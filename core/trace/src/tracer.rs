@@ -1,6 +1,8 @@
 //! From packets to flows.
-use crate::connection::{Connection, Incoming, flag};
+use crate::batch::{Batch, Chain, MOST};
+use crate::connection::{Connection, flag};
 use crate::half::Context;
+use crate::header::{Header, Incoming, telling};
 use crate::probe::{Probes, Socket};
 use crate::summary::{FlowSummary, Flows, Totalled};
 use crate::table::{Table, hash, is_same, sender};
@@ -8,6 +10,7 @@ use crate::{End, FlowId, Sink, Times};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::{iter, mem};
 use fathom_capture::{Address, Packet, TcpHeader, Transport};
 
 /// What a [`Tracer`] keeps at most, so that a hostile file cannot take all memory.
@@ -64,6 +67,13 @@ pub struct Tracer<S> {
     waiting: usize,
     probes: Probes,
     totalled: Totalled,
+    batch: Batch,
+}
+
+/// From where to where.
+#[inline]
+fn sockets(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> [Socket; 2] {
+    [(packet.source, tcp.source_port), (packet.destination, tcp.destination_port)]
 }
 
 impl<S: Sink> Tracer<S> {
@@ -85,6 +95,7 @@ impl<S: Sink> Tracer<S> {
             waiting: 0,
             probes: Probes::default(),
             totalled: Totalled::default(),
+            batch: Batch::default(),
         }
     }
     /// For a second pass over a capture: follows the flows that the first has kept, by the numbers that it gave them, and no others.
@@ -126,24 +137,65 @@ impl<S: Sink> Tracer<S> {
     pub(crate) fn pass(&mut self, times: Times) {
         self.totalled.clock(times);
     }
+    /// The next packet of the capture, which may wait for others of its flow: where flows are many, a flow's state is in the caches for all of
+    /// them then, and not for the first. The sink is told in the order of packets of each flow, not among flows.
     #[inline]
-    fn tcp(&mut self, times: Times, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
-        let incoming = Incoming::new(packet, tcp);
-        let sockets = [(packet.source, tcp.source_port), (packet.destination, tcp.destination_port)];
-        let last = &self.last;
-        if last.place != NOWHERE && is_same(&last.sockets, &sockets) {
-            return self.known(last.place, &incoming, last.end, times);
-        }
-        match self.find(sockets) {
-            Some((place, end)) => {
-                self.last = Passed { place, end, sockets };
-                self.known(place, &incoming, end, times);
-            }
-            None => self.unknown(&incoming, times),
+    pub fn batched(&mut self, times: Times, packet: &Packet<'_>) {
+        let Transport::Tcp(tcp) = &packet.transport else { return self.packet(times, packet) };
+        self.totalled.clock(times);
+        let sockets = sockets(packet, tcp);
+        let Some((place, end)) = self.place(sockets, tcp.flags, times) else { return };
+        let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
+        self.batch.push(place, &mut flow.chain, Header::new(times, end, packet, tcp), telling(tcp));
+        if self.batch.len() >= MOST.min(self.bounds.lone_flows) {
+            self.flush();
         }
     }
-    /// Where the flow is that a packet between these belongs to, and which of its ends is the first of them.
+    fn tcp(&mut self, times: Times, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
+        let sockets = sockets(packet, tcp);
+        let Some((place, end)) = self.place(sockets, tcp.flags, times) else { return };
+        let header = Header::new(times, end, packet, tcp);
+        self.tell(place, sockets, &Incoming::new(&header, telling(tcp)));
+    }
+    /// Tells of all packets that wait.
+    #[inline(never)]
+    fn flush(&mut self) {
+        let mut batch = mem::take(&mut self.batch);
+        let mut left = Vec::new();
+        for place in batch.flows() {
+            self.tell_chain(*place, &batch, &mut left);
+        }
+        for (sockets, incoming) in left {
+            if let Some((place, end)) = self.place(sockets, incoming.header.flags, incoming.header.times) {
+                let header = Header { end, ..*incoming.header };
+                self.tell(place, sockets, &Incoming::new(&header, incoming.options));
+            }
+        }
+        batch.clear();
+        self.batch = batch;
+    }
+    /// Tells of the packets of a flow that wait; those from the first on which begins another flow are `left`.
     #[inline]
+    fn tell_chain<'a>(&mut self, place: u32, batch: &'a Batch, left: &mut Vec<([Socket; 2], Incoming<'a>)>) {
+        let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
+        let chain = mem::replace(&mut flow.chain, Chain::EMPTY);
+        let mut packets = batch.of(chain);
+        let mut told = 0;
+        while let Some(incoming) = packets.next() {
+            if flow.is_followed_by(&incoming) {
+                let rest = iter::once(incoming).chain(packets);
+                left.extend(rest.map(|each| (flow.sockets(each.header.end), each)));
+                break;
+            }
+            let Header { times, end, .. } = *incoming.header;
+            let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
+            flow.packet(&incoming, &mut context);
+            told += 1;
+        }
+        self.recount(place, told);
+    }
+    /// Where the flow is that a packet between these belongs to, and which of its ends is the first of them.
+    #[inline(always)]
     fn find(&self, [source, destination]: [Socket; 2]) -> Option<(u32, End)> {
         let last = &self.last;
         if last.place != NOWHERE && is_same(&last.sockets, &[destination, source]) {
@@ -154,32 +206,59 @@ impl<S: Sink> Tracer<S> {
             Some((place, sender(&flow.ends, source, destination)?))
         })
     }
+    /// Where the flow is of a packet with these flags, and who sent it; a flow that begins, if there is room.
+    #[inline(always)]
+    fn place(&mut self, sockets: [Socket; 2], flags: u16, times: Times) -> Option<(u32, End)> {
+        let last = &self.last;
+        if last.place != NOWHERE && is_same(&last.sockets, &sockets) {
+            return Some((last.place, last.end));
+        }
+        let Some((place, end)) = self.find(sockets) else { return self.open(sockets, flags, times) };
+        self.last = Passed { place, end, sockets };
+        Some((place, end))
+    }
     /// A packet of a flow that is there; or of another between the same ports.
     #[inline]
-    fn known(&mut self, place: u32, incoming: &Incoming<'_>, end: End, times: Times) {
+    fn tell(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
-        if flow.is_followed_by(incoming, end, times.at) {
-            let [a, b] = flow.ends;
-            self.table.remove(hash(a, b, self.bounds.hash_seed), place);
-            self.waiting = self.waiting.saturating_sub(flow.listed_before);
-            flow.retire();
-            return self.unknown(incoming, times);
+        if flow.is_followed_by(incoming) {
+            return self.follow(place, sockets, incoming);
         }
+        let Header { times, end, .. } = *incoming.header;
         let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
         flow.packet(incoming, &mut context);
+        self.recount(place, 1);
+    }
+    /// A packet begins another flow between the same ports.
+    #[cold]
+    fn follow(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
+        let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
+        let [a, b] = flow.ends;
+        self.table.remove(hash(a, b, self.bounds.hash_seed), place);
+        self.waiting = self.waiting.saturating_sub(flow.listed_before);
+        flow.retire();
+        if let Some((next, end)) = self.open(sockets, incoming.header.flags, incoming.header.times) {
+            let header = Header { end, ..*incoming.header };
+            self.tell(next, sockets, &Incoming::new(&header, incoming.options));
+        }
+    }
+    /// After some packets of a flow: what waits for an ACK.
+    #[inline]
+    fn recount(&mut self, place: u32, packets: usize) {
+        let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         let others = self.waiting.saturating_sub(flow.listed_before);
         flow.listed_before = flow.listed();
         self.waiting = others + flow.listed_before;
         if self.waiting > self.bounds.waiting {
-            self.forget_waiting(place);
+            self.forget_waiting(place, packets);
         }
     }
     /// A packet adds a few entries at most, and so a few of its flow's are forgotten.
     #[cold]
-    fn forget_waiting(&mut self, place: u32) {
+    fn forget_waiting(&mut self, place: u32, packets: usize) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         let others = self.waiting.saturating_sub(flow.listed_before);
-        for _ in 0..FORGOTTEN_AT_ONCE {
+        for _ in 0..FORGOTTEN_AT_ONCE * packets {
             flow.forget_oldest();
             flow.listed_before = flow.listed();
             self.waiting = others + flow.listed_before;
@@ -188,31 +267,29 @@ impl<S: Sink> Tracer<S> {
             }
         }
     }
+    /// Begins a flow, if there is room. Gives which of its ends sent this packet.
     #[cold]
-    fn unknown(&mut self, incoming: &Incoming<'_>, times: Times) {
+    fn open(&mut self, [source, destination]: [Socket; 2], flags: u16, times: Times) -> Option<(u32, End)> {
         // The flow that passed last may be one of those that make room.
         self.last.place = NOWHERE;
-        match self.open(incoming, times) {
-            Some((place, end)) => self.known(place, incoming, end, times),
-            None => self.totalled.untracked_packets += 1,
-        }
-    }
-    /// Begins a flow, if there is room. Gives which of its ends sent this packet.
-    fn open(&mut self, incoming: &Incoming<'_>, times: Times) -> Option<(u32, End)> {
         self.forget_lone();
         if self.flows() >= self.bounds.flows {
+            self.totalled.untracked_packets += 1;
             return None;
         }
-        let Incoming { packet, tcp, .. } = incoming;
-        let (source, destination) =
-            ((packet.source, tcp.source_port), (packet.destination, tcp.destination_port));
         // The answer to a SYN that was not seen goes to the one that opened the connection.
-        let is_answer = incoming.has(flag::SYN) && incoming.has(flag::ACK);
+        let is_answer = flags & flag::SYN != 0 && flags & flag::ACK != 0;
         let (ends, end): ([Socket; 2], End) =
             if is_answer { ([destination, source], End::B) } else { ([source, destination], End::A) };
         let place = self.vacant.last().copied().unwrap_or(self.flows.len() as u32);
         let id = match &self.known {
-            Some(known) => *known.get(&times.frame)?,
+            Some(known) => match known.get(&times.frame) {
+                Some(id) => *id,
+                None => {
+                    self.totalled.untracked_packets += 1;
+                    return None;
+                }
+            },
             None => FlowId(place),
         };
         let connection = Some(Box::new(Connection::new(id, ends, times)));
@@ -231,7 +308,10 @@ impl<S: Sink> Tracer<S> {
         while self.lone.len() >= self.bounds.lone_flows.max(1) {
             let Some(place) = self.lone.pop_front() else { return };
             let Some(there) = self.flows.get_mut(place as usize) else { return };
-            let Some(flow) = there.take_if(|flow| flow.packets <= 1) else { continue };
+            // No first packet waits here: fewer wait than there are lone flows.
+            let Some(flow) = there.take_if(|flow| flow.packets <= 1 && flow.chain.is_empty()) else {
+                continue;
+            };
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
             let [a, b] = flow.ends;
             self.table.remove(hash(a, b, self.bounds.hash_seed), place);
@@ -242,6 +322,7 @@ impl<S: Sink> Tracer<S> {
     }
     /// The capture is at its end.
     pub fn finish(mut self) -> (Flows, S) {
+        self.flush();
         let probes = self.probes.finish(&mut self.sink);
         let mut flows: Vec<_> =
             self.flows.into_iter().flatten().map(|mut flow| FlowSummary::of(&mut flow)).collect();

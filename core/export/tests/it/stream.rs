@@ -1,6 +1,8 @@
 //! An upload of four segments, of which the second is lost, written by hand as a tracer would tell it.
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
-use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
+use fathom_trace::{
+    Ack, Cause, End, FlowId, Header, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times,
+};
 
 const FLOW: FlowId = FlowId(0);
 pub(crate) const ENDS: [(Address, u16); 2] =
@@ -54,9 +56,9 @@ impl Line {
             identification: Some(self.frame as u16),
             ip_bytes: 52 + self.bytes,
             wire_bytes: 66 + self.bytes,
-            transport: Transport::Tcp(tcp),
+            transport: Transport::Tcp(tcp.clone()),
         };
-        sink.packet(FLOW, self.end, &packet, self.times());
+        sink.packet(FLOW, &Header::new(self.times(), self.end, &packet, &tcp));
     }
     fn segment(&self, (start, stop): (u64, u64), kind: Kind, outstanding_bytes: u64, sink: &mut impl Sink) {
         let segment = Segment {

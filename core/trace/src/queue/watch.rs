@@ -3,11 +3,11 @@ use super::beside::Beside;
 use super::flow::Sampled;
 use super::probes::Probes;
 use super::ticks::Ticks;
-use crate::{Ack, End, FlowId, Karn, Lost, Method, Probe, RoundTrip, Segment, Sink, Spurious, Times};
+use crate::{Ack, End, FlowId, Header, Karn, Lost, Method, Probe, RoundTrip, Segment, Sink, Spurious, Times};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use fathom_capture::{Address, Packet, Stamps, Transport};
+use fathom_capture::{Address, Packet, Stamps};
 
 /// Flags of TCP that take a sequence number.
 const FIN: u16 = 0x01;
@@ -218,13 +218,12 @@ impl Sink for QueueWatch {
     }
     /// An ACK without data takes its part of the link, too; what carries data, SYN or FIN is counted as a segment.
     #[inline]
-    fn packet(&mut self, flow: FlowId, end: End, packet: &Packet<'_>, times: Times) {
-        let Transport::Tcp(tcp) = &packet.transport else { return };
-        if tcp.payload_bytes > 0 || tcp.flags & (SYN | FIN) != 0 {
+    fn packet(&mut self, flow: FlowId, header: &Header) {
+        if header.payload_bytes > 0 || header.flags & (SYN | FIN) != 0 {
             return;
         }
         if let Some((sampled, limit)) = self.sampled(flow) {
-            sampled.bare(end, times.at, packet.ip_bytes, limit);
+            sampled.bare(header.end, header.times.at, header.ip_bytes, limit);
         }
     }
     fn other(&mut self, packet: &Packet<'_>, times: Times) {

@@ -16,7 +16,7 @@ fn number(rng: &mut Rng, last: u32) -> u32 {
     }
 }
 
-fn packet<'a>(rng: &mut Rng, last: &mut [u32; 2], bytes: &'a [u8], ends: u64) -> Packet<'a> {
+pub(crate) fn packet<'a>(rng: &mut Rng, last: &mut [u32; 2], bytes: &'a [u8], ends: u64) -> Packet<'a> {
     let mut address = || Address::v4([10, 0, 0, rng.below(ends) as u8]);
     let (source, destination) = (address(), address());
     let [source_port, destination_port] = [(); 2].map(|()| [53, 443, 80, 50000][rng.below(4) as usize]);
@@ -63,26 +63,34 @@ fn packet<'a>(rng: &mut Rng, last: &mut [u32; 2], bytes: &'a [u8], ends: u64) ->
     }
 }
 
-fn throw(seed: u64, ends: u64) {
+/// What may be in a packet: at random, or SACK with blocks, timestamps before it or not; or the long header of QUIC.
+pub(crate) fn bytes(rng: &mut Rng) -> [u8; 60] {
+    let mut bytes = [0; 60].map(|_: u8| rng.next_u64() as u8);
+    match rng.below(4) {
+        0 => bytes[..4].copy_from_slice(&[1, 1, 5, 34]),
+        1 => bytes[..16].copy_from_slice(&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 5, 26]),
+        2 => bytes[..5].copy_from_slice(&[0xc0, 0, 0, 0, 1]),
+        _ => {}
+    }
+    bytes
+}
+
+fn throw(seed: u64, ends: u64, may_wait: bool) {
     let mut rng = Rng::new(seed);
     let mut tracer = Tracer::bounded((), BOUNDS);
     let (mut last, mut at) = ([0, 0], 0_i64);
-    let mut bytes = [0_u8; 60];
     for frame in 0..20_000 {
-        bytes.iter_mut().for_each(|byte| *byte = rng.next_u64() as u8);
-        // SACK with blocks, timestamps before it or not; the long header of QUIC.
-        match rng.below(4) {
-            0 => bytes[..4].copy_from_slice(&[1, 1, 5, 34]),
-            1 => bytes[..16].copy_from_slice(&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 5, 26]),
-            2 => bytes[..5].copy_from_slice(&[0xc0, 0, 0, 0, 1]),
-            _ => {}
-        }
+        let bytes = bytes(&mut rng);
         at = at.wrapping_add(rng.below(3_000_000) as i64 - 1_000_000);
         if rng.chance(0.001) {
             at = [i64::MIN, i64::MAX, 0, -1][rng.below(4) as usize];
         }
         let packet = packet(&mut rng, &mut last, &bytes, ends);
-        tracer.packet(Times { at, frame }, &packet);
+        if may_wait {
+            tracer.batched(Times { at, frame }, &packet);
+        } else {
+            tracer.packet(Times { at, frame }, &packet);
+        }
         assert!(tracer.flows() <= BOUNDS.flows, "seed {seed} frame {frame}");
         assert!(tracer.waiting() <= BOUNDS.waiting + 70, "seed {seed} frame {frame}: {}", tracer.waiting());
     }
@@ -93,8 +101,10 @@ fn throw(seed: u64, ends: u64) {
 #[test]
 fn random_packets_of_few_flows_and_of_many() {
     for seed in 0..20 {
-        throw(seed, 2);
-        throw(seed, 250);
+        for may_wait in [false, true] {
+            throw(seed, 2, may_wait);
+            throw(seed, 250, may_wait);
+        }
     }
 }
 

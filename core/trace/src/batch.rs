@@ -1,0 +1,96 @@
+//! Packets that wait for others of their flow.
+use crate::header::{Header, Incoming, NONE};
+use alloc::vec::Vec;
+
+/// So many wait at most: of some hundred flows each has several then, which find its state in the caches, and all of them take 256 KiB.
+pub(crate) const MOST: usize = 4096;
+/// Options of a TCP header at most, bytes.
+const MOST_OPTIONS: usize = 40;
+
+/// The first and the last packet of a flow that wait, by number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chain {
+    first: u16,
+    last: u16,
+}
+
+impl Chain {
+    pub(crate) const EMPTY: Chain = Chain { first: NONE, last: NONE };
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.first == NONE
+    }
+}
+
+/// The options of a packet, by its number.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    number: u16,
+    length: u8,
+    bytes: [u8; MOST_OPTIONS],
+}
+
+/// Packets in the order in which they passed, and flows in the order of their first.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    headers: Vec<Header>,
+    options: Vec<Options>,
+    /// Places of flows.
+    flows: Vec<u32>,
+}
+
+impl Batch {
+    /// One more of the flow at `place`, of which `chain` waits.
+    #[inline]
+    pub(crate) fn push(&mut self, place: u32, chain: &mut Chain, header: Header, options: &[u8]) {
+        let number = self.headers.len() as u16;
+        self.headers.push(Header { has_options: !options.is_empty(), ..header });
+        if !options.is_empty() {
+            self.keep(number, options);
+        }
+        if chain.is_empty() {
+            chain.first = number;
+            self.flows.push(place);
+        } else if let Some(last) = self.headers.get_mut(usize::from(chain.last)) {
+            last.next = number;
+        }
+        chain.last = number;
+    }
+    #[inline(never)]
+    fn keep(&mut self, number: u16, options: &[u8]) {
+        let mut kept =
+            Options { number, length: options.len().min(MOST_OPTIONS) as u8, bytes: [0; MOST_OPTIONS] };
+        kept.bytes.iter_mut().zip(options).for_each(|(to, from)| *to = *from);
+        self.options.push(kept);
+    }
+    pub(crate) const fn len(&self) -> usize {
+        self.headers.len()
+    }
+    /// Places of the flows of which packets wait, in the order of the first.
+    pub(crate) fn flows(&self) -> &[u32] {
+        &self.flows
+    }
+    /// The packets of a chain, in the order in which they passed.
+    #[inline]
+    pub(crate) fn of(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
+        let mut next = chain.first;
+        core::iter::from_fn(move || {
+            let number = next;
+            let header = self.headers.get(usize::from(number))?;
+            next = header.next;
+            Some(Incoming::new(header, if header.has_options { self.options_of(number) } else { &[] }))
+        })
+    }
+    #[inline(never)]
+    fn options_of(&self, number: u16) -> &[u8] {
+        let place = self.options.binary_search_by_key(&number, |options| options.number);
+        let options = place.ok().and_then(|place| self.options.get(place));
+        options.and_then(|options| options.bytes.get(..usize::from(options.length))).unwrap_or_default()
+    }
+    /// None waits any longer.
+    pub(crate) fn clear(&mut self) {
+        self.headers.clear();
+        self.options.clear();
+        self.flows.clear();
+    }
+}
