@@ -2,8 +2,8 @@
 use crate::header::{Header, Incoming, NONE};
 use alloc::vec::Vec;
 
-/// So many wait at most: of some hundred flows each has several then, which find its state in the caches, and all of them take 256 KiB.
-pub(crate) const MOST: usize = 4096;
+/// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 512 KiB.
+pub(crate) const MOST: usize = 8192;
 /// Options of a TCP header at most, bytes.
 const MOST_OPTIONS: usize = 40;
 
@@ -44,7 +44,7 @@ impl Batch {
     #[inline]
     pub(crate) fn push(&mut self, place: u32, chain: &mut Chain, header: Header, options: &[u8]) {
         let number = self.headers.len() as u16;
-        self.headers.push(Header { has_options: !options.is_empty(), ..header });
+        self.headers.push(header);
         if !options.is_empty() {
             self.keep(number, options);
         }
@@ -62,6 +62,9 @@ impl Batch {
             Options { number, length: options.len().min(MOST_OPTIONS) as u8, bytes: [0; MOST_OPTIONS] };
         kept.bytes.iter_mut().zip(options).for_each(|(to, from)| *to = *from);
         self.options.push(kept);
+        if let Some(header) = self.headers.get_mut(usize::from(number)) {
+            header.has_options = true;
+        }
     }
     pub(crate) const fn len(&self) -> usize {
         self.headers.len()
