@@ -41,6 +41,8 @@ pub struct Header {
     pub(crate) next: u16,
 }
 
+const _: () = assert!(size_of::<Header>() == 64);
+
 /// No packet's number.
 pub(crate) const NONE: u16 = u16::MAX;
 
@@ -118,4 +120,3 @@ pub(crate) fn telling<'a>(tcp: &TcpHeader<'a>) -> &'a [u8] {
     };
     if is_usual && tcp.flags & flag::SYN == 0 { &[] } else { tcp.options }
 }
-const _: () = assert!(size_of::<Header>() == 64);
