@@ -3,7 +3,10 @@ use crate::header::{Header, Incoming, NONE};
 use alloc::vec::Vec;
 
 /// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 512 KiB.
-pub(crate) const MOST: usize = 8192;
+const MOST: usize = 8192;
+/// So many flows begin meanwhile at most: what is kept of each is 4 kB, written when it begins, and is to be in the caches still when its first
+/// packets are told of.
+const MOST_BEGUN: usize = 64;
 /// Options of a TCP header at most, bytes.
 const MOST_OPTIONS: usize = 40;
 
@@ -37,6 +40,8 @@ pub(crate) struct Batch {
     options: Vec<Options>,
     /// Places of flows.
     flows: Vec<u32>,
+    /// Flows that began.
+    begun: usize,
 }
 
 impl Batch {
@@ -66,8 +71,14 @@ impl Batch {
             header.has_options = true;
         }
     }
-    pub(crate) const fn len(&self) -> usize {
-        self.headers.len()
+    /// A flow begins.
+    pub(crate) fn begin(&mut self) {
+        self.begun += 1;
+    }
+    /// Whether no more should wait, and no more than `most` may.
+    #[inline]
+    pub(crate) fn is_full(&self, most: usize) -> bool {
+        self.headers.len() >= most.min(MOST) || self.begun >= MOST_BEGUN
     }
     /// Places of the flows of which packets wait, in the order of the first.
     pub(crate) fn flows(&self) -> &[u32] {
@@ -95,5 +106,6 @@ impl Batch {
         self.headers.clear();
         self.options.clear();
         self.flows.clear();
+        self.begun = 0;
     }
 }

@@ -1,5 +1,5 @@
 //! From packets to flows.
-use crate::batch::{Batch, Chain, MOST};
+use crate::batch::{Batch, Chain};
 use crate::connection::{Connection, flag};
 use crate::half::Context;
 use crate::header::{Header, Incoming, telling};
@@ -147,7 +147,7 @@ impl<S: Sink> Tracer<S> {
         let Some((place, end)) = self.place(sockets, tcp.flags, times) else { return };
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         self.batch.push(place, &mut flow.chain, Header::new(times, end, packet, tcp), telling(tcp));
-        if self.batch.len() >= MOST.min(self.bounds.lone_flows) {
+        if self.batch.is_full(self.bounds.lone_flows) {
             self.flush();
         }
     }
@@ -299,6 +299,7 @@ impl<S: Sink> Tracer<S> {
             None => self.flows.push(connection),
         }
         self.table.insert(hash(source, destination, self.bounds.hash_seed), place);
+        self.batch.begin();
         self.lone.push_back(place);
         self.sink.opened(id, ends, times);
         Some((place, end))
