@@ -138,7 +138,8 @@ impl<S: Sink> Tracer<S> {
         self.totalled.clock(times);
     }
     /// The next packet of the capture, which may wait for others of its flow: where flows are many, a flow's state is in the caches for all of
-    /// them then, and not for the first. The sink is told in the order of packets of each flow, not among flows.
+    /// them then, and not for the first. The sink is told in the order of packets of each flow, not among flows. Not to be mixed with
+    /// [`Tracer::packet`], which does not ask what waits.
     #[inline]
     pub fn batched(&mut self, times: Times, packet: &Packet<'_>) {
         let Transport::Tcp(tcp) = &packet.transport else { return self.packet(times, packet) };
@@ -273,24 +274,18 @@ impl<S: Sink> Tracer<S> {
         // The flow that passed last may be one of those that make room.
         self.last.place = NOWHERE;
         self.forget_lone();
-        if self.flows() >= self.bounds.flows {
-            self.totalled.untracked_packets += 1;
-            return None;
-        }
         // The answer to a SYN that was not seen goes to the one that opened the connection.
         let is_answer = flags & flag::SYN != 0 && flags & flag::ACK != 0;
         let (ends, end): ([Socket; 2], End) =
             if is_answer { ([destination, source], End::B) } else { ([source, destination], End::A) };
         let place = self.vacant.last().copied().unwrap_or(self.flows.len() as u32);
         let id = match &self.known {
-            Some(known) => match known.get(&times.frame) {
-                Some(id) => *id,
-                None => {
-                    self.totalled.untracked_packets += 1;
-                    return None;
-                }
-            },
-            None => FlowId(place),
+            Some(known) => known.get(&times.frame).copied(),
+            None => Some(FlowId(place)),
+        };
+        let Some(id) = id.filter(|_| self.flows() < self.bounds.flows) else {
+            self.totalled.untracked_packets += 1;
+            return None;
         };
         let connection = Some(Box::new(Connection::new(id, ends, times)));
         self.vacant.pop();
