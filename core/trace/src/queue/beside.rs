@@ -23,7 +23,9 @@ impl Beside {
     pub(crate) fn add(&mut self, [from, to]: [Address; 2], at: i64, ip_bytes: u32) {
         let (pair, way) = place(from, to);
         if self.pairs.len() < PAIRS || self.pairs.contains_key(&pair) {
-            self.pairs.entry(pair).or_insert_with(Grid::new).record(way, at, f64::from(ip_bytes), BINS);
+            let grid = self.pairs.entry(pair).or_insert_with(Grid::new);
+            grid.turn_to(at, BINS);
+            grid.add(way, f64::from(ip_bytes));
         }
     }
     /// Nothing more comes.

@@ -1,6 +1,5 @@
 //! Extremes and sums of a value over time, in bounded memory.
 use alloc::vec::Vec;
-use core::cell::Cell;
 
 /// Width of a bin at first: 2^20 ns, about a millisecond, the tick of most TCP clocks.
 const FIRST_SHIFT: u32 = 20;
@@ -11,7 +10,7 @@ const LAST_SHIFT: u32 = 40;
 const LONG: usize = 2048;
 
 /// What was recorded in one bin of time. Only bins with something in them exist.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Bin {
     /// Its time, in widths of a bin.
     pub(crate) index: u32,
@@ -26,42 +25,80 @@ impl Bin {
     pub(crate) fn mean(&self) -> f64 {
         self.sum / f64::from(self.count)
     }
-    #[inline]
-    fn add(&mut self, value: f64, level: f32) {
-        self.count = self.count.saturating_add(1);
-        // One instruction each, other than `f32::min`, which looks for NaN on either side; no level is one.
-        self.least = if level < self.least { level } else { self.least };
-        self.most = if level > self.most { level } else { self.most };
-        self.sum += value;
+}
+
+/// The bins of all series at one time: what one packet adds to is together in memory.
+#[derive(Clone, Copy, Debug)]
+struct Row<const N: usize> {
+    index: u32,
+    count: [u32; N],
+    least: [f32; N],
+    most: [f32; N],
+    sum: [f64; N],
+}
+
+impl<const N: usize> Row<N> {
+    const fn new(index: u32) -> Self {
+        Row { index, count: [0; N], least: [f32::INFINITY; N], most: [f32::NEG_INFINITY; N], sum: [0.0; N] }
     }
-    fn merge(&mut self, other: &Bin) {
-        self.count = self.count.saturating_add(other.count);
-        self.least = if other.least < self.least { other.least } else { self.least };
-        self.most = if other.most > self.most { other.most } else { self.most };
-        self.sum += other.sum;
+    #[inline]
+    fn add(&mut self, series: usize, value: f64, level: f32) {
+        if series >= N {
+            return;
+        }
+        self.count[series] = self.count[series].saturating_add(1);
+        self.least[series] = lesser(self.least[series], level);
+        self.most[series] = greater(self.most[series], level);
+        self.sum[series] += value;
+    }
+    fn merge(&mut self, other: &Row<N>) {
+        for series in 0..N {
+            self.count[series] = self.count[series].saturating_add(other.count[series]);
+            self.least[series] = lesser(self.least[series], other.least[series]);
+            self.most[series] = greater(self.most[series], other.most[series]);
+            self.sum[series] += other.sum[series];
+        }
     }
     /// Each value `v` becomes `scale * v + shift`; `scale` is positive.
-    fn map(&mut self, scale: f64, shift: f64) {
-        self.least = (scale * f64::from(self.least) + shift) as f32;
-        self.most = (scale * f64::from(self.most) + shift) as f32;
-        self.sum = scale * self.sum + shift * f64::from(self.count);
+    fn map(&mut self, series: usize, scale: f64, shift: f64) {
+        self.least[series] = (scale * f64::from(self.least[series]) + shift) as f32;
+        self.most[series] = (scale * f64::from(self.most[series]) + shift) as f32;
+        self.sum[series] = scale * self.sum[series] + shift * f64::from(self.count[series]);
+    }
+    /// The bin of a series, if there is anything in it.
+    fn bin(&self, series: usize) -> Option<Bin> {
+        let Row { index, count, least, most, sum } = self;
+        let bin = Bin {
+            index: *index,
+            count: count[series],
+            least: least[series],
+            most: most[series],
+            sum: sum[series],
+        };
+        (bin.count > 0).then_some(bin)
     }
 }
 
-/// A series: what one packet adds to is together in memory.
-#[derive(Clone, Default, Debug)]
-struct Series {
-    /// The last bin. Without a count there is none.
-    last: Bin,
-    /// Those before it, in the order of time.
-    bins: Vec<Bin>,
+// One instruction each, other than `f32::min`, which looks for NaN on either side; no value is one.
+#[inline]
+fn lesser(a: f32, b: f32) -> f32 {
+    if b < a { b } else { a }
+}
+#[inline]
+fn greater(a: f32, b: f32) -> f32 {
+    if b > a { b } else { a }
 }
 
-/// Several series over the same bins, which double their width when one of them is full.
+/// Several series over the same bins, which double their width when there are too many of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid<const N: usize> {
     shift: u32,
-    series: [Series; N],
+    /// The last row; none has begun if it is empty.
+    last: Row<N>,
+    /// Those before it, in the order of time.
+    rows: Vec<Row<N>>,
+    /// The series, when nothing more comes.
+    series: [Vec<Bin>; N],
 }
 
 impl<const N: usize> Grid<N> {
@@ -71,7 +108,7 @@ impl<const N: usize> Grid<N> {
     /// For series of `limit` bins: where these are few, they are wide from the start, as they would soon be widened.
     pub(crate) fn of(limit: usize) -> Self {
         let shift = FIRST_SHIFT + (LONG / limit.clamp(1, LONG)).ilog2();
-        Grid { shift, series: core::array::from_fn(|_| Series::default()) }
+        Grid { shift, last: Row::new(0), rows: Vec::new(), series: core::array::from_fn(|_| Vec::new()) }
     }
     /// Width of a bin.
     pub(crate) fn width_ns(&self) -> f64 {
@@ -79,40 +116,62 @@ impl<const N: usize> Grid<N> {
     }
     /// What was recorded until [`Grid::close`].
     pub(crate) fn bins(&self, series: usize) -> &[Bin] {
-        self.series.get(series).map_or(&[], |series| series.bins.as_slice())
+        self.series.get(series).map_or(&[], Vec::as_slice)
     }
     /// Nothing more comes.
     pub(crate) fn close(&mut self) {
-        self.series.iter_mut().for_each(Series::close);
+        self.rows.push(self.last);
+        let rows = core::mem::take(&mut self.rows);
+        for (place, series) in self.series.iter_mut().enumerate() {
+            let bins = rows.iter().filter_map(|row| row.bin(place));
+            series.reserve_exact(bins.clone().count());
+            series.extend(bins);
+        }
     }
     /// The middle of a bin.
     pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
         (f64::from(bin.index) + 0.5) * self.width_ns()
     }
-    /// Records `value` at `at` ns; no series gets more than `limit` bins.
+    /// What is added from now on is of `at` ns; of no series there are more than `limit` bins. What comes late counts for the last bin.
     #[inline]
-    pub(crate) fn record(&mut self, series: usize, at: i64, value: f64, limit: usize) {
-        self.record_beside(series, at, (value, value), limit);
+    pub(crate) fn turn_to(&mut self, at: i64, limit: usize) {
+        let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
+        if index > self.last.index {
+            self.begin(index, limit);
+        }
+    }
+    /// Adds a value to a series.
+    #[inline]
+    pub(crate) fn add(&mut self, series: usize, value: f64) {
+        self.last.add(series, value, value as f32);
     }
     /// The same, with the extremes of another value than that which is added up.
     #[inline]
-    pub(crate) fn record_beside(&mut self, series: usize, at: i64, (value, level): (f64, f64), limit: usize) {
-        let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
-        let level = level as f32;
-        let Some(own) = self.series.get_mut(series) else { return };
-        // What comes late counts for the last bin.
-        if index <= own.last.index && own.last.count > 0 {
-            own.last.add(value, level);
-        } else if own.begin(index, value, level) >= limit {
-            self.coarsen(limit);
+    pub(crate) fn add_beside(&mut self, series: usize, value: f64, level: f64) {
+        self.last.add(series, value, level as f32);
+    }
+    /// Another row comes after the last.
+    #[inline(never)]
+    fn begin(&mut self, index: u32, limit: usize) {
+        self.rows.push(self.last);
+        self.last = Row::new(index);
+        while self.rows.len() + 1 >= limit && self.shift < LAST_SHIFT {
+            self.shift += 1;
+            self.halve();
         }
     }
-    #[cold]
-    fn coarsen(&mut self, limit: usize) {
-        while self.shift < LAST_SHIFT && self.series.iter().any(|series| series.bins.len() >= limit) {
-            self.shift += 1;
-            self.series.iter_mut().for_each(Series::halve);
-        }
+    /// Makes one bin of two.
+    fn halve(&mut self) {
+        self.rows.push(self.last);
+        self.rows.dedup_by(|later, kept| {
+            let is_same = later.index / 2 == kept.index / 2;
+            if is_same {
+                kept.merge(later);
+            }
+            is_same
+        });
+        self.rows.iter_mut().for_each(|row| row.index /= 2);
+        self.last = self.rows.pop().unwrap_or(self.last);
     }
     pub(crate) const fn shift(&self) -> u32 {
         self.shift
@@ -120,48 +179,9 @@ impl<const N: usize> Grid<N> {
     /// Each value `v` of `series` at time `t` becomes `scale * v + drift * (t - since)`.
     pub(crate) fn map(&mut self, series: usize, scale: f64, drift: f64, since: f64) {
         let width = self.width_ns();
-        let Some(Series { last, bins }) = self.series.get_mut(series) else { return };
-        bins.iter_mut()
-            .chain([last])
-            .for_each(|bin| bin.map(scale, drift * ((f64::from(bin.index) + 0.5) * width - since)));
-    }
-}
-
-impl Series {
-    /// Puts the last bin to the others.
-    fn close(&mut self) {
-        if self.last.count > 0 {
-            self.bins.push(self.last);
-            self.last.count = 0;
+        for row in self.rows.iter_mut().chain([&mut self.last]) {
+            let shift = drift * ((f64::from(row.index) + 0.5) * width - since);
+            row.map(series, scale, shift);
         }
-    }
-    /// Another bin comes after the last; how many there are before it.
-    #[inline(never)]
-    fn begin(&mut self, index: u32, value: f64, level: f32) -> usize {
-        self.close();
-        self.last = Bin { index, count: 1, least: level, most: level, sum: value };
-        self.bins.len()
-    }
-    /// Makes one bin of two.
-    fn halve(&mut self) {
-        self.close();
-        let mut halved = 0;
-        let cells = Cell::from_mut(self.bins.as_mut_slice()).as_slice_of_cells();
-        let mut room = cells.iter();
-        for bin in cells {
-            let next = Bin { index: bin.get().index / 2, ..bin.get() };
-            if next.index == self.last.index && self.last.count > 0 {
-                self.last.merge(&next);
-                continue;
-            }
-            if self.last.count > 0
-                && let Some(room) = room.next()
-            {
-                room.set(self.last);
-                halved += 1;
-            }
-            self.last = next;
-        }
-        self.bins.truncate(halved);
     }
 }

@@ -3,7 +3,7 @@ use super::bins::Grid;
 use super::losses::{Losses, Point, Seen};
 use super::recent::Recent;
 use super::ticks::Ticks;
-use crate::{Ack, End, Karn, Lost, RoundTrip, Segment};
+use crate::{Ack, End, Header, Karn, Lost, RoundTrip, Segment};
 use fathom_capture::Stamps;
 
 /// Series of a flow, each of them for either end; in the order in which one packet adds to them.
@@ -110,25 +110,18 @@ impl Sampled {
     }
     /// Notes `stamps` of `end`, once for each packet; gives the delay from there to here.
     #[inline]
-    pub(crate) fn observe(
-        &mut self,
-        end: End,
-        at: i64,
-        frame: u64,
-        stamps: Option<Stamps>,
-        limit: usize,
-    ) -> Option<f64> {
+    fn observe(&mut self, end: End, at: i64, frame: u64, stamps: Option<Stamps>) -> Option<f64> {
         if self.frames[1] != frame {
             self.frames[1] = frame;
-            self.delay = stamps.and_then(|stamps| self.stamp(end, at, frame, stamps.value, limit));
+            self.delay = stamps.and_then(|stamps| self.stamp(end, at, frame, stamps.value));
         }
         self.delay
     }
     #[inline(always)]
-    fn stamp(&mut self, end: End, at: i64, frame: u64, value: u32, limit: usize) -> Option<f64> {
+    fn stamp(&mut self, end: End, at: i64, frame: u64, value: u32) -> Option<f64> {
         let Some(ticks) = &mut self.ticks[end as usize] else {
             self.ticks[end as usize] = Some(Ticks::new(at, value));
-            self.grid.record(series::from(end), at, at as f64, limit);
+            self.grid.add(series::from(end), at as f64);
             return Some(at as f64);
         };
         let before = ticks.tick_ns();
@@ -137,7 +130,7 @@ impl Sampled {
             let after = ticks.tick_ns();
             self.retime(end, before, after);
         }
-        self.grid.record(series::from(end), at, delay, limit);
+        self.grid.add(series::from(end), delay);
         Some(delay)
     }
     /// What was told by ticks of `before` ns, in ticks of `after`: of a delay `d` at `t` the ticks are `(t - d) / before`.
@@ -152,12 +145,11 @@ impl Sampled {
         self.sent[end as usize].last_delay = None;
     }
     #[inline]
-    pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
+    pub(crate) fn segment(&mut self, segment: &Segment) {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
-        let delay = self.observe(end, at, frame, segment.stamps, limit);
+        let delay = self.observe(end, at, frame, segment.stamps);
         let wire = self.sent[end as usize].count(segment);
-        let levels = (wire, segment.outstanding_bytes as i64 as f64);
-        self.grid.record_beside(series::passed(end), at, levels, limit);
+        self.grid.add_beside(series::passed(end), wire, segment.outstanding_bytes as i64 as f64);
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {
@@ -172,35 +164,39 @@ impl Sampled {
             sent.losses.marks.push(Point { at, frame, repair: 0, delay });
         }
     }
-    /// A packet without data passed.
+    /// A packet passed, and what is told of it next is of its time. An ACK without data takes its part of the link, too; what carries data,
+    /// SYN or FIN is counted as a segment.
     #[inline]
-    pub(crate) fn bare(&mut self, end: End, at: i64, ip_bytes: u32, limit: usize) {
-        self.grid.record(series::passed(end), at - self.origin, f64::from(ip_bytes), limit);
+    pub(crate) fn packet(&mut self, header: &Header, limit: usize) {
+        self.grid.turn_to(header.times.at - self.origin, limit);
+        if header.length() == 0 {
+            self.grid.add(series::passed(header.end), f64::from(header.ip_bytes));
+        }
     }
     #[inline]
-    pub(crate) fn ack(&mut self, ack: &Ack<'_>, limit: usize) {
+    pub(crate) fn ack(&mut self, ack: &Ack<'_>) {
         let (at, frame) = (ack.times.at - self.origin, ack.times.frame);
-        self.observe(ack.end, at, frame, ack.stamps, limit);
+        self.observe(ack.end, at, frame, ack.stamps);
         let sender = ack.end.other();
         if ack.newly_bytes > 0 {
-            self.grid.record(series::delivered(sender), at, ack.newly_bytes as i64 as f64, limit);
+            self.grid.add(series::delivered(sender), ack.newly_bytes as i64 as f64);
         }
         self.sent[sender as usize].echoed(ack.echoes_congestion, at, frame);
     }
     #[inline]
-    pub(crate) fn round_trip(&mut self, trip: &RoundTrip, limit: usize) {
+    pub(crate) fn round_trip(&mut self, trip: &RoundTrip) {
         if trip.karn == Karn::Ambiguous {
             return;
         }
         let (to, at) = (trip.end.other(), trip.times.at - self.origin);
         let took = (trip.times.at - trip.sent_at) as f64;
         self.round_trips[to as usize].add(took, trip.times.frame);
-        self.grid.record(series::round_trip(to), at, took, limit);
+        self.grid.add(series::round_trip(to), took);
         self.sent[trip.end as usize].recent.push(trip.sent_at - self.origin, took);
         let ticks = self.ticks[to as usize].as_ref();
         let back = trip.stamps.and_then(|stamps| ticks.and_then(|ticks| ticks.delay(at, stamps.value)));
         if let Some(back) = back {
-            self.grid.record(series::to(to), at, took - back, limit);
+            self.grid.add(series::to(to), took - back);
         }
     }
     pub(crate) fn lost(&mut self, lost: &Lost) {

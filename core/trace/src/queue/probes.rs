@@ -65,7 +65,8 @@ impl Probes {
         };
         let took = (answered.at - probe.asked.at) as f64;
         track.least_ns = track.least_ns.min(took);
-        track.grid.record(0, answered.at - origin, took, BINS);
+        track.grid.turn_to(answered.at - origin, BINS);
+        track.grid.add(0, took);
         Some(took)
     }
     /// Nothing more comes.

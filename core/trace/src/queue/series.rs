@@ -163,7 +163,8 @@ mod tests {
             for _ in 0..5_000 {
                 at += step * rng.next_f64();
                 let value = libm::floor(rng.next_f64() * 3_000.0);
-                grid.record(0, at as i64, value, 2048);
+                grid.turn_to(at as i64, 2048);
+                grid.add(0, value);
                 (sum, most) = (sum + value, most.max(value));
             }
             grid.close();
@@ -189,9 +190,9 @@ mod tests {
     fn a_pause_is_a_rate_of_zero() {
         let mut grid = Grid::<1>::new();
         let ms = 1 << 20;
-        for number in 0..100 {
-            grid.record(0, number * ms, 1000.0, 2048);
-            grid.record(0, (1000 + number) * ms, 1000.0, 2048);
+        for number in (0..100).chain(1000..1100) {
+            grid.turn_to(number * ms, 2048);
+            grid.add(0, 1000.0);
         }
         grid.close();
         let rates = rates(&grid, grid.bins(0));

@@ -9,9 +9,6 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::{Address, Packet, Stamps};
 
-/// Flags of TCP that take a sequence number.
-const FIN: u16 = 0x01;
-const SYN: u16 = 0x02;
 /// Packets after which a flow is looked into; shorter ones count by their round trips alone.
 const FIRST_PACKETS: u32 = 24;
 /// For so many flows that are looked into, the next must have a packet more: of ten thousands of short flows some hundreds show
@@ -136,10 +133,8 @@ impl QueueWatch {
         number
     }
     #[inline]
-    fn sampled(&mut self, flow: FlowId) -> Option<(&mut Sampled, usize)> {
-        let limit = self.limit;
-        let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
-        Some((slot.sampled.as_deref_mut()?, limit))
+    fn sampled(&mut self, flow: FlowId) -> Option<&mut Sampled> {
+        self.slots.get_mut(flow.0 as usize)?.as_mut()?.sampled.as_deref_mut()
     }
     /// Counts a packet; what is kept of its flow, if that is looked into.
     #[inline(always)]
@@ -149,7 +144,7 @@ impl QueueWatch {
         end: End,
         times: Times,
         stamps: Option<Stamps>,
-    ) -> Option<(&mut Sampled, usize)> {
+    ) -> Option<&mut Sampled> {
         let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
         if slot.sampled.is_none() {
             let origin = self.origin.unwrap_or(0);
@@ -159,10 +154,12 @@ impl QueueWatch {
                 let sampled = self.sampled * self.watches;
                 self.first_packets = FIRST_PACKETS + (sampled / FLOWS_A_PACKET) as u32;
                 self.limit = (ALL_BINS / sampled).clamp(*BINS.start(), *BINS.end());
-                slot.sampled = Some(Box::new(slot.begin(origin, self.limit)));
+                let mut begun = slot.begin(origin, self.limit);
+                begun.grid.turn_to(times.at - origin, self.limit);
+                slot.sampled = Some(Box::new(begun));
             }
         }
-        Some((slot.sampled.as_deref_mut()?, self.limit))
+        slot.sampled.as_deref_mut()
     }
 }
 
@@ -216,14 +213,11 @@ impl Sink for QueueWatch {
             *place = Some(slot);
         }
     }
-    /// An ACK without data takes its part of the link, too; what carries data, SYN or FIN is counted as a segment.
     #[inline]
     fn packet(&mut self, flow: FlowId, header: &Header) {
-        if header.payload_bytes > 0 || header.flags & (SYN | FIN) != 0 {
-            return;
-        }
-        if let Some((sampled, limit)) = self.sampled(flow) {
-            sampled.bare(header.end, header.times.at, header.ip_bytes, limit);
+        let limit = self.limit;
+        if let Some(sampled) = self.sampled(flow) {
+            sampled.packet(header, limit);
         }
     }
     fn other(&mut self, packet: &Packet<'_>, times: Times) {
@@ -232,8 +226,8 @@ impl Sink for QueueWatch {
     }
     #[inline]
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
-        if let Some((sampled, limit)) = self.count(flow, segment.end, segment.times, segment.stamps) {
-            sampled.segment(segment, limit);
+        if let Some(sampled) = self.count(flow, segment.end, segment.times, segment.stamps) {
+            sampled.segment(segment);
         }
     }
     /// Its timestamps come with its data.
@@ -241,8 +235,8 @@ impl Sink for QueueWatch {
     fn ack_again(&mut self, _: FlowId, _: &Ack<'_>) {}
     #[inline]
     fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
-        if let Some((sampled, limit)) = self.count(flow, ack.end, ack.times, ack.stamps) {
-            sampled.ack(ack, limit);
+        if let Some(sampled) = self.count(flow, ack.end, ack.times, ack.stamps) {
+            sampled.ack(ack);
         }
     }
     #[inline]
@@ -253,7 +247,7 @@ impl Sink for QueueWatch {
         let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return };
         slot.round_trip(trip);
         if let Some(sampled) = &mut slot.sampled {
-            sampled.round_trip(trip, self.limit);
+            sampled.round_trip(trip);
         }
     }
     fn probe(&mut self, probe: &Probe) {
@@ -272,12 +266,12 @@ impl Sink for QueueWatch {
         }
     }
     fn spurious(&mut self, flow: FlowId, spurious: &Spurious) {
-        if let Some((sampled, _)) = self.sampled(flow) {
+        if let Some(sampled) = self.sampled(flow) {
             sampled.sent[spurious.end as usize].losses.void(spurious.repair.frame);
         }
     }
     fn lost(&mut self, flow: FlowId, lost: &Lost) {
-        if let Some((sampled, _)) = self.sampled(flow) {
+        if let Some(sampled) = self.sampled(flow) {
             sampled.lost(lost);
         }
     }
