@@ -266,6 +266,9 @@ impl Half {
     }
     /// Takes one block in. Gives the end of what is new in it.
     fn select_block(&mut self, (start, stop): (u64, u64), ack: u64, newly: &mut u64) -> Option<u64> {
+        if stop <= self.highest && self.sacked.is_told((start, stop)) {
+            return None;
+        }
         let stop = stop.min(self.highest);
         let mut from = start.max(self.acknowledged).max(ack);
         let mut end = None;

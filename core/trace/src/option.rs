@@ -55,12 +55,16 @@ impl Blocks {
             all => all,
         };
         let mut blocks = Blocks::default();
-        if !rest.is_empty() {
-            each(rest, |kind, body| {
+        match rest {
+            [] => {}
+            [1, 1, kind::SACK, length, body @ ..] if usize::from(*length) == body.len() + 2 => {
+                blocks.read(body)
+            }
+            rest => each(rest, |kind, body| {
                 if kind == kind::SACK {
                     blocks.read(body);
                 }
-            });
+            }),
         }
         blocks
     }

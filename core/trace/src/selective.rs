@@ -2,11 +2,14 @@
 use alloc::collections::BTreeMap;
 
 /// Ranges of bytes that do not touch.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Selective {
     /// Start to stop.
     ranges: BTreeMap<u64, u64>,
     bytes: u64,
+    /// The last blocks that were told, in a ring: most are told three times (RFC 2018 section 4), and looked up once.
+    told: [(u64, u64); 4],
+    next: u8,
 }
 
 /// Segments or islands above a hole that tell of its loss (RFC 6675 section 2, `DupThresh`).
@@ -39,6 +42,18 @@ impl Selective {
         }
         let next = self.ranges.range(covered..).next().map_or(stop, |(next, _)| stop.min(*next));
         Some((covered, next))
+    }
+    /// Whether this block was told of late; from now on it was.
+    pub(crate) fn is_told(&mut self, block: (u64, u64)) -> bool {
+        if self.told.contains(&block) {
+            return true;
+        }
+        let places = self.told.len();
+        if let Some(place) = self.told.get_mut(usize::from(self.next) % places) {
+            *place = block;
+        }
+        self.next = self.next.wrapping_add(1);
+        false
     }
     /// Adds bytes that [`Selective::uncovered`] gave.
     pub(crate) fn insert(&mut self, start: u64, stop: u64) {
