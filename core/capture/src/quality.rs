@@ -3,7 +3,7 @@ mod duplicate;
 mod words;
 
 use crate::frame::MOST_NS;
-use crate::{Frame, LinkType, NotIp, Packet, Statistics, TcpHeader, Transport};
+use crate::{Address, Frame, LinkType, NotIp, Packet, Statistics, Transport};
 use alloc::boxed::Box;
 pub(crate) use duplicate::place_of_header;
 use duplicate::{Copies, Duplicates};
@@ -126,7 +126,7 @@ impl Quality {
         }
     }
     /// Counts frame `number` and what was found in it.
-    #[inline]
+    #[inline(always)]
     pub fn frame(&mut self, number: u64, frame: &Frame<'_>, found: &Result<Packet<'_>, NotIp>) {
         self.frames += 1;
         self.wire_bytes += u64::from(frame.original_len);
@@ -147,7 +147,7 @@ impl Quality {
     /// The time of the frame that was counted last, as if the clock had not leapt; from one frame to the next of a leap no time passes. ns.
     #[inline]
     pub fn steadied(&self, at: i64) -> i64 {
-        at.saturating_sub(self.leapt).clamp(-MOST_NS, MOST_NS)
+        if self.leapt == 0 { at } else { at.saturating_sub(self.leapt).clamp(-MOST_NS, MOST_NS) }
     }
     /// When the first frame and the last were captured, as if the clock had not leapt, ns; 0 without a frame.
     pub fn from_to(&self) -> (i64, i64) {
@@ -157,13 +157,15 @@ impl Quality {
     /// Whether the capture has had this packet before, at another place of its path (another interface, or another hop limit; or once more by a
     /// mirror port): then it is to be left out, as it passed once. To be asked of each packet after [`Quality::frame`]. Captures of one interface are
     /// searched as long as there are copies.
-    #[inline]
+    #[inline(always)]
     pub fn is_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
         let has_several = self.interfaces > 1 || LinkType::COOKED.contains(&frame.link);
         let is_likely =
             has_several || self.frames <= SEARCHED || self.found_copies + self.duplicates.count() > 0;
-        is_likely && self.looks_for_copy(frame, packet)
+        // A copy, as what is given away is stored in memory: see [`crate::usual`].
+        is_likely && self.looks_for_copy(frame, &packet.clone())
     }
+    #[inline(never)]
     fn looks_for_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
         let is_mirrored = self.has_duplicates();
         let is_copy =
@@ -190,7 +192,7 @@ impl Quality {
     pub const fn true_resolution_ns(&self) -> u64 {
         if self.off_milliseconds || self.frames < 100 { self.resolution_ns } else { MILLISECOND_NS as u64 }
     }
-    #[inline]
+    #[inline(always)]
     fn clock(&mut self, number: u64, at: i64) {
         self.off_milliseconds = self.off_milliseconds || at % MILLISECOND_NS != 0;
         let (_, last) = self.span.get_or_insert((at, at));
@@ -215,7 +217,7 @@ impl Quality {
         };
         steps.add(far, number);
     }
-    #[inline]
+    #[inline(always)]
     fn packet(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, cut: bool) {
         self.longest_bytes = self.longest_bytes.max(packet.ip_bytes);
         let limit = if self.largest_mss == 0 { MAX_MTU } else { u32::from(self.largest_mss) + HEADERS };
@@ -223,7 +225,8 @@ impl Quality {
         if let Transport::Tcp(tcp) = &packet.transport {
             // Where payload is stored all before it is.
             if cut & tcp.payload.is_empty() {
-                self.cut_headers += u64::from(has_cut_options(packet, tcp));
+                let headers = packet.ip_bytes - tcp.payload_bytes;
+                self.cut_headers += u64::from(has_cut_options(packet.source, tcp.options, headers));
             }
             if tcp.flags & u16::from(flag::SYN) != 0 {
                 self.handshake(tcp.options);
@@ -265,11 +268,12 @@ impl Steps {
     }
 }
 
-/// Whether a TCP header without payload lacks options. Extension headers would be taken for options that are cut.
+/// Whether TCP's `options` are not all of what its `headers` with those of IP, in bytes, leave for them. Extension headers would be taken for
+/// options that are cut.
 #[cold]
-fn has_cut_options(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> bool {
-    let least = if packet.source.is_v4() { 40 } else { 60 };
-    least + (tcp.options.len() as u32) < packet.ip_bytes - tcp.payload_bytes
+fn has_cut_options(source: Address, options: &[u8], headers: u32) -> bool {
+    let least = if source.is_v4() { 40 } else { 60 };
+    least + (options.len() as u32) < headers
 }
 
 /// Whether a packet of a frame that was cut has none of the headers of its protocol.

@@ -168,7 +168,7 @@ fn core_of(flow: &FlowSummary, end: End, out: &mut impl Write) -> fmt::Result {
 
 fn times(flow: &FlowSummary, first_acks: [Option<i64>; 2], out: &mut impl Write) -> fmt::Result {
     let since_first = |at: Option<i64>| at.map_or(0.0, |at| at.saturating_sub(flow.first.at) as f64 / MS);
-    let [a, b] = &*flow.totals;
+    let [a, b] = flow.totals();
     write!(out, " {} {}", Milliseconds(flow.first.at), Milliseconds(flow.last.at))?;
     write!(out, " {:.6}", since_first(Some(flow.last.at)))?;
     let firsts =

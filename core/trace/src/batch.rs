@@ -46,7 +46,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// One more of the flow at `place`, of which `chain` waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, place: u32, chain: &mut Chain, header: Header, options: &[u8]) {
         let number = self.headers.len() as u16;
         self.headers.push(header);

@@ -39,7 +39,7 @@ pub enum Close {
 }
 
 /// A connection. In order of use, as [`Half`]; where a cache line ends and the next begins is known.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Connection {
     /// A, then B.
@@ -94,6 +94,14 @@ impl Connection {
         let is_vain = !incoming.has(flag::ACK) && self.packets == own.totals.syns;
         !is_same && own.totals.packets > 0 && (is_over || is_vain)
             || (is_over && own.totals.packets == 0 && !incoming.has(flag::ACK))
+    }
+    /// What one end sent.
+    pub(crate) const fn half(&self, end: End) -> &Half {
+        let [a, b] = &self.halves;
+        match end {
+            End::A => a,
+            End::B => b,
+        }
     }
     fn pair(&self, end: End) -> (&Half, &Half) {
         let [a, b] = &self.halves;

@@ -34,7 +34,7 @@ pub(crate) struct Arrival {
 }
 
 /// One direction. In order of use, as [`Totals`].
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Half {
     pub(crate) counter: Counter,
@@ -156,22 +156,22 @@ impl Half {
     }
     /// Nothing more comes: gives memory back, and what that holds to the totals.
     pub(crate) fn retire(&mut self) {
-        self.missing = self.seen.hole_bytes();
+        self.missing += self.seen.hole_bytes();
         self.seen = Seen::default();
         self.sacked = Selective::default();
         self.repairs = Repairs::default();
         self.stamped.shrink();
     }
-    /// The totals, now that all is known; `at` is the time of the flow's last packet.
-    pub(crate) fn finish(&mut self, at: i64) -> Totals {
+    /// Completes the totals, now that all is known; `at` is the time of the flow's last packet.
+    pub(crate) fn finish(&mut self, at: i64) {
+        self.retire();
         self.limits.set(at, Limit::None);
         self.totals.shares = self.limits.shares;
         self.totals.outstanding_time_mean = self.limits.mean();
         let has_syn = self.totals.offer.is_some();
         let numbers = u64::from(self.fin_stop.is_some()) + 1;
-        let holes = self.missing + self.seen.hole_bytes() + self.totals.unseen_bytes;
+        let holes = self.missing + self.totals.unseen_bytes;
         self.totals.unique_bytes = self.highest.saturating_sub(numbers + holes);
         self.totals.stream_bytes = self.fin_stop.filter(|_| has_syn).map(|stop| stop.saturating_sub(2));
-        core::mem::take(&mut self.totals)
     }
 }

@@ -20,7 +20,7 @@ pub fn missing_directions(flows: &Flows) -> Option<String> {
         let end = missing_end(flow)?;
         Some([end, end.other()].map(|end| flow.ends[end as usize].0))
     };
-    let is_sure = |flow: &FlowSummary| flow.totals.iter().any(|side| side.ack_packets >= ANSWERS);
+    let is_sure = |flow: &FlowSummary| flow.totals().iter().any(|side| side.ack_packets >= ANSWERS);
     if !flows.flows.iter().any(|flow| missing(flow).is_some() && is_sure(flow)) {
         return None;
     }

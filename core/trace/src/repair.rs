@@ -20,7 +20,7 @@ pub(crate) struct Repair {
 }
 
 /// Repairs by their first byte. Those that were acknowledged stay for a while, as D-SACK comes later.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs {
     all: BTreeMap<u64, Repair>,
     /// The first byte of the highest there ever was.

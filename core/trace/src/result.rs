@@ -44,10 +44,10 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
 fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Capture {
     let origin = flows.totalled.first_at.unwrap_or(0);
     let by_bytes = |flow: &&FlowSummary| {
-        core::cmp::Reverse(flow.totals.iter().map(|side| side.unique_bytes).sum::<u64>())
+        core::cmp::Reverse(flow.totals().iter().map(|side| side.unique_bytes).sum::<u64>())
     };
     let mut largest: Vec<&FlowSummary> = flows.flows.iter().collect();
-    largest.sort_by_key(by_bytes);
+    largest.sort_by_cached_key(by_bytes);
     let told = largest.iter().take(MOST_FLOWS).map(|summary| flow::captured(summary, origin));
     let mut found: Vec<_> =
         queues.bottlenecks.iter().filter_map(|bottleneck| queue::captured(bottleneck, queues)).collect();

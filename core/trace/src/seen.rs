@@ -54,7 +54,7 @@ pub(crate) struct Taken {
 
 /// The list, without a limit of its own: in order of sequence, as almost all is sent so; what filled a hole apart from it, so that
 /// nothing moves when thousands of holes are filled.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     line: VecDeque<Sent>,
     late: BTreeMap<u64, Sent>,

@@ -13,7 +13,7 @@ pub(crate) struct Stamp {
 }
 
 /// Timestamps of one end, oldest first; nothing expires but by a newer one's echo.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Stamped {
     waiting: VecDeque<Stamp>,
     newest: Option<u32>,

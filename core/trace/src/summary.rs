@@ -1,10 +1,12 @@
 //! What is kept of a capture when it was read to its end.
 use crate::connection::{Close, Connection, flag};
+use crate::limit::elapsed;
 use crate::probe::ProbesTotals;
 use crate::totals::Totals;
 use crate::{End, FlowId, Times};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 use fathom_capture::Address;
 
 /// What a handshake made of ECN.
@@ -36,7 +38,7 @@ impl EcnMode {
 }
 
 /// A flow.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FlowSummary {
     /// Its number.
     pub id: FlowId,
@@ -50,26 +52,46 @@ pub struct FlowSummary {
     pub close: Close,
     /// What the handshake made of ECN; `None` if not both of its SYNs were seen.
     pub ecn: Option<EcnMode>,
-    /// What A sent, then B.
-    pub totals: Box<[Totals; 2]>,
+    /// Where it was followed, and its totals stay.
+    connection: Box<Connection>,
 }
 
 impl FlowSummary {
-    pub(crate) fn of(flow: &mut Connection) -> Self {
-        let ends = flow.ends;
-        let last = flow.last.at;
-        let [a, b] = &mut flow.halves;
+    /// A flow between two ends, with its first and its last packet, of which all this is known from elsewhere.
+    pub fn new(
+        id: FlowId,
+        ends: [(Address, u16); 2],
+        [first, last]: [Times; 2],
+        close: Close,
+        totals: [Totals; 2],
+    ) -> Self {
+        let mut connection = Box::new(Connection::new(id, ends, first));
+        connection.halves.iter_mut().zip(totals).for_each(|(half, totals)| half.totals = totals);
+        FlowSummary { id, ends, first, last, close, ecn: None, connection }
+    }
+    pub(crate) fn of(mut connection: Box<Connection>) -> Self {
+        let Connection { id, ends, first, last, close, .. } = *connection;
+        let [a, b] = &mut connection.halves;
         let ecn = a.syn_flags.zip(b.syn_flags).map(|(asked, answered)| EcnMode::of(asked, answered));
-        let totals = Box::new([a.finish(last), b.finish(last)]);
-        FlowSummary { id: flow.id, ends, first: flow.first, last: flow.last, close: flow.close, ecn, totals }
+        a.finish(last.at);
+        b.finish(last.at);
+        FlowSummary { id, ends, first, last, close, ecn, connection }
+    }
+    /// What A sent, then B.
+    pub fn totals(&self) -> [&Totals; 2] {
+        self.connection.halves.each_ref().map(|half| &half.totals)
     }
     /// What one end sent.
     pub fn sent_by(&self, end: End) -> &Totals {
-        let [a, b] = &*self.totals;
-        match end {
-            End::A => a,
-            End::B => b,
-        }
+        &self.connection.half(end).totals
+    }
+}
+
+impl fmt::Debug for FlowSummary {
+    /// Without what was needed only to follow it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FlowSummary { id, ends, first, last, close, ecn, .. } = self;
+        write!(f, "{id:?} {ends:?} {first:?} {last:?} {close:?} {ecn:?} {:?}", self.totals())
     }
 }
 
@@ -122,12 +144,13 @@ pub struct Totalled {
 
 impl Totalled {
     pub(crate) fn clock(&mut self, times: Times) {
-        if self.packets > 0 && times.at < self.last_at {
+        let step = elapsed(times.at, self.last_at);
+        if self.packets == 0 {
+            self.first_at = Some(times.at);
+        } else if step > 0 {
             self.clock_steps_back += 1;
-            let step = self.last_at.saturating_sub(times.at).max(0) as u64;
             self.longest_step_back_ns = self.longest_step_back_ns.max(step);
         }
-        self.first_at.get_or_insert(times.at);
         self.last_at = times.at;
         self.packets += 1;
     }

@@ -122,18 +122,24 @@ impl<S: Sink> Tracer<S> {
     }
     /// The next packet of the capture.
     pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
-        self.totalled.clock(times);
-        if !matches!(packet.transport, Transport::Tcp(_)) {
-            self.sink.other(packet, times);
-        }
-        match &packet.transport {
-            Transport::Tcp(tcp) => self.tcp(times, packet, tcp),
-            Transport::Udp(udp) => self.probes.udp(times, packet, udp, &mut self.sink),
-            Transport::Icmp(icmp) => self.probes.icmp(times, packet, icmp, &mut self.sink),
-            Transport::LaterFragment { .. } | Transport::Other { .. } => self.totalled.other_packets += 1,
+        self.pass(times);
+        if let Transport::Tcp(tcp) = &packet.transport {
+            self.tcp(times, packet, tcp);
+        } else {
+            self.other(times, packet);
         }
     }
-    /// The next packet of the capture, which another follows.
+    /// A packet that is not TCP.
+    fn other(&mut self, times: Times, packet: &Packet<'_>) {
+        self.sink.other(packet, times);
+        match &packet.transport {
+            Transport::Udp(udp) => self.probes.udp(times, packet, udp, &mut self.sink),
+            Transport::Icmp(icmp) => self.probes.icmp(times, packet, icmp, &mut self.sink),
+            _ => self.totalled.other_packets += 1,
+        }
+    }
+    /// The next packet of the capture, which this or another is to follow.
+    #[inline]
     pub(crate) fn pass(&mut self, times: Times) {
         self.totalled.clock(times);
     }
@@ -142,8 +148,14 @@ impl<S: Sink> Tracer<S> {
     /// [`Tracer::packet`], which does not ask what waits.
     #[inline]
     pub fn batched(&mut self, times: Times, packet: &Packet<'_>) {
-        let Transport::Tcp(tcp) = &packet.transport else { return self.packet(times, packet) };
-        self.totalled.clock(times);
+        self.pass(times);
+        self.put(times, packet);
+    }
+    /// A packet that has [`Tracer::pass`]ed: puts it to those that wait.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, times: Times, packet: &Packet<'_>) {
+        // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
+        let Transport::Tcp(tcp) = &packet.transport else { return self.other(times, &packet.clone()) };
         let sockets = sockets(packet, tcp);
         let Some((place, end)) = self.place(sockets, tcp.flags, times) else { return };
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
@@ -320,8 +332,7 @@ impl<S: Sink> Tracer<S> {
     pub fn finish(mut self) -> (Flows, S) {
         self.flush();
         let probes = self.probes.finish(&mut self.sink);
-        let mut flows: Vec<_> =
-            self.flows.into_iter().flatten().map(|mut flow| FlowSummary::of(&mut flow)).collect();
+        let mut flows: Vec<_> = self.flows.into_iter().flatten().map(FlowSummary::of).collect();
         flows.sort_unstable_by_key(|flow| flow.first.frame);
         (Flows { flows, probes, totalled: self.totalled }, self.sink)
     }

@@ -2,7 +2,6 @@
 //! (RFC 7323 appendix A).
 //!
 //! Written so that the packet is made in one piece: half of the time of a packet would be spent on moving its parts.
-use super::NotIp;
 use super::layer::Layer;
 use crate::{Address, LinkType, Packet, Stamps, TcpHeader, Transport};
 use fathom_wire::protocol;
@@ -27,17 +26,24 @@ fn within<'a>(link: LinkType, frame: Layer<'a>, ethertype: [u8; 2]) -> Option<&'
     }
 }
 
-/// The packet, by the shortest way if it is IPv4 of that kind and its lengths are as they should be.
+/// The packet, if it is of that kind and its lengths are as they should be.
 #[inline(always)]
-pub(super) fn v4(link: LinkType, frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
-    let parts = within(link, frame, [0x08, 0x00]).and_then(<[u8]>::split_first_chunk::<V4_BYTES>);
-    let Some((head, rest)) = parts else { return v6(link, frame) };
+pub(super) fn usual(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
+    match v4(link, frame) {
+        None => v6(link, frame),
+        found => found,
+    }
+}
+
+/// The packet, if it is IPv4 of that kind.
+#[inline(always)]
+fn v4(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
+    let (head, rest) = within(link, frame, [0x08, 0x00])?.split_first_chunk::<V4_BYTES>()?;
     // Version and header length; no later fragment.
     let is_plain = head[0] == 0x45 && [head[6] & 0x1f, head[7]] == [0, 0] && head[9] == protocol::TCP;
     let total = u32::from(u16::from_be_bytes([head[2], head[3]]));
-    let tcp = if is_plain { tcp(head.last_chunk(), rest, total.checked_sub(V4 as u32)) } else { None };
-    let Some(tcp) = tcp else { return v6(link, frame) };
-    Ok(Packet {
+    let tcp = if is_plain { tcp(head.last_chunk(), rest, total.checked_sub(V4 as u32)) } else { None }?;
+    Some(Packet {
         source: Address::v4([head[12], head[13], head[14], head[15]]),
         destination: Address::v4([head[16], head[17], head[18], head[19]]),
         hop_limit: head[8],
@@ -50,22 +56,16 @@ pub(super) fn v4(link: LinkType, frame: Layer<'_>) -> Result<Packet<'_>, NotIp> 
     })
 }
 
-/// The packet, by the shortest way if it is IPv6 of that kind.
-#[inline(never)]
-fn v6(link: LinkType, frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
-    let parts = within(link, frame, [0x86, 0xdd]).and_then(<[u8]>::split_first_chunk::<V6_BYTES>);
-    let Some((head, rest)) = parts else { return super::any(link, frame) };
+/// The packet, if it is IPv6 of that kind.
+#[inline(always)]
+fn v6(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
+    let (head, rest) = within(link, frame, [0x86, 0xdd])?.split_first_chunk::<V6_BYTES>()?;
     let is_plain = head[0] >> 4 == 6 && head[6] == protocol::TCP;
     let length = u32::from(u16::from_be_bytes([head[4], head[5]]));
-    let tcp = if is_plain { tcp(head.last_chunk(), rest, Some(length)) } else { None };
-    let (Some(tcp), Some(source), Some(destination)) =
-        (tcp, head[8..].first_chunk(), head[24..].first_chunk())
-    else {
-        return super::any(link, frame);
-    };
-    Ok(Packet {
-        source: Address::v6(*source),
-        destination: Address::v6(*destination),
+    let tcp = if is_plain { tcp(head.last_chunk(), rest, Some(length)) } else { None }?;
+    Some(Packet {
+        source: Address::v6(*head[8..].first_chunk()?),
+        destination: Address::v6(*head[24..].first_chunk()?),
         hop_limit: head[7],
         dscp: (head[0] & 0x0f) << 2 | head[1] >> 6,
         ecn: head[1] >> 4 & 3,

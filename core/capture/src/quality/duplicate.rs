@@ -35,16 +35,15 @@ impl Duplicates {
     pub(super) fn tcp(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
         let numbers = tcp.sequence ^ tcp.acknowledgement.rotate_left(16);
         if numbers.wrapping_mul(SPREAD as u32) >> (32 - SAMPLED.ilog2()) == 0 {
-            self.look(identity(packet, tcp), frame, packet);
+            let is_identified = packet.identification.is_some_and(|id| id != 0);
+            self.look(identity(packet, tcp), place(frame) << 8 | u64::from(packet.hop_limit), is_identified);
         }
     }
     /// A packet that is the same in all is a copy if it was seen elsewhere or has the same identification. Else, as with IPv6,
     /// it may be an ACK that the receiver really sent twice.
-    fn look(&mut self, hash: u64, frame: &Frame<'_>, packet: &Packet<'_>) {
-        let place = place(frame) << 8 | u64::from(packet.hop_limit);
+    fn look(&mut self, hash: u64, place: u64, is_identified: bool) {
         let slot = hash as usize % SLOTS;
         if let Some(seen) = self.seen.get_mut(slot) {
-            let is_identified = packet.identification.is_some_and(|id| id != 0);
             if seen.hash == hash && (is_identified || seen.place != place) {
                 self.found += 1;
             }
@@ -147,6 +146,7 @@ fn identity_of_other(packet: &Packet<'_>) -> u64 {
 }
 
 /// A hash of what is the same in both copies; never 0.
+#[inline]
 fn identity(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> u64 {
     let addresses = packet.source.bits() ^ packet.destination.bits().rotate_left(64);
     let ports = u64::from(tcp.source_port) << 48 | u64::from(tcp.destination_port) << 32;

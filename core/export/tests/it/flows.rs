@@ -59,14 +59,8 @@ pub(crate) fn two() -> Flows {
         ..Totals::default()
     };
     let times = |ns, frame| Times { at: ZERO + ns, frame };
-    let summary = |id, last, close, totals: [Totals; 2]| FlowSummary {
-        id: FlowId(id),
-        ends: ENDS,
-        first: times(123_000, 1),
-        last,
-        close,
-        ecn: None,
-        totals: Box::new(totals),
+    let summary = |id, last, close, totals: [Totals; 2]| {
+        FlowSummary::new(FlowId(id), ENDS, [times(123_000, 1), last], close, totals)
     };
     let whole = summary(0, times(1_250_000_000, 180), Close::Finished, [upload(), answers]);
     let lone = Totals { packets: 1, ack_packets: 1, ..Totals::default() };

@@ -8,7 +8,7 @@ use fathom_metric::{CapturedFlow, CapturedSide, Limits, Retransmissions, RoundTr
 
 /// Flow `summary` of a capture that began at `origin` ns.
 pub(super) fn captured(summary: &FlowSummary, origin: i64) -> CapturedFlow {
-    let [a, b] = &*summary.totals;
+    let [a, b] = summary.totals();
     let is_whole = missing_end(summary).is_none();
     CapturedFlow {
         number: summary.id.0 + 1,

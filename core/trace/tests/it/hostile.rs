@@ -182,7 +182,7 @@ fn a_flood_of_syns_is_a_number_and_the_busy_flow_is_kept() {
     let kept = flows.flows.len() as u64;
     assert_eq!(flows.totalled.forgotten_flows, u64::from(floods) + 1 - kept);
     let busy = flows.flows.iter().find(|flow| flow.ends[0].0 == Address::v4([192, 0, 2, 1])).unwrap();
-    assert_eq!(busy.totals[0].unique_bytes, 10_000);
+    assert_eq!(busy.totals()[0].unique_bytes, 10_000);
 }
 
 /// Numbers and first frames of the flows that were opened.
@@ -226,7 +226,7 @@ fn without_any_answer_what_waits_is_bounded() {
     }
     assert!(tracer.waiting() <= 65_536, "{}", tracer.waiting());
     let (flows, ()) = tracer.finish();
-    assert_eq!(flows.flows[0].totals[0].unique_bytes, 20_000_000);
+    assert_eq!(flows.flows[0].totals()[0].unique_bytes, 20_000_000);
 }
 
 #[test]

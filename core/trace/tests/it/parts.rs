@@ -69,7 +69,7 @@ fn parts_are_alike_in_size_and_keep_to_the_bounds_together() {
     let (flows, _) = Followed::join(parts.map(Part::finish));
     assert_eq!(flows.flows.len(), bounds.flows, "half of them in each part");
     assert!(
-        flows.flows.iter().all(|flow| flow.totals.iter().all(|side| side.packets == 1)),
+        flows.flows.iter().all(|flow| flow.totals().iter().all(|side| side.packets == 1)),
         "both directions"
     );
     assert!(

@@ -32,7 +32,7 @@ fn off(seen: f64, truth: f64) -> f64 {
 #[test]
 fn round_trips_are_told_by_the_side_of_the_capture() {
     let (flows, run) = of("snd.pcap.gz");
-    let totals = &flows.flows[2].totals[0].rtt;
+    let totals = &flows.flows[2].totals()[0].rtt;
     let (least, most) = extremes(series(&run, Metric::PassiveRtt, "capture to 10.7.0.2 and back"));
     // By sequence and by timestamps: neither the shortest nor the longest is lost on the way to a few hundred points.
     let tallies = [totals.sequence.moments(), totals.timestamps.moments()];
@@ -50,7 +50,7 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
 #[test]
 fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
     let (flows, run) = of("snd.pcap.gz");
-    let totals = &flows.flows[2].totals[0];
+    let totals = flows.flows[2].totals()[0];
     let way = "10.7.0.1:33632 to 10.7.0.2:5201";
     let outstanding = series(&run, Metric::Outstanding, way);
     assert_eq!(extremes(outstanding).1, totals.outstanding_bytes.max as f64);

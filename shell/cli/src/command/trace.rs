@@ -17,7 +17,8 @@ use fathom_trace::{Flows, Tracer};
 use fathom_units::WallTime;
 use input::Input;
 use path::PathOf;
-use read::{bounds, pass, read};
+use read::{Read, bounds, pass, read};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 /// Reads the captures, and shows what is in them.
@@ -32,17 +33,19 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
         return anonymize(&mut input, into);
     }
     let mut path = PathOf::new(args);
-    let read = read(&mut input, &mut path, args.threads)?;
-    let sources = std::iter::once(Ok(read.source)).chain(path.read_others()).collect::<Result<_, _>>()?;
-    let mut run = fathom_trace::run(sources, &read.flows, &read.queues);
+    let Read { source, first_at, flows, queues } = read(&mut input, &mut path, args.threads)?;
+    // They are needed until the process ends, which gives their memory back at once and not flow by flow.
+    let (flows, queues) = (ManuallyDrop::new(flows), ManuallyDrop::new(queues));
+    let sources = std::iter::once(Ok(source)).chain(path.read_others()).collect::<Result<_, _>>()?;
+    let mut run = fathom_trace::run(sources, &flows, &queues);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
-    run.started = WallTime(read.first_at.max(0) as u64).to_string();
+    run.started = WallTime(first_at.max(0) as u64).to_string();
     run.host = fathom_drive::host();
     path.add_to(&mut run)?;
     // What was concluded comes first: should a file not be written, it is not lost.
     let output = crate::args::OutputArgs { output: others, ..args.output.clone() };
     let exit = result::deliver(&run, &output, when)?;
-    write_extras(extras, &mut input, &read.flows, &read.queues, &run)?;
+    write_extras(extras, &mut input, &flows, &queues, &run)?;
     Ok(exit)
 }
 

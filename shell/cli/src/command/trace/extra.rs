@@ -124,9 +124,9 @@ fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, Failure> {
     if !named.is_empty() {
         return Ok(named);
     }
-    let bytes = |flow: &&FlowSummary| flow.totals.iter().map(|side| side.unique_bytes).sum::<u64>();
+    let bytes = |flow: &&FlowSummary| flow.totals().iter().map(|side| side.unique_bytes).sum::<u64>();
     let mut all: Vec<&FlowSummary> = flows.flows.iter().collect();
-    all.sort_by_key(|flow| core::cmp::Reverse(bytes(flow)));
+    all.sort_by_cached_key(|flow| core::cmp::Reverse(bytes(flow)));
     Ok(all.iter().take(PICTURES).map(|flow| flow.id).collect())
 }
 

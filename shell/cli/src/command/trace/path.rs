@@ -23,9 +23,11 @@ impl<'a> PathOf<'a> {
         PathOf { files: &args.files, captures: (count > 1).then(|| Captures::new(count, settings)) }
     }
     /// A packet of the first capture.
+    #[inline]
     pub(super) fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         if let Some(captures) = &mut self.captures {
-            captures.packet(0, packet, times);
+            // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
+            captures.packet(0, &packet.clone(), times);
         }
     }
     /// Reads the captures behind the first.

@@ -2,7 +2,7 @@
 use super::input::Input;
 use super::path::PathOf;
 use crate::failure::Failure;
-use fathom_capture::{Packet, Quality, dissect};
+use fathom_capture::{Packet, Quality, dissect, usual};
 use fathom_metric::CaptureSource;
 use fathom_trace::queue::Queues;
 use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Times, missing_directions};
@@ -93,7 +93,11 @@ pub(super) fn pass(
 ) -> Result<(CaptureSource, i64), Failure> {
     let mut quality = Quality::new();
     let ending = input.for_each(|number, frame| {
-        let found = dissect(frame.link, frame.original_len, frame.bytes);
+        let found = match usual(frame.link, frame.original_len, frame.bytes) {
+            Some(packet) => Ok(packet),
+            // A copy, as what a call returns is stored in memory: see `usual`.
+            None => dissect(frame.link, frame.original_len, frame.bytes).clone(),
+        };
         quality.frame(number, frame, &found);
         if let Ok(packet) = &found
             && !quality.is_copy(frame, packet)
