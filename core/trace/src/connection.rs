@@ -133,6 +133,7 @@ impl Connection {
     }
     /// A packet of it passed. What each packet goes through is `inline(always)`: calls cost a twelfth of all instructions, as what is
     /// at hand on both sides was stored and loaded again.
+    #[inline(always)]
     pub(crate) fn packet<S: Sink>(&mut self, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
         self.packets += 1;
         self.last = context.times;

@@ -6,6 +6,9 @@ const FIRST_SHIFT: u32 = 20;
 /// The widest bin: 2^40 ns, 18 minutes.
 const LAST_SHIFT: u32 = 40;
 
+/// Rows of a short flow.
+const FEW: usize = 32;
+
 /// Bins of a series that begins with the narrowest.
 const LONG: usize = 2048;
 
@@ -153,6 +156,10 @@ impl<const N: usize> Grid<N> {
     /// Another row comes after the last.
     #[inline(never)]
     fn begin(&mut self, index: u32, limit: usize) {
+        // Room for all at once: what grows by doubling is copied, and leaves gaps that are too small for the next.
+        if self.rows.len() == FEW {
+            self.rows.reserve_exact(limit.saturating_sub(FEW));
+        }
         self.rows.push(self.last);
         self.last = Row::new(index);
         while self.rows.len() + 1 >= limit && self.shift < LAST_SHIFT {

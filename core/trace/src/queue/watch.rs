@@ -32,10 +32,11 @@ pub(crate) struct Slot {
     stamps: [Option<(i64, u32)>; 2],
     /// Round trip of the first exchange, by the end that it went to, ns.
     pub(crate) first_trip: [Option<f32>; 2],
-    /// The least of all, ns.
+    /// The least of those before it was looked into, ns.
     pub(crate) least_trip: [f64; 2],
     /// Its handshake was seen: it was there before the queue that it made.
     pub(crate) has_handshake: bool,
+    /// When nothing more comes.
     pub(crate) sampled: Option<Box<Sampled>>,
 }
 
@@ -55,6 +56,9 @@ pub struct QueueWatch {
     pub(crate) slots: Vec<Option<Slot>>,
     /// Of so many watches of the same capture this is one: each has its share of the bins.
     watches: usize,
+    /// What is kept of the flows that are looked into, by number: each packet asks for it.
+    looked_into: Vec<Option<Box<Sampled>>>,
+    /// How many these are.
     sampled: usize,
     /// Packets after which the next flow is looked into.
     first_packets: u32,
@@ -72,6 +76,7 @@ impl Default for QueueWatch {
             origin: None,
             slots: Vec::new(),
             watches: 1,
+            looked_into: Vec::new(),
             sampled: 0,
             first_packets: FIRST_PACKETS,
             limit: *BINS.end(),
@@ -88,17 +93,26 @@ impl QueueWatch {
     pub(crate) fn close(&mut self) {
         self.probes.close();
         self.beside.close();
+        self.gather();
         let mut slots = core::mem::take(&mut self.slots);
         for slot in slots.iter_mut().flatten() {
             slot.sampled.iter_mut().for_each(|sampled| sampled.grid.close());
             slot.path = self.path(in_order(slot.ends.map(|end| end.0)));
             let Some(path) = self.path_list.get_mut(slot.path as usize) else { continue };
-            for (end, least) in slot.ends.iter().zip(slot.least_trip) {
+            for (number, end) in slot.ends.iter().enumerate() {
                 let side = usize::from(path.addresses[0] != end.0);
-                path.least_ns[side] = path.least_ns[side].min(least);
+                let later =
+                    slot.sampled.as_ref().map_or(f64::INFINITY, |own| own.round_trips[number].least_ns);
+                path.least_ns[side] = path.least_ns[side].min(slot.least_trip[number]).min(later);
             }
         }
         self.slots = slots;
+    }
+    /// Puts what is kept of flows to the flows.
+    fn gather(&mut self) {
+        for (slot, sampled) in self.slots.iter_mut().zip(core::mem::take(&mut self.looked_into)) {
+            slot.iter_mut().zip(sampled).for_each(|(slot, sampled)| slot.sampled = Some(sampled));
+        }
     }
     /// Nothing was seen.
     pub fn new() -> Self {
@@ -114,7 +128,9 @@ impl QueueWatch {
         self.origin.get_or_insert(at);
     }
     /// With what another has watched of the same capture: flows are numbered in the order of first packets. What is not TCP is this one's.
-    pub(crate) fn join(mut self, other: QueueWatch) -> Self {
+    pub(crate) fn join(mut self, mut other: QueueWatch) -> Self {
+        self.gather();
+        other.gather();
         let both = core::mem::take(&mut self.slots).into_iter().chain(other.slots);
         let mut slots: Vec<Slot> = both.flatten().collect();
         slots.sort_unstable_by_key(|slot| slot.first.frame);
@@ -134,7 +150,7 @@ impl QueueWatch {
     }
     #[inline]
     fn sampled(&mut self, flow: FlowId) -> Option<&mut Sampled> {
-        self.slots.get_mut(flow.0 as usize)?.as_mut()?.sampled.as_deref_mut()
+        self.looked_into.get_mut(flow.0 as usize)?.as_deref_mut()
     }
     /// Counts a packet; what is kept of its flow, if that is looked into.
     #[inline(always)]
@@ -145,21 +161,28 @@ impl QueueWatch {
         times: Times,
         stamps: Option<Stamps>,
     ) -> Option<&mut Sampled> {
-        let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
-        if slot.sampled.is_none() {
-            let origin = self.origin.unwrap_or(0);
-            slot.count(end, times.at - origin, stamps);
-            if slot.packets >= self.first_packets {
-                self.sampled += 1;
-                let sampled = self.sampled * self.watches;
-                self.first_packets = FIRST_PACKETS + (sampled / FLOWS_A_PACKET) as u32;
-                self.limit = (ALL_BINS / sampled).clamp(*BINS.start(), *BINS.end());
-                let mut begun = slot.begin(origin, self.limit);
-                begun.grid.turn_to(times.at - origin, self.limit);
-                slot.sampled = Some(Box::new(begun));
-            }
+        if self.looked_into.get(flow.0 as usize)?.is_none() {
+            self.count_first(flow, end, times, stamps);
         }
-        slot.sampled.as_deref_mut()
+        self.sampled(flow)
+    }
+    /// Counts one of the first packets of a flow, and looks into it from the last of them on.
+    fn count_first(&mut self, flow: FlowId, end: End, times: Times, stamps: Option<Stamps>) {
+        let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return };
+        let origin = self.origin.unwrap_or(0);
+        slot.count(end, times.at - origin, stamps);
+        if slot.packets < self.first_packets {
+            return;
+        }
+        self.sampled += 1;
+        let sampled = self.sampled * self.watches;
+        self.first_packets = FIRST_PACKETS + (sampled / FLOWS_A_PACKET) as u32;
+        self.limit = (ALL_BINS / sampled).clamp(*BINS.start(), *BINS.end());
+        let mut begun = slot.begin(origin, self.limit);
+        begun.grid.turn_to(times.at - origin, self.limit);
+        if let Some(place) = self.looked_into.get_mut(flow.0 as usize) {
+            *place = Some(Box::new(begun));
+        }
     }
 }
 
@@ -196,6 +219,7 @@ impl Sink for QueueWatch {
         let number = flow.0 as usize;
         if self.slots.len() <= number {
             self.slots.resize_with(number + 1, || None);
+            self.looked_into.resize_with(number + 1, || None);
         }
         let slot = Slot {
             flow,
@@ -244,10 +268,15 @@ impl Sink for QueueWatch {
         if trip.karn == Karn::Ambiguous {
             return;
         }
-        let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return };
-        slot.round_trip(trip);
-        if let Some(sampled) = &mut slot.sampled {
+        if let Some(sampled) = self.sampled(flow) {
+            let is_first = sampled.round_trips[trip.end.other() as usize].count == 0;
             sampled.round_trip(trip);
+            if !is_first && trip.method != Method::Handshake {
+                return;
+            }
+        }
+        if let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) {
+            slot.round_trip(trip);
         }
     }
     fn probe(&mut self, probe: &Probe) {
@@ -263,6 +292,9 @@ impl Sink for QueueWatch {
     fn forgotten(&mut self, flow: FlowId) {
         if let Some(slot) = self.slots.get_mut(flow.0 as usize) {
             *slot = None;
+        }
+        if let Some(sampled) = self.looked_into.get_mut(flow.0 as usize) {
+            *sampled = None;
         }
     }
     fn spurious(&mut self, flow: FlowId, spurious: &Spurious) {
