@@ -2,8 +2,8 @@
 use crate::header::{Header, Incoming, NONE};
 use alloc::vec::Vec;
 
-/// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 512 KiB.
-const MOST: usize = 8192;
+/// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 1 MiB.
+const MOST: usize = 16_384;
 /// So many flows begin meanwhile at most: what is kept of each is 4 kB, written when it begins, and is to be in the caches still when its first
 /// packets are told of.
 const MOST_BEGUN: usize = 64;

@@ -118,10 +118,18 @@ impl Connection {
             End::B => [b, a],
         }
     }
-    /// Another connection has its ports now: gives back what is needed for its packets only.
+    /// Another connection has its ports now: completes its totals while they are in the caches, and gives back what is needed for its
+    /// packets only.
     pub(crate) fn retire(&mut self) {
+        self.finish();
         self.is_retired = true;
         self.halves.iter_mut().for_each(Half::retire);
+    }
+    /// Nothing more comes: completes the totals, unless that is done.
+    pub(crate) fn finish(&mut self) {
+        if !self.is_retired {
+            self.halves.iter_mut().for_each(|half| half.finish(self.last.at));
+        }
     }
     /// There is too much in the lists of all flows: takes the lowest of this one's as acknowledged.
     pub(crate) fn forget_oldest(&mut self) {

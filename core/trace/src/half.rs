@@ -86,8 +86,6 @@ pub(crate) struct Half {
     pub(crate) first_flight: Option<u64>,
     /// Flags of its SYN, if that was seen.
     pub(crate) syn_flags: Option<u16>,
-    /// Bytes in holes that were forgotten.
-    missing: u64,
     /// What the last ACK was ahead of.
     pub(crate) behind: Option<Behind>,
 }
@@ -154,9 +152,8 @@ impl Half {
             self.stamped.shrink();
         }
     }
-    /// Nothing more comes: gives memory back, and what that holds to the totals.
+    /// Nothing more comes, and the totals are complete: gives memory back.
     pub(crate) fn retire(&mut self) {
-        self.missing += self.seen.hole_bytes();
         self.seen = Seen::default();
         self.sacked = Selective::default();
         self.repairs = Repairs::default();
@@ -164,13 +161,12 @@ impl Half {
     }
     /// Completes the totals, now that all is known; `at` is the time of the flow's last packet.
     pub(crate) fn finish(&mut self, at: i64) {
-        self.retire();
         self.limits.set(at, Limit::None);
         self.totals.shares = self.limits.shares;
         self.totals.outstanding_time_mean = self.limits.mean();
         let has_syn = self.totals.offer.is_some();
         let numbers = u64::from(self.fin_stop.is_some()) + 1;
-        let holes = self.missing + self.totals.unseen_bytes;
+        let holes = self.seen.hole_bytes() + self.totals.unseen_bytes;
         self.totals.unique_bytes = self.highest.saturating_sub(numbers + holes);
         self.totals.stream_bytes = self.fin_stop.filter(|_| has_syn).map(|stop| stop.saturating_sub(2));
     }

@@ -70,11 +70,10 @@ impl FlowSummary {
         FlowSummary { id, ends, first, last, close, ecn: None, connection }
     }
     pub(crate) fn of(mut connection: Box<Connection>) -> Self {
+        connection.finish();
         let Connection { id, ends, first, last, close, .. } = *connection;
-        let [a, b] = &mut connection.halves;
+        let [a, b] = &connection.halves;
         let ecn = a.syn_flags.zip(b.syn_flags).map(|(asked, answered)| EcnMode::of(asked, answered));
-        a.finish(last.at);
-        b.finish(last.at);
         FlowSummary { id, ends, first, last, close, ecn, connection }
     }
     /// What A sent, then B.
