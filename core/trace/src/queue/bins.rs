@@ -8,6 +8,8 @@ const LAST_SHIFT: u32 = 40;
 
 /// Rows of a short flow.
 const FEW: usize = 32;
+/// The place of no row.
+const NOWHERE: usize = usize::MAX;
 
 /// Bins of a series that begins with the narrowest.
 const LONG: usize = 2048;
@@ -100,6 +102,8 @@ pub(crate) struct Grid<const N: usize> {
     last: Row<N>,
     /// Those before it, in the order of time.
     rows: Vec<Row<N>>,
+    /// The place of the row that is added to, if that is not the last.
+    late: usize,
     /// The series, when nothing more comes.
     series: [Vec<Bin>; N],
 }
@@ -111,7 +115,8 @@ impl<const N: usize> Grid<N> {
     /// For series of `limit` bins: where these are few, they are wide from the start, as they would soon be widened.
     pub(crate) fn of(limit: usize) -> Self {
         let shift = FIRST_SHIFT + (LONG / limit.clamp(1, LONG)).ilog2();
-        Grid { shift, last: Row::new(0), rows: Vec::new(), series: core::array::from_fn(|_| Vec::new()) }
+        let series = core::array::from_fn(|_| Vec::new());
+        Grid { shift, last: Row::new(0), rows: Vec::new(), late: NOWHERE, series }
     }
     /// Width of a bin.
     pub(crate) fn width_ns(&self) -> f64 {
@@ -135,23 +140,31 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
         (f64::from(bin.index) + 0.5) * self.width_ns()
     }
-    /// What is added from now on is of `at` ns; of no series there are more than `limit` bins. What comes late counts for the last bin.
+    /// What is added from now on is of `at` ns; of no series there are more than `limit` bins.
     #[inline]
     pub(crate) fn turn_to(&mut self, at: i64, limit: usize) {
         let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
+        self.late = NOWHERE;
         if index > self.last.index {
             self.begin(index, limit);
+        } else if index < self.last.index {
+            self.turn_back(index);
         }
+    }
+    /// What comes late counts for the row of its time, or the next that there is: none is put between others.
+    #[cold]
+    fn turn_back(&mut self, index: u32) {
+        self.late = self.rows.partition_point(|row| row.index < index);
     }
     /// Adds a value to a series.
     #[inline]
     pub(crate) fn add(&mut self, series: usize, value: f64) {
-        self.last.add(series, value, value as f32);
+        self.add_beside(series, value, value);
     }
     /// The same, with the extremes of another value than that which is added up.
     #[inline]
     pub(crate) fn add_beside(&mut self, series: usize, value: f64, level: f64) {
-        self.last.add(series, value, level as f32);
+        self.rows.get_mut(self.late).unwrap_or(&mut self.last).add(series, value, level as f32);
     }
     /// Another row comes after the last.
     #[inline(never)]
@@ -190,5 +203,30 @@ impl<const N: usize> Grid<N> {
             let shift = drift * ((f64::from(row.index) + 0.5) * width - since);
             row.map(series, scale, shift);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One after the other, as in a file of one direction behind the other: each value is in the bin of its time.
+    #[test]
+    fn what_comes_late_is_of_its_time() {
+        let mut grid = Grid::<2>::new();
+        let width = 1 << FIRST_SHIFT;
+        for series in 0..2 {
+            for number in [3, 5, 6, 9] {
+                grid.turn_to(number * width, 2048);
+                grid.add(series, number as f64);
+            }
+        }
+        // Between two rows: of the next.
+        grid.turn_to(4 * width, 2048);
+        grid.add(1, 4.0);
+        grid.close();
+        let told = |series| -> Vec<_> { grid.bins(series).iter().map(|bin| (bin.index, bin.sum)).collect() };
+        assert_eq!(told(0), [(3, 3.0), (5, 5.0), (6, 6.0), (9, 9.0)]);
+        assert_eq!(told(1), [(3, 3.0), (5, 9.0), (6, 6.0), (9, 9.0)]);
     }
 }

@@ -79,7 +79,7 @@ impl QueueWatch {
         let path = self.path_list.get(slot.path as usize)?;
         let above = |end: usize| {
             let side = usize::from(path.addresses[0] != slot.ends[end].0);
-            slot.first_trip[end].map(|took| f64::from(took) - path.least_ns[side])
+            slot.first_trip[end].map(|took| took - path.least_ns[side])
         };
         [above(0), above(1)].into_iter().flatten().reduce(f64::max)
     }

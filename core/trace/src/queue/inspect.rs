@@ -166,7 +166,7 @@ fn is_relative(slot: &Slot, round_trips: &[Option<RoundTrips>; 2], leg: Leg) -> 
 /// the flow, and that may have stood all along.
 fn reference(slot: &Slot, end: End, least_ns: f64, base_ns: f64, queue_ns: f64) -> Reference {
     let less_ns = least_ns - base_ns;
-    let first_ns = slot.first_trip[end as usize].map_or(least_ns, f64::from);
+    let first_ns = slot.first_trip[end as usize].unwrap_or(least_ns);
     let was_late = first_ns - base_ns > (2.0 * LESS_NS).max(0.2 * base_ns).max(0.2 * queue_ns);
     if less_ns > LESS_NS {
         Reference::PathLeast { less_ns }

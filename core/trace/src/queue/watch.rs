@@ -31,7 +31,7 @@ pub(crate) struct Slot {
     first: Times,
     stamps: [Option<(i64, u32)>; 2],
     /// Round trip of the first exchange, by the end that it went to, ns.
-    pub(crate) first_trip: [Option<f32>; 2],
+    pub(crate) first_trip: [Option<f64>; 2],
     /// The least of those before it was looked into, ns.
     pub(crate) least_trip: [f64; 2],
     /// Its handshake was seen: it was there before the queue that it made.
@@ -206,7 +206,7 @@ impl Slot {
             let stamps = self.stamps[end as usize];
             sampled.ticks[end as usize] = stamps.map(|(at, value)| Ticks::new(at, value));
             if let Some(first) = self.first_trip[end as usize] {
-                sampled.round_trips[end as usize].add(f64::from(first), self.first.frame);
+                sampled.round_trips[end as usize].add(first, self.first.frame);
             }
         }
         sampled
@@ -315,7 +315,7 @@ impl Slot {
         let to = trip.end.other() as usize;
         let took = (trip.times.at - trip.sent_at) as f64;
         self.has_handshake |= trip.method == Method::Handshake;
-        self.first_trip[to].get_or_insert(took as f32);
+        self.first_trip[to].get_or_insert(took);
         self.least_trip[to] = self.least_trip[to].min(took);
     }
 }
