@@ -135,7 +135,9 @@ impl<S: Sink> Tracer<S> {
         match &packet.transport {
             Transport::Udp(udp) => self.probes.udp(times, packet, udp, &mut self.sink),
             Transport::Icmp(icmp) => self.probes.icmp(times, packet, icmp, &mut self.sink),
-            _ => self.totalled.other_packets += 1,
+            Transport::Tcp(_) | Transport::LaterFragment { .. } | Transport::Other { .. } => {
+                self.totalled.other_packets += 1;
+            }
         }
     }
     /// The next packet of the capture, which this or another is to follow.

@@ -6,7 +6,7 @@ const FIRST_SHIFT: u32 = 20;
 /// The widest bin: 2^40 ns, 18 minutes.
 const LAST_SHIFT: u32 = 40;
 
-/// Rows of a short flow.
+/// A flow with no more rows is a short one; a longer one is given room for all that it may have.
 const FEW: usize = 32;
 /// The place of no row.
 const NOWHERE: usize = usize::MAX;
