@@ -26,6 +26,8 @@ pub(crate) struct Pcap {
     pub(crate) unit_ns: u32,
     record_header: usize,
     lengths_swapped: bool,
+    /// A record's header is little-endian, with the lengths in the order of today.
+    is_plain: bool,
 }
 
 /// Whether a file that begins so is pcap.
@@ -46,14 +48,16 @@ impl Pcap {
         let (order, found) = order(take(header, 0)?)?;
         let (major, minor) = (order.u16(take(header, 4)?), order.u16(take(header, 6)?));
         let modified = found == magic::MODIFIED;
+        // Before version 2.4 it depended on the system which of the two lengths came first.
+        let lengths_swapped = major < 2 || (major == 2 && minor < 4);
         let pcap = Pcap {
             order,
             // Above are the length of the frame check sequence and reserved bits.
             link: LinkType(order.u32(take(header, 20)?) as u16),
             unit_ns: if found == magic::NANOSECONDS { 1 } else { 1000 },
             record_header: if modified { MODIFIED_HEADER } else { RECORD_HEADER },
-            // Before version 2.4 it depended on the system which of the two lengths came first.
-            lengths_swapped: major < 2 || (major == 2 && minor < 4),
+            lengths_swapped,
+            is_plain: order == Order::Little && !lengths_swapped,
         };
         Some((pcap, FILE_HEADER))
     }
@@ -73,13 +77,18 @@ impl Pcap {
     fn words(&self, bytes: &[u8]) -> Option<[u32; 4]> {
         let head = u128::from_le_bytes(*bytes.first_chunk::<RECORD_HEADER>()?);
         let mut words = [head, head >> 32, head >> 64, head >> 96].map(|word| word as u32);
+        if !self.is_plain {
+            self.put_right(&mut words);
+        }
+        Some(words)
+    }
+    fn put_right(&self, words: &mut [u32; 4]) {
         if self.order == Order::Big {
-            words = words.map(u32::swap_bytes);
+            *words = words.map(u32::swap_bytes);
         }
         if words[2] > words[3] && self.lengths_swapped {
             words.swap(2, 3);
         }
-        Some(words)
     }
     /// What is there, where [`Pcap::frame`] found none.
     #[cold]

@@ -14,10 +14,10 @@ use fathom_wire::{TcpOption, TcpOptions, flag, protocol};
 pub struct Quality {
     /// Frames.
     pub frames: u64,
-    /// Bytes of those as they were sent.
-    pub wire_bytes: u64,
     /// Times of the first frame and of the last, ns.
     pub span: Option<(i64, i64)>,
+    /// Bytes of those as they were sent.
+    pub wire_bytes: u64,
     /// Frames without an IP packet that can be read, those below included.
     pub not_ip: u64,
     /// Of these, those that are encrypted.
@@ -57,6 +57,8 @@ pub struct Quality {
     copies: Option<Box<Copies>>,
     /// Copies among the packets that [`Quality::is_copy`] was asked about.
     found_copies: u64,
+    /// There may be copies, or some were found: each packet is looked up.
+    is_searched: bool,
     largest_mss: u16,
     off_milliseconds: bool,
 }
@@ -121,6 +123,7 @@ impl Quality {
             duplicates: Duplicates::new(),
             copies: None,
             found_copies: 0,
+            is_searched: false,
             largest_mss: 0,
             off_milliseconds: false,
         }
@@ -133,6 +136,7 @@ impl Quality {
         if frame.lost_before > 0 || frame.interface >= self.interfaces {
             self.lost += u64::from(frame.lost_before);
             self.interfaces = self.interfaces.max(frame.interface.saturating_add(1));
+            self.is_searched |= self.interfaces > 1 || LinkType::COOKED.contains(&frame.link);
         }
         self.clock(number, frame.at);
         // Without a branch, as below: data is cut and ACKs are not, and which comes next is not to be foreseen.
@@ -159,11 +163,8 @@ impl Quality {
     /// searched as long as there are copies.
     #[inline(always)]
     pub fn is_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
-        let has_several = self.interfaces > 1 || LinkType::COOKED.contains(&frame.link);
-        let is_likely =
-            has_several || self.frames <= SEARCHED || self.found_copies + self.duplicates.count() > 0;
         // A copy, as what is given away is stored in memory: see [`crate::usual`].
-        is_likely && self.looks_for_copy(frame, &packet.clone())
+        (self.frames <= SEARCHED || self.is_searched) && self.looks_for_copy(frame, &packet.clone())
     }
     #[inline(never)]
     fn looks_for_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
@@ -171,6 +172,7 @@ impl Quality {
         let is_copy =
             self.copies.get_or_insert_with(|| Box::new(Copies::new())).has(frame, packet, is_mirrored);
         self.found_copies += u64::from(is_copy);
+        self.is_searched |= is_copy;
         is_copy
     }
     /// Takes what the capturing system counted: see [`Statistics`], of each interface the last.
@@ -231,7 +233,9 @@ impl Quality {
             if tcp.flags & u16::from(flag::SYN) != 0 {
                 self.handshake(tcp.options);
             }
-            self.duplicates.tcp(frame, packet, tcp);
+            if self.duplicates.tcp(frame, packet, tcp) {
+                self.is_searched = true;
+            }
         } else if cut {
             self.cut_headers += u64::from(lacks_headers(&packet.transport));
         }

@@ -41,18 +41,18 @@ struct Selected {
 }
 
 impl Half {
-    /// The other end acknowledged; `context.end` is the other end.
+    /// The other end acknowledged; `context.header.end` is the other end.
     pub(crate) fn answered<S: Sink>(&mut self, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Told {
         if !self.counter.is_started() {
             self.start(answer.incoming.header.acknowledgement, 1);
             // Its SYN may be stored behind this.
-            self.behind = Some(Behind { start: 0, stop: 1, at: context.times.at });
+            self.behind = Some(Behind { start: 0, stop: 1, at: context.header.times.at });
         }
         let ack = self.counter.unwrap(answer.incoming.header.acknowledgement, self.acknowledged);
-        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.times.at)) {
+        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.header.times.at)) {
             return Told { is_stray: true, ..Told::default() };
         }
-        let at = context.times.at;
+        let at = context.header.times.at;
         let before = self.acknowledged;
         let selected = match answer.incoming.options {
             [] => Selected::default(),
@@ -70,8 +70,8 @@ impl Half {
             self.limits.outstanding(at, self.outstanding());
         }
         let ack_event = Ack {
-            times: context.times,
-            end: context.end,
+            times: context.header.times,
+            end: context.header.end,
             acknowledgement: ack,
             newly_bytes: newly,
             blocks: selected.blocks.get(..selected.count).unwrap_or_default(),
@@ -141,7 +141,7 @@ impl Half {
         let selected = if self.sacked.is_empty() { 0 } else { self.sacked.trim(ack) };
         let taken = self.seen.take(ack);
         self.acknowledged = ack;
-        self.advanced_at = context.times.at;
+        self.advanced_at = context.header.times.at;
         self.duplicates = 0;
         self.totals.unseen_bytes += taken.unseen;
         self.totals.rtt.segments_cumulated += u64::from(taken.segments.saturating_sub(1));
@@ -166,7 +166,7 @@ impl Half {
         answer: &Answer<'_>,
         context: &mut Context<'_, S>,
     ) {
-        let at = context.times.at;
+        let at = context.header.times.at;
         let is_handshake = sent.stop() == 1 && sent.start == 0;
         let method = if is_handshake { Method::Handshake } else { Method::Sequence };
         if sent.is_repeated {
@@ -184,10 +184,8 @@ impl Half {
         let rtt = at.saturating_sub(sent.times.at);
         if rtt >= 0 && karn == Karn::Clean {
             let totals = &mut self.totals.rtt;
-            totals.cumulative.add(rtt as u64);
-            if self.full > 0 && sent.len >= self.full {
-                totals.full_sized.add(rtt as u64);
-            }
+            let is_full = self.full > 0 && sent.len >= self.full;
+            if is_full { &mut totals.full_sized } else { &mut totals.smaller }.add(rtt as u64);
             if is_handshake {
                 totals.handshake_ns = Some(rtt as u64);
             }
@@ -199,6 +197,9 @@ impl Half {
         if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
             let sent_times = sent.times;
             self.delivered = self.delivered.max(sent_times.at);
+            if let Ok(rtt) = u64::try_from(context.header.times.at.saturating_sub(sent_times.at)) {
+                self.totals.rtt.selected.add(rtt);
+            }
             self.finish_trip(
                 sent_times,
                 Method::Sequence,
@@ -217,7 +218,7 @@ impl Half {
         stamps: Option<Stamps>,
         context: &mut Context<'_, S>,
     ) {
-        let Ok(nanos) = u64::try_from(context.times.at.saturating_sub(sent.at)) else {
+        let Ok(nanos) = u64::try_from(context.header.times.at.saturating_sub(sent.at)) else {
             self.totals.rtt.clock_went_back += 1;
             return;
         };
@@ -226,13 +227,13 @@ impl Half {
                 Method::Timestamps => self.totals.rtt.timestamps.add(nanos),
                 Method::Sequence | Method::Handshake => {
                     self.rtt.add(nanos);
-                    self.totals.rtt.sequence.add(nanos);
+                    self.totals.rtt.sequence.sort(nanos);
                 }
             }
         }
-        let end = context.end.other();
+        let end = context.header.end.other();
         let (sent_at, sent_frame) = (sent.at, sent.frame);
-        let round_trip = RoundTrip { times: context.times, sent_at, sent_frame, end, method, karn, stamps };
+        let round_trip = RoundTrip { times: context.header.times, sent_at, sent_frame, end, method, karn, stamps };
         context.sink.round_trip(context.flow, &round_trip);
     }
     /// Takes the SACK blocks in.
@@ -319,7 +320,7 @@ impl Half {
         let proof = match echo.filter(|_| repair.stamp != 0) {
             Some(echo) => is_after(repair.stamp, echo).then_some(Proof::Timestamps),
             None => {
-                let since = elapsed(repair.times.at, context.times.at);
+                let since = elapsed(repair.times.at, context.header.times.at);
                 (since * 2 < self.rtt.min()).then_some(Proof::TooSoon)
             }
         };
@@ -345,9 +346,9 @@ impl Half {
         let counted = self.totals.retransmissions.of(repair.cause);
         *counted = counted.saturating_sub(1);
         self.totals.retransmissions.spurious += 1;
-        let end: End = context.end.other();
+        let end: End = context.header.end.other();
         let spurious = Spurious {
-            times: context.times,
+            times: context.header.times,
             repair: repair.times,
             end,
             start,

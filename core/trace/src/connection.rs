@@ -78,18 +78,25 @@ impl Connection {
     /// been quiet for long, or never was more than a SYN; or, the SYN not seen, numbers far from those of one that is over.
     #[inline]
     pub(crate) fn is_followed_by(&self, incoming: &Incoming<'_>) -> bool {
-        let is_over = matches!(self.close, Close::Finished | Close::Reset)
-            || elapsed(self.last.at, incoming.header.times.at) > IDLE_NS;
-        let may_be = !incoming.has(flag::RST) && (incoming.has(flag::SYN) || is_over);
-        may_be && self.has_far_numbers(incoming, is_over)
+        let may_be = incoming.has(flag::SYN) || self.is_over(incoming);
+        may_be && self.has_far_numbers(incoming)
+    }
+    #[inline]
+    fn is_over(&self, incoming: &Incoming<'_>) -> bool {
+        matches!(self.close, Close::Finished | Close::Reset)
+            || elapsed(self.last.at, incoming.header.times.at) > IDLE_NS
     }
     #[cold]
-    fn has_far_numbers(&self, incoming: &Incoming<'_>, is_over: bool) -> bool {
+    fn has_far_numbers(&self, incoming: &Incoming<'_>) -> bool {
+        if incoming.has(flag::RST) {
+            return false;
+        }
         let (own, _) = self.pair(incoming.header.end);
         if !incoming.has(flag::SYN) {
             let start = own.counter.unwrap(incoming.header.sequence, own.highest);
             return own.counter.is_started() && start.abs_diff(own.highest) > MAX_WINDOW_BYTES;
         }
+        let is_over = self.is_over(incoming);
         let is_same = own.counter.is_origin(incoming.header.sequence);
         let is_vain = !incoming.has(flag::ACK) && self.packets == own.totals.syns;
         !is_same && own.totals.packets > 0 && (is_over || is_vain)
@@ -144,14 +151,14 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn packet<S: Sink>(&mut self, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
         self.packets += 1;
-        self.last = context.times;
+        self.last = context.header.times;
         context.sink.packet(context.flow, incoming.header);
         let [a, b] = &mut self.halves;
-        let (own, other) = match context.end {
+        let (own, other) = match context.header.end {
             End::A => (a, b),
             End::B => (b, a),
         };
-        own.count(incoming, context.times.at);
+        own.count(incoming, context.header.times.at);
         if u64::from(incoming.header.payload_bytes) > MAX_WINDOW_BYTES {
             own.totals.strays += 1;
             return;
@@ -165,10 +172,10 @@ impl Connection {
             own.begin(incoming);
             segment(own, other, incoming, context);
         }
-        stamp(own, incoming, is_new, context.times);
-        own.packet_at = context.times.at;
+        stamp(own, incoming, is_new, context.header.times);
+        own.packet_at = context.header.times.at;
         if incoming.header.flags & (flag::FIN | flag::RST) != 0 {
-            self.note_close(incoming, context.end);
+            self.note_close(incoming, context.header.end);
         }
         if self.close == Close::Finished {
             self.halves.iter_mut().for_each(Half::shrink);
@@ -222,15 +229,15 @@ fn acknowledge<S: Sink>(
 ) -> bool {
     let stamps = incoming.header.stamps;
     let is_new = if incoming.length > 0 && other.has_heard(incoming, own.shift) {
-        context.sink.ack_again(context.flow, &other.heard(incoming, context.times, context.end));
+        context.sink.ack_again(context.flow, &other.heard(incoming, context.header.times, context.header.end));
         false
     } else {
         learn(own, other, incoming, context)
     };
     if let Some(sent) = stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
-        let waited = elapsed(sent.times.at, context.times.at);
+        let waited = elapsed(sent.times.at, context.header.times.at);
         // Who was silent for most of it may have had nothing to send: only data is answered at once.
-        let was_silent = sent.is_bare && elapsed(own.packet_at, context.times.at) * 2 > waited;
+        let was_silent = sent.is_bare && elapsed(own.packet_at, context.header.times.at) * 2 > waited;
         let karn = if was_silent { Karn::Ambiguous } else { Karn::Clean };
         other.finish_trip(sent.times, Method::Timestamps, karn, stamps, context);
     }
@@ -252,7 +259,7 @@ fn learn<S: Sink>(
         return false;
     }
     if told.is_new || other.window != window {
-        other.limit(context.times.at);
+        other.limit(context.header.times.at);
     }
     own.count_blocks(told.blocks as u64, told.has_duplicate);
     told.is_new
@@ -267,7 +274,7 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
         return;
     }
     let arrival = Arrival {
-        times: context.times,
+        times: context.header.times,
         start,
         stop: start + length,
         payload: incoming.header.payload_bytes,
@@ -285,12 +292,12 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
     };
     let outstanding_bytes = own.outstanding();
     own.count_segment(&arrival, kind, (before, outstanding_bytes), incoming);
-    own.limits.outstanding(context.times.at, outstanding_bytes);
-    own.limit(context.times.at);
+    own.limits.outstanding(context.header.times.at, outstanding_bytes);
+    own.limit(context.header.times.at);
     own.recent.add(arrival.start, arrival.identification, arrival.stamp);
     let segment = Segment {
-        times: context.times,
-        end: context.end,
+        times: context.header.times,
+        end: context.header.end,
         start,
         stop: arrival.stop,
         ip_bytes: incoming.header.ip_bytes,

@@ -1,4 +1,5 @@
 //! One direction of a flow: what one end sent, and what the other acknowledged of it.
+use crate::header::Header;
 use crate::limit::{Limit, Limits};
 use crate::recent::Recent;
 use crate::repair::Repairs;
@@ -8,15 +9,13 @@ use crate::selective::Selective;
 use crate::sequence::Counter;
 use crate::stamped::Stamped;
 use crate::totals::Totals;
-use crate::{End, FlowId, Times};
+use crate::{FlowId, Times};
 
-/// Whom to tell, of which flow, on which packet.
+/// Whom to tell, of which flow, on which packet of it.
 pub(crate) struct Context<'a, S> {
     pub(crate) sink: &'a mut S,
     pub(crate) flow: FlowId,
-    pub(crate) times: Times,
-    /// Who sent the packet.
-    pub(crate) end: End,
+    pub(crate) header: &'a Header,
 }
 
 /// A segment as it arrives at the capture point.
@@ -164,6 +163,7 @@ impl Half {
         self.limits.set(at, Limit::None);
         self.totals.shares = self.limits.shares;
         self.totals.outstanding_time_mean = self.limits.mean();
+        self.totals.rtt.sum_up();
         let has_syn = self.totals.offer.is_some();
         let numbers = u64::from(self.fin_stop.is_some()) + 1;
         let holes = self.seen.hole_bytes() + self.totals.unseen_bytes;

@@ -104,19 +104,13 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Two times no operation, then timestamps and their length.
-const STAMPS_ALONE: u32 = u32::from_be_bytes([1, 1, 8, 10]);
+/// Bytes of timestamps, with what makes them a multiple of four.
+const STAMPS_ALONE: usize = 12;
 
 /// The options of a header, if they may tell more than its timestamps: not the usual ones, which are none, or timestamps alone (RFC 7323
 /// appendix A). Of a SYN all tell.
 #[inline]
 pub(crate) fn telling<'a>(tcp: &TcpHeader<'a>) -> &'a [u8] {
-    let is_usual = match tcp.options.first_chunk::<12>() {
-        // Compared as one number.
-        Some([a, b, c, d, ..]) => {
-            u32::from_be_bytes([*a, *b, *c, *d]) == STAMPS_ALONE && tcp.options.len() == 12
-        }
-        None => tcp.options.is_empty(),
-    };
-    if is_usual && tcp.flags & flag::SYN == 0 { &[] } else { tcp.options }
+    let usual = if tcp.stamps.is_some() { STAMPS_ALONE } else { 0 };
+    if tcp.options.len() == usual && tcp.flags & flag::SYN == 0 { &[] } else { tcp.options }
 }

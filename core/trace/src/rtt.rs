@@ -27,6 +27,19 @@ impl Moments {
         self.sum += value;
         self.sum_of_squares += value * value;
     }
+    /// The values of both.
+    pub(crate) fn with(self, other: Moments) -> Moments {
+        if self.count == 0 || other.count == 0 {
+            return if self.count == 0 { other } else { self };
+        }
+        Moments {
+            count: self.count + other.count,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            sum: self.sum + other.sum,
+            sum_of_squares: self.sum_of_squares + other.sum_of_squares,
+        }
+    }
     /// The mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
@@ -59,6 +72,10 @@ impl Tally {
     /// Counts one delay, ns.
     pub fn add(&mut self, nanos: u64) {
         self.moments.add(nanos);
+        self.sort(nanos);
+    }
+    /// Counts one delay, ns, in its bin alone: [`Tally::sum_up`] is told of the others.
+    pub(crate) fn sort(&mut self, nanos: u64) {
         let bin = bin_of(nanos);
         if self.is_dense {
             self.count(bin);
@@ -71,6 +88,10 @@ impl Tally {
             listed.into_iter().for_each(|each| self.count(each));
             self.count(bin);
         }
+    }
+    /// These are the moments of what was sorted.
+    pub(crate) const fn sum_up(&mut self, moments: Moments) {
+        self.moments = moments;
     }
     fn count(&mut self, bin: u32) {
         if bin < self.first {

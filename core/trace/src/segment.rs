@@ -200,7 +200,7 @@ impl Half {
         if let Some(original) = original {
             self.totals.repeat_time.add(elapsed(original.at, arrival.times.at));
         }
-        let lost = Lost { repair: arrival.times, original, end: context.end, start, stop, cause };
+        let lost = Lost { repair: arrival.times, original, end: context.header.end, start, stop, cause };
         context.sink.lost(context.flow, &lost);
     }
     /// Counts a retransmission, `repeated` bytes of which passed before.

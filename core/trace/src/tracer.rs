@@ -202,8 +202,7 @@ impl<S: Sink> Tracer<S> {
                 left.extend(rest.map(|each| (flow.sockets(each.header.end), each)));
                 break;
             }
-            let Header { times, end, .. } = *incoming.header;
-            let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
+            let mut context = Context { sink: &mut self.sink, flow: flow.id, header: incoming.header };
             flow.packet(&incoming, &mut context);
             told += 1;
         }
@@ -239,8 +238,7 @@ impl<S: Sink> Tracer<S> {
         if flow.is_followed_by(incoming) {
             return self.follow(place, sockets, incoming);
         }
-        let Header { times, end, .. } = *incoming.header;
-        let mut context = Context { sink: &mut self.sink, flow: flow.id, times, end };
+        let mut context = Context { sink: &mut self.sink, flow: flow.id, header: incoming.header };
         flow.packet(incoming, &mut context);
         self.recount(place, 1);
     }

@@ -93,26 +93,32 @@ impl Tap {
         visit: &mut impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<(), usize>, CaptureError> {
         let mut rest = self.buffer.get(self.start..self.end).unwrap_or_default();
-        let flow = loop {
-            let (used, step) = match self.reader.frame(rest) {
-                Some((used, frame)) => (used, Step::Frame(frame)),
-                None => self.reader.step(rest)?,
+        loop {
+            let (used, frame) = match self.reader.frame(rest) {
+                Some(found) => found,
+                None => {
+                    let (used, step) = self.reader.step(rest)?;
+                    if let Step::Frame(frame) = step {
+                        (used, frame)
+                    } else {
+                        rest = rest.get(used..).unwrap_or_default();
+                        self.start += used;
+                        match step {
+                            Step::Statistics(counts) => keep(&mut self.statistics, counts),
+                            Step::NeedMore(need) => return Ok(ControlFlow::Continue(need)),
+                            Step::Frame(_) | Step::Other => {}
+                        }
+                        continue;
+                    }
+                }
             };
             rest = rest.get(used..).unwrap_or_default();
             self.start += used;
-            match step {
-                Step::Frame(frame) => {
-                    self.frames += 1;
-                    if visit(self.frames, &frame).is_break() {
-                        break ControlFlow::Break(());
-                    }
-                }
-                Step::Statistics(counts) => keep(&mut self.statistics, counts),
-                Step::Other => {}
-                Step::NeedMore(need) => break ControlFlow::Continue(need),
+            self.frames += 1;
+            if visit(self.frames, &frame).is_break() {
+                return Ok(ControlFlow::Break(()));
             }
-        };
-        Ok(flow)
+        }
     }
     /// Reads what there is, at least a byte; 0 at the end. Makes room for `need` bytes first.
     fn fill(&mut self, need: usize) -> io::Result<usize> {

@@ -39,10 +39,13 @@ pub(super) fn usual(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
 #[inline(always)]
 fn v4(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     let (head, rest) = within(link, frame, [0x08, 0x00])?.split_first_chunk::<V4_BYTES>()?;
-    // Version and header length; no later fragment.
-    let is_plain = head[0] == 0x45 && [head[6] & 0x1f, head[7]] == [0, 0] && head[9] == protocol::TCP;
+    // No later fragment, whatever its hop limit, compared as one number.
+    let fragment = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) & 0x1fff_00ff;
+    if head[0] != 0x45 || fragment != u32::from(protocol::TCP) {
+        return None;
+    }
     let total = u32::from(u16::from_be_bytes([head[2], head[3]]));
-    let tcp = if is_plain { tcp(head.last_chunk(), rest, total.checked_sub(V4 as u32)) } else { None }?;
+    let tcp = tcp(head.last_chunk()?, rest, total.checked_sub(V4 as u32)?)?;
     Some(Packet {
         source: Address::v4([head[12], head[13], head[14], head[15]]),
         destination: Address::v4([head[16], head[17], head[18], head[19]]),
@@ -60,9 +63,11 @@ fn v4(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
 #[inline(always)]
 fn v6(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     let (head, rest) = within(link, frame, [0x86, 0xdd])?.split_first_chunk::<V6_BYTES>()?;
-    let is_plain = head[0] >> 4 == 6 && head[6] == protocol::TCP;
+    if head[0] >> 4 != 6 || head[6] != protocol::TCP {
+        return None;
+    }
     let length = u32::from(u16::from_be_bytes([head[4], head[5]]));
-    let tcp = if is_plain { tcp(head.last_chunk(), rest, Some(length)) } else { None }?;
+    let tcp = tcp(head.last_chunk()?, rest, length)?;
     Some(Packet {
         source: Address::v6(*head[8..].first_chunk()?),
         destination: Address::v6(*head[24..].first_chunk()?),
@@ -78,8 +83,7 @@ fn v6(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
 
 /// The header and what follows it, of `sent` bytes in all, if its options are whole and such as are met with every day.
 #[inline(always)]
-fn tcp<'a>(head: Option<&'a [u8; TCP]>, rest: &'a [u8], sent: Option<u32>) -> Option<TcpHeader<'a>> {
-    let (head, sent) = (head?, sent?);
+fn tcp<'a>(head: &'a [u8; TCP], rest: &'a [u8], sent: u32) -> Option<TcpHeader<'a>> {
     let header = usize::from(head[12] >> 4) * 4;
     let (options, stored) = rest.split_at_checked(header.checked_sub(TCP)?)?;
     let payload_bytes = sent.checked_sub(header as u32)?;

@@ -31,24 +31,25 @@ impl Duplicates {
     pub(super) const fn count(&self) -> u64 {
         self.found * SAMPLED
     }
+    /// Looks at a packet, if it is one of those that are; whether it was there before.
     #[inline]
-    pub(super) fn tcp(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, tcp: &TcpHeader<'_>) {
+    pub(super) fn tcp(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> bool {
         let numbers = tcp.sequence ^ tcp.acknowledgement.rotate_left(16);
-        if numbers.wrapping_mul(SPREAD as u32) >> (32 - SAMPLED.ilog2()) == 0 {
-            let is_identified = packet.identification.is_some_and(|id| id != 0);
-            self.look(identity(packet, tcp), place(frame) << 8 | u64::from(packet.hop_limit), is_identified);
+        if numbers.wrapping_mul(SPREAD as u32) >> (32 - SAMPLED.ilog2()) != 0 {
+            return false;
         }
+        let is_identified = packet.identification.is_some_and(|id| id != 0);
+        self.look(identity(packet, tcp), place(frame) << 8 | u64::from(packet.hop_limit), is_identified)
     }
     /// A packet that is the same in all is a copy if it was seen elsewhere or has the same identification. Else, as with IPv6,
     /// it may be an ACK that the receiver really sent twice.
-    fn look(&mut self, hash: u64, place: u64, is_identified: bool) {
+    fn look(&mut self, hash: u64, place: u64, is_identified: bool) -> bool {
         let slot = hash as usize % SLOTS;
-        if let Some(seen) = self.seen.get_mut(slot) {
-            if seen.hash == hash && (is_identified || seen.place != place) {
-                self.found += 1;
-            }
-            *seen = Seen { hash, place };
-        }
+        let Some(seen) = self.seen.get_mut(slot) else { return false };
+        let is_found = seen.hash == hash && (is_identified || seen.place != place);
+        *seen = Seen { hash, place };
+        self.found += u64::from(is_found);
+        is_found
     }
 }
 

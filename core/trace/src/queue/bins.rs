@@ -98,11 +98,11 @@ fn greater(a: f32, b: f32) -> f32 {
 #[derive(Clone, Debug)]
 pub(crate) struct Grid<const N: usize> {
     shift: u32,
-    /// The last row; none has begun if it is empty.
-    last: Row<N>,
+    /// The row that is added to: the last, but for what comes late. None has begun if it is empty.
+    open: Row<N>,
     /// Those before it, in the order of time.
     rows: Vec<Row<N>>,
-    /// The place of the row that is added to, if that is not the last.
+    /// The place among these where the last waits while an earlier one is open.
     late: usize,
     /// The series, when nothing more comes.
     series: [Vec<Bin>; N],
@@ -116,7 +116,7 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn of(limit: usize) -> Self {
         let shift = FIRST_SHIFT + (LONG / limit.clamp(1, LONG)).ilog2();
         let series = core::array::from_fn(|_| Vec::new());
-        Grid { shift, last: Row::new(0), rows: Vec::new(), late: NOWHERE, series }
+        Grid { shift, open: Row::new(0), rows: Vec::new(), late: NOWHERE, series }
     }
     /// Width of a bin.
     pub(crate) fn width_ns(&self) -> f64 {
@@ -128,7 +128,8 @@ impl<const N: usize> Grid<N> {
     }
     /// Nothing more comes.
     pub(crate) fn close(&mut self) {
-        self.rows.push(self.last);
+        self.swap_late();
+        self.rows.push(self.open);
         let rows = core::mem::take(&mut self.rows);
         for (place, series) in self.series.iter_mut().enumerate() {
             let bins = rows.iter().filter_map(|row| row.bin(place));
@@ -144,17 +145,27 @@ impl<const N: usize> Grid<N> {
     #[inline]
     pub(crate) fn turn_to(&mut self, at: i64, limit: usize) {
         let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
-        self.late = NOWHERE;
-        if index > self.last.index {
-            self.begin(index, limit);
-        } else if index < self.last.index {
-            self.turn_back(index);
+        if index != self.open.index {
+            self.turn(index, limit);
         }
     }
-    /// What comes late counts for the row of its time, or the next that there is: none is put between others.
-    #[cold]
-    fn turn_back(&mut self, index: u32) {
-        self.late = self.rows.partition_point(|row| row.index < index);
+    #[inline(never)]
+    fn turn(&mut self, index: u32, limit: usize) {
+        self.swap_late();
+        self.late = NOWHERE;
+        if index > self.open.index {
+            self.begin(index, limit);
+        } else if index < self.open.index {
+            // What comes late counts for the row of its time, or the next that there is: none is put between others.
+            self.late = self.rows.partition_point(|row| row.index < index);
+            self.swap_late();
+        }
+    }
+    /// Puts the last row in the place of the late one that is open, or the other way round.
+    fn swap_late(&mut self) {
+        if let Some(row) = self.rows.get_mut(self.late) {
+            core::mem::swap(row, &mut self.open);
+        }
     }
     /// Adds a value to a series.
     #[inline]
@@ -164,17 +175,16 @@ impl<const N: usize> Grid<N> {
     /// The same, with the extremes of another value than that which is added up.
     #[inline]
     pub(crate) fn add_beside(&mut self, series: usize, value: f64, level: f64) {
-        self.rows.get_mut(self.late).unwrap_or(&mut self.last).add(series, value, level as f32);
+        self.open.add(series, value, level as f32);
     }
     /// Another row comes after the last.
-    #[inline(never)]
     fn begin(&mut self, index: u32, limit: usize) {
         // Room for all at once: what grows by doubling is copied, and leaves gaps that are too small for the next.
         if self.rows.len() == FEW {
             self.rows.reserve_exact(limit.saturating_sub(FEW));
         }
-        self.rows.push(self.last);
-        self.last = Row::new(index);
+        self.rows.push(self.open);
+        self.open = Row::new(index);
         while self.rows.len() + 1 >= limit && self.shift < LAST_SHIFT {
             self.shift += 1;
             self.halve();
@@ -182,7 +192,7 @@ impl<const N: usize> Grid<N> {
     }
     /// Makes one bin of two.
     fn halve(&mut self) {
-        self.rows.push(self.last);
+        self.rows.push(self.open);
         self.rows.dedup_by(|later, kept| {
             let is_same = later.index / 2 == kept.index / 2;
             if is_same {
@@ -191,7 +201,7 @@ impl<const N: usize> Grid<N> {
             is_same
         });
         self.rows.iter_mut().for_each(|row| row.index /= 2);
-        self.last = self.rows.pop().unwrap_or(self.last);
+        self.open = self.rows.pop().unwrap_or(self.open);
     }
     pub(crate) const fn shift(&self) -> u32 {
         self.shift
@@ -199,7 +209,7 @@ impl<const N: usize> Grid<N> {
     /// Each value `v` of `series` at time `t` becomes `scale * v + drift * (t - since)`.
     pub(crate) fn map(&mut self, series: usize, scale: f64, drift: f64, since: f64) {
         let width = self.width_ns();
-        for row in self.rows.iter_mut().chain([&mut self.last]) {
+        for row in self.rows.iter_mut().chain([&mut self.open]) {
             let shift = drift * ((f64::from(row.index) + 0.5) * width - since);
             row.map(series, scale, shift);
         }
