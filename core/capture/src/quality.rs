@@ -59,7 +59,9 @@ pub struct Quality {
     found_copies: u64,
     /// There may be copies, or some were found: each packet is looked up.
     is_searched: bool,
-    largest_mss: u16,
+    /// Longer packets are super-packets, by the MSS that were offered; bytes of IP.
+    limit: u32,
+    has_mss: bool,
     off_milliseconds: bool,
 }
 
@@ -124,7 +126,8 @@ impl Quality {
             copies: None,
             found_copies: 0,
             is_searched: false,
-            largest_mss: 0,
+            limit: MAX_MTU,
+            has_mss: false,
             off_milliseconds: false,
         }
     }
@@ -142,7 +145,9 @@ impl Quality {
         // Without a branch, as below: data is cut and ACKs are not, and which comes next is not to be foreseen.
         let cut = frame.bytes.len() < frame.original_len as usize;
         self.cut += u64::from(cut);
-        self.cut_at = self.cut_at.max(if cut { frame.bytes.len() } else { 0 });
+        if frame.bytes.len() > self.cut_at && cut {
+            self.cut_at = frame.bytes.len();
+        }
         match found {
             Ok(packet) => self.packet(frame, packet, cut),
             Err(error) => self.other(*error),
@@ -196,7 +201,9 @@ impl Quality {
     }
     #[inline(always)]
     fn clock(&mut self, number: u64, at: i64) {
-        self.off_milliseconds = self.off_milliseconds || at % MILLISECOND_NS != 0;
+        if !self.off_milliseconds {
+            self.off_milliseconds = at % MILLISECOND_NS != 0;
+        }
         let (_, last) = self.span.get_or_insert((at, at));
         let before = core::mem::replace(last, at);
         if at < before || at.abs_diff(before) > GAP_NS {
@@ -221,9 +228,10 @@ impl Quality {
     }
     #[inline(always)]
     fn packet(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, cut: bool) {
-        self.longest_bytes = self.longest_bytes.max(packet.ip_bytes);
-        let limit = if self.largest_mss == 0 { MAX_MTU } else { u32::from(self.largest_mss) + HEADERS };
-        self.super_packets += u64::from(packet.ip_bytes > limit);
+        if packet.ip_bytes > self.longest_bytes {
+            self.longest_bytes = packet.ip_bytes;
+        }
+        self.super_packets += u64::from(packet.ip_bytes > self.limit);
         if let Transport::Tcp(tcp) = &packet.transport {
             // Where payload is stored all before it is.
             if cut & tcp.payload.is_empty() {
@@ -243,8 +251,10 @@ impl Quality {
     #[cold]
     fn handshake(&mut self, options: &[u8]) {
         for option in TcpOptions::new(options) {
-            if let TcpOption::SegmentSize(bytes) = option {
-                self.largest_mss = self.largest_mss.max(bytes);
+            if let TcpOption::SegmentSize(bytes @ 1..) = option {
+                let limit = u32::from(bytes) + HEADERS;
+                self.limit = if self.has_mss { self.limit.max(limit) } else { limit };
+                self.has_mss = true;
             }
         }
     }

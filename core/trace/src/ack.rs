@@ -49,7 +49,8 @@ impl Half {
             self.behind = Some(Behind { start: 0, stop: 1, at: context.header.times.at });
         }
         let ack = self.counter.unwrap(answer.incoming.header.acknowledgement, self.acknowledged);
-        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.header.times.at)) {
+        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.header.times.at))
+        {
             return Told { is_stray: true, ..Told::default() };
         }
         let at = context.header.times.at;
@@ -94,8 +95,7 @@ impl Half {
     #[inline]
     pub(crate) fn has_heard(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
         let header = incoming.header;
-        self.counter.is_started()
-            && self.counter.unwrap(header.acknowledgement, self.acknowledged) == self.acknowledged
+        self.counter.is(header.acknowledgement, self.acknowledged)
             && self.window_field == Some(header.window)
             && self.window == offered(header.window, shift)
             && header.flags & (flag::SYN | flag::RST | flag::ECE) == 0
@@ -233,7 +233,8 @@ impl Half {
         }
         let end = context.header.end.other();
         let (sent_at, sent_frame) = (sent.at, sent.frame);
-        let round_trip = RoundTrip { times: context.header.times, sent_at, sent_frame, end, method, karn, stamps };
+        let round_trip =
+            RoundTrip { times: context.header.times, sent_at, sent_frame, end, method, karn, stamps };
         context.sink.round_trip(context.flow, &round_trip);
     }
     /// Takes the SACK blocks in.

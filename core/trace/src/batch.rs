@@ -34,8 +34,11 @@ struct Options {
 }
 
 /// Packets in the order in which they passed, and flows in the order of their first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Batch {
+    most: usize,
+    /// So many packets may wait now.
+    room: usize,
     headers: Vec<Header>,
     options: Vec<Options>,
     /// Places of flows.
@@ -45,12 +48,17 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// For no more than `most` packets.
+    pub(crate) const fn new(most: usize) -> Self {
+        let most = if most < MOST { most } else { MOST };
+        Batch { most, room: most, headers: Vec::new(), options: Vec::new(), flows: Vec::new(), begun: 0 }
+    }
     /// One more of the flow at `place`, of which `chain` waits.
     #[inline(always)]
-    pub(crate) fn push(&mut self, place: u32, chain: &mut Chain, header: Header, options: &[u8]) {
+    pub(crate) fn push(&mut self, place: u32, chain: &mut Chain, header: Header, options: Option<&[u8]>) {
         let number = self.headers.len() as u16;
         self.headers.push(header);
-        if !options.is_empty() {
+        if let Some(options) = options {
             self.keep(number, options);
         }
         if chain.is_empty() {
@@ -72,13 +80,16 @@ impl Batch {
         }
     }
     /// A flow begins.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) const fn begin(&mut self) {
         self.begun += 1;
+        if self.begun >= MOST_BEGUN {
+            self.room = 0;
+        }
     }
-    /// Whether no more should wait, and no more than `most` may.
+    /// Whether no more should wait.
     #[inline]
-    pub(crate) fn is_full(&self, most: usize) -> bool {
-        self.headers.len() >= most.min(MOST) || self.begun >= MOST_BEGUN
+    pub(crate) const fn is_full(&self) -> bool {
+        self.headers.len() >= self.room
     }
     /// Places of the flows of which packets wait, in the order of the first.
     pub(crate) fn flows(&self) -> &[u32] {
@@ -107,5 +118,6 @@ impl Batch {
         self.options.clear();
         self.flows.clear();
         self.begun = 0;
+        self.room = self.most;
     }
 }

@@ -229,7 +229,9 @@ fn acknowledge<S: Sink>(
 ) -> bool {
     let stamps = incoming.header.stamps;
     let is_new = if incoming.length > 0 && other.has_heard(incoming, own.shift) {
-        context.sink.ack_again(context.flow, &other.heard(incoming, context.header.times, context.header.end));
+        context
+            .sink
+            .ack_again(context.flow, &other.heard(incoming, context.header.times, context.header.end));
         false
     } else {
         learn(own, other, incoming, context)

@@ -110,7 +110,7 @@ const STAMPS_ALONE: usize = 12;
 /// The options of a header, if they may tell more than its timestamps: not the usual ones, which are none, or timestamps alone (RFC 7323
 /// appendix A). Of a SYN all tell.
 #[inline]
-pub(crate) fn telling<'a>(tcp: &TcpHeader<'a>) -> &'a [u8] {
+pub(crate) fn telling<'a>(tcp: &TcpHeader<'a>) -> Option<&'a [u8]> {
     let usual = if tcp.stamps.is_some() { STAMPS_ALONE } else { 0 };
-    if tcp.options.len() == usual && tcp.flags & flag::SYN == 0 { &[] } else { tcp.options }
+    (tcp.options.len() != usual || tcp.flags & flag::SYN != 0).then_some(tcp.options)
 }

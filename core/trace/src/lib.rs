@@ -46,7 +46,7 @@ pub use event::{
 pub use header::Header;
 pub use one_sided::missing_directions;
 pub use option::Offer;
-pub use part::{Followed, PARTS, Part};
+pub use part::{Followed, PARTS, Part, Parts};
 pub use probe::{ProbeTotals, ProbesTotals};
 pub use result::{hops, leg_name, run};
 pub use rtt::{Moments, Tally};

@@ -1,5 +1,6 @@
 //! A capture's flows in parts, so that threads can follow them at the same time.
 use crate::queue::{QueueWatch, Queues};
+use crate::tracer::sockets;
 use crate::{Bounds, Flows, Times, Tracer};
 use fathom_capture::{Packet, Transport};
 
@@ -60,21 +61,56 @@ impl Part {
             self.tracer.put(times, packet);
         }
     }
-    /// The same, for all parts: a dozen instructions more than a tracer alone.
-    #[inline(always)]
-    pub fn packet_of_all(parts: &mut [Part; PARTS], times: Times, packet: &Packet<'_>) {
-        if parts[0].tracer.sink().origin.is_none() {
-            parts.iter_mut().for_each(|part| part.tracer.sink_mut().begin(times.at));
-        }
-        parts[0].tracer.pass(times);
-        if let Some(part) = parts.get_mut(part_of(packet)) {
-            part.tracer.put(times, packet);
-        }
-    }
     /// The capture is at its end.
     pub fn finish(self) -> Followed {
         let (flows, watch) = self.tracer.finish();
         Followed { flows, watch }
+    }
+}
+
+/// All parts of a capture, followed by one thread.
+#[derive(Debug)]
+pub struct Parts {
+    parts: [Part; PARTS],
+    /// The part of the last packet: packets come in trains, and most are of the same flow as the one before.
+    last: usize,
+}
+
+impl Parts {
+    /// Of these, which have seen nothing yet.
+    pub const fn new(parts: [Part; PARTS]) -> Parts {
+        Parts { parts, last: 0 }
+    }
+    /// The next packet of the capture.
+    #[inline(always)]
+    pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
+        self.parts[0].tracer.pass(times);
+        let Transport::Tcp(tcp) = &packet.transport else {
+            self.begin(times);
+            // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
+            return self.parts[0].tracer.other(times, &packet.clone());
+        };
+        let sockets = sockets(packet, tcp);
+        let found = match self.parts[self.last].tracer.last_flow(sockets) {
+            None => {
+                self.begin(times);
+                self.last = part_of(packet);
+                self.parts[self.last].tracer.place(sockets, tcp.flags, times)
+            }
+            found => found,
+        };
+        if let Some(found) = found {
+            self.parts[self.last].tracer.wait(found, times, packet, tcp);
+        }
+    }
+    /// The capture begins, if it has not yet.
+    #[inline]
+    fn begin(&mut self, times: Times) {
+        self.parts.iter_mut().for_each(|part| part.tracer.sink_mut().begin(times.at));
+    }
+    /// The capture is at its end.
+    pub fn finish(self) -> [Followed; PARTS] {
+        self.parts.map(Part::finish)
     }
 }
 

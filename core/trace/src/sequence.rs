@@ -30,6 +30,11 @@ impl Counter {
         // No capture has 2^63 bytes of a connection, so that this is exact.
         (near as i64).wrapping_add(away).max(0) as u64
     }
+    /// Whether `raw` is this number; not before the start.
+    #[inline]
+    pub(crate) fn is(&self, raw: u32, number: u64) -> bool {
+        self.origin.is_some_and(|origin| raw.wrapping_sub(origin) == number as u32)
+    }
     /// Whether `raw` is what the connection began with.
     pub(crate) fn is_origin(&self, raw: u32) -> bool {
         self.origin == Some(raw)

@@ -143,15 +143,18 @@ pub struct Totalled {
 
 impl Totalled {
     pub(crate) fn clock(&mut self, times: Times) {
-        let step = elapsed(times.at, self.last_at);
         if self.packets == 0 {
             self.first_at = Some(times.at);
-        } else if step > 0 {
-            self.clock_steps_back += 1;
-            self.longest_step_back_ns = self.longest_step_back_ns.max(step);
+        } else if times.at < self.last_at {
+            self.step_back(elapsed(times.at, self.last_at));
         }
         self.last_at = times.at;
         self.packets += 1;
+    }
+    #[cold]
+    fn step_back(&mut self, step: u64) {
+        self.clock_steps_back += u64::from(step > 0);
+        self.longest_step_back_ns = self.longest_step_back_ns.max(step);
     }
 }
 

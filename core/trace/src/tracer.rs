@@ -72,7 +72,7 @@ pub struct Tracer<S> {
 
 /// From where to where.
 #[inline]
-fn sockets(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> [Socket; 2] {
+pub(crate) fn sockets(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> [Socket; 2] {
     [(packet.source, tcp.source_port), (packet.destination, tcp.destination_port)]
 }
 
@@ -95,7 +95,7 @@ impl<S: Sink> Tracer<S> {
             waiting: 0,
             probes: Probes::default(),
             totalled: Totalled::default(),
-            batch: Batch::default(),
+            batch: Batch::new(bounds.lone_flows),
         }
     }
     /// For a second pass over a capture: follows the flows that the first has kept, by the numbers that it gave them, and no others.
@@ -130,7 +130,7 @@ impl<S: Sink> Tracer<S> {
         }
     }
     /// A packet that is not TCP.
-    fn other(&mut self, times: Times, packet: &Packet<'_>) {
+    pub(crate) fn other(&mut self, times: Times, packet: &Packet<'_>) {
         self.sink.other(packet, times);
         match &packet.transport {
             Transport::Udp(udp) => self.probes.udp(times, packet, udp, &mut self.sink),
@@ -158,11 +158,22 @@ impl<S: Sink> Tracer<S> {
     pub(crate) fn put(&mut self, times: Times, packet: &Packet<'_>) {
         // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
         let Transport::Tcp(tcp) = &packet.transport else { return self.other(times, &packet.clone()) };
-        let sockets = sockets(packet, tcp);
-        let Some((place, end)) = self.place(sockets, tcp.flags, times) else { return };
+        if let Some(found) = self.place(sockets(packet, tcp), tcp.flags, times) {
+            self.wait(found, times, packet, tcp);
+        }
+    }
+    /// A packet of the flow at this place, which that end sent, waits from now on.
+    #[inline(always)]
+    pub(crate) fn wait(
+        &mut self,
+        (place, end): (u32, End),
+        times: Times,
+        packet: &Packet<'_>,
+        tcp: &TcpHeader<'_>,
+    ) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         self.batch.push(place, &mut flow.chain, Header::new(times, end, packet, tcp), telling(tcp));
-        if self.batch.is_full(self.bounds.lone_flows) {
+        if self.batch.is_full() {
             self.flush();
         }
     }
@@ -170,12 +181,12 @@ impl<S: Sink> Tracer<S> {
         let sockets = sockets(packet, tcp);
         let Some((place, end)) = self.place(sockets, tcp.flags, times) else { return };
         let header = Header::new(times, end, packet, tcp);
-        self.tell(place, sockets, &Incoming::new(&header, telling(tcp)));
+        self.tell(place, sockets, &Incoming::new(&header, telling(tcp).unwrap_or_default()));
     }
     /// Tells of all packets that wait.
     #[inline(never)]
     fn flush(&mut self) {
-        let mut batch = mem::take(&mut self.batch);
+        let mut batch = mem::replace(&mut self.batch, Batch::new(0));
         let mut left = Vec::new();
         for place in batch.flows() {
             self.tell_chain(*place, &batch, &mut left);
@@ -208,26 +219,33 @@ impl<S: Sink> Tracer<S> {
         }
         self.recount(place, told);
     }
-    /// Where the flow is that a packet between these belongs to, and which of its ends is the first of them.
+    /// Where the flow is of a packet between these, and who sent it, if the last packet was of that flow too.
     #[inline(always)]
-    fn find(&self, [source, destination]: [Socket; 2]) -> Option<(u32, End)> {
-        let last = &self.last;
-        if last.place != NOWHERE && is_same(&last.sockets, &[destination, source]) {
-            return Some((last.place, last.end.other()));
+    pub(crate) fn last_flow(&self, [source, destination]: [Socket; 2]) -> Option<(u32, End)> {
+        let Passed { place, end, sockets } = &self.last;
+        if *place == NOWHERE {
+            None
+        } else if is_same(sockets, &[source, destination]) {
+            Some((*place, *end))
+        } else if is_same(sockets, &[destination, source]) {
+            Some((*place, end.other()))
+        } else {
+            None
         }
-        self.table.find(hash(source, destination, self.bounds.hash_seed), |place| {
-            let flow = self.flows.get(place as usize)?.as_deref().filter(|flow| !flow.is_retired)?;
-            Some((place, sender(&flow.ends, source, destination)?))
-        })
     }
     /// Where the flow is of a packet with these flags, and who sent it; a flow that begins, if there is room.
     #[inline(always)]
-    fn place(&mut self, sockets: [Socket; 2], flags: u16, times: Times) -> Option<(u32, End)> {
-        let last = &self.last;
-        if last.place != NOWHERE && is_same(&last.sockets, &sockets) {
-            return Some((last.place, last.end));
+    pub(crate) fn place(&mut self, sockets: [Socket; 2], flags: u16, times: Times) -> Option<(u32, End)> {
+        let found = self.last_flow(sockets);
+        if found.is_some() {
+            return found;
         }
-        let Some((place, end)) = self.find(sockets) else { return self.open(sockets, flags, times) };
+        let [source, destination] = sockets;
+        let found = self.table.find(hash(source, destination, self.bounds.hash_seed), |place| {
+            let flow = self.flows.get(place as usize)?.as_deref().filter(|flow| !flow.is_retired)?;
+            Some((place, sender(&flow.ends, source, destination)?))
+        });
+        let Some((place, end)) = found else { return self.open(sockets, flags, times) };
         self.last = Passed { place, end, sockets };
         Some((place, end))
     }

@@ -3,7 +3,7 @@ use super::bins::Grid;
 use super::losses::{Losses, Point, Seen};
 use super::recent::Recent;
 use super::ticks::Ticks;
-use crate::{Ack, End, Header, Karn, Lost, RoundTrip, Segment};
+use crate::{Ack, End, Header, Lost, RoundTrip, Segment};
 use fathom_capture::Stamps;
 
 /// Series of a flow, each of them for either end; in the order in which one packet adds to them.
@@ -183,11 +183,9 @@ impl Sampled {
         }
         self.sent[sender as usize].echoed(ack.echoes_congestion, at, frame);
     }
+    /// One that is known to be of this segment.
     #[inline]
     pub(crate) fn round_trip(&mut self, trip: &RoundTrip) {
-        if trip.karn == Karn::Ambiguous {
-            return;
-        }
         let (to, at) = (trip.end.other(), trip.times.at - self.origin);
         let took = (trip.times.at - trip.sent_at) as f64;
         self.round_trips[to as usize].add(took, trip.times.frame);

@@ -54,16 +54,9 @@ pub(crate) struct Path {
 pub struct QueueWatch {
     pub(crate) origin: Option<i64>,
     pub(crate) slots: Vec<Option<Slot>>,
-    /// Of so many watches of the same capture this is one: each has its share of the bins.
-    watches: usize,
     /// What is kept of the flows that are looked into, by number: each packet asks for it.
     looked_into: Vec<Option<Box<Sampled>>>,
-    /// How many these are.
-    sampled: usize,
-    /// Packets after which the next flow is looked into.
-    first_packets: u32,
-    /// How many bins each series may have, with so many flows to look into.
-    limit: usize,
+    room: Room,
     paths: BTreeMap<[Address; 2], u32>,
     pub(crate) path_list: Vec<Path>,
     pub(crate) probes: Probes,
@@ -75,11 +68,8 @@ impl Default for QueueWatch {
         QueueWatch {
             origin: None,
             slots: Vec::new(),
-            watches: 1,
             looked_into: Vec::new(),
-            sampled: 0,
-            first_packets: FIRST_PACKETS,
-            limit: *BINS.end(),
+            room: Room::for_one_of(1),
             paths: BTreeMap::new(),
             path_list: Vec::new(),
             probes: Probes::default(),
@@ -120,7 +110,7 @@ impl QueueWatch {
     }
     /// Nothing was seen; one of so many that watch a capture together, and are joined at its end.
     pub(crate) fn one_of(watches: usize) -> Self {
-        QueueWatch { watches, ..QueueWatch::default() }
+        QueueWatch { room: Room::for_one_of(watches), ..QueueWatch::default() }
     }
     /// The capture begins, if it has not yet.
     #[inline]
@@ -161,28 +151,46 @@ impl QueueWatch {
         times: Times,
         stamps: Option<Stamps>,
     ) -> Option<&mut Sampled> {
-        if self.looked_into.get(flow.0 as usize)?.is_none() {
-            self.count_first(flow, end, times, stamps);
+        let place = self.looked_into.get_mut(flow.0 as usize)?;
+        if place.is_none() {
+            let slot = self.slots.get_mut(flow.0 as usize)?.as_mut()?;
+            let origin = self.origin.unwrap_or(0);
+            slot.count(end, times.at - origin, stamps);
+            *place = self.room.begin(slot, times.at, origin);
         }
-        self.sampled(flow)
+        place.as_deref_mut()
     }
-    /// Counts one of the first packets of a flow, and looks into it from the last of them on.
-    fn count_first(&mut self, flow: FlowId, end: End, times: Times, stamps: Option<Stamps>) {
-        let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) else { return };
-        let origin = self.origin.unwrap_or(0);
-        slot.count(end, times.at - origin, stamps);
+}
+
+/// What there is room for, with so many flows that are looked into.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    /// Of so many watches of the same capture this is one: each has its share of the bins.
+    watches: usize,
+    /// Flows that are looked into.
+    sampled: usize,
+    /// Packets after which the next is.
+    first_packets: u32,
+    /// Bins that each series may have.
+    bins: usize,
+}
+
+impl Room {
+    const fn for_one_of(watches: usize) -> Self {
+        Room { watches, sampled: 0, first_packets: FIRST_PACKETS, bins: *BINS.end() }
+    }
+    /// Begins to look into a flow whose packet of this time was counted, if it was the last of its first.
+    fn begin(&mut self, slot: &Slot, at: i64, origin: i64) -> Option<Box<Sampled>> {
         if slot.packets < self.first_packets {
-            return;
+            return None;
         }
         self.sampled += 1;
         let sampled = self.sampled * self.watches;
         self.first_packets = FIRST_PACKETS + (sampled / FLOWS_A_PACKET) as u32;
-        self.limit = (ALL_BINS / sampled).clamp(*BINS.start(), *BINS.end());
-        let mut begun = slot.begin(origin, self.limit);
-        begun.grid.turn_to(times.at - origin, self.limit);
-        if let Some(place) = self.looked_into.get_mut(flow.0 as usize) {
-            *place = Some(Box::new(begun));
-        }
+        self.bins = (ALL_BINS / sampled).clamp(*BINS.start(), *BINS.end());
+        let mut begun = Box::new(slot.begin(origin, self.bins));
+        begun.grid.turn_to(at - origin, self.bins);
+        Some(begun)
     }
 }
 
@@ -239,7 +247,7 @@ impl Sink for QueueWatch {
     }
     #[inline]
     fn packet(&mut self, flow: FlowId, header: &Header) {
-        let limit = self.limit;
+        let limit = self.room.bins;
         if let Some(sampled) = self.sampled(flow) {
             sampled.packet(header, limit);
         }

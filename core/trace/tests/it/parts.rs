@@ -4,7 +4,7 @@ use crate::hostile::segment;
 use fathom_capture::{Packet, TcpHeader, Transport};
 use fathom_metric::Run;
 use fathom_trace::queue::QueueWatch;
-use fathom_trace::{Bounds, Flows, Followed, Part, Times, Tracer};
+use fathom_trace::{Bounds, Flows, Followed, Part, Parts, Times, Tracer};
 
 struct Found {
     flows: Flows,
@@ -59,14 +59,14 @@ fn answer(sent: &Packet<'static>) -> Packet<'static> {
 #[test]
 fn parts_are_alike_in_size_and_keep_to_the_bounds_together() {
     let bounds = Bounds { lone_flows: 1000, flows: 50_000, waiting: 1000, hash_seed: 7 };
-    let mut parts = Part::all(bounds);
+    let mut parts = Parts::new(Part::all(bounds));
     for flow in 0..60_000 {
         let sent = segment(0x0a00_0000 + flow * 17, 0x10, flow, 1);
         for (frame, packet) in (u64::from(flow) * 2..).zip([answer(&sent), sent]) {
-            Part::packet_of_all(&mut parts, Times { at: frame as i64 * 1000, frame }, &packet);
+            parts.packet(Times { at: frame as i64 * 1000, frame }, &packet);
         }
     }
-    let (flows, _) = Followed::join(parts.map(Part::finish));
+    let (flows, _) = Followed::join(parts.finish());
     assert_eq!(flows.flows.len(), bounds.flows, "half of them in each part");
     assert!(
         flows.flows.iter().all(|flow| flow.totals().iter().all(|side| side.packets == 1)),

@@ -3,7 +3,7 @@ use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_metric::{CaptureSource, Run};
 use fathom_trace::path::{Captures, Settings};
 use fathom_trace::queue::QueueWatch;
-use fathom_trace::{Bounds, Followed, Part, Times, Tracer, hops, missing_directions};
+use fathom_trace::{Bounds, Followed, Part, Parts, Times, Tracer, hops, missing_directions};
 
 /// Bytes that tell a packet.
 pub(crate) const EACH: usize = 12;
@@ -114,13 +114,13 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Times, &Packet<'_>, &[u8; EACH])) {
 /// In parts the same is found as without.
 pub(crate) fn check_parts(bytes: &[u8]) {
     let mut whole = Tracer::new(QueueWatch::new());
-    let mut parts = Part::all(Bounds::default());
+    let mut parts = Parts::new(Part::all(Bounds::default()));
     each(bytes, |times, packet, _| {
         whole.packet(times, packet);
-        Part::packet_of_all(&mut parts, times, packet);
+        parts.packet(times, packet);
     });
     let (flows, watch) = whole.finish();
-    let (joined, queues) = Followed::join(parts.map(Part::finish));
+    let (joined, queues) = Followed::join(parts.finish());
     assert_eq!(format!("{joined:?}"), format!("{flows:?}"));
     let run = fathom_trace::run(vec![], &flows, &watch.finish());
     assert_eq!(fathom_trace::run(vec![], &joined, &queues), run);

@@ -22,6 +22,10 @@ impl<'a> PathOf<'a> {
         let count = args.files.len();
         PathOf { files: &args.files, captures: (count > 1).then(|| Captures::new(count, settings)) }
     }
+    /// There is one capture, which is no path.
+    pub(super) const fn is_of_one(&self) -> bool {
+        self.captures.is_none()
+    }
     /// A packet of the first capture.
     #[inline]
     pub(super) fn packet(&mut self, times: Times, packet: &Packet<'_>) {

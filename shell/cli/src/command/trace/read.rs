@@ -2,10 +2,10 @@
 use super::input::Input;
 use super::path::PathOf;
 use crate::failure::Failure;
-use fathom_capture::{Packet, Quality, dissect, usual};
+use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, usual};
 use fathom_metric::CaptureSource;
 use fathom_trace::queue::Queues;
-use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Times, missing_directions};
+use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Parts, Times, missing_directions};
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 
@@ -42,12 +42,18 @@ pub(super) fn bounds() -> Bounds {
 /// What was read, when its first frame was stamped, and what each part saw.
 type Told = ((CaptureSource, i64), [Followed; PARTS]);
 
-fn by_one(input: &mut Input, path: &mut PathOf<'_>, mut parts: [Part; PARTS]) -> Result<Told, Failure> {
-    let source = pass(input, |times, packet| {
-        Part::packet_of_all(&mut parts, times, packet);
-        path.packet(times, packet);
-    })?;
-    Ok((source, parts.map(Part::finish)))
+fn by_one(input: &mut Input, path: &mut PathOf<'_>, parts: [Part; PARTS]) -> Result<Told, Failure> {
+    let mut parts = Parts::new(parts);
+    // Apart, as of a packet that is shown to one only less has to be at hand.
+    let source = if path.is_of_one() {
+        pass(input, |times, packet| parts.packet(times, packet))?
+    } else {
+        pass(input, |times, packet| {
+            parts.packet(times, packet);
+            path.packet(times, packet);
+        })?
+    };
+    Ok((source, parts.finish()))
 }
 
 /// A thread for each part; one for both, where there can be no further one. Either goes through all frames, as that takes a sixth of the time,
@@ -92,19 +98,11 @@ pub(super) fn pass(
     mut visit: impl FnMut(Times, &Packet<'_>),
 ) -> Result<(CaptureSource, i64), Failure> {
     let mut quality = Quality::new();
-    let ending = input.for_each(|number, frame| {
-        let found = match usual(frame.link, frame.original_len, frame.bytes) {
-            Some(packet) => Ok(packet),
-            // A copy, as what a call returns is stored in memory: see `usual`.
-            None => dissect(frame.link, frame.original_len, frame.bytes).clone(),
-        };
-        quality.frame(number, frame, &found);
-        if let Ok(packet) = &found
-            && !quality.is_copy(frame, packet)
-        {
-            visit(Times { at: quality.steadied(frame.at), frame: number }, packet);
-        }
-    })?;
+    let ending =
+        input.for_each(|number, frame| match usual(frame.link, frame.original_len, frame.bytes) {
+            Some(packet) => take(&mut quality, number, frame, &Ok(packet), &mut visit),
+            None => take_unusual(&mut quality, number, frame, &mut visit),
+        })?;
     ending.tell(&mut quality);
     let (first_at, last_at) = quality.from_to();
     let source = CaptureSource {
@@ -115,6 +113,34 @@ pub(super) fn pass(
         defects: quality.defects().into_iter().chain(ending.trouble.map(|why| why.to_string())).collect(),
     };
     Ok((source, first_at))
+}
+
+/// Counts a frame, and hands on what was found in it, unless that was captured before.
+#[inline(always)]
+fn take(
+    quality: &mut Quality,
+    number: u64,
+    frame: &Frame<'_>,
+    found: &Result<Packet<'_>, NotIp>,
+    visit: &mut impl FnMut(Times, &Packet<'_>),
+) {
+    quality.frame(number, frame, found);
+    if let Ok(packet) = found
+        && !quality.is_copy(frame, packet)
+    {
+        visit(Times { at: quality.steadied(frame.at), frame: number }, packet);
+    }
+}
+
+/// The same of a frame without a packet as most are. Apart, so that of the others all is known when this program is made.
+#[inline(never)]
+fn take_unusual(
+    quality: &mut Quality,
+    number: u64,
+    frame: &Frame<'_>,
+    visit: &mut impl FnMut(Times, &Packet<'_>),
+) {
+    take(quality, number, frame, &dissect(frame.link, frame.original_len, frame.bytes), visit);
 }
 
 #[cfg(test)]
