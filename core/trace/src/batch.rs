@@ -98,13 +98,19 @@ impl Batch {
     /// The packets of a chain, in the order in which they passed.
     #[inline]
     pub(crate) fn of(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
-        let mut next = chain.first;
+        let mut ahead = self.with_next(chain.first);
         core::iter::from_fn(move || {
-            let number = next;
-            let header = self.headers.get(usize::from(number))?;
-            next = header.next;
+            let (number, header, next) = ahead?;
+            // Which is the one after the next is asked now: by then that one, which is in no near cache, is there.
+            ahead = self.with_next(next);
             Some(Incoming::new(header, if header.has_options { self.options_of(number) } else { &[] }))
         })
+    }
+    /// A header, with its number and that of the next of its flow.
+    #[inline]
+    fn with_next(&self, number: u16) -> Option<(u16, &Header, u16)> {
+        let header = self.headers.get(usize::from(number))?;
+        Some((number, header, header.next))
     }
     #[inline(never)]
     fn options_of(&self, number: u16) -> &[u8] {

@@ -5,7 +5,7 @@
 use fathom_capture::Stamps;
 
 /// A flow by its number, from 0 in the order of first packets; that of one which was forgotten is given again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
 /// One end of a flow.
@@ -28,7 +28,7 @@ impl End {
 }
 
 /// When a packet passed the capture point, and which it was.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Times {
     /// Nanoseconds of the capture's clock. The time between any two is to fit: within 2^62 of 0, as [`fathom_capture::Frame`] has it.
     pub at: i64,

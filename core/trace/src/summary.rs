@@ -65,7 +65,7 @@ impl FlowSummary {
         close: Close,
         totals: [Totals; 2],
     ) -> Self {
-        let mut connection = Box::new(Connection::new(id, ends, first));
+        let mut connection = Connection::boxed(id, ends, first);
         connection.halves.iter_mut().zip(totals).for_each(|(half, totals)| half.totals = totals);
         FlowSummary { id, ends, first, last, close, ecn: None, connection }
     }

@@ -1,8 +1,34 @@
 //! Flows by their addresses and ports: open addressing with linear probing, both directions in one entry.
 use crate::End;
+use crate::batch::Chain;
 use crate::probe::Socket;
 use alloc::vec;
 use alloc::vec::Vec;
+use fathom_capture::Address;
+
+/// What a packet is to be compared with to find its flow, and where it waits then. Apart from all else that is known of the flow, so that of
+/// many flows this much is in the caches.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Entry {
+    addresses: [Address; 2],
+    ports: [u16; 2],
+    /// What of it waits to be told of.
+    pub(crate) chain: Chain,
+}
+
+impl Entry {
+    /// Of a flow between A and B, of which nothing waits.
+    pub(crate) fn new([a, b]: [Socket; 2]) -> Self {
+        Entry { addresses: [a.0, b.0], ports: [a.1, b.1], chain: Chain::EMPTY }
+    }
+    /// Which end sent a packet from `source` to `destination`, if it belongs to this flow.
+    #[inline]
+    pub(crate) fn sender(&self, source: Socket, destination: Socket) -> Option<End> {
+        let Entry { addresses: [a, b], ports: [of_a, of_b], .. } = *self;
+        sender(&[(a, of_a), (b, of_b)], source, destination)
+    }
+}
 
 /// Which end sent a packet from `source` to `destination`, if it belongs to the flow between `ends`, of which A is the first.
 #[inline]
@@ -144,7 +170,6 @@ impl Table {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
-    use fathom_capture::Address;
     use fathom_units::Rng;
 
     #[test]

@@ -5,7 +5,7 @@ use crate::half::Context;
 use crate::header::{Header, Incoming, telling};
 use crate::probe::{Probes, Socket};
 use crate::summary::{FlowSummary, Flows, Totalled};
-use crate::table::{Table, hash, is_same, sender};
+use crate::table::{Entry, Table, hash, is_same};
 use crate::{End, FlowId, Sink, Times};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -54,6 +54,8 @@ pub struct Tracer<S> {
     sink: S,
     bounds: Bounds,
     table: Table,
+    /// By place, as `flows`.
+    entries: Vec<Entry>,
     /// `None` where a flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
     /// Of the last packet: packets come in trains, and the next is mostly of the same flow and the same end.
@@ -87,6 +89,7 @@ impl<S: Sink> Tracer<S> {
             sink,
             bounds,
             table: Table::new(),
+            entries: Vec::new(),
             flows: Vec::new(),
             last: Passed { place: NOWHERE, end: End::A, sockets: [(Address::default(), 0); 2] },
             vacant: Vec::new(),
@@ -171,8 +174,8 @@ impl<S: Sink> Tracer<S> {
         packet: &Packet<'_>,
         tcp: &TcpHeader<'_>,
     ) {
-        let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
-        self.batch.push(place, &mut flow.chain, Header::new(times, end, packet, tcp), telling(tcp));
+        let Some(entry) = self.entries.get_mut(place as usize) else { return };
+        self.batch.push(place, &mut entry.chain, Header::new(times, end, packet, tcp), telling(tcp));
         if self.batch.is_full() {
             self.flush();
         }
@@ -203,8 +206,9 @@ impl<S: Sink> Tracer<S> {
     /// Tells of the packets of a flow that wait; those from the first on which begins another flow are `left`.
     #[inline]
     fn tell_chain<'a>(&mut self, place: u32, batch: &'a Batch, left: &mut Vec<([Socket; 2], Incoming<'a>)>) {
+        let Some(entry) = self.entries.get_mut(place as usize) else { return };
+        let chain = mem::replace(&mut entry.chain, Chain::EMPTY);
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
-        let chain = mem::replace(&mut flow.chain, Chain::EMPTY);
         let mut packets = batch.of(chain);
         let mut told = 0;
         while let Some(incoming) = packets.next() {
@@ -242,8 +246,7 @@ impl<S: Sink> Tracer<S> {
         }
         let [source, destination] = sockets;
         let found = self.table.find(hash(source, destination, self.bounds.hash_seed), |place| {
-            let flow = self.flows.get(place as usize)?.as_deref().filter(|flow| !flow.is_retired)?;
-            Some((place, sender(&flow.ends, source, destination)?))
+            Some((place, self.entries.get(place as usize)?.sender(source, destination)?))
         });
         let Some((place, end)) = found else { return self.open(sockets, flags, times) };
         self.last = Passed { place, end, sockets };
@@ -317,11 +320,15 @@ impl<S: Sink> Tracer<S> {
             self.totalled.untracked_packets += 1;
             return None;
         };
-        let connection = Some(Box::new(Connection::new(id, ends, times)));
+        let connection = Some(Connection::boxed(id, ends, times));
         self.vacant.pop();
-        match self.flows.get_mut(place as usize) {
-            Some(there) => *there = connection,
-            None => self.flows.push(connection),
+        let entry = Entry::new(ends);
+        match self.flows.get_mut(place as usize).zip(self.entries.get_mut(place as usize)) {
+            Some((there, known)) => (*there, *known) = (connection, entry),
+            None => {
+                self.flows.push(connection);
+                self.entries.push(entry);
+            }
         }
         self.table.insert(hash(source, destination, self.bounds.hash_seed), place);
         self.batch.begin();
@@ -335,7 +342,8 @@ impl<S: Sink> Tracer<S> {
             let Some(place) = self.lone.pop_front() else { return };
             let Some(there) = self.flows.get_mut(place as usize) else { return };
             // No first packet waits here: fewer wait than there are lone flows.
-            let Some(flow) = there.take_if(|flow| flow.packets <= 1 && flow.chain.is_empty()) else {
+            let waits = self.entries.get(place as usize).is_some_and(|entry| !entry.chain.is_empty());
+            let Some(flow) = there.take_if(|flow| flow.packets <= 1 && !waits) else {
                 continue;
             };
             self.waiting = self.waiting.saturating_sub(flow.listed_before);
