@@ -5,8 +5,9 @@ demo: setup
 	cargo build --release --locked
 	./target/release/fathom demo
 
+# Without backtraces, which would stand between what a failed test says and the end of what is printed.
 test: setup lint docs
-	cargo test --workspace --locked
+	RUST_BACKTRACE=0 cargo test --workspace --locked
 
 lint:
 	cargo fmt --all --check

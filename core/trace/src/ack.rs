@@ -198,7 +198,7 @@ impl Half {
             let sent_times = sent.times;
             self.delivered = self.delivered.max(sent_times.at);
             if let Ok(rtt) = u64::try_from(context.header.times.at.saturating_sub(sent_times.at)) {
-                self.totals.rtt.selected.add(rtt);
+                self.totals.rtt.selected.get_or_insert_default().add(rtt);
             }
             self.finish_trip(
                 sent_times,

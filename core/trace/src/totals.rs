@@ -1,6 +1,7 @@
 //! What is counted of one direction of a flow.
 use crate::rtt::{Moments, Tally};
 use crate::{Cause, Offer};
+use alloc::boxed::Box;
 
 /// Count, sum, least and greatest of sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -105,8 +106,8 @@ pub struct RoundTrips {
     pub full_sized: Moments,
     /// Of others. While a flow is followed, each round trip is added to one of these alone, and they are summed up when it ends.
     pub(crate) smaller: Moments,
-    /// By SACK.
-    pub(crate) selected: Moments,
+    /// By SACK, if there is one.
+    pub(crate) selected: Option<Box<Moments>>,
     /// By timestamps, [`crate::Karn::Clean`].
     pub timestamps: Tally,
     /// SYN to SYN+ACK, or SYN+ACK to ACK, if neither was sent twice.
@@ -127,7 +128,8 @@ impl RoundTrips {
     /// No more come.
     pub(crate) fn sum_up(&mut self) {
         self.cumulative = self.full_sized.with(self.smaller);
-        self.sequence.sum_up(self.cumulative.with(self.selected));
+        let selected = self.selected.as_deref().copied().unwrap_or_default();
+        self.sequence.sum_up(self.cumulative.with(selected));
     }
 }
 

@@ -240,9 +240,8 @@ impl<S: Sink> Tracer<S> {
     /// Where the flow is of a packet with these flags, and who sent it; a flow that begins, if there is room.
     #[inline(always)]
     pub(crate) fn place(&mut self, sockets: [Socket; 2], flags: u16, times: Times) -> Option<(u32, End)> {
-        let found = self.last_flow(sockets);
-        if found.is_some() {
-            return found;
+        if let Some(last) = self.last_flow(sockets) {
+            return Some(last);
         }
         let [source, destination] = sockets;
         let found = self.table.find(hash(source, destination, self.bounds.hash_seed), |place| {

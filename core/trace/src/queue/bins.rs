@@ -46,6 +46,14 @@ impl<const N: usize> Row<N> {
     const fn new(index: u32) -> Self {
         Row { index, count: [0; N], least: [f32::INFINITY; N], most: [f32::NEG_INFINITY; N], sum: [0.0; N] }
     }
+    /// As [`Row::new`], where it is.
+    fn restart(&mut self, index: u32) {
+        self.index = index;
+        self.count.fill(0);
+        self.least.fill(f32::INFINITY);
+        self.most.fill(f32::NEG_INFINITY);
+        self.sum.fill(0.0);
+    }
     #[inline]
     fn add(&mut self, series: usize, value: f64, level: f32) {
         if series >= N {
@@ -184,7 +192,7 @@ impl<const N: usize> Grid<N> {
             self.rows.reserve_exact(limit.saturating_sub(FEW));
         }
         self.rows.push(self.open);
-        self.open = Row::new(index);
+        self.open.restart(index);
         while self.rows.len() + 1 >= limit && self.shift < LAST_SHIFT {
             self.shift += 1;
             self.halve();
