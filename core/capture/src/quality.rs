@@ -16,7 +16,7 @@ pub struct Quality {
     pub frames: u64,
     /// Times of the first frame and of the last, ns.
     pub span: Option<(i64, i64)>,
-    /// Bytes of those as they were sent.
+    /// Bytes of the frames as they were sent. Not beside their count, as compilers add pairs by three times as many instructions.
     pub wire_bytes: u64,
     /// Frames without an IP packet that can be read, those below included.
     pub not_ip: u64,
