@@ -124,16 +124,19 @@ impl Knee {
         let tells = move |t: &&Trial| t.is_delayed == is_delayed && (is_delayed || t.is_demanded);
         self.trials.iter().filter(tells).filter(|trial| !self.is_refuted(trial)).map(|trial| trial.offered)
     }
-    /// A little delay that did not come again at the same rate, or above.
+    /// A delay that did not come again at the same rate; or a little, that did not come above. What stood still for a tenth of a second leaves a queue
+    /// that takes a trial to drain, near the knee.
     fn is_refuted(&self, trial: &Trial) -> bool {
-        let is_better =
-            |other: &Trial| !other.is_delayed && other.is_demanded && other.offered >= trial.offered;
-        trial.is_delayed && trial.is_marginal && self.trials.iter().any(is_better)
+        let is_better = |other: &Trial| {
+            let is_as_hard =
+                other.offered == trial.offered || (trial.is_marginal && other.offered > trial.offered);
+            !other.is_delayed && other.is_demanded && is_as_hard
+        };
+        trial.is_delayed && self.trials.iter().any(is_better)
     }
-    /// All that speaks against a rate is one trial with a little delay.
+    /// All that speaks against a rate is one trial.
     fn is_doubtful(&self, rate: Rate) -> bool {
-        let mut against = self.trials.iter().filter(|trial| trial.is_delayed && trial.offered == rate);
-        against.next().is_some_and(|trial| trial.is_marginal) && against.next().is_none()
+        self.trials.iter().filter(|trial| trial.is_delayed && trial.offered == rate).count() == 1
     }
     /// How many of the last loads filled neither the shaper nor a queue.
     fn idle_in_a_row(&self) -> usize {
@@ -144,9 +147,12 @@ impl Knee {
     fn first(&self) -> Rate {
         (0..self.idle_in_a_row()).fold(scaled(self.guess, BELOW_RATIO), |rate, _| scaled(rate, CUT_RATIO))
     }
-    /// While no rate had a queue.
+    /// While no rate has a queue; from one that had it once, steps begin anew.
     fn climb(&self) -> f64 {
-        (1..self.rates(false).count()).fold(ABOVE_RATIO, |share, _| (2.0 * share).min(1.0))
+        let refuted =
+            self.trials.iter().filter(|trial| self.is_refuted(trial)).map(|trial| trial.offered).max();
+        let since = self.rates(false).filter(|rate| refuted.is_none_or(|refuted| *rate >= refuted)).count();
+        (1..since).fold(ABOVE_RATIO, |share, _| (2.0 * share).min(1.0))
     }
     /// What the line delivered while its queue stood is its rate.
     fn below(&self, bad: Rate) -> Rate {
@@ -214,6 +220,40 @@ mod tests {
             let disturbed = knee.trials().iter().filter(|t| t.is_delayed && t.is_marginal).count();
             let least = if disturbed < 2 { 0.97 } else { 0.85 };
             assert!((least..=1.006).contains(&found), "seed {seed}: {found} of the rate");
+        }
+    }
+
+    /// The machine, or the line, stood still for a moment in one trial: a queue that is drained slowly near the knee, and is not of its rate.
+    #[test]
+    fn one_trial_that_was_held_up_does_not_end_the_search() {
+        for held_up in 0..8 {
+            for guess in [0.93, 0.98, 1.0, 1.04] {
+                let (mut rng, mut knee) =
+                    (Rng::new(held_up), Knee::new(Rate::from_bits_per_second((guess * 4e7) as u64)));
+                let found = loop {
+                    match knee.step(knee.trials().len() >= IN_A_MINUTE) {
+                        Step::Try(offered) => {
+                            let mut trial = line(4e7, offered, 0.005, &mut rng);
+                            // No other is disturbed.
+                            while trial.is_delayed && offered < Rate::from_bits_per_second(40_000_000) {
+                                trial = line(4e7, offered, 0.005, &mut rng);
+                            }
+                            if knee.trials().len() as u64 == held_up {
+                                let delay = trial.delay.max(Duration::from_millis(35));
+                                trial = Trial { delay, is_delayed: true, is_marginal: false, ..trial };
+                            }
+                            knee.note(trial);
+                        }
+                        Step::Found(found) => break found.rate.as_bits_per_second() as f64 / 4e7,
+                        Step::Failed(failure) => panic!("{held_up} of {guess}: {failure:?}"),
+                    }
+                };
+                assert!(
+                    (0.97..=1.006).contains(&found),
+                    "{held_up} of {guess}: {found}, {:#?}",
+                    knee.trials()
+                );
+            }
         }
     }
 
