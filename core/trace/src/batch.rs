@@ -36,6 +36,7 @@ struct Options {
 /// Packets in the order in which they passed, and flows in the order of their first.
 #[derive(Debug)]
 pub(crate) struct Batch {
+    /// So many packets may wait while few flows begin.
     most: usize,
     /// So many packets may wait now.
     room: usize,

@@ -57,7 +57,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Written where it stays: to move 3 kB of each is a hundredth of all time where flows are short.
+    /// One of which nothing has passed yet.
     pub(crate) fn boxed(id: FlowId, ends: [Socket; 2], first: Times) -> Box<Self> {
         let mut connection = Box::<Connection>::default();
         connection.id = id;
