@@ -27,6 +27,15 @@ pub(crate) struct Told {
     pub(crate) has_duplicate: bool,
 }
 
+/// What a higher ACK brought.
+#[derive(Clone, Copy, Default)]
+struct Raise {
+    /// Bytes that it is the first to tell of.
+    newly: u64,
+    /// When the last of the segments below it was sent for the first time, or the latest that came late.
+    sent_at: Option<i64>,
+}
+
 /// What SACK blocks brought.
 #[derive(Clone, Copy, Default)]
 struct Selected {
@@ -59,10 +68,8 @@ impl Half {
             [] => Selected::default(),
             options => self.select(options, ack),
         };
-        let mut newly = selected.newly;
-        if ack > before {
-            newly += self.advance(ack, answer, context);
-        }
+        let raise = if ack > before { self.advance(ack, answer, context) } else { Raise::default() };
+        let newly = selected.newly + raise.newly;
         let is_duplicate = self.count_duplicate(ack, before, answer);
         if ack >= before && !answer.incoming.has(flag::RST) {
             self.take_window(answer);
@@ -82,13 +89,18 @@ impl Half {
             echoes_congestion: answer.incoming.has(flag::ECE),
         };
         context.sink.ack(context.flow, &ack_event);
+        let is_new = ack > before;
         if let Some(stop) = selected.arrived.filter(|stop| *stop > ack) {
-            self.sample_selected(stop, answer, context);
+            let is_stale =
+                |sent_at: i64| is_new && raise.sent_at.max(self.repairs.latest(before, ack)) > Some(sent_at);
+            if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
+                let (times, is_stale) = (sent.times, is_stale(sent.times.at));
+                self.sample_selected(times, is_stale, answer, context);
+            }
         }
         if let Some(range) = selected.duplicate {
             self.doubt(range, context);
         }
-        let is_new = ack > before;
         Told { is_new, is_stray: false, blocks: selected.count, has_duplicate: selected.duplicate.is_some() }
     }
     /// Whether a packet's ACK says what the last one said.
@@ -130,8 +142,8 @@ impl Half {
         self.highest = ack;
         true
     }
-    /// All below `ack` has arrived. Gives the bytes that this is the first to tell of.
-    fn advance<S: Sink>(&mut self, ack: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) -> u64 {
+    /// All below `ack` has arrived.
+    fn advance<S: Sink>(&mut self, ack: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Raise {
         let before = self.acknowledged;
         if self.repairs.may_reach(before) {
             self.judge(before, answer, context);
@@ -155,7 +167,8 @@ impl Half {
             Some(sent) => self.sample(&sent, &taken, before, answer, context),
             None => {}
         }
-        ack - before - selected
+        let sent_at = taken.last.map(|sent| sent.times.at).max(taken.late_at);
+        Raise { newly: ack - before - selected, sent_at }
     }
     /// A round trip by cumulative ACK ends.
     fn sample<S: Sink>(
@@ -192,22 +205,23 @@ impl Half {
         }
         self.finish_trip(sent.times, method, karn, answer.incoming.header.stamps, context);
     }
-    /// A round trip by SACK ends: a segment that was sent once arrived, out of order.
-    fn sample_selected<S: Sink>(&mut self, stop: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
-        if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
-            let sent_times = sent.times;
-            self.delivered = self.delivered.max(sent_times.at);
-            if let Ok(rtt) = u64::try_from(context.header.times.at.saturating_sub(sent_times.at)) {
-                self.totals.rtt.selected.get_or_insert_default().add(rtt);
-            }
-            self.finish_trip(
-                sent_times,
-                Method::Sequence,
-                Karn::Clean,
-                answer.incoming.header.stamps,
-                context,
-            );
+    /// A round trip by SACK ends: a segment that was sent once arrived, out of order. It `is_stale` if the ACK was raised by what was sent after
+    /// it: then it arrived long before, and the ACKs that told of it first were lost.
+    fn sample_selected<S: Sink>(
+        &mut self,
+        sent: Times,
+        is_stale: bool,
+        answer: &Answer<'_>,
+        context: &mut Context<'_, S>,
+    ) {
+        self.delivered = self.delivered.max(sent.at);
+        let karn = if is_stale { Karn::Ambiguous } else { Karn::Clean };
+        if let Ok(rtt) = u64::try_from(context.header.times.at.saturating_sub(sent.at))
+            && !is_stale
+        {
+            self.totals.rtt.selected.get_or_insert_default().add(rtt);
         }
+        self.finish_trip(sent, Method::Sequence, karn, answer.incoming.header.stamps, context);
     }
     /// Notes a round trip and tells of it. Negative ones, of a clock that went back, are counted only.
     pub(crate) fn finish_trip<S: Sink>(

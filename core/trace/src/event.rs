@@ -132,8 +132,8 @@ pub enum Method {
 pub enum Karn {
     /// It was sent once.
     Clean,
-    /// It was sent more than once, or the ACK waited for a repair of what is before it; or (timestamps of an ACK without data) the end
-    /// that answered had been silent, so that it may have had nothing to send.
+    /// It was sent more than once, or the ACK waited for a repair of what is before it; or (SACK) the ACK was made by what was sent later; or
+    /// (timestamps of an ACK without data) the end that answered had been silent, so that it may have had nothing to send.
     Ambiguous,
 }
 

@@ -200,6 +200,9 @@ impl Half {
         if let Some(original) = original {
             self.totals.repeat_time.add(elapsed(original.at, arrival.times.at));
         }
+        if cause == Cause::Spurious {
+            return;
+        }
         let lost = Lost { repair: arrival.times, original, end: context.header.end, start, stop, cause };
         context.sink.lost(context.flow, &lost);
     }

@@ -78,6 +78,9 @@ const CONTROLLED_NS: f64 = 25e6;
 /// What was waited in the first overflow is no more than this times the 90th percentile of what was waited at losses, and a packet more,
 /// if these met a full buffer.
 const FULL_RATIO: f64 = 1.03;
+/// If no fewer of the losses than that met a queue as full as any, it is the buffer that drops. Of RED's, which come along its slope, or of losses
+/// by chance a third or so do; the others that a host or another link loses meet what there is.
+pub(crate) const MOSTLY_FULL: f64 = 0.6;
 /// Losses of one dropping state of CoDel are no farther apart than its interval, 100 ms, and some.
 const CODEL_INTERVAL_NS: f64 = 130e6;
 /// Fewer episodes are no management.
@@ -111,7 +114,7 @@ pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
 }
 
 /// 10th, 50th and 90th percentile of the delays at losses, and how many there are.
-pub(crate) fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)> {
+fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)> {
     let mut delays: Vec<f64> = losses.iter().filter_map(|loss| loss.1).collect();
     let mut at = |share: f64| percentile(&mut delays, share);
     Some(([at(0.1)?, at(0.5)?, at(0.9)?], delays.len()))
@@ -154,7 +157,7 @@ fn management(
     if is_lawful && is_spread {
         return Some(Management::Codel);
     }
-    if at_full_ratio >= 0.7 && was_full {
+    if at_full_ratio >= MOSTLY_FULL && was_full {
         return Some(Management::TailDrop);
     }
     // What manages a queue does so again and again; losses at one or two moments can have any cause.
@@ -164,7 +167,7 @@ fn management(
     if is_controlled && (is_spaced || !was_full) {
         return Some(Management::Codel);
     }
-    (at_full_ratio < 0.7 && is_spread).then_some(Management::RandomEarly)
+    (at_full_ratio < MOSTLY_FULL && is_spread).then_some(Management::RandomEarly)
 }
 
 /// More losses, and clearer ones, are surer; no figure of this kind is certain.

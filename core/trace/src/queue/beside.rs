@@ -1,4 +1,4 @@
-//! Bytes that pass beside TCP: pings, UDP, fragments. They take their part of a link, too.
+//! Bytes that pass beside flows that are looked into: pings, UDP, fragments, short flows. They take their part of a link, too.
 use super::bins::{Bin, Grid};
 use alloc::collections::BTreeMap;
 use fathom_capture::Address;
@@ -7,7 +7,7 @@ use fathom_capture::Address;
 const PAIRS: usize = 512;
 const BINS: usize = 512;
 
-/// Bytes of IP packets that are not TCP, of each pair of addresses over time.
+/// Bytes of IP packets of each pair of addresses over time.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Beside {
     /// The lesser address first; from it, then to it.

@@ -1,4 +1,5 @@
 //! The size of the buffer, from the delay when it was full.
+use super::aqm::{Fingerprint, MOSTLY_FULL};
 use super::curve::{DelayPoint, between, percentile};
 use super::episodes::Episode;
 use super::rate::RateSpan;
@@ -26,15 +27,15 @@ const SAME_RATIO: f64 = 0.95;
 /// Delays at losses that lie within this of their median, or within three packets, met the same full buffer.
 const TIGHT_RATIO: f64 = 0.1;
 /// Fewer losses with a delay are no sample.
-const LEAST_DATED: usize = 3;
+const LEAST_DATED: u64 = 3;
 
 /// What the estimate is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling<'a> {
     pub(crate) delays: &'a [DelayPoint],
     pub(crate) episodes: &'a [Episode],
-    /// 10th, 50th and 90th percentile of the delay of the neighbours of lost packets, ns, and of how many.
-    pub(crate) at_loss: Option<([f64; 3], usize)>,
+    /// What the neighbours of lost packets waited.
+    pub(crate) fingerprint: &'a Fingerprint,
     pub(crate) rate: &'a RateSpan,
     /// Bytes of a full packet.
     pub(crate) packet_bytes: f64,
@@ -86,15 +87,18 @@ fn lasting(delays: &[DelayPoint]) -> Option<f64> {
     percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
 }
 
-/// What those waited that found room next to those that found none.
+/// What those waited that found room next to those that found none. Where some packets were lost elsewhere, most still met the full buffer.
 fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
-    let ([low, middle, high], _) = filling.at_loss.filter(|(_, count)| *count >= LEAST_DATED)?;
+    let fingerprint = filling.fingerprint;
+    let [low, middle, high] = fingerprint.at_loss_ns.filter(|_| fingerprint.dated >= LEAST_DATED)?;
     let is_tight = high - low <= (TIGHT_RATIO * middle).max(3.0 * packet_ns + filling.error_ns);
+    let scatter_ns = if is_tight { high - low } else { TIGHT_RATIO * middle };
     let times = filling.episodes.len() as u32;
-    is_tight.then_some(Full { drain_ns: middle, scatter_ns: high - low, times })
+    let is_full = is_tight || fingerprint.at_full_ratio >= MOSTLY_FULL;
+    is_full.then_some(Full { drain_ns: middle, scatter_ns, times })
 }
 
-/// The most that was waited around each episode. One spike of a busy host does not move the median.
+/// The most that was waited around each episode: that near which most are. One spike of a busy host does not move it.
 fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let most = most(filling.delays)?;
     // The delay is seen when the packet comes out: the most of it follows the drop by itself.
@@ -103,8 +107,17 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
         near.iter().map(|point| point.most_ns).fold(0.0, f64::max)
     };
     let peaks: Vec<f64> = filling.episodes.iter().map(peak).collect();
-    let highest = peaks.iter().copied().fold(0.0, f64::max);
-    let mut full: Vec<f64> = peaks.into_iter().filter(|one| *one >= SAME_RATIO * highest).collect();
+    let near = |highest: f64| -> Vec<f64> {
+        peaks.iter().copied().filter(|one| (SAME_RATIO * highest..=highest).contains(one)).collect()
+    };
+    let mut full = Vec::new();
+    let mut highest = 0.0;
+    for candidate in &peaks {
+        let those = near(*candidate);
+        if (those.len(), *candidate) > (full.len(), highest) {
+            (full, highest) = (those, *candidate);
+        }
+    }
     let drain_ns = percentile(&mut full, 0.5)?;
     let scatter_ns = highest - full.first().copied()?;
     Some(Full { drain_ns, scatter_ns, times: full.len() as u32 })
@@ -113,4 +126,74 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
 /// The most of all delays but for spikes: the 99.5th percentile of the peaks of each bin, which one bin does not move.
 pub(crate) fn most(delays: &[DelayPoint]) -> Option<f64> {
     percentile(&mut delays.iter().map(|point| point.most_ns).collect::<Vec<f64>>(), 0.995)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::Management;
+
+    /// Losses at 20 ms each second; the peaks of each, and what the buffer is told to take.
+    fn told(peaks_ms: &[f64], at_loss_ns: Option<[f64; 3]>, at_full_ratio: f64) -> (f64, u32) {
+        let number = |place: usize| place as f64 * 1e9;
+        let delay = |(place, peak): (usize, &f64)| {
+            let most_ns = peak * 1e6;
+            DelayPoint { at_ns: number(place) + 20e6, least_ns: 1e6, mean_ns: 0.9 * most_ns, most_ns }
+        };
+        let episode = |place: usize| Episode {
+            from_ns: number(place) + 19e6,
+            to_ns: number(place) + 21e6,
+            losses: 10,
+            first_frame: 0,
+            last_frame: 0,
+            outstanding_bytes: 0,
+            least_after_bytes: 0,
+        };
+        let fingerprint = Fingerprint {
+            management: Some(Management::TailDrop),
+            isolation: None,
+            marks: 0,
+            confidence: 1.0,
+            losses: 1000,
+            dated: 1000,
+            at_full_ratio,
+            at_loss_ns,
+            spacing: None,
+            sparse_ratio: None,
+            obeying_ratio: None,
+        };
+        let filling = Filling {
+            delays: &peaks_ms.iter().enumerate().map(delay).collect::<Vec<_>>(),
+            episodes: &(0..peaks_ms.len()).map(episode).collect::<Vec<_>>(),
+            fingerprint: &fingerprint,
+            rate: &RateSpan { from_ns: 0.0, to_ns: 9e9, bits_per_second: 8e6, error_ratio: 0.0 },
+            packet_bytes: 1000.0,
+            error_ns: 0.0,
+            is_all_sent: true,
+        };
+        let buffer = buffer(&filling, 1.0).unwrap();
+        (buffer.drain_ns / 1e6, buffer.times_full)
+    }
+
+    #[test]
+    fn the_buffer_is_what_most_losses_met() {
+        let spike = [187.0, 206.0, 255.0, 178.0, 194.0, 188.0];
+        let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
+        let rows = [
+            (&[200.0, 198.0, 100.0][..], None, 0.0, (200.0, 2)),
+            // One spike of a host does not count for all.
+            (&spike, None, 0.0, (188.0, 3)),
+            (&spike, wide, 0.3, (188.0, 3)),
+            // Where losses were dated, most of them tell, though some were lost elsewhere.
+            (&spike, wide, 0.7, (180.0, 6)),
+            (&spike, tight, 1.0, (180.0, 6)),
+        ];
+        for (peaks, at_loss, at_full_ratio, expected) in rows {
+            assert_eq!(
+                told(peaks, at_loss, at_full_ratio),
+                expected,
+                "{peaks:?} {at_loss:?} {at_full_ratio}"
+            );
+        }
+    }
 }

@@ -52,7 +52,7 @@ impl QueueWatch {
             let members: Vec<&Filler<'_>> = group.iter().filter_map(|place| fillers.get(*place)).collect();
             let places: Vec<usize> = members.iter().map(|filler| filler.place).collect();
             let bystanders = bystanders(flows, sampled, &members);
-            let (probes, beside) = (&self.probes, &self.beside);
+            let (probes, beside) = (&self.probes, [&self.beside, &self.short]);
             let joint = Joint { fillers: members, reports: flows, bystanders, probes, beside, short: trips };
             joint.bottleneck().map(|bottleneck| (places, bottleneck))
         };

@@ -3,7 +3,8 @@ use super::bins::Grid;
 use super::losses::{Losses, Point, Seen};
 use super::recent::Recent;
 use super::ticks::Ticks;
-use crate::{Ack, End, Header, Lost, RoundTrip, Segment};
+use crate::{Ack, Cause, End, Header, Kind, Lost, RoundTrip, Segment, Spurious};
+use alloc::boxed::Box;
 use fathom_capture::Stamps;
 
 /// Series of a flow, each of them for either end; in the order in which one packet adds to them.
@@ -75,10 +76,16 @@ pub(crate) struct Sent {
     pub(crate) joined: u64,
     is_echoing: bool,
     highest: u64,
+    /// All below is acknowledged.
+    acknowledged: u64,
     /// What its last segment took to the capture point, as [`Sampled::observe`] gives it.
     last_delay: Option<f64>,
     pub(crate) losses: Losses,
     pub(crate) recent: Recent,
+    /// Bytes of payload that came to the other end once more, over time, if any did.
+    pub(crate) again: Option<Box<Grid<1>>>,
+    /// Bytes of payload that were sent again for a reason that does not show: they were lost, or came once more.
+    pub(crate) doubtful_bytes: u64,
 }
 
 /// A flow with enough packets to look into.
@@ -107,6 +114,11 @@ impl Sampled {
             frames: [frame, frame],
             delay: None,
         }
+    }
+    /// Nothing more comes.
+    pub(crate) fn close(&mut self) {
+        self.grid.close();
+        self.sent.iter_mut().filter_map(|sent| sent.again.as_deref_mut()).for_each(Grid::close);
     }
     /// Notes `stamps` of `end`, once for each packet; gives the delay from there to here.
     #[inline]
@@ -145,9 +157,14 @@ impl Sampled {
         self.sent[end as usize].last_delay = None;
     }
     #[inline]
-    pub(crate) fn segment(&mut self, segment: &Segment) {
+    pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
-        let delay = self.observe(end, at, frame, segment.stamps);
+        // A sender that paces sends by a timer what it sends again, with the time when the next segment may leave for a stamp.
+        let is_again = matches!(segment.kind, Kind::Retransmission(_));
+        if let Kind::Retransmission(cause) = segment.kind {
+            self.sent[end as usize].sent_again(cause, at, segment.stop - segment.start, limit);
+        }
+        let delay = if is_again { None } else { self.observe(end, at, frame, segment.stamps) };
         let wire = self.sent[end as usize].count(segment);
         self.grid.add_beside(series::passed(end), wire, segment.outstanding_bytes as i64 as f64);
         let sent = &mut self.sent[end as usize];
@@ -157,7 +174,7 @@ impl Sampled {
             let fuller = delay.map(|after| sent.last_delay.map_or(after, |before| before.max(after)));
             sent.losses.hole((sent.highest, segment.start), at, frame, fuller);
         }
-        sent.last_delay = delay;
+        sent.last_delay = if is_again { sent.last_delay } else { delay };
         sent.highest = sent.highest.max(segment.stop);
         if segment.ecn == 3 {
             let delay = delay.map(|delay| (Seen::Arrival, delay as f32));
@@ -176,8 +193,13 @@ impl Sampled {
     #[inline]
     pub(crate) fn ack(&mut self, ack: &Ack<'_>) {
         let (at, frame) = (ack.times.at - self.origin, ack.times.frame);
-        self.observe(ack.end, at, frame, ack.stamps);
         let sender = ack.end.other();
+        self.sent[sender as usize].acknowledged = ack.acknowledgement;
+        // A sender that paces stamps an ACK between its segments with the time when the next segment may leave.
+        let own = &self.sent[ack.end as usize];
+        if own.highest <= own.acknowledged {
+            self.observe(ack.end, at, frame, ack.stamps);
+        }
         if ack.newly_bytes > 0 {
             self.grid.add(series::delivered(sender), ack.newly_bytes as i64 as f64);
         }
@@ -196,6 +218,16 @@ impl Sampled {
         if let Some(back) = back {
             self.grid.add(series::to(to), took - back);
         }
+    }
+    /// What was sent again had arrived before: it was no loss.
+    pub(crate) fn spurious(&mut self, spurious: &Spurious, limit: usize) {
+        let sent = &mut self.sent[spurious.end as usize];
+        sent.losses.void(spurious.repair.frame);
+        let bytes = spurious.stop - spurious.start;
+        if spurious.cause == Cause::Unknown {
+            sent.doubtful_bytes = sent.doubtful_bytes.saturating_sub(bytes);
+        }
+        sent.arrived_again(spurious.times.at - self.origin, bytes, limit);
     }
     pub(crate) fn lost(&mut self, lost: &Lost) {
         let origin = self.origin;
@@ -230,6 +262,18 @@ impl Sent {
         self.largest_payload = self.largest_payload.max(payload);
         f64::from(wire)
     }
+    fn sent_again(&mut self, cause: Cause, at: i64, bytes: u64, limit: usize) {
+        match cause {
+            Cause::Spurious => self.arrived_again(at, bytes, limit),
+            Cause::Unknown => self.doubtful_bytes += bytes,
+            Cause::Fast | Cause::Probe | Cause::Timeout => {}
+        }
+    }
+    fn arrived_again(&mut self, at: i64, bytes: u64, limit: usize) {
+        let again = self.again.get_or_insert_with(|| Box::new(Grid::of(limit)));
+        again.turn_to(at, limit);
+        again.add(0, bytes as f64);
+    }
     /// An ACK echoes congestion, or does not. A run of echoes is one mark or more, of which the first is dated.
     #[inline]
     fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
@@ -246,5 +290,95 @@ impl Sent {
     /// Bytes of a packet on the wire, on average.
     pub(crate) fn packet_bytes(&self) -> f64 {
         if self.packets == 0 { 0.0 } else { self.ip_bytes as f64 / self.packets as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Proof, Times};
+    use alloc::vec::Vec;
+
+    const MS: i64 = 1_000_000;
+
+    fn times(ms: i64) -> Times {
+        Times { at: ms * MS, frame: ms as u64 }
+    }
+
+    /// A segment of A that passes at `ms`, stamped `stamp` ms.
+    fn segment(ms: i64, start: u64, stamp: u32, kind: Kind) -> Segment {
+        Segment {
+            times: times(ms),
+            end: End::A,
+            start,
+            stop: start + 1000,
+            ip_bytes: 1052,
+            kind,
+            stamps: Some(Stamps { value: stamp, echo: 0 }),
+            ecn: 0,
+            outstanding_bytes: 1000,
+            window_bytes: None,
+        }
+    }
+
+    /// An ACK of `end`, without data.
+    fn ack(ms: i64, end: End, acknowledgement: u64, stamp: u32) -> Ack<'static> {
+        Ack {
+            times: times(ms),
+            end,
+            acknowledgement,
+            newly_bytes: 0,
+            blocks: &[],
+            is_duplicate: false,
+            window_bytes: 0,
+            stamps: Some(Stamps { value: stamp, echo: 0 }),
+            echoes_congestion: false,
+        }
+    }
+
+    /// Linux with BBR: what passes before its time is stamped with the time when the next segment may leave.
+    #[test]
+    fn stamps_of_a_later_time_are_no_delay() {
+        let mut sampled = Sampled::new(0, 1, 2048);
+        for number in 0..200_i64 {
+            let (ms, start) = (number * 20, number as u64 * 1000 + 1);
+            let late = if number % 10 == 5 { 50 } else { 0 };
+            sampled.grid.turn_to(ms * MS, 2048);
+            sampled.segment(&segment(ms, start, ms as u32, Kind::New), 2048);
+            if late > 0 {
+                sampled.ack(&ack(ms + 1, End::A, 1, (ms + late) as u32));
+                let again = Kind::Retransmission(Cause::Timeout);
+                sampled.segment(&segment(ms + 2, start, (ms + late) as u32, again), 2048);
+            }
+            sampled.ack(&ack(ms + 10, End::B, start + 1000, ms as u32));
+            // All is answered: now its ACKs tell, too.
+            sampled.ack(&ack(ms + 11, End::A, 1, (ms + 11) as u32));
+        }
+        sampled.close();
+        let bins = sampled.grid.bins(series::from(End::A));
+        let least = bins.iter().map(|bin| bin.least).fold(f32::INFINITY, f32::min);
+        let most = bins.iter().map(|bin| bin.most).fold(f32::NEG_INFINITY, f32::max);
+        assert!(most - least < 1.1 * MS as f32, "{least} to {most} ns");
+        assert_eq!(bins.iter().map(|bin| bin.count).sum::<u32>(), 400);
+    }
+
+    /// What was sent again though it had arrived has passed the link, too.
+    #[test]
+    fn what_came_once_more_is_counted_when_it_is_known() {
+        let mut sampled = Sampled::new(0, 1, 2048);
+        sampled.segment(&segment(1, 1, 1, Kind::New), 2048);
+        sampled.segment(&segment(5, 1, 5, Kind::Retransmission(Cause::Spurious)), 2048);
+        sampled.segment(&segment(7, 1, 7, Kind::Retransmission(Cause::Unknown)), 2048);
+        assert_eq!(sampled.sent[0].doubtful_bytes, 1000);
+        let cause = Cause::Unknown;
+        let proof = Proof::DuplicateSack;
+        let spurious =
+            Spurious { times: times(9), repair: times(7), end: End::A, start: 1, stop: 1001, cause, proof };
+        sampled.spurious(&spurious, 2048);
+        sampled.close();
+        let again = sampled.sent[0].again.as_deref().unwrap();
+        let told: Vec<_> = again.bins(0).iter().map(|bin| (bin.index << again.shift(), bin.sum)).collect();
+        assert_eq!(told.iter().map(|bin| bin.1).collect::<Vec<_>>(), [1000.0, 1000.0]);
+        assert_eq!(sampled.sent[0].doubtful_bytes, 0);
     }
 }

@@ -1,5 +1,5 @@
 //! A bottleneck, from the flows that share it.
-use super::aqm::{Evidence, at_loss, fingerprint};
+use super::aqm::{Evidence, fingerprint};
 use super::beside::Beside;
 use super::bins::Bin;
 use super::blame::{DETAILED, LateProbes, Share, ShortFlows, Standing, Victim, added};
@@ -43,7 +43,8 @@ pub(crate) struct Joint<'a> {
     pub(crate) reports: &'a [QueueReport],
     pub(crate) bystanders: Vec<Bystander<'a>>,
     pub(crate) probes: &'a Probes,
-    pub(crate) beside: &'a Beside,
+    /// What passes beside flows that are looked into.
+    pub(crate) beside: [&'a Beside; 2],
     /// What the first round trip of each short flow on the path had above the path's least.
     pub(crate) short: Vec<f64>,
 }
@@ -82,30 +83,9 @@ impl Joint<'_> {
         let episodes = self.episodes(base_ns + most_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
         let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
-        let losses = self.losses();
-        let of_rate = |known: &BottleneckRate| {
-            let filling = Filling {
-                delays: &delays,
-                episodes: &episodes,
-                at_loss: at_loss(&losses),
-                rate: &known.ip,
-                packet_bytes: packet,
-                error_ns: first.error_ns,
-                is_all_sent: first.is_ahead() || self.is_at_receiver(first),
-            };
-            buffer(&filling, frame_ratio)
-        };
-        let buffer = rate.as_ref().ok().and_then(of_rate);
         let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
-        let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
-        let full_ns = base_ns + buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
-        let is_alone = self.fillers.len() == 1 && bytes_per_ns > 0.0 && packet > 0.0;
-        let sender = is_alone.then(|| Sender {
-            window_packets: full_ns * bytes_per_ns / packet,
-            mean_ns,
-            most_ns: full_ns,
-        });
         let Sufferers { victims, probes, sparse_ratio } = self.sufferers(first, &delays, stands_from);
+        let losses = self.losses();
         let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
         let (count, marks) = self.counts();
         let fingerprint = fingerprint(&Evidence {
@@ -119,6 +99,27 @@ impl Joint<'_> {
             error_ns: first.error_ns,
             sparse_ratio,
             obeying_ratio: obeying_ratio(&delays, &self.felt(&losses, base_ns), packet_ns),
+        });
+        let of_rate = |known: &BottleneckRate| {
+            let filling = Filling {
+                delays: &delays,
+                episodes: &episodes,
+                fingerprint: &fingerprint,
+                rate: &known.ip,
+                packet_bytes: packet,
+                error_ns: first.error_ns,
+                is_all_sent: first.is_ahead() || self.is_at_receiver(first),
+            };
+            buffer(&filling, frame_ratio)
+        };
+        let buffer = rate.as_ref().ok().and_then(of_rate);
+        let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
+        let full_ns = base_ns + buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
+        let is_alone = self.fillers.len() == 1 && bytes_per_ns > 0.0 && packet > 0.0;
+        let sender = is_alone.then(|| Sender {
+            window_packets: full_ns * bytes_per_ns / packet,
+            mean_ns,
+            most_ns: full_ns,
         });
         Some(Bottleneck {
             location: first.location,
@@ -163,7 +164,7 @@ impl Joint<'_> {
         let shift = grids.chain(self.bystanders.iter().map(|other| other.sampled.grid.shift())).max();
         shift.unwrap_or(0)
     }
-    /// Bytes of all flows in times of equal width, and the longest of the delays.
+    /// Bytes of all flows in times of equal width, and what they waited.
     fn cells(&self) -> (f64, BTreeMap<u32, Cell>) {
         let shift = self.shift();
         let width_ns = (1_u64 << shift) as f64;
@@ -171,14 +172,17 @@ impl Joint<'_> {
         for passage in self.passages() {
             add(&mut cells, passed(passage, shift));
         }
-        for (bins, own_shift) in self.beside() {
+        for (bins, own_shift, ratio) in self.beside().chain(self.again()) {
             // What is finer is put together, what is coarser is spread.
             let (finer, wider) = (shift.saturating_sub(own_shift), own_shift.saturating_sub(shift));
-            bins.iter().for_each(|bin| spread(&mut cells, bin.index >> finer, wider, bin.sum));
+            bins.iter().for_each(|bin| spread(&mut cells, bin.index >> finer, wider, ratio * bin.sum));
         }
+        let mut delays: BTreeMap<u32, Vec<DelayPoint>> = BTreeMap::new();
         for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
-            let cell = cells.entry((point.at_ns / width_ns) as u32).or_default();
-            cell.delay = Some(cell.delay.map_or(*point, |delay| longer(delay, *point)));
+            delays.entry((point.at_ns / width_ns) as u32).or_default().push(*point);
+        }
+        for (index, points) in delays {
+            cells.entry(index).or_default().delay = shared(&points);
         }
         (width_ns, cells)
     }
@@ -201,12 +205,29 @@ impl Joint<'_> {
         });
         fillers.chain(others)
     }
-    /// Bytes that are not TCP between the same ends, and how wide their bins are.
-    fn beside(&self) -> impl Iterator<Item = (&[Bin], u32)> {
+    /// What came to the receivers once more: it passed the queue, and no ACK counts it.
+    fn again(&self) -> impl Iterator<Item = Passage<'_>> {
+        self.fillers.iter().filter(|filler| filler.is_ahead()).filter_map(|filler| {
+            let sent = &filler.sampled.sent[filler.sender as usize];
+            let again = sent.again.as_deref()?;
+            Some((again.bins(0), again.shift(), sent.overhead_ratio()))
+        })
+    }
+    /// Bytes of all else between the same ends.
+    fn beside(&self) -> impl Iterator<Item = Passage<'_>> {
         let mut pairs: Vec<[Address; 2]> = self.fillers.iter().map(|filler| filler.addresses).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        pairs.into_iter().filter_map(|pair| self.beside.passed(pair))
+        let all = pairs.into_iter().flat_map(|pair| self.beside.map(|beside| beside.passed(pair)));
+        all.flatten().map(|(bins, shift)| (bins, shift, 1.0))
+    }
+    /// Share of what was sent that was sent again and passed or did not: nothing tells.
+    fn doubtful_ratio(&self) -> f64 {
+        let ahead = self.fillers.iter().filter(|filler| filler.is_ahead());
+        let sent = ahead.map(|filler| &filler.sampled.sent[filler.sender as usize]);
+        let (doubtful, all) = sent
+            .fold((0, 0), |(doubtful, all), sent| (doubtful + sent.doubtful_bytes, all + sent.payload_bytes));
+        doubtful as f64 / all.max(1) as f64
     }
     fn rate(&self, steps: &[Step], width_ns: f64, threshold_ns: f64) -> Option<BottleneckRate> {
         let first = self.fillers.first()?;
@@ -219,8 +240,9 @@ impl Joint<'_> {
         let bins = first.sampled.grid.bins(series);
         let count: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
         let step_bytes = bins.iter().map(|bin| bin.sum).sum::<f64>() / count.max(1) as f64;
-        let Rates { usual: ip, spans, stalled_ratio } =
+        let Rates { usual: mut ip, spans, stalled_ratio } =
             rates(&pieces(steps, width_ns, threshold_ns, step_bytes), step_bytes)?;
+        ip.error_ratio += self.doubtful_ratio();
         let frame_ratio = 1.0 + ETHERNET_BYTES / sent.packet_bytes().max(1.0);
         let frame_bits_per_second = ip.bits_per_second * frame_ratio;
         Some(BottleneckRate { ip, frame_bits_per_second, spans, stalled_ratio, method })
@@ -409,11 +431,18 @@ fn passed((bins, own_shift, ratio): (&[Bin], u32, f64), shift: u32) -> impl Iter
     bins.iter().map(move |bin| (bin.index >> (shift - own_shift), ratio * bin.sum))
 }
 
-/// Of two delays at the same time the one that is longer on average, with the extremes of both.
-fn longer(a: DelayPoint, b: DelayPoint) -> DelayPoint {
-    let most_ns = a.most_ns.max(b.most_ns);
-    let least_ns = a.least_ns.max(b.least_ns);
-    DelayPoint { at_ns: a.at_ns, least_ns, mean_ns: a.mean_ns.max(b.mean_ns), most_ns }
+/// What flows that share a queue waited at the same time: the middle one of several, the longer of two, as a flow whose answers were lost or held
+/// back tells of more than waited. The most is the upper quartile of theirs, as none of many meets the queue at its longest by each bin.
+fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
+    let at = |share: f64, value: fn(&DelayPoint) -> f64| {
+        percentile(&mut points.iter().map(value).collect::<Vec<f64>>(), share)
+    };
+    Some(DelayPoint {
+        at_ns: points.first()?.at_ns,
+        least_ns: at(0.5, |point| point.least_ns)?,
+        mean_ns: at(0.5, |point| point.mean_ns)?,
+        most_ns: at(0.75, |point| point.most_ns)?,
+    })
 }
 
 /// The most, on average over a bin, until the first overflow has passed.
@@ -443,4 +472,30 @@ fn steps(cells: &BTreeMap<u32, Cell>, width_ns: f64) -> Vec<Step> {
         delay_ns: cell.delay.map(|delay| delay.least_ns),
     };
     cells.iter().map(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_flow_of_many_does_not_tell_what_all_waited() {
+        let point = |mean_ns: f64| DelayPoint {
+            at_ns: 5.0,
+            least_ns: mean_ns - 1.0,
+            mean_ns,
+            most_ns: mean_ns + 1.0,
+        };
+        let rows: [(&[f64], f64, f64); 4] = [
+            (&[10.0], 10.0, 11.0),
+            (&[10.0, 12.0], 12.0, 13.0),
+            (&[10.0, 12.0, 900.0], 12.0, 901.0),
+            (&[9.0, 10.0, 10.0, 11.0, 900.0], 10.0, 12.0),
+        ];
+        for (means, mean_ns, most_ns) in rows {
+            let told = shared(&means.iter().map(|mean| point(*mean)).collect::<Vec<_>>()).unwrap();
+            assert_eq!((told.mean_ns, told.most_ns), (mean_ns, most_ns), "{means:?}");
+        }
+        assert_eq!(shared(&[]), None);
+    }
 }

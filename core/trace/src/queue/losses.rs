@@ -146,9 +146,10 @@ impl Losses {
     }
     /// The loss that was repaired in that frame was none.
     pub(crate) fn void(&mut self, repair: u64) {
-        let Some(place) = self.points.kept.iter().rposition(|point| point.repair == repair) else { return };
+        self.points.count = self.points.count.saturating_sub(1);
+        // Points are told of in the order of their repairs.
+        let Ok(place) = self.points.kept.binary_search_by_key(&repair, |point| point.repair) else { return };
         let point = self.points.kept.remove(place);
-        self.points.count -= 1;
         let is_its = |group: &&mut Group| group.from <= point.at && point.at <= group.to;
         if let Some(group) = self.groups.iter_mut().rev().find(is_its) {
             group.count = group.count.saturating_sub(1);
@@ -214,5 +215,17 @@ mod tests {
         losses.lost_before(3_000, 800_000_000, 4);
         let delays: Vec<_> = losses.points.kept.iter().map(|point| point.delay).collect();
         assert_eq!(delays, [Some((Seen::Arrival, 350e6)); 2]);
+    }
+
+    /// Of more losses than are kept one by one, those that were none are not counted either.
+    #[test]
+    fn what_was_no_loss_is_not_counted() {
+        let mut losses = Losses::default();
+        for number in 0..10_000_u64 {
+            losses.lost_after(number as i64 * 1_000, number, number + 5, &Recent::default());
+        }
+        (0..10_000).filter(|number| number % 4 == 0).for_each(|number| losses.void(number + 5));
+        assert_eq!(losses.points.count, 7_500);
+        assert!(losses.points.kept.iter().all(|point| point.frame % 4 != 0));
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Slot {
     pub(crate) path: u32,
     packets: u32,
     first: Times,
+    /// Bytes of IP packets from A and from B before it was looked into.
+    passed: [u32; 2],
     stamps: [Option<(i64, u32)>; 2],
     /// Round trip of the first exchange, by the end that it went to, ns.
     pub(crate) first_trip: [Option<f64>; 2],
@@ -61,6 +63,8 @@ pub struct QueueWatch {
     pub(crate) path_list: Vec<Path>,
     pub(crate) probes: Probes,
     pub(crate) beside: Beside,
+    /// What passed of flows that were not looked into, when nothing more comes.
+    pub(crate) short: Beside,
 }
 
 impl Default for QueueWatch {
@@ -74,6 +78,7 @@ impl Default for QueueWatch {
             path_list: Vec::new(),
             probes: Probes::default(),
             beside: Beside::default(),
+            short: Beside::default(),
         }
     }
 }
@@ -85,8 +90,9 @@ impl QueueWatch {
         self.beside.close();
         self.gather();
         let mut slots = core::mem::take(&mut self.slots);
+        self.short = short_flows(&slots, self.origin.unwrap_or(0));
         for slot in slots.iter_mut().flatten() {
-            slot.sampled.iter_mut().for_each(|sampled| sampled.grid.close());
+            slot.sampled.iter_mut().for_each(|sampled| sampled.close());
             slot.path = self.path(in_order(slot.ends.map(|end| end.0)));
             let Some(path) = self.path_list.get_mut(slot.path as usize) else { continue };
             for (number, end) in slot.ends.iter().enumerate() {
@@ -194,6 +200,19 @@ impl Room {
     }
 }
 
+/// Bytes of flows that were not looked into, each flow's at the time when it began.
+fn short_flows(slots: &[Option<Slot>], origin: i64) -> Beside {
+    let mut short = Beside::default();
+    for slot in slots.iter().flatten().filter(|slot| slot.sampled.is_none()) {
+        let [a, b] = slot.ends.map(|end| end.0);
+        let at = slot.first.at - origin;
+        short.add([a, b], at, slot.passed[0]);
+        short.add([b, a], at, slot.passed[1]);
+    }
+    short.close();
+    short
+}
+
 /// The lesser first.
 pub(crate) fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
     addresses.sort();
@@ -235,6 +254,7 @@ impl Sink for QueueWatch {
             path: 0,
             packets: 0,
             first: times,
+            passed: [0; 2],
             stamps: [None; 2],
             first_trip: [None; 2],
             least_trip: [f64::INFINITY; 2],
@@ -250,6 +270,9 @@ impl Sink for QueueWatch {
         let limit = self.room.bins;
         if let Some(sampled) = self.sampled(flow) {
             sampled.packet(header, limit);
+        } else if let Some(Some(slot)) = self.slots.get_mut(flow.0 as usize) {
+            let passed = &mut slot.passed[header.end as usize];
+            *passed = passed.saturating_add(header.ip_bytes);
         }
     }
     fn other(&mut self, packet: &Packet<'_>, times: Times) {
@@ -258,8 +281,9 @@ impl Sink for QueueWatch {
     }
     #[inline]
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let limit = self.room.bins;
         if let Some(sampled) = self.count(flow, segment.end, segment.times, segment.stamps) {
-            sampled.segment(segment);
+            sampled.segment(segment, limit);
         }
     }
     /// Its timestamps come with its data.
@@ -306,8 +330,9 @@ impl Sink for QueueWatch {
         }
     }
     fn spurious(&mut self, flow: FlowId, spurious: &Spurious) {
+        let limit = self.room.bins;
         if let Some(sampled) = self.sampled(flow) {
-            sampled.sent[spurious.end as usize].losses.void(spurious.repair.frame);
+            sampled.spurious(spurious, limit);
         }
     }
     fn lost(&mut self, flow: FlowId, lost: &Lost) {
@@ -325,5 +350,34 @@ impl Slot {
         self.has_handshake |= trip.method == Method::Handshake;
         self.first_trip[to].get_or_insert(took);
         self.least_trip[to] = self.least_trip[to].min(took);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a flow with few packets all bytes count at the time when it began; one that is looked into counts them itself.
+    #[test]
+    fn short_flows_take_their_part_of_the_link() {
+        let socket = |last: u8| (Address::v4([10, 0, 0, last]), u16::from(last));
+        let slot = |last: u8, at: i64, passed: [u32; 2]| {
+            let mut watch = QueueWatch::new();
+            watch.opened(FlowId(0), [socket(last), socket(9)], Times { at, frame: 1 });
+            let begun = watch.slots.remove(0);
+            begun.map(|begun| Slot { passed, ..begun })
+        };
+        let mut long = slot(1, 1000, [500, 500]);
+        long.iter_mut().for_each(|long| long.sampled = Some(Box::new(Sampled::new(1000, 1, 64))));
+        let slots =
+            [slot(1, 1000, [100, 10]), None, long, slot(1, 3_000_000_000, [200, 20]), slot(2, 1000, [3, 4])];
+        let short = short_flows(&slots, 1000);
+        let sum = |from: u8, to: u8| {
+            let (bins, _) = short.passed([socket(from).0, socket(to).0]).unwrap();
+            bins.iter().map(|bin| bin.sum).collect::<Vec<_>>()
+        };
+        assert_eq!(sum(1, 9), [100.0, 200.0]);
+        assert_eq!(sum(9, 1), [10.0, 20.0]);
+        assert_eq!((sum(2, 9), sum(9, 2)), (alloc::vec![3.0], alloc::vec![4.0]));
     }
 }

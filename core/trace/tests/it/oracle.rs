@@ -85,6 +85,9 @@ impl Oracle {
         let before = self.outstanding()
             + (self.acked..ack.max(self.acked)).filter(|b| *b >= self.highest).count() as u64;
         let mut told = Told::default();
+        // What raised the ACK was sent then, at the latest: what is selected and was sent before is told of late.
+        let raised = self.bytes.get(self.acked as usize..ack as usize).unwrap_or_default();
+        let raised = raised.iter().map(|byte| byte.last).max().unwrap_or(0);
         if ack > self.acked {
             let last = self.bytes[ack as usize - 1];
             let waited = |at: u64| {
@@ -106,7 +109,9 @@ impl Oracle {
                 newest = if byte.sacked { newest } else { Some(at) };
                 byte.sacked = true;
             }
-            if let Some(byte) = newest.filter(|_| place == 0).and_then(|at| self.once(at)) {
+            if let Some(byte) = newest.filter(|_| place == 0).and_then(|at| self.once(at))
+                && byte.first >= raised
+            {
                 told.round_trips.push(now - byte.first);
             }
         }
