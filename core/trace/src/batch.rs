@@ -1,5 +1,6 @@
 //! Packets that wait for others of their flow.
 use crate::header::{Header, Incoming, NONE};
+use crate::search::partition_near;
 use alloc::vec::Vec;
 
 /// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 1 MiB.
@@ -115,8 +116,11 @@ impl Batch {
     }
     #[inline(never)]
     fn options_of(&self, number: u16) -> &[u8] {
-        let place = self.options.binary_search_by_key(&number, |options| options.number);
-        let options = place.ok().and_then(|place| self.options.get(place));
+        // Those of one flow are spread over all, and halving would touch many.
+        let guess = usize::from(number) * self.options.len() / self.headers.len().max(1);
+        let is_before = |at: usize| self.options.get(at).is_some_and(|options| options.number < number);
+        let place = partition_near(guess, self.options.len(), is_before);
+        let options = self.options.get(place).filter(|options| options.number == number);
         options.and_then(|options| options.bytes.get(..usize::from(options.length))).unwrap_or_default()
     }
     /// None waits any longer.

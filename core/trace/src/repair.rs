@@ -1,4 +1,5 @@
 //! What was sent again, kept until it is known whether that was needed.
+use crate::limit::elapsed;
 use crate::{Cause, Times};
 use alloc::collections::BTreeMap;
 
@@ -27,7 +28,10 @@ pub(crate) struct Repairs {
     highest: u64,
 }
 
-/// Of acknowledged repairs so many are kept: a D-SACK comes within a round trip, and a timeout rarely sends more again.
+/// Acknowledged repairs are kept for so many round trips, and at least so long (ns), but no more than so many: a D-SACK comes within a round trip, and
+/// a timeout rarely sends more again. Of fewer the caches hold more.
+const KEPT_TRIPS: u64 = 4;
+const LEAST_KEPT_NS: u64 = 1_000_000_000;
 const MAX_SETTLED: usize = 4096;
 
 impl Repairs {
@@ -72,11 +76,17 @@ impl Repairs {
         let within = self.all.range(start..).take_while(|(at, _)| **at < stop);
         within.map(|(_, repair)| repair.times.at).max()
     }
-    /// All before `ack` is acknowledged.
-    pub(crate) fn settle(&mut self, ack: u64) {
-        while self.all.len() > MAX_SETTLED {
-            let Some(first) = self.all.first_entry().filter(|first| first.get().stop <= ack) else { return };
-            first.remove();
+    /// All before `ack` is acknowledged; it is `now`, and a round trip takes so long, ns.
+    pub(crate) fn settle(&mut self, ack: u64, now: i64, round_trip: u64) {
+        let kept_ns = KEPT_TRIPS.saturating_mul(round_trip).max(LEAST_KEPT_NS);
+        let is_settled = |repair: &Repair, count: usize| {
+            repair.stop <= ack && (count > MAX_SETTLED || elapsed(repair.times.at, now) > kept_ns)
+        };
+        while let Some((start, _)) =
+            self.all.first_key_value().filter(|(_, repair)| is_settled(repair, self.all.len()))
+        {
+            let start = *start;
+            self.all.remove(&start);
         }
     }
 }

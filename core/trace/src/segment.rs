@@ -211,7 +211,7 @@ impl Half {
         let Arrival { times, stop, stamp, identification, .. } = *arrival;
         let repair = Repair { stop, times, stamp, identification, cause, count: 0, needless: 0 };
         let count = self.repairs.add(arrival.start, repair);
-        self.repairs.settle(self.acknowledged);
+        self.repairs.settle(self.acknowledged, times.at, self.rtt.smoothed());
         *self.totals.retransmissions.of(cause) += 1;
         self.totals.max_repeats = self.totals.max_repeats.max(count);
         if repeated > 0 {

@@ -150,11 +150,13 @@ impl Losses {
         // Points are told of in the order of their repairs.
         let Ok(place) = self.points.kept.binary_search_by_key(&repair, |point| point.repair) else { return };
         let point = self.points.kept.remove(place);
-        let is_its = |group: &&mut Group| group.from <= point.at && point.at <= group.to;
-        if let Some(group) = self.groups.iter_mut().rev().find(is_its) {
-            group.count = group.count.saturating_sub(1);
+        let is_its = |group: &Group| group.from <= point.at && point.at <= group.to;
+        let Some(place) = self.groups.iter().rposition(is_its) else { return };
+        if let Some(group) = self.groups.get_mut(place).filter(|group| group.count > 1) {
+            group.count -= 1;
+        } else {
+            self.groups.remove(place);
         }
-        self.groups.retain(|group| group.count > 0);
     }
     fn add(&mut self, point: Point) {
         self.points.push(point);
