@@ -1,6 +1,6 @@
 //! Searching where the place is nearly known.
 
-/// Entries looked at first on either side of the guess: one or two cache lines.
+/// Entries looked at on either side of the guess, if it was wrong: one or two cache lines.
 const FIRST_WIDTH: usize = 2;
 /// From one width to the next: what is far off is off by much.
 const WIDER: usize = 8;
@@ -9,14 +9,14 @@ const WIDER: usize = 8;
 /// list in memory it touches what is near, where halving touches each half's middle.
 pub(crate) fn partition_near(guess: usize, count: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let guess = guess.min(count);
-    let mut width = FIRST_WIDTH;
+    let mut width = 0;
     loop {
         let (low, high) = (guess.saturating_sub(width), guess.saturating_add(width).min(count));
         let is_inside = (low == 0 || is_before(low - 1)) && (high == count || !is_before(high));
         if is_inside {
             return partition(low, high, is_before);
         }
-        width = width.saturating_mul(WIDER);
+        width = width.saturating_mul(WIDER).max(FIRST_WIDTH);
     }
 }
 

@@ -122,8 +122,8 @@ impl Seen {
     /// Place in the line of the first segment that ends behind this byte.
     fn index(&self, byte: u64) -> usize {
         let (Some(first), Some(last)) = (self.line.front(), self.line.back()) else { return 0 };
-        // Nearly all are as long as the others.
-        let share = byte.saturating_sub(first.start) as f64 / (last.stop() - first.start) as f64;
+        // Nearly all are as long as the others; half a byte more, so that the first of a segment is not told to be of the one before.
+        let share = (byte.saturating_sub(first.start) as f64 + 0.5) / (last.stop() - first.start) as f64;
         let guess = (share * self.line.len() as f64) as usize;
         let is_before = |at: usize| self.line.get(at).is_some_and(|sent| sent.stop() <= byte);
         partition_near(guess, self.line.len(), is_before)

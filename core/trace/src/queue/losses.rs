@@ -1,5 +1,6 @@
 //! Losses and marks as they are told, with the delay that neighbours of the lost packet met.
 use super::recent::Recent;
+use crate::search::partition_near;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -147,9 +148,12 @@ impl Losses {
     /// The loss that was repaired in that frame was none.
     pub(crate) fn void(&mut self, repair: u64) {
         self.points.count = self.points.count.saturating_sub(1);
-        // Points are told of in the order of their repairs.
-        let Ok(place) = self.points.kept.binary_search_by_key(&repair, |point| point.repair) else { return };
-        let point = self.points.kept.remove(place);
+        // They were told of in the order of their repairs, and this one lately.
+        let kept = &mut self.points.kept;
+        let is_before = |place: usize| kept.get(place).is_some_and(|point| point.repair < repair);
+        let place = partition_near(kept.len(), kept.len(), is_before);
+        let Some(point) = kept.get(place).copied().filter(|point| point.repair == repair) else { return };
+        kept.remove(place);
         let is_its = |group: &Group| group.from <= point.at && point.at <= group.to;
         let Some(place) = self.groups.iter().rposition(is_its) else { return };
         if let Some(group) = self.groups.get_mut(place).filter(|group| group.count > 1) {
