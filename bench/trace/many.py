@@ -27,19 +27,23 @@ for thread in threads: thread.join()
 """
 
 
-def make(folder, seconds=SECONDS):
+def make(folder):
     """The capture at the client, unless it is there."""
     capture = os.path.join(folder, "client.pcap")
-    if os.path.exists(os.path.join(folder, "truth.json")):
-        return capture
+    if not os.path.exists(os.path.join(folder, "truth.json")):
+        record(folder, RATE, BUFFER_BYTES, SECONDS)
+        for name in ("hop1-near.pcap", "hop1-far.pcap", "server.pcap"):
+            os.remove(os.path.join(folder, name))
+    return capture
+
+
+def record(folder, rate, buffer_bytes, seconds, control="cubic"):
+    """Captures at all points of the line, with bulk uploads of that congestion control."""
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "short.py"), "w") as file:
         file.write(SHORT)
     far = " & ".join([f"iperf3 -s -p {port} >/dev/null" for port in BULK_PORTS] + [f"{sys.executable} {HERE}/ends.py server {folder}"])
-    bulk = [f"iperf3 -c $FATHOM_SERVER -p {port} -P {FLOWS_OF_EACH} -t {seconds} >/dev/null" for port in BULK_PORTS]
+    bulk = [f"iperf3 -c $FATHOM_SERVER -p {port} -P {FLOWS_OF_EACH} -C {control} -t {seconds} >/dev/null" for port in BULK_PORTS]
     short = f"{sys.executable} {file.name} {seconds} $FATHOM_SERVER {SHORT_AT_ONCE}"
     script = "sleep 1; " + " & ".join([*bulk, short]) + " & wait"
-    lab(line(RATE, f"{BUFFER_BYTES}b"), ["sh", "-c", script], ["--capture", folder, "--snaplen", "96", "--far", far], seconds * 4 + 60)
-    for name in ("hop1-near.pcap", "hop1-far.pcap", "server.pcap"):
-        os.remove(os.path.join(folder, name))
-    return capture
+    lab(line(rate, f"{buffer_bytes}b"), ["sh", "-c", script], ["--capture", folder, "--snaplen", "96", "--far", far], seconds * 4 + 60)

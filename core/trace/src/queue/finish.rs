@@ -48,7 +48,7 @@ impl QueueWatch {
             all.filter_map(|(place, (report, own))| Filler::new(place, report, own)).collect();
         let groups = groups(&fillers);
         let short = self.short_trips(&groups, &fillers);
-        let one = |(group, trips): (Vec<usize>, Vec<f64>)| {
+        let one = |(group, trips): (Vec<usize>, Vec<(f64, f64)>)| {
             let members: Vec<&Filler<'_>> = group.iter().filter_map(|place| fillers.get(*place)).collect();
             let places: Vec<usize> = members.iter().map(|filler| filler.place).collect();
             let bystanders = bystanders(flows, sampled, &members);
@@ -58,19 +58,20 @@ impl QueueWatch {
         };
         groups.into_iter().zip(short).filter_map(one).collect()
     }
-    /// For each group: what the queue added to the first round trip of flows too short to look into, on the paths of its flows.
-    fn short_trips(&self, groups: &[Vec<usize>], fillers: &[Filler<'_>]) -> Vec<Vec<f64>> {
+    /// For each group: when flows too short to look into began on the paths of its flows, and what the queue added to their first round trip, ns.
+    fn short_trips(&self, groups: &[Vec<usize>], fillers: &[Filler<'_>]) -> Vec<Vec<(f64, f64)>> {
         let mut of_path: BTreeMap<[Address; 2], usize> = BTreeMap::new();
         for (number, group) in groups.iter().enumerate() {
             for filler in group.iter().filter_map(|place| fillers.get(*place)) {
                 of_path.insert(in_order(filler.addresses), number);
             }
         }
-        let mut short: Vec<Vec<f64>> = groups.iter().map(|_| Vec::new()).collect();
+        let mut short: Vec<Vec<(f64, f64)>> = groups.iter().map(|_| Vec::new()).collect();
         for slot in self.slots.iter().flatten().filter(|slot| slot.sampled.is_none()) {
             let number = of_path.get(&in_order([slot.ends[0].0, slot.ends[1].0]));
             let Some(added) = number.and_then(|number| short.get_mut(*number)) else { continue };
-            added.extend(self.added(slot));
+            let at_ns = (slot.first.at - self.origin.unwrap_or(0)) as f64;
+            added.extend(self.added(slot).map(|added_ns| (at_ns, added_ns)));
         }
         short
     }

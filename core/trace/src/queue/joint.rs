@@ -45,8 +45,8 @@ pub(crate) struct Joint<'a> {
     pub(crate) probes: &'a Probes,
     /// What passes beside flows that are looked into.
     pub(crate) beside: [&'a Beside; 2],
-    /// What the first round trip of each short flow on the path had above the path's least.
-    pub(crate) short: Vec<f64>,
+    /// When each short flow on the path began, and what its first round trip had above the path's least, ns.
+    pub(crate) short: Vec<(f64, f64)>,
 }
 
 /// Who waited, and what sparse ones waited of what the bulk did.
@@ -147,7 +147,7 @@ impl Joint<'_> {
         Some((self.reports.get(filler.place)?.flow, filler.sender))
     }
     fn short_flows(&self) -> Option<ShortFlows> {
-        let (count, added_p50_ns, added_p95_ns) = added(self.short.clone())?;
+        let (count, added_p50_ns, added_p95_ns) = added(self.short.iter().map(|short| short.1).collect())?;
         Some(ShortFlows { count, added_p50_ns, added_p95_ns })
     }
     /// The round trip without the queue.
@@ -329,13 +329,10 @@ impl Joint<'_> {
     fn sufferers(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> Sufferers {
         let far = self.far(first);
         let mut ratios: Vec<f64> = Vec::new();
-        let bulk = |at_ns: f64| {
-            let near = between(delays, at_ns - BESIDE_NS, at_ns + BESIDE_NS);
-            median(near.iter().map(|point| point.mean_ns)).filter(|bulk| *bulk >= threshold_ns && *bulk > 0.0)
-        };
+        let bulk = |at_ns: f64| beside(delays, at_ns, threshold_ns);
         let mut while_it_stood = |points: Vec<(f64, f64)>| {
-            let beside = |(at_ns, added): &(f64, f64)| Some((*added, added / bulk(*at_ns)?));
-            let seen: Vec<(f64, f64)> = points.iter().filter_map(beside).collect();
+            let ratio = |(at_ns, added): &(f64, f64)| Some((*added, added / bulk(*at_ns)?));
+            let seen: Vec<(f64, f64)> = points.iter().filter_map(ratio).collect();
             ratios.extend(seen.iter().map(|seen| seen.1));
             added(seen.iter().map(|seen| seen.0).collect())
         };
@@ -363,6 +360,7 @@ impl Joint<'_> {
         };
         let tracks = far.map(|far| self.probes.towards(far)).into_iter().flatten();
         let probes: Vec<LateProbes> = tracks.filter_map(late).collect();
+        while_it_stood(self.short.clone());
         let sparse_ratio = (ratios.len() >= LEAST_BESIDE).then(|| percentile(&mut ratios, 0.5)).flatten();
         Sufferers { victims, probes, sparse_ratio }
     }
@@ -431,6 +429,14 @@ fn passed((bins, own_shift, ratio): (&[Bin], u32, f64), shift: u32) -> impl Iter
     bins.iter().map(move |bin| (bin.index >> (shift - own_shift), ratio * bin.sum))
 }
 
+/// What the bulk waited before and after a time, the lesser: `None` unless the queue stood for both, as it may just begin, or end.
+fn beside(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64> {
+    let of =
+        |from_ns: f64, to_ns: f64| median(between(delays, from_ns, to_ns).iter().map(|point| point.mean_ns));
+    let bulk = of(at_ns - BESIDE_NS, at_ns)?.min(of(at_ns, at_ns + BESIDE_NS)?);
+    (bulk >= threshold_ns && bulk > 0.0).then_some(bulk)
+}
+
 /// What flows that share a queue waited at the same time: the middle one of several, the longer of two, as a flow whose answers were lost or held
 /// back tells of more than waited. The most is the upper quartile of theirs, as none of many meets the queue at its longest by each bin.
 fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
@@ -497,5 +503,20 @@ mod tests {
             assert_eq!((told.mean_ns, told.most_ns), (mean_ns, most_ns), "{means:?}");
         }
         assert_eq!(shared(&[]), None);
+    }
+
+    #[test]
+    fn who_came_before_the_queue_stood_did_not_pass_it_by() {
+        // It stands from 1 s to 2 s, at 100 ms.
+        let waited = |ms: u32| if (1000..2000).contains(&ms) { 100e6 } else { 1e6 };
+        let point = |ms: u32| {
+            let mean_ns = waited(ms);
+            DelayPoint { at_ns: f64::from(ms) * 1e6, least_ns: mean_ns, mean_ns, most_ns: mean_ns }
+        };
+        let delays: Vec<DelayPoint> = (0..3000).step_by(10).map(point).collect();
+        let rows = [(500, None), (990, None), (1010, None), (1300, Some(100e6)), (1990, None), (2010, None)];
+        for (ms, expected) in rows {
+            assert_eq!(beside(&delays, f64::from(ms) * 1e6, 25e6), expected, "{ms} ms");
+        }
     }
 }

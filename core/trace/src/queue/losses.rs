@@ -155,11 +155,11 @@ impl Losses {
         let Some(point) = kept.get(place).copied().filter(|point| point.repair == repair) else { return };
         kept.remove(place);
         let is_its = |group: &Group| group.from <= point.at && point.at <= group.to;
-        let Some(place) = self.groups.iter().rposition(is_its) else { return };
-        if let Some(group) = self.groups.get_mut(place).filter(|group| group.count > 1) {
+        let Some(number) = self.groups.iter().rposition(is_its) else { return };
+        if let Some(group) = self.groups.get_mut(number).filter(|group| group.count > 1) {
             group.count -= 1;
         } else {
-            self.groups.remove(place);
+            self.groups.remove(number);
         }
     }
     fn add(&mut self, point: Point) {

@@ -28,7 +28,7 @@ pub(crate) struct Slot {
     /// Known when nothing more comes: of a flood of flows that are forgotten, none has a path.
     pub(crate) path: u32,
     packets: u32,
-    first: Times,
+    pub(crate) first: Times,
     /// Bytes of IP packets from A and from B before it was looked into.
     passed: [u32; 2],
     stamps: [Option<(i64, u32)>; 2],
