@@ -91,11 +91,11 @@ impl Half {
         context.sink.ack(context.flow, &ack_event);
         let is_new = ack > before;
         if let Some(stop) = selected.arrived.filter(|stop| *stop > ack) {
-            let is_stale =
-                |sent_at: i64| is_new && raise.sent_at.max(self.repairs.latest(before, ack)) > Some(sent_at);
-            if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated) {
-                let (times, is_stale) = (sent.times, is_stale(sent.times.at));
-                self.sample_selected(times, is_stale, answer, context);
+            if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated).map(|sent| sent.times)
+            {
+                let raised_by = || raise.sent_at.max(self.repairs.latest(before, ack));
+                let is_stale = is_new && raised_by() > Some(sent.at);
+                self.sample_selected(sent, is_stale, answer, context);
             }
         }
         if let Some(range) = selected.duplicate {

@@ -106,21 +106,25 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
         let near = between(filling.delays, episode.from_ns - most, episode.to_ns + 2.0 * most);
         near.iter().map(|point| point.most_ns).fold(0.0, f64::max)
     };
-    let peaks: Vec<f64> = filling.episodes.iter().map(peak).collect();
-    let near = |highest: f64| -> Vec<f64> {
-        peaks.iter().copied().filter(|one| (SAME_RATIO * highest..=highest).contains(one)).collect()
-    };
-    let mut full = Vec::new();
-    let mut highest = 0.0;
-    for candidate in &peaks {
-        let those = near(*candidate);
-        if (those.len(), *candidate) > (full.len(), highest) {
-            (full, highest) = (those, *candidate);
+    let mut peaks: Vec<f64> = filling.episodes.iter().map(peak).collect();
+    peaks.sort_by(f64::total_cmp);
+    let full = densest(&peaks);
+    let drain_ns = percentile(&mut full.to_vec(), 0.5)?;
+    Some(Full { drain_ns, scatter_ns: full.last()? - full.first()?, times: full.len() as u32 })
+}
+
+/// The most of ascending values that lie within [`SAME_RATIO`] of the greatest of them; of as many, the greater.
+fn densest(values: &[f64]) -> &[f64] {
+    let (mut first, mut best) = (0, 0..0);
+    for (last, greatest) in values.iter().enumerate() {
+        while values.get(first).is_some_and(|least| *least < SAME_RATIO * greatest) {
+            first += 1;
+        }
+        if last + 1 - first >= best.len() {
+            best = first..last + 1;
         }
     }
-    let drain_ns = percentile(&mut full, 0.5)?;
-    let scatter_ns = highest - full.first().copied()?;
-    Some(Full { drain_ns, scatter_ns, times: full.len() as u32 })
+    values.get(best).unwrap_or(&[])
 }
 
 /// The most of all delays but for spikes: the 99.5th percentile of the peaks of each bin, which one bin does not move.

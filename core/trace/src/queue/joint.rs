@@ -329,7 +329,7 @@ impl Joint<'_> {
     fn sufferers(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> Sufferers {
         let far = self.far(first);
         let mut ratios: Vec<f64> = Vec::new();
-        let bulk = |at_ns: f64| beside(delays, at_ns, threshold_ns);
+        let bulk = |at_ns: f64| bulk_beside(delays, at_ns, threshold_ns);
         let mut while_it_stood = |points: Vec<(f64, f64)>| {
             let ratio = |(at_ns, added): &(f64, f64)| Some((*added, added / bulk(*at_ns)?));
             let seen: Vec<(f64, f64)> = points.iter().filter_map(ratio).collect();
@@ -430,7 +430,7 @@ fn passed((bins, own_shift, ratio): (&[Bin], u32, f64), shift: u32) -> impl Iter
 }
 
 /// What the bulk waited before and after a time, the lesser: `None` unless the queue stood for both, as it may just begin, or end.
-fn beside(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64> {
+fn bulk_beside(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64> {
     let of =
         |from_ns: f64, to_ns: f64| median(between(delays, from_ns, to_ns).iter().map(|point| point.mean_ns));
     let bulk = of(at_ns - BESIDE_NS, at_ns)?.min(of(at_ns, at_ns + BESIDE_NS)?);
@@ -516,7 +516,7 @@ mod tests {
         let delays: Vec<DelayPoint> = (0..3000).step_by(10).map(point).collect();
         let rows = [(500, None), (990, None), (1010, None), (1300, Some(100e6)), (1990, None), (2010, None)];
         for (ms, expected) in rows {
-            assert_eq!(beside(&delays, f64::from(ms) * 1e6, 25e6), expected, "{ms} ms");
+            assert_eq!(bulk_beside(&delays, f64::from(ms) * 1e6, 25e6), expected, "{ms} ms");
         }
     }
 }
