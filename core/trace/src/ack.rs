@@ -90,13 +90,11 @@ impl Half {
         };
         context.sink.ack(context.flow, &ack_event);
         let is_new = ack > before;
-        if let Some(stop) = selected.arrived.filter(|stop| *stop > ack) {
-            if let Some(sent) = self.seen.ending(stop).filter(|sent| !sent.is_repeated).map(|sent| sent.times)
-            {
-                let raised_by = || raise.sent_at.max(self.repairs.latest(before, ack));
-                let is_stale = is_new && raised_by() > Some(sent.at);
-                self.sample_selected(sent, is_stale, answer, context);
-            }
+        let arrived = selected.arrived.filter(|stop| *stop > ack).and_then(|stop| self.seen.ending(stop));
+        if let Some(sent) = arrived.filter(|sent| !sent.is_repeated).map(|sent| sent.times) {
+            let raised_by = || raise.sent_at.max(self.repairs.latest(before, ack));
+            let is_stale = is_new && raised_by() > Some(sent.at);
+            self.sample_selected(sent, is_stale, answer, context);
         }
         if let Some(range) = selected.duplicate {
             self.doubt(range, context);
