@@ -2,8 +2,9 @@
 """`fathom trace` on captures of 200 uploads at once that lose much, beside short flows: rate and buffer of a line that is known.
 
 A lab line (many.py) with a byte FIFO that is full most of the time; captured at the client, at both sides of the bottleneck and at the
-server. Captures are made once and kept in --cache. Limits: rate 1 %, buffer 2 %, or what is told that they may be off, if that is more;
-side and management right, where they are named. Exit 1 if one is missed. Needs root and iperf3; about three minutes.
+server. Captures are made once and kept in --cache. Limits: rate 1 %, buffer 2 %, both told in each capture; side and management right,
+where they are named. Beside each figure is what is told that it may be off. Exit 1 if a limit is missed. Needs root and iperf3; about three
+minutes.
 """
 import argparse
 import json
@@ -32,11 +33,11 @@ def told(path):
 
 
 def off(value, true, limit):
-    """The error as text, and whether it is beyond the limit; nothing told is not beyond."""
+    """The error as text, and whether it is beyond the limit, as nothing told is: the queue stood all the time."""
     if not value:
-        return "-", False
+        return "-", True
     error, may_be = value["value"] / true - 1, value["error"] / value["value"]
-    return f"{error:+.2%} ({may_be:.2%})", abs(error) > max(limit, may_be)
+    return f"{error:+.2%} ({may_be:.2%})", abs(error) > limit
 
 
 def judge(name, point, queue, truth, drops):
