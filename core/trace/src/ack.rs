@@ -143,9 +143,7 @@ impl Half {
     /// All below `ack` has arrived.
     fn advance<S: Sink>(&mut self, ack: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Raise {
         let before = self.acknowledged;
-        if self.repairs.may_reach(before) {
-            self.judge(before, answer, context);
-        }
+        self.judge(before, answer, context);
         let last = ack - 1;
         let was_selected = !self.sacked.is_empty() && self.sacked.has(last);
         let selected = if self.sacked.is_empty() { 0 } else { self.sacked.trim(ack) };
@@ -328,7 +326,7 @@ fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
 impl Half {
     /// The ACK goes beyond `first`, where the sender's list began: it answers the last repair of it, or what was sent before.
     fn judge<S: Sink>(&mut self, first: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
-        let Some(repair) = self.repairs.starting(first).copied() else { return };
+        let Some(repair) = self.repairs.first(first).copied() else { return };
         let echo = answer.incoming.header.stamps.map(|stamps| stamps.echo);
         let proof = match echo.filter(|_| repair.stamp != 0) {
             Some(echo) => is_after(repair.stamp, echo).then_some(Proof::Timestamps),

@@ -1,6 +1,5 @@
 //! Packets that wait for others of their flow.
 use crate::header::{Header, Incoming, NONE};
-use crate::search::partition_near;
 use alloc::vec::Vec;
 
 /// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 1 MiB.
@@ -11,25 +10,37 @@ const MOST_BEGUN: usize = 64;
 /// Options of a TCP header at most, bytes.
 const MOST_OPTIONS: usize = 40;
 
-/// The first and the last packet of a flow that wait, by number.
+/// The first and the last of what waits of a flow, by number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chain {
+struct Ends {
     first: u16,
     last: u16,
 }
 
+impl Ends {
+    const NONE: Ends = Ends { first: NONE, last: NONE };
+}
+
+/// What waits of a flow: its packets, and the options of some of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chain {
+    headers: Ends,
+    options: Ends,
+}
+
 impl Chain {
-    pub(crate) const EMPTY: Chain = Chain { first: NONE, last: NONE };
+    pub(crate) const EMPTY: Chain = Chain { headers: Ends::NONE, options: Ends::NONE };
 
     pub(crate) const fn is_empty(self) -> bool {
-        self.first == NONE
+        self.headers.first == NONE
     }
 }
 
-/// The options of a packet, by its number.
+/// The options of a packet.
 #[derive(Clone, Copy, Debug)]
 struct Options {
-    number: u16,
+    /// The number of the next of its flow.
+    next: u16,
     length: u8,
     bytes: [u8; MOST_OPTIONS],
 }
@@ -60,26 +71,36 @@ impl Batch {
     pub(crate) fn push(&mut self, place: u32, chain: &mut Chain, header: Header, options: Option<&[u8]>) {
         let number = self.headers.len() as u16;
         self.headers.push(header);
-        if let Some(options) = options {
-            self.keep(number, options);
-        }
-        if chain.is_empty() {
-            chain.first = number;
+        let Chain { headers: Ends { first, last }, .. } = chain;
+        if *first == NONE {
+            *first = number;
             self.flows.push(place);
-        } else if let Some(last) = self.headers.get_mut(usize::from(chain.last)) {
-            last.next = number;
+        } else if let Some(before) = self.headers.get_mut(usize::from(*last)) {
+            before.next = number;
         }
-        chain.last = number;
+        *last = number;
+        if let Some(options) = options {
+            self.keep(chain, options);
+        }
     }
+    /// The options of the last packet of a chain.
     #[inline(never)]
-    fn keep(&mut self, number: u16, options: &[u8]) {
+    fn keep(&mut self, chain: &mut Chain, options: &[u8]) {
+        let number = self.options.len() as u16;
         let mut kept =
-            Options { number, length: options.len().min(MOST_OPTIONS) as u8, bytes: [0; MOST_OPTIONS] };
+            Options { next: NONE, length: options.len().min(MOST_OPTIONS) as u8, bytes: [0; MOST_OPTIONS] };
         kept.bytes.iter_mut().zip(options).for_each(|(to, from)| *to = *from);
         self.options.push(kept);
-        if let Some(header) = self.headers.get_mut(usize::from(number)) {
+        let Chain { headers, options: Ends { first, last } } = chain;
+        if let Some(header) = self.headers.get_mut(usize::from(headers.last)) {
             header.has_options = true;
         }
+        if *first == NONE {
+            *first = number;
+        } else if let Some(before) = self.options.get_mut(usize::from(*last)) {
+            before.next = number;
+        }
+        *last = number;
     }
     /// A flow begins.
     pub(crate) const fn begin(&mut self) {
@@ -100,28 +121,30 @@ impl Batch {
     /// The packets of a chain, in the order in which they passed.
     #[inline]
     pub(crate) fn of(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
-        let mut ahead = self.with_next(chain.first);
+        let mut ahead = self.with_next(chain.headers.first);
+        let mut options = chain.options.first;
         core::iter::from_fn(move || {
-            let (number, header, next) = ahead?;
+            let (header, next) = ahead?;
             // Which is the one after the next is asked now: by then that one, which is in no near cache, is there.
             ahead = self.with_next(next);
-            Some(Incoming::new(header, if header.has_options { self.options_of(number) } else { &[] }))
+            Some(Incoming::new(
+                header,
+                if header.has_options { self.take_options(&mut options) } else { &[] },
+            ))
         })
     }
-    /// A header, with its number and that of the next of its flow.
+    /// A header, and the number of the next of its flow.
     #[inline]
-    fn with_next(&self, number: u16) -> Option<(u16, &Header, u16)> {
+    fn with_next(&self, number: u16) -> Option<(&Header, u16)> {
         let header = self.headers.get(usize::from(number))?;
-        Some((number, header, header.next))
+        Some((header, header.next))
     }
-    #[inline(never)]
-    fn options_of(&self, number: u16) -> &[u8] {
-        // Those of one flow are spread over all, and halving would touch many.
-        let guess = usize::from(number) * self.options.len() / self.headers.len().max(1);
-        let is_before = |at: usize| self.options.get(at).is_some_and(|options| options.number < number);
-        let place = partition_near(guess, self.options.len(), is_before);
-        let options = self.options.get(place).filter(|options| options.number == number);
-        options.and_then(|options| options.bytes.get(..usize::from(options.length))).unwrap_or_default()
+    /// The options of this number, which becomes that of the next of its flow.
+    #[inline]
+    fn take_options(&self, number: &mut u16) -> &[u8] {
+        let Some(options) = self.options.get(usize::from(*number)) else { return &[] };
+        *number = options.next;
+        options.bytes.get(..usize::from(options.length)).unwrap_or_default()
     }
     /// None waits any longer.
     pub(crate) fn clear(&mut self) {

@@ -59,6 +59,17 @@ pub(crate) struct Seen {
     line: VecDeque<Sent>,
     late: BTreeMap<u64, Sent>,
     holes: BTreeMap<u64, Hole>,
+    /// Places in the line that were asked for last, by [`Walk`].
+    walked: [usize; 2],
+}
+
+/// For what a segment is looked for: either goes from one to the next, mostly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Walk {
+    /// As SACK tells of it.
+    Selected,
+    /// As it is sent again.
+    Again,
 }
 
 impl Seen {
@@ -110,30 +121,25 @@ impl Seen {
         }
     }
     /// The segment that holds this byte.
-    pub(crate) fn at(&self, byte: u64) -> Option<&Sent> {
+    pub(crate) fn at(&mut self, byte: u64, walk: Walk) -> Option<&Sent> {
         let late =
             self.late.range(..=byte).next_back().map(|(_, sent)| sent).filter(|sent| sent.stop() > byte);
-        late.or_else(|| self.line.get(self.index(byte)).filter(|sent| sent.start <= byte))
+        if late.is_some() {
+            return late;
+        }
+        let place = index(&self.line, &mut self.walked, byte, walk);
+        self.line.get(place).filter(|sent| sent.start <= byte)
     }
     /// The segment that ends at `stop`.
-    pub(crate) fn ending(&self, stop: u64) -> Option<&Sent> {
-        self.at(stop.checked_sub(1)?).filter(|sent| sent.stop() == stop)
-    }
-    /// Place in the line of the first segment that ends behind this byte.
-    fn index(&self, byte: u64) -> usize {
-        let (Some(first), Some(last)) = (self.line.front(), self.line.back()) else { return 0 };
-        // Nearly all are as long as the others; half a byte more, so that the first of a segment is not told to be of the one before.
-        let share = (byte.saturating_sub(first.start) as f64 + 0.5) / (last.stop() - first.start) as f64;
-        let guess = (share * self.line.len() as f64) as usize;
-        let is_before = |at: usize| self.line.get(at).is_some_and(|sent| sent.stop() <= byte);
-        partition_near(guess, self.line.len(), is_before)
+    pub(crate) fn ending(&mut self, stop: u64) -> Option<&Sent> {
+        self.at(stop.checked_sub(1)?, Walk::Selected).filter(|sent| sent.stop() == stop)
     }
     /// Bytes of `start..stop` passed again: as many segments are looked at as the packet's bytes held.
     pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
         if start >= stop {
             return;
         }
-        let first = self.index(start);
+        let first = index(&self.line, &mut self.walked, start, Walk::Again);
         for sent in self.line.range_mut(first..).take_while(|sent| sent.start < stop) {
             sent.is_repeated = true;
         }
@@ -151,6 +157,7 @@ impl Seen {
             taken.add(first, ack);
             self.line.pop_front();
         }
+        self.walked = self.walked.map(|place| place.saturating_sub(taken.segments as usize));
         if !self.late.is_empty() {
             self.take_late(ack, &mut taken);
         }
@@ -189,6 +196,25 @@ impl Seen {
         let stop = line.into_iter().chain(late).min()?;
         Some((stop, self.take(stop).unseen))
     }
+}
+
+/// Place in the line of the first segment that ends behind this byte.
+fn index(line: &VecDeque<Sent>, walked: &mut [usize; 2], byte: u64, walk: Walk) -> usize {
+    let walked = &mut walked[walk as usize];
+    let holds = |at: &usize| line.get(*at).is_some_and(|sent| sent.start <= byte && sent.stop() > byte);
+    let near = [*walked, *walked + 1];
+    *walked = near.into_iter().find(holds).unwrap_or_else(|| search(line, byte));
+    *walked
+}
+
+/// The same, without a place to begin at.
+fn search(line: &VecDeque<Sent>, byte: u64) -> usize {
+    let (Some(first), Some(last)) = (line.front(), line.back()) else { return 0 };
+    // Nearly all are as long as the others; half a byte more, so that the first of a segment is not told to be of the one before.
+    let share = (byte.saturating_sub(first.start) as f64 + 0.5) / (last.stop() - first.start) as f64;
+    let guess = (share * line.len() as f64) as usize;
+    let is_before = |at: usize| line.get(at).is_some_and(|sent| sent.stop() <= byte);
+    partition_near(guess, line.len(), is_before)
 }
 
 impl Taken {

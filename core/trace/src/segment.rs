@@ -4,9 +4,9 @@ use crate::half::{Arrival, Context, Half};
 use crate::limit::elapsed;
 use crate::repair::Repair;
 use crate::rtt::Estimator;
-use crate::seen::{Hole, Sent};
+use crate::seen::{Hole, Sent, Walk};
 use crate::sequence::{MAX_WINDOW_BYTES, is_after};
-use crate::{Cause, Kind, Lost, Sink};
+use crate::{Cause, Kind, Lost, Sink, Times};
 
 /// A segment that begins one byte before what is next is a keep-alive only if nothing was sent for so long: Linux's least
 /// `TCP_KEEPIDLE`.
@@ -113,11 +113,12 @@ impl Half {
     }
     /// The network made a copy: the same identification and timestamp. Without identification (IPv6) the same timestamp, sooner than
     /// a sender can know of a loss.
-    fn is_copy(&self, arrival: &Arrival, path: Estimator) -> bool {
+    fn is_copy(&mut self, arrival: &Arrival, path: Estimator) -> bool {
         if self.recent.has(arrival.start, arrival.identification, arrival.stamp) {
             return true;
         }
-        let Some(sent) = self.seen.at(arrival.start).filter(|sent| sent.start == arrival.start) else {
+        let Some(sent) = self.seen.at(arrival.start, Walk::Again).filter(|sent| sent.start == arrival.start)
+        else {
             return false;
         };
         let repair = self.repairs.starting(arrival.start);
@@ -148,7 +149,8 @@ impl Half {
         }
         let start = arrival.start.max(self.acknowledged);
         let hole = self.seen.hole(start, stop);
-        let original = self.seen.at(start).map(|sent| self.last_sent(start, sent));
+        let sent = self.seen.at(start, Walk::Again).map(|sent| sent.times);
+        let original = sent.map(|first| self.last_sent(start, first));
         let kind = match hole {
             Some((_, hole)) if is_late(arrival, &hole, path) => Kind::Reordered,
             _ => Kind::Retransmission(self.cause(arrival, original, hole, path)),
@@ -184,10 +186,10 @@ impl Half {
             is_late: true,
         })
     }
-    /// When the segment with this byte was sent last, and whether that was a repair.
-    fn last_sent(&self, byte: u64, sent: &Sent) -> Sending {
+    /// When the segment with this byte, sent `first` then, was sent last, and whether that was a repair.
+    fn last_sent(&self, byte: u64, first: Times) -> Sending {
         let repair = self.repairs.at(byte);
-        Sending { times: repair.map_or(sent.times, |repair| repair.times), is_repair: repair.is_some() }
+        Sending { times: repair.map_or(first, |repair| repair.times), is_repair: repair.is_some() }
     }
     fn tell_loss<S: Sink>(
         &mut self,
