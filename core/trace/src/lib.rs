@@ -16,6 +16,7 @@ mod event;
 mod half;
 mod header;
 mod limit;
+mod missed;
 mod one_sided;
 mod option;
 mod part;
@@ -44,6 +45,7 @@ pub use event::{
     Spurious, Times,
 };
 pub use header::Header;
+pub use missed::missed_data;
 pub use one_sided::missing_directions;
 pub use option::Offer;
 pub use part::{Followed, PARTS, Part, Parts};

@@ -43,9 +43,12 @@ pub(super) fn place(queue: &CapturedQueue) -> String {
     }
 }
 
+/// Certainty of a fingerprint below which it is told apart, as possible: of what manages a queue for sure it is above.
+const NAMED: f64 = 0.5;
+
 /// What kind of a queue, with its article.
 pub(super) fn manager(queue: &CapturedQueue) -> &'static str {
-    match queue.management {
+    match queue.management.filter(|(_, sure)| *sure >= NAMED) {
         Some((QueueManagement::TailDrop, _)) => "a first-in-first-out buffer",
         Some((QueueManagement::Red, _)) => "a buffer that drops by chance",
         Some((QueueManagement::Codel, _)) => "a queue managed by CoDel",

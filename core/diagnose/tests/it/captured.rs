@@ -2,7 +2,7 @@
 use crate::line::MANAGED;
 use crate::upload::{probes, upload};
 use fathom_diagnose::{Diagnosis, FindingKind, Health, diagnose};
-use fathom_metric::{Capture, Estimate, ProbeKind, Retransmissions, Run};
+use fathom_metric::{Capture, Estimate, ProbeKind, QueueManagement, Retransmissions, Run};
 
 fn of(capture: Capture) -> Diagnosis {
     diagnose(&Run {
@@ -100,6 +100,18 @@ fn what_was_asked_meanwhile_is_told_with_its_doubts() {
             finding.alternatives.first().map(|text| text.contains(unless.unwrap_or("?"))),
             unless.map(|_| true)
         );
+    }
+}
+
+/// What manages the queue is in the headline only if that is likely.
+#[test]
+fn what_is_barely_possible_is_no_name() {
+    for (sure, named) in [(0.9, true), (0.4, false)] {
+        let mut capture = upload();
+        capture.queues[0].management = Some((QueueManagement::TailDrop, sure));
+        let headline = of(capture).headline;
+        assert_eq!(headline.contains("first-in-first-out"), named, "{headline}");
+        assert!(headline.contains("a buffer of about 1.25 MB") != named, "{headline}");
     }
 }
 

@@ -87,6 +87,8 @@ const CODEL_INTERVAL_NS: f64 = 130e6;
 const LEAST_EPISODES: usize = 4;
 /// Drops that come by chance meet the time of CoDel's law by far less often.
 const LEAST_OBEYING: f64 = 0.5;
+/// A receiver of many flows is busy for so long before it answers what is not a handshake, and the kernel answers those at once.
+const BUSY_HOST_NS: f64 = 1.5e6;
 /// Fewer losses with a delay say nothing.
 const LEAST_DATED: usize = 3;
 
@@ -123,8 +125,9 @@ fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)> {
 /// Who has a queue of its own still waits for the packet on the link, half of which is left in the mean.
 fn isolation(sparse_ratio: f64, evidence: &Evidence<'_>) -> Option<Isolation> {
     let on_link = 0.5 * evidence.packet_ns / evidence.standing_ns.max(1.0);
+    let is_of_hosts = evidence.standing_ns < BUSY_HOST_NS;
     match sparse_ratio {
-        ratio if ratio < (0.3 + on_link).min(0.5) => Some(Isolation::PerFlow),
+        ratio if ratio < (0.3 + on_link).min(0.5) => (!is_of_hosts).then_some(Isolation::PerFlow),
         ratio if (0.6..=1.6).contains(&ratio) => Some(Isolation::Shared),
         _ => None,
     }
@@ -221,6 +224,9 @@ mod tests {
             (12.1, 12.0, 0.49, Some(Isolation::PerFlow)),
             (12.1, 12.0, 0.70, Some(Isolation::Shared)),
             (0.24, 5.5, 2.00, None),
+            (0.01, 1.0, 0.07, None),
+            (0.01, 1.6, 0.07, Some(Isolation::PerFlow)),
+            (0.01, 1.0, 0.90, Some(Isolation::Shared)),
         ];
         for (packet_ms, standing_ms, ratio, expected) in rows {
             let evidence = Evidence {

@@ -68,18 +68,19 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
     let untold = if filling.is_all_sent { 0.5 } else { 1.0 } * filling.packet_bytes;
     let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { untold } else { 0.0 };
     let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
-    Some(Buffer {
+    // A packet finds room for itself or not: the buffer is known to a packet at best.
+    let error_bytes =
+        filling.packet_bytes + untold + ip_bytes * filling.rate.error_ratio + delay_error_ns * bytes_per_ns;
+    let buffer = Buffer {
         ip_bytes,
         frame_bytes: ip_bytes * frame_ratio,
-        // A packet finds room for itself or not: the buffer is known to a packet at best.
-        error_bytes: filling.packet_bytes
-            + untold
-            + ip_bytes * filling.rate.error_ratio
-            + delay_error_ns * bytes_per_ns,
+        error_bytes,
         drain_ns: full.drain_ns,
         is_full_seen: full.times > 0,
         times_full: full.times,
-    })
+    };
+    // Of what may be nothing at all nothing is told.
+    (error_bytes < ip_bytes).then_some(buffer)
 }
 
 /// What was waited for a twentieth of the time.
@@ -104,9 +105,9 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     // The delay is seen when the packet comes out: the most of it follows the drop by itself.
     let peak = |episode: &Episode| {
         let near = between(filling.delays, episode.from_ns - most, episode.to_ns + 2.0 * most);
-        near.iter().map(|point| point.most_ns).fold(0.0, f64::max)
+        near.iter().map(|point| point.most_ns).reduce(f64::max)
     };
-    let mut peaks: Vec<f64> = filling.episodes.iter().map(peak).collect();
+    let mut peaks: Vec<f64> = filling.episodes.iter().filter_map(peak).collect();
     peaks.sort_by(f64::total_cmp);
     let full = densest(&peaks);
     let drain_ns = percentile(&mut full.to_vec(), 0.5)?;
@@ -138,7 +139,12 @@ mod tests {
     use crate::queue::Management;
 
     /// Losses at 20 ms each second; the peaks of each, and what the buffer is told to take.
-    fn told(peaks_ms: &[f64], at_loss_ns: Option<[f64; 3]>, at_full_ratio: f64) -> (f64, u32) {
+    fn told(
+        peaks_ms: &[f64],
+        at_loss_ns: Option<[f64; 3]>,
+        at_full_ratio: f64,
+        error_ns: f64,
+    ) -> Option<(f64, u32)> {
         let number = |place: usize| place as f64 * 1e9;
         let delay = |(place, peak): (usize, &f64)| {
             let most_ns = peak * 1e6;
@@ -172,11 +178,18 @@ mod tests {
             fingerprint: &fingerprint,
             rate: &RateSpan { from_ns: 0.0, to_ns: 9e9, bits_per_second: 8e6, error_ratio: 0.0 },
             packet_bytes: 1000.0,
-            error_ns: 0.0,
+            error_ns,
             is_all_sent: true,
         };
-        let buffer = buffer(&filling, 1.0).unwrap();
-        (buffer.drain_ns / 1e6, buffer.times_full)
+        let buffer = buffer(&filling, 1.0)?;
+        Some((buffer.drain_ns / 1e6, buffer.times_full))
+    }
+
+    #[test]
+    fn what_may_be_nothing_is_not_told() {
+        let peaks = [3.0, 2.9, 3.0];
+        assert_eq!(told(&peaks, None, 0.0, 1e6), Some((3.0, 3)));
+        assert_eq!(told(&peaks, None, 0.0, 3e6), None);
     }
 
     #[test]
@@ -194,8 +207,8 @@ mod tests {
         ];
         for (peaks, at_loss, at_full_ratio, expected) in rows {
             assert_eq!(
-                told(peaks, at_loss, at_full_ratio),
-                expected,
+                told(peaks, at_loss, at_full_ratio, 0.0),
+                Some(expected),
                 "{peaks:?} {at_loss:?} {at_full_ratio}"
             );
         }

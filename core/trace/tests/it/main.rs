@@ -8,6 +8,7 @@ mod hostile;
 mod kernel;
 mod lab;
 mod long;
+mod missed;
 mod one_sided;
 mod oracle;
 mod parts;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, usual};
 use fathom_metric::CaptureSource;
 use fathom_trace::queue::Queues;
-use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Parts, Times, missing_directions};
+use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Parts, Times, missed_data, missing_directions};
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 
@@ -31,6 +31,7 @@ pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>
     };
     let (flows, queues) = Followed::join(followed);
     source.defects.extend(missing_directions(&flows));
+    source.defects.extend(missed_data(&flows));
     Ok(Read { source, first_at, flows, queues })
 }
 
