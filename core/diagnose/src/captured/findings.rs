@@ -100,7 +100,8 @@ fn buffer(queue: &CapturedQueue) -> Option<Finding> {
     let held = queue.buffer_bytes.map(|buffer| {
         let drain = buffer.value * 8.0 / link.value.max(1.0);
         format!(
-            "; the buffer holds {}, which take {} to drain",
+            "; the buffer holds {}{}, which take {} to drain",
+            if queue.was_full { "" } else { "at least " },
             with_error(buffer, bytes),
             milliseconds(drain)
         )

@@ -103,6 +103,16 @@ fn what_was_asked_meanwhile_is_told_with_its_doubts() {
     }
 }
 
+/// A buffer that was never seen full may hold more.
+#[test]
+fn a_buffer_with_room_left_holds_at_least_what_was_seen() {
+    let mut capture = upload();
+    capture.queues[0].was_full = false;
+    let told = of(capture);
+    assert!(told.headline.contains("of at least 1.25 MB"), "{}", told.headline);
+    assert!(texts(&told).iter().any(|text| text.contains("the buffer holds at least 1.25 MB")));
+}
+
 /// What manages the queue is in the headline only if that is likely.
 #[test]
 fn what_is_barely_possible_is_no_name() {

@@ -26,6 +26,8 @@ pub struct Buffer {
 const SAME_RATIO: f64 = 0.95;
 /// Delays at losses that lie within this of their median, or within three packets, met the same full buffer.
 const TIGHT_RATIO: f64 = 0.1;
+/// Of the peaks no smaller share is that of the same full buffer: of what is lost elsewhere, or by chance, each meets another delay.
+const LEAST_SHARE: f64 = 0.5;
 /// Fewer losses with a delay are no sample.
 const LEAST_DATED: u64 = 3;
 
@@ -110,6 +112,9 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let mut peaks: Vec<f64> = filling.episodes.iter().filter_map(peak).collect();
     peaks.sort_by(f64::total_cmp);
     let full = densest(&peaks);
+    if (full.len() as f64) < LEAST_SHARE * peaks.len() as f64 {
+        return None;
+    }
     let drain_ns = percentile(&mut full.to_vec(), 0.5)?;
     Some(Full { drain_ns, scatter_ns: full.last()? - full.first()?, times: full.len() as u32 })
 }
@@ -201,6 +206,8 @@ mod tests {
             // One spike of a host does not count for all.
             (&spike, None, 0.0, (188.0, 3)),
             (&spike, wide, 0.3, (188.0, 3)),
+            // No two are of the same buffer: it holds what was waited for longest.
+            (&[200.0, 150.0, 110.0, 80.0][..], None, 0.0, (180.0, 0)),
             // Where losses were dated, most of them tell, though some were lost elsewhere.
             (&spike, wide, 0.7, (180.0, 6)),
             (&spike, tight, 1.0, (180.0, 6)),
