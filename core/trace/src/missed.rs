@@ -27,9 +27,9 @@ pub fn missed_data(flows: &Flows) -> Option<String> {
     }
     let some = both().filter(|flow| unseen(flow) > 0).count();
     Some(format!(
-        "{} of the data of connections seen from their SYN on was acknowledged and never passed here ({}, in {} of {} flows): the capture missed packets, as where \
-         more comes than can be stored, or they took another way. Payload and goodput are too low by as much; what seems lost or sent \
-         again for no reason may be what was missed.",
+        "{} of the data of connections seen from their SYN on was acknowledged and never passed here ({}, in {} of {} flows): the \
+         capture missed packets, as where more comes than can be stored, or they took another way. Payload and goodput are too low by as \
+         much; what seems lost or sent again for no reason may be what was missed.",
         percent(ratio),
         bytes(missed as f64),
         thousands(some as f64),
