@@ -30,7 +30,7 @@ fn of(name: &str) -> (FlowSummary, Losses) {
 
 #[test]
 fn at_the_sender_every_retransmission_is_seen_twice() {
-    let (upload, losses) = of("snd.pcap.gz");
+    let (upload, losses) = of("snd");
     let sent = upload.sent_by(End::A);
     assert_eq!(sent.repeated_packets, DROPPED_OF_THE_UPLOAD);
     assert_eq!((losses.passed, losses.missing), (DROPPED_OF_THE_UPLOAD, 0));
@@ -44,7 +44,7 @@ fn at_the_sender_every_retransmission_is_seen_twice() {
 
 #[test]
 fn at_the_receiver_every_retransmission_fills_a_hole() {
-    let (upload, losses) = of("rcv.pcap.gz");
+    let (upload, losses) = of("rcv");
     let sent = upload.sent_by(End::A);
     assert_eq!((sent.filled_packets, sent.repeated_packets), (DROPPED_OF_THE_UPLOAD, 0));
     assert_eq!((losses.passed, losses.missing), (0, DROPPED_OF_THE_UPLOAD));
@@ -59,7 +59,7 @@ fn at_the_receiver_every_retransmission_fills_a_hole() {
 /// so that is left out; so is its count of third duplicates (375), which begins anew where a window changes.
 #[test]
 fn counts_are_those_of_tcptrace() {
-    let (upload, _) = of("snd.pcap.gz");
+    let (upload, _) = of("snd");
     let (a, b) = (upload.sent_by(End::A), upload.sent_by(End::B));
     assert_eq!((a.packets, a.ack_packets, a.pure_acks, a.data_packets), (100_831, 100_830, 1, 100_829));
     assert_eq!((b.ack_packets, b.pure_acks, b.selective_packets, b.max_blocks), (58_134, 58_132, 14_230, 3));
@@ -86,7 +86,7 @@ fn counts_are_those_of_tcptrace() {
 /// window (953 segments) with what was lost and not yet sent again.
 #[test]
 fn outstanding_bytes_are_about_the_congestion_window() {
-    let (upload, _) = of("snd.pcap.gz");
+    let (upload, _) = of("snd");
     let sent = upload.sent_by(End::A);
     let cwnd = 1_379_944.0;
     let ratio = sent.outstanding_bytes.max as f64 / cwnd;

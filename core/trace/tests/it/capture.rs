@@ -1,4 +1,4 @@
-//! Reads captures: those of the lab, and those of ../shared, which are pcap with microseconds, Ethernet, IPv4.
+//! Reads captures in testdata/trace: those of the lab, and a real bloated upload (pcap with microseconds, Ethernet, IPv4).
 use fathom_capture::{Address, IcmpHeader, Packet, Reader, Stamps, Step, TcpHeader, Transport, dissect};
 use fathom_trace::{Flows, Sink, Times, Tracer};
 use std::io::Read;
@@ -12,9 +12,18 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// One of the files of ../shared.
-pub(crate) fn bloated_upload(name: &str) -> Vec<u8> {
-    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/bloated-upload").join(name))
+/// The folder of the real bloated upload: captures at the sender and at the receiver, and their truth.
+pub(crate) fn bloated_upload_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/trace/bloated-upload")
+}
+
+/// The capture of the bloated upload at one end: `snd` or `rcv`.
+pub(crate) fn bloated_upload(end: &str) -> Vec<u8> {
+    let path = bloated_upload_folder().join(format!("{end}.pcap.xz"));
+    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut bytes = Vec::new();
+    lzma_rust2::XzReader::new(file, false).read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
 /// Where the lab's captures are, and their truth.

@@ -44,7 +44,7 @@ fn captures_of_the_lab_and_a_real_one() {
             check(name, &lab(name));
         }
     }
-    check("bloated upload", &bloated_upload("snd.pcap.gz"));
+    check("bloated upload", &bloated_upload("snd"));
 }
 
 /// What the other end of it sends.

@@ -1,5 +1,5 @@
 //! Echo, DNS and QUIC as probes.
-use crate::capture::{bloated_upload, trace};
+use crate::capture::{bloated_upload, bloated_upload_folder, trace};
 use fathom_capture::{Address, Packet, Transport, UdpHeader};
 use fathom_trace::{Flows, Karn, Probe, ProbeKind, Sink, Times, Tracer};
 
@@ -156,15 +156,14 @@ fn the_handshake_and_the_spin_bit_of_quic() {
 /// What ping printed, against what the capture shows of the same echoes: it is in user space, and so a little later.
 #[test]
 fn echoes_of_the_bloated_upload_are_those_that_ping_saw() {
-    let path =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/bloated-upload/ping.txt");
+    let path = bloated_upload_folder().join("ping.txt");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let times: Vec<f64> = text
         .lines()
         .filter_map(|line| line.split_once("time="))
         .map(|(_, rest)| rest.split(' ').next().unwrap().parse().unwrap())
         .collect();
-    let (flows, _) = trace(&bloated_upload("snd.pcap.gz"), Told::default());
+    let (flows, _) = trace(&bloated_upload("snd"), Told::default());
     let echo = &flows.probes.echo;
     assert_eq!((echo.asked, echo.answered, echo.unanswered), (1292, times.len() as u64, 1));
     let mean = times.iter().sum::<f64>() / times.len() as f64;

@@ -43,7 +43,7 @@ fn check(queues: &Queues, leg: Leg) {
 
 #[test]
 fn at_the_sender_the_queue_is_ahead() {
-    let queues = of("snd.pcap.gz");
+    let queues = of("snd");
     check(&queues, Leg::To(End::B));
     let [echo] = queues.bottlenecks[0].late_probes.as_slice() else {
         panic!("{:?}", queues.bottlenecks[0].late_probes)
@@ -68,7 +68,7 @@ fn at_the_sender_the_queue_is_ahead() {
 
 #[test]
 fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
-    let queues = of("rcv.pcap.gz");
+    let queues = of("rcv");
     check(&queues, Leg::From(End::A));
     let upload = &queues.flows[2];
     assert_eq!((upload.bulk, upload.near), (Some(End::A), Some(End::B)));
@@ -80,7 +80,7 @@ fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
 /// would be 38 million.
 #[test]
 fn what_passes_beside_for_a_month_is_not_spread_over_milliseconds() {
-    let (flows, mut watch) = trace(&bloated_upload("snd.pcap.gz"), QueueWatch::new());
+    let (flows, mut watch) = trace(&bloated_upload("snd"), QueueWatch::new());
     let ends = [Address::v4([10, 7, 0, 1]), Address::v4([10, 7, 0, 2])];
     let begins = flows.totalled.first_at.unwrap();
     for second in (200..30 * 86_400).step_by(60) {

@@ -31,7 +31,7 @@ fn off(seen: f64, truth: f64) -> f64 {
 
 #[test]
 fn round_trips_are_told_by_the_side_of_the_capture() {
-    let (flows, run) = of("snd.pcap.gz");
+    let (flows, run) = of("snd");
     let totals = &flows.flows[2].totals()[0].rtt;
     let (least, most) = extremes(series(&run, Metric::PassiveRtt, "capture to 10.7.0.2 and back"));
     // By sequence and by timestamps: neither the shortest nor the longest is lost on the way to a few hundred points.
@@ -39,7 +39,7 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
     let seen_least = tallies.iter().map(|tally| tally.min).min().unwrap_or(0) as f64 / 1e9;
     let seen_most = tallies.iter().map(|tally| tally.max).max().unwrap_or(0) as f64 / 1e9;
     assert!(off(least, seen_least) < 0.1 && off(most, seen_most) < 1e-6, "{least} {most}");
-    let (_, behind) = of("rcv.pcap.gz");
+    let (_, behind) = of("rcv");
     let near = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.2 and back");
     assert!(extremes(near).0 < 0.001, "the receiver is beside the capture: {near:?}");
     // What the receiver sent is the acknowledgement that waits for the sender's next segment, through the queue.
@@ -49,7 +49,7 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
 
 #[test]
 fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
-    let (flows, run) = of("snd.pcap.gz");
+    let (flows, run) = of("snd");
     let totals = flows.flows[2].totals()[0];
     let way = "10.7.0.1:33632 to 10.7.0.2:5201";
     let outstanding = series(&run, Metric::Outstanding, way);
@@ -67,7 +67,7 @@ fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
 
 #[test]
 fn there_are_few_flows_and_few_points_and_the_run_is_valid() {
-    for name in ["snd.pcap.gz", "rcv.pcap.gz"] {
+    for name in ["snd", "rcv"] {
         let (_, run) = of(name);
         run.check().unwrap();
         let of_flows = || run.series.iter().filter(|series| series.key.flow.is_some());

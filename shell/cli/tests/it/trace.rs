@@ -77,15 +77,13 @@ fn every_form_of_a_result() {
     assert_eq!(headline(&again), headline(&run(&["trace", &capture])));
 }
 
-/// All captures of the repository, and a real upload.
+/// All captures of the repository.
 fn captures() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = std::fs::read_dir(root.join("testdata/trace")).unwrap();
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
-    let packed = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "gz");
-    let mut all: Vec<PathBuf> = files.map(|file| file.unwrap().path()).filter(packed).collect();
-    all.push(root.join("../shared/data/bloated-upload/snd.pcap.gz"));
-    all
+    let packed = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "gz" || ending == "xz");
+    files.map(|file| file.unwrap().path()).filter(packed).collect()
 }
 
 /// Without addresses, with or without a port.
