@@ -5,7 +5,7 @@
 
 They agree where the range of our seeds and that of the recordings overlap, or are within 5 % or 1 ms (counts: 5): dice, hashes, and
 when a ping comes are chance. Exit 1 if any cell differs. Probes are those of `fathom sim`, UDP and ICMP in turn from the start on; the test
-`core/sim/tests/it/conformance.rs` pings as the recording does, with which drops of more cells agree.
+`core/emulate/sim/tests/it/conformance.rs` pings as the recording does, with which drops of more cells agree.
 """
 import argparse
 import os

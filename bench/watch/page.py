@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast the page of `fathom watch` is: 500 targets, and one of them with a year at one probe a second.
 
-The history is real: written by the store as `fathom watch` writes it (shell/web/examples/year.rs), 500 targets for a day and the first
+The history is real: written by the store as `fathom watch` writes it (shell/watch/web/examples/year.rs), 500 targets for a day and the first
 for 365. The page is in a headless Chromium that draws in software, on this machine, beside the server. First picture: from the begin of
 navigation until all rows are on the page, and until their small pictures are drawn. Frame: from the wheel's event until the frame is
 handed over, with what is known drawn; finer columns come later and are told apart. Beside it a page of the same server with one form,
@@ -92,7 +92,7 @@ def main():
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--days", type=int, default=365, help="of the first target")
     given = options.parse_args()
-    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "-p", "fathom-web", "--example", "year"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "-p", "fathom-watch-web", "--example", "year"], cwd=ROOT, check=True)
     store = tempfile.mkdtemp(prefix="fathom-page-")
     server = subprocess.Popen([PROGRAM, store, "500", "1", str(given.days)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:

@@ -1,6 +1,6 @@
 //! See the function that this runs, which an ordinary test runs over the corpus too.
 #![no_main]
-#[path = "../../core/audit/tests/it/listing_bytes.rs"]
+#[path = "../../core/analyze/audit/tests/it/listing_bytes.rs"]
 mod listing_bytes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| listing_bytes::check(bytes));

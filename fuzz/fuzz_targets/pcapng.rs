@@ -1,6 +1,6 @@
 //! See the function that this runs, which an ordinary test runs over the corpus too.
 #![no_main]
-#[path = "../../core/capture/tests/it/format_bytes.rs"]
+#[path = "../../core/packet/capture/tests/it/format_bytes.rs"]
 mod format_bytes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| format_bytes::check(bytes));

@@ -1,6 +1,6 @@
 //! What an OTLP receiver answers.
 #![no_main]
-#[path = "../../core/exposition/tests/it/reply_bytes.rs"]
+#[path = "../../core/watch/metrics/tests/it/reply_bytes.rs"]
 mod reply_bytes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| reply_bytes::check(bytes));

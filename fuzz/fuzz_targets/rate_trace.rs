@@ -1,6 +1,6 @@
 //! See the function that this runs, which an ordinary test runs over the corpus too.
 #![no_main]
-#[path = "../../core/link/tests/it/rate_trace_bytes.rs"]
+#[path = "../../core/emulate/link/tests/it/rate_trace_bytes.rs"]
 mod rate_trace_bytes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rate_trace_bytes::check(bytes));

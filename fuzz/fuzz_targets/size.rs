@@ -1,6 +1,6 @@
 //! See the function that this runs, which an ordinary test runs over the corpus too.
 #![no_main]
-#[path = "../../core/size/tests/it/question_bytes.rs"]
+#[path = "../../core/analyze/size/tests/it/question_bytes.rs"]
 mod question_bytes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| question_bytes::check(bytes));

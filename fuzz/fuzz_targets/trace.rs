@@ -1,6 +1,6 @@
 //! What is told of any packets; an ordinary test runs this over the corpus and over random packets too.
 #![no_main]
-#[path = "../../core/trace/tests/it/trace_bytes.rs"]
+#[path = "../../core/analyze/trace/tests/it/trace_bytes.rs"]
 mod trace_bytes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -94,7 +94,7 @@ export interface ProbeData {
   route: string[];
 }
 
-/** What a page holds; in step with core/timeline. */
+/** What a page holds; in step with core/present/trace-page. */
 export interface Capture {
   /** When the page begins, ms since 1970. */
   began: number;

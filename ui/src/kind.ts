@@ -1,6 +1,6 @@
 import type { Colour } from "./surface.ts";
 
-/** What a rare event is. The numbers are those of core/timeline's `row.rs`. */
+/** What a rare event is. The numbers are those of core/present/trace-page's `row.rs`. */
 export interface Kind {
   name: string;
   lane: Lane;

@@ -1,4 +1,4 @@
-/** Reads what core/timeline's `Writer` wrote: LEB128 numbers, and columns of differences. */
+/** Reads what core/present/trace-page's `Writer` wrote: LEB128 numbers, and columns of differences. */
 export class Reader {
   private readonly view: DataView;
   private at = 0;

@@ -47,7 +47,7 @@ fn run(track: &Track, who: Who, is_round_trip: bool) -> Came {
 
 /// Stands by until the run is over, and puts everything back if its process dies.
 pub(crate) fn guard(folder: &str) {
-    if let Err(error) = fathom_apply::stand_guard(&bed::place(Path::new(folder))) {
+    if let Err(error) = fathom_shaper::stand_guard(&bed::place(Path::new(folder))) {
         panic!("{error}");
     }
 }

@@ -5,7 +5,7 @@ use fathom_shape::autorate::Both;
 use fathom_units::Rng;
 pub(crate) use kind::{Facts, Kind};
 
-/// Rates of radio are drawn anew so often, s, as in core/link's mobile lines.
+/// Rates of radio are drawn anew so often, s, as in core/emulate/link's mobile lines.
 const STEP: f64 = 0.1;
 
 /// The bottleneck at a moment.

@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::terminal;
 use fathom_lab::{CaptureReport, LabReport, Loss, QueueReport};
 use fathom_link::BottleneckParams;
-use fathom_metric::Direction;
+use fathom_run::Direction;
 use fathom_scenario::{HopPlan, LinePlan};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 //! Follows a test while it runs: the live picture on a terminal, else one line of progress a phase.
 use crate::args::When;
 use crate::terminal::{self, Screen};
-use fathom_drive::Event;
-use fathom_metric::{Phase, PhaseEnd};
+use fathom_client::Event;
 use fathom_os::clock::Clock;
 use fathom_report::LiveView;
+use fathom_run::{Phase, PhaseEnd};
 use fathom_units::{Duration, Time};
 
 /// Ten pictures a second are smooth enough, and cost little beside the measurement.

@@ -4,15 +4,15 @@ use crate::command::test::failure;
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::truth;
-use fathom_drive::{Event, PhasePlan, TestConfig, run_test};
+use fathom_client::{Event, PhasePlan, TestConfig, run_test};
 use fathom_lab::{Lab, LabOptions};
 use fathom_link::Direction;
-use fathom_metric::{Phase, PhaseKind, Run};
 use fathom_os::clock::Clock;
-use fathom_play::{Played, Player};
+use fathom_run::{Phase, PhaseKind, Run};
 use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkPlan, load_kind};
 use fathom_server::{Config, Server};
 use fathom_units::Duration;
+use fathom_workload::{Played, Player};
 use std::sync::atomic::AtomicBool;
 
 /// What is sent over the line.
@@ -64,7 +64,7 @@ impl Load {
                 played: None,
             });
         }
-        if let Some(why) = fathom_play::refusal(&works) {
+        if let Some(why) = fathom_workload::refusal(&works) {
             return Err(Failure::input(format_args!("{}: {why}", plan.name)));
         }
         let (congestion_control, played) = ("cubic".to_owned(), Some(Works { works, run }));

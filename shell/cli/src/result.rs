@@ -3,7 +3,7 @@ use crate::args::{OutputArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_diagnose::{Diagnosis, Health, diagnose};
-use fathom_metric::Run;
+use fathom_run::Run;
 use std::path::Path;
 
 /// The forms of a file that an ending can name.

@@ -1,6 +1,6 @@
 //! Runs that the program itself puts together: a lab's, and a test over a lab's line.
 use fathom_lab::LabReport;
-use fathom_metric::{Instrument, Run, SCHEMA_VERSION};
+use fathom_run::{Instrument, Run, SCHEMA_VERSION};
 use std::collections::BTreeMap;
 
 /// What the queues of a lab did while some program ran: no probes, no phases, only the truth.
@@ -16,7 +16,7 @@ pub(crate) fn of_lab(
         command: "lab".to_owned(),
         started,
         title: title.to_owned(),
-        host: fathom_drive::host(),
+        host: fathom_client::host(),
         facts,
         phases: Vec::new(),
         series: Vec::new(),

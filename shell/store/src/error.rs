@@ -1,5 +1,5 @@
 //! Why a file could not be written or read.
-use fathom_metric::RunError;
+use fathom_run::RunError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;

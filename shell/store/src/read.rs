@@ -1,6 +1,6 @@
 //! Reading of run files.
 use crate::StoreError;
-use fathom_metric::{Run, RunError};
+use fathom_run::{Run, RunError};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,6 +1,6 @@
 //! Writing of run files and exports.
 use crate::StoreError;
-use fathom_metric::Run;
+use fathom_run::Run;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::{self, File};

@@ -433,7 +433,7 @@ export class Detail {
   }
 }
 
-/** As `shell/monitor` names what this host itself does. */
+/** As `shell/watch/engine` names what this host itself does. */
 const THIS_HOST = "this host";
 /** A host with many interfaces would push the plot off the screen. */
 const MOST_LEVELS = 6;

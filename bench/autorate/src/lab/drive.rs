@@ -3,10 +3,10 @@ use super::dealer::{Dealer, later};
 use super::schedule::{self, LENGTH};
 use crate::law::{Law, Seen};
 use crate::who::Who;
-use fathom_apply::ApplyError;
 use fathom_fix::auto::ShapedLine;
 use fathom_os::clock::Clock;
 use fathom_shape::autorate::{Both, DelaySample};
+use fathom_shaper::ApplyError;
 use fathom_units::{Duration, Rate, Time};
 
 /// The peers' laws act on each answer, or at half seconds: this is often enough for either.

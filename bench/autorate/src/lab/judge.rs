@@ -3,7 +3,7 @@ use super::bed::Came;
 use super::schedule::{self, LENGTH, PROBE_MS, SAMPLE_MS};
 use super::track::Track;
 use crate::score::{Score, Way};
-use fathom_metric::{Direction, Metric, Series, Value};
+use fathom_run::{Direction, Metric, Series, Value};
 use fathom_shape::autorate::Both;
 
 /// Payload of what the line carries: 1448 of 1500 bytes, as it counts from IP on.
@@ -125,9 +125,9 @@ mod tests {
     use super::*;
     use crate::lab::drive::Tick;
     use crate::line::Kind;
-    use fathom_metric::{Load, Observation, SeriesKey};
-    use fathom_play::Played;
+    use fathom_run::{Load, Observation, SeriesKey};
     use fathom_units::{Duration, Time};
+    use fathom_workload::Played;
 
     const BEGIN: Time = Time::from_nanos(5_000_000_000);
 

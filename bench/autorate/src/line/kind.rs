@@ -5,7 +5,7 @@ use fathom_shape::autorate::Both;
 /// What kind of line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// The random walk of core/link's mobile line, and its outages.
+    /// The random walk of core/emulate/link's mobile line, and its outages.
     Lte,
     /// A new rate and a new delay every 15 s.
     Starlink,

@@ -1,7 +1,7 @@
-//! The fluid beside the packet simulation of core/sim: the same line, the same rate of the shaper, bulk flows of CUBIC.
+//! The fluid beside the packet simulation of core/emulate/sim: the same line, the same rate of the shaper, bulk flows of CUBIC.
 use super::fluid::{Flow, Pipe};
 use crate::line::{At, Kind, Line};
-use fathom_metric::{Metric, PhaseKind, SeriesKey, Value};
+use fathom_run::{Metric, PhaseKind, SeriesKey, Value};
 use fathom_sim::{Options, simulate};
 use fathom_units::Rng;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ struct Came {
 /// Prints both beside one another.
 pub(crate) fn print() {
     println!(
-        "The fluid beside packets (core/sim): {SECONDS} s of the LTE line, a fixed shaper (CAKE), CUBIC"
+        "The fluid beside packets (core/emulate/sim): {SECONDS} s of the LTE line, a fixed shaper (CAKE), CUBIC"
     );
     println!(
         "direction  flows   shaper   late: fluid  packets   used: fluid  packets   delay: fluid  packets"
@@ -107,7 +107,7 @@ fn packets(case: &Case) -> Came {
         .flat_map(|series| series.within(load))
         .map(|observation| (number(observation.value) - BASE).max(0.0))
         .collect();
-    let direction = if case.is_up { fathom_metric::Direction::Up } else { fathom_metric::Direction::Down };
+    let direction = if case.is_up { fathom_run::Direction::Up } else { fathom_run::Direction::Down };
     let goodput = run.series(&SeriesKey::directed(Metric::Goodput, direction)).expect("goodput");
     let rates: Vec<f64> = goodput.within(load).map(|o| number(o.value)).collect();
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;

@@ -1,6 +1,6 @@
 //! Flags of `fathom fix`.
 use clap::{ArgGroup, Args, ValueEnum};
-use fathom_apply::{Place, Rung};
+use fathom_shaper::{Place, Rung};
 use fathom_units::{Duration, Rate};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

@@ -53,13 +53,13 @@ fn whose_root(args: &AuditArgs) -> String {
 fn gather(args: &AuditArgs) -> Result<Tree, Failure> {
     if let Some(host) = &args.host {
         let patience = Duration::from_nanos(args.timeout.as_nanos());
-        return fathom_inspect::remote(&args.rsh, host, patience).map_err(Failure::environment);
+        return fathom_audit_facts::remote(&args.rsh, host, patience).map_err(Failure::environment);
     }
     if let Some(root) = &args.root {
-        return Ok(fathom_inspect::files(root));
+        return Ok(fathom_audit_facts::files(root));
     }
-    let mut tree = fathom_inspect::files(Path::new("/"));
-    match fathom_inspect::add_all(&mut tree) {
+    let mut tree = fathom_audit_facts::files(Path::new("/"));
+    match fathom_audit_facts::add_all(&mut tree) {
         Err(error) => terminal::note(&format!(
             "the kernel does not list its queue disciplines ({error}): the defaults are assumed"
         )),
@@ -69,14 +69,14 @@ fn gather(args: &AuditArgs) -> Result<Tree, Failure> {
         Ok(true) => {}
     }
     // A kernel without Wi-Fi has nothing to tell of it; the rate is then the user's to tell.
-    let _ = fathom_inspect::add_wifi(&mut tree);
+    let _ = fathom_audit_facts::add_wifi(&mut tree);
     // Nor has one without nf_tables of flow tables; configuration files tell the rest.
-    let _ = fathom_inspect::add_flowtables(&mut tree);
+    let _ = fathom_audit_facts::add_flowtables(&mut tree);
     Ok(tree)
 }
 
 fn save(tree: &Tree, folder: &Path) -> Result<(), Failure> {
-    let count = fathom_inspect::save(tree, folder).map_err(|(path, error)| {
+    let count = fathom_audit_facts::save(tree, folder).map_err(|(path, error)| {
         Failure::environment(format_args!("{path}: {error}\n  try: --save DIR elsewhere"))
     })?;
     terminal::note(&format!("wrote {count} files below {}", folder.display()));
@@ -111,10 +111,10 @@ fn observe(span: Duration) -> Result<Seen, Failure> {
     let mut seen = Seen::default();
     while start.elapsed() < span && !ended.load(std::sync::atomic::Ordering::Relaxed) {
         let begun = Instant::now();
-        let mut tree = fathom_inspect::sampled(Path::new("/"));
+        let mut tree = fathom_audit_facts::sampled(Path::new("/"));
         // What this kernel does not tell is not seen, and the place says so.
-        let _ = fathom_inspect::add_qdiscs(&mut tree);
-        let _ = fathom_inspect::add_unsent(&mut tree);
+        let _ = fathom_audit_facts::add_qdiscs(&mut tree);
+        let _ = fathom_audit_facts::add_unsent(&mut tree);
         let now = Time::from_nanos(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
         seen.add(&tree, now);
         std::thread::sleep(SAMPLE_EVERY.saturating_sub(begun.elapsed()));

@@ -4,8 +4,8 @@ use crate::command::sim::{show_compared, simulate};
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 use fathom_diagnose::{LineEstimate, SideEstimate, diagnose, estimate_line};
-use fathom_metric::{Direction, PhaseKind, Run};
 use fathom_qdisc::Spec;
+use fathom_run::{Direction, PhaseKind, Run};
 use fathom_scenario::{Plan, parse};
 use fathom_units::Ratio;
 use std::path::Path;
@@ -122,22 +122,22 @@ fn told(line: &LineEstimate, direction: Direction, runs: &[(&str, Run)]) -> Stri
     let side = side.as_ref().map_or_else(String::new, |side| {
         let held = side.buffer_bytes.map_or_else(
             || "a queue that never rose".to_owned(),
-            |bytes| format!("a buffer of {}", fathom_metric::text::bytes(bytes)),
+            |bytes| format!("a buffer of {}", fathom_run::text::bytes(bytes)),
         );
         let least = if side.is_lower_bound { " or more" } else { "" };
-        format!("{}, {held}{least}", fathom_metric::text::rate(side.bits_per_second))
+        format!("{}, {held}{least}", fathom_run::text::rate(side.bits_per_second))
     });
     let p95 = |run: &Run| {
         let diagnosis = diagnose(run);
         let kind = if direction == Direction::Up { PhaseKind::Up } else { PhaseKind::Down };
         let latency =
             diagnosis.phase(kind).or(diagnosis.phase(PhaseKind::Both)).and_then(|phase| phase.latency);
-        latency.map_or_else(|| "?".to_owned(), |l| fathom_metric::text::milliseconds(l.p95.value))
+        latency.map_or_else(|| "?".to_owned(), |l| fathom_run::text::milliseconds(l.p95.value))
     };
     let p95: Vec<String> = runs.iter().map(|(_, run)| p95(run)).collect();
     format!(
         "fathom sim: fitted {name}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
-        fathom_metric::text::milliseconds(line.idle_rtt_s),
+        fathom_run::text::milliseconds(line.idle_rtt_s),
         p95[0],
         p95[1]
     )

@@ -8,8 +8,8 @@ mod undo;
 use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{signal, terminal};
-use fathom_apply::{ApplyError, Boot, Duty, Framing, Look, Place, Transaction, Wish, defeat, stand_guard};
 use fathom_os::userns;
+use fathom_shaper::{ApplyError, Boot, Duty, Framing, Look, Place, Transaction, Wish, defeat, stand_guard};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -129,7 +129,7 @@ fn guard(args: &FixArgs) -> Outcome {
 }
 
 fn commit(args: &FixArgs, device: &str, transaction: Transaction, foreseen: &[defeat::Defeat]) -> Outcome {
-    let about = fathom_apply::about(transaction.plan());
+    let about = fathom_shaper::about(transaction.plan());
     let words = boot_words(args, device, transaction.plan())?;
     transaction.commit().map_err(|error| failure(&error))?;
     let boot = match words {
@@ -156,7 +156,7 @@ fn commit(args: &FixArgs, device: &str, transaction: Transaction, foreseen: &[de
 fn boot_words(
     args: &FixArgs,
     device: &str,
-    plan: &fathom_apply::Plan,
+    plan: &fathom_shaper::Plan,
 ) -> Result<Option<(Boot, String)>, Failure> {
     if !args.boot {
         return Ok(None);
@@ -206,7 +206,7 @@ fn hold(
     found.extend(after.iter().flat_map(|after| defeat::seen(&before, after)));
     let is_while = begun.elapsed() >= A_WHILE;
     found.extend(after.iter().filter(|_| is_while).filter_map(|after| defeat::idle(&before, after)));
-    let about = fathom_apply::about(transaction.plan());
+    let about = fathom_shaper::about(transaction.plan());
     transaction.roll_back("its time was over").map_err(|error| failure(&error))?;
     let after = after.map_err(|error| failure(&error))?;
     tell(args, about, &found, [&before, &after])
@@ -230,7 +230,7 @@ fn finish(
     counters: Option<Value>,
 ) -> Outcome {
     if args.json {
-        let about = fathom_apply::about(transaction.plan());
+        let about = fathom_shaper::about(transaction.plan());
         return show::print_json(&show::document(about, result, foreseen, counters));
     }
     terminal::print("\nNothing was changed (--dry-run).\n")?;

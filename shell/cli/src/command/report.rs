@@ -3,7 +3,7 @@ use crate::args::{CompareArgs, ReportArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{result, terminal};
 use fathom_diagnose::{Diagnosis, diagnose};
-use fathom_metric::Run;
+use fathom_run::Run;
 use std::path::PathBuf;
 
 fn load(files: &[PathBuf]) -> Result<Vec<(Run, Diagnosis)>, Failure> {

@@ -57,7 +57,7 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
 
 /// An address as `fathom test` takes it, without the port if it is the usual one.
 fn target(address: IpAddr, port: u16) -> String {
-    if port == fathom_drive::DEFAULT_PORT {
+    if port == fathom_client::DEFAULT_PORT {
         address.to_string()
     } else {
         SocketAddr::new(address, port).to_string()

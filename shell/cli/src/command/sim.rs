@@ -4,8 +4,8 @@ use crate::command::{counterfactual, gallery, sweep, vs_lab};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{line, result, terminal};
 use fathom_diagnose::diagnose;
-use fathom_metric::Run;
 use fathom_os::clock::{Clock, wall_now};
+use fathom_run::Run;
 use fathom_scenario::Plan;
 use fathom_sim::Options;
 
@@ -49,7 +49,7 @@ pub(crate) fn simulate(plan: &Plan, seed: u64) -> Simulated {
     let mut run = outcome.run;
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
     run.started = wall_now().to_string();
-    run.host = fathom_drive::host();
+    run.host = fathom_client::host();
     Simulated { run, digest: outcome.digest, packets: outcome.packets }
 }
 

@@ -3,8 +3,8 @@ use crate::args::{PhaseName, TestArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::live::Live;
 use crate::{result, signal, terminal};
-use fathom_drive::{Family, PhasePlan, TestConfig, TestError, estimate_cost, run_test};
-use fathom_metric::PhaseKind;
+use fathom_client::{Family, PhasePlan, TestConfig, TestError, estimate_cost, run_test};
+use fathom_run::PhaseKind;
 use fathom_units::{Duration, Rate};
 use std::path::PathBuf;
 

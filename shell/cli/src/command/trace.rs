@@ -11,7 +11,7 @@ use crate::{result, terminal};
 use extra::Extras;
 use fathom_capture::{Anonymizer, LinkType, dissect};
 use fathom_diagnose::diagnose;
-use fathom_metric::Run;
+use fathom_run::Run;
 use fathom_trace::queue::Queues;
 use fathom_trace::{Flows, Tracer};
 use fathom_units::WallTime;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     let mut run = fathom_trace::run(sources, &flows, &queues);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
     run.started = WallTime(first_at.max(0) as u64).to_string();
-    run.host = fathom_drive::host();
+    run.host = fathom_client::host();
     path.add_to(&mut run)?;
     // What was concluded comes first: should a file not be written, it is not lost.
     let output = crate::args::OutputArgs { output: others, ..args.output.clone() };

@@ -1,103 +1,166 @@
-//! Holds the table `crate | may depend on` of ARCHITECTURE.md against `cargo metadata`, and core/ against its rules.
+//! Checks the table `crate | may depend on` of ARCHITECTURE.md against `cargo metadata`, and `core/` against its rules.
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-
-type Edges = BTreeMap<String, BTreeSet<String>>;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-fn metadata() -> Value {
+/// A package of the workspace.
+struct Package {
+    /// Its name without the prefix `fathom-`.
+    name: String,
+    /// Its directory, relative to the root.
+    directory: PathBuf,
+    /// Name and kind ("normal", "dev", "build") of each dependency.
+    dependencies: Vec<(String, String)>,
+}
+
+fn short(name: &str) -> String {
+    name.strip_prefix("fathom-").unwrap_or(name).to_owned()
+}
+
+fn text<'a>(value: &'a Value, member: &str) -> Option<&'a str> {
+    value[member].as_str()
+}
+
+fn packages() -> Vec<Package> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--locked", "--offline", "--format-version", "1"])
         .current_dir(root())
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let package = |package: &Value| {
+        let manifest = PathBuf::from(text(package, "manifest_path").unwrap());
+        let dependency =
+            |d: &Value| (text(d, "name").unwrap().to_owned(), text(d, "kind").unwrap_or("normal").to_owned());
+        Package {
+            name: short(text(package, "name").unwrap()),
+            directory: manifest.parent().unwrap().strip_prefix(root()).unwrap().to_owned(),
+            dependencies: package["dependencies"].as_array().unwrap().iter().map(dependency).collect(),
+        }
+    };
+    metadata["packages"].as_array().unwrap().iter().map(package).collect()
 }
 
-fn short(name: &str) -> &str {
-    name.strip_prefix("fathom-").unwrap_or(name)
+impl Package {
+    /// Short names of the dependencies of one kind.
+    fn of_kind(&self, kind: &str) -> BTreeSet<String> {
+        self.dependencies.iter().filter(|(_, k)| k == kind).map(|(name, _)| short(name)).collect()
+    }
+    fn is_in(&self, folder: &str) -> bool {
+        self.directory.starts_with(folder)
+    }
+    /// Text of all Rust files in these folders of the package.
+    fn source(&self, folders: &[&str]) -> String {
+        let mut all = String::new();
+        folders.iter().for_each(|folder| append_rust(&root().join(&self.directory).join(folder), &mut all));
+        all
+    }
 }
 
-/// Dependencies of each crate, of one kind: "normal" or "dev".
-fn edges(kind: &str) -> Edges {
-    let mut edges = Edges::new();
-    for package in metadata()["packages"].as_array().unwrap() {
-        let to = edges.entry(short(package["name"].as_str().unwrap()).to_owned()).or_default();
-        for dependency in package["dependencies"].as_array().unwrap() {
-            if dependency["kind"].as_str().unwrap_or("normal") == kind {
-                to.insert(short(dependency["name"].as_str().unwrap()).to_owned());
-            }
+fn append_rust(folder: &Path, to: &mut String) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            append_rust(&path, to);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            to.push_str(&read_to_string(path).unwrap());
         }
     }
-    edges
 }
 
-/// The table's rows: crate, crates and outside crates that it may depend on.
-fn allowed() -> Edges {
-    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+/// The rows of the table: crate, and the crates it may depend on, our own and others.
+fn allowed() -> BTreeMap<String, BTreeSet<String>> {
+    let file = read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let rows =
-        text.lines().skip_while(|l| !l.starts_with("| crate |")).skip(2).take_while(|l| l.starts_with('|'));
-    let mut allowed = Edges::new();
+        file.lines().skip_while(|l| !l.starts_with("| crate |")).skip(2).take_while(|l| l.starts_with('|'));
+    let mut allowed = BTreeMap::new();
     for row in rows {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        let all_above = allowed.keys().cloned().collect::<BTreeSet<String>>();
-        let mut to: BTreeSet<String> = cells[1]
-            .split(", ")
-            .chain(cells[2].split(", "))
-            .filter(|n| !n.is_empty())
-            .map(str::to_owned)
-            .collect();
-        if to.remove("all of the above") {
-            to.extend(all_above);
-        }
-        allowed.insert(cells[0].to_owned(), to);
+        let [name, own, others, ..] = cells[..] else { panic!("a row with too few cells: {row}") };
+        let to = own.split(' ').chain(others.split(' ')).filter(|name| !name.is_empty());
+        allowed.insert(name.to_owned(), to.map(str::to_owned).collect());
     }
     allowed
 }
 
 #[test]
-fn every_dependency_is_in_the_table() {
-    let (allowed, actual) = (allowed(), edges("normal"));
-    let names = |edges: &Edges| edges.keys().cloned().collect::<BTreeSet<_>>();
-    assert_eq!(names(&allowed), names(&actual), "crates of the table against crates of the workspace");
-    for (name, to) in &actual {
-        let extra: Vec<_> = to.difference(&allowed[name]).collect();
-        assert!(
-            extra.is_empty(),
-            "{name} depends on {extra:?}, which its row in ARCHITECTURE.md does not allow"
-        );
+fn the_table_lists_exactly_the_dependencies_of_each_crate() {
+    let mut allowed = allowed();
+    for package in packages() {
+        let actual = package.of_kind("normal");
+        let row = allowed.remove(&package.name);
+        let row = row.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for {}", package.name));
+        let added: Vec<_> = actual.difference(&row).collect();
+        let stale: Vec<_> = row.difference(&actual).collect();
+        assert!(added.is_empty(), "{}: the row in ARCHITECTURE.md lacks {added:?}", package.name);
+        assert!(stale.is_empty(), "{}: the row in ARCHITECTURE.md has stale {stale:?}", package.name);
     }
+    assert!(allowed.is_empty(), "rows of ARCHITECTURE.md without a crate: {:?}", allowed.keys());
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let mut unused = Vec::new();
+    for package in packages() {
+        let library = package.source(&["src", "build.rs"]);
+        let tests = library.clone() + &package.source(&["tests", "examples", "benches"]);
+        for (name, kind) in &package.dependencies {
+            let word = name.replace('-', "_");
+            let source = if kind == "normal" { &library } else { &tests };
+            let is_used = [format!("{word}::"), format!("use {word};"), format!("use {word} as")]
+                .iter()
+                .any(|u| source.contains(u));
+            if !is_used {
+                unused.push(format!("{}: the {kind} dependency {name}", package.name));
+            }
+        }
+    }
+    assert!(unused.is_empty(), "not used: {unused:#?}");
 }
 
 #[test]
 fn core_never_depends_on_shell() {
-    let in_folder = |folder: &str| -> BTreeSet<String> {
-        let entries = std::fs::read_dir(root().join(folder)).unwrap();
-        entries.filter_map(|e| e.ok()?.file_name().into_string().ok()).filter(|n| !n.contains('.')).collect()
-    };
-    let (core, shell) = (in_folder("core"), in_folder("shell"));
-    assert!(core.contains("units") && shell.contains("os"));
-    for kind in ["normal", "dev", "build"] {
-        for (name, to) in edges(kind).iter().filter(|(name, _)| core.contains(*name)) {
-            assert!(to.is_disjoint(&shell), "core/{name} has a {kind} dependency on shell: {to:?}");
+    let packages = packages();
+    let shell: BTreeSet<String> =
+        packages.iter().filter(|p| p.is_in("shell")).map(|p| p.name.clone()).collect();
+    let core: Vec<&Package> = packages.iter().filter(|p| p.is_in("core")).collect();
+    assert!(core.len() > 10 && shell.contains("os"), "{} {shell:?}", core.len());
+    for package in core {
+        for kind in ["normal", "dev", "build"] {
+            let to = package.of_kind(kind);
+            assert!(to.is_disjoint(&shell), "{} has a {kind} dependency on shell: {to:?}", package.name);
         }
     }
 }
 
 #[test]
 fn core_is_pure() {
-    for entry in std::fs::read_dir(root().join("core")).unwrap() {
-        let lib = entry.unwrap().path().join("src/lib.rs");
-        let Ok(text) = std::fs::read_to_string(&lib) else { continue };
+    for package in packages().iter().filter(|p| p.is_in("core")) {
+        let lib = root().join(&package.directory).join("src/lib.rs");
+        let text = read_to_string(&lib).unwrap();
         for rule in ["#![no_std]", "#![forbid(unsafe_code)]", "#![deny(missing_docs)]"] {
             assert!(text.contains(rule), "{} lacks {rule}", lib.display());
         }
         assert!(!text.contains("extern crate std"), "{} brings std back", lib.display());
+    }
+}
+
+/// A crate above this is more than one idea.
+const MAX_LINES: usize = 8_000;
+
+#[test]
+fn no_crate_is_too_large() {
+    // Both are about to be split.
+    let known = ["trace", "qdisc"];
+    for package in packages().iter().filter(|p| !known.contains(&p.name.as_str())) {
+        let lines = package.source(&["src"]).lines().count();
+        assert!(lines <= MAX_LINES, "{}: {lines} lines in src, at most {MAX_LINES}", package.name);
     }
 }

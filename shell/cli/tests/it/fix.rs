@@ -1,4 +1,4 @@
-//! `fathom fix` as its user meets it, in a namespace of its own. The rest is in `shell/apply/tests/it`.
+//! `fathom fix` as its user meets it, in a namespace of its own. The rest is in `shell/host/shaper/tests/it`.
 use crate::program::{Ran, fathom, run, scratch, until};
 use fathom_os::netns::NetNs;
 use std::io::{Read, Write};

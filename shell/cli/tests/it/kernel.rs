@@ -59,7 +59,7 @@ impl Cell {
         );
         let plan = fathom_scenario::parse(&text, self.name).unwrap();
         let run = fathom_sim::simulate(&plan, &fathom_sim::Options::new(1)).run;
-        let median: fathom_metric::Measure = "icmp_rtt_s p50 from 1s to 11s".parse().unwrap();
+        let median: fathom_run::Measure = "icmp_rtt_s p50 from 1s to 11s".parse().unwrap();
         median.of(&run).unwrap() * 1e3
     }
     fn packet_ms(&self) -> f64 {

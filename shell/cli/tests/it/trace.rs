@@ -3,7 +3,7 @@ use crate::program::{Ran, fathom, run, scratch};
 use fathom_capture::{
     Address, Frame, LinkType, NotIp, Packet, Transport, dissect, pcap_header, pcap_record_header,
 };
-use fathom_tap::Tap;
+use fathom_capture_source::Tap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! A scenario's works in both worlds: the simulator's and the kernel's.
 use crate::program::{alone, fathom, run, scratch};
-use fathom_metric::{Direction, Measure, Metric, PhaseKind, Run, SeriesKey};
+use fathom_run::{Direction, Measure, Metric, PhaseKind, Run, SeriesKey};
 use std::path::PathBuf;
 
 /// A line of 4 Mbit/s and 64 ms of buffer, 20 ms away.

@@ -1,5 +1,5 @@
 //! What no packing of single samples gets below: the entropy of their codes.
-use fathom_history::{Code, Outcome};
+use fathom_watch_samples::{Code, Outcome};
 use std::collections::BTreeMap;
 
 /// Seconds of a chunk, whose codes are packed together.

@@ -1,8 +1,8 @@
 //! A writer to be killed, one whose disk is full, and one whose clock is stepped; and what must be there afterwards.
 use super::{Failure, SECOND, START, config, series};
-use fathom_history::{Code, Outcome, Sample, Stored};
 use fathom_store::history::{History, HistoryReader, SeriesId};
 use fathom_units::{Duration, Rng, WallTime};
+use fathom_watch_samples::{Code, Outcome, Sample, Stored};
 use std::fs;
 use std::io::Write;
 use std::path::Path;

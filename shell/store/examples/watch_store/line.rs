@@ -1,7 +1,7 @@
 //! Made-up lines, a sample a second: what their delay is made of is said beside each number.
 use super::Failure;
-use fathom_history::Outcome;
 use fathom_units::{Duration, Rng};
+use fathom_watch_samples::Outcome;
 
 pub(crate) const PROFILES: [&str; 3] = ["fibre", "docsis", "wifi"];
 

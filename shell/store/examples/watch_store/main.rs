@@ -10,9 +10,9 @@ mod harm;
 mod line;
 mod query;
 
-use fathom_history::{Outcome, Sample, Unit};
 use fathom_store::history::{History, HistoryConfig, Keep, SeriesId, SeriesKey};
 use fathom_units::{Duration, WallTime};
+use fathom_watch_samples::{Outcome, Sample, Unit};
 use floor::Floor;
 use line::{Line, PROFILES};
 use std::error::Error;

@@ -1,8 +1,8 @@
 //! From the history to rows.
 use super::{Cell, Field, ROLLUPS, SAMPLES, Table};
 use crate::history::{HistoryError, HistoryReader, SeriesId, SeriesKey};
-use fathom_history::{Code, Column, Stored, Unit};
 use fathom_units::{Duration, WallTime};
+use fathom_watch_samples::{Code, Column, Stored, Unit};
 use std::fmt;
 use std::io;
 

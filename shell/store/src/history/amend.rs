@@ -1,7 +1,7 @@
 //! Late answers to samples that are on the disk.
 use super::error::Fault;
 use super::table::Table;
-use fathom_history::Stored;
+use fathom_watch_samples::Stored;
 use rusqlite::Connection;
 
 /// Where a sample can be, in the order in which it is looked for.

@@ -3,8 +3,8 @@ use super::History;
 use super::error::Fault;
 use super::table::{CHUNK_MS, DAY_MS, HOUR_MS, SLOT_MS, Table};
 use super::writer::NANOS_PER_MILLI;
-use fathom_history::{Chunk, Windows};
 use fathom_units::WallTime;
+use fathom_watch_samples::{Chunk, Windows};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! Why a history cannot be opened or read, and what was set aside.
-use fathom_history::DecodeError;
+use fathom_watch_samples::DecodeError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;

@@ -3,8 +3,8 @@ use super::error::Fault;
 use super::table::{DAY_MS, HOUR_MS, SLOT_MS, Table};
 use super::tail::Tail;
 use super::writer::NANOS_PER_MILLI;
-use fathom_history::{Chunk, Column, Columns, Stored, Windows};
 use fathom_units::WallTime;
+use fathom_watch_samples::{Chunk, Column, Columns, Stored, Windows};
 use rusqlite::Connection;
 use std::ops::Range;
 

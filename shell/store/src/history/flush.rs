@@ -3,8 +3,8 @@ use super::error::Fault;
 use super::table::{SLOT_MS, Table, pack};
 use super::writer::{NANOS_PER_MILLI, Trouble};
 use super::{History, Repair, database};
-use fathom_history::{Chunk, Frame};
 use fathom_units::WallTime;
+use fathom_watch_samples::{Chunk, Frame};
 use rusqlite::{Connection, params};
 
 /// How often a flush is tried again after something was mended for it: damaged values are set aside one by one.

@@ -4,8 +4,8 @@ use super::table::{CHUNK_MS, DAY_MS, HOUR_MS, SLOT_MS, Table};
 use super::tail::Tail;
 use super::writer::NANOS_PER_MILLI;
 use super::{History, HistoryError, SeriesId};
-use fathom_history::{Chunk, Stored, Windows};
 use fathom_units::WallTime;
+use fathom_watch_samples::{Chunk, Stored, Windows};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 

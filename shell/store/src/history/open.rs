@@ -8,7 +8,7 @@ use super::table::{CHUNK_MS, DAY_MS, Table, unpack};
 use super::tail::Tail;
 use super::writer::Status;
 use super::{History, HistoryConfig, HistoryError, Repair};
-use fathom_history::Frame;
+use fathom_watch_samples::Frame;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Which series there are.
 use super::error::Fault;
-use fathom_history::Unit;
+use fathom_watch_samples::Unit;
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
@@ -111,5 +111,5 @@ fn read_row(row: &rusqlite::Row<'_>) -> Option<SeriesKey> {
 /// SQLite does not notice a changed byte in a text.
 fn checksum(key: &SeriesKey) -> i64 {
     let all = format!("{}\0{}\0{}", key.target, key.probe, key.unit.word());
-    i64::from(fathom_history::checksum(all.as_bytes()))
+    i64::from(fathom_watch_samples::checksum(all.as_bytes()))
 }

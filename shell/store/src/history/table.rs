@@ -1,6 +1,6 @@
 //! The tables of packed values: each row is of one series and one stretch of time.
 use super::error::Fault;
-use fathom_history::{Chunk, DecodeError, Windows};
+use fathom_watch_samples::{Chunk, DecodeError, Windows};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::cell::RefCell;
 use std::io;

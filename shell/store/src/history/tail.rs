@@ -1,8 +1,8 @@
 //! What is in memory: samples whose ten minutes are not over, most of them in the journal too.
 use super::series::MAX_SERIES;
 use super::table::SLOT_MS;
-use fathom_history::{Chunk, Code, Entry, Frame, Grid, Mark, Stored};
 use fathom_units::WallTime;
+use fathom_watch_samples::{Chunk, Code, Entry, Frame, Grid, Mark, Stored};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long after its ten minutes a part is written, in milliseconds: most answers that are late have then come.

@@ -1,8 +1,8 @@
 //! What is exported is what is in the history, in both forms.
-use fathom_history::{Level, Outcome, Sample, Unit};
 use fathom_store::export::{Csv, Export, Field, Kind, Parquet, ROLLUPS, SAMPLES, Table, WINDOWS};
 use fathom_store::history::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, Rng, WallTime};
+use fathom_watch_samples::{Level, Outcome, Sample, Unit};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field as Read;
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! Files as a user meets them: good, damaged, foreign, and disks that are full.
 use crate::line::{BLOATED, Line};
-use fathom_metric::Run;
+use fathom_run::Run;
 use fathom_store::{StoreError, default_name, load, save, write};
 use std::fs;
 use std::path::{Path, PathBuf};

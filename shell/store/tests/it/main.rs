@@ -2,5 +2,5 @@
 mod export;
 mod files;
 mod history;
-#[path = "../../../../core/diagnose/tests/it/line.rs"]
+#[path = "../../../../core/analyze/diagnose/tests/it/line.rs"]
 mod line;

@@ -3,13 +3,13 @@ use super::{boot_words, failure, guard_command, show};
 use crate::args::{FixArgs, Way};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{signal, terminal};
-use fathom_apply::{Framing, Place, defeat};
+use fathom_client::{Family, TestConfig};
 use fathom_diagnose::{Diagnosis, PhaseSummary, diagnose};
-use fathom_drive::{Family, TestConfig};
 use fathom_fix::{Budget, Check, FixConfig, FixError, Fixed, Outcome as Ending, Tell, fix};
-use fathom_metric::text::{milliseconds, percent, rate};
-use fathom_metric::{Direction, PhaseKind};
+use fathom_run::text::{milliseconds, percent, rate};
+use fathom_run::{Direction, PhaseKind};
 use fathom_shape::knee::{Found, Trial};
+use fathom_shaper::{Framing, Place, defeat};
 use fathom_units::Rate;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -282,7 +282,7 @@ fn document(fixed: &Fixed, foreseen: &[defeat::Defeat]) -> Value {
         Ending::NotProven => "not proven",
         Ending::Planned => "dry run",
     };
-    let about = fixed.plan.as_ref().map_or(Value::Null, fathom_apply::about);
+    let about = fixed.plan.as_ref().map_or(Value::Null, fathom_shaper::about);
     let mut document = show::document(about, result, foreseen, None);
     let search = |number: usize| {
         let trials: Vec<Value> = fixed.trials[number].iter().map(fathom_fix::of_trial).collect();

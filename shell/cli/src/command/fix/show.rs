@@ -1,8 +1,8 @@
 //! What is told of a fix.
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
-use fathom_apply::defeat::Defeat;
-use fathom_apply::{Look, Place, Plan, Side, short};
+use fathom_shaper::defeat::Defeat;
+use fathom_shaper::{Look, Place, Plan, Side, short};
 use fathom_tc::{Request, Stats};
 use fathom_units::Bytes;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@ use super::{failure, show};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
-use fathom_apply::{Boot, Place, Restored, Undone, undo};
+use fathom_shaper::{Boot, Place, Restored, Undone, undo};
 use serde_json::json;
 
 /// Undoes the fix of one interface, or of all; and what the system would start.

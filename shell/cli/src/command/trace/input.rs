@@ -3,7 +3,7 @@ use crate::args::TraceArgs;
 use crate::failure::Failure;
 use crate::signal;
 use fathom_capture::Frame;
-use fathom_tap::{Ending, Live, Tap, TapError};
+use fathom_capture_source::{Ending, Live, Tap, TapError};
 use fathom_units::Duration;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

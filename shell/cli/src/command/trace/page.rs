@@ -1,11 +1,11 @@
 //! The interactive page: what was concluded, over what was seen.
 use fathom_diagnose::{Diagnosis, Finding, Health};
-use fathom_metric::Run;
-use fathom_metric::text::{bytes, seconds, thousands};
 use fathom_report::look::{amount, confidence_name, kind_name};
-use fathom_timeline::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
+use fathom_run::Run;
+use fathom_run::text::{bytes, seconds, thousands};
 use fathom_trace::End;
 use fathom_trace::queue::{Bottleneck, QueueReport, Queues, Reference};
+use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
 
 /// The page as text.
 pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
@@ -109,10 +109,10 @@ const fn tone(health: Health) -> Tone {
     }
 }
 
-fn finding(finding: &Finding) -> fathom_timeline::Finding {
+fn finding(finding: &Finding) -> fathom_trace_page::Finding {
     let (name, class) = kind_name(finding.kind);
     let (frames, values): (Vec<_>, Vec<_>) = finding.evidence.iter().partition(|e| e.unit == "frame");
-    fathom_timeline::Finding {
+    fathom_trace_page::Finding {
         name: name.to_owned(),
         tone: match class {
             "good" => Tone::Good,

@@ -4,7 +4,7 @@ use super::read::pass;
 use crate::args::TraceArgs;
 use crate::failure::Failure;
 use fathom_capture::Packet;
-use fathom_metric::{CaptureSource, Run};
+use fathom_run::{CaptureSource, Run};
 use fathom_trace::path::{Captures, Settings};
 use fathom_trace::{Times, hops};
 use std::collections::HashSet;

@@ -3,7 +3,7 @@ use super::input::Input;
 use super::path::PathOf;
 use crate::failure::Failure;
 use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, usual};
-use fathom_metric::CaptureSource;
+use fathom_run::CaptureSource;
 use fathom_trace::queue::Queues;
 use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Parts, Times, missed_data, missing_directions};
 use std::hash::{BuildHasher, RandomState};

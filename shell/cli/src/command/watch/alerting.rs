@@ -1,13 +1,13 @@
 //! What alerts need beside the engine: who is told, what is remembered, and the past.
 use crate::terminal;
-use fathom_history::Column;
-use fathom_monitor::{Alerting, Event, Monitor};
-use fathom_notify::{Desk, Memory, Report};
 use fathom_os::clock::utc_offset_s;
 use fathom_store::history::{HistoryError, HistoryReader, SeriesId};
 use fathom_units::WallTime;
-use fathom_watch::Plan;
-use fathom_watch::alert::{Past, PastHour, Remembered, Transition};
+use fathom_watch_engine::{Alerting, Event, Monitor};
+use fathom_watch_notify::{Desk, Memory, Report};
+use fathom_watch_plan::Plan;
+use fathom_watch_plan::alert::{Past, PastHour, Remembered, Transition};
+use fathom_watch_samples::Column;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

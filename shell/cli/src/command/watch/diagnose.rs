@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_diagnose::MonthsFinding;
 use fathom_os::clock::{utc_offset_s, wall_now};
-use fathom_web::{find_in_months, findings_json, history, zone_of};
+use fathom_watch_web::{find_in_months, findings_json, history, zone_of};
 use std::fmt::Write;
 
 pub(crate) fn run(args: &WatchDiagnoseArgs) -> Outcome {

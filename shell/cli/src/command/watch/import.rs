@@ -5,8 +5,8 @@ use super::source::{store, text_of};
 use crate::args::WatchSmokepingArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
-use fathom_watch::Plan;
-use fathom_watch::smokeping::{Imported, import};
+use fathom_watch_plan::Plan;
+use fathom_watch_plan::smokeping::{Imported, import};
 use std::path::Path;
 
 pub(crate) fn run(args: &WatchSmokepingArgs) -> Outcome {
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &WatchSmokepingArgs) -> Outcome {
         )));
     }
     let name = args.output.as_ref().map_or("stdout".into(), |path| path.display().to_string());
-    let plan = fathom_watch::parse(&imported.toml, &name).map_err(Failure::input)?;
+    let plan = fathom_watch_plan::parse(&imported.toml, &name).map_err(Failure::input)?;
     tell(&file, &imported, &plan);
     if !args.dry_run {
         write(args.output.as_deref(), &imported.toml)?;

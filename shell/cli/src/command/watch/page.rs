@@ -2,10 +2,10 @@
 use super::shelf::Shelf;
 use crate::failure::Failure;
 use crate::terminal;
-use fathom_monitor::Board;
 use fathom_units::{Duration, WallTime};
-use fathom_watch::{Plan, TargetNow};
-use fathom_web::{DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve};
+use fathom_watch_engine::Board;
+use fathom_watch_plan::{Plan, TargetNow};
+use fathom_watch_web::{DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl Live for Now {
         self.board.targets()
     }
     fn totals(&self) -> Vec<Total> {
-        let total = |total: fathom_monitor::Total| {
+        let total = |total: fathom_watch_engine::Total| {
             let last = total.now.last.and_then(delay);
             let TargetNow { name, group, host, probe, alerts, .. } = total.now;
             Total {
@@ -96,7 +96,7 @@ impl Live for Now {
         self.board.totals().into_iter().map(total).collect()
     }
     fn host(&self) -> Vec<HostNow> {
-        let now = |fathom_monitor::HostNow { probe, mean, most }| HostNow { probe, mean, most };
+        let now = |fathom_watch_engine::HostNow { probe, mean, most }| HostNow { probe, mean, most };
         self.board.host().into_iter().map(now).collect()
     }
     fn results(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {
@@ -107,9 +107,11 @@ impl Live for Now {
     }
 }
 
-const fn delay(outcome: fathom_history::Outcome) -> Option<Duration> {
+const fn delay(outcome: fathom_watch_samples::Outcome) -> Option<Duration> {
     match outcome {
-        fathom_history::Outcome::Answered(delay) | fathom_history::Outcome::Late(delay) => Some(delay),
-        fathom_history::Outcome::Lost | fathom_history::Outcome::Failed => None,
+        fathom_watch_samples::Outcome::Answered(delay) | fathom_watch_samples::Outcome::Late(delay) => {
+            Some(delay)
+        }
+        fathom_watch_samples::Outcome::Lost | fathom_watch_samples::Outcome::Failed => None,
     }
 }

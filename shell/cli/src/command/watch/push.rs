@@ -1,9 +1,9 @@
 //! What a watch sends to others.
 use crate::failure::Failure;
 use crate::terminal;
-use fathom_monitor::{Event, Monitor, THIS_HOST};
-use fathom_push::{Destination, Names, Progress, Pusher};
-use fathom_watch::Plan;
+use fathom_watch_engine::{Event, Monitor, THIS_HOST};
+use fathom_watch_plan::Plan;
+use fathom_watch_push::{Destination, Names, Progress, Pusher};
 use std::path::Path;
 
 /// The destinations of a plan, with all that their files say.
@@ -13,7 +13,7 @@ pub(super) fn destinations(plan: &Plan) -> Result<Vec<Destination>, Failure> {
 
 /// How far each destination is: those that the plan names, and those that the history was sent to before.
 pub(super) fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
-    let mut all = fathom_push::progress(store);
+    let mut all = fathom_watch_push::progress(store);
     for push in plan.into_iter().flat_map(|plan| &plan.pushes) {
         if !all.iter().any(|one| one.name == push.name) {
             all.push(Progress {

@@ -1,9 +1,9 @@
 //! Results of tests of the line, kept in a directory beside what is watched.
 use fathom_diagnose::diagnose;
-use fathom_metric::Run;
+use fathom_run::Run;
 use fathom_store::load;
 use fathom_units::WallTime;
-use fathom_web::TestResult;
+use fathom_watch_web::TestResult;
 use std::collections::BTreeMap;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Where the plan comes from, and where the history goes.
 use crate::args::WatchArgs;
 use crate::failure::Failure;
-use fathom_watch::Plan;
+use fathom_watch_plan::Plan;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ impl Source {
             Source::File(path) => {
                 let text = std::fs::read_to_string(path)
                     .map_err(|e| Failure::input(format_args!("{}: {e}", path.display())))?;
-                fathom_watch::parse(&text, &path.display().to_string()).map_err(Failure::input)
+                fathom_watch_plan::parse(&text, &path.display().to_string()).map_err(Failure::input)
             }
             Source::Hosts(hosts) => {
                 let quoted = |host: &String| toml_text(host);
@@ -39,7 +39,7 @@ impl Source {
                     .iter()
                     .map(|h| format!("[[target]]\nname = {0}\nhost = {0}\n", quoted(h)))
                     .collect();
-                fathom_watch::parse(&text, "--target").map_err(|e| Failure::input(e.what))
+                fathom_watch_plan::parse(&text, "--target").map_err(|e| Failure::input(e.what))
             }
         }
     }

@@ -4,11 +4,11 @@ use super::source::{Source, store, usual_store};
 use crate::args::WatchStatusArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
-use fathom_history::{Column, Sample, Unit};
 use fathom_os::clock::wall_now;
-use fathom_push::Progress;
 use fathom_store::history::{HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, WallTime};
+use fathom_watch_push::Progress;
+use fathom_watch_samples::{Column, Sample, Unit};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

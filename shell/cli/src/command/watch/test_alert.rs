@@ -3,10 +3,10 @@ use super::source::Source;
 use crate::args::WatchTestAlertArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
-use fathom_notify::{Courier, Notice, deliver};
 use fathom_os::clock::wall_now;
-use fathom_watch::Plan;
-use fathom_watch::alert::Receiver;
+use fathom_watch_notify::{Courier, Notice, deliver};
+use fathom_watch_plan::Plan;
+use fathom_watch_plan::alert::Receiver;
 
 /// What a test is called that is of no alert.
 const NO_ALERT: &str = "test";

@@ -1,8 +1,8 @@
 //! Clocks that are stepped, both ways, and what a time stands for.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
-use fathom_history::Sample;
 use fathom_store::history::{History, HistoryConfig, HistoryReader, Keep, SeriesId};
 use fathom_units::WallTime;
+use fathom_watch_samples::Sample;
 
 /// Records one sample a second for so long, while the clock shows `from` and on.
 fn run(history: &mut History, id: SeriesId, from: u64, seconds: u64, recorded: &mut Vec<Sample>) {

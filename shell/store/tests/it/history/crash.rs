@@ -1,8 +1,8 @@
 //! A writer that is killed at any moment: nothing is damaged, and at most the stated seconds are lost.
 use super::support::{Dir, SECOND, START, all, kept, key, naive, open, sample};
-use fathom_history::Sample;
 use fathom_store::history::{HistoryConfig, HistoryReader, SeriesId};
 use fathom_units::{Duration, Rng, WallTime};
+use fathom_watch_samples::Sample;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

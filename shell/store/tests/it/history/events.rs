@@ -1,8 +1,8 @@
 //! Events, levels, counts: what is kept beside samples of delays.
 use super::support::{Dir, HOUR, SECOND, START, key, open};
-use fathom_history::{Level, Unit};
 use fathom_store::history::{Event, HistoryConfig, HistoryReader, SeriesKey};
 use fathom_units::WallTime;
+use fathom_watch_samples::{Level, Unit};
 
 fn event(at: u64, kind: &str) -> Event {
     Event {

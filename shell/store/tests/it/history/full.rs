@@ -1,8 +1,8 @@
 //! A disk that is full: recording goes on, the oldest detail goes first, and all is well once there is room.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, open, sample, seldom};
-use fathom_history::Sample;
 use fathom_store::history::{History, HistoryConfig, HistoryReader, SeriesId};
 use fathom_units::WallTime;
+use fathom_watch_samples::Sample;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Samples of the past, from elsewhere: all of them once, in every detail, beside what is being recorded.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
-use fathom_history::{Sample, Stored};
 use fathom_store::history::{Brought, History, HistoryConfig, HistoryReader, Keep, SeriesId};
 use fathom_units::{Duration, WallTime};
+use fathom_watch_samples::{Sample, Stored};
 
 fn past(from: u64, to: u64, step: u64) -> Vec<Sample> {
     (from..to).step_by((step * SECOND) as usize).map(|at| sample(9, WallTime(at))).collect()

@@ -1,8 +1,8 @@
 //! In virtual time: recording, reading at every zoom, opening again.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
-use fathom_history::{Outcome, Sample};
 use fathom_store::history::{HistoryConfig, HistoryReader};
 use fathom_units::{Duration, WallTime};
+use fathom_watch_samples::{Outcome, Sample};
 
 /// Records series for so many seconds, every `step` seconds, and flushes every second.
 fn record(dir: &Dir, series: u32, seconds: u64, step: u64) -> Vec<Vec<Sample>> {

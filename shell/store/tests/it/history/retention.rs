@@ -1,8 +1,8 @@
 //! What is too old goes, and above a budget the oldest detail first.
 use super::support::{DAY, Dir, SECOND, START, all, key, open, sample, seldom};
-use fathom_history::Sample;
 use fathom_store::history::{HistoryConfig, HistoryReader, Keep, SeriesId};
 use fathom_units::{Bytes, Duration, WallTime};
+use fathom_watch_samples::Sample;
 
 /// Records one sample every ten seconds for so many days.
 fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample>) {

@@ -1,7 +1,7 @@
 //! A directory of its own for each test, made-up series, and what must come back of them.
-use fathom_history::{Code, Column, Outcome, Sample, Stored, Unit};
 use fathom_store::history::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, Rng, WallTime};
+use fathom_watch_samples::{Code, Column, Outcome, Sample, Stored, Unit};
 use std::fs;
 use std::path::{Path, PathBuf};
 

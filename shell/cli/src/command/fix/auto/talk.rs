@@ -1,7 +1,7 @@
 //! What is said on the way, and when.
 use fathom_fix::auto::{Change, DirectionStatus, Status};
-use fathom_metric::text::rate;
 use fathom_os::clock::utc_offset_s;
+use fathom_run::text::rate;
 use fathom_shape::autorate::Both;
 use fathom_units::{Rate, WallTime};
 

@@ -5,8 +5,8 @@ use crate::terminal;
 use fathom_os::clock::wall_now;
 use fathom_store::history::{Brought, Event, History, SeriesId, SeriesKey};
 use fathom_units::WallTime;
-use fathom_watch::Plan;
-use fathom_watch::smokeping::{Imported, ImportedTarget, Rounds, rounds};
+use fathom_watch_plan::Plan;
+use fathom_watch_plan::smokeping::{Imported, ImportedTarget, Rounds, rounds};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ fn one(
     let key = SeriesKey {
         target: asked.name.clone(),
         probe: asked.probe.clone(),
-        unit: fathom_history::Unit::Seconds,
+        unit: fathom_watch_samples::Unit::Seconds,
     };
     let series = history.series(&key).map_err(|e| e.to_string())?;
     let brought = history.bring_in(series, &rounds.samples, wall_now()).map_err(|e| e.to_string())?;

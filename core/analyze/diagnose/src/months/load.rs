@@ -1,0 +1,148 @@
+//! The house's own traffic fills a buffer.
+use super::chance::{at_least, median};
+use super::view::View;
+use super::words::{finding_of, ms};
+use super::{LEAST_DAYS, MonthsFinding, MonthsKind, PastLoad, Stretch};
+use crate::diagnosis::Confidence;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_run::Direction;
+use fathom_units::WallTime;
+use fathom_watch_samples::Column;
+
+/// The link is full above this share of the most that it was seen to carry, and idle below the other.
+const FULL_SHARE: f64 = 0.7;
+const IDLE_SHARE: f64 = 0.3;
+/// Of the link's throughputs, what counts as the most: one reading may be an artefact of the counter.
+const MOST_QUANTILE: f64 = 0.999;
+/// Who was never seen to carry more was never seen full: what keeps a house's devices company.
+pub(super) const LEAST_MOST: f64 = 1e6;
+/// A queue below it is no harm.
+const LEAST_S: f64 = 0.03;
+/// Stretches of full link; fewer say nothing.
+const LEAST_EPISODES: usize = 10;
+/// Of idle times, what is exceeded one time in so many.
+const RARE: f64 = 0.05;
+const SHOWN: usize = 5;
+
+/// Ten minutes of delay, beside what the link carried.
+struct Slot {
+    from: WallTime,
+    to: WallTime,
+    /// The largest delay above the day's base, in seconds.
+    excess: f64,
+    /// Share of the most, by direction.
+    share: [f64; 2],
+}
+
+pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<MonthsFinding> {
+    let slots = slots(view, load);
+    let mut idle: Vec<f64> =
+        slots.iter().filter(|s| s.share.iter().all(|x| *x < IDLE_SHARE)).map(|s| s.excess).collect();
+    idle.sort_unstable_by(f64::total_cmp);
+    let rare = idle.get(((1.0 - RARE) * idle.len() as f64) as usize).copied();
+    let (Some(rare), Some(usual)) = (rare, median(&mut idle)) else { return Vec::new() };
+    let mut findings = Vec::new();
+    for (place, direction) in [Direction::Up, Direction::Down].into_iter().enumerate() {
+        let episodes = episodes(&slots, place);
+        let high = episodes.iter().filter(|e| e.excess > rare).count();
+        let mut sizes: Vec<f64> = episodes.iter().map(|e| e.excess).collect();
+        let size = median(&mut sizes).unwrap_or(0.0);
+        // Both directions are tested; the share of idle times above `rare` may by chance be a little more than it should.
+        let by_chance = at_least(high, episodes.len(), 2.0 * RARE);
+        if episodes.len() < LEAST_EPISODES
+            || view.days.len() < LEAST_DAYS
+            || by_chance > chance / 2.0
+            || size - usual < LEAST_S
+        {
+            continue;
+        }
+        findings.push(finding(view, direction, &episodes, (size, usual, rare, by_chance)));
+    }
+    findings
+}
+
+/// Of each ten minutes, the delay and the link's throughput.
+fn slots(view: &View<'_>, load: &[PastLoad]) -> Vec<Slot> {
+    let of = |direction: Direction| load.iter().find(|one| one.direction == direction);
+    let shares = [Direction::Up, Direction::Down]
+        .map(|direction| of(direction).map(share_by_time).unwrap_or_default());
+    if shares.iter().all(BTreeMap::is_empty) {
+        return Vec::new();
+    }
+    let slot = |column: &Column| {
+        let base = view.days.get(&(view.zone.local_s(column.from) / 86_400))?.base;
+        let share = [0, 1].map(|n: usize| shares.get(n).and_then(|s| s.get(&column.from.0)).copied());
+        // A direction that is not kept is taken as idle, both of them as unknown.
+        let known = share.iter().any(Option::is_some);
+        let excess = column.sketch.max()? - base;
+        known.then(|| Slot {
+            from: column.from,
+            to: column.to,
+            excess,
+            share: share.map(|s| s.unwrap_or(0.0)),
+        })
+    };
+    view.past.slots.iter().filter_map(slot).collect()
+}
+
+fn share_by_time(load: &PastLoad) -> BTreeMap<u64, f64> {
+    let mut all = fathom_watch_samples::Sketch::default();
+    load.slots.iter().for_each(|slot| all.merge(&slot.sketch));
+    let most = all.quantile(MOST_QUANTILE).unwrap_or(0.0).max(LEAST_MOST);
+    let share = |slot: &Column| Some((slot.from.0, slot.sketch.max()? / most));
+    load.slots.iter().filter_map(share).collect()
+}
+
+/// Full times side by side are one; the largest delay of each.
+fn episodes(slots: &[Slot], direction: usize) -> Vec<Slot> {
+    let is_full = |s: &&Slot| {
+        let (own, other) = (s.share.get(direction), s.share.get(1 - direction));
+        own.is_some_and(|x| *x >= FULL_SHARE) && other.is_some_and(|x| *x < FULL_SHARE)
+    };
+    let mut found: Vec<Slot> = Vec::new();
+    for slot in slots.iter().filter(is_full) {
+        match found.last_mut().filter(|last| last.to == slot.from) {
+            Some(last) => (last.to, last.excess) = (slot.to, last.excess.max(slot.excess)),
+            None => found.push(Slot { from: slot.from, to: slot.to, excess: slot.excess, share: slot.share }),
+        }
+    }
+    found
+}
+
+fn finding(
+    view: &View<'_>,
+    direction: Direction,
+    episodes: &[Slot],
+    (size, usual, rare, by_chance): (f64, f64, f64, f64),
+) -> MonthsFinding {
+    let high: Vec<&Slot> = episodes.iter().filter(|e| e.excess > rare.max(size / 2.0)).collect();
+    let days = view.past.slots.len() as f64 / 144.0;
+    let per_day = high.len() as f64 / days.max(1.0);
+    let often = if per_day >= 1.5 {
+        format!("{per_day:.0} times a day")
+    } else {
+        format!("{:.0} times a week", (per_day * 7.0).max(1.0))
+    };
+    let (what, to) = match direction {
+        Direction::Up => ("Uploads from this house fill", "the modem's or router's"),
+        Direction::Down => ("Downloads to this house fill", "the provider's"),
+    };
+    let text = format!("{what} {} of buffer {often}: it is {to} queue for this line.", ms(size));
+    let refuted = "a full link without delay, or as much delay while the link is idle";
+    let mut finding = finding_of(view, MonthsKind::OwnLoad, text, refuted);
+    finding.confidence =
+        if by_chance < 1e-12 && size > 4.0 * usual { Confidence::High } else { Confidence::Medium };
+    let one = |name: &str, value: f64, unit| crate::Evidence { name: String::from(name), value, unit };
+    finding.evidence = Vec::from([
+        one("delay while the link is full, above the day's base", size, "s"),
+        one("the same while it is idle", usual, "s"),
+        one("times the link was full", episodes.len() as f64, "times"),
+        one("times it was full and slow", high.len() as f64, "times"),
+        one("probability by chance", by_chance, "ratio"),
+    ]);
+    finding.stretches = high.iter().rev().take(SHOWN).map(|e| Stretch { from: e.from, to: e.to }).collect();
+    finding
+}

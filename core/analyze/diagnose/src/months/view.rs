@@ -1,0 +1,78 @@
+//! A series by the household's clock.
+use super::chance::median;
+use super::{PastSeries, Zone};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use fathom_units::WallTime;
+use fathom_watch_samples::Column;
+
+/// Fewer probes of an hour say nothing of it.
+const LEAST_SENT: u64 = 12;
+/// Fewer hours say nothing of a day.
+const LEAST_HOURS: usize = 12;
+/// Of a day, what its least delay is taken from: the very least may be a packet that luck favoured.
+const BASE_QUANTILE: f64 = 0.05;
+
+/// One hour.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hour {
+    pub(super) from: WallTime,
+    pub(super) to: WallTime,
+    pub(super) day: u64,
+    pub(super) hour: u64,
+    pub(super) sent: u64,
+    pub(super) lost: u64,
+    /// The median above that of the day's middle hour, in seconds.
+    pub(super) excess: f64,
+    /// The day's middle hour, in seconds.
+    pub(super) usual: f64,
+}
+
+/// One day.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Day {
+    pub(super) from: WallTime,
+    /// The least delay, in seconds.
+    pub(super) base: f64,
+}
+
+pub(super) struct View<'p> {
+    pub(super) past: &'p PastSeries,
+    pub(super) zone: &'p Zone,
+    pub(super) hours: Vec<Hour>,
+    pub(super) days: BTreeMap<u64, Day>,
+}
+
+impl<'p> View<'p> {
+    pub(super) fn new(past: &'p PastSeries, zone: &'p Zone) -> Self {
+        let mut by_day: BTreeMap<u64, Vec<&Column>> = BTreeMap::new();
+        for column in past.hours.iter().filter(|column| column.tally.sent >= LEAST_SENT) {
+            by_day.entry(zone.local_s(column.from) / 86_400).or_default().push(column);
+        }
+        by_day.retain(|_, columns| columns.len() >= LEAST_HOURS);
+        let mut view = View { past, zone, hours: Vec::new(), days: BTreeMap::new() };
+        for (day, columns) in by_day {
+            view.day(day, &columns);
+        }
+        view
+    }
+    fn day(&mut self, day: u64, columns: &[&Column]) {
+        let mut all = fathom_watch_samples::Sketch::default();
+        columns.iter().for_each(|column| all.merge(&column.sketch));
+        let mut medians: Vec<f64> = columns.iter().filter_map(|c| c.sketch.quantile(0.5)).collect();
+        let (Some(base), Some(usual)) = (all.quantile(BASE_QUANTILE), median(&mut medians)) else { return };
+        let Some(first) = columns.first() else { return };
+        self.days.insert(day, Day { from: first.from, base });
+        let hours = columns.iter().map(|column| Hour {
+            from: column.from,
+            to: column.to,
+            day,
+            hour: self.zone.local_s(column.from) / 3_600 % 24,
+            sent: column.tally.sent,
+            lost: column.tally.lost,
+            excess: column.sketch.quantile(0.5).map_or(0.0, |middle| middle - usual),
+            usual,
+        });
+        self.hours.extend(hours);
+    }
+}

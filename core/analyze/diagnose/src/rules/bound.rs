@@ -1,0 +1,96 @@
+//! Where the figures are only lower bounds: the load ended before the queue had shown its height, or never met the
+//! line's limit.
+use crate::rules::management::loss_events;
+use crate::rules::{growth, while_doing};
+use crate::view::{Rise, View};
+use crate::{Confidence, Finding, FindingKind};
+use alloc::format;
+use alloc::vec::Vec;
+use fathom_run::text::milliseconds;
+use fathom_run::{Direction, Metric, PhaseEnd, PhaseKind};
+
+/// Growth from the middle to the last third of a phase that is more than a sawtooth's chance: 10 % and 5 ms.
+const GROWTH_RATIO: f64 = 1.10;
+const GROWTH_S: f64 = 0.005;
+/// A rise below this shows no queue.
+const NO_QUEUE_S: f64 = 0.005;
+/// Below this not even fair queueing's one packet was waited for, up to 12 Mbit/s.
+const MET_S: f64 = 0.001;
+
+pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
+    view.rises().filter_map(|rise| growing(view, &rise).or_else(|| unfilled(view, &rise))).collect()
+}
+
+/// The phase ended by a limit while latency still grew.
+pub(crate) fn still_growing(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    thirds(view, rise).is_some_and(|(middle, last)| {
+        let above_idle = |v: f64| v - rise.idle.p50.value;
+        rise.phase.end != PhaseEnd::Settled
+            && above_idle(last) > GROWTH_RATIO * above_idle(middle)
+            && last - middle > GROWTH_S
+    })
+}
+
+/// Median latency of the middle and of the last third of a phase.
+fn thirds(view: &View<'_>, rise: &Rise<'_>) -> Option<(f64, f64)> {
+    let curve = growth::curve(view, rise.phase);
+    let third = curve.len() / 3;
+    let median = |part: &[(f64, f64)]| {
+        fathom_stats::Sample::new(part.iter().map(|(_, v)| (*v, false))).percentile(0.5).map(|m| m.value)
+    };
+    Some((median(curve.get(third..2 * third)?)?, median(curve.get(2 * third..)?)?))
+}
+
+fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
+    let (middle, last) = thirds(view, rise).filter(|_| still_growing(view, rise))?;
+    let limit = match rise.phase.end {
+        PhaseEnd::ByteLimit => "its limit of bytes",
+        PhaseEnd::Aborted => "the interruption",
+        PhaseEnd::TimeLimit | PhaseEnd::Settled => "its time limit",
+    };
+    let text = format!(
+        "Latency {} still grew when the phase reached {limit} (from {} to {} between its middle and its last \
+         third): the figures are lower bounds.",
+        while_doing(rise.phase.kind),
+        milliseconds(middle),
+        milliseconds(last)
+    );
+    let finding = Finding::new(FindingKind::LowerBound, None, Confidence::High, text)
+        .evidence("median latency, middle third", middle, "s")
+        .evidence("median latency, last third", last, "s");
+    Some(finding)
+}
+
+/// Nothing shows that the load met a queue: latency did not rise, or nothing was lost though losses were watched. Both
+/// are needed, for a busy sender sends again without need.
+pub(crate) fn unmet(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    rise.p90() < MET_S || lossless(view, rise)
+}
+
+/// Losses of the load were watched, and there were none in any direction that was loaded.
+fn lossless(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    let watched = view.run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits);
+    let directions: &[Direction] = match rise.phase.kind {
+        PhaseKind::Up => &[Direction::Up],
+        PhaseKind::Down => &[Direction::Down],
+        _ => &Direction::BOTH,
+    };
+    watched && directions.iter().all(|d| loss_events(view.run, *d, rise.phase).is_empty())
+}
+
+/// No rise, no loss: nothing shows that the load met the limit of the line rather than one of its own.
+fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
+    if rise.p90() >= NO_QUEUE_S || !lossless(view, rise) {
+        return None;
+    }
+    let text = format!(
+        "Nothing shows that the load {} met the line's limit: latency did not rise and no packet was lost.",
+        while_doing(rise.phase.kind)
+    );
+    let finding = Finding::new(FindingKind::LowerBound, None, Confidence::Low, text)
+        .evidence("rise of the 90th percentile", rise.p90(), "s")
+        .evidence("retransmissions", 0.0, "packets")
+        .alternative("The line marks packets (ECN) instead of dropping them and keeps its queue short.")
+        .alternative("The load is limited by a CPU, by Wi-Fi or by the server, not by this line.");
+    Some(finding)
+}

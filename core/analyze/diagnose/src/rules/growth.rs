@@ -1,0 +1,66 @@
+//! How the queue filled.
+use crate::rules::doing;
+use crate::rules::outage::outages;
+use crate::view::{Rise, View, pair};
+use crate::{Confidence, Finding, FindingKind};
+use alloc::format;
+use alloc::vec::Vec;
+use fathom_run::Phase;
+use fathom_run::text::{milliseconds, seconds};
+use fathom_stats::Sample;
+use fathom_units::Time;
+
+/// Width of the windows whose medians make the curve: several probes each, short beside any fill.
+const WINDOW_NS: u64 = 200_000_000;
+/// Share of its final height at which a queue counts as full.
+const FULL: f64 = 0.9;
+/// A rise below this has no course worth telling.
+pub(super) const WORTH_TELLING_S: f64 = 0.030;
+
+pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
+    let worth_telling = |rise: &Rise<'_>| rise.p90() >= WORTH_TELLING_S && !is_an_outage(view, rise);
+    view.rises().filter(worth_telling).filter_map(|rise| finding(view, &rise)).collect()
+}
+
+/// The height is how long the line stood still, not what a queue holds.
+fn is_an_outage(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    outages(view, rise.phase).iter().any(|outage| outage.seconds >= rise.height() / 2.0)
+}
+
+fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
+    let curve = curve(view, rise.phase);
+    let height = rise.height();
+    let full = rise.idle.p50.value + FULL * height;
+    let (time, _) = curve.iter().find(|(_, value)| *value >= full)?;
+    let rate = FULL * height / time;
+    let text = format!(
+        "{} filled the queue within {}, by {} of delay each second.",
+        doing(rise.phase.kind),
+        seconds(*time),
+        milliseconds(rate)
+    );
+    let finding = Finding::new(FindingKind::Growth, None, Confidence::Medium, text)
+        .evidence("time to nine tenths of the height", *time, "s")
+        .evidence("height (95th percentile less idle median)", height, "s");
+    Some(finding)
+}
+
+/// Median latency of each window that has probes; time in seconds from the start of the phase to the window's end.
+pub(super) fn curve(view: &View<'_>, phase: &Phase) -> Vec<(f64, f64)> {
+    let Some(source) = view.source else { return Vec::new() };
+    let windows = (phase.end_ns - phase.start_ns) / WINDOW_NS;
+    // A longer phase is a day's log, whose filling is at its start.
+    let windows = windows.min(10_000);
+    let mut observations = source.within(phase).peekable();
+    (1..=windows)
+        .filter_map(|i| {
+            let end = Time::from_nanos(phase.start_ns + i * WINDOW_NS);
+            let mut values = Vec::new();
+            while let Some(o) = observations.next_if(|o| o.at < end) {
+                values.push(pair(o.value));
+            }
+            let median = Sample::new(values).percentile(0.5)?;
+            Some(((i * WINDOW_NS) as f64 / 1e9, median.value))
+        })
+        .collect()
+}

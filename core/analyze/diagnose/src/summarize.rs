@@ -1,0 +1,149 @@
+//! Each phase in numbers.
+use crate::view::{alone, is_loaded, pair, sample};
+use crate::{Impact, PhaseSummary};
+use alloc::vec::Vec;
+use fathom_run::{
+    Call, Direction, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, page_load_s,
+};
+use fathom_stats::{Bounded, Sample, Summary, jain_index};
+
+/// The phases of `run` in order; latency is that of `source`.
+pub(crate) fn phases(run: &Run, source: Option<&Series>) -> Vec<PhaseSummary> {
+    let idle = run.phase(PhaseKind::Idle);
+    run.phases.iter().map(|phase| summarize(run, source, phase, idle)).collect()
+}
+
+fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Phase>) -> PhaseSummary {
+    let loaded = is_loaded(phase.kind);
+    let latency_in = |p: &Phase| latency(source, p);
+    let latency = latency_in(phase);
+    let idle_latency = idle.and_then(latency_in);
+    let beside_idle = latency.zip(idle_latency).filter(|_| loaded);
+    let one_way_rise =
+        |direction| idle.filter(|_| loaded).and_then(|i| one_way_rise(run, direction, phase, i));
+    PhaseSummary {
+        kind: phase.kind,
+        start_s: phase.start_ns as f64 / 1e9,
+        duration_s: phase.seconds(),
+        end: phase.end,
+        goodput_up_bits_per_second: goodput(run, Direction::Up, phase),
+        goodput_down_bits_per_second: goodput(run, Direction::Down, phase),
+        fairness_index: fairness(run, phase),
+        latency,
+        increase_p50_s: beside_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
+        increase_up_s: one_way_rise(Direction::Up),
+        increase_down_s: one_way_rise(Direction::Down),
+        loss_ratio: latency.map(|l| l.censored_ratio()),
+        rpm: loaded.then(|| rpm(run, phase)).flatten(),
+        grade: beside_idle.and_then(|(l, i)| grade(&l, &i)),
+        impact: impact(run, source, phase),
+    }
+}
+
+fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
+    Sample::new(source?.within(phase).map(|o| pair(o.value))).summary()
+}
+
+/// Where every probe was lost, the bounds of the median stand for the mean.
+fn grade(loaded: &Summary, idle: &Summary) -> Option<Grade> {
+    let mean = loaded.mean_of_observed.unwrap_or(loaded.p50.value);
+    Some(Grade::of_increase(mean - idle.mean_of_observed?))
+}
+
+/// Share of a phase, at its start, that slow start takes and that goodput leaves out.
+const SLOW_START: f64 = 0.25;
+
+/// Mean goodput of the load's flows together, without the start of the phase; where it was not sampled, delivered bytes
+/// over time. A phase without load has none.
+pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
+    let load = phase.load.as_ref()?;
+    let (flows, delivered) = match direction {
+        Direction::Up => (load.flows_up, load.delivered_up_bytes),
+        Direction::Down => (load.flows_down, load.delivered_down_bytes),
+    };
+    let sampled =
+        run.series(&SeriesKey::directed(Metric::Goodput, direction)).and_then(|s| mean_rate(s, phase));
+    let mean = (phase.seconds() > 0.0).then(|| delivered as f64 * 8.0 / phase.seconds());
+    (flows > 0).then(|| sampled.or(mean)).flatten()
+}
+
+/// Rate of the line while the load fills it: the mean goodput or its median, whichever is more. Both are low where data
+/// wait for a lost packet: the mean by what had not arrived when the phase ended, the median by the pauses.
+pub(crate) fn line_goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
+    let mean = goodput(run, direction, phase)?;
+    let median = sample(run, &SeriesKey::directed(Metric::Goodput, direction), phase).percentile(0.5);
+    Some(median.map_or(mean, |m| m.value.max(mean)))
+}
+
+/// Each observation weighs as long as its interval, which began with the observation before it.
+fn mean_rate(goodput: &Series, phase: &Phase) -> Option<f64> {
+    let length = (phase.end_ns - phase.start_ns) as f64;
+    let from = phase.start_ns + (SLOW_START * length) as u64;
+    let mut before = phase.start_ns;
+    let (mut bits, mut time) = (0.0, 0.0);
+    for o in goodput.within(phase) {
+        let at = o.at.as_nanos();
+        if before >= from {
+            let interval = (at - before) as f64;
+            bits += pair(o.value).0 * interval;
+            time += interval;
+        }
+        before = at;
+    }
+    (time > 0.0).then(|| bits / time)
+}
+
+/// Jain's index of the flows' goodputs; the less fair direction.
+fn fairness(run: &Run, phase: &Phase) -> Option<f64> {
+    let index = |direction| {
+        let flows = run.series.iter().filter(|s| {
+            s.key.metric == Metric::Goodput && s.key.direction == Some(direction) && s.key.flow.is_some()
+        });
+        let means =
+            flows.filter_map(|s| Sample::new(s.within(phase).map(|o| pair(o.value))).mean_of_observed());
+        jain_index(means)
+    };
+    Direction::BOTH.into_iter().filter_map(index).min_by(f64::total_cmp)
+}
+
+fn one_way_rise(run: &Run, direction: Direction, phase: &Phase, idle: &Phase) -> Option<f64> {
+    let key = SeriesKey::directed(Metric::OneWayDelay, direction);
+    let median = |p| sample(run, &key, p).percentile(0.5);
+    Some(median(phase)?.value - median(idle)?.value)
+}
+
+/// Unanswered attempts count with the time they were waited for, so the figure is an upper bound then.
+fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
+    let of = |metric| -> Vec<f64> {
+        let series = run.series.iter().filter(|s| s.key.metric == metric && s.key.scope.is_none());
+        series.flat_map(|s| s.within(phase)).map(|o| pair(o.value).0).collect()
+    };
+    Rpm::new(&of(Metric::TcpConnect), &of(Metric::HttpForeign), &of(Metric::FlowRtt))
+}
+
+/// Of answered probes; loss counts by itself.
+fn impact(run: &Run, source: Option<&Series>, phase: &Phase) -> Option<Impact> {
+    let all = Sample::new(source?.within(phase).map(|o| pair(o.value)));
+    let round_trip_loss = all.summary()?.censored_ratio();
+    let latency = all.observed_only().summary()?;
+    // The worse direction decides: both have to hear each other.
+    let one_way = Direction::BOTH.into_iter().filter_map(|d| {
+        let sample = sample(run, &SeriesKey::directed(Metric::OneWayDelay, d), phase);
+        let loss = sample.summary()?.censored_ratio();
+        Some((sample.observed_only().percentile(0.95)?.value, loss))
+    });
+    let worse = one_way.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let (delay, loss) = worse.unwrap_or((latency.p95.value / 2.0, round_trip_loss));
+    Some(Impact {
+        call: Call::new(delay, loss),
+        game: Game::at(latency.p95.value),
+        page_load_s: line_down(run).map(|goodput| page_load_s(latency.p50.value, goodput)),
+    })
+}
+
+/// The downward goodput that the line gives, alone if that was measured.
+fn line_down(run: &Run) -> Option<f64> {
+    let phase = run.phase(alone(Direction::Down)).or_else(|| run.phase(PhaseKind::Both))?;
+    // Below one bit a second no page arrives.
+    goodput(run, Direction::Down, phase).filter(|g| *g >= 1.0)
+}

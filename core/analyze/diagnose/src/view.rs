@@ -1,0 +1,133 @@
+//! A run as the rules look at it.
+use crate::health::MOSTLY_LOST;
+use crate::{PhaseSummary, summarize};
+use alloc::vec::Vec;
+use fathom_run::{Direction, Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Value};
+use fathom_stats::{Sample, Summary};
+
+/// Round-trip series that can be the working latency, the best first: a UDP probe has one kernel timestamp on each
+/// side and no queue of its own; ICMP may be answered by another processor or be held back; a TCP connection loses
+/// seconds when its SYN is lost; requests on a kept connection wait for each other.
+const SOURCES: [Metric; 5] =
+    [Metric::UdpRtt, Metric::IcmpRtt, Metric::TcpConnect, Metric::HttpForeign, Metric::HttpKept];
+/// Fewer answers than this in a phase tell no median.
+const FEWEST_ANSWERS: usize = 5;
+
+/// A run, the series chosen as its working latency, and its phases in numbers.
+pub(crate) struct View<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) source: Option<&'a Series>,
+    pub(crate) phases: Vec<PhaseSummary>,
+}
+
+/// The result of a phase with load beside the idle phase, of the probes that were answered.
+///
+/// Lost probes count as endless in the tables. Here they would turn a lossy line into a bloated one; they have a
+/// finding of their own.
+#[derive(Clone, Copy)]
+pub(crate) struct Rise<'a> {
+    pub(crate) phase: &'a Phase,
+    pub(crate) summary: &'a PhaseSummary,
+    pub(crate) idle: Summary,
+    pub(crate) loaded: Summary,
+}
+
+impl Rise<'_> {
+    /// Median under load less idle median, in seconds.
+    pub(crate) fn p50(&self) -> f64 {
+        self.loaded.p50.value - self.idle.p50.value
+    }
+    /// 90th percentile under load less idle median, in seconds.
+    pub(crate) fn p90(&self) -> f64 {
+        self.loaded.p90.value - self.idle.p50.value
+    }
+    /// 95th percentile under load less idle median, in seconds: the height of the queue, without outliers.
+    pub(crate) fn height(&self) -> f64 {
+        self.loaded.p95.value - self.idle.p50.value
+    }
+    /// Most probes were answered. Else the connection broke, and nothing is known of latency.
+    fn is_known(&self) -> bool {
+        self.summary.loss_ratio.is_some_and(|loss| loss < MOSTLY_LOST)
+    }
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(run: &'a Run) -> Self {
+        let source = choose_source(run);
+        View { run, source, phases: summarize::phases(run, source) }
+    }
+    /// The idle phase's latency, if it has enough answers.
+    pub(crate) fn idle(&self) -> Option<Summary> {
+        self.answered(self.run.phase(PhaseKind::Idle)?).filter(|s| s.count >= FEWEST_ANSWERS)
+    }
+    /// Latency in a phase, of the probes that were answered.
+    fn answered(&self, phase: &'a Phase) -> Option<Summary> {
+        Sample::new(self.latency_in(phase).map(|o| pair(o.value))).observed_only().summary()
+    }
+    /// Phases with load whose latency can be held against the idle one, in order of time.
+    pub(crate) fn rises(&self) -> impl Iterator<Item = Rise<'_>> {
+        let idle = self.idle();
+        let loaded = self.run.phases.iter().zip(&self.phases).filter(|(phase, _)| is_loaded(phase.kind));
+        loaded.filter_map(move |(phase, summary)| {
+            Some(Rise { phase, summary, idle: idle?, loaded: self.answered(phase)? }).filter(Rise::is_known)
+        })
+    }
+    /// The phase in which `direction` is loaded alone, or else together with the other.
+    pub(crate) fn rise_of(&self, direction: Direction) -> Option<Rise<'_>> {
+        let alone = self.rises().find(|r| r.phase.kind == alone(direction));
+        alone.or_else(|| self.rises().find(|r| r.phase.kind == PhaseKind::Both))
+    }
+    /// Observations of the working latency in a phase.
+    pub(crate) fn latency_in(&self, phase: &'a Phase) -> impl Iterator<Item = Observation> + use<'a> {
+        self.source.into_iter().flat_map(|s| s.within(phase))
+    }
+    /// One-way delays of a direction in a phase.
+    pub(crate) fn one_way(&self, direction: Direction, phase: &Phase) -> Sample {
+        sample(self.run, &SeriesKey::directed(Metric::OneWayDelay, direction), phase)
+    }
+    /// Observed values of a series without direction in a phase.
+    pub(crate) fn values(&self, metric: Metric, phase: &Phase) -> Sample {
+        sample(self.run, &SeriesKey::of(metric), phase)
+    }
+}
+
+/// The phase in which a direction is loaded alone.
+pub(crate) const fn alone(direction: Direction) -> PhaseKind {
+    match direction {
+        Direction::Up => PhaseKind::Up,
+        Direction::Down => PhaseKind::Down,
+    }
+}
+
+pub(crate) const fn is_loaded(kind: PhaseKind) -> bool {
+    matches!(kind, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both)
+}
+
+/// The best series that was answered for most of the idle phase (of the whole run, where there is none).
+fn choose_source(run: &Run) -> Option<&Series> {
+    let candidates = SOURCES.iter().filter_map(|metric| run.series(&SeriesKey::of(*metric)));
+    let answered = |series: &&Series| match run.phase(PhaseKind::Idle) {
+        Some(idle) => mostly_observed(series.within(idle)),
+        None => mostly_observed(series.iter()),
+    };
+    candidates.clone().find(answered)
+}
+
+fn mostly_observed(observations: impl Iterator<Item = Observation>) -> bool {
+    let (count, censored) = observations
+        .fold((0, 0), |(n, c), o| (n + 1, c + usize::from(matches!(o.value, Value::Censored { .. }))));
+    count - censored >= FEWEST_ANSWERS && 2 * censored < count
+}
+
+/// The observations of the series of `key` in `phase`; empty without such a series.
+pub(crate) fn sample(run: &Run, key: &SeriesKey, phase: &Phase) -> Sample {
+    Sample::new(run.series(key).into_iter().flat_map(|s| s.within(phase)).map(|o| pair(o.value)))
+}
+
+/// A value and whether it is censored.
+pub(crate) const fn pair(value: Value) -> (f64, bool) {
+    match value {
+        Value::Observed(v) => (v, false),
+        Value::Censored { at_least } => (at_least, true),
+    }
+}

@@ -1,0 +1,101 @@
+//! What a capture of a bloated upload shows.
+use fathom_run::{
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
+    CapturedSide, Estimate, Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips,
+    Swing,
+};
+
+fn hop() -> CapturedHop {
+    CapturedHop {
+        captures: ["snd.pcap", "rcv.pcap"].map(String::from),
+        matched_packets: 102_000,
+        lost_packets: 548,
+        lost_frames: vec![18193, 18210],
+        least_delay_s: Some(Estimate { value: 0.0051, error: 0.0051 }),
+        delay_s: Some([0.866, 0.999, 1.005]),
+        remarked: vec!["DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets".into()],
+        routers: Some(1),
+        ..CapturedHop::default()
+    }
+}
+
+/// Answers that came while the queue stood, with what it added.
+pub(crate) fn probes(kind: ProbeKind, answers: u64, added_p95_s: f64) -> CapturedProbes {
+    CapturedProbes {
+        kind,
+        from: "10.7.0.1".into(),
+        to: "10.7.0.2".into(),
+        answers,
+        unanswered: 3,
+        least_s: 0.0103,
+        most_s: 0.015 + added_p95_s,
+        added_p95_s,
+    }
+}
+
+/// 10 Mbit/s behind 1.25 MB, 10 ms away, seen at the sender.
+pub(crate) fn upload() -> Capture {
+    let sent = CapturedSide {
+        packets: 100_000,
+        payload_bytes: 147_000_000,
+        goodput_bits_per_second: Some(9.55e6),
+        rtt: Some(RoundTrips { count: 43_141, min_s: 0.0103, p50_s: 0.875, p95_s: 1.01, max_s: 1.04 }),
+        limits: Some(Limits { window_ratio: 0.0, congestion_ratio: 0.98, application_ratio: 0.02 }),
+        retransmissions: Retransmissions {
+            fast_packets: 545,
+            timeout_packets: 2,
+            ..Retransmissions::default()
+        },
+        ..CapturedSide::default()
+    };
+    let flow = CapturedFlow {
+        number: 2,
+        ends: ["10.7.0.1:40000", "10.7.0.2:5201"].map(String::from),
+        sent: [sent, CapturedSide::default()],
+        ..CapturedFlow::default()
+    };
+    let queue = CapturedQueue {
+        place: QueuePlace::AfterCapture,
+        from: "10.7.0.1".into(),
+        to: "10.7.0.2".into(),
+        delay_s: [0.6, 0.865, 0.998, 1.03],
+        elsewhere_s: vec![("inside the sender".into(), 0.001), ("on the way back".into(), 0.0028)],
+        base_rtt_s: Some(0.0103),
+        rate_bits_per_second: Some(Estimate { value: 9.99e6, error: 0.02e6 }),
+        buffer_bytes: Some(Estimate { value: 1.247e6, error: 0.01e6 }),
+        was_full: true,
+        lost_packets: 547,
+        marked_packets: 0,
+        episodes: 10,
+        delay_at_loss_s: Some([0.997, 0.998, 0.999]),
+        management: Some((QueueManagement::TailDrop, 0.97)),
+        swing: Some(Swing { period_s: 11.3, control: Some("CUBIC".into()), predicted_s: Some(8.5) }),
+        filled_by: vec![(2, 0.99)],
+        suffered: vec![("Flow 1 (10.7.0.1:40001 to 10.7.0.2:5202)".into(), 0.98), ("Flow 3".into(), 0.9)],
+        probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
+        samples: 43_141,
+        frames: vec![1234, 5678],
+        because: vec!["A download at the same time that loads the way back.".into()],
+    };
+    let source = CaptureSource {
+        name: "snd.pcap".into(),
+        frames: 162_790,
+        wire_bytes: 155_000_000,
+        duration_s: 130.4,
+        defects: vec!["3 packets were lost by the capture itself.".into()],
+    };
+    Capture {
+        sources: vec![source],
+        flow_count: 3,
+        hops: vec![hop()],
+        flows: vec![flow],
+        answers: vec![CapturedAnswers {
+            kind: ProbeKind::Echo,
+            asked: 1292,
+            unanswered: 3,
+            rtt: Some(RoundTrips { count: 1289, min_s: 0.0103, p50_s: 0.865, p95_s: 1.0, max_s: 1.046 }),
+        }],
+        queues: vec![queue],
+        unknown: Vec::new(),
+    }
+}

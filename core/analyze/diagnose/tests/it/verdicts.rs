@@ -1,0 +1,316 @@
+//! What comes out for lines whose truth is known.
+use crate::line::{BLOATED, Line, MANAGED};
+use fathom_diagnose::{Diagnosis, Finding, FindingKind, Health, diagnose};
+use fathom_run::{Direction, Grade, Metric, Observation, PhaseEnd, PhaseKind, Run, SeriesKey, Value};
+use fathom_units::{Duration, Time};
+
+/// A change to a run, and a word that the diagnosis must then say.
+type Damage = (&'static str, fn(&mut Run));
+
+fn of(line: &Line) -> Diagnosis {
+    diagnose(&line.run())
+}
+
+fn finding(diagnosis: &Diagnosis, kind: FindingKind, direction: Option<Direction>) -> &Finding {
+    let found = diagnosis.findings.iter().find(|f| f.kind == kind && f.direction == direction);
+    found.unwrap_or_else(|| panic!("no {kind:?} {direction:?} in {:#?}", diagnosis.findings))
+}
+
+fn has(diagnosis: &Diagnosis, kind: FindingKind) -> bool {
+    diagnosis.findings.iter().any(|f| f.kind == kind)
+}
+
+fn evidence(finding: &Finding, name: &str) -> f64 {
+    finding
+        .evidence
+        .iter()
+        .find(|e| e.name == name)
+        .unwrap_or_else(|| panic!("no {name} in {finding:#?}"))
+        .value
+}
+
+#[track_caller]
+fn within(got: f64, low: f64, high: f64) {
+    assert!((low..=high).contains(&got), "{got} is not in {low}..={high}");
+}
+
+#[test]
+fn the_deep_upload_buffer() {
+    let d = of(&BLOATED);
+    assert_eq!(
+        (d.health, d.grade, d.latency_source),
+        (Health::Bloated, Some(Grade::F), Some(Metric::UdpRtt))
+    );
+    let size = finding(&d, FindingKind::BufferSize, Some(Direction::Up));
+    // 1 s in front of 3 Mbit/s of IP packets is 375 kB.
+    within(evidence(size, "queue as IP packets"), 355e3, 385e3);
+    let down = finding(&d, FindingKind::BufferSize, Some(Direction::Down));
+    within(evidence(down, "queue as IP packets"), 280e3, 310e3);
+    assert!(finding(&d, FindingKind::Bufferbloat, Some(Direction::Up)).text.contains("on the way up"));
+    assert!(
+        finding(&d, FindingKind::Management, Some(Direction::Up)).text.contains("drops only when it is full")
+    );
+    within(evidence(finding(&d, FindingKind::Growth, None), "time to nine tenths of the height"), 0.5, 3.0);
+    within(evidence(finding(&d, FindingKind::Drain, None), "time until latency was back"), 0.5, 1.2);
+    let starved = finding(&d, FindingKind::AckStarvation, None);
+    assert!(starved.text.contains("instead of 19."), "{}", starved.text);
+    assert!(!has(&d, FindingKind::LowerBound) && !has(&d, FindingKind::Instrument), "{:#?}", d.findings);
+}
+
+#[test]
+fn the_managed_line_is_healthy() {
+    let d = of(&MANAGED);
+    assert_eq!(d.health, Health::Healthy, "{}", d.headline);
+    assert!(d.grade <= Some(Grade::A), "{:?}", d.grade);
+    assert!(finding(&d, FindingKind::Management, Some(Direction::Up)).text.contains("kept short"));
+    assert!(!has(&d, FindingKind::BufferSize) && !has(&d, FindingKind::AckStarvation));
+}
+
+/// Times at which any flow had retransmitted.
+fn retransmissions(run: &Run) -> Vec<Time> {
+    let counters = run.series.iter().filter(|s| s.key.metric == Metric::FlowRetransmits);
+    let grown = counters.flat_map(|s| {
+        let all: Vec<_> = s.between(Time::ZERO, Time::MAX).collect();
+        all.windows(2).filter(|two| two[0].value != two[1].value).map(|two| two[1].at).collect::<Vec<_>>()
+    });
+    grown.collect()
+}
+
+#[test]
+fn losses_at_which_no_probe_looked_are_losses() {
+    let mut run = BLOATED.run();
+    let lost = retransmissions(&run);
+    assert!(!lost.is_empty());
+    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+        let all: Vec<Observation> = series.between(Time::ZERO, Time::MAX).collect();
+        *series = fathom_run::Series::new(series.key.clone());
+        let blind = |at: Time| lost.iter().any(|l| at <= *l && *l < at + Duration::from_millis(300));
+        all.into_iter().filter(|o| !blind(o.at)).for_each(|o| series.push(o));
+    }
+    let d = diagnose(&run);
+    let told: Vec<_> = d.findings.iter().filter(|f| f.kind == FindingKind::Management).collect();
+    assert!(told.iter().all(|f| !f.text.contains("never dropped")), "{told:#?}");
+}
+
+#[test]
+fn a_line_that_stands_still_is_no_full_queue() {
+    let mut run = MANAGED.run();
+    let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;
+    let (from, to) = (up + 4.0, up + 7.0);
+    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+        for (at, value) in series.at_ns.iter().zip(&mut series.values) {
+            let sent = *at as f64 / 1e9;
+            // What waited is sent in order when the line moves again.
+            *value += if (from..to).contains(&sent) { to - sent + 0.02 * (sent - from) } else { 0.0 };
+        }
+    }
+    let d = diagnose(&run);
+    within(evidence(finding(&d, FindingKind::Outage, None), "longest outage"), 2.9, 3.2);
+    assert!(!has(&d, FindingKind::Growth), "{:#?}", d.findings);
+    assert!(!has(&of(&BLOATED), FindingKind::Outage) && !has(&of(&MANAGED), FindingKind::Outage));
+}
+
+#[test]
+fn the_truth_of_the_lab_is_not_looked_at() {
+    let mut run = MANAGED.run();
+    let before = diagnose(&run);
+    let mut sojourn = fathom_run::Series::new(SeriesKey::directed(Metric::Sojourn, Direction::Up));
+    sojourn.push(Observation { at: Time::from_nanos(15_000_000_000), value: Value::Observed(30.0) });
+    run.series.push(sojourn);
+    assert_eq!(diagnose(&run), before);
+}
+
+#[test]
+fn a_busy_machine_spoils_only_what_it_could_have_made() {
+    let small = Line { full_up_s: 0.09, full_down_s: 0.002, ..BLOATED };
+    // (line, timer lateness, CPU busy) to health.
+    let late = |line: &Line, ms, busy| Line {
+        lateness: Duration::from_millis(ms),
+        cpu_busy_ratio: busy,
+        ..line.clone()
+    };
+    let cases = [
+        ("1 s of queue, timer 3 ms late", late(&BLOATED, 3, 0.2), Health::Bloated),
+        ("1 s of queue, all CPUs busy", late(&BLOATED, 3, 1.0), Health::Bloated),
+        ("1 s of queue, timer 800 ms late", late(&BLOATED, 800, 0.2), Health::Invalid),
+        ("80 ms of queue, quiet machine", late(&small, 0, 0.2), Health::Bloated),
+        ("80 ms of queue, timer 3 ms late", late(&small, 3, 0.2), Health::Bloated),
+        ("80 ms of queue, timer 60 ms late", late(&small, 60, 0.2), Health::Invalid),
+        ("80 ms of queue, all CPUs busy", late(&small, 0, 1.0), Health::Invalid),
+        ("no queue, timer 60 ms late", late(&MANAGED, 60, 1.0), Health::Healthy),
+    ];
+    for (name, line, health) in cases {
+        let d = of(&line);
+        assert_eq!(d.health, health, "{name}: {}", d.headline);
+    }
+}
+
+#[test]
+fn a_starved_instrument_finds_nothing_healthy() {
+    let lossless = |run: &mut Run| {
+        run.series
+            .iter_mut()
+            .filter(|s| s.key.metric == Metric::FlowRetransmits)
+            .for_each(|s| s.values.fill(0.0))
+    };
+    let unprobed = |run: &mut Run, count| {
+        let source = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
+        source.not_sent.insert(fathom_run::NOT_RUN_IN_TIME.into(), count);
+    };
+    // (what, CPU busy, load loses nothing, probes left out) to health and a word.
+    let cases = [
+        ("quiet machine", 0.2, false, 0, Health::Healthy, "stays responsive"),
+        ("quiet machine, nothing lost", 0.2, true, 0, Health::Healthy, "stays responsive"),
+        ("busy machine, queue met", 1.0, false, 0, Health::Healthy, "stays responsive"),
+        ("busy machine, nothing lost", 1.0, true, 0, Health::Invalid, "CPUs were busy for 100 % of the time"),
+        ("some probes left out", 1.0, false, 50, Health::Healthy, "stays responsive"),
+        ("many probes left out", 0.5, false, 900, Health::Invalid, "did not get the CPU in time"),
+    ];
+    for (name, cpu_busy_ratio, no_loss, left_out, health, word) in cases {
+        let mut run = Line { cpu_busy_ratio, ..MANAGED }.run();
+        if no_loss {
+            lossless(&mut run);
+        }
+        unprobed(&mut run, left_out);
+        let d = diagnose(&run);
+        assert_eq!(d.health, health, "{name}: {}", d.headline);
+        assert!(d.headline.contains(word), "{name}: {}", d.headline);
+    }
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let without = |change: fn(&mut Run)| {
+        let mut run = BLOATED.run();
+        change(&mut run);
+        diagnose(&run)
+    };
+    let cases: [Damage; 4] = [
+        ("no kind of probe was answered", |r| r.series.clear()),
+        ("latency without load was not measured", |r| r.phases.retain(|p| p.kind != PhaseKind::Idle)),
+        ("the line was not loaded", |r| r.phases.retain(|p| p.kind == PhaseKind::Idle)),
+        ("the load delivered nothing", |r| {
+            for load in r.phases.iter_mut().filter_map(|p| p.load.as_mut()) {
+                (load.delivered_up_bytes, load.delivered_down_bytes) = (0, 0);
+            }
+        }),
+    ];
+    for (reason, change) in cases {
+        let d = without(change);
+        assert_eq!(d.health, Health::Inconclusive, "{reason}");
+        assert!(d.headline.contains(reason), "{:?} does not say {reason:?}", d.headline);
+    }
+}
+
+#[test]
+fn a_phase_cut_off_while_latency_grew_gives_lower_bounds() {
+    let mut run = Line { fill_rate: 0.08, ..BLOATED }.run();
+    run.phases.iter_mut().for_each(|p| p.end = PhaseEnd::TimeLimit);
+    let d = diagnose(&run);
+    assert!(has(&d, FindingKind::LowerBound));
+    let size = finding(&d, FindingKind::BufferSize, Some(Direction::Up));
+    assert!(size.text.contains("at least"), "{}", size.text);
+}
+
+#[test]
+fn icmp_stands_in_where_udp_is_filtered() {
+    let mut run = BLOATED.run();
+    let udp = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
+    udp.censored = (0..udp.values.len() as u32).collect();
+    assert_eq!(diagnose(&run).latency_source, Some(Metric::IcmpRtt));
+}
+
+#[test]
+fn without_one_way_delays_the_load_tells_the_direction() {
+    let d = of(&Line { one_way: false, ..BLOATED });
+    let bloat = finding(&d, FindingKind::Bufferbloat, Some(Direction::Up));
+    assert!(!bloat.alternatives.is_empty() && bloat.confidence < fathom_diagnose::Confidence::High);
+    within(
+        evidence(finding(&d, FindingKind::BufferSize, Some(Direction::Up)), "queue as IP packets"),
+        355e3,
+        385e3,
+    );
+}
+
+#[test]
+fn lost_probes_have_a_direction_and_raise_percentiles() {
+    let d = of(&Line { loss_ratio: 0.12, ..BLOATED });
+    let loss = finding(&d, FindingKind::Loss, Some(Direction::Up));
+    assert!(loss.text.contains("on the way up"), "{}", loss.text);
+    let up = d.phase(PhaseKind::Up).unwrap();
+    assert!(up.latency.unwrap().p95.at_least && up.latency.unwrap().p90.at_least);
+    assert!(d.headline.contains("to 1,0"), "of answered probes: {}", d.headline);
+}
+
+#[test]
+fn a_lossy_line_is_not_a_bloated_one_and_a_broken_one_is_neither() {
+    let lossy = of(&Line { loss_ratio: 0.15, ..MANAGED });
+    assert_eq!(lossy.health, Health::Healthy, "{}", lossy.headline);
+    assert!(has(&lossy, FindingKind::Loss));
+    let mut run = BLOATED.run();
+    // From the first phase with load on nothing is answered.
+    let start = run.phases[1].start_ns;
+    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+        series.censored = (0..).zip(&series.at_ns).filter(|(_, at)| **at > start).map(|(i, _)| i).collect();
+    }
+    let broken = diagnose(&run);
+    assert_eq!(broken.health, Health::Inconclusive);
+    assert!(broken.headline.contains("the connection broke"), "{}", broken.headline);
+}
+
+#[test]
+fn verdicts_read_well() {
+    let d = of(&BLOATED);
+    println!("{}\n{}", d.headline, d.verdict.join("\n"));
+    for f in &d.findings {
+        println!("- {:?} {:?} {:?}: {}", f.kind, f.direction, f.confidence, f.text);
+    }
+    assert!(
+        d.headline.starts_with("Uploading makes this line slow: latency rises from 51 ms to 1,0"),
+        "{}",
+        d.headline
+    );
+    let all = d.verdict.join(" ");
+    for words in
+        ["A queue of about 3", "3.03 Mbit/s uplink", "a call is unusable", "fq_codel or CAKE", "web page"]
+    {
+        assert!(all.contains(words), "{all:?} does not say {words:?}");
+    }
+}
+
+#[test]
+fn no_run_makes_it_panic() {
+    // Runs cut down at random: series and phases missing, phases moved, all values alike.
+    for seed in 0..40 {
+        let mut rng = fathom_units::Rng::new(seed);
+        let mut run = Line { phase_s: 2.0, loss_ratio: rng.next_f64(), seed, ..BLOATED }.run();
+        run.series.retain(|_| rng.chance(0.7));
+        run.phases.retain(|_| rng.chance(0.8));
+        for phase in &mut run.phases {
+            if rng.chance(0.3) {
+                phase.end_ns = phase.start_ns;
+            }
+            if rng.chance(0.3) {
+                phase.load = None;
+            }
+        }
+        let d = diagnose(&run);
+        assert_eq!(d.phases.len(), run.phases.len(), "seed {seed}");
+        assert!(!d.headline.is_empty(), "seed {seed}");
+    }
+}
+
+#[test]
+fn the_line_in_numbers() {
+    let line = fathom_diagnose::estimate_line(&BLOATED.run()).unwrap();
+    within(line.idle_rtt_s, 0.050, 0.053);
+    let up = line.up.unwrap();
+    within(up.bits_per_second, 2.9e6, 3.15e6);
+    within(up.buffer_bytes.unwrap(), 355e3, 385e3);
+    assert_eq!((up.flows, up.congestion_control.as_str(), up.is_lower_bound), (4, "cubic", false));
+    within(line.down.unwrap().bits_per_second, 19e6, 21e6);
+    let managed = fathom_diagnose::estimate_line(&MANAGED.run()).unwrap();
+    assert_eq!(managed.up.unwrap().buffer_bytes, None);
+    let idle_only = Run { phases: BLOATED.run().phases[..1].to_vec(), ..BLOATED.run() };
+    assert_eq!(fathom_diagnose::estimate_line(&idle_only), Err("no direction was loaded".into()));
+}

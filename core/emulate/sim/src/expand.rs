@@ -1,0 +1,203 @@
+//! From a plan's works to units.
+use crate::net::{Edge, Net};
+use crate::packet::{END, Part};
+use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit};
+use crate::world::Profile;
+use alloc::borrow::ToOwned;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_link::Direction;
+use fathom_run::DatagramLog;
+use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, WorkKind, WorkPlan};
+use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
+use fathom_units::{Bytes, Duration, Rng, Time};
+
+/// A unit with the time of its life.
+pub(crate) struct Planned {
+    pub(crate) unit: Unit,
+    pub(crate) me: Me,
+    pub(crate) start: Time,
+    pub(crate) stop: Time,
+}
+
+/// All that a run sends.
+pub(crate) struct Expanded {
+    pub(crate) works: Vec<WorkPlan>,
+    pub(crate) units: Vec<Planned>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// The works of `plan`, its `[load]` among them.
+pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
+    let mut notes = Vec::new();
+    let mut works = plan.load.as_ref().map_or_else(Vec::new, |load| bulk(load, &mut notes));
+    works.extend(plan.works.iter().cloned());
+    let mut rng = Rng::stream(seed, "start");
+    let mut units: Vec<Planned> = Vec::new();
+    let begin = Time::ZERO + plan.run.idle;
+    let end = begin + plan.run.duration;
+    for (number, work) in works.iter().enumerate() {
+        let of_work = WorkUnits { work, net: &mut *net, phase: &mut rng }.units();
+        let (start, stop) = (begin + work.start, work.stop.map_or(end, |stop| begin + stop).min(end));
+        for (nth, unit) in of_work.into_iter().enumerate() {
+            let me = Me { unit: units.len() as u32, work: number as u32 };
+            let late = if nth == 0 { 0 } else { rng.below(START_WITHIN.as_nanos()) };
+            let start = start + Duration::from_nanos(late);
+            if start < stop {
+                units.push(Planned { unit, me, start, stop });
+            }
+        }
+    }
+    Expanded { works, units, notes }
+}
+
+/// `[load]` as works.
+fn bulk(load: &LoadPlan, notes: &mut Vec<String>) -> Vec<WorkPlan> {
+    let mut works = load.works();
+    let asked = &load.congestion_control;
+    if asked.parse::<ControlKind>().is_err() {
+        notes.push(alloc::format!("congestion control {asked} is not simulated; cubic took its place"));
+        works.iter_mut().for_each(|work| "cubic".clone_into(&mut work.transport.congestion_control));
+    }
+    works
+}
+
+/// Makes the units of one work.
+struct WorkUnits<'a> {
+    work: &'a WorkPlan,
+    net: &'a mut Net,
+    phase: &'a mut Rng,
+}
+
+impl WorkUnits<'_> {
+    fn units(&mut self) -> Vec<Unit> {
+        match self.work.kind {
+            WorkKind::Incast { block, interval, spread } => Vec::from([self.incast(block, interval, spread)]),
+            _ => (0..self.work.flows).flat_map(|nth| self.nth(nth)).collect(),
+        }
+    }
+    fn nth(&mut self, nth: u32) -> Vec<Unit> {
+        let (profile, direction) = (self.profile(nth), self.work.direction);
+        let unit = match self.work.kind {
+            WorkKind::Bulk { bytes } => {
+                let bytes = bytes.map(Bytes::get);
+                Unit::Transfer(Transfer { profile, direction, bytes, flow: None, timing: None })
+            }
+            WorkKind::Swarm { churn } => Unit::Peer(Peer { profile, direction, churn, flow: None }),
+            WorkKind::Web(plan) => {
+                let (channels, left, began) = (Vec::new(), Vec::new(), Time::ZERO);
+                Unit::Page(Page { profile, plan, channels, left, began, timing: 0 })
+            }
+            WorkKind::Rpc { request, response, interval } => {
+                let (request, response) = (request.get(), response.get());
+                Unit::Rpc(Rpc {
+                    profile,
+                    request,
+                    response,
+                    interval,
+                    channel: None,
+                    began: Time::ZERO,
+                    timing: 0,
+                })
+            }
+            WorkKind::Segments { rate, every } => Unit::Segments(Segments {
+                profile,
+                direction,
+                rate,
+                every,
+                flow: None,
+                under_way: VecDeque::new(),
+            }),
+            WorkKind::Camera { .. } => {
+                return self.source(profile, direction, (nth, Purpose::Camera), Time::ZERO);
+            }
+            WorkKind::Datagrams { .. } => {
+                return self.source(profile, direction, (nth, Purpose::Fill), Time::ZERO);
+            }
+            WorkKind::Call => return self.both_ways(&profile, CALL_EVERY, (nth, Purpose::Call)),
+            WorkKind::Game { interval, .. } => {
+                return self.both_ways(&profile, interval, (nth, Purpose::Game));
+            }
+            WorkKind::Incast { .. } => return Vec::new(),
+        };
+        Vec::from([unit])
+    }
+    /// One sender up and one down, neither in step with others.
+    fn both_ways(&mut self, profile: &Profile, every: Duration, which: (u32, Purpose)) -> Vec<Unit> {
+        let one = |direction| {
+            let late = Duration::from_nanos(self.phase.below(every.as_nanos()));
+            self.source(profile.clone(), direction, which, Time::ZERO + late)
+        };
+        [Direction::Up, Direction::Down].into_iter().flat_map(one).collect()
+    }
+    /// It sends from `first` on, or from its start if that is later.
+    fn source(
+        &self,
+        profile: Profile,
+        direction: Direction,
+        (nth, purpose): (u32, Purpose),
+        first: Time,
+    ) -> Vec<Unit> {
+        let timetable = Timetable::new(self.work.kind, first);
+        let source = timetable.map(|timetable| Source {
+            profile,
+            direction,
+            timetable,
+            purpose,
+            nth,
+            flow: None,
+            sent: 0,
+            log: DatagramLog::default(),
+        });
+        source.map(Unit::Source).into_iter().collect()
+    }
+    fn incast(&mut self, block: Bytes, interval: Duration, spread: Duration) -> Unit {
+        let profiles = (0..self.work.flows).map(|nth| self.profile(nth)).collect();
+        Unit::Incast(Incast {
+            profiles,
+            direction: self.work.direction,
+            block: block.get(),
+            interval,
+            spread,
+            flows: Vec::new(),
+            delayed: VecDeque::new(),
+            waiting: 0,
+            began: Time::ZERO,
+            timing: 0,
+        })
+    }
+    fn profile(&mut self, nth: u32) -> Profile {
+        let (transport, edge) = (&self.work.transport, &self.work.edge);
+        let usual = (SenderConfig::default(), ReceiverConfig::default());
+        let extra = edge.extra_rtt.get(nth as usize % edge.extra_rtt.len().max(1)).copied();
+        Profile {
+            sender: SenderConfig {
+                ecn: transport.ecn,
+                initial_window: transport.initial_window.unwrap_or(usual.0.initial_window),
+                min_rto: transport.min_rto.unwrap_or(usual.0.min_rto),
+                paced: transport.pacing,
+                ..usual.0
+            },
+            receiver: ReceiverConfig {
+                window: transport.window.map_or(usual.1.window, Bytes::get),
+                ..usual.1
+            },
+            kind: transport.congestion_control.parse().unwrap_or(ControlKind::Cubic),
+            edge: Edge {
+                pipe: extra.and_then(|extra| self.net.pipe(extra)),
+                access: edge.access_rate.map(|rate| self.net.access(rate)),
+                part: self.part(),
+            },
+            dscp: edge.dscp,
+            host: edge.first_host + (nth % u32::from(edge.hosts.max(1))) as u8,
+        }
+    }
+    /// What the work's flows cross of the line. A line has at most [`fathom_scenario::MAX_HOPS`] hops.
+    fn part(&self) -> Part {
+        let Some((from, to)) = self.work.edge.hops else { return Part::default() };
+        let router = |hop: usize| u8::try_from(hop).unwrap_or(END);
+        let is_last = to + 1 >= self.net.line.len();
+        Part { near: from.checked_sub(1).map_or(END, router), far: if is_last { END } else { router(to) } }
+    }
+}

@@ -1,0 +1,188 @@
+//! What becomes the run's series: samples of queues, goodput and senders.
+use crate::flow::{Ends, Flow};
+use crate::net::Net;
+use crate::packet::Parcel;
+use crate::watch::DIRECTIONS;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use fathom_link::{Line, Place};
+use fathom_run::{Direction, Metric, Observation, Series, SeriesKey, Value};
+use fathom_scenario::LinePlan;
+use fathom_units::{Duration, Time};
+
+/// The same direction, as a `Run` spells it.
+pub(crate) const fn seen(direction: fathom_link::Direction) -> Direction {
+    match direction {
+        fathom_link::Direction::Up => Direction::Up,
+        fathom_link::Direction::Down => Direction::Down,
+    }
+}
+
+/// All samples.
+pub(crate) struct Record {
+    queues: Vec<QueueSeries>,
+    /// Up and down.
+    goodput: [Goodput; 2],
+    flows: Vec<FlowSeries>,
+    /// Flows beyond so many have no series of their own.
+    most_flows: usize,
+    /// Whether flows of a work, by its number, are load.
+    loads: Vec<bool>,
+    interval: Duration,
+}
+
+/// One queue, as in a lab's run.
+struct QueueSeries {
+    place: Place,
+    backlog: Series,
+    sojourn: Series,
+    drops: Series,
+    marks: Series,
+}
+
+/// A direction's load flows together.
+struct Goodput {
+    series: Series,
+    before: u64,
+}
+
+/// One load flow.
+struct FlowSeries {
+    before: u64,
+    goodput: Series,
+    rtt: Series,
+    cwnd: Series,
+    retransmits: Series,
+}
+
+impl Record {
+    pub(crate) fn new(plan: &LinePlan, loads: Vec<bool>, most_flows: usize, interval: Duration) -> Self {
+        let places = plan.hops.iter().enumerate().flat_map(|(hop, named)| {
+            let sides = DIRECTIONS.into_iter().zip([&named.up, &named.down]);
+            // In the others nothing can wait.
+            let waiting = sides.filter(|(_, params)| params.nominal_rate().is_some());
+            waiting.map(move |(direction, _)| QueueSeries::new(Place { hop, direction }, &named.name))
+        });
+        let goodput = [Direction::Up, Direction::Down].map(|direction| Goodput {
+            series: Series::new(SeriesKey::directed(Metric::Goodput, direction)),
+            before: 0,
+        });
+        Record { queues: places.collect(), goodput, flows: Vec::new(), most_flows, loads, interval }
+    }
+
+    /// Takes a sample. Goodput is of the load alone, so it is left out without one.
+    pub(crate) fn sample(
+        &mut self,
+        net: &mut Net,
+        flows: &[Flow],
+        work_of: impl Fn(&Flow) -> u32,
+        in_load: bool,
+    ) {
+        let now = net.now;
+        self.queues.iter_mut().for_each(|queue| queue.sample(net));
+        self.sample_goodput(flows, &work_of, now, in_load);
+        if !in_load {
+            return;
+        }
+        for (number, flow) in flows.iter().enumerate().take(self.most_flows) {
+            if number == self.flows.len() {
+                self.flows.push(FlowSeries::new(number, flow));
+            }
+            let series = &mut self.flows[number];
+            if !matches!(flow.ends, Ends::Closed) && self.loads[work_of(flow) as usize] {
+                series.sample(flow, now, self.interval);
+            }
+        }
+    }
+    fn sample_goodput(&mut self, flows: &[Flow], work_of: &impl Fn(&Flow) -> u32, now: Time, in_load: bool) {
+        let mut totals = [0_u64; 2];
+        for flow in flows.iter().filter(|flow| self.loads[work_of(flow) as usize]) {
+            totals[flow.direction as usize] += flow.total.delivered_bytes;
+        }
+        for (goodput, delivered) in self.goodput.iter_mut().zip(totals) {
+            let more = delivered - goodput.before;
+            goodput.before = delivered;
+            if in_load && delivered > 0 {
+                observe(&mut goodput.series, rate(more, self.interval), now);
+            }
+        }
+    }
+    /// All series that hold something.
+    pub(crate) fn into_series(self) -> Vec<Series> {
+        let queues = self.queues.into_iter().flat_map(|q| [q.backlog, q.sojourn, q.drops, q.marks]);
+        let flows = self.flows.into_iter().flat_map(|f| [f.goodput, f.rtt, f.cwnd, f.retransmits]);
+        let together = self.goodput.into_iter().map(|goodput| goodput.series);
+        together.chain(flows).filter(|series| !series.values.is_empty()).chain(queues).collect()
+    }
+}
+
+fn rate(bytes: u64, interval: Duration) -> f64 {
+    bytes as f64 * 8.0 / interval.as_secs_f64()
+}
+
+fn observe(series: &mut Series, value: f64, at: Time) {
+    series.push(Observation { at, value: Value::Observed(value) });
+}
+
+/// Counters stand still most of the time: only their changes are kept.
+fn observe_change(series: &mut Series, count: u64, at: Time) {
+    let count = count as f64;
+    if series.values.last() != Some(&count) {
+        observe(series, count, at);
+    }
+}
+
+impl QueueSeries {
+    fn new(place: Place, name: &str) -> Self {
+        let series = |metric| {
+            let (direction, scope) = (Some(seen(place.direction)), Some(name.to_string()));
+            Series::new(SeriesKey { metric, direction, flow: None, scope })
+        };
+        QueueSeries {
+            place,
+            backlog: series(Metric::Backlog),
+            sojourn: series(Metric::Sojourn),
+            drops: series(Metric::QueueDrops),
+            marks: series(Metric::QueueMarks),
+        }
+    }
+    fn sample(&mut self, net: &mut Net) {
+        let (now, line): (Time, &Line<Parcel>) = (net.now, &net.line);
+        let bottleneck = line.bottleneck(self.place);
+        observe(&mut self.backlog, bottleneck.queued().bytes.get() as f64, now);
+        observe_change(&mut self.drops, bottleneck.stats().dropped().packets, now);
+        observe_change(&mut self.marks, bottleneck.stats().marked.packets, now);
+        if let Some(longest) = net.watch.take_longest(self.place) {
+            observe(&mut self.sojourn, longest.as_secs_f64(), now);
+        }
+    }
+}
+
+impl FlowSeries {
+    fn new(number: usize, flow: &Flow) -> Self {
+        let series = |metric| {
+            // Flows are counted from 1, as a test counts them.
+            let flow_number = Some(number as u32 + 1);
+            Series::new(SeriesKey { flow: flow_number, ..SeriesKey::directed(metric, seen(flow.direction)) })
+        };
+        FlowSeries {
+            before: 0,
+            goodput: series(Metric::Goodput),
+            rtt: series(Metric::FlowRtt),
+            cwnd: series(Metric::FlowCwnd),
+            retransmits: series(Metric::FlowRetransmits),
+        }
+    }
+    fn sample(&mut self, flow: &Flow, now: Time, interval: Duration) {
+        let delivered = flow.total.delivered_bytes;
+        observe(&mut self.goodput, rate(delivered - self.before, interval), now);
+        self.before = delivered;
+        let Ends::Tcp(tcp) = &flow.ends else { return };
+        if let Some(srtt) = tcp.sender.srtt() {
+            observe(&mut self.rtt, srtt.as_secs_f64(), now);
+        }
+        let cwnd = u64::from(tcp.sender.window().cwnd) * u64::from(tcp.sender.mss());
+        observe(&mut self.cwnd, cwnd as f64, now);
+        observe(&mut self.retransmits, tcp.sender.retransmits() as f64, now);
+    }
+}

@@ -1,0 +1,185 @@
+//! What a simulation came to.
+use crate::record::seen;
+use crate::sim::Sim;
+use crate::unit::{Purpose, Unit};
+use crate::watch::DIRECTIONS;
+use crate::{Counted, FlowOutcome, Outcome, QueueOutcome};
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_link::{Direction, Place};
+use fathom_run::{
+    Host, Instrument, Load, Metric, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series, SeriesKey,
+};
+use fathom_scenario::{Plan, WorkPlan, load_kind, loads};
+use fathom_units::Time;
+
+impl Sim {
+    /// The results.
+    pub(crate) fn outcome(mut self, plan: &Plan) -> Outcome {
+        let end = self.world.now().max(self.course.end);
+        self.units.iter_mut().for_each(|living| living.unit.stop(&mut self.world));
+        let flows = self.flows();
+        let queues = self.queues(plan);
+        let counted = self.counted();
+        let phases = self.phases();
+        let names: Vec<String> = self.works.iter().map(|work| work.name.clone()).collect();
+        let mut series = self.world.probes.series(end);
+        series.extend(self.world.timings.series(&names, end));
+        series.extend(self.datagram_series(&names));
+        let mut digest = self.world.digest;
+        let facts = facts(plan, &self.works);
+        let (notes, packets) = (self.notes, self.world.delivered);
+        series.extend(self.record.into_series());
+        let values = series.iter().flat_map(|series| &series.values).map(|value| value.to_bits());
+        values.chain(flows.iter().map(|flow| flow.delivered_bytes)).for_each(|value| digest.add(value));
+        let run = run(plan, facts, phases, series, notes);
+        Outcome { run, queues, flows, digest: digest.0, packets, counted }
+    }
+
+    fn flows(&self) -> Vec<FlowOutcome> {
+        let work_of = |unit: u32| self.units[unit as usize].me.work;
+        let flows = self.world.flows.iter().enumerate();
+        let outcome = flows.map(|(number, flow)| FlowOutcome {
+            work: self.works[work_of(flow.unit) as usize].name.clone(),
+            direction: seen(flow.direction),
+            delivered_bytes: flow.total.delivered_bytes,
+            sent_packets: flow.total.sent_packets,
+            delivered_packets: flow.total.delivered_packets,
+            retransmits: flow.retransmits(),
+            dropped_packets: self.world.net.watch.dropped[number],
+            marked_packets: self.world.net.watch.marked[number],
+            opened: flow.opened,
+            closed: flow.total.closed,
+            mean_delay: flow.mean_delay(),
+        });
+        outcome.collect()
+    }
+    fn queues(&self, plan: &Plan) -> Vec<QueueOutcome> {
+        let of = |hop: usize, name: &str, direction: Direction| QueueOutcome {
+            hop: name.to_owned(),
+            direction: seen(direction),
+            stats: *self.world.net.line.bottleneck(Place { hop, direction }).stats(),
+        };
+        let hops = plan.line.hops.iter().enumerate();
+        hops.flat_map(|(hop, named)| DIRECTIONS.map(|direction| of(hop, &named.name, direction))).collect()
+    }
+    fn counted(&self) -> Counted {
+        let (net, inside) = (&self.world.net, self.world.net.watch.counted);
+        Counted {
+            events: self.events,
+            entered: net.entered,
+            delivered: self.world.delivered,
+            dropped: inside.dropped,
+            lost: inside.lost,
+            duplicated: inside.duplicated,
+            on_the_line: net.on_the_line(),
+        }
+    }
+    fn phases(&self) -> Vec<Phase> {
+        let course = self.course;
+        let loaded = if self.works.is_empty() {
+            phase(PhaseKind::Idle, course.load, course.drain, None)
+        } else {
+            phase(load_kind(&self.works), course.load, course.drain, Some(self.load()))
+        };
+        let idle = phase(PhaseKind::Idle, Time::ZERO, course.load, None);
+        let all = [idle, loaded, phase(PhaseKind::Drain, course.drain, course.end, None)];
+        all.into_iter().filter(|part| part.start_ns < part.end_ns).collect()
+    }
+    fn load(&self) -> Load {
+        let loads = loads(&self.works);
+        let load_works = || self.works.iter().zip(&loads).filter(|(_, load)| **load).map(|(work, _)| work);
+        let flows = |direction| load_works().map(|work| work.concurrent(direction)).sum();
+        let delivered = |direction| {
+            let of = self.world.flows.iter().filter(|flow| {
+                flow.direction == direction && loads[self.units[flow.unit as usize].me.work as usize]
+            });
+            of.map(|flow| flow.total.delivered_bytes).sum()
+        };
+        let mut controls: Vec<&str> = load_works()
+            .filter(|work| work.is_tcp())
+            .map(|work| work.transport.congestion_control.as_str())
+            .collect();
+        controls.sort_unstable();
+        controls.dedup();
+        Load {
+            flows_up: flows(Direction::Up),
+            flows_down: flows(Direction::Down),
+            congestion_control: controls.join(", "),
+            delivered_up_bytes: delivered(Direction::Up),
+            delivered_down_bytes: delivered(Direction::Down),
+        }
+    }
+    /// Delays of cameras, calls and games, and what follows from them.
+    fn datagram_series(&self, names: &[String]) -> Vec<Series> {
+        let mut all = Vec::new();
+        for living in &self.units {
+            let Unit::Source(source) = &living.unit else { continue };
+            // Within its work, both ways of a call alike.
+            let (scope, flow) = (names.get(living.me.work as usize).cloned(), Some(source.nth + 1));
+            let key = |metric| SeriesKey {
+                metric,
+                direction: Some(seen(source.direction)),
+                flow,
+                scope: scope.clone(),
+            };
+            if source.log.is_empty() {
+                continue;
+            }
+            all.push(source.log.delays(key(Metric::PacketDelay), self.world.now()));
+            match source.purpose {
+                Purpose::Call => all.push(source.log.quality(key(Metric::CallMos))),
+                Purpose::Game => all.push(source.log.lateness(key(Metric::UpdateLateness))),
+                Purpose::Camera | Purpose::Fill => {}
+            }
+        }
+        all
+    }
+}
+
+fn phase(kind: PhaseKind, start: Time, end: Time, load: Option<Load>) -> Phase {
+    Phase { kind, start_ns: start.as_nanos(), end_ns: end.as_nanos(), end: PhaseEnd::TimeLimit, load }
+}
+
+fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<String, String> {
+    let queues = plan.line.hops.iter().map(|hop| {
+        let rate = |side: &fathom_link::BottleneckParams| {
+            side.nominal_rate().map_or("unlimited".to_owned(), |r| r.to_string())
+        };
+        alloc::format!("{} {}/{}", hop.name, rate(&hop.up), rate(&hop.down))
+    });
+    let works = works.iter().map(|work| alloc::format!("{} x {}", work.flows, work.name));
+    BTreeMap::from([
+        ("line".to_owned(), queues.collect::<Vec<_>>().join(", ")),
+        ("works".to_owned(), works.collect::<Vec<_>>().join(", ")),
+        ("probe interval".to_owned(), plan.run.sample_every.to_string()),
+    ])
+}
+
+/// The record. What only a host knows, such as the wall clock, is left empty.
+fn run(
+    plan: &Plan,
+    facts: BTreeMap<String, String>,
+    phases: Vec<Phase>,
+    series: Vec<Series>,
+    notes: Vec<String>,
+) -> Run {
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool_version: String::new(),
+        command: "sim".to_owned(),
+        started: String::new(),
+        title: plan.name.clone(),
+        host: Host::default(),
+        facts,
+        phases,
+        series,
+        // Virtual time is never late, and every probe has its exact times.
+        instrument: Instrument { kernel_timestamp_ratio: 1.0, ..Instrument::default() },
+        partial: None,
+        capture: None,
+        notes,
+    }
+}

@@ -1,0 +1,201 @@
+//! The clock: what is due next, and who does it.
+use crate::agenda::Wake;
+use crate::expand::{Planned, expand};
+use crate::net::Net;
+use crate::probe::Probes;
+use crate::record::Record;
+use crate::unit::{Me, Unit};
+use crate::watch::Watch;
+use crate::world::{Digest, Notice, World};
+use crate::{Options, Probing};
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_link::Direction;
+use fathom_run::Timings;
+use fathom_scenario::{Plan, WorkPlan, loads};
+use fathom_units::{Duration, Rng, Time};
+
+/// How long the answers to the last probes are waited for. A queue deeper than this has lost them.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The boundaries of the run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    /// The load begins.
+    pub(crate) load: Time,
+    /// It ends.
+    pub(crate) drain: Time,
+    /// Probes are sent until then.
+    pub(crate) end: Time,
+}
+
+impl Course {
+    fn of(plan: &Plan) -> Self {
+        let load = Time::ZERO + plan.run.idle;
+        let drain = load + plan.run.duration;
+        Course { load, drain, end: drain + plan.run.drain }
+    }
+}
+
+/// A unit, and whether its time is over.
+pub(crate) struct Living {
+    pub(crate) unit: Unit,
+    pub(crate) me: Me,
+    stopped: bool,
+}
+
+/// A simulation.
+pub(crate) struct Sim {
+    pub(crate) world: World,
+    pub(crate) units: Vec<Living>,
+    pub(crate) works: Vec<WorkPlan>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) record: Record,
+    pub(crate) course: Course,
+    /// Payload delivered when the load began and ended, up and down.
+    pub(crate) events: u64,
+    interval: Duration,
+    /// From one probe of a kind to the next of the same kind.
+    probe_every: Duration,
+}
+
+impl Sim {
+    pub(crate) fn new(plan: &Plan, options: &Options) -> Self {
+        let seed = options.seed.wrapping_add(plan.run.seed);
+        let mut net = Net::new(plan.to_line(seed), Watch::new(plan.line.hops.len()));
+        let expanded = expand(plan, &mut net, seed);
+        let loads = loads(&expanded.works);
+        let interval = plan.run.sample_every;
+        let most_flows = options.flow_series as usize;
+        let record = Record::new(&plan.line, loads, most_flows, interval);
+        let world = World {
+            net,
+            flows: Vec::new(),
+            probes: Probes::default(),
+            timings: Timings::default(),
+            rng: Rng::stream(seed, "world"),
+            digest: Digest::default(),
+            delivered: 0,
+        };
+        let mut sim = Sim {
+            world,
+            units: Vec::new(),
+            works: expanded.works,
+            notes: expanded.notes,
+            record,
+            course: Course::of(plan),
+            events: 0,
+            interval,
+            probe_every: interval,
+        };
+        sim.begin(expanded.units);
+        sim.begin_probes(options.probing, seed);
+        sim
+    }
+    fn begin(&mut self, planned: Vec<Planned>) {
+        let agenda = &mut self.world.net.agenda;
+        for Planned { unit, me, start, stop } in planned {
+            agenda.push(start, Wake::Unit(me.unit));
+            agenda.push(stop, Wake::Stop(me.unit));
+            self.units.push(Living { unit, me, stopped: false });
+        }
+        agenda.push(Time::ZERO + self.interval, Wake::Sample);
+    }
+    /// Where in the interval the first probe falls, the seed says.
+    fn begin_probes(&mut self, probing: Probing, seed: u64) {
+        let agenda = &mut self.world.net.agenda;
+        let mut phase = Rng::stream(seed, "probes");
+        let mut within = |interval: Duration| Duration::from_nanos(phase.below(interval.as_nanos()));
+        match probing {
+            Probing::Test => {
+                let first = Time::ZERO + within(self.interval / 2);
+                agenda.push(first, Wake::Probe(0));
+                agenda.push(first + self.interval / 2, Wake::Probe(1));
+            }
+            Probing::Ping { from, every } => {
+                self.probe_every = every;
+                agenda.push(from + within(every), Wake::Probe(1));
+            }
+        }
+    }
+
+    /// Runs to the end.
+    pub(crate) fn run(&mut self) {
+        let last = self.course.end + PATIENCE;
+        while self.step(last) {}
+    }
+    /// The next event; false if there is none, or none that matters.
+    fn step(&mut self, last: Time) -> bool {
+        let net = &mut self.world.net;
+        let (line, agenda) = (net.line.next_event().unwrap_or(Time::MAX), net.agenda.next());
+        let next = line.min(agenda);
+        if next > last || (next > self.course.end && self.world.probes.outstanding() == 0) {
+            return false;
+        }
+        net.now = next;
+        self.events += 1;
+        if line <= agenda {
+            self.advance_line();
+        } else if let Some(wake) = net.agenda.pop() {
+            self.wake(wake);
+        }
+        true
+    }
+    fn advance_line(&mut self) {
+        if let Some((travel, packet, _)) = self.world.net.poll() {
+            let notice = self.world.leave_line(travel, packet);
+            notice.into_iter().for_each(|notice| self.tell(notice));
+        }
+    }
+    fn wake(&mut self, wake: Wake) {
+        match wake {
+            Wake::Sender(flow) => self.world.wake_sender(flow),
+            Wake::Receiver(flow) => self.world.wake_receiver(flow),
+            Wake::Access(number) => self.world.net.leave_access(number),
+            Wake::Pipe(number) => {
+                if let Some(packet) = self.world.net.leave_pipe(number) {
+                    let notice = self.world.arrive(packet);
+                    notice.into_iter().for_each(|notice| self.tell(notice));
+                }
+            }
+            Wake::Unit(number) => self.wake_unit(number),
+            Wake::Stop(number) => {
+                let living = &mut self.units[number as usize];
+                living.stopped = true;
+                living.unit.stop(&mut self.world);
+            }
+            Wake::Probe(kind) => self.probe(kind),
+            Wake::Sample => self.sample(),
+        }
+    }
+    fn wake_unit(&mut self, number: u32) {
+        let living = &mut self.units[number as usize];
+        if !living.stopped {
+            living.unit.wake(living.me, &mut self.world);
+        }
+    }
+    fn tell(&mut self, notice: Notice) {
+        let (Notice::Reached { flow } | Notice::Arrived { flow, .. }) = notice;
+        let unit = self.world.flows[flow as usize].unit;
+        let living = &mut self.units[unit as usize];
+        living.unit.notice(notice, living.me, &mut self.world);
+    }
+    fn probe(&mut self, kind: u32) {
+        let now = self.world.now();
+        if now >= self.course.end {
+            return;
+        }
+        let packet = self.world.probes.send(kind, now);
+        self.world.net.send(packet, Direction::Up, crate::net::Edge::default());
+        self.world.net.agenda.push(now + self.probe_every, Wake::Probe(kind));
+    }
+    fn sample(&mut self) {
+        let (now, units) = (self.world.now(), &self.units);
+        let in_load = self.course.load < now && now <= self.course.drain;
+        let work_of = |flow: &crate::flow::Flow| units[flow.unit as usize].me.work;
+        self.record.sample(&mut self.world.net, &self.world.flows, work_of, in_load);
+        if now < self.course.end {
+            self.world.net.agenda.push(now + self.interval, Wake::Sample);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Video in segments over TCP.
+use super::Me;
+use crate::world::{Profile, World};
+use alloc::collections::VecDeque;
+use fathom_link::Direction;
+use fathom_run::Metric;
+use fathom_units::{Duration, Rate};
+
+/// One viewer: segments are written as they are due, whether or not the one before has arrived.
+pub(crate) struct Segments {
+    pub(crate) profile: Profile,
+    pub(crate) direction: Direction,
+    pub(crate) rate: Rate,
+    pub(crate) every: Duration,
+    pub(crate) flow: Option<u32>,
+    /// Where each segment under way ends, and its timing.
+    pub(crate) under_way: VecDeque<(u64, usize)>,
+}
+
+impl Segments {
+    pub(super) fn wake(&mut self, me: Me, world: &mut World) {
+        let (profile, direction) = (&self.profile, self.direction);
+        let flow = *self.flow.get_or_insert_with(|| world.open(profile, direction, (me.unit, 0), false));
+        let bytes = self.rate.bytes_in(self.every).get().max(1);
+        let seen = crate::record::seen(direction);
+        let timing = world.timings.begin(Metric::Request, me.work, seen, world.net.now);
+        let entry = &mut world.flows[flow as usize];
+        let end = entry.written + bytes;
+        if self.under_way.is_empty() {
+            entry.goal = end;
+        }
+        self.under_way.push_back((end, timing));
+        world.write(flow, bytes);
+        me.wake_at(world.now() + self.every, world);
+    }
+    pub(super) fn reached(&mut self, flow: u32, world: &mut World) {
+        let entry = &mut world.flows[flow as usize];
+        // Several may have become whole at once, when a lost packet filled the gap before them.
+        while let Some((_, timing)) =
+            self.under_way.front().filter(|(end, _)| *end <= entry.total.delivered_bytes)
+        {
+            world.timings.finish(*timing, world.net.now);
+            self.under_way.pop_front();
+        }
+        entry.goal = self.under_way.front().map_or(u64::MAX, |(end, _)| *end);
+    }
+    pub(super) fn stop(&mut self, world: &mut World) {
+        self.flow.take().into_iter().for_each(|flow| world.close(flow));
+    }
+}

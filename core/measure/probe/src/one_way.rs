@@ -1,0 +1,140 @@
+//! One-way delays of UDP probes, and on which way the lost ones were lost.
+use crate::{ClockFit, FourStamps};
+use alloc::vec::Vec;
+use fathom_run::{Direction, Metric, Observation, Series, SeriesKey, Value};
+use fathom_units::{Duration, Time};
+
+/// What the server's answer to a UDP probe told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UdpAnswer {
+    /// The probe's number.
+    pub sequence: u64,
+    /// Its timestamps.
+    pub stamps: FourStamps,
+    /// Probes that the server had received when it answered, this one included.
+    pub received: u64,
+}
+
+/// The way on which a probe was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Loss {
+    Up,
+    Down,
+    Unknown,
+}
+
+/// One-way delays, up and down, in order of sending. `sent` holds the time of every probe, by number, and how long it was waited for;
+/// `total` is the server's final count of probes, if it told.
+///
+/// A probe that the server received has no delay up that is known, and one that it did not receive none down: the series
+/// of the other direction leaves it out. Of a gap in which some were lost each way only the numbers are known: the first
+/// are then called lost on the way up.
+pub fn one_way_series(
+    fit: &ClockFit,
+    sent: &[(Time, Duration)],
+    answers: &[UdpAnswer],
+    total: Option<u64>,
+) -> [Series; 2] {
+    let [mut up, mut down] =
+        Direction::BOTH.map(|d| Series::new(SeriesKey::directed(Metric::OneWayDelay, d)));
+    let mut by_number: Vec<Option<&UdpAnswer>> = alloc::vec![None; sent.len()];
+    for answer in answers {
+        let place = usize::try_from(answer.sequence).ok().and_then(|n| by_number.get_mut(n));
+        place.into_iter().for_each(|p| *p = Some(answer));
+    }
+    let losses = losses(&by_number, total);
+    for (((at, waited), answer), loss) in sent.iter().zip(&by_number).zip(losses) {
+        let censored = Observation { at: *at, value: Value::Censored { at_least: waited.as_secs_f64() } };
+        match (answer, loss) {
+            (Some(answer), _) => {
+                let delays = fit.one_way(&answer.stamps);
+                for (series, delay) in [&mut up, &mut down].into_iter().zip(delays) {
+                    series.push(Observation { at: *at, value: Value::Observed(delay.as_secs_f64()) });
+                }
+            }
+            (None, Loss::Up) => up.push(censored),
+            (None, Loss::Down) => down.push(censored),
+            (None, Loss::Unknown) => {}
+        }
+    }
+    [up, down]
+}
+
+/// Says where the `gap` probes after the last were lost, of which the server received `arrived`.
+fn fill(losses: &mut Vec<Loss>, gap: usize, arrived: u64) {
+    let arrived = usize::try_from(arrived).unwrap_or(gap).min(gap);
+    losses.resize(losses.len() + gap - arrived, Loss::Up);
+    losses.resize(losses.len() + arrived, Loss::Down);
+}
+
+/// For each probe where it was lost if it was. Between two answers the server's count tells how many of the lost arrived there.
+fn losses(by_number: &[Option<&UdpAnswer>], total: Option<u64>) -> Vec<Loss> {
+    let mut losses = Vec::with_capacity(by_number.len());
+    let (mut gap, mut counted) = (0_usize, 0_u64);
+    for answer in by_number {
+        let Some(answer) = answer else {
+            gap += 1;
+            continue;
+        };
+        fill(&mut losses, gap, answer.received.saturating_sub(counted + 1));
+        losses.push(Loss::Unknown);
+        (gap, counted) = (0, counted.max(answer.received));
+    }
+    match total {
+        Some(total) => fill(&mut losses, gap, total.saturating_sub(counted)),
+        None => losses.resize(losses.len() + gap, Loss::Unknown),
+    }
+    losses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    const FIT: ClockFit = ClockFit { offset_ns: 1_000_000, drift_ratio: 0.0, uncertainty: Duration::ZERO };
+
+    fn answer(sequence: u64, received: u64) -> UdpAnswer {
+        let sent = Time::from_nanos(sequence * 50);
+        UdpAnswer {
+            sequence,
+            stamps: FourStamps {
+                sent,
+                server_received_ns: sent.as_nanos() + 1_000_000 + 10,
+                server_sent_ns: sent.as_nanos() + 1_000_000 + 12,
+                received: sent + Duration::from_nanos(32),
+            },
+            received,
+        }
+    }
+
+    #[test]
+    fn losses_have_a_direction() {
+        let sent: Vec<_> = (0..10).map(|n| (Time::from_nanos(n * 50), Duration::from_secs(n))).collect();
+        // 1 lost up; 3 and 4 lost down; of 6 and 7 one each way; 9 lost up, by the final count.
+        let answers = [answer(2, 2), answer(0, 1), answer(5, 5), answer(8, 7)];
+        let [up, down] = one_way_series(&FIT, &sent, &answers, Some(7));
+        let censored = |s: &Series| s.censored.iter().map(|i| s.values[*i as usize]).collect::<Vec<_>>();
+        assert_eq!((censored(&up), censored(&down)), (vec![1.0, 6.0, 9.0], vec![3.0, 4.0, 7.0]));
+        assert_eq!((up.values[0], down.values[0]), (10e-9, 20e-9));
+        let [told_less, _] = one_way_series(&FIT, &sent, &answers, None);
+        assert_eq!(censored(&told_less), vec![1.0, 6.0]);
+    }
+
+    #[test]
+    fn without_answers_all_is_known_only_from_the_total() {
+        let sent = [(Time::ZERO, Duration::from_secs(1)); 3];
+        let counts = |total| one_way_series(&FIT, &sent, &[], total).map(|s| s.censored.len());
+        assert_eq!(counts(Some(0)), [3, 0]);
+        assert_eq!(counts(Some(3)), [0, 3]);
+        assert_eq!(counts(None), [0, 0]);
+    }
+
+    #[test]
+    fn a_server_that_counts_nonsense_does_no_harm() {
+        let sent = [(Time::ZERO, Duration::ZERO); 4];
+        let answers = [answer(3, u64::MAX), answer(1, 0), answer(77, 5)];
+        let [up, down] = one_way_series(&FIT, &sent, &answers, Some(1));
+        assert_eq!((up.values.len(), down.values.len()), (3, 3));
+    }
+}

@@ -1,0 +1,251 @@
+//! The first line of a connection, and the answer to that of a flow.
+use super::{
+    CONGESTION_CONTROL_LIMIT_BYTES, ErrorCode, FIRST_LINE_LIMIT_BYTES, SessionId, TOKEN_LIMIT_BYTES,
+};
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
+use fathom_run::Direction;
+
+/// What a connection is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FirstLine {
+    /// It opens a session.
+    Control {
+        /// The client's token.
+        token: Option<Token>,
+    },
+    /// It is a load flow.
+    Flow(FlowRequest),
+    /// HTTP: this line and what follows are for [`super::parse_request`].
+    Http,
+}
+
+/// First line of a load flow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FlowRequest {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The client's number of it, unique among the open flows of the session.
+    pub number: u32,
+    /// `Up`: the client sends.
+    pub direction: Direction,
+    /// Congestion control of the sender; `None` leaves its default.
+    pub congestion_control: Option<CongestionControl>,
+}
+
+/// The server's answer to a [`FlowRequest`], one line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FlowAnswer {
+    /// The flow begins.
+    Ok {
+        /// What the server's kernel now reports for this connection.
+        congestion_control: CongestionControl,
+    },
+    /// The connection is closed.
+    Err {
+        /// Why, for a program.
+        code: ErrorCode,
+        /// Why, for a person.
+        message: String,
+    },
+}
+
+/// A secret that a server asks for: 1 to [`TOKEN_LIMIT_BYTES`] visible ASCII characters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+/// Name of a congestion control: 1 to [`CONGESTION_CONTROL_LIMIT_BYTES`] of `a-z`, `A-Z`, `0-9`, `_`, `-`; not `-` alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CongestionControl(String);
+
+/// Why a text is not a first line, a token, a congestion control, or an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FirstLineError {
+    /// It is longer than [`FIRST_LINE_LIMIT_BYTES`], or not ASCII.
+    NotALine,
+    /// It speaks another version of the protocol.
+    Version,
+    /// It has the protocol's name but not its form.
+    Malformed(&'static str),
+    /// It is something else altogether.
+    Foreign,
+}
+
+impl fmt::Display for FirstLineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FirstLineError::NotALine => {
+                write!(f, "first line is not ASCII of at most {FIRST_LINE_LIMIT_BYTES} bytes")
+            }
+            FirstLineError::Version => write!(f, "version of the protocol is not 1"),
+            FirstLineError::Malformed(what) => write!(f, "{what}"),
+            FirstLineError::Foreign => write!(f, "first line is not of the Fathom protocol"),
+        }
+    }
+}
+impl core::error::Error for FirstLineError {}
+
+impl FirstLine {
+    /// Reads a line without its `\n`.
+    ///
+    /// # Errors
+    /// If it is none of the protocol's.
+    pub fn parse(line: &[u8]) -> Result<Self, FirstLineError> {
+        if line.len() >= FIRST_LINE_LIMIT_BYTES || !line.is_ascii() {
+            return Err(FirstLineError::NotALine);
+        }
+        let text = core::str::from_utf8(line).map_err(|_| FirstLineError::NotALine)?;
+        let mut words = text.split(' ');
+        match words.next() {
+            Some("FATHOM/1") => parse_fathom(words),
+            Some("GET") => Ok(FirstLine::Http),
+            Some(word) if word.starts_with("FATHOM/") => Err(FirstLineError::Version),
+            _ => Err(FirstLineError::Foreign),
+        }
+    }
+}
+
+fn parse_fathom<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<FirstLine, FirstLineError> {
+    let line = match words.next() {
+        Some("CONTROL") => FirstLine::Control { token: words.next().map(str::parse).transpose()? },
+        Some("FLOW") => FirstLine::Flow(parse_flow(&mut words)?),
+        _ => return Err(FirstLineError::Malformed("FATHOM/1 is followed by neither CONTROL nor FLOW")),
+    };
+    match words.next() {
+        None => Ok(line),
+        Some(_) => Err(FirstLineError::Malformed("first line has too many words")),
+    }
+}
+
+fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowRequest, FirstLineError> {
+    let mut next = || words.next().ok_or(FirstLineError::Malformed("FLOW has too few words"));
+    let session =
+        next()?.parse().map_err(|_| FirstLineError::Malformed("session is not 32 hexadecimal digits"))?;
+    let number = parse_number(next()?)?;
+    let direction = match next()? {
+        "up" => Direction::Up,
+        "down" => Direction::Down,
+        _ => return Err(FirstLineError::Malformed("direction is neither up nor down")),
+    };
+    let congestion_control = match next()? {
+        "-" => None,
+        name => Some(name.parse()?),
+    };
+    Ok(FlowRequest { session, number, direction, congestion_control })
+}
+
+/// Digits only: `u32::from_str` would take a sign as well.
+fn parse_number(word: &str) -> Result<u32, FirstLineError> {
+    let digits = word.bytes().all(|b| b.is_ascii_digit());
+    let number = word.parse().ok().filter(|_| digits);
+    number.ok_or(FirstLineError::Malformed("flow number is not a decimal number below 2^32"))
+}
+
+impl fmt::Display for FirstLine {
+    /// The line, without its `\n`. HTTP has no single line: it prints the one of [`super::probe_request`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FirstLine::Control { token: None } => write!(f, "FATHOM/1 CONTROL"),
+            FirstLine::Control { token: Some(Token(token)) } => write!(f, "FATHOM/1 CONTROL {token}"),
+            FirstLine::Flow(flow) => flow.fmt(f),
+            FirstLine::Http => write!(f, "GET {} HTTP/1.1", super::PROBE_PATH),
+        }
+    }
+}
+
+impl fmt::Display for FlowRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = match self.direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+        };
+        let cc = self.congestion_control.as_ref().map_or("-", CongestionControl::as_str);
+        write!(f, "FATHOM/1 FLOW {} {} {direction} {cc}", self.session, self.number)
+    }
+}
+
+impl FlowAnswer {
+    /// Reads a line without its `\n`.
+    ///
+    /// # Errors
+    /// If it is no answer.
+    pub fn parse(line: &[u8]) -> Result<Self, FirstLineError> {
+        let text = core::str::from_utf8(line).map_err(|_| FirstLineError::NotALine)?;
+        match text.split_once(' ') {
+            Some(("OK", name)) => Ok(FlowAnswer::Ok { congestion_control: name.parse()? }),
+            Some(("ERR", rest)) => {
+                let (code, message) = rest.split_once(' ').unwrap_or((rest, ""));
+                Ok(FlowAnswer::Err { code: ErrorCode::from_name(code), message: message.to_string() })
+            }
+            _ => Err(FirstLineError::Malformed("answer to FLOW begins with neither OK nor ERR")),
+        }
+    }
+}
+
+impl fmt::Display for FlowAnswer {
+    /// The line, without its `\n`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FlowAnswer::Ok { congestion_control } => write!(f, "OK {}", congestion_control.as_str()),
+            FlowAnswer::Err { code, message } => write!(f, "ERR {code} {message}"),
+        }
+    }
+}
+
+impl Token {
+    /// Its characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+    /// Equality in a time that does not depend on where the first difference is.
+    #[must_use]
+    pub fn matches(&self, other: &Token) -> bool {
+        let (a, b) = (self.0.as_bytes(), other.0.as_bytes());
+        a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+    }
+}
+
+impl FromStr for Token {
+    type Err = FirstLineError;
+    fn from_str(text: &str) -> Result<Self, FirstLineError> {
+        let visible = text.bytes().all(|b| b.is_ascii_graphic());
+        if visible && (1..=TOKEN_LIMIT_BYTES).contains(&text.len()) {
+            return Ok(Token(text.to_string()));
+        }
+        Err(FirstLineError::Malformed("token is not 1 to 128 visible ASCII characters"))
+    }
+}
+
+impl fmt::Debug for Token {
+    /// Does not show the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+impl CongestionControl {
+    /// Its name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for CongestionControl {
+    type Err = FirstLineError;
+    fn from_str(text: &str) -> Result<Self, FirstLineError> {
+        let known = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        if known && text != "-" && (1..=CONGESTION_CONTROL_LIMIT_BYTES).contains(&text.len()) {
+            return Ok(CongestionControl(text.to_string()));
+        }
+        Err(FirstLineError::Malformed("congestion control is not a name of 1 to 15 letters, digits, _ or -"))
+    }
+}

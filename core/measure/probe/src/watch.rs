@@ -1,0 +1,81 @@
+//! What the instrument notes of itself.
+use fathom_run::Instrument;
+use fathom_stats::DelayHistogram;
+use fathom_units::Duration;
+
+/// Lateness of the thread that probes.
+#[derive(Clone, Default, Debug)]
+pub struct SelfWatch {
+    timer: DelayHistogram,
+    send: DelayHistogram,
+}
+
+impl SelfWatch {
+    /// The timer woke this much after the moment it was set for.
+    pub fn woke(&mut self, late: Duration) {
+        self.timer.record(late);
+    }
+    /// A probe left this much after it was due.
+    pub fn sent(&mut self, late: Duration) {
+        self.send.record(late);
+    }
+    /// The record for the run.
+    pub fn into_instrument(self) -> Instrument {
+        Instrument { timer_lateness: self.timer, send_lateness: self.send, ..Instrument::default() }
+    }
+}
+
+/// Time of all CPUs since boot, in any unit.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct CpuReading {
+    /// All of it.
+    pub total: u64,
+    /// Idle.
+    pub idle: u64,
+    /// Given to others by the hypervisor.
+    pub steal: u64,
+}
+
+/// Shares of the CPUs' time between two readings.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CpuShare {
+    /// Not idle, stolen time included.
+    pub busy: f64,
+    /// Stolen.
+    pub steal: f64,
+}
+
+impl CpuReading {
+    /// What was used since `earlier`; `None` if no time has passed.
+    pub fn since(&self, earlier: &CpuReading) -> Option<CpuShare> {
+        let total = self.total.checked_sub(earlier.total).filter(|t| *t > 0)? as f64;
+        // Linux lets idle time run backwards on some hosts, proc_stat(5).
+        let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / total).min(1.0);
+        Some(CpuShare { busy: 1.0 - share(self.idle, earlier.idle), steal: share(self.steal, earlier.steal) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_the_time_between() {
+        let first = CpuReading { total: 1_000, idle: 900, steal: 10 };
+        let second = CpuReading { total: 1_200, idle: 950, steal: 30 };
+        assert_eq!(second.since(&first), Some(CpuShare { busy: 0.75, steal: 0.1 }));
+        assert_eq!(first.since(&first), None);
+        let backwards = CpuReading { total: 1_100, idle: 890, steal: 10 };
+        assert_eq!(backwards.since(&first), Some(CpuShare { busy: 1.0, steal: 0.0 }));
+    }
+
+    #[test]
+    fn lateness_goes_into_the_record() {
+        let mut watch = SelfWatch::default();
+        watch.woke(Duration::from_micros(60));
+        watch.sent(Duration::from_micros(90));
+        let instrument = watch.into_instrument();
+        assert_eq!(instrument.timer_lateness.max(), Duration::from_micros(60));
+        assert_eq!(instrument.send_lateness.count(), 1);
+    }
+}

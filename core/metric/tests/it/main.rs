@@ -1,3 +1,0 @@
-//! Integration tests of `fathom-metric`.
-mod measure;
-mod reference;

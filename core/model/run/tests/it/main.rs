@@ -1,0 +1,3 @@
+//! Integration tests of `fathom-run`.
+mod measure;
+mod reference;

@@ -1,0 +1,16 @@
+//! The reference page is made from the registry and held equal to it.
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/metrics.md");
+
+#[test]
+fn the_page_is_the_registry() {
+    let page = fathom_run::reference_page();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(PAGE, &page).expect("docs/metrics.md can be written");
+    }
+    let on_disk = std::fs::read_to_string(PAGE).unwrap_or_default();
+    assert!(
+        page == on_disk,
+        "docs/metrics.md is not what the registry says; UPDATE_GOLDEN=1 cargo test rewrites it"
+    );
+}

@@ -1,0 +1,124 @@
+//! The scenarios that every copy of the program has: lines, and the gallery of claims.
+use crate::{Plan, ScenarioError, parse};
+
+macro_rules! builtin {
+    (lines $($line:literal)*; gallery $($item:literal)*) => {
+        /// Names of the built-in lines.
+        pub const BUILTIN_NAMES: &[&str] = &[$($line),*];
+        /// Names of the gallery's scenarios, beside the lines that make claims.
+        const GALLERY: &[&str] = &[$($item),*];
+        /// The scenario file of a built-in line or of the gallery; `None` if there is none of that name.
+        pub fn builtin(name: &str) -> Option<&'static str> {
+            match name {
+                $($line => Some(include_str!(concat!("../../../../scenarios/", $line, ".toml"))),)*
+                $($item => Some(include_str!(concat!("../../../../scenarios/gallery/", $item, ".toml"))),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+builtin!(
+    lines
+    "dsl"
+    "cable"
+    "fiber"
+    "lte"
+    "wifi"
+    "satellite"
+    "gettys-2010"
+    "seifried-2011"
+    "auerswald-switch"
+    ;
+    gallery
+    "codel-nomadic-codel"
+    "codel-nomadic-droptail"
+    "dctcp-two-bottlenecks"
+    "incast-buffer"
+    "incast-dctcp"
+    "incast-droptail"
+    "incast-pacing"
+    "incast-spread"
+    "l4s-dualpi2-160-10"
+    "l4s-dualpi2-20-10"
+    "l4s-dualpi2-20-20"
+    "l4s-dualpi2-80-20"
+    "l4s-fq-codel-160-10"
+    "l4s-fq-codel-20-10"
+    "l4s-fq-codel-20-20"
+    "l4s-fq-codel-80-20"
+    "l4s-pfifo-160-10"
+    "l4s-pfifo-20-10"
+    "l4s-pfifo-20-20"
+    "l4s-pfifo-80-20"
+    "l4s-step-1mbit"
+    "l4s-step-25mbit"
+    "ledbat-codel"
+    "ledbat-droptail"
+    "rfc7928-aggressive-droptail"
+    "rfc7928-aggressive-pie"
+    "rfc7928-bidirectional-droptail"
+    "rfc7928-bidirectional-pie"
+    "rfc7928-burst"
+    "rfc7928-burst-bloat"
+    "rfc7928-capacity-droptail"
+    "rfc7928-capacity-pie"
+    "rfc7928-heavy-droptail"
+    "rfc7928-heavy-pie"
+    "rfc7928-lbe-droptail"
+    "rfc7928-lbe-pie"
+    "rfc7928-medium-droptail"
+    "rfc7928-medium-pie"
+    "rfc7928-mild-droptail"
+    "rfc7928-mild-pie"
+    "rfc7928-mix-droptail"
+    "rfc7928-mix-pie"
+    "rfc7928-overload-droptail"
+    "rfc7928-overload-pie"
+    "rfc7928-rtt-fairness"
+    "rfc7928-rtt-unfairness"
+    "rfc7928-unresponsive-droptail"
+    "rfc7928-unresponsive-pie"
+    "s03-ring-256"
+    "s04-page-6-connections"
+    "s04-page-60-connections"
+    "s05-xp-1-connections"
+    "s05-xp-6-connections"
+    "s06-udp-bytes"
+    "s06-udp-even"
+    "s06-udp-random"
+    "s07-shared-buffer"
+    "s08-one-percent"
+    "s09-units"
+    "s10-bittorrent"
+    "s11-edge"
+    "s11-lte"
+    "s11-umts"
+    "s12-cameras"
+    "s12-cameras-slow-ports"
+    "s14-lines"
+    "s14-router"
+    "s14-satellite"
+    "s15-shaped"
+    "s16-moving-bottleneck-wifi"
+    "s16-moving-bottleneck-wired"
+    "sizing-large-buffer"
+    "sizing-small-buffer"
+    "sizing-square-root"
+    "switch-incast-dynamic"
+    "switch-incast-shared"
+    "switch-thresholds"
+);
+
+/// Names of all built-in scenarios that make claims: the seeds' own lines, then the gallery's.
+pub fn gallery_names() -> impl Iterator<Item = &'static str> {
+    ["gettys-2010", "seifried-2011", "auerswald-switch"].into_iter().chain(GALLERY.iter().copied())
+}
+
+/// The plan of a built-in scenario; `None` if there is none of that name.
+///
+/// # Errors
+/// None that a release has: a test reads them all.
+pub fn builtin_plan(name: &str) -> Option<Result<Plan, ScenarioError>> {
+    builtin(name).map(|text| parse(text, name))
+}

@@ -1,0 +1,188 @@
+//! A run made of captures, on a terminal.
+use crate::Style;
+use crate::summary::{charts, finding_lines, verdict};
+use crate::terminal::{Ink, Table, clean, wrap};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use fathom_diagnose::{Diagnosis, Finding};
+use fathom_run::text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_run::{
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind, Run,
+};
+
+/// Rows of the table of flows.
+const FLOWS: usize = 10;
+/// A narrower terminal gets no charts.
+const CHART_COLUMNS: usize = 60;
+
+/// Sources, flows, charts, findings with their frames, and last the verdict.
+pub(crate) fn summary(
+    run: &Run,
+    capture: &Capture,
+    diagnosis: &Diagnosis,
+    columns: usize,
+    style: Style,
+) -> Vec<String> {
+    let text_columns = columns.min(crate::summary::WIDEST_TEXT);
+    let mut lines: Vec<String> = capture.sources.iter().map(|source| of_source(source, style)).collect();
+    lines.push(String::new());
+    if capture.flows.iter().any(|flow| flow.sent.iter().any(|side| side.payload_bytes > 0)) {
+        lines.extend(flow_table(capture, style).lines(columns, style));
+        lines.extend(more_flows(capture).map(|text| style.ink(Ink::Dim, &text)));
+    }
+    lines.extend(capture.answers.iter().flat_map(|answers| wrap(&of_answers(answers), text_columns, 2)));
+    if !capture.hops.is_empty() {
+        lines.push(String::new());
+        lines.extend(hop_table(capture, style).lines(columns, style));
+    }
+    lines.push(String::new());
+    if columns >= CHART_COLUMNS {
+        lines.extend(charts(run, diagnosis, text_columns, style));
+        lines.push(String::new());
+    }
+    for finding in &diagnosis.findings {
+        lines.extend(finding_lines(finding, text_columns, style));
+        lines.extend(support(finding, text_columns).iter().map(|line| style.ink(Ink::Dim, line)));
+    }
+    for note in &run.notes {
+        lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
+    }
+    lines.push(String::new());
+    lines.extend(verdict(diagnosis, text_columns, style));
+    // Parts that have nothing to say leave no gap.
+    lines.dedup_by(|next, before| next.is_empty() && before.is_empty());
+    lines
+}
+
+fn of_source(source: &CaptureSource, style: Style) -> String {
+    format!(
+        "{}: {} {}, {}, {}",
+        style.ink(Ink::Bold, &clean(&source.name)),
+        thousands(source.frames as f64),
+        if source.frames == 1 { "frame" } else { "frames" },
+        bytes(source.wire_bytes as f64),
+        seconds(source.duration_s)
+    )
+}
+
+/// How long questions apart from TCP took, in one line.
+fn of_answers(answers: &CapturedAnswers) -> String {
+    let name = match answers.kind {
+        ProbeKind::Echo => "ICMP echo",
+        ProbeKind::Dns => "DNS",
+        ProbeKind::QuicHandshake => "QUIC handshakes",
+        ProbeKind::QuicSpin => "QUIC spin bit",
+    };
+    let took = answers.rtt.map(|rtt| {
+        let [min, p50, p95, max] = [rtt.min_s, rtt.p50_s, rtt.p95_s, rtt.max_s].map(milliseconds);
+        format!("; answers took {min} at least, {p50} in the middle, {p95} for one in twenty, {max} at most")
+    });
+    let (asked, none) = (thousands(answers.asked as f64), thousands(answers.unanswered as f64));
+    let took = took.unwrap_or_default();
+    match answers.kind {
+        // Nobody asks: each turn is an answer to the one before.
+        ProbeKind::QuicSpin => format!("{name}, a hint: {asked} turns{took}"),
+        _ => format!("{name}: {asked} asked, {none} without an answer{took}"),
+    }
+}
+
+/// One row for each direction of a flow that carried something, the largest flows first.
+fn flow_table(capture: &Capture, style: Style) -> Table {
+    let mut table = Table::new();
+    table.head(&["flow", "payload", "goodput", "RTT min", "p50", "p95", "max", "again", "held back by"]);
+    table.head(&["", "", "", "ms", "ms", "ms", "ms", "packets", ""]);
+    for flow in capture.flows.iter().take(FLOWS) {
+        for end in (0..2).filter(|end| flow.sent[*end].payload_bytes > 0) {
+            table.row(row(flow, end, style));
+        }
+    }
+    table
+}
+
+fn row(flow: &CapturedFlow, end: usize, style: Style) -> Vec<(String, Option<Ink>)> {
+    let side = &flow.sent[end];
+    let arrow = style.pick("→", "->");
+    let name = format!("{} {} {arrow} {}", flow.number, clean(&flow.ends[end]), clean(&flow.ends[1 - end]));
+    let none = || style.pick("–", "-").to_string();
+    let ms = side.rtt.map_or([none(), none(), none(), none()], |rtt| {
+        [rtt.min_s, rtt.p50_s, rtt.p95_s, rtt.max_s].map(milliseconds_bare)
+    });
+    let again = side.retransmissions.packets();
+    let mut cells = vec![
+        (name, None),
+        (bytes(side.payload_bytes as f64), None),
+        (side.goodput_bits_per_second.map_or_else(none, rate), None),
+    ];
+    cells.extend(ms.map(|text| (text, None)));
+    cells.push((thousands(again as f64), (again > 0).then_some(Ink::Bad)));
+    cells.push((limited(side).unwrap_or_else(none), None));
+    cells
+}
+
+/// One row from each capture to the next, both ways.
+fn hop_table(capture: &Capture, style: Style) -> Table {
+    let mut table = Table::new();
+    table.head(&["between", "packets", "lost", "least", "more: p50", "p95", "max", "routers", "clock"]);
+    table.head(&["", "in both", "", "ms", "ms", "ms", "ms", "", "ms apart"]);
+    let none = || style.pick("–", "-").to_string();
+    for hop in &capture.hops {
+        let [from, to] = &hop.captures;
+        let arrow = style.pick("→", "->");
+        let least = hop.least_delay_s.map_or_else(none, |least| {
+            let value = milliseconds_bare(least.value);
+            match milliseconds_bare(least.error) {
+                error if error == milliseconds_bare(0.0) => value,
+                error => format!("{value} {}{error}", style.pick("±", "+-")),
+            }
+        });
+        let more = hop.delay_s.map_or([none(), none(), none()], |delay| delay.map(milliseconds_bare));
+        let lost = (thousands(hop.lost_packets as f64), (hop.lost_packets > 0).then_some(Ink::Bad));
+        let mut cells = vec![
+            (format!("{} {arrow} {}", clean(from), clean(to)), None),
+            (thousands(hop.matched_packets as f64), None),
+            lost,
+            (least, None),
+        ];
+        cells.extend(more.map(|text| (text, None)));
+        cells.push((hop.routers.map_or_else(none, |routers| routers.to_string()), None));
+        // Less than is shown is no difference.
+        let apart = milliseconds_bare(hop.clock_offset_s);
+        cells.push((
+            apart.strip_prefix('-').filter(|zero| *zero == milliseconds_bare(0.0)).unwrap_or(&apart).into(),
+            None,
+        ));
+        table.row(cells);
+    }
+    table
+}
+
+/// What held the sender back for most of the time.
+fn limited(side: &CapturedSide) -> Option<String> {
+    let Limits { window_ratio, congestion_ratio, application_ratio } = side.limits?;
+    let all =
+        [(window_ratio, "window"), (congestion_ratio, "congestion"), (application_ratio, "application")];
+    let (share, name) = all.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("{name} {}", percent(share)))
+}
+
+fn more_flows(capture: &Capture) -> Option<String> {
+    let shown = capture.flows.len().min(FLOWS) as u64;
+    let more = capture.flow_count.saturating_sub(shown);
+    (more > 0).then(|| format!("and {} more flows", thousands(more as f64)))
+}
+
+/// The frames that a finding rests on, and what would refute it.
+fn support(finding: &Finding, columns: usize) -> Vec<String> {
+    let frames = finding.evidence.iter().filter(|evidence| evidence.unit == "frame");
+    let frames: Vec<String> = frames.map(|evidence| format!("{:.0}", evidence.value)).collect();
+    let mut lines = Vec::new();
+    if !frames.is_empty() {
+        lines.extend(wrap(&format!("  frames {}", frames.join(", ")), columns, 4));
+    }
+    for alternative in &finding.alternatives {
+        lines.extend(wrap(&format!("  unless: {}", clean(alternative)), columns, 4));
+    }
+    lines.iter().map(|line| if line.starts_with(' ') { line.clone() } else { format!("  {line}") }).collect()
+}

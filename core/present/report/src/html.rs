@@ -1,0 +1,414 @@
+//! A page that stands alone: no script, style, font or picture is loaded from anywhere.
+mod capture;
+
+use crate::Style;
+use crate::curve::{phase_name, source_name};
+use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, comparison, phase_cells};
+use crate::svg::{
+    CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
+};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_diagnose::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health};
+use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_run::{Grade, Metric, PhaseKind, Rpm, Run};
+use fathom_stats::DelayHistogram;
+
+/// A run and what was found in it.
+type Pair<'a> = (&'a Run, &'a Diagnosis);
+
+/// Times of this length and more are read in seconds.
+const LONG_S: f64 = 10.0;
+
+const UNICODE: Style = Style { color: false, unicode: true };
+
+/// A page without external resources; two runs or more make a comparison with shared axes.
+pub fn html(runs: &[Pair<'_>]) -> String {
+    let wide = if runs.len() > 1 { " class=\"wide\"" } else { "" };
+    let title = runs.first().map_or_else(String::new, |(run, _)| escape(&run.title));
+    let body = [
+        header(runs),
+        heroes(runs),
+        charts(runs),
+        changes(runs),
+        tables(runs),
+        capture::flows(runs),
+        people(runs),
+        findings(runs),
+    ];
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{title} – Fathom</title>\
+         <style>{PALETTE}{}{CHART_STYLE}</style></head><body><main{wide}>{}{}{}</main><script>{}</script></body></html>\n",
+        include_str!("html/page.css"),
+        body.concat(),
+        instruments(runs),
+        footer(runs),
+        include_str!("html/theme.js"),
+    )
+}
+
+/// One cell of the page's grid for each run.
+fn for_each(runs: &[Pair<'_>], cell: impl Fn(&Pair<'_>) -> String) -> String {
+    let class = if runs.len() > 1 { "runs many" } else { "runs" };
+    format!("<div class=\"{class}\">{}</div>", runs.iter().map(cell).collect::<String>())
+}
+
+fn header(runs: &[Pair<'_>]) -> String {
+    let started = runs.first().map_or("", |(run, _)| run.started.as_str());
+    let command = runs.first().map_or("", |(run, _)| run.command.as_str());
+    let (command, started) = (escape(command), escape(started));
+    format!(
+        "<header><b>Fathom</b><span>{command} · {started}</span><button id=\"theme\" type=\"button\" hidden>Dark</button></header>"
+    )
+}
+
+fn heroes(runs: &[Pair<'_>]) -> String {
+    for_each(runs, |pair| format!("<div>{}{}</div>", hero(pair), tiles(pair)))
+}
+
+fn hero((run, diagnosis): &Pair<'_>) -> String {
+    let health = match diagnosis.health {
+        Health::Healthy => "healthy",
+        Health::Bloated => "bloated",
+        Health::Invalid => "invalid",
+        Health::Inconclusive => "inconclusive",
+    };
+    let grade = match (diagnosis.health, diagnosis.grade) {
+        (Health::Healthy | Health::Bloated, Some(grade)) => grade.letter(),
+        _ => "?",
+    };
+    // A capture has no grade: it shows what happened, not what the line does under a load that is known.
+    let badge = match &run.capture {
+        Some(_) => String::new(),
+        None => format!("<div class=\"grade\">{grade}<small>{health}</small></div>"),
+    };
+    let sentences: String = diagnosis.verdict.iter().map(|s| format!("<p>{}</p>", escape(s))).collect();
+    format!(
+        "<section class=\"card hero {health}\">{badge}<div>\
+         <p class=\"where\">{}</p><h1>{}</h1>{sentences}</div></section>",
+        escape(&run.title),
+        escape(&diagnosis.headline)
+    )
+}
+
+/// The few numbers that a person wants first.
+fn tiles((_, diagnosis): &Pair<'_>) -> String {
+    let idle = diagnosis.phase(PhaseKind::Idle).and_then(|p| p.latency).map(|l| milliseconds(l.p50.value));
+    let worst = diagnosis.headline_phase.and_then(|kind| diagnosis.phase(kind)).and_then(|p| p.latency);
+    let worst =
+        worst.map(|l| format!("{}{}", if l.p90.at_least { "≥ " } else { "" }, milliseconds(l.p90.value)));
+    let most = |pick: fn(&fathom_diagnose::PhaseSummary) -> Option<f64>| {
+        diagnosis.loaded().filter_map(pick).max_by(f64::total_cmp).map(rate)
+    };
+    let rpm = diagnosis.loaded().filter_map(|p| p.rpm.as_ref()).map(|r| r.per_minute).min_by(f64::total_cmp);
+    let tiles = [
+        ("Latency idle", idle),
+        ("Latency under load", worst),
+        ("Download", most(|p| p.goodput_down_bits_per_second)),
+        ("Upload", most(|p| p.goodput_up_bits_per_second)),
+        ("Round trips per minute", rpm.map(thousands)),
+    ];
+    let known = tiles.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let cells: String = known
+        .map(|(name, value)| format!("<div class=\"tile\"><span>{name}</span><b>{value}</b></div>"))
+        .collect();
+    format!("<div class=\"tiles\">{cells}</div>")
+}
+
+/// First against last, for a comparison.
+fn changes(runs: &[Pair<'_>]) -> String {
+    if runs.len() < 2 {
+        return String::new();
+    }
+    let names: String = runs.iter().map(|(run, _)| format!("<th>{}</th>", escape(&run.title))).collect();
+    let mut rows = String::new();
+    let mut group = String::new();
+    for quantity in comparison(runs) {
+        if group != quantity.group {
+            group.clone_from(&quantity.group);
+            let columns = runs.len() + 2;
+            rows += &format!("<tr class=\"group\"><td colspan=\"{columns}\">{}</td></tr>", escape(&group));
+        }
+        let values: String = (0..runs.len()).map(|i| format!("<td>{}</td>", quantity.text(i))).collect();
+        let class = quantity.better().map_or("", |better| if better { "good" } else { "bad" });
+        let change = quantity.change(UNICODE);
+        rows += &format!("<tr><td>{}</td>{values}<td class=\"{class}\">{change}</td></tr>", quantity.name);
+    }
+    format!(
+        "<h2>What changed</h2><div class=\"card scroll\"><table><tr><th></th>{names}<th>change</th></tr>{rows}</table></div>"
+    )
+}
+
+fn charts(runs: &[Pair<'_>]) -> String {
+    let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));
+    let Some(extent) = extents.reduce(Extent::union) else { return String::new() };
+    let charts = for_each(runs, |(run, diagnosis)| {
+        let others = [one_way_chart(run, &extent), distribution_chart(run, diagnosis, &extent)];
+        let drawn = over_time(run, diagnosis, &extent).into_iter().chain(others);
+        let cards: String = drawn.flatten().map(|c| format!("<div class=\"card\">{c}</div>")).collect();
+        format!("<div class=\"charts\">{}{cards}</div>", name_above(runs, run))
+    });
+    format!("<h2>Over time</h2>{charts}")
+}
+
+/// In a comparison each column says whose it is.
+fn name_above(runs: &[Pair<'_>], run: &Run) -> String {
+    if runs.len() > 1 { format!("<p class=\"names\">{}</p>", escape(&run.title)) } else { String::new() }
+}
+
+fn are_captures(runs: &[Pair<'_>]) -> bool {
+    runs.iter().all(|(run, _)| run.capture.is_some())
+}
+
+/// As those of captures.
+fn have_no_phases(runs: &[Pair<'_>]) -> bool {
+    runs.iter().all(|(_, diagnosis)| diagnosis.phases.is_empty())
+}
+
+fn tables(runs: &[Pair<'_>]) -> String {
+    if have_no_phases(runs) {
+        return String::new();
+    }
+    let head: String = PHASE_HEADINGS
+        .iter()
+        .zip(PHASE_UNITS)
+        .map(|(h, u)| format!("<th>{h}<small>{u}</small></th>"))
+        .collect();
+    let tables = for_each(runs, |(run, diagnosis)| {
+        let rows: String = diagnosis.phases.iter().map(phase_row).collect();
+        let name = name_above(runs, run);
+        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
+    });
+    format!("<h2>Phases</h2>{tables}")
+}
+
+fn phase_row(phase: &fathom_diagnose::PhaseSummary) -> String {
+    let cells = phase_cells(phase, UNICODE);
+    let last = cells.len() - 1;
+    let cell = |(i, text): (usize, &String)| match phase.grade {
+        Some(grade) if i == last => format!("<td class=\"{}\"><b>{text}</b></td>", grade_class(grade)),
+        _ => format!("<td>{text}</td>"),
+    };
+    format!("<tr>{}</tr>", cells.iter().enumerate().map(cell).collect::<String>())
+}
+
+const fn grade_class(grade: Grade) -> &'static str {
+    match grade {
+        Grade::APlus | Grade::A => "good",
+        Grade::B | Grade::C => "fair",
+        Grade::D | Grade::F => "bad",
+    }
+}
+
+/// What it means for a call, a game and a page.
+fn people(runs: &[Pair<'_>]) -> String {
+    if have_no_phases(runs) {
+        return String::new();
+    }
+    let tables = for_each(runs, |(run, diagnosis)| {
+        let rows: String =
+            diagnosis.phases.iter().filter(|p| p.kind != PhaseKind::Drain).map(people_row).collect();
+        let head = "<tr><th></th><th>call quality</th><th class=\"words\"></th><th>web page</th><th class=\"words\">games</th></tr>";
+        format!(
+            "<div>{}<div class=\"card scroll\"><table>{head}{rows}</table></div></div>",
+            name_above(runs, run)
+        )
+    });
+    format!("<h2>What it means</h2>{tables}")
+}
+
+fn people_row(phase: &fathom_diagnose::PhaseSummary) -> String {
+    let Some(impact) = phase.impact else { return String::new() };
+    let class = match impact.call.r_factor {
+        r if r >= 80.0 => "good",
+        r if r >= 60.0 => "fair",
+        _ => "bad",
+    };
+    format!(
+        "<tr><td>{}</td><td class=\"{class}\"><b>{:.1}</b> of 4.4</td><td class=\"words\">{}</td><td>{}</td>\
+         <td class=\"words\">{}</td></tr>",
+        phase_name(phase.kind),
+        impact.call.mos,
+        impact.call.words(),
+        impact.page_load_s.map_or_else(|| "-".into(), seconds),
+        impact.game.words()
+    )
+}
+
+fn findings(runs: &[Pair<'_>]) -> String {
+    let lists = for_each(runs, |(run, diagnosis)| {
+        let cards: String = diagnosis.findings.iter().map(finding).collect();
+        format!("<div>{}{cards}</div>", name_above(runs, run))
+    });
+    format!("<h2>Findings and their evidence</h2>{lists}")
+}
+
+fn finding(finding: &Finding) -> String {
+    let (name, class) = kind_name(finding.kind);
+    let confidence = confidence_name(finding.confidence);
+    let rows: String = finding
+        .evidence
+        .iter()
+        .map(|e| format!("<tr><td>{}</td><td>{}</td></tr>", escape(&e.name), escape(&amount(e))))
+        .collect();
+    let evidence = if rows.is_empty() { String::new() } else { format!("<table>{rows}</table>") };
+    let others: String = finding.alternatives.iter().map(|a| format!("<li>{}</li>", escape(a))).collect();
+    let others = if others.is_empty() { others } else { format!("It could also be:<ul>{others}</ul>") };
+    let details = match (evidence.is_empty(), others.is_empty()) {
+        (true, true) => String::new(),
+        _ => format!("<details><summary>evidence</summary>{evidence}{others}</details>"),
+    };
+    format!(
+        "<div class=\"card finding\"><p><span class=\"chip {class}\">{name}</span><span class=\"chip\">{confidence}</span>{}</p>{details}</div>",
+        escape(&finding.text)
+    )
+}
+
+/// How sure a finding is, in a word.
+pub const fn confidence_name(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::High => "confident",
+        Confidence::Medium => "likely",
+        Confidence::Low => "possible",
+    }
+}
+
+/// What kind a finding is, in a word or two, and the class of its colour: `good`, `bad`, or none.
+pub const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
+    match kind {
+        FindingKind::Bufferbloat => ("bufferbloat", "bad"),
+        FindingKind::LowLatency => ("low latency", "good"),
+        FindingKind::Outage => ("outage", "bad"),
+        FindingKind::Growth => ("growth", ""),
+        FindingKind::BufferSize => ("buffer size", ""),
+        FindingKind::Management => ("management", ""),
+        FindingKind::Drain => ("drain", ""),
+        FindingKind::AckStarvation => ("starved download", "bad"),
+        FindingKind::Oscillation => ("swing", ""),
+        FindingKind::Victims => ("who waited", "bad"),
+        FindingKind::Remarking => ("marked anew", ""),
+        FindingKind::Loss => ("loss", "bad"),
+        FindingKind::LowerBound => ("lower bound", ""),
+        FindingKind::Instrument => ("instrument", ""),
+    }
+}
+
+/// A piece of evidence with the unit that suits it.
+pub fn amount(evidence: &Evidence) -> String {
+    match evidence.unit {
+        "s" if evidence.value >= LONG_S => seconds(evidence.value),
+        "s" => milliseconds(evidence.value),
+        "bit/s" => rate(evidence.value),
+        "bytes" => bytes(evidence.value),
+        "ratio" => percent(evidence.value),
+        "1" => thousands(evidence.value),
+        unit => format!("{} {unit}", thousands(evidence.value)),
+    }
+}
+
+fn instruments(runs: &[Pair<'_>]) -> String {
+    let cells = for_each(runs, |(run, diagnosis)| {
+        let facts = match &run.capture {
+            Some(captured) => capture::facts(run, captured),
+            None => facts(run, diagnosis),
+        };
+        let rows: String = facts.iter().map(|(k, v)| fact_row(k, v)).collect();
+        let lateness =
+            lateness_chart(run).map_or_else(String::new, |c| format!("<div class=\"card\">{c}</div>"));
+        format!(
+            "<div class=\"charts\">{}{lateness}<div class=\"card scroll\"><table>{rows}</table></div></div>",
+            name_above(runs, run),
+        )
+    });
+    let heading = if are_captures(runs) { "The capture" } else { "Instrument and settings" };
+    format!("<h2>{heading}</h2>{cells}")
+}
+
+fn fact_row(name: &str, value: &str) -> String {
+    format!("<tr><td>{}</td><td class=\"words\">{}</td></tr>", escape(name), escape(value))
+}
+
+/// What was set and what the instrument saw of itself, for a person.
+fn facts(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
+    let i = &run.instrument;
+    let lateness = |h: &DelayHistogram| {
+        let p = |p| h.percentile(p).map_or_else(|| "-".into(), |d| milliseconds(d.as_secs_f64()));
+        let max = milliseconds(h.max().as_secs_f64());
+        format!(
+            "median {}, 95 % {}, 99 % {}, largest {max} ({} events)",
+            p(0.5),
+            p(0.95),
+            p(0.99),
+            thousands(h.count() as f64)
+        )
+    };
+    let mut facts: Vec<(String, String)> = run.facts.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+    let mut add = |name: &str, value: String| facts.push((name.into(), value));
+    add("host", format!("{}, {} CPUs", run.host.kernel, run.host.cpus));
+    add("lateness of the probe timer", lateness(&i.timer_lateness));
+    add("lateness of sending", lateness(&i.send_lateness));
+    if let Some(line) = &i.line_lateness {
+        add("lateness of the emulated line", lateness(line));
+    }
+    add("replies with kernel timestamps", percent(i.kernel_timestamp_ratio));
+    if let Some([offset, error]) = i.clock_offset_s {
+        add("offset of the server's clock", format!("{} ± {}", milliseconds(offset), milliseconds(error)));
+    }
+    if let Some(drift) = i.clock_drift_ratio {
+        add("drift of the server's clock", format!("{:.2} µs a second", drift * 1e6));
+    }
+    if let Some(why) = &run.partial {
+        add("not whole", why.clone());
+    }
+    facts.extend(run.notes.iter().map(|n| ("note".into(), n.clone())));
+    facts.extend(loads(run, diagnosis));
+    facts
+}
+
+/// The load of each phase.
+fn loads(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
+    let pairs = run.phases.iter().zip(&diagnosis.phases);
+    pairs
+        .filter_map(|(phase, summary)| Some((phase, phase.load.as_ref()?, summary.fairness_index)))
+        .map(|(phase, load, fairness)| {
+            let fairness = fairness.map_or_else(String::new, |f| format!("; fairness among flows {f:.2}"));
+            let text = format!(
+                "{} flows down, {} up, {}; delivered {} down, {} up{fairness}",
+                load.flows_down,
+                load.flows_up,
+                load.congestion_control,
+                bytes(load.delivered_down_bytes as f64),
+                bytes(load.delivered_up_bytes as f64)
+            );
+            (format!("load, {}", phase_name(phase.kind)), text)
+        })
+        .collect()
+}
+
+fn footer(runs: &[Pair<'_>]) -> String {
+    let version = runs.first().map_or("", |(run, _)| run.tool_version.as_str());
+    if are_captures(runs) {
+        let words = capture::FOOTER;
+        return format!(
+            "<footer>{words} Definitions: docs/metrics.md. Made by Fathom {}.</footer>",
+            escape(version)
+        );
+    }
+    let source = runs.first().and_then(|(_, d)| d.latency_source);
+    let metric = source.map_or("", |m: Metric| m.info().name);
+    let rpm = runs
+        .iter()
+        .flat_map(|(_, d)| d.loaded())
+        .find_map(|p| p.rpm.as_ref())
+        .map_or(Rpm::DRAFT, |r| r.method);
+    format!(
+        "<footer>Latency is the {} (<code>{metric}</code>). A lost probe counts as endless in percentiles; ≥ marks a lower \
+         bound. Goodput is what the receiving application got, the mean after the first quarter of the phase. Grade: DSLReports' bands of the mean \
+         increase over idle. RPM: {rpm}. Call quality: E-model for G.711. Web page: 10 round trips and 2 MB. \
+         Definitions: docs/metrics.md. Made by Fathom {}.</footer>",
+        source_name(source),
+        escape(version)
+    )
+}

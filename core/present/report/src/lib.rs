@@ -1,0 +1,53 @@
+//! Run to text, HTML, SVG, CSV, Flent: pure rendering. Nothing is concluded here.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod audit;
+mod axis;
+mod captured;
+mod chart;
+mod compare;
+mod csv;
+mod curve;
+mod flent;
+mod flows;
+mod gallery;
+mod html;
+mod live;
+pub mod look;
+mod rows;
+mod size;
+mod summary;
+mod svg;
+mod sweep;
+mod terminal;
+mod works;
+
+use fathom_diagnose::Diagnosis;
+use fathom_run::Run;
+
+pub use audit::{Audited, audit};
+pub use compare::compare;
+pub use csv::csv;
+pub use flent::flent;
+pub use gallery::{ClaimRow, Exhibit, claims, gallery};
+pub use html::html;
+pub use live::LiveView;
+pub use size::{size, size_cases};
+pub use summary::summary;
+pub use svg::svg;
+pub use sweep::sweep_page;
+
+/// What the terminal can show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Style {
+    /// ANSI colours may be used.
+    pub color: bool,
+    /// Unicode may be used; else ASCII alone.
+    pub unicode: bool,
+}
+
+/// One run of a comparison, with the name that the user gave it.
+pub type Named<'a> = (&'a str, &'a Run, &'a Diagnosis);

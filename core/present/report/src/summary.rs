@@ -1,0 +1,166 @@
+//! The result on a terminal: numbers first, the verdict last, where the eye ends.
+use crate::Style;
+use crate::captured;
+use crate::chart::Chart;
+use crate::curve::{Curve, source_name, spans, time_range};
+use crate::flows::{self, FlowCurve};
+use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, at_least, phase_cells};
+use crate::terminal::{Ink, Table, clean, wrap};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use fathom_diagnose::{Confidence, Diagnosis, Finding, Health};
+use fathom_run::{Direction, Grade, Run};
+
+/// Rows of each chart.
+const CHART_ROWS: usize = 11;
+/// A narrower terminal gets no charts.
+const CHART_COLUMNS: usize = 60;
+/// Wider text is hard to read.
+pub(crate) const WIDEST_TEXT: usize = 100;
+
+/// The result for a terminal of `columns`: a table of the phases, the charts, the findings and, last, the verdict.
+pub fn summary(run: &Run, diagnosis: &Diagnosis, columns: u16, style: Style) -> String {
+    let columns = usize::from(columns).max(20);
+    let text_columns = columns.min(WIDEST_TEXT);
+    if let Some(capture) = &run.capture {
+        return captured::summary(run, capture, diagnosis, columns, style).join("\n") + "\n";
+    }
+    let mut lines = vec![style.ink(Ink::Bold, &clean(&run.title)), String::new()];
+    lines.extend(phase_table(diagnosis, style).lines(columns, style));
+    lines.extend(wrap(&legend(diagnosis, style), text_columns, 0).iter().map(|l| style.ink(Ink::Dim, l)));
+    if columns >= CHART_COLUMNS {
+        lines.push(String::new());
+        lines.extend(charts(run, diagnosis, text_columns, style));
+    }
+    lines.push(String::new());
+    for finding in &diagnosis.findings {
+        lines.extend(finding_lines(finding, text_columns, style));
+    }
+    for note in &run.notes {
+        lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
+    }
+    lines.push(String::new());
+    lines.extend(verdict(diagnosis, text_columns, style));
+    lines.join("\n") + "\n"
+}
+
+fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
+    let mut table = Table::new();
+    table.head(&PHASE_HEADINGS);
+    table.head(&PHASE_UNITS);
+    for phase in &diagnosis.phases {
+        let mut cells: Vec<(String, Option<Ink>)> =
+            phase_cells(phase, style).into_iter().map(|text| (text, None)).collect();
+        if let Some((last, grade)) = cells.last_mut().zip(phase.grade) {
+            last.1 = Some(grade_ink(grade));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+pub(crate) const fn grade_ink(grade: Grade) -> Ink {
+    match grade {
+        Grade::APlus | Grade::A => Ink::Good,
+        Grade::B | Grade::C => Ink::Fair,
+        Grade::D | Grade::F => Ink::Bad,
+    }
+}
+
+fn legend(diagnosis: &Diagnosis, style: Style) -> String {
+    let any_bound = diagnosis.phases.iter().filter_map(|p| p.latency).any(|l| l.p99.at_least);
+    let bound =
+        if any_bound { format!("; {} lost probes count as endless", at_least(style)) } else { String::new() };
+    let rpm = diagnosis
+        .loaded()
+        .find_map(|p| p.rpm.as_ref())
+        .map_or_else(String::new, |r| format!("; RPM: {}", r.method));
+    let source = source_name(diagnosis.latency_source);
+    format!("latency: {source}{bound}; grade: DSLReports' bands of the mean increase{rpm}")
+}
+
+pub(crate) fn charts(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
+    let (spans, time) = (spans(run), time_range(run));
+    let latency = Curve::latency(run, diagnosis.latency_source);
+    let [down, up] = [Direction::Down, Direction::Up].map(|d| Curve::goodput(run, d));
+    let mut lines = Vec::new();
+    let title = if run.capture.is_some() { "delay of the queue, ms" } else { "latency, ms" };
+    if !latency.is_empty() {
+        let curves = [(&latency, Ink::Latency, '*')];
+        lines.extend(
+            Chart { title, curves: &curves, time, spans: &spans, cut_spikes: false }
+                .lines(columns, CHART_ROWS, style),
+        );
+    }
+    if !down.is_empty() || !up.is_empty() {
+        let curves = [(&down, Ink::Down, 'd'), (&up, Ink::Up, 'u')];
+        let names = format!("{}, {}", style.ink(Ink::Down, "down (d)"), style.ink(Ink::Up, "up (u)"));
+        lines.push(format!("goodput, Mbit/s: {names}"));
+        let chart = Chart { title: "", curves: &curves, time, spans: &spans, cut_spikes: true }.lines(
+            columns,
+            CHART_ROWS - 2,
+            style,
+        );
+        lines.extend(chart.into_iter().skip(1));
+    }
+    if latency.is_empty() {
+        lines.extend(flow_chart(("round trips, ms", false), &flows::round_trips(run), run, columns, style));
+    }
+    lines.extend(flow_chart(("goodput, Mbit/s", true), &flows::goodput(run), run, columns, style));
+    lines
+}
+
+/// Curves of a capture's flows; nothing if there are none.
+fn flow_chart(
+    (title, cut_spikes): (&str, bool),
+    flows: &[FlowCurve],
+    run: &Run,
+    columns: usize,
+    style: Style,
+) -> Vec<String> {
+    let pens = [(Ink::Down, 'a'), (Ink::Up, 'b'), (Ink::Latency, 'c'), (Ink::Good, 'd')];
+    let named = || flows.iter().zip(pens);
+    let names: Vec<String> =
+        named().map(|(flow, (ink, mark))| style.ink(ink, &format!("{} ({mark})", flow.name))).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    // The last lies on top: the first is the largest.
+    let curves: Vec<_> = named().rev().map(|(flow, (ink, mark))| (&flow.curve, ink, mark)).collect();
+    let chart = Chart { title: "", curves: &curves, time: time_range(run), spans: &spans(run), cut_spikes };
+    let drawn = chart.lines(columns, CHART_ROWS - 2, style);
+    [format!("{title}: {}", names.join(", "))].into_iter().chain(drawn.into_iter().skip(1)).collect()
+}
+
+pub(crate) fn finding_lines(finding: &Finding, columns: usize, style: Style) -> Vec<String> {
+    let unsure = match finding.confidence {
+        Confidence::High => "",
+        Confidence::Medium => " (likely)",
+        Confidence::Low => " (possible)",
+    };
+    wrap(&format!("{} {}{unsure}", style.pick("·", "-"), clean(&finding.text)), columns, 2)
+}
+
+/// The headline and its sentences, in the colour of the line's health.
+pub(crate) fn verdict(diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
+    let ink = match diagnosis.health {
+        Health::Healthy => Ink::Good,
+        Health::Bloated => Ink::Bad,
+        Health::Invalid | Health::Inconclusive => Ink::Fair,
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for sentence in &diagnosis.verdict {
+        lines.extend(wrap(&clean(sentence), columns, 0));
+    }
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(
+        wrap(&clean(&diagnosis.headline), columns, 0)
+            .iter()
+            .map(|l| style.ink(ink, &style.ink(Ink::Bold, l))),
+    );
+    lines
+}

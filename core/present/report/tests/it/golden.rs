@@ -1,0 +1,185 @@
+//! What is shown for two runs, as files that a person can read. `UPDATE_GOLDEN=1` rewrites them.
+use crate::line::{BLOATED, MANAGED};
+use crate::upload::upload;
+use fathom_diagnose::diagnose;
+use fathom_report::{Style, compare, csv, flent, html, summary, svg};
+use fathom_run::{Direction, Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_units::Time;
+use std::path::PathBuf;
+
+pub(crate) const UNICODE: Style = Style { color: false, unicode: true };
+pub(crate) const ASCII: Style = Style { color: false, unicode: false };
+
+#[track_caller]
+pub(crate) fn golden(name: &str, got: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../golden/report").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, got).expect("golden/report can be written");
+    }
+    let want = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(got == want, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
+}
+
+#[test]
+fn summaries() {
+    for (name, run) in [("bloated", BLOATED.run()), ("managed", MANAGED.run())] {
+        let diagnosis = diagnose(&run);
+        golden(&format!("summary-{name}.txt"), &summary(&run, &diagnosis, 80, UNICODE));
+        let ascii = summary(&run, &diagnosis, 48, ASCII);
+        assert!(ascii.is_ascii(), "{ascii}");
+        golden(&format!("summary-{name}-narrow.txt"), &ascii);
+    }
+}
+
+/// Latency as a sawtooth, and the goodput.
+fn captured() -> Run {
+    let at = |i: u64| Time::from_nanos(i * 100_000_000);
+    let series = |key, value: fn(u64) -> f64| {
+        let mut series = Series::new(key);
+        (0..1_200).for_each(|i| series.push(Observation { at: at(i), value: Value::Observed(value(i)) }));
+        series
+    };
+    let rtt = series(SeriesKey::of(Metric::QueueDelay), |i| 0.7 + 0.3 * (i % 113) as f64 / 113.0);
+    let goodput = series(SeriesKey::directed(Metric::Goodput, Direction::Up), |_| 9.5e6);
+    let capture = Some(Box::new(upload()));
+    Run { title: "snd.pcap".into(), capture, phases: Vec::new(), series: vec![rtt, goodput], ..MANAGED.run() }
+}
+
+#[test]
+fn a_capture() {
+    let run = captured();
+    let diagnosis = diagnose(&run);
+    golden("summary-capture.txt", &summary(&run, &diagnosis, 100, UNICODE));
+    let ascii = summary(&run, &diagnosis, 48, ASCII);
+    assert!(ascii.is_ascii(), "{ascii}");
+}
+
+/// The same with two flows over time.
+fn captured_flows() -> Run {
+    let mut run = captured();
+    for (flow, scale) in [(2, 1.0), (1, 0.5)] {
+        for (metric, value) in [(Metric::PassiveRtt, 0.8), (Metric::Outstanding, 1e6), (Metric::Goodput, 9e6)]
+        {
+            let mut series = Series::new(SeriesKey { flow: Some(flow), ..SeriesKey::of(metric) });
+            for i in 0..100 {
+                let at = Time::from_nanos(i * 1_000_000_000);
+                series.push(Observation { at, value: Value::Observed(value * scale) });
+            }
+            run.series.push(series);
+        }
+    }
+    run
+}
+
+#[test]
+fn a_capture_shows_its_flows_over_time_by_their_numbers() {
+    let run = captured_flows();
+    let diagnosis = diagnose(&run);
+    let picture = svg(&[(&run, &diagnosis)]);
+    for chart in ["Delay of the queue, ms", "Round trips, ms", "Outstanding data, kB", "Goodput, Mbit/s"] {
+        assert_eq!(picture.matches(&format!(">{chart}<")).count(), 1, "{chart}");
+    }
+    assert_eq!(picture.matches("flow 2").count(), 3, "one in each legend");
+    let page = html(&[(&run, &diagnosis)]);
+    assert!(page.contains("10.7.0.1:40000 →\u{a0}10.7.0.2:5201") && page.contains("<h2>The capture</h2>"));
+    assert!(!page.contains("lateness of the probe timer") && !page.contains("Grade:"), "it is no test");
+    let text = summary(&run, &diagnosis, 100, UNICODE);
+    assert!(text.contains("goodput, Mbit/s: flow 2 (a), flow 1 (b)"), "{text}");
+    // A test has no flows of its own in these charts.
+    assert_eq!(svg(&[(&BLOATED.run(), &diagnose(&BLOATED.run()))]).matches("flow ").count(), 0);
+}
+
+#[test]
+fn captures_are_compared_by_their_longest_queue_and_their_largest_flow() {
+    let (before, mut after) = (captured_flows(), captured_flows());
+    if let Some(queue) = after.capture.as_mut().and_then(|capture| capture.queues.first_mut()) {
+        queue.delay_s = queue.delay_s.map(|delay| delay / 20.0);
+        queue.lost_packets = 0;
+    }
+    let (a, b) = (diagnose(&before), diagnose(&after));
+    golden("compare-captures.txt", &compare(&[("before", &before, &a), ("after", &after, &b)], 80, UNICODE));
+}
+
+#[test]
+fn comparison() {
+    let (before, after) = (BLOATED.run(), MANAGED.run());
+    let (a, b) = (diagnose(&before), diagnose(&after));
+    golden("compare.txt", &compare(&[("before", &before, &a), ("after", &after, &b)], 80, UNICODE));
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let run = BLOATED.run();
+    let diagnosis = diagnose(&run);
+    let colored = summary(&run, &diagnosis, 80, Style { color: true, ..UNICODE });
+    let mut plain = String::new();
+    let mut parts = colored.split("\x1b[");
+    plain += parts.next().unwrap();
+    parts.for_each(|p| plain += p.split_once('m').unwrap().1);
+    let trimmed: Vec<&str> = plain.lines().map(str::trim_end).collect();
+    assert_eq!(trimmed.join("\n") + "\n", summary(&run, &diagnosis, 80, UNICODE));
+}
+
+#[test]
+fn csv_has_one_row_for_each_observation() {
+    let run = BLOATED.run();
+    let text = csv(&run);
+    let observations: usize = run.series.iter().map(|s| s.values.len()).sum();
+    assert_eq!(text.lines().count(), observations + 1);
+    let fields: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(fields.len(), text.lines().next().unwrap().split(',').count());
+    assert!(text.lines().all(|l| l.split(',').count() == fields.len()));
+    let probe = text.lines().find(|l| l.starts_with("udp_rtt_s,")).unwrap();
+    assert!(probe.starts_with("udp_rtt_s,,,,idle,0.000000000,0.051") && probe.ends_with(",s,0"), "{probe}");
+}
+
+#[test]
+fn flent_knows_the_series() {
+    let json: serde_json::Value = serde_json::from_str(&flent(&BLOATED.run())).unwrap();
+    assert_eq!((&json["version"], &json["metadata"]["NAME"]), (&4.into(), &"rrul_be".into()));
+    let length = json["x_values"].as_array().unwrap().len();
+    assert_eq!(length, 195, "39 s at 0.2 s");
+    for series in ["TCP upload BE4", "TCP download sum", "TCP totals", "Ping (ms) UDP BE1", "Ping (ms) avg"] {
+        assert_eq!(json["results"][series].as_array().unwrap().len(), length, "{series}");
+        assert!(!json["raw_values"][series].as_array().unwrap().is_empty(), "{series}");
+    }
+    // At 1 s nothing was loaded, at 10 s only the download.
+    let upload = &json["results"]["TCP upload sum"];
+    assert!(upload[5].is_null() && upload[50] == 0.0, "{} {}", upload[5], upload[50]);
+}
+
+/// Set `FATHOM_REPORT_DIR` to look at the page and the pictures.
+#[test]
+fn pages_stand_alone() {
+    let (before, after) = (BLOATED.run(), MANAGED.run());
+    let (a, b) = (diagnose(&before), diagnose(&after));
+    let pages = [
+        ("single.html", html(&[(&before, &a)])),
+        ("managed.html", html(&[(&after, &b)])),
+        ("compare.html", html(&[(&before, &a), (&after, &b)])),
+        ("picture.svg", svg(&[(&before, &a)])),
+    ];
+    for (name, text) in &pages {
+        for outside in ["http://", "https://", "src=", "@import", "url(", "href"] {
+            let found = text.replace("http://www.w3.org/2000/svg", "").contains(outside);
+            assert!(!found, "{name} has {outside}");
+        }
+        let limit = if *name == "compare.html" { 700_000 } else { 350_000 };
+        assert!(text.len() < limit, "{name} has {} bytes", text.len());
+        if let Some(dir) = std::env::var_os("FATHOM_REPORT_DIR") {
+            std::fs::write(PathBuf::from(&dir).join(name), text).unwrap();
+            std::fs::write(PathBuf::from(&dir).join("before.flent"), flent(&before)).unwrap();
+            std::fs::write(PathBuf::from(&dir).join("before.json"), serde_json::to_string(&before).unwrap())
+                .unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_truth_of_the_lab_is_drawn() {
+    let mut run: Run = BLOATED.run();
+    let mut sojourn = run.series.iter().find(|s| s.key.metric == Metric::OneWayDelay).unwrap().clone();
+    sojourn.key.metric = Metric::Sojourn;
+    run.series.push(sojourn);
+    assert!(html(&[(&run, &diagnose(&run))]).contains("true queue up"));
+}

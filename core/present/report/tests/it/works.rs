@@ -1,0 +1,56 @@
+//! What users waited for, beside each other.
+use crate::line::MANAGED;
+use fathom_diagnose::diagnose;
+use fathom_report::{Style, compare, html};
+use fathom_run::{Direction, Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_units::Time;
+
+fn with(keys: &[(Metric, Direction, &str, &[f64])]) -> Run {
+    let mut run = MANAGED.run();
+    for (metric, direction, scope, values) in keys {
+        let key = SeriesKey { scope: Some((*scope).into()), ..SeriesKey::directed(*metric, *direction) };
+        let mut series = Series::new(key);
+        for value in *values {
+            series.push(Observation { at: Time::ZERO, value: Value::Observed(*value) });
+        }
+        run.series.push(series);
+    }
+    run
+}
+
+#[test]
+fn works_are_compared_by_name() {
+    let (down, up) = (Direction::Down, Direction::Up);
+    let before = with(&[
+        (Metric::PageLoad, down, "web", &[4.0, 2.0, 3.0]),
+        // Two calls of one work count together.
+        (Metric::CallMos, up, "a<b", &[1.5]),
+        (Metric::CallMos, up, "a<b", &[3.5, 2.5]),
+    ]);
+    let after = with(&[(Metric::PageLoad, down, "web", &[1.0]), (Metric::Request, down, "rpc", &[0.025])]);
+    let (a, b) = (diagnose(&before), diagnose(&after));
+    let text = compare(&[("a", &before, &a), ("b", &after, &b)], 80, Style { color: false, unicode: false });
+    let rows: Vec<String> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("work "))
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "work a<b",
+            "call quality up, median 2.5 -",
+            "call quality up, 5th percentile 1.5 -",
+            "work rpc",
+            "request, median - 25 ms",
+            "request, 95th percentile - 25 ms",
+            "work web",
+            "page, median 3.0 s 1.0 s /3.0",
+            "page, 95th percentile 4.0 s 1.0 s /4.0",
+        ],
+        "{text}"
+    );
+    let page = html(&[(&before, &a), (&after, &b)]);
+    assert!(page.contains("work a&lt;b") && page.contains("page, median"));
+}

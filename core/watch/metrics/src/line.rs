@@ -1,0 +1,107 @@
+//! One series and its points.
+use crate::native::STALE;
+use crate::{Family, Kind, Part};
+use alloc::format;
+use alloc::vec::Vec;
+use fathom_watch_samples::Sketch;
+
+/// What is known of a series at a time.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A histogram.
+    Histogram(Sketch),
+    /// It has ended.
+    Ended,
+}
+
+impl Value {
+    fn sketch(&self) -> Option<&Sketch> {
+        match self {
+            Value::Histogram(sketch) => Some(sketch),
+            Value::Number(_) | Value::Ended => None,
+        }
+    }
+}
+
+/// A value and its time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Point {
+    /// Milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+    /// What was counted until then.
+    pub value: Value,
+}
+
+/// A series: its labels, in the order of their names, without that of the family; and its points, in the order of time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Line<'a> {
+    /// Its family.
+    pub family: &'static Family,
+    /// Names and values; one whose value is empty is none.
+    pub labels: Vec<(&'a str, &'a str)>,
+    /// From when on it counts.
+    pub since_ms: u64,
+    /// Its points.
+    pub points: Vec<Point>,
+}
+
+/// A series as remote-write has it: all of its points are numbers, or all are native histograms.
+pub(crate) struct Written<'a> {
+    /// In the order of their names.
+    pub(crate) labels: Vec<(&'a str, &'a str)>,
+    pub(crate) points: Points<'a>,
+}
+
+/// The points with their milliseconds; a histogram that is none has ended.
+pub(crate) enum Points<'a> {
+    Numbers(Vec<(u64, f64)>),
+    Histograms(Vec<(u64, Option<&'a Sketch>)>),
+}
+
+impl Line<'_> {
+    /// The series that it becomes: several for a classic histogram, else one.
+    pub(crate) fn each_written(&self, classic: bool, mut take: impl FnMut(Written<'_>)) {
+        let name = self.family.name;
+        match self.family.kind {
+            Kind::Histogram if classic => {
+                for part in Part::all() {
+                    let name = format!("{name}{}", part.suffix());
+                    let labels = self.named(&name, part.le());
+                    take(Written {
+                        labels,
+                        points: Points::Numbers(self.numbers(|sketch| part.value(sketch))),
+                    });
+                }
+            }
+            Kind::Histogram => take(Written {
+                labels: self.named(name, None),
+                points: Points::Histograms(self.histograms()),
+            }),
+            Kind::Counter | Kind::Gauge => {
+                let name = format!("{name}{}", self.family.suffix());
+                let labels = self.named(&name, None);
+                take(Written { labels, points: Points::Numbers(self.numbers(Sketch::sum)) });
+            }
+        }
+    }
+    fn named<'n>(&'n self, name: &'n str, le: Option<&'n str>) -> Vec<(&'n str, &'n str)> {
+        let own = self.labels.iter().copied().filter(|(_, value)| !value.is_empty());
+        let le = le.map(|le| ("le", le));
+        let mut all: Vec<_> = own.chain([("__name__", name)]).chain(le).collect();
+        all.sort_unstable();
+        all
+    }
+    fn numbers(&self, of: impl Fn(&Sketch) -> f64) -> Vec<(u64, f64)> {
+        let number = |value: &Value| match value {
+            Value::Number(number) => *number,
+            Value::Histogram(sketch) => of(sketch),
+            Value::Ended => STALE,
+        };
+        self.points.iter().map(|point| (point.at_ms, number(&point.value))).collect()
+    }
+    fn histograms(&self) -> Vec<(u64, Option<&Sketch>)> {
+        self.points.iter().map(|point| (point.at_ms, point.value.sketch())).collect()
+    }
+}

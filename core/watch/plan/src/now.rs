@@ -1,0 +1,147 @@
+//! The state of a target now, as a page or a table shows it.
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use fathom_units::{Duration, WallTime};
+use fathom_watch_samples::{Code, Outcome, Sample, Tally};
+
+/// The window over which a state is summed up.
+pub const WINDOW: Duration = Duration::from_secs(60);
+
+/// A series of a target, as it is now.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TargetNow {
+    /// The target, with its group before it: `home/router`.
+    pub name: String,
+    /// Its group; empty for none.
+    pub group: String,
+    /// Name or address as the configuration has it.
+    pub host: String,
+    /// The address that is asked; `None` while there is none.
+    pub address: Option<IpAddr>,
+    /// The series: `icmp`, `tcp:443`, `hop 3`.
+    pub probe: String,
+    /// Its number in the history.
+    pub series: u32,
+    /// What came of the last probe that has an outcome.
+    pub last: Option<Outcome>,
+    /// When that probe was sent.
+    pub last_at: Option<WallTime>,
+    /// Counts over the last minute.
+    pub tally: Tally,
+    /// Median over the last minute's answers, late ones among them, to a bucket of the history (1.1 %).
+    pub median: Option<Duration>,
+    /// Their 95th percentile.
+    pub p95: Option<Duration>,
+    /// Since when there is no answer, and why, in words: `no answer`, `name does not resolve: ...`.
+    pub failing_since: Option<(WallTime, String)>,
+    /// Names of the alerts that are raised.
+    pub alerts: Vec<String>,
+}
+
+/// The outcomes of a series' last minute, as small as they go: there may be 100,000 series.
+#[derive(Clone, Default, Debug)]
+pub struct LastMinute {
+    kept: VecDeque<Kept>,
+    duplicates: VecDeque<u32>,
+    reordered: VecDeque<u32>,
+    last: Option<Sample>,
+    failing_since: Option<WallTime>,
+    reason: String,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// The low 32 bits of the milliseconds: enough to tell times within 49 days.
+    ms: u32,
+    code: Code,
+}
+
+const fn low_ms(at: WallTime) -> u32 {
+    (at.0 / 1_000_000) as u32
+}
+/// A time of sending may lie a little after what is taken for now; the clock may have been set back, too.
+const fn is_within(ms: u32, now: WallTime) -> bool {
+    let age = low_ms(now).wrapping_sub(ms) as i32;
+    age.unsigned_abs() as u64 <= WINDOW.as_nanos() / 1_000_000
+}
+
+impl LastMinute {
+    /// Adds an outcome.
+    pub fn add(&mut self, sample: Sample) {
+        if self.last.is_none_or(|last| last.at <= sample.at) {
+            self.last = Some(sample);
+            self.note(&sample);
+        }
+        self.kept.push_back(Kept { ms: low_ms(sample.at), code: Code::of(sample.outcome) });
+        self.prune(sample.at);
+    }
+    fn note(&mut self, sample: &Sample) {
+        if matches!(sample.outcome, Outcome::Answered(_) | Outcome::Late(_)) {
+            self.failing_since = None;
+        } else {
+            self.failing_since.get_or_insert(sample.at);
+        }
+    }
+    /// Replaces a loss by the late answer to the same probe.
+    pub fn amend(&mut self, sample: Sample) {
+        let (ms, code) = (low_ms(sample.at), Code::of(sample.outcome));
+        let same = |kept: &&mut Kept| kept.ms == ms;
+        self.kept.iter_mut().find(same).into_iter().for_each(|kept| kept.code = code);
+        if self.last.is_some_and(|last| last.at == sample.at) {
+            self.last = Some(sample);
+        }
+    }
+    /// Counts answers that came twice, and such as were overtaken.
+    pub fn count(&mut self, at: WallTime, duplicates: u64, reordered: u64) {
+        self.duplicates.extend((0..duplicates).map(|_| low_ms(at)));
+        self.reordered.extend((0..reordered).map(|_| low_ms(at)));
+        self.prune(at);
+    }
+    /// Says why probes fail; it is told with [`TargetNow::failing_since`].
+    pub fn reason(&mut self, reason: &str) {
+        if self.reason != reason {
+            self.reason.clear();
+            self.reason.push_str(reason);
+        }
+    }
+    fn prune(&mut self, now: WallTime) {
+        while self.kept.front().is_some_and(|kept| !is_within(kept.ms, now)) {
+            self.kept.pop_front();
+        }
+        for times in [&mut self.duplicates, &mut self.reordered] {
+            while times.front().is_some_and(|ms| !is_within(*ms, now)) {
+                times.pop_front();
+            }
+        }
+    }
+    /// Writes what it knows into `now`; `time` ends the minute.
+    pub fn fill(&self, now: &mut TargetNow, time: WallTime) {
+        let kept = self.kept.iter().filter(|kept| is_within(kept.ms, time));
+        let mut delays: Vec<f64> = Vec::with_capacity(self.kept.len());
+        now.tally = Tally::default();
+        for Kept { code, .. } in kept {
+            now.tally.add(*code);
+            delays.extend(code.value());
+        }
+        let count = |times: &VecDeque<u32>| times.iter().filter(|ms| is_within(**ms, time)).count() as u64;
+        (now.tally.duplicates, now.tally.reordered) = (count(&self.duplicates), count(&self.reordered));
+        delays.sort_unstable_by(f64::total_cmp);
+        now.median = quantile(&delays, 0.5);
+        now.p95 = quantile(&delays, 0.95);
+        now.last = self.last.map(|s| s.outcome);
+        now.last_at = self.last.map(|s| s.at);
+        now.failing_since = self.failing_since.map(|at| (at, self.why()));
+    }
+    fn why(&self) -> String {
+        let failed = matches!(self.last.map(|s| s.outcome), Some(Outcome::Failed));
+        if failed && !self.reason.is_empty() { self.reason.clone() } else { String::from("no answer") }
+    }
+}
+
+/// The value at this share of the sorted `seconds`, of an even number's middle the upper one.
+fn quantile(seconds: &[f64], share: f64) -> Option<Duration> {
+    let rank = (share * seconds.len() as f64) as usize;
+    seconds.get(rank.min(seconds.len().saturating_sub(1))).map(|s| Duration::from_secs_f64(*s))
+}

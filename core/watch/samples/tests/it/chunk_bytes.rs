@@ -1,0 +1,20 @@
+//! Any bytes are decoded or refused, and what is decoded is a fixed point. Run by a fuzzer too.
+use fathom_watch_samples::{Chunk, Frame, Windows, seal};
+
+pub(super) fn check(bytes: &[u8]) {
+    // As they are; and with a checksum, which a fuzzer does not find.
+    both(bytes);
+    both(&seal(bytes.to_vec()));
+}
+
+fn both(bytes: &[u8]) {
+    if let Ok(chunk) = Chunk::decode(bytes) {
+        assert_eq!(Chunk::decode(&chunk.encode()), Ok(chunk));
+    }
+    if let Ok(windows) = Windows::decode(bytes) {
+        assert_eq!(Windows::decode(&windows.encode()), Ok(windows));
+    }
+    if let Ok(frame) = Frame::decode(bytes) {
+        assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
+    }
+}

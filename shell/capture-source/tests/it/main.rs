@@ -1,0 +1,67 @@
+//! Files as they come, and an interface. Needs root for the latter.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod bad;
+mod live;
+mod packed;
+mod twins;
+
+use fathom_capture::{Frame, LinkType, pcap_header, write_pcap};
+use fathom_capture_source::{Ending, Tap, TapError};
+use fathom_units::Rng;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// What frame `index` of [`capture`] holds: noise, so that no packing makes much less of it.
+fn content(index: u32) -> Vec<u8> {
+    let mut rng = Rng::new(u64::from(index));
+    (0..4 + index % 1200).map(|_| rng.next_u64() as u8).collect()
+}
+
+/// A capture of `count` frames of raw IP, a microsecond apart.
+fn capture(count: u32) -> Vec<u8> {
+    let mut bytes = pcap_header(LinkType::RAW).to_vec();
+    for number in 0..count {
+        let stored = content(number);
+        let frame = Frame {
+            at: i64::from(number) * 1000,
+            link: LinkType::RAW,
+            original_len: stored.len() as u32,
+            interface: 0,
+            lost_before: 0,
+            bytes: &stored,
+        };
+        write_pcap(&frame, &mut bytes);
+    }
+    bytes
+}
+
+/// Reads all frames of [`capture`] that are there, each held against what it should be.
+fn read(tap: Tap) -> Result<Ending, TapError> {
+    let mut tap = tap;
+    tap.for_each(|number, frame| {
+        let index = number as u32 - 1;
+        assert_eq!(frame.at, i64::from(index) * 1000);
+        assert_eq!(frame.bytes, content(index), "{number}");
+        ControlFlow::Continue(())
+    })
+}
+
+/// A file of this test alone, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, bytes: &[u8]) -> Scratch {
+        let path = std::env::temp_dir().join(format!("fathom-tap-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        Scratch(path)
+    }
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,176 @@
+//! `--auto`: keeps the shaper of a line right whose rate varies, for as long as it runs.
+//!
+//! ```text
+//!  20 times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
+//!  each second:         what a person may want to know, to a file
+//!  each hour, and at the end:  what was learnt, to a file
+//! ```
+mod door;
+mod files;
+mod observe;
+mod passing;
+mod shaped;
+mod status;
+mod tell;
+
+use crate::course::FixError;
+use door::Door;
+use fathom_client::{ReflectConfig, Reflectors, TestError};
+use fathom_os::clock::Clock;
+use fathom_shape::autorate::{Config, Controller};
+use fathom_shaper::{Framing, Place, Plan, Rung, Transaction, Wish};
+use fathom_units::{Duration, Time};
+use files::Files;
+pub use passing::Passing;
+pub use shaped::{ShapedLine, Sight};
+pub use status::{Change, DirectionStatus, Status};
+use std::net::SocketAddr;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const WRITE_EVERY: Duration = Duration::from_secs(1);
+const SAVE_EVERY: Duration = Duration::from_secs(3600);
+/// It runs for years; the guard acts when it ends, not when it takes long.
+const GUARD_LIMIT: std::time::Duration = std::time::Duration::from_secs(100 * 365 * 86_400);
+
+/// What is to be kept right, and how.
+#[derive(Clone, Debug)]
+pub struct AutoConfig {
+    /// Where the state of the interface is kept, and what was learnt.
+    pub place: Place,
+    /// Which shaper; the best that the kernel has if left out.
+    pub rung: Option<Rung>,
+    /// How packets are counted.
+    pub framing: Framing,
+    /// Rates to begin with and to stay within.
+    pub rates: Config,
+    /// Who says how long packets take.
+    pub reflectors: ReflectConfig,
+    /// While nobody says it, the TCP that passes is listened to.
+    pub passive: bool,
+    /// When to end; none is never.
+    pub duration: Option<Duration>,
+    /// The last rates stay when it ends.
+    pub commit: bool,
+    /// Where a page and metrics are served.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// What is told on the way.
+#[derive(Debug)]
+pub enum AutoTell<'a> {
+    /// What an earlier one left behind was put back, or could not be used.
+    Note(&'a str),
+    /// This is going to be done, and can be undone so.
+    Plan(&'a Plan),
+    /// A tick.
+    Tick(&'a Status),
+}
+
+/// Shapes, and keeps the rates right until `stop`, the end of its time or an error. `guard` is the process that puts everything back if
+/// this one dies.
+///
+/// # Errors
+/// What kept it from its work. The interface is as it was then, unless the error says that it could not be put back.
+pub fn auto(
+    config: &AutoConfig,
+    guard: Command,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(AutoTell<'_>),
+) -> Result<Status, FixError> {
+    let reflectors = Reflectors::open(&config.reflectors, stop).map_err(FixError::Test)?;
+    let passing = config.passive.then(|| listen(&config.place.device)).transpose()?;
+    let door = config.metrics.map(open_door).transpose()?;
+    let files = Files::of(&config.place);
+    let (controller, damage) = files.learnt(config.rates);
+    damage.iter().for_each(|words| tell(AutoTell::Note(words)));
+    let mut transaction = begin(config, &controller)?;
+    transaction.recovered().iter().for_each(|words| tell(AutoTell::Note(words)));
+    tell(AutoTell::Plan(transaction.plan()));
+    transaction.apply(guard, GUARD_LIMIT).map_err(FixError::Apply)?;
+    let clock = config.reflectors.clock;
+    let status = Status::new(&transaction.plan().device, transaction.plan().rung.name(), controller.rates());
+    let line = ShapedLine::new(clock, reflectors, transaction, config.framing).with_passing(passing);
+    let mut run = Auto { config, clock, line, files, controller, status, door };
+    let ended = run.until(stop, tell);
+    let saved = run.files.save(&run.controller);
+    run.files.forget_status();
+    // What was learnt is no reason to leave an interface half done: all is put back first.
+    if config.commit && ended.is_ok() {
+        run.line.commit().map_err(FixError::Apply)?;
+    } else {
+        run.line.roll_back("its time was over").map_err(FixError::Apply)?;
+    }
+    ended?;
+    saved.map_err(FixError::Short)?;
+    Ok(run.status)
+}
+
+fn listen(device: &str) -> Result<Passing, FixError> {
+    Passing::open(device).map_err(|error| FixError::Test(TestError::Host(format!("--passive: {error}"))))
+}
+
+fn open_door(address: SocketAddr) -> Result<Door, FixError> {
+    Door::open(address).map_err(|error| {
+        FixError::Test(TestError::Host(format!(
+            "--metrics {address}: {error}\n  try: another port, or an address of this host"
+        )))
+    })
+}
+
+fn begin(config: &AutoConfig, controller: &Controller) -> Result<Transaction, FixError> {
+    let rates = controller.rates();
+    let wish = Wish {
+        device: config.place.device.clone(),
+        up: Some(rates.up),
+        down: Some(rates.down),
+        rung: config.rung,
+        framing: config.framing,
+    };
+    Transaction::begin(&wish, &config.place).map_err(FixError::Apply)
+}
+
+struct Auto<'a> {
+    config: &'a AutoConfig,
+    clock: Clock,
+    line: ShapedLine,
+    files: Files,
+    controller: Controller,
+    status: Status,
+    door: Option<Door>,
+}
+
+impl Auto<'_> {
+    fn until(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(AutoTell<'_>)) -> Result<(), FixError> {
+        let began = self.clock.now();
+        let (mut next, mut write_at, mut save_at) = (began, began, began + SAVE_EVERY);
+        let is_over = |now: Time| self.config.duration.is_some_and(|time| now >= began + time);
+        while !stop.load(Ordering::Relaxed) && !is_over(self.clock.now()) {
+            // One that was late is followed by a whole one.
+            next = (next + self.line.pace()).max(self.clock.now());
+            self.tick(next)?;
+            tell(AutoTell::Tick(&self.status));
+            if next >= write_at {
+                write_at = next + WRITE_EVERY;
+                self.door.iter().for_each(|door| door.show(&self.status));
+                self.files.write_status(&self.status);
+            }
+            if next >= save_at {
+                save_at = next + SAVE_EVERY;
+                // It is tried again, and said, at the end.
+                let _ = self.files.save(&self.controller);
+            }
+        }
+        Ok(())
+    }
+    fn tick(&mut self, until: Time) -> Result<(), FixError> {
+        let sight = self.line.look(until, self.line.is_quiet()).map_err(FixError::Apply)?;
+        let decided = self.controller.observe(&sight.observation());
+        let rates = decided.map(|one| one.is_new.then_some(one.rate));
+        self.line.set_rates(rates).map_err(FixError::Apply)?;
+        self.status.note(&sight, decided, self.controller.excess());
+        self.status.suspects = self.controller.suspects().collect();
+        self.status.problem = self.line.problem().map(str::to_owned);
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! What is kept beside the state of an interface: what was learnt, and how it is now.
+use super::status::Status;
+use fathom_shape::autorate::{Config, Controller};
+use fathom_shaper::Place;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Their names.
+pub(super) struct Files {
+    learnt: PathBuf,
+    status: PathBuf,
+}
+
+impl Files {
+    pub(super) fn of(place: &Place) -> Files {
+        let file = |kind: &str| place.folder.join(format!("{}.{kind}", place.device));
+        Files { learnt: file("autorate"), status: Status::file(place) }
+    }
+    /// A controller with what was learnt before. What cannot be read is kept under another name, and said.
+    pub(super) fn learnt(&self, config: Config) -> (Controller, Option<String>) {
+        let text = match fs::read_to_string(&self.learnt) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return (Controller::new(config), None),
+            Err(error) => return (Controller::new(config), Some(self.set_aside(&error.to_string()))),
+        };
+        match Controller::restore(config, &text) {
+            Ok(controller) => (controller, None),
+            Err(error) => (Controller::new(config), Some(self.set_aside(&error.to_string()))),
+        }
+    }
+    fn set_aside(&self, why: &str) -> String {
+        let (file, aside) = (self.learnt.display(), self.learnt.with_extension("autorate-damaged"));
+        let kept = fs::rename(&self.learnt, &aside)
+            .map_or_else(|error| format!("not kept: {error}"), |()| format!("kept as {}", aside.display()));
+        format!("{file}: {why}; it begins with nothing learnt (the file is {kept})")
+    }
+    /// Writes what was learnt.
+    pub(super) fn save(&self, controller: &Controller) -> Result<(), String> {
+        let written = write(&self.learnt, &controller.save());
+        written.map_err(|error| format!("what was learnt is lost: {}: {error}", self.learnt.display()))
+    }
+    /// Who wants to know must ask again where that cannot be written.
+    pub(super) fn write_status(&self, status: &Status) {
+        let _ = write(&self.status, &format!("{:#}\n", status.to_json()));
+    }
+    pub(super) fn forget_status(&self) {
+        let _ = fs::remove_file(&self.status);
+    }
+}
+
+/// Whole or not at all.
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    let new = file.with_extension("new");
+    fs::write(&new, text)?;
+    fs::rename(&new, file)
+}

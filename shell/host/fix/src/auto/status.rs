@@ -1,0 +1,144 @@
+//! What a person, a program or a metric is told of how it is now.
+use super::shaped::Sight;
+use fathom_os::clock::wall_now;
+use fathom_shape::autorate::{Both, Decision, Reason};
+use fathom_shaper::Place;
+use fathom_units::{Rate, WallTime};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A rate that was changed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Change {
+    /// When.
+    pub at: WallTime,
+    /// The rate before.
+    pub from: Rate,
+    /// The rate since.
+    pub to: Rate,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// How a direction is now.
+#[derive(Clone, Debug)]
+pub struct DirectionStatus {
+    /// The shaper's rate.
+    pub rate: Rate,
+    /// What left it in the last second, bit/s.
+    pub delivered_bits_per_second: f64,
+    /// Bytes that wait in it.
+    pub backlog_bytes: u64,
+    /// Delay beyond it, above the usual, in s; nothing if nobody answers.
+    pub delay_s: Option<f64>,
+    /// Why the rate is what it is.
+    pub reason: Reason,
+    /// The last change.
+    pub last: Option<Change>,
+    /// Ticks with each reason.
+    pub decisions: BTreeMap<Reason, u64>,
+}
+
+/// How it is now.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The interface.
+    pub device: String,
+    /// The shaper.
+    pub shaper: &'static str,
+    /// When it began.
+    pub since: WallTime,
+    /// When the last tick was.
+    pub at: WallTime,
+    /// Both directions.
+    pub ways: Both<DirectionStatus>,
+    /// Answers since it began.
+    pub answers: u64,
+    /// Reflectors that say otherwise than the others.
+    pub suspects: Vec<u16>,
+    /// Why the server is not asked now.
+    pub problem: Option<String>,
+}
+
+impl Status {
+    /// Where it is kept for others.
+    #[must_use]
+    pub fn file(place: &Place) -> PathBuf {
+        place.folder.join(format!("{}.auto.json", place.device))
+    }
+    pub(super) fn new(device: &str, shaper: &'static str, rates: Both<Rate>) -> Status {
+        let now = wall_now();
+        Status {
+            device: device.to_owned(),
+            shaper,
+            since: now,
+            at: now,
+            ways: rates.map(DirectionStatus::new),
+            answers: 0,
+            suspects: Vec::new(),
+            problem: None,
+        }
+    }
+    pub(super) fn note(&mut self, seen: &Sight, decided: Both<Decision>, excess: Both<Option<f64>>) {
+        self.at = seen.wall;
+        self.answers += seen.delays.len() as u64;
+        let both =
+            [(&mut self.ways.up, decided.up, excess.up), (&mut self.ways.down, decided.down, excess.down)];
+        let traffic = [(seen.delivered.up, seen.queues.up), (seen.delivered.down, seen.queues.down)];
+        for ((way, now, delay_s), (delivered, queue)) in both.into_iter().zip(traffic) {
+            way.note(seen.wall, now, delay_s);
+            way.delivered_bits_per_second = delivered;
+            way.backlog_bytes = queue.backlog.get();
+        }
+    }
+    /// The document of the file and of `--json`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "interface": self.device, "shaper": self.shaper, "process": std::process::id(),
+            "since_unix_s": unix_s(self.since), "at_unix_s": unix_s(self.at), "answers": self.answers,
+            "suspects": self.suspects, "problem": self.problem,
+            "up": self.ways.up.to_json(), "down": self.ways.down.to_json(),
+        })
+    }
+}
+
+impl DirectionStatus {
+    fn new(rate: Rate) -> DirectionStatus {
+        DirectionStatus {
+            rate,
+            delivered_bits_per_second: 0.0,
+            backlog_bytes: 0,
+            delay_s: None,
+            reason: Reason::Silent,
+            last: None,
+            decisions: BTreeMap::new(),
+        }
+    }
+    fn note(&mut self, at: WallTime, decided: Decision, delay_s: Option<f64>) {
+        if decided.is_new {
+            self.last = Some(Change { at, from: self.rate, to: decided.rate, reason: decided.reason });
+        }
+        (self.rate, self.reason, self.delay_s) = (decided.rate, decided.reason, delay_s);
+        *self.decisions.entry(decided.reason).or_default() += 1;
+    }
+    fn to_json(&self) -> Value {
+        let counts: BTreeMap<&str, u64> = self.decisions.iter().map(|(why, n)| (why.name(), *n)).collect();
+        json!({
+            "rate_bits_per_second": self.rate.as_bits_per_second(),
+            "delivered_bits_per_second": self.delivered_bits_per_second.round(),
+            "backlog_bytes": self.backlog_bytes, "delay_above_usual_s": self.delay_s,
+            "reason": self.reason.name(), "words": self.reason.to_string(), "decisions": counts,
+            "last_change": self.last.map(|last| json!({
+                "at_unix_s": unix_s(last.at), "reason": last.reason.name(), "words": last.reason.to_string(),
+                "from_bits_per_second": last.from.as_bits_per_second(),
+                "to_bits_per_second": last.to.as_bits_per_second(),
+            })),
+        })
+    }
+}
+
+fn unix_s(at: WallTime) -> u64 {
+    at.0 / 1_000_000_000
+}

@@ -1,0 +1,151 @@
+//! A modem of 10 and 40 Mbit/s with 205 ms and 200 ms of buffer, 38 bytes on the line with each packet, and 10 ms of path.
+use crate::guard;
+use fathom_client::TestConfig;
+use fathom_fix::{Budget, FixConfig, FixError, Fixed, Tell, fix};
+use fathom_lab::{Lab, LabOptions};
+use fathom_os::clock::Clock;
+use fathom_server::{Config, Server};
+use fathom_shaper::{Framing, Place, Rung};
+use fathom_units::{Rate, Time};
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The interface of the user's side of a lab.
+pub(crate) const DEVICE: &str = "line0";
+/// What the modem carries.
+pub(crate) const TRUE_RATES: [f64; 2] = [10e6, 40e6];
+
+/// Both directions of the usual one.
+const UP: &str = "rate = \"10mbit\", queue = \"fifo limit 256000b\", overhead = \"38b\"";
+const DOWN: &str = "rate = \"40mbit\", queue = \"fifo limit 1000000b\", overhead = \"38b\"";
+
+pub(crate) struct Modem {
+    lab: Lab,
+    clock: Clock,
+    _server: Server,
+    folder: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// What was told on the way.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) words: Vec<String>,
+}
+
+impl Modem {
+    /// Two modems at once would make each other late.
+    pub(crate) fn new(name: &str) -> Modem {
+        Modem::over(name, [UP, DOWN], "")
+    }
+    /// With this queue in place of either buffer.
+    pub(crate) fn with(name: &str, queue: &str) -> Modem {
+        let up = UP.replace("fifo limit 256000b", queue);
+        let down = DOWN.replace("fifo limit 1000000b", queue);
+        Modem::over(name, [&up, &down], "")
+    }
+    /// Another than the usual, up and down, each with 5 ms of path; `trace` is the text of every trace it names.
+    pub(crate) fn over(name: &str, [up, down]: [&str; 2], trace: &str) -> Modem {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = format!(
+            "name = \"modem\"\nabout = \"test\"\nsource = \"test\"\n[[hop]]\nname = \"modem\"\n\
+             up = {{ delay = \"5ms\", {up} }}\ndown = {{ delay = \"5ms\", {down} }}\n"
+        );
+        let plan = fathom_scenario::parse_with_files(&line, "modem.toml", &|_| Ok(trace.to_owned())).unwrap();
+        let clock = Clock::start();
+        let lab = Lab::start(&plan.line, &LabOptions::new(clock, 1))
+            .unwrap_or_else(|e| panic!("these tests need root: {e}"));
+        let server = lab.in_server(|| Server::start(Config::default())).unwrap().unwrap();
+        let folder = std::env::temp_dir().join(format!("fathom-fix-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Modem { lab, clock, _server: server, folder, _turn: turn }
+    }
+    /// How long there has been a line.
+    pub(crate) fn age(&self) -> Time {
+        self.clock.now()
+    }
+    pub(crate) fn server(&self) -> String {
+        self.server_ip().to_string()
+    }
+    pub(crate) fn server_ip(&self) -> Ipv4Addr {
+        self.lab.server_address().v4
+    }
+    /// On the user's side.
+    pub(crate) fn inside<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.lab.in_client(work).unwrap()
+    }
+    /// On the far side.
+    pub(crate) fn beyond<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.lab.in_server(work).unwrap()
+    }
+    pub(crate) fn place(&self) -> Place {
+        Place::new(&self.folder, DEVICE)
+    }
+    pub(crate) fn config(&self, rung: Rung) -> FixConfig {
+        FixConfig {
+            test: TestConfig::new(&self.server()),
+            place: self.place(),
+            rung: Some(rung),
+            framing: Framing::default(),
+            budget: Budget::new(None),
+            directions: [true; 2],
+            rates: [None; 2],
+            force: false,
+            dry_run: false,
+        }
+    }
+    /// Runs a fix. `ends` says of each word that is told whether the user stops it there.
+    pub(crate) fn fix(
+        &self,
+        config: &FixConfig,
+        ends: impl Fn(&str) -> bool + Sync,
+    ) -> (Result<Fixed, FixError>, Told) {
+        let stop = AtomicBool::new(false);
+        let mut told = Told::default();
+        let mut tell = |tell: Tell<'_>| {
+            if let Tell::Event(_) = tell {
+                return;
+            }
+            let word = format!("{tell:?}");
+            if ends(&word) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            told.words.push(word);
+        };
+        let guard = || guard::command(&self.folder);
+        let result = self.lab.in_client(|| fix(config, &guard, &stop, &mut tell)).unwrap();
+        (result, told)
+    }
+    /// A command of `tc` on the user's side.
+    pub(crate) fn tc(&self, words: &str) {
+        let status = self.inside(|| Command::new("tc").args(words.split(' ')).status().unwrap());
+        assert!(status.success(), "tc {words}");
+    }
+    /// What `tc` and `ip` show of the user's side, without counters.
+    pub(crate) fn shown(&self) -> String {
+        let show = |program: &str, args: &[&str]| {
+            let output = self.lab.in_client(|| Command::new(program).args(args).output().unwrap()).unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        show("tc", &["qdisc", "show"])
+            + &show("tc", &["filter", "show", "dev", DEVICE, "ingress"])
+            + &show("ip", &["-br", "link"])
+    }
+    pub(crate) fn undo(&self) -> fathom_shaper::Undone {
+        self.lab.in_client(|| fathom_shaper::undo(&self.place())).unwrap().unwrap()
+    }
+}
+
+impl Drop for Modem {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub(crate) fn mbit(n: u64) -> Rate {
+    Rate::from_bits_per_second(n * 1_000_000)
+}

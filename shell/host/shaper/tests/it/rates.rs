@@ -1,0 +1,47 @@
+//! Other rates under load.
+use crate::world::{World, guard_command, mbit, wish};
+use fathom_shaper::{Rung, Transaction};
+use std::time::{Duration, Instant};
+
+/// With less than this in the queue four more packets fit.
+const FEW_BYTES: u32 = 4_000;
+
+#[test]
+fn a_hundred_other_rates_under_load_drop_nothing() {
+    for rung in [Rung::Tbf, Rung::FlowHash] {
+        let world = World::new(&[
+            "ip addr add 10.9.0.1/24 dev eth0",
+            "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0",
+        ]);
+        let mut transaction = world.inside(|| Transaction::begin(&wish(Some(rung)), &world.place())).unwrap();
+        world.inside(|| transaction.apply(guard_command(&world.place()), Duration::from_secs(60))).unwrap();
+        world.inside(|| transaction.set_rates(Some(mbit(1)), None)).unwrap();
+        // Ten packets of 1 kB fit into the shortest queue; at a megabit each of them takes 8 ms, and a change much less.
+        let load = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
+        let load = &load;
+        let (waited, mut times) = world.inside(|| hundred_changes(&mut transaction, load));
+        assert!(waited, "{rung}: nothing waited, so nothing was shown");
+        times.sort();
+        println!("{rung}: 100 changes, 0 drops, median {:?}, slowest {:?}", times[50], times[99]);
+        world.inside(|| transaction.roll_back("test")).unwrap();
+    }
+}
+
+/// Whether anything waited meanwhile, and how long each change took.
+fn hundred_changes(transaction: &mut Transaction, load: &std::net::UdpSocket) -> (bool, Vec<Duration>) {
+    let (mut waited, mut times) = (false, Vec::new());
+    for n in 0..100 {
+        if transaction.look().unwrap().up.unwrap().backlog_bytes < FEW_BYTES {
+            for _ in 0..4 {
+                load.send_to(&[0; 1_000], "10.9.0.2:9").unwrap();
+            }
+        }
+        let begun = Instant::now();
+        transaction.set_rates(Some(mbit(1 + n % 2)), None).unwrap();
+        times.push(begun.elapsed());
+        let up = transaction.look().unwrap().up.unwrap();
+        assert_eq!(up.drops, 0, "change {n}");
+        waited |= up.backlog_bytes > 0;
+    }
+    (waited, times)
+}

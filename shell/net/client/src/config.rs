@@ -1,0 +1,152 @@
+//! What to do in a test, and what that will cost.
+use crate::TestError;
+use fathom_os::clock::Clock;
+use fathom_probe::{PhasePlan, ProbeKind};
+use fathom_run::PhaseKind;
+use fathom_units::{Bytes, Duration, Rate};
+
+/// The port of `fathom serve`, TCP and UDP.
+pub const DEFAULT_PORT: u16 = fathom_probe::protocol::DEFAULT_PORT;
+
+/// More flows than this measure the host, not the line.
+const FLOWS_LIMIT: u32 = 128;
+
+/// Family of addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// All settings of a test.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TestConfig {
+    /// The run's clock: times of the run are on it. A lab's line and the test over it share one.
+    pub clock: Clock,
+    /// `host`, `host:port`, or `[v6]:port`; without a port [`DEFAULT_PORT`].
+    pub server: String,
+    /// Only this family; `None` takes the first address that answers.
+    pub family: Option<Family>,
+    /// The token that the server asks for.
+    pub token: Option<String>,
+    /// TCP flows in each loaded direction; none if it is loaded by others.
+    pub flows: u32,
+    /// Congestion control of the senders, at both ends.
+    pub congestion_control: String,
+    /// Largest segment of the load, both ways, as TCP announces it: payload and TCP's options. `None` leaves it to the path.
+    pub segment_bytes: Option<u16>,
+    /// The phases, in order.
+    pub phases: Vec<PhasePlan>,
+    /// Interval of each kind of probe. It is stretched where probes would take more than 5 % of the line.
+    pub sample_every: Duration,
+    /// Payload bytes of load, both directions together, after which the test ends.
+    pub max_bytes: Option<Bytes>,
+    /// The kinds of probe to send.
+    pub probes: Vec<ProbeKind>,
+    /// Interval of the load flows' TCP_INFO.
+    pub tcp_info_every: Duration,
+    /// If nothing at all arrives from the server for this long, the test ends.
+    pub patience: Duration,
+}
+
+impl TestConfig {
+    /// The default test against `server`.
+    pub fn new(server: &str) -> Self {
+        TestConfig {
+            clock: Clock::start(),
+            server: server.to_owned(),
+            family: None,
+            token: None,
+            flows: 4,
+            // A loss-based sender fills any buffer; with BBR the same buffer stayed at a tenth of its depth.
+            congestion_control: "cubic".to_owned(),
+            segment_bytes: None,
+            phases: PhasePlan::default_sequence(),
+            sample_every: Duration::from_millis(50),
+            max_bytes: None,
+            probes: ProbeKind::ALL.to_vec(),
+            tcp_info_every: Duration::from_millis(50),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+impl TestConfig {
+    /// Whether the settings make sense together.
+    pub(crate) fn check(&self) -> Result<(), TestError> {
+        let fail = |problem: String| Err(TestError::Config(problem));
+        let shortest = Duration::from_millis(1);
+        if self.phases.is_empty() {
+            return fail("no phases (give at least one)".to_owned());
+        }
+        if let Some(p) = self.phases.iter().find(|p| p.min > p.max) {
+            return fail(format!("phase {:?}: at least {} is more than at most {}", p.kind, p.min, p.max));
+        }
+        if self.probes.is_empty() {
+            return fail("no kind of probe (give at least one)".to_owned());
+        }
+        if self.flows > FLOWS_LIMIT {
+            return fail(format!("{} flows (give at most {FLOWS_LIMIT})", self.flows));
+        }
+        for (name, value) in [
+            ("interval of probes", self.sample_every),
+            ("interval of TCP_INFO", self.tcp_info_every),
+            ("patience", self.patience),
+        ] {
+            if value < shortest {
+                return fail(format!("{name} {value} is too short (give at least {shortest})"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that a test sends and receives at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cost {
+    /// From the user.
+    pub up: Bytes,
+    /// To the user.
+    pub down: Bytes,
+}
+
+/// Upper estimate of what `config` costs on a line of these rates: all phases at their longest.
+pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
+    let seconds = |loaded: &[PhaseKind]| {
+        let phases = config.phases.iter().filter(|p| loaded.contains(&p.kind));
+        phases.fold(Duration::ZERO, |sum, p| sum + p.max)
+    };
+    let limit = config.max_bytes.unwrap_or(Bytes(u64::MAX));
+    let load_up = up.bytes_in(seconds(&[PhaseKind::Up, PhaseKind::Both]));
+    let load_down = down.bytes_in(seconds(&[PhaseKind::Down, PhaseKind::Both]));
+    let all = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
+    let rounds = all.as_nanos() / config.sample_every.as_nanos().max(1);
+    let probe_bytes = fathom_probe::round_bytes(&config.probes);
+    Cost {
+        up: load_up.min(limit) + Bytes(probe_bytes.up.get() * rounds),
+        down: load_down.min(limit) + Bytes(probe_bytes.down.get() * rounds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cost_counts_each_loaded_direction_and_respects_the_limit() {
+        let mut config = TestConfig { probes: Vec::new(), ..TestConfig::new("x") };
+        let (up, down) = (Rate::from_bits_per_second(8_000_000), Rate::from_bits_per_second(80_000_000));
+        // 30 s of one direction and 30 s of both.
+        assert_eq!(
+            estimate_cost(&config, up, down),
+            Cost { up: Bytes(60_000_000), down: Bytes(600_000_000) }
+        );
+        config.max_bytes = Some(Bytes(100_000_000));
+        assert_eq!(
+            estimate_cost(&config, up, down),
+            Cost { up: Bytes(60_000_000), down: Bytes(100_000_000) }
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! Load flows: a thread each, that moves bytes and nothing else.
+use crate::resolve::{Limits, without_code};
+use fathom_os::clock::Clock;
+use fathom_os::socket::{congestion_control, discard, memory_file, send_file, set_congestion_control};
+use fathom_os::tcp_info::{TcpInfo, tcp_info};
+use fathom_probe::protocol::{CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, SessionId};
+use fathom_run::Direction;
+use fathom_units::{Duration, Rng};
+use socket2::Socket;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Bytes sent by one call, and size of the file they come from: pseudo-random, so that nothing on the path shrinks them.
+const LOAD_FILE_BYTES: usize = 1 << 20;
+/// Bytes taken by one call.
+const DISCARD_BYTES: usize = 1 << 22;
+
+/// What a flow's thread tells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum FlowEvent {
+    /// The load began; the sender's kernel reports this congestion control.
+    Began { number: u32, congestion_control: String },
+    /// It could not begin, or ended by itself.
+    Failed { number: u32, reason: String },
+}
+
+/// What all flows have in common.
+#[derive(Clone)]
+pub(crate) struct FlowSettings {
+    pub(crate) address: SocketAddr,
+    pub(crate) session: SessionId,
+    pub(crate) congestion_control: String,
+    pub(crate) segment_bytes: Option<u16>,
+    pub(crate) clock: Clock,
+    pub(crate) patience: Duration,
+    /// What up flows send.
+    pub(crate) payload: Arc<File>,
+}
+
+/// The file that up flows send.
+pub(crate) fn payload() -> io::Result<File> {
+    // Any seed serves: the bytes must only not compress.
+    let mut rng = Rng::new(3279);
+    let bytes: Vec<u8> = (0..LOAD_FILE_BYTES / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
+    memory_file(&bytes)
+}
+
+/// A running flow.
+pub(crate) struct Flow {
+    pub(crate) number: u32,
+    pub(crate) direction: Direction,
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    stop: AtomicBool,
+    received_bytes: AtomicU64,
+    socket: Mutex<Option<Arc<Socket>>>,
+}
+
+impl Shared {
+    fn socket(&self) -> Option<Arc<Socket>> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Flow {
+    /// Starts a flow; `tell` is called from its thread.
+    pub(crate) fn start(
+        settings: FlowSettings,
+        number: u32,
+        direction: Direction,
+        tell: impl Fn(FlowEvent) + Send + 'static,
+    ) -> Flow {
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        let thread = std::thread::spawn(move || {
+            let failed = run(&settings, number, direction, &theirs, &tell).err();
+            if let Some(reason) = failed.filter(|_| !theirs.stop.load(Ordering::Relaxed)) {
+                tell(FlowEvent::Failed { number, reason });
+            }
+        });
+        Flow { number, direction, shared, thread }
+    }
+    /// Bytes that arrived here; of a down flow.
+    pub(crate) fn received_bytes(&self) -> u64 {
+        self.shared.received_bytes.load(Ordering::Relaxed)
+    }
+    /// The kernel's view of the sender; of an up flow that has begun.
+    pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
+        tcp_info(self.shared.socket()?.as_fd()).ok()
+    }
+    /// Makes the thread end. The connection is reset when [`Flow::join`] has returned.
+    pub(crate) fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        // Wakes a thread that waits in the kernel.
+        self.shared.socket().map(|s| s.shutdown(Shutdown::Both));
+    }
+    /// Waits for the end and closes the connection with a reset: nothing buffered lingers as load.
+    pub(crate) fn join(self) {
+        drop(self.thread.join());
+    }
+}
+
+fn run(
+    settings: &FlowSettings,
+    number: u32,
+    direction: Direction,
+    shared: &Shared,
+    tell: &impl Fn(FlowEvent),
+) -> Result<(), String> {
+    let limits = Limits { stop: &shared.stop, clock: settings.clock, patience: settings.patience };
+    let (socket, told) = open(settings, number, direction, &limits)?;
+    let socket = Arc::new(socket);
+    *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket.clone());
+    // Whoever stops this flow before it could see the socket has set the flag.
+    if shared.stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    tell(FlowEvent::Began { number, congestion_control: told });
+    match direction {
+        Direction::Up => send(&socket, &settings.payload),
+        Direction::Down => receive(&socket, &shared.received_bytes),
+    }
+}
+
+/// Connects and asks for the flow. Returns the congestion control of the sender as its kernel reports it.
+fn open(
+    settings: &FlowSettings,
+    number: u32,
+    direction: Direction,
+    limits: &Limits<'_>,
+) -> Result<(Socket, String), String> {
+    let wanted = settings.congestion_control.as_str();
+    let choose = |socket: &Socket| {
+        settings.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
+        match direction {
+            // Not permitted or not there: the flow runs with the default, and what the kernel reports is what is recorded.
+            Direction::Up if wanted != "-" => set_congestion_control(socket, wanted).map(drop).or(Ok(())),
+            _ => Ok(()),
+        }
+    };
+    let socket = limits.connect(settings.address, choose).map_err(|e| e.to_string())?;
+    let asked: Option<CongestionControl> = if wanted == "-" {
+        None
+    } else {
+        Some(wanted.parse().map_err(|_| format!("\"{wanted}\" is no name"))?)
+    };
+    let request = FlowRequest { session: settings.session, number, direction, congestion_control: asked };
+    (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
+    match FlowAnswer::parse(&read_answer(&socket, settings.address, limits)?) {
+        Ok(FlowAnswer::Ok { congestion_control: theirs }) => {
+            let told = match direction {
+                Direction::Up => congestion_control(&socket).map_err(|e| without_code(&e))?,
+                Direction::Down => theirs.as_str().to_owned(),
+            };
+            Ok((socket, told))
+        }
+        Ok(FlowAnswer::Err { code, message }) => Err(format!("the server refused it: {code}: {message}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Byte by byte, for the load follows at once.
+fn read_answer(mut socket: &Socket, address: SocketAddr, limits: &Limits<'_>) -> Result<Vec<u8>, String> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while line.len() < FIRST_LINE_LIMIT_BYTES {
+        limits.readable(socket, address, "answer to a load flow").map_err(|e| e.to_string())?;
+        match socket.read(&mut byte) {
+            Ok(0) => return Err("the server closed it".to_owned()),
+            Ok(_) if byte[0] == b'\n' => return Ok(line),
+            Ok(_) => line.push(byte[0]),
+            Err(error) => return Err(without_code(&error)),
+        }
+    }
+    Err("the server's answer is no line".to_owned())
+}
+
+fn send(socket: &Socket, payload: &File) -> Result<(), String> {
+    let mut offset = 0;
+    loop {
+        let sent = send_file(socket.as_fd(), payload.as_fd(), offset as u64, LOAD_FILE_BYTES - offset);
+        offset = (offset + sent.map_err(|e| without_code(&e))?) % LOAD_FILE_BYTES;
+    }
+}
+
+fn receive(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
+    loop {
+        match discard(socket.as_fd(), DISCARD_BYTES) {
+            Ok(0) => return Err("the server closed it".to_owned()),
+            Ok(length) => received_bytes.fetch_add(length as u64, Ordering::Relaxed),
+            Err(error) => return Err(without_code(&error)),
+        };
+    }
+}

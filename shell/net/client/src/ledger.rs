@@ -1,0 +1,243 @@
+//! The account of the load flows: bytes delivered, and the senders' state.
+use crate::record::Record;
+use fathom_probe::protocol::FlowReport;
+use fathom_run::{Direction, Metric, SeriesKey};
+use fathom_units::{Bytes, Duration, Rate, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A rate over less than this says little of the line's capacity.
+const CAPACITY_SPAN: Duration = Duration::from_secs(1);
+
+/// Over less than this goodput shows the grain of packets. Reports come oftener where TCP_INFO is wanted oftener; 5 ms for
+/// the server's own lateness.
+const SHORTEST_COUNT_NS: u64 = 95_000_000;
+
+/// What a sender's TCP says of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Sender {
+    pub(crate) rtt_us: u32,
+    pub(crate) cwnd_bytes: u64,
+    pub(crate) retransmits: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    direction: Direction,
+    phase: usize,
+    bytes: u64,
+    /// When `bytes` was last read: ns on the clock of whoever counted.
+    counted_ns: Option<u64>,
+    sender: Sender,
+}
+
+/// All flows of the test, by number.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    entries: BTreeMap<u32, Entry>,
+    capacity: [Capacity; 2],
+    /// When, on the server's clock, up flows were last counted.
+    up_counted_ns: u64,
+}
+
+/// The highest rate over a second.
+#[derive(Default)]
+struct Capacity {
+    recent: VecDeque<(Time, u64)>,
+    highest: Option<Rate>,
+}
+
+impl Capacity {
+    fn add(&mut self, at: Time, total_bytes: u64) {
+        self.recent.push_back((at, total_bytes));
+        while self.recent.get(1).is_some_and(|(t, _)| at.saturating_since(*t) >= CAPACITY_SPAN) {
+            self.recent.pop_front();
+        }
+        let (since, before) = self.recent[0];
+        let span = at.saturating_since(since);
+        if span >= CAPACITY_SPAN {
+            let rate = Rate::from_bytes_per(Bytes(total_bytes.saturating_sub(before)), span);
+            self.highest = self.highest.max(Some(rate));
+        }
+    }
+}
+
+pub(crate) const fn index(direction: Direction) -> usize {
+    match direction {
+        Direction::Up => 0,
+        Direction::Down => 1,
+    }
+}
+
+impl Ledger {
+    pub(crate) fn open(&mut self, number: u32, direction: Direction, phase: usize) {
+        let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender: Sender::default() };
+        self.entries.insert(number, entry);
+    }
+    /// The highest rate over a second in a direction, as known so far.
+    pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
+        self.capacity[index(direction)].highest
+    }
+    /// Bytes delivered in a direction, in one phase or in all.
+    pub(crate) fn delivered(&self, direction: Direction, phase: Option<usize>) -> u64 {
+        let counts = |e: &&Entry| e.direction == direction && phase.is_none_or(|p| e.phase == p);
+        sum(self.entries.values().filter(counts).map(|e| e.bytes))
+    }
+    /// Windows of the phase's senders together, and the retransmissions of the direction that has the fewer.
+    pub(crate) fn senders(&self, phase: usize) -> (u64, u64) {
+        let of = || self.entries.values().filter(|e| e.phase == phase);
+        let window = sum(of().map(|e| e.sender.cwnd_bytes));
+        let lost = |direction| {
+            let flows = || of().filter(|e| e.direction == direction);
+            flows().next().map(|_| flows().map(|e| u64::from(e.sender.retransmits)).sum::<u64>())
+        };
+        (window, Direction::BOTH.into_iter().filter_map(lost).min().unwrap_or(0))
+    }
+    /// Notes how many bytes each of these flows of one direction had delivered at `counted_ns` on the counter's clock, which was
+    /// `at` on ours. Records goodput per flow and of all together.
+    pub(crate) fn count(
+        &mut self,
+        direction: Direction,
+        counts: impl Iterator<Item = (u32, u64)>,
+        counted_ns: u64,
+        at: Time,
+        record: &mut Record<'_>,
+    ) {
+        let (mut together, mut interval) = (0_u64, 0);
+        for (number, bytes) in counts {
+            let Some(entry) = self.entries.get_mut(&number).filter(|e| e.direction == direction) else {
+                continue;
+            };
+            // A count that shrinks or comes twice is the server's mistake, and no rate.
+            let since = entry.counted_ns.map(|then| counted_ns.saturating_sub(then));
+            let more = bytes.saturating_sub(entry.bytes);
+            (entry.bytes, entry.counted_ns) = (entry.bytes.max(bytes), Some(counted_ns));
+            let Some(since) = since.filter(|s| *s > 0) else { continue };
+            (together, interval) = (together.saturating_add(more), interval.max(since));
+            let key = SeriesKey { flow: Some(number), ..SeriesKey::directed(Metric::Goodput, direction) };
+            record.observe(key, at, bits_per_second(more, since));
+        }
+        if interval > 0 {
+            let rate = bits_per_second(together, interval);
+            record.observe(SeriesKey::directed(Metric::Goodput, direction), at, rate);
+            let total = self.delivered(direction, None);
+            self.capacity[index(direction)].add(at, total);
+        }
+    }
+    /// Notes what a flow's sender says.
+    pub(crate) fn note_sender(&mut self, number: u32, sender: Sender, at: Time, record: &mut Record<'_>) {
+        let Some(entry) = self.entries.get_mut(&number) else { return };
+        entry.sender = sender;
+        let direction = entry.direction;
+        let values = [
+            (Metric::FlowRtt, f64::from(sender.rtt_us) / 1e6),
+            (Metric::FlowCwnd, sender.cwnd_bytes as f64),
+            (Metric::FlowRetransmits, f64::from(sender.retransmits)),
+        ];
+        for (metric, value) in values {
+            record.observe(
+                SeriesKey { flow: Some(number), ..SeriesKey::directed(metric, direction) },
+                at,
+                value,
+            );
+        }
+    }
+    /// Takes a report of the server, made at `counted_ns` on its clock, which was `at` on ours.
+    pub(crate) fn take_report(
+        &mut self,
+        flows: &[FlowReport],
+        counted_ns: u64,
+        at: Time,
+        record: &mut Record<'_>,
+    ) {
+        if counted_ns.saturating_sub(self.up_counted_ns) >= SHORTEST_COUNT_NS
+            || counted_ns < self.up_counted_ns
+        {
+            self.up_counted_ns = counted_ns;
+            let up = flows.iter().map(|f| (f.number, f.bytes));
+            self.count(Direction::Up, up, counted_ns, at, record);
+        }
+        for flow in flows {
+            if let (Some(rtt_us), Some(cwnd_bytes), Some(retransmits)) =
+                (flow.rtt_us, flow.cwnd_bytes, flow.retransmits)
+            {
+                self.note_sender(flow.number, Sender { rtt_us, cwnd_bytes, retransmits }, at, record);
+            }
+        }
+    }
+}
+
+/// A server may claim any number: a sum of them must not overflow.
+fn sum(values: impl Iterator<Item = u64>) -> u64 {
+    values.fold(0, u64::saturating_add)
+}
+
+fn bits_per_second(bytes: u64, nanos: u64) -> f64 {
+    bytes as f64 * 8.0 / (nanos as f64 / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn report(number: u32, bytes: u64) -> FlowReport {
+        FlowReport { number, bytes, rtt_us: None, cwnd_bytes: None, retransmits: None }
+    }
+
+    #[test]
+    fn goodput_is_bytes_over_the_counters_own_time() {
+        let mut silent = |_| ();
+        let mut record = Record::new(&mut silent);
+        let mut ledger = Ledger::default();
+        ledger.open(1, Direction::Up, 0);
+        ledger.open(2, Direction::Up, 0);
+        // The reports arrive at odd times; the server counted every 100 ms of its clock.
+        for (n, arrived) in [(0, 5), (1, 900), (2, 905)] {
+            let flows = [report(1, n * 25_000), report(2, n * 12_500), report(99, 7)];
+            ledger.take_report(
+                &flows,
+                7_000 * MS + n * 100 * MS,
+                Time::from_nanos(arrived * MS),
+                &mut record,
+            );
+        }
+        let series = record.take_series();
+        let of = |flow| {
+            let key = SeriesKey { flow, ..SeriesKey::directed(Metric::Goodput, Direction::Up) };
+            series.iter().find(|s| s.key == key).map(|s| s.values.clone()).unwrap()
+        };
+        assert_eq!(of(Some(1)), [2e6, 2e6]);
+        assert_eq!(of(None), [3e6, 3e6]);
+        assert_eq!(ledger.delivered(Direction::Up, Some(0)), 75_000);
+        assert_eq!(ledger.delivered(Direction::Down, None), 0);
+    }
+
+    #[test]
+    fn capacity_is_the_best_second() {
+        let mut capacity = Capacity::default();
+        let mut total = 0;
+        for n in 0..60_u64 {
+            capacity.add(Time::from_nanos(n * 100 * MS), total);
+            // 8 Mbit/s, with 20 Mbit/s in the fourth second, and a burst of 100 ms.
+            total += match n {
+                30..40 => 250_000,
+                50 => 300_000,
+                _ => 100_000,
+            };
+        }
+        assert_eq!(capacity.highest, Some(Rate::from_bits_per_second(20_000_000)));
+    }
+
+    #[test]
+    fn a_server_that_counts_backwards_does_no_harm() {
+        let mut silent = |_| ();
+        let mut record = Record::new(&mut silent);
+        let mut ledger = Ledger::default();
+        ledger.open(1, Direction::Up, 0);
+        for (bytes, ns) in [(1_000, 100), (500, 50), (500, 50), (u64::MAX, 200)] {
+            ledger.take_report(&[report(1, bytes)], ns, Time::ZERO, &mut record);
+        }
+        assert!(record.take_series().iter().all(|s| s.values.iter().all(|v| v.is_finite() && *v >= 0.0)));
+    }
+}

@@ -1,0 +1,190 @@
+//! Runs probes and load on real sockets, and makes the `Run` of a test.
+//!
+//! One thread probes, each load flow has one, one reads the control connection; the caller's thread keeps the account, decides
+//! when phases end, and tells events.
+#![deny(missing_docs)]
+
+mod config;
+mod control;
+mod error;
+mod event;
+mod flows;
+mod ledger;
+mod probes;
+mod record;
+mod reflect;
+mod resolve;
+mod test;
+
+pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
+pub use error::TestError;
+pub use event::Event;
+pub use fathom_probe::{PhasePlan, ProbeKind};
+pub use record::host;
+pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
+
+use control::Control;
+use fathom_os::clock::wall_now;
+use fathom_probe::one_way_series;
+use fathom_probe::protocol::ClientMessage;
+use fathom_run::{Run, SCHEMA_VERSION};
+use fathom_units::{Duration, WallTime};
+use probes::{ProbeResult, ProbeSettings};
+use record::{Record, holds_something};
+use resolve::{Limits, resolve};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use test::{Message, Test};
+
+/// How long the server's parting counts are waited for.
+const BYE_WAIT: Duration = Duration::from_secs(2);
+
+/// Runs the test. Setting `stop` ends it early.
+///
+/// # Errors
+/// Only if nothing was gathered. After that, whatever goes wrong is `partial` in the returned run.
+pub fn run_test(
+    config: &TestConfig,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Run, TestError> {
+    config.check()?;
+    let clock = config.clock;
+    // The clock may have been started before, by a lab: `started` is the wall time of its zero.
+    let started = WallTime(wall_now().0.saturating_sub(clock.now().as_nanos()));
+    let limits = Limits { stop, clock, patience: config.patience };
+    let addresses = resolve(&config.server, config.family)?;
+    let mut control = Control::open(config, &addresses, &limits)?;
+    let mut record = Record::new(on_event);
+    describe(config, &control, &mut record);
+    let mut test = Test::new(config, stop, clock, &control, record)?;
+
+    let finish = Arc::new(AtomicBool::new(false));
+    let outbox = test.outbox.clone();
+    let reader = control.listen(finish.clone(), move |line| drop(outbox.send(Message::Server(line))));
+    let prober = start_probes(config, &control, &test);
+    let partial = test.run().err();
+    let gathered = end(&mut test, &control, prober);
+    finish.store(true, Ordering::Relaxed);
+    drop(reader.join());
+
+    let mut run = assemble(&mut test, gathered, partial);
+    run.started = started.to_string();
+    run.title = format!("{} ({})", config.server, control.address);
+    match run.partial {
+        Some(_) if stop.load(Ordering::Relaxed) && !holds_something(&run.series) => Err(TestError::Stopped),
+        Some(reason) if !holds_something(&run.series) => Err(TestError::Lost(control.address, reason)),
+        _ => Ok(run),
+    }
+}
+
+fn describe(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
+    record.event(Event::Connected {
+        address: control.address,
+        seen_as: control.hello.seen_as,
+        server_version: control.hello.version.clone(),
+    });
+    record.fact("server", &config.server);
+    record.fact("address", control.address);
+    record.fact("seen as", control.hello.seen_as);
+    record.fact("server version", &control.hello.version);
+    record.fact("flows per direction", config.flows);
+    record.fact("congestion control asked for", &config.congestion_control);
+    record.fact("probe interval", config.sample_every);
+    let longest = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
+    let allowed = control.hello.limits;
+    if longest > Duration::from_secs(allowed.seconds) {
+        record.note(format!(
+            "the server ends sessions after {} s; this test may need {longest}",
+            allowed.seconds
+        ));
+    }
+    let wanted = &config.congestion_control;
+    if wanted != "-" && !control.hello.congestion_controls.contains(wanted) {
+        record.note(format!("the server's kernel does not offer congestion control {wanted}"));
+    }
+}
+
+fn start_probes(
+    config: &TestConfig,
+    control: &Control,
+    test: &Test<'_>,
+) -> std::thread::JoinHandle<ProbeResult> {
+    let settings = ProbeSettings {
+        address: control.address,
+        session: control.hello.session,
+        kinds: config.probes.clone(),
+        interval: config.sample_every,
+        clock: test.clock,
+    };
+    let outbox = test.outbox.clone();
+    probes::start(settings, test.probes.clone(), move |event| drop(outbox.send(Message::Probe(event))))
+}
+
+/// Waits for stragglers, then for the server's counts. Whatever fails now changes nothing that was gathered.
+fn end(
+    test: &mut Test<'_>,
+    control: &Control,
+    prober: std::thread::JoinHandle<ProbeResult>,
+) -> Option<ProbeResult> {
+    if test.stop.load(Ordering::Relaxed) {
+        test.probes.abort();
+    }
+    test.probes.finish();
+    let mut alive = true;
+    while !prober.is_finished() {
+        alive &= test.pump(Duration::from_millis(10)).is_ok();
+        if test.stop.load(Ordering::Relaxed) {
+            test.probes.abort();
+        }
+    }
+    let said = alive && control.say(&ClientMessage::Bye {}).is_ok();
+    let until = test.clock.now() + BYE_WAIT;
+    while said && test.udp_received.is_none() && test.clock.now() < until {
+        if test.pump(Duration::from_millis(10)).is_err() {
+            break;
+        }
+    }
+    prober.join().ok()
+}
+
+fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Option<String>) -> Run {
+    test.settle_accounts();
+    let fit = test.fit();
+    let mut instrument = fathom_run::Instrument::default();
+    if let Some(gathered) = gathered {
+        if let Some(fit) = fit {
+            let sent = &gathered.udp_sent;
+            test.record.add(one_way_series(&fit, sent, &gathered.udp_answers, test.udp_received));
+        }
+        test.record.add(gathered.series);
+        test.record.fact("priority of the probing thread", gathered.priority);
+        instrument = gathered.watch.into_instrument();
+        instrument.clock_steps_s = gathered.clock_steps_s;
+        instrument.kernel_timestamp_ratio = gathered.kernel_timestamp_ratio;
+    } else {
+        partial.get_or_insert("the probing thread failed".to_owned());
+    }
+    instrument.clock_offset_s = fit.map(|f| [f.offset_ns as f64 / 1e9, f.uncertainty.as_secs_f64()]);
+    instrument.clock_drift_ratio = fit.map(|f| f.drift_ratio);
+    for step in &instrument.clock_steps_s {
+        test.record.note(format!(
+            "the wall clock was set by {step:+.3} s during the test (results do not depend on it)"
+        ));
+    }
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: "test".to_owned(),
+        started: String::new(),
+        title: String::new(),
+        host: host(),
+        facts: std::mem::take(&mut test.record.facts),
+        phases: std::mem::take(&mut test.record.phases),
+        series: test.record.take_series(),
+        instrument,
+        partial,
+        capture: None,
+        notes: std::mem::take(&mut test.record.notes),
+    }
+}

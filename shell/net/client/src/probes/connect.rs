@@ -1,0 +1,156 @@
+//! New connections, with one request on each.
+use super::{Context, book};
+use crate::resolve::{host_field, tcp_socket, without_code};
+use fathom_os::poll::{self, PollFd};
+use fathom_os::socket::start_connect;
+use fathom_os::tcp_info::tcp_info;
+use fathom_os::timestamp::{Stamping, enable, receive};
+use fathom_probe::protocol::probe_request;
+use fathom_probe::{Answer, Answers, Book, ProbeKind};
+use fathom_run::Metric;
+use fathom_units::{Duration, Time};
+use socket2::Socket;
+use std::io::{self, ErrorKind, Write};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+
+/// Connections that may be open at a time: at 20 a second, enough for delays of 4 s; below the quarter of 1024 that a server takes from one address.
+const IN_FLIGHT_LIMIT: usize = 192;
+
+pub(crate) struct ConnectProber {
+    address: SocketAddr,
+    pub(crate) connects: Book,
+    pub(crate) requests: Book,
+    flying: Vec<Flying>,
+    has_noted: bool,
+}
+
+struct Flying {
+    socket: Socket,
+    connect: u64,
+    started: Time,
+    request: Option<(u64, Time)>,
+    answers: Answers,
+}
+
+/// What became of a connection when it was looked at.
+enum Progress {
+    Waiting,
+    Done,
+    Broken(String),
+}
+
+impl ConnectProber {
+    pub(crate) fn new(address: SocketAddr) -> Self {
+        let (connects, requests) = (book(Metric::TcpConnect), book(Metric::HttpForeign));
+        ConnectProber { address, connects, requests, flying: Vec::new(), has_noted: false }
+    }
+    pub(crate) fn interests(&self) -> impl Iterator<Item = PollFd<'_>> {
+        self.flying.iter().map(Flying::interest)
+    }
+    pub(crate) fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+        if self.flying.len() >= IN_FLIGHT_LIMIT {
+            return Err(format!("{IN_FLIGHT_LIMIT} connections were open"));
+        }
+        let open = || -> io::Result<(Socket, Time)> {
+            let socket = tcp_socket(self.address)?;
+            socket.set_tcp_nodelay(true)?;
+            enable(socket.as_fd(), Stamping::Arrivals)?;
+            let started = context.now();
+            start_connect(&socket, self.address)?;
+            Ok((socket, started))
+        };
+        let (socket, started) = open().map_err(|e| without_code(&e))?;
+        let connect = self.connects.sent(started);
+        self.flying.push(Flying { socket, connect, started, request: None, answers: Answers::default() });
+        Ok(started)
+    }
+    pub(crate) fn receive(&mut self, context: &mut Context) {
+        let mut fds: Vec<PollFd<'_>> = self.flying.iter().map(Flying::interest).collect();
+        if !poll::wait(&mut fds, Some(Duration::ZERO)).is_ok_and(|n| n > 0) {
+            return;
+        }
+        let ready: Vec<bool> = fds.iter().map(PollFd::is_ready).collect();
+        let mut keep = Vec::with_capacity(self.flying.len());
+        for (mut flying, is_ready) in std::mem::take(&mut self.flying).into_iter().zip(ready) {
+            let progress = if is_ready { self.advance(&mut flying, context) } else { Progress::Waiting };
+            match progress {
+                Progress::Waiting => keep.push(flying),
+                Progress::Done => {}
+                Progress::Broken(reason) => self.give_up(&flying, &reason, context),
+            }
+        }
+        self.flying = keep;
+    }
+    fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
+        match flying.request {
+            None => self.connected(flying, context),
+            Some((request, sent)) => self.answered(flying, request, sent, context),
+        }
+    }
+    fn connected(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
+        let now = context.now();
+        if let Some(error) = flying.socket.take_error().unwrap_or_else(Some) {
+            return Progress::Broken(without_code(&error));
+        }
+        let took = flying.handshake(now);
+        if let Answer::First(observation) = self.connects.answered(flying.connect, took) {
+            context.answered(ProbeKind::Connect, Metric::TcpConnect, observation);
+        }
+        let sent = context.now();
+        let request = probe_request(&host_field(self.address));
+        match (&flying.socket).write_all(&request) {
+            Ok(()) => flying.request = Some((self.requests.sent(sent), sent)),
+            Err(error) => return Progress::Broken(without_code(&error)),
+        }
+        Progress::Waiting
+    }
+    fn answered(&mut self, flying: &mut Flying, request: u64, sent: Time, context: &mut Context) -> Progress {
+        let mut buffer = [0; 2048];
+        let got = match receive(flying.socket.as_fd(), &mut buffer) {
+            Ok(got) if got.length == 0 => return Progress::Broken("the server closed it".to_owned()),
+            Ok(got) => got,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Progress::Waiting,
+            Err(error) => return Progress::Broken(without_code(&error)),
+        };
+        let arrival = context.arrival(got.stamp);
+        match flying.answers.push(&buffer[..got.length]) {
+            Ok(0) => Progress::Waiting,
+            Ok(_) => {
+                if let Answer::First(observation) =
+                    self.requests.answered(request, arrival.saturating_since(sent))
+                {
+                    context.answered(ProbeKind::Connect, Metric::HttpForeign, observation);
+                }
+                Progress::Done
+            }
+            Err(error) => Progress::Broken(error.to_string()),
+        }
+    }
+    fn give_up(&mut self, flying: &Flying, reason: &str, context: &Context) {
+        self.connects.give_up(flying.connect, context.now());
+        if let Some((request, _)) = flying.request {
+            self.requests.give_up(request, context.now());
+        }
+        if !std::mem::replace(&mut self.has_noted, true) {
+            context.note(format!(
+                "a probe's new TCP connection failed: {reason} (further ones are only counted)"
+            ));
+        }
+    }
+}
+
+impl Flying {
+    fn interest(&self) -> PollFd<'_> {
+        match self.request {
+            None => PollFd::writable(self.socket.as_fd()),
+            Some(_) => PollFd::readable(self.socket.as_fd()),
+        }
+    }
+    /// The kernel's own measurement of the handshake if it was undisturbed; with a lost SYN the time it really took.
+    fn handshake(&self, now: Time) -> Duration {
+        let by_clock = now.saturating_since(self.started);
+        let kernel = tcp_info(self.socket.as_fd()).ok().filter(|i| i.retransmits == 0 && i.rtt_us > 0);
+        kernel.map_or(by_clock, |i| Duration::from_micros(u64::from(i.rtt_us)).min(by_clock))
+    }
+}

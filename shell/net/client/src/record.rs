@@ -1,0 +1,70 @@
+//! What becomes the run.
+use crate::Event;
+use fathom_run::{Host, Metric, Observation, Phase, Series, SeriesKey, Value};
+use fathom_units::Time;
+use std::collections::BTreeMap;
+
+/// Collects series, phases and notes, and tells them as they come.
+pub(crate) struct Record<'a> {
+    on_event: &'a mut dyn FnMut(Event),
+    series: BTreeMap<SeriesKey, Series>,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) facts: BTreeMap<String, String>,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn new(on_event: &'a mut dyn FnMut(Event)) -> Self {
+        let (series, facts) = (BTreeMap::new(), BTreeMap::new());
+        Record { on_event, series, phases: Vec::new(), notes: Vec::new(), facts }
+    }
+    pub(crate) fn event(&mut self, event: Event) {
+        (self.on_event)(event);
+    }
+    /// A value that is in the live picture only: its series comes whole at the end.
+    pub(crate) fn tell(&mut self, key: SeriesKey, observation: Observation) {
+        self.event(Event::Observed { key, observation });
+    }
+    /// A value of a series that is made here.
+    pub(crate) fn observe(&mut self, key: SeriesKey, at: Time, value: f64) {
+        let series = self.series.entry(key.clone()).or_insert_with(|| Series::new(key.clone()));
+        // The server's times come through an estimate of its clock, which may be corrected backwards a little.
+        let at = series.at_ns.last().map_or(at, |last| at.max(Time::from_nanos(*last)));
+        let observation = Observation { at, value: Value::Observed(value) };
+        series.push(observation);
+        self.tell(key, observation);
+    }
+    pub(crate) fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.notes.push(text.clone());
+            self.event(Event::Note(text));
+        }
+    }
+    pub(crate) fn fact(&mut self, name: &str, value: impl ToString) {
+        self.facts.insert(name.to_owned(), value.to_string());
+    }
+    /// Adds whole series; those without any observation and any failure are left out.
+    pub(crate) fn add(&mut self, series: impl IntoIterator<Item = Series>) {
+        let useful = series.into_iter().filter(|s| !s.values.is_empty() || !s.not_sent.is_empty());
+        self.series.extend(useful.map(|s| (s.key.clone(), s)));
+    }
+    /// All series, without the live picture's part.
+    pub(crate) fn take_series(&mut self) -> Vec<Series> {
+        std::mem::take(&mut self.series).into_values().collect()
+    }
+}
+
+/// Whether any delay or rate was observed: CPU load alone is no measurement.
+pub(crate) fn holds_something(series: &[Series]) -> bool {
+    let host_only = |m: Metric| matches!(m, Metric::CpuBusy | Metric::CpuSteal);
+    series.iter().any(|s| !host_only(s.key.metric) && s.values.len() > s.censored.len())
+}
+
+/// This host.
+/// This host, for a run's record.
+pub fn host() -> Host {
+    let read = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+    let kernel = format!("{} {}", read("ostype").trim(), read("osrelease").trim());
+    let cpus = std::thread::available_parallelism().map_or(0, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
+    Host { kernel, cpus }
+}

@@ -1,0 +1,497 @@
+//! The course of a test: phases, their ends, and everything that comes in.
+use crate::control::{Control, Reports};
+use crate::flows::{self, Flow, FlowEvent, FlowSettings};
+use crate::ledger::{Ledger, Sender};
+use crate::probes::{self, ProbeEvent};
+use crate::record::Record;
+use crate::{Event, TestConfig, TestError, estimate_cost};
+use fathom_os::clock::Clock;
+use fathom_os::cpu::cpu_times;
+use fathom_probe::protocol::ServerMessage;
+use fathom_probe::{
+    Baseline, ClockFit, ClockSamples, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
+};
+use fathom_run::{Direction, Load, Metric, Phase, PhaseEnd, PhaseKind, SeriesKey};
+use fathom_run::{Observation, Value};
+use fathom_units::{Bytes, Duration, Rate, Time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Outbox};
+
+/// The test looks at its duties at least this often.
+const TURN: Duration = Duration::from_millis(10);
+/// Interval of the received bytes of down flows.
+const COUNT_EVERY: Duration = Duration::from_millis(100);
+/// Interval of CPU load: the kernel counts in ticks of 10 ms.
+const CPU_EVERY: Duration = Duration::from_millis(250);
+/// Interval of the decision whether the phase is over.
+const DECIDE_EVERY: Duration = Duration::from_millis(100);
+/// Longest wait for an empty queue between two phases of load.
+const DRAIN_BETWEEN: Duration = Duration::from_secs(5);
+/// The kinds of probe by how well they serve to end a phase: the first that is answered decides.
+const DECIDING: [ProbeKind; 4] = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Kept, ProbeKind::Connect];
+
+/// What the threads tell.
+pub(crate) enum Message {
+    Probe(ProbeEvent),
+    Flow(FlowEvent),
+    Server(Result<ServerMessage, String>),
+}
+
+/// Moments at which something is due.
+struct Due {
+    senders: Time,
+    count: Time,
+    cpu: Time,
+    decide: Time,
+}
+
+/// The flows' congestion controls as told, and how many failed, in this phase.
+#[derive(Default)]
+struct FlowState {
+    running: Vec<Flow>,
+    began: BTreeMap<u32, Direction>,
+    failed: BTreeSet<u32>,
+    congestion_controls: BTreeSet<String>,
+}
+
+pub(crate) struct Test<'a> {
+    pub(crate) config: &'a TestConfig,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) clock: Clock,
+    pub(crate) record: Record<'a>,
+    pub(crate) inbox: Receiver<Message>,
+    pub(crate) outbox: Outbox<Message>,
+    pub(crate) probes: Arc<probes::Shared>,
+    settings: FlowSettings,
+    ledger: Ledger,
+    flows: FlowState,
+    next_number: u32,
+    samples: ClockSamples,
+    controls: Vec<(ProbeKind, PhaseControl)>,
+    baselines: BTreeMap<ProbeKind, Baseline>,
+    largest_s: f64,
+    heard: Time,
+    reported: Time,
+    due: Due,
+    cpu: Option<CpuReading>,
+    reports: Reports,
+    /// Final counts of the server: UDP probes received.
+    pub(crate) udp_received: Option<u64>,
+    /// Payload bytes after which the load ends, of the test and of the phase.
+    byte_limit: u64,
+    phase_byte_limit: u64,
+    out_of_bytes: bool,
+}
+
+/// Share of the server's limit of bytes that is used: it ends what exceeds it without ceremony.
+const SERVER_BYTES_PERCENT: u64 = 90;
+
+impl<'a> Test<'a> {
+    pub(crate) fn new(
+        config: &'a TestConfig,
+        stop: &'a AtomicBool,
+        clock: Clock,
+        control: &Control,
+        record: Record<'a>,
+    ) -> Result<Self, TestError> {
+        let payload = flows::payload().map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
+        let settings = FlowSettings {
+            address: control.address,
+            session: control.hello.session,
+            congestion_control: config.congestion_control.clone(),
+            segment_bytes: config.segment_bytes,
+            clock,
+            patience: config.patience,
+            payload: Arc::new(payload),
+        };
+        let (outbox, inbox) = std::sync::mpsc::channel();
+        let allowed = control.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT;
+        let now = clock.now();
+        Ok(Test {
+            config,
+            stop,
+            clock,
+            record,
+            inbox,
+            outbox,
+            probes: Arc::default(),
+            settings,
+            ledger: Ledger::default(),
+            flows: FlowState::default(),
+            next_number: 1,
+            samples: ClockSamples::default(),
+            controls: Vec::new(),
+            baselines: BTreeMap::new(),
+            largest_s: 0.0,
+            heard: now,
+            reported: now,
+            due: Due { senders: now, count: now, cpu: now, decide: now },
+            cpu: None,
+            reports: control.reports(),
+            udp_received: None,
+            byte_limit: config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed),
+            phase_byte_limit: u64::MAX,
+            out_of_bytes: false,
+        })
+    }
+
+    /// All phases. The error is why the test was cut short.
+    pub(crate) fn run(&mut self) -> Result<(), String> {
+        let mut loads = self.config.phases.iter().filter(|p| !directions(p.kind).is_empty()).count() as u64;
+        for plan in &self.config.phases {
+            let is_load = !directions(plan.kind).is_empty();
+            if is_load && self.out_of_bytes {
+                let name = plan.kind.name();
+                self.record.note(format!("the phase {name} was left out: the limit of bytes was reached"));
+                continue;
+            }
+            if is_load {
+                self.let_drain()?;
+                // What is left is shared out, so that no phase takes the bytes of those after it.
+                let left = self.byte_limit.saturating_sub(self.moved());
+                self.phase_byte_limit = self.moved().saturating_add(left / loads.max(1));
+                loads = loads.saturating_sub(1);
+            }
+            self.phase(*plan)?;
+        }
+        Ok(())
+    }
+    /// Payload bytes of load delivered so far.
+    fn moved(&self) -> u64 {
+        let [up, down] = Direction::BOTH.map(|d| self.ledger.delivered(d, None));
+        up.saturating_add(down)
+    }
+    /// Between two phases of load: waits until what the first left in the queue is gone, lest it be taken for the second's.
+    fn let_drain(&mut self) -> Result<(), String> {
+        let after_load = self.record.phases.last().is_some_and(|p| p.load.is_some());
+        if !after_load || self.baselines.is_empty() {
+            return Ok(());
+        }
+        self.expect(PhasePlan { kind: PhaseKind::Drain, min: TURN, max: DRAIN_BETWEEN });
+        while self.decide().is_none() {
+            self.turn()?;
+        }
+        Ok(())
+    }
+    /// From now on probes are looked at for the end of `plan`. Returns now.
+    fn expect(&mut self, plan: PhasePlan) -> Time {
+        let now = self.clock.now();
+        let control = |kind| (kind, PhaseControl::new(plan, now, self.baselines.get(&kind).copied()));
+        self.controls = DECIDING.into_iter().map(control).collect();
+        (self.reported, self.due.decide) = (now, now);
+        now
+    }
+
+    fn phase(&mut self, plan: PhasePlan) -> Result<(), String> {
+        let start = self.expect(plan);
+        self.record.event(Event::PhaseStarted { kind: plan.kind, at: start });
+        self.start_flows(directions(plan.kind));
+        let ended = loop {
+            if let Err(reason) = self.turn() {
+                break Err(reason);
+            }
+            if let Some(end) = self.decide() {
+                break Ok(end);
+            }
+        };
+        self.stop_flows();
+        self.learn_baselines(plan.kind);
+        let end = ended.as_ref().map_or(PhaseEnd::Aborted, |end| *end);
+        self.close_phase(plan.kind, start, end);
+        ended.map(drop)
+    }
+    fn learn_baselines(&mut self, kind: PhaseKind) {
+        if kind == PhaseKind::Idle {
+            let learnt = self.controls.iter().filter_map(|(probe, c)| Some((*probe, c.baseline()?)));
+            self.baselines.extend(learnt);
+        }
+    }
+    fn close_phase(&mut self, kind: PhaseKind, start: Time, end: PhaseEnd) {
+        let state = std::mem::take(&mut self.flows);
+        let count = |direction| {
+            let began = state.began.iter().filter(|(_, d)| **d == direction).count();
+            u32::try_from(began).unwrap_or(u32::MAX)
+        };
+        let number = self.record.phases.len();
+        let load = (!directions(kind).is_empty()).then(|| Load {
+            flows_up: count(Direction::Up),
+            flows_down: count(Direction::Down),
+            congestion_control: state.congestion_controls.iter().cloned().collect::<Vec<_>>().join(", "),
+            delivered_up_bytes: self.ledger.delivered(Direction::Up, Some(number)),
+            delivered_down_bytes: self.ledger.delivered(Direction::Down, Some(number)),
+        });
+        let phase =
+            Phase { kind, start_ns: start.as_nanos(), end_ns: self.clock.now().as_nanos(), end, load };
+        self.record.phases.push(phase.clone());
+        self.record.event(Event::PhaseEnded(phase));
+    }
+    /// The bytes of reports that came after the phase had ended count too.
+    pub(crate) fn settle_accounts(&mut self) {
+        for (number, phase) in self.record.phases.iter_mut().enumerate() {
+            if let Some(load) = &mut phase.load {
+                load.delivered_up_bytes = self.ledger.delivered(Direction::Up, Some(number));
+                load.delivered_down_bytes = self.ledger.delivered(Direction::Down, Some(number));
+            }
+        }
+    }
+
+    fn start_flows(&mut self, loaded: &[Direction]) {
+        let phase = self.record.phases.len();
+        for _ in 0..self.config.flows {
+            for direction in loaded {
+                let (number, outbox) = (self.next_number, self.outbox.clone());
+                self.next_number += 1;
+                self.ledger.open(number, *direction, phase);
+                // The receiver lives as long as the test; if it is gone nobody wants to know.
+                let tell = move |event| drop(outbox.send(Message::Flow(event)));
+                self.flows.running.push(Flow::start(self.settings.clone(), number, *direction, tell));
+            }
+        }
+    }
+    fn stop_flows(&mut self) {
+        self.count_received();
+        let running = std::mem::take(&mut self.flows.running);
+        running.iter().for_each(Flow::stop);
+        running.into_iter().for_each(Flow::join);
+    }
+
+    /// Waits a moment for messages, takes them all, and does what is due.
+    fn turn(&mut self) -> Result<(), String> {
+        self.pump(TURN)?;
+        let now = self.clock.now();
+        self.sample(now);
+        if self.stop.load(Ordering::Relaxed) {
+            return Err("stopped by the user".to_owned());
+        }
+        self.check_silence(now)
+    }
+    /// Takes messages for up to `wait`, at least all that are there.
+    pub(crate) fn pump(&mut self, wait: Duration) -> Result<(), String> {
+        match self.inbox.recv_timeout(std::time::Duration::from_nanos(wait.as_nanos())) {
+            Ok(message) => self.take(message)?,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        while let Ok(message) = self.inbox.try_recv() {
+            self.take(message)?;
+        }
+        Ok(())
+    }
+    fn take(&mut self, message: Message) -> Result<(), String> {
+        match message {
+            Message::Probe(event) => self.take_probe(event),
+            Message::Flow(event) => return self.take_flow(event),
+            Message::Server(Ok(message)) => return self.take_server(message),
+            Message::Server(Err(reason)) => {
+                return Err(format!("server {}: {reason}", self.settings.address));
+            }
+        }
+        Ok(())
+    }
+    fn take_probe(&mut self, event: ProbeEvent) {
+        match event {
+            ProbeEvent::Note(text) => self.record.note(text),
+            ProbeEvent::Stamps(stamps) => self.take_stamps(&stamps),
+            ProbeEvent::Answered { kind, metric, observation } => {
+                self.heard = self.clock.now();
+                if let Value::Observed(delay_s) = observation.value {
+                    self.largest_s = self.largest_s.max(delay_s);
+                    // A new connection's request follows its handshake: the handshake decides.
+                    let deciding =
+                        self.controls.iter_mut().find(|(k, _)| *k == kind && metric != Metric::HttpForeign);
+                    deciding.into_iter().for_each(|(_, c)| c.answered(observation.at, delay_s));
+                }
+                self.record.tell(SeriesKey::of(metric), observation);
+            }
+        }
+    }
+    fn take_stamps(&mut self, stamps: &FourStamps) {
+        self.samples.add(stamps);
+        let Some(fit) = self.fit() else { return };
+        for (direction, delay) in Direction::BOTH.into_iter().zip(fit.one_way(stamps)) {
+            let observation = Observation { at: stamps.sent, value: Value::Observed(delay.as_secs_f64()) };
+            self.record.tell(SeriesKey::directed(Metric::OneWayDelay, direction), observation);
+        }
+    }
+    /// The server's clock as known so far.
+    pub(crate) fn fit(&self) -> Option<ClockFit> {
+        self.samples.fit()
+    }
+    fn take_server(&mut self, message: ServerMessage) -> Result<(), String> {
+        let now = self.clock.now();
+        self.heard = now;
+        match message {
+            ServerMessage::Report { at_ns, flows } => {
+                self.reported = now;
+                let at = self.fit().map_or(now, |fit| fit.local(at_ns).min(now));
+                self.ledger.take_report(&flows, at_ns, at, &mut self.record);
+                self.tell_controls(now);
+                self.learn_capacity();
+            }
+            ServerMessage::Bye { udp_received, .. } => self.udp_received = Some(udp_received),
+            ServerMessage::Error { code, message } => {
+                return Err(format!("server {}: {code}: {message}", self.settings.address));
+            }
+            ServerMessage::Hello { .. } => self.record.note("the server greeted twice".to_owned()),
+        }
+        Ok(())
+    }
+    fn take_flow(&mut self, event: FlowEvent) -> Result<(), String> {
+        match event {
+            FlowEvent::Began { number, congestion_control } => {
+                self.heard = self.clock.now();
+                if let Some(flow) = self.flows.running.iter().find(|f| f.number == number) {
+                    self.flows.began.insert(number, flow.direction);
+                }
+                let wanted = &self.config.congestion_control;
+                if *wanted != congestion_control && wanted != "-" {
+                    self.record.note(format!(
+                        "congestion control {wanted} was asked for, but a sender uses {congestion_control} (its host does \
+                         not have or not permit {wanted}: sysctl net.ipv4.tcp_allowed_congestion_control)"
+                    ));
+                }
+                self.flows.congestion_controls.insert(congestion_control);
+                Ok(())
+            }
+            FlowEvent::Failed { number, reason } => self.flow_failed(number, &reason),
+        }
+    }
+    /// One flow less is a note; none left ends the test.
+    fn flow_failed(&mut self, number: u32, reason: &str) -> Result<(), String> {
+        let Some(direction) = self.flows.running.iter().find(|f| f.number == number).map(|f| f.direction)
+        else {
+            return Ok(());
+        };
+        self.flows.failed.insert(number);
+        let way = if direction == Direction::Up { "up" } else { "down" };
+        self.record.note(format!("a load flow ({way}) failed: {reason}"));
+        let mut same = self.flows.running.iter().filter(|f| f.direction == direction);
+        if same.all(|f| self.flows.failed.contains(&f.number)) {
+            return Err(format!("no load flow ({way}) is left: {reason}"));
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, now: Time) {
+        if now >= self.due.senders {
+            self.due.senders = now + self.config.tcp_info_every;
+            self.sample_senders();
+        }
+        if now >= self.due.count {
+            self.due.count = now + COUNT_EVERY;
+            self.count_received();
+        }
+        if now >= self.due.cpu {
+            self.due.cpu = now + CPU_EVERY;
+            self.sample_cpu(now);
+        }
+    }
+    fn sample_senders(&mut self) {
+        for flow in self.flows.running.iter().filter(|f| f.direction == Direction::Up) {
+            let Some(info) = flow.tcp_info() else { continue };
+            let sender =
+                Sender { rtt_us: info.rtt_us, cwnd_bytes: info.cwnd_bytes, retransmits: info.retransmits };
+            self.ledger.note_sender(flow.number, sender, self.clock.now(), &mut self.record);
+        }
+        self.tell_controls(self.clock.now());
+    }
+    fn count_received(&mut self) {
+        let now = self.clock.now();
+        let began = |f: &&Flow| f.direction == Direction::Down && self.flows.began.contains_key(&f.number);
+        let counts: Vec<(u32, u64)> =
+            self.flows.running.iter().filter(began).map(|f| (f.number, f.received_bytes())).collect();
+        let before = self.ledger.delivered(Direction::Down, None);
+        let record = &mut self.record;
+        self.ledger.count(Direction::Down, counts.into_iter(), now.as_nanos(), now, record);
+        if self.ledger.delivered(Direction::Down, None) > before {
+            self.heard = now;
+        }
+        self.learn_capacity();
+    }
+    fn sample_cpu(&mut self, now: Time) {
+        let Ok(times) = cpu_times() else { return };
+        let reading = CpuReading { total: times.total, idle: times.idle, steal: times.steal };
+        let share = self.cpu.replace(reading).and_then(|before| reading.since(&before));
+        if let Some(share) = share {
+            self.record.observe(SeriesKey::of(Metric::CpuBusy), now, share.busy);
+            self.record.observe(SeriesKey::of(Metric::CpuSteal), now, share.steal);
+        }
+    }
+    fn tell_controls(&mut self, now: Time) {
+        let (window, retransmits) = self.ledger.senders(self.record.phases.len());
+        self.controls.iter_mut().for_each(|(_, c)| c.senders(now, window, retransmits));
+    }
+    /// Lets the probes know the line, and the user what the test may cost, each time more is known.
+    fn learn_capacity(&mut self) {
+        let [up, down] = Direction::BOTH.map(|d| self.ledger.capacity(d));
+        let rates = [up, down].map(Option::unwrap_or_default);
+        let is_new = [0, 1].map(|d| self.probes.set_capacity(d, rates[d]));
+        if is_new[1] {
+            // If it cannot be asked the connection is gone, which its reader tells.
+            let _ = self
+                .reports
+                .ask(self.config.tcp_info_every.max(report_interval(self.config.flows, rates[1])));
+        }
+        if is_new.contains(&true) {
+            self.record.event(Event::Cost(estimate_cost(self.config, rates[0], rates[1])));
+        }
+    }
+
+    fn check_silence(&self, now: Time) -> Result<(), String> {
+        let (address, patience) = (self.settings.address, self.config.patience);
+        if now.saturating_since(self.heard) > patience {
+            return Err(format!(
+                "nothing arrived from server {address} for {patience} (the line or the server is down)"
+            ));
+        }
+        let up = self.flows.running.iter().any(|f| f.direction == Direction::Up);
+        // Reports may stand in the queue that is measured.
+        let late = patience + Duration::from_secs_f64(2.0 * self.largest_s);
+        if up && now.saturating_since(self.reported) > late {
+            return Err(format!("server {address} sent no report of the load for {late}"));
+        }
+        Ok(())
+    }
+    fn end_of_bytes(&mut self) {
+        let moved = self.moved();
+        self.out_of_bytes = moved >= self.byte_limit;
+        let is_the_servers = self.config.max_bytes.is_none_or(|own| own.get() > self.byte_limit);
+        if self.out_of_bytes && is_the_servers {
+            self.record.note(format!(
+                "the load ended at {SERVER_BYTES_PERCENT}% of the bytes that the server allows a session ({} of payload)",
+                Bytes(moved)
+            ));
+        }
+    }
+    fn decide(&mut self) -> Option<PhaseEnd> {
+        let now = self.clock.now();
+        if now < self.due.decide {
+            return None;
+        }
+        self.due.decide = now + DECIDE_EVERY;
+        if !self.flows.running.is_empty() && self.moved() >= self.phase_byte_limit {
+            self.end_of_bytes();
+            return Some(PhaseEnd::ByteLimit);
+        }
+        let answered = self.controls.iter().find(|(_, c)| c.baseline().is_some());
+        let (kind, control) = answered.or(self.controls.first())?;
+        control.decide(now, self.probes.oldest(*kind))
+    }
+}
+
+/// Shortest interval at which the server's reports take at most 1 % of the downlink.
+fn report_interval(flows: u32, down: Rate) -> Duration {
+    // Measured: 100 bytes of JSON for each flow and 40 for the line; TCP, IP and Ethernet headers take 66.
+    let bytes = Bytes(u64::from(flows) * 2 * 100 + 40 + 66);
+    Rate::from_bits_per_second(down.as_bits_per_second() / 100).serialization_time(bytes)
+}
+
+const fn directions(kind: PhaseKind) -> &'static [Direction] {
+    match kind {
+        PhaseKind::Idle | PhaseKind::Drain => &[],
+        PhaseKind::Down => &[Direction::Down],
+        PhaseKind::Up => &[Direction::Up],
+        PhaseKind::Both => &Direction::BOTH,
+    }
+}

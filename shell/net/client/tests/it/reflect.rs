@@ -1,0 +1,63 @@
+//! A server that is asked for longer than it gives a session, and that is started again.
+use fathom_client::{ReflectConfig, ReflectedDelay, Reflection, Reflectors, TestConfig};
+use fathom_os::clock::Clock;
+use fathom_server::{Config, Server};
+use fathom_units::Duration;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+fn serve(port: u16) -> Server {
+    let listen = vec!["127.0.0.1".parse().unwrap()];
+    Server::start(Config { listen, port, max_time: Duration::from_secs(3), ..Config::default() }).unwrap()
+}
+
+/// Answers of each host over so many seconds, and the seconds that had one.
+fn gather(reflectors: &mut Reflectors, clock: Clock, seconds: u64) -> (Vec<Reflection>, u64) {
+    let (mut all, mut heard) = (Vec::new(), 0);
+    for _ in 0..seconds {
+        let found = reflectors.gather(clock.now() + Duration::from_secs(1), false);
+        heard += u64::from(!found.is_empty());
+        all.extend(found);
+    }
+    (all, heard)
+}
+
+#[test]
+fn sessions_follow_each_other_and_a_server_that_comes_back_is_another_host() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = serve(port);
+    let clock = Clock::start();
+    let config = TestConfig { clock, ..TestConfig::new(&format!("127.0.0.1:{port}")) };
+    let hosts = vec!["127.0.0.1".parse().unwrap()];
+    let config = ReflectConfig { server: Some(config), hosts, clock };
+    let mut reflectors = Reflectors::open(&config, &AtomicBool::new(false)).unwrap();
+    let (found, heard) = gather(&mut reflectors, clock, 9);
+    let mut of: BTreeMap<u16, usize> = BTreeMap::new();
+    found.iter().for_each(|one| *of.entry(one.host).or_default() += 1);
+    // 20 a second of the server, 3 by ICMP; both are there in every session.
+    assert!(of.len() == 2 && of[&0] > 60 && of[&0x8000] > 10, "{of:?}");
+    assert_eq!(heard, 9, "{of:?}");
+    assert_eq!(reflectors.problem(), None);
+    // The kernel's clock answers ICMP, and echo is asked until it has.
+    let by_clock = |one: &&Reflection| one.host == 0x8000 && matches!(one.delay, ReflectedDelay::OneWay(_));
+    assert!(found.iter().filter(by_clock).count() > 10, "{found:?}");
+    let round_trip = found.iter().find_map(|one| match one.delay {
+        ReflectedDelay::RoundTrip(time) => Some(time),
+        ReflectedDelay::OneWay(_) => None,
+    });
+    assert!(round_trip.unwrap() < Duration::from_secs(1));
+    // Both clocks tick alike: each way by itself is known but for one constant.
+    let sums = found.iter().filter_map(|one| match one.delay {
+        ReflectedDelay::OneWay([up, down]) => Some(up + down),
+        ReflectedDelay::RoundTrip(_) => None,
+    });
+    assert!(sums.min().is_some_and(|least| (0..100_000_000).contains(&least)));
+
+    drop(server);
+    let (_, _) = gather(&mut reflectors, clock, 2);
+    assert!(reflectors.problem().is_some());
+    let _again = serve(port);
+    let (later, _) = gather(&mut reflectors, clock, 12);
+    assert!(later.iter().any(|one| one.host == 1), "{:?}", reflectors.problem());
+    assert!(later.iter().all(|one| one.host != 0));
+}

@@ -1,0 +1,250 @@
+//! The thread that judges: it hears what the one that keeps hears, and holds up nobody.
+use crate::board::Board;
+use crate::keep::Event;
+use crate::monitor::THIS_HOST;
+use crate::told::{Place, Told};
+use crate::writer::Register;
+use fathom_os::clock::{Clock, wall_now};
+use fathom_units::{Duration, Time, WallTime};
+use fathom_watch_plan::alert::{Link, Past, Remembered, Rule, SeriesInfo, Transition, Watcher};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+
+const JUDGE_EVERY: Duration = Duration::from_secs(1);
+/// Windows and rounds go on while nothing changes: they are kept as often as that.
+const SAVE_EVERY: Duration = Duration::from_secs(300);
+/// In each round, for the past of some series.
+const LEARN_FOR: Duration = Duration::from_millis(300);
+
+/// What alerts need of those who start a watch. Its calls are made by the thread that judges and may take their time.
+pub trait Alerting: Send {
+    /// How alerts stood when the program ended.
+    fn remembered(&mut self) -> Vec<Remembered>;
+    /// Keeps how they stand.
+    fn remember(&mut self, all: &[Remembered]);
+    /// Tells those whom it is for.
+    fn tell(&mut self, transition: &Transition);
+    /// Reminds those who must be reminded of what was raised before the start.
+    fn remind(&mut self, standing: &[Transition]);
+    /// What a series, by its number in the history, was like at this hour of the weeks before, and in the last day.
+    fn past(&mut self, series: u32, percentile: u64, hour: WallTime) -> Past;
+}
+
+/// What the thread hears.
+pub(crate) enum Heard {
+    /// Of a thread that probes.
+    Told(Vec<Told>),
+    /// Another plan.
+    Rules(Vec<Rule>),
+    /// A series from now on.
+    Open(Place, SeriesInfo),
+    /// No more.
+    Close(Place),
+    /// All series of the plan are open.
+    Settled,
+    /// Judge no more, and keep how all stand.
+    Stop,
+}
+
+/// A way to the thread.
+#[derive(Clone, Debug)]
+pub(crate) struct ToJudge {
+    to: Sender<Heard>,
+    /// There are rules: without any, the thread need not hear of every probe.
+    has_rules: Arc<AtomicBool>,
+}
+
+impl ToJudge {
+    pub(crate) fn send(&self, what: Heard) {
+        if let Heard::Rules(rules) = &what {
+            self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
+        }
+        // If it is gone, all is over.
+        let _ = self.to.send(what);
+    }
+    pub(crate) fn pass_on(&self, reports: &[Told]) {
+        if self.has_rules.load(Ordering::Relaxed) {
+            let is_heard =
+                |report: &&Told| !matches!(report, Told::Sync(_) | Told::End(_) | Told::Count { .. });
+            self.send(Heard::Told(reports.iter().filter(is_heard).cloned().collect()));
+        }
+    }
+}
+
+/// What the thread needs to show and to keep what it finds.
+pub(crate) struct Outlets {
+    pub(crate) alerting: Box<dyn Alerting>,
+    pub(crate) register: Register,
+    pub(crate) board: Arc<Board>,
+    pub(crate) to_writer: Sender<Vec<Told>>,
+}
+
+/// Starts it.
+pub(crate) fn start(outlets: Outlets) -> (ToJudge, JoinHandle<()>) {
+    let (to, heard) = channel();
+    let judge = Judge {
+        outlets,
+        watcher: Watcher::default(),
+        heads: BTreeMap::new(),
+        links: BTreeMap::new(),
+        shown: BTreeMap::new(),
+        clock: Clock::start(),
+        judged: Time::ZERO,
+        saved: Time::ZERO,
+        kept: Vec::new(),
+    };
+    let thread = std::thread::spawn(move || judge.run(&heard));
+    (ToJudge { to, has_rules: Arc::default() }, thread)
+}
+
+struct Judge {
+    outlets: Outlets,
+    watcher: Watcher,
+    /// The first router of each path, by target and family, whose places follow one another.
+    heads: BTreeMap<Place, Place>,
+    /// Places of this host's own throughput.
+    links: BTreeMap<Place, Option<Link>>,
+    shown: BTreeMap<Place, Vec<String>>,
+    clock: Clock,
+    judged: Time,
+    saved: Time,
+    kept: Vec<Remembered>,
+}
+
+impl Judge {
+    fn run(mut self, heard: &Receiver<Heard>) {
+        let remembered = self.outlets.alerting.remembered();
+        self.watcher.restore(remembered);
+        loop {
+            match heard.recv_timeout(std::time::Duration::from_nanos(JUDGE_EVERY.as_nanos())) {
+                Ok(Heard::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(heard) => self.hear(heard),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let now = self.clock.now();
+            if now.saturating_since(self.judged) >= JUDGE_EVERY {
+                self.judged = now;
+                self.judge(now);
+            }
+        }
+        self.save();
+    }
+    fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Told(reports) => reports.into_iter().for_each(|report| self.take(report)),
+            Heard::Rules(rules) => self.watcher.replan(&rules),
+            Heard::Open(place, info) => {
+                // The routers of a path follow its first one.
+                let is_router = !info.is_main && info.path.is_none();
+                let before = place.checked_sub(1).and_then(|before| self.heads.get(&before)).copied();
+                self.heads.insert(place, before.filter(|_| is_router).unwrap_or(place));
+                self.watcher.open(place, info);
+            }
+            Heard::Close(place) => {
+                self.heads.remove(&place);
+                self.shown.remove(&place);
+                self.watcher.close(place);
+            }
+            Heard::Settled => self.settled(),
+            Heard::Stop => {}
+        }
+    }
+    fn settled(&mut self) {
+        let now = wall_now();
+        let told = self.watcher.settle(now);
+        self.pass_on(told);
+        let standing = self.watcher.standing(now);
+        self.outlets.alerting.remind(&standing);
+        self.save();
+    }
+    fn take(&mut self, report: Told) {
+        match report {
+            Told::Sample(place, sample) => self.watcher.sample(place, sample),
+            Told::Amend(place, sample) => self.watcher.amend(place, sample),
+            Told::Reason(place, reason) => self.watcher.reason(place, &reason),
+            Told::Level(place, level) => {
+                if let (Some(link), Some(value)) = (self.link(place), level.value) {
+                    self.watcher.throughput(level.at, link, value);
+                }
+            }
+            Told::Event(event, Some(place)) if event.kind == "path" => {
+                let head = self.heads.get(&place).copied().unwrap_or(place);
+                self.watcher.path_changed(head, event.at, &event.text);
+            }
+            _ => {}
+        }
+    }
+    /// Which direction a level of this host is of, by its name.
+    fn link(&mut self, place: Place) -> Option<Link> {
+        if let Some(known) = self.links.get(&place) {
+            return *known;
+        }
+        let opening = self.outlets.register.get(place)?;
+        let link = match opening.probe.rsplit_once(' ') {
+            Some((_, "received")) if opening.target == THIS_HOST => Some(Link::Received),
+            Some((_, "sent")) if opening.target == THIS_HOST => Some(Link::Sent),
+            _ => None,
+        };
+        self.links.insert(place, link);
+        link
+    }
+    fn judge(&mut self, now: Time) {
+        let time = wall_now();
+        self.learn(time);
+        let told = self.watcher.tick(time);
+        let is_news = !told.is_empty();
+        self.pass_on(told);
+        self.show();
+        if is_news || now.saturating_since(self.saved) >= SAVE_EVERY {
+            self.saved = now;
+            self.save();
+        }
+    }
+    /// What takes longer than a moment is gone on with in the next round: nobody is to be told late because of it.
+    fn learn(&mut self, time: WallTime) {
+        let begun = self.clock.now();
+        for wish in self.watcher.wishes(time) {
+            let is_time = self.clock.now().saturating_since(begun) < LEARN_FOR;
+            // A series that has no sample yet has no number.
+            let number = self.outlets.board.hold().number(wish.series);
+            match number.filter(|_| is_time) {
+                Some(number) => {
+                    let past = self.outlets.alerting.past(number, wish.percentile, wish.hour);
+                    self.watcher.learn(wish, past);
+                }
+                None => self.watcher.wish_again(wish),
+            }
+        }
+    }
+    fn pass_on(&mut self, told: Vec<Transition>) {
+        for transition in told {
+            let text =
+                format!("{} {}: {}", transition.alert, transition.change.name(), transition.evidence.text);
+            let event = Event { at: transition.at, kind: "alert", text };
+            let _ = self.outlets.to_writer.send(vec![Told::Event(event, transition.series)]);
+            self.outlets.alerting.tell(&transition);
+        }
+    }
+    /// A series has a row only from its first sample on: what is raised is shown again and again.
+    fn show(&mut self) {
+        let active: BTreeMap<Place, Vec<String>> = self.watcher.active().into_iter().collect();
+        let mut board = self.outlets.board.hold();
+        for place in self.shown.keys().filter(|place| !active.contains_key(place)) {
+            board.alerts(*place, Vec::new());
+        }
+        active.iter().for_each(|(place, names)| board.alerts(*place, names.clone()));
+        drop(board);
+        self.shown = active;
+    }
+    /// Only what changed is written: most of the time nothing does.
+    fn save(&mut self) {
+        let all = self.watcher.remembered();
+        if all != self.kept {
+            self.outlets.alerting.remember(&all);
+            self.kept = all;
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The routers of a path, each as a series: echo requests with growing hop limits.
+//!
+//! All requests of a path have the same checksum and identifier, so that routers that spread flows over several links keep
+//! them together (Augustin et al., Avoiding traceroute anomalies with Paris traceroute, IMC 2006). A router that has never
+//! answered has no series: many never do, and that is no loss of the path.
+use crate::ask::Asked;
+use crate::keep::Event;
+use crate::lane::without_code;
+use crate::told::{Place, Teller, Told};
+use fathom_os::clock::Clock;
+use fathom_os::mmsg::{Inbox, Letter, Notice};
+use fathom_os::poll::PollFd;
+use fathom_os::socket::{echo_socket, queue_errors, set_dscp, set_hop_limit};
+use fathom_os::timestamp::{Stamping, both_clocks, enable};
+use fathom_probe::StampConverter;
+use fathom_units::{Duration, Time, WallTime};
+use fathom_watch_plan::KEPT;
+use fathom_watch_samples::{Outcome, Sample};
+use socket2::{SockAddr, Socket};
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+
+/// Between two requests of a round: routers limit how many errors they send in a moment.
+const GAP: Duration = Duration::from_millis(20);
+/// A new router counts as a new path once it has answered so often in turn: single answers from elsewhere are common.
+const SURE_AFTER: u32 = 3;
+/// While the end of the path does not answer, so many hops are tried beyond the last router that did ...
+const BEYOND: u8 = 2;
+/// ... and all of them once in so many rounds.
+const ALL_EVERY: u32 = 20;
+const REQUEST_BYTES: usize = 64;
+const BATCH: usize = 32;
+
+struct Probe {
+    sequence: u16,
+    hops: u8,
+    at: WallTime,
+    sent: Time,
+    is_overdue: bool,
+    is_answered: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Router {
+    address: Option<IpAddr>,
+    /// Another one that answered in its place, and how often in turn.
+    other: Option<(IpAddr, u32)>,
+}
+
+/// A path that is asked.
+pub(crate) struct HopProber {
+    pub(crate) number: u32,
+    place: Place,
+    timeout: Duration,
+    socket: Socket,
+    to: SockAddr,
+    end: IpAddr,
+    v6: bool,
+    identifier: u16,
+    /// Only what the kernel knows to be ours comes.
+    kernel_matches: bool,
+    token: u64,
+    next: u16,
+    probes: VecDeque<Probe>,
+    routers: Vec<Router>,
+    /// The hop limit with which the end answers.
+    length: Option<u8>,
+    rounds: u32,
+    /// The time of the round under way, and the hop limits still to be sent, with the time of the next.
+    round: Option<(WallTime, u8, u8, Time)>,
+    inbox: Inbox,
+}
+
+impl HopProber {
+    pub(crate) fn open(asked: &Asked, token: u64) -> Result<Self, String> {
+        let end = asked.whereabouts.address()?;
+        let (form, v6) = (&asked.target.form, end.is_ipv6());
+        let opened = echo_socket(v6).map_err(|e| e.to_string())?;
+        let socket = opened.socket;
+        let wrong = |what: &str, e: std::io::Error| format!("{what}: {}", without_code(&e));
+        if let Some(source) = form.source {
+            let own = SocketAddr::new(source, 0).into();
+            socket.bind(&own).map_err(|e| wrong(&format!("source address {source}"), e))?;
+        }
+        queue_errors(&socket, v6).map_err(|e| wrong("errors of routers", e))?;
+        set_dscp(&socket, v6, form.dscp).map_err(|e| wrong("DSCP", e))?;
+        enable(socket.as_fd(), Stamping::Arrivals).map_err(|e| wrong("timestamps", e))?;
+        Ok(HopProber {
+            number: asked.number,
+            place: asked.place,
+            timeout: asked.target.timeout,
+            socket,
+            to: SocketAddr::new(end, 0).into(),
+            end,
+            v6,
+            identifier: (token as u16).wrapping_add(asked.number as u16),
+            kernel_matches: opened.kernel_matches,
+            token,
+            next: 0,
+            probes: VecDeque::new(),
+            routers: vec![Router::default(); usize::from(form.max_hops)],
+            length: None,
+            rounds: 0,
+            round: None,
+            inbox: Inbox::new(BATCH, 256),
+        })
+    }
+    pub(crate) fn interest(&self) -> PollFd<'_> {
+        PollFd::readable(self.socket.as_fd())
+    }
+    /// When it wants to send next.
+    pub(crate) fn next_at(&self) -> Option<Time> {
+        self.round.map(|(.., at)| at)
+    }
+    /// Begins a round.
+    pub(crate) fn begin(&mut self, at: WallTime, now: Time) {
+        self.rounds += 1;
+        let most = self.routers.len() as u8;
+        let known =
+            self.routers.iter().rposition(|r| r.address.is_some()).map_or(most, |n| n as u8 + 1 + BEYOND);
+        let tries_all = self.rounds % ALL_EVERY == 1;
+        let last = self.length.unwrap_or(if tries_all { most } else { known.min(most) });
+        self.round = Some((at, 1, last, now));
+    }
+    /// Sends what is due of the round.
+    pub(crate) fn send_due(&mut self, clock: Clock, teller: &mut Teller) {
+        while let Some((at, hops, last, due)) = self.round {
+            let now = clock.now();
+            if due > now {
+                return;
+            }
+            // The end may have answered since the round began.
+            let last = self.length.unwrap_or(last);
+            self.round = (hops < last).then_some((at, hops + 1, last, now + GAP));
+            if let Err(reason) = self.send(hops, at, now) {
+                if self.routers.get(usize::from(hops) - 1).is_some_and(|r| r.address.is_some()) || hops == 1 {
+                    teller.failed(self.place_of(hops), at, &reason);
+                }
+                self.round = None;
+            }
+        }
+    }
+    fn send(&mut self, hops: u8, at: WallTime, now: Time) -> Result<(), String> {
+        set_hop_limit(&self.socket, self.v6, hops).map_err(|e| without_code(&e))?;
+        let sequence = self.next;
+        self.next = self.next.wrapping_add(1);
+        let request = request(self.v6, self.identifier, sequence, self.token);
+        // An error about an earlier request is told by the next call, which then sends nothing.
+        let sent =
+            self.socket.send_to(&request, &self.to).or_else(|_| self.socket.send_to(&request, &self.to));
+        sent.map_err(|e| without_code(&e))?;
+        self.probes.push_back(Probe { sequence, hops, at, sent: now, is_overdue: false, is_answered: false });
+        Ok(())
+    }
+    /// Takes what routers and the end of the path answered.
+    pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, teller: &mut Teller) {
+        let mut answers: Vec<(u16, IpAddr, bool, Option<WallTime>)> = Vec::new();
+        while self.inbox.receive_errors(self.socket.as_fd()).is_ok_and(|count| count > 0) {
+            answers.extend(self.inbox.iter().filter_map(|letter| self.refused(&letter)));
+        }
+        while self.inbox.receive(self.socket.as_fd()).is_ok_and(|count| count > 0) {
+            answers.extend(self.inbox.iter().filter_map(|letter| self.replied(&letter)));
+        }
+        for (sequence, from, is_end, stamp) in answers {
+            let (wall, now) = both_clocks(clock);
+            let received = stamps.convert(stamp, wall, now).unwrap_or(now);
+            self.answered(sequence, from, is_end, received, teller);
+        }
+    }
+    /// The error queue has the request as the router quoted it, from its ICMP header on.
+    fn refused(&self, letter: &Letter<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
+        let Some(Notice::Refused { by: Some(by), icmp_type, .. }) = letter.notice else { return None };
+        // Time exceeded (RFC 792, RFC 4443); all else is the end of the path, or of the way there.
+        let is_end = icmp_type != if self.v6 { 3 } else { 11 };
+        let ours = self.kernel_matches || word(letter.bytes, 4)? == self.identifier;
+        ours.then_some((word(letter.bytes, 6)?, by, is_end, letter.stamp))
+    }
+    fn replied(&self, letter: &Letter<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
+        let from = letter.from?.ip();
+        let first = *letter.bytes.first()?;
+        let header = if !self.v6 && first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { 0 };
+        let icmp = letter.bytes.get(header..)?;
+        let is_reply = *icmp.first()? == if self.v6 { 129 } else { 0 };
+        let ours = icmp.get(8..16)? == self.token.to_be_bytes() && from == self.end;
+        (is_reply && ours).then_some((word(icmp, 6)?, from, true, letter.stamp))
+    }
+    fn answered(&mut self, sequence: u16, from: IpAddr, is_end: bool, received: Time, teller: &mut Teller) {
+        let Some(asked) = self.probes.iter().rev().find(|p| p.sequence == sequence) else { return };
+        let (hops, at, was_overdue) = (asked.hops, asked.at, asked.is_overdue);
+        let delay = received.saturating_since(asked.sent);
+        let place = self.place + Place::from(hops) - 1;
+        let is_placed = !is_end || self.is_the_end(hops);
+        self.learn_length(hops, is_end);
+        let Some(probe) = self.probes.iter_mut().rev().find(|p| p.sequence == sequence && is_placed) else {
+            return;
+        };
+        if std::mem::replace(&mut probe.is_answered, true) {
+            teller.tell(Told::Count { place, at, duplicates: 1, reordered: 0 });
+            return;
+        }
+        match (was_overdue, delay > self.timeout) {
+            (true, _) => teller.tell(Told::Amend(place, Sample { at, outcome: Outcome::Late(delay) })),
+            (false, true) => teller.sample(place, at, Outcome::Late(delay)),
+            (false, false) => teller.sample(place, at, Outcome::Answered(delay)),
+        }
+        self.learn_router(hops, from, at, teller);
+    }
+    /// The end answers all requests that get so far. The first of them is its own hop: the one after a router, or the one
+    /// that was found to be it in an earlier round.
+    fn is_the_end(&self, hops: u8) -> bool {
+        let after_router = usize::from(hops).checked_sub(2).and_then(|n| self.routers.get(n));
+        let is_near = hops == 1 || after_router.is_some_and(|r| r.address.is_some_and(|a| a != self.end));
+        self.length.map_or(is_near, |length| hops == length || (hops < length && is_near))
+    }
+    fn learn_length(&mut self, hops: u8, is_end: bool) {
+        self.length = match self.length {
+            Some(length) if !is_end && hops >= length => None,
+            Some(length) if is_end => Some(length.min(hops)),
+            None if is_end => Some(hops),
+            other => other,
+        };
+    }
+    fn learn_router(&mut self, hops: u8, from: IpAddr, at: WallTime, teller: &mut Teller) {
+        let place = self.place_of(hops);
+        let Some(router) = self.routers.get_mut(usize::from(hops) - 1) else { return };
+        let Some(before) = router.address else {
+            router.address = Some(from);
+            teller.tell(Told::Address(place, from));
+            return;
+        };
+        if before == from {
+            router.other = None;
+            return;
+        }
+        let times = router.other.filter(|(other, _)| *other == from).map_or(1, |(_, times)| times + 1);
+        router.other = Some((from, times));
+        if times >= SURE_AFTER {
+            *router = Router { address: Some(from), other: None };
+            teller.tell(Told::Address(place, from));
+            let text = format!("path to {}: hop {hops} is {from} now; it was {before}", self.end);
+            teller.tell(Told::Event(Event { at, kind: "path", text }, Some(place)));
+        }
+    }
+    /// Tells what has waited too long, and forgets what is too old.
+    pub(crate) fn time_out(&mut self, now: Time, teller: &mut Teller) {
+        for probe in &mut self.probes {
+            let is_late = now.saturating_since(probe.sent) > self.timeout;
+            if is_late && !probe.is_overdue && !probe.is_answered {
+                let router = self.routers.get(usize::from(probe.hops) - 1);
+                // Also of the first hop, which is there: else a path of which nothing is known would have no series at all.
+                if router.is_some_and(|r| r.address.is_some()) || probe.hops == 1 {
+                    probe.is_overdue = true;
+                    teller.sample(self.place + Place::from(probe.hops) - 1, probe.at, Outcome::Lost);
+                }
+            }
+        }
+        while self.probes.front().is_some_and(|p| now.saturating_since(p.sent) > KEPT) {
+            self.probes.pop_front();
+        }
+    }
+    fn place_of(&self, hops: u8) -> Place {
+        self.place + Place::from(hops.max(1)) - 1
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+/// The complement of the sequence number stands in the payload, so that the sum of both is always the same.
+fn request(v6: bool, identifier: u16, sequence: u16, token: u64) -> [u8; REQUEST_BYTES] {
+    let mut bytes = [0; REQUEST_BYTES];
+    bytes[0] = if v6 { 128 } else { 8 };
+    bytes[4..6].copy_from_slice(&identifier.to_be_bytes());
+    bytes[6..8].copy_from_slice(&sequence.to_be_bytes());
+    bytes[8..16].copy_from_slice(&token.to_be_bytes());
+    bytes[16..18].copy_from_slice(&(!sequence).to_be_bytes());
+    // The kernel fills in that of ICMPv6, and of IPv4's unprivileged sockets.
+    let words = bytes.chunks_exact(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
+    let sum: u32 = words.sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+    if !v6 {
+        bytes[2..4].copy_from_slice(&checksum.to_be_bytes());
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_requests_of_a_path_have_one_checksum() {
+        let sum = |sequence| request(false, 77, sequence, 0x0123_4567_89ab_cdef)[2..4].to_vec();
+        let first = sum(0);
+        assert!((0..=u16::MAX).step_by(997).all(|n| sum(n) == first));
+        assert_ne!(first, [0, 0]);
+    }
+}

@@ -1,0 +1,229 @@
+//! What this host does itself, beside its probes: so that "slow while the uplink is full" is told from "slow".
+use crate::monitor::THIS_HOST;
+use crate::told::{Place, Teller, Told};
+use crate::writer::{Opening, Register};
+use fathom_os::backlog::backlog;
+use fathom_os::clock::{Clock, wall_now};
+use fathom_os::netlink::interface_index;
+use fathom_units::{Duration, Time};
+use fathom_watch_plan::Plan;
+use fathom_watch_samples::{Level, Unit};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The first two places are the threads' lateness.
+const PLACES_BEGIN: Place = 2;
+/// More interfaces are not looked at.
+const MOST: usize = 16;
+/// Received, sent, waiting.
+const SERIES: Place = 3;
+/// The first place that is free for targets.
+pub(crate) const PLACES_END: Place = PLACES_BEGIN + MOST as Place * SERIES;
+
+/// Bytes received and sent since the interface came up.
+type Counters = (u64, u64);
+
+#[derive(Debug)]
+struct Interface {
+    name: String,
+    place: Place,
+    last: Option<(Time, Counters)>,
+}
+
+/// The thread.
+pub(crate) struct HostThread {
+    wishes: Receiver<Vec<String>>,
+    teller: Teller,
+    register: Register,
+    clock: Clock,
+    wanted: Vec<String>,
+    interfaces: Vec<Interface>,
+}
+
+impl HostThread {
+    pub(crate) fn new(wishes: Receiver<Vec<String>>, teller: Teller, register: Register) -> Self {
+        HostThread {
+            wishes,
+            teller,
+            register,
+            clock: Clock::start(),
+            wanted: Vec::new(),
+            interfaces: Vec::new(),
+        }
+    }
+    /// Runs until nobody can wish anything any more.
+    pub(crate) fn run(mut self) {
+        let turn = std::time::Duration::from_nanos(LOOK_EVERY.as_nanos());
+        loop {
+            match self.wishes.recv_timeout(turn) {
+                Ok(names) => self.wanted = names,
+                Err(RecvTimeoutError::Timeout) => self.look(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.teller.hand_over_all();
+    }
+    fn look(&mut self) {
+        let Ok(text) = std::fs::read_to_string("/proc/thread-self/net/dev") else { return };
+        let (now, names) = (self.clock.now(), names(&self.wanted));
+        for name in names {
+            let Some(counters) = counters(&text, &name) else { continue };
+            let Some(place) = self.place(&name) else { continue };
+            self.tell(&name, place, (now, counters));
+        }
+        self.teller.hand_over(now);
+    }
+    fn place(&mut self, name: &str) -> Option<Place> {
+        if let Some(known) = self.interfaces.iter().find(|i| i.name == name) {
+            return Some(known.place);
+        }
+        if self.interfaces.len() >= MOST {
+            return None;
+        }
+        let place = PLACES_BEGIN + self.interfaces.len() as Place * SERIES;
+        let parts =
+            [("received", Unit::BitsPerSecond), ("sent", Unit::BitsPerSecond), ("backlog", Unit::Bytes)];
+        for (index, (part, unit)) in parts.into_iter().enumerate() {
+            let (target, probe, place) =
+                (THIS_HOST.to_owned(), format!("{name} {part}"), place + index as Place);
+            self.register.open(Opening { place, target, probe, unit, now: None });
+        }
+        self.interfaces.push(Interface { name: name.to_owned(), place, last: None });
+        Some(place)
+    }
+    fn tell(&mut self, name: &str, place: Place, read: (Time, Counters)) {
+        let at = wall_now();
+        let found = self.interfaces.iter_mut().find(|i| i.name == name);
+        let before = found.and_then(|interface| interface.last.replace(read));
+        if let Some((received, sent)) = before.and_then(|before| rates(before, read)) {
+            for (one, value) in [(place, received), (place + 1, sent)] {
+                self.teller.tell(Told::Level(one, Level { at, value: Some(value) }));
+            }
+        }
+        let waiting = interface_index(name).ok().and_then(|index| backlog(index).ok().flatten());
+        if let Some(bytes) = waiting {
+            let value = Some(bytes.get() as f64);
+            self.teller.tell(Told::Level(place + 2, Level { at, value }));
+        }
+    }
+}
+
+/// Bits per second, received and sent; `None` where a counter went back: the interface is another one.
+fn rates(before: (Time, Counters), now: (Time, Counters)) -> Option<(f64, f64)> {
+    let seconds = now.0.saturating_since(before.0).as_secs_f64();
+    let rate = |old: u64, new: u64| new.checked_sub(old).map(|bytes| bytes as f64 * 8.0 / seconds);
+    let (received, sent) = (rate(before.1.0, now.1.0)?, rate(before.1.1, now.1.1)?);
+    (seconds > 0.0).then_some((received, sent))
+}
+
+/// Of `/proc/net/dev`: bytes received and sent are the first and the ninth number of a line.
+fn counters(text: &str, name: &str) -> Option<Counters> {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
+    let numbers: Vec<u64> = line.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+    Some((*numbers.first()?, *numbers.get(8)?))
+}
+
+/// The interface of the default route: IPv4's, else IPv6's.
+/// The interfaces that are meant by those of a plan.
+fn names(wanted: &[String]) -> Vec<String> {
+    match wanted {
+        [] => default_interface().into_iter().collect(),
+        [none] if none == "none" => Vec::new(),
+        names => names.to_vec(),
+    }
+}
+
+/// Why the load of this host is not known, or not of all interfaces that the plan names; `None` if it is.
+#[must_use]
+pub fn unknown_load(plan: &Plan) -> Option<String> {
+    let text = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    why_unknown(&plan.interfaces, &names(&plan.interfaces), &text)
+}
+
+fn why_unknown(wanted: &[String], names: &[String], devices: &str) -> Option<String> {
+    if let Some(missing) = names.iter().find(|name| counters(devices, name).is_none()) {
+        return Some(format!("there is no interface {missing}"));
+    }
+    let why = if wanted.is_empty() { "there is no default route" } else { "interface is \"none\"" };
+    names.is_empty().then(|| why.to_owned())
+}
+
+fn default_interface() -> Option<String> {
+    let v4 = std::fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
+    let v6 = std::fs::read_to_string("/proc/thread-self/net/ipv6_route").unwrap_or_default();
+    default_v4(&v4).or_else(|| default_v6(&v6))
+}
+
+/// The line whose destination and mask are zero.
+fn default_v4(text: &str) -> Option<String> {
+    text.lines().skip(1).find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_default = words.get(1) == Some(&"00000000") && words.get(7) == Some(&"00000000");
+        words.first().filter(|_| is_default).map(|name| (*name).to_owned())
+    })
+}
+
+/// The line whose destination is a prefix of no bits, and not the one that refuses (on `lo`).
+fn default_v6(text: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_default =
+            words.get(1) == Some(&"00") && words.first().is_some_and(|w| w.bytes().all(|b| b == b'0'));
+        words.last().filter(|name| is_default && **name != "lo").map(|name| (*name).to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_an_interface() {
+        let text = "Inter-|   Receive                                                |  Transmit\n \
+                    face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n    \
+                    lo: 5000 20 0 0 0 0 0 0 5000 20 0 0 0 0 0 0\n  eth0:1234 9 0 0 0 0 0 0 777 8 0 0 0 0 0 0\n";
+        assert_eq!(counters(text, "eth0"), Some((1234, 777)));
+        assert_eq!(counters(text, "lo"), Some((5000, 5000)));
+        assert_eq!(counters(text, "eth"), None);
+        assert_eq!(counters("eth0: 1 2", "eth0"), None);
+    }
+
+    #[test]
+    fn a_load_that_is_not_known_has_a_reason() {
+        let text = "a\nb\n eth0: 1 0 0 0 0 0 0 0 2 0 0 0 0 0 0 0\n";
+        let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for (wanted, names, why) in [
+            (all(&[]), all(&["eth0"]), None),
+            (all(&[]), all(&[]), Some("there is no default route")),
+            (all(&["none"]), all(&[]), Some("interface is \"none\"")),
+            (all(&["eth0", "eth9"]), all(&["eth0", "eth9"]), Some("there is no interface eth9")),
+        ] {
+            assert_eq!(why_unknown(&wanted, &names, text).as_deref(), why, "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn rates_are_bits_per_second() {
+        let at = |s: u64| Time::from_nanos(s * 1_000_000_000);
+        assert_eq!(rates((at(1), (0, 1_000)), (at(3), (500, 3_000))), Some((2_000.0, 8_000.0)));
+        assert_eq!(rates((at(1), (10, 0)), (at(3), (9, 0))), None, "counters that went back");
+        assert_eq!(rates((at(1), (0, 0)), (at(1), (0, 0))), None);
+    }
+
+    #[test]
+    fn the_default_route_of_either_family() {
+        let v4 = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\n\
+                  eth1\t0000A8C0\t00000000\t0001\t0\t0\t100\t00FFFFFF\n\
+                  wan\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\n";
+        assert_eq!(default_v4(v4).as_deref(), Some("wan"));
+        assert_eq!(default_v4("Iface\n"), None);
+        let zero = "00000000000000000000000000000000";
+        let route = |to: &str, length: &str, name: &str| {
+            format!("{to} {length} {zero} 00 {zero} 00000400 1 0 3 {name}\n")
+        };
+        let v6 =
+            route("fe80000000000000", "40", "eth0") + &route(zero, "00", "lo") + &route(zero, "00", "wan");
+        assert_eq!(default_v6(&v6).as_deref(), Some("wan"));
+        assert_eq!(default_v6(""), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! The history on disk as the place where it goes.
+use crate::keep::{Event, Keep};
+use fathom_store::history::{self, History, Repair, SeriesId, SeriesKey};
+use fathom_units::WallTime;
+use fathom_watch_samples::{Level, Sample, Unit};
+
+/// A history, and what was told of it last: each trouble is told once, not every second.
+pub struct Kept {
+    history: History,
+    told: Option<String>,
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").field("told", &self.told).finish_non_exhaustive()
+    }
+}
+
+impl Kept {
+    /// Keeps in `history`.
+    #[must_use]
+    pub const fn new(history: History) -> Self {
+        Kept { history, told: None }
+    }
+}
+
+impl Keep for Kept {
+    fn series(&mut self, target: &str, probe: &str, unit: Unit) -> Result<u32, String> {
+        let key = SeriesKey { target: target.to_owned(), probe: probe.to_owned(), unit };
+        self.history.series(&key).map(|SeriesId(number)| number).map_err(|e| e.to_string())
+    }
+    fn record(&mut self, series: u32, samples: &[Sample]) {
+        self.history.record(SeriesId(series), samples);
+    }
+    fn amend(&mut self, series: u32, sample: Sample) {
+        self.history.amend(SeriesId(series), sample);
+    }
+    fn count(&mut self, series: u32, at: WallTime, duplicates: u64, reordered: u64) {
+        self.history.count(SeriesId(series), at, duplicates, reordered);
+    }
+    fn level(&mut self, series: u32, level: Level) {
+        self.history.record_levels(SeriesId(series), &[level]);
+    }
+    fn event(&mut self, event: &Event, series: Option<u32>) {
+        let Event { at, kind, text } = event.clone();
+        let (kind, series) = (kind.to_owned(), series.map(SeriesId));
+        self.history.event(&history::Event { at, until: None, series, kind, text, value: None });
+    }
+    fn flush(&mut self, now: WallTime, last: bool) -> Result<(), String> {
+        let repairs = if last { self.history.save(now) } else { self.history.flush(now) };
+        let trouble = self.history.status().trouble.as_ref();
+        let trouble = trouble.map(|t| format!("nothing can be written since {}: {}", t.since, t.text));
+        let is_news = trouble != self.told;
+        self.told.clone_from(&trouble);
+        let lines: Vec<String> =
+            repairs.iter().map(Repair::to_string).chain(trouble.filter(|_| is_news)).collect();
+        if lines.is_empty() { Ok(()) } else { Err(lines.join("; ")) }
+    }
+}

@@ -1,0 +1,344 @@
+//! All of it: started, read again, stopped.
+use crate::alerts::{self, Alerting, Heard, Outlets, ToJudge};
+use crate::ask::{Asked, Command, Whereabouts};
+use crate::board::Board;
+use crate::echo::{EchoCounts, EchoThread};
+use crate::host::HostThread;
+use crate::keep::{Event, Keep};
+use crate::resolver::{Asker, Moved, Resolver};
+use crate::sockets::SocketThread;
+use crate::told::{Place, Teller, Told};
+use crate::writer::{self, Opening, Register};
+use fathom_os::clock::Clock;
+use fathom_os::socket::{EchoSocketError, echo_socket};
+use fathom_watch_plan::alert::SeriesInfo;
+use fathom_watch_plan::{Ask, Family, Plan, Target, TargetNow};
+use fathom_watch_samples::{Tally, Unit};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// The name under which this host's own state is kept.
+pub const THIS_HOST: &str = "this host";
+
+/// What a new plan changed.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Changes {
+    /// Targets that go on as they were.
+    pub unchanged: usize,
+    /// New ones, and those of which anything is different.
+    pub started: usize,
+    /// Those that are gone, or different now.
+    pub stopped: usize,
+}
+
+/// How much to believe what is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Health {
+    /// Answers and departures that the kernel did not stamp: timed by the program, some microseconds to milliseconds late.
+    pub unstamped: u64,
+    /// ICMP answers from an address that was not asked, or to nothing that was asked.
+    pub strangers: u64,
+    /// Probes that were not sent because the host did not let the program run in time.
+    pub missed: u64,
+}
+
+#[derive(Debug)]
+struct Running {
+    target: Arc<Target>,
+    number: u32,
+    place: Place,
+}
+
+/// The engine.
+#[derive(Debug)]
+pub struct Monitor {
+    board: Arc<Board>,
+    register: Register,
+    running: Vec<Running>,
+    places: Arc<std::sync::Mutex<BTreeMap<u32, Vec<Place>>>>,
+    next_number: u32,
+    next_place: Place,
+    to_echo: Sender<Command>,
+    to_sockets: Sender<Command>,
+    to_host: Sender<Vec<String>>,
+    to_writer: Sender<Vec<Told>>,
+    /// To the thread that judges alerts, if there is one.
+    judge: Option<(ToJudge, JoinHandle<()>)>,
+    resolver: Option<Resolver>,
+    counts: Arc<EchoCounts>,
+    problems: Receiver<String>,
+    threads: Vec<JoinHandle<()>>,
+    writer: JoinHandle<()>,
+}
+
+/// Whether this process may send what `plan` asks for.
+///
+/// # Errors
+/// In words, with what to try.
+pub fn permitted(plan: &Plan) -> Result<(), String> {
+    let needs = plan.targets.iter().any(|t| matches!(t.ask, Ask::Icmp | Ask::Hops));
+    // Where there is no IPv6 at all, its targets alone fail.
+    match if needs { echo_socket(false) } else { return Ok(()) } {
+        Err(error @ EchoSocketError::NotPermitted) => Err(error.to_string()),
+        Err(EchoSocketError::Io(error)) => Err(format!("ICMP socket: {error}")),
+        Ok(_) => Ok(()),
+    }
+}
+
+impl Monitor {
+    /// Starts to probe, and judges no alerts. The plan should have passed [`permitted`].
+    ///
+    /// # Errors
+    /// If the system gives no random number.
+    pub fn start(plan: &Plan, keep: Box<dyn Keep>) -> Result<Monitor, String> {
+        Monitor::start_with(plan, keep, None)
+    }
+    /// Starts to probe. With `alerting`, the plan's alerts are judged.
+    ///
+    /// # Errors
+    /// If the system gives no random number.
+    pub fn start_with(
+        plan: &Plan,
+        keep: Box<dyn Keep>,
+        alerting: Option<Box<dyn Alerting>>,
+    ) -> Result<Monitor, String> {
+        let token = token()?;
+        // Where it may not be raised, connections beyond it fail, and say so.
+        let _ = fathom_os::files::raise_limit();
+        let clock = Clock::start();
+        let (board, register) = (Arc::new(Board::default()), Register::default());
+        let (to_writer, told) = channel();
+        let (problem, problems) = sync_channel(16);
+        let judge = alerting.map(|alerting| judge(alerting, &register, &board, &to_writer));
+        let to_judge = judge.as_ref().map(|(to, _)| to.clone());
+        let writer = writer::start(keep, register.clone(), Arc::clone(&board), told, (problem, to_judge));
+        let (to_echo, echo_commands) = channel();
+        let (to_sockets, socket_commands) = channel();
+        let (to_host, host_commands) = channel();
+        let counts = Arc::new(EchoCounts::default());
+        let places: Arc<std::sync::Mutex<BTreeMap<u32, Vec<Place>>>> = Arc::default();
+        let teller = || Teller::new(to_writer.clone());
+        // Its own lateness is the first series, of each thread that sends; then what its host thread finds.
+        let echo =
+            EchoThread::new(clock, echo_commands, teller(), Arc::clone(&counts), 0, (plan.seed, token));
+        let sockets = SocketThread::new(clock, socket_commands, teller(), 1, (plan.seed, token));
+        let host = HostThread::new(host_commands, teller(), register.clone());
+        for (place, probe) in [(0, "lateness of icmp"), (1, "lateness of the others")] {
+            let target = THIS_HOST.to_owned();
+            register.open(Opening { place, target, probe: probe.to_owned(), unit: Unit::Seconds, now: None });
+        }
+        let threads = vec![
+            std::thread::spawn(move || echo.run()),
+            std::thread::spawn(move || sockets.run()),
+            std::thread::spawn(move || host.run()),
+        ];
+        let resolver = Resolver::start(clock, to_writer.clone(), &moved(&places, &register, &board));
+        let mut monitor = Monitor {
+            board,
+            register,
+            running: Vec::new(),
+            places,
+            next_number: 0,
+            next_place: crate::host::PLACES_END,
+            to_echo,
+            to_sockets,
+            to_host,
+            to_writer,
+            judge,
+            resolver: Some(resolver),
+            counts,
+            problems,
+            threads,
+            writer,
+        };
+        monitor.reload(plan);
+        Ok(monitor)
+    }
+    /// The state of all targets now.
+    #[must_use]
+    pub fn board(&self) -> Arc<Board> {
+        Arc::clone(&self.board)
+    }
+    /// How much to believe what is measured.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        let read = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
+        Health {
+            unstamped: read(&self.counts.unstamped),
+            strangers: read(&self.counts.strangers),
+            missed: read(&self.counts.missed),
+        }
+    }
+    /// What the history could not do, since this was last asked.
+    #[must_use]
+    pub fn problems(&self) -> Vec<String> {
+        self.problems.try_iter().collect()
+    }
+    /// Takes a new plan. Targets of which nothing is different are not touched: not one of their slots moves.
+    pub fn reload(&mut self, plan: &Plan) -> Changes {
+        let _ = self.to_host.send(plan.interfaces.clone());
+        self.tell_judge(|| Heard::Rules(plan.alerts.clone()));
+        let mut wanted: BTreeMap<(&str, &str), &Target> = plan.targets.iter().map(|t| (t.key(), t)).collect();
+        let (stay, gone): (Vec<Running>, Vec<Running>) = std::mem::take(&mut self.running)
+            .into_iter()
+            .partition(|one| wanted.get(&one.target.key()).is_some_and(|new| **new == *one.target));
+        gone.iter().for_each(|one| self.stop_one(one));
+        for one in &stay {
+            wanted.remove(&one.target.key());
+        }
+        let new: Vec<&Target> = plan.targets.iter().filter(|t| wanted.contains_key(&t.key())).collect();
+        let changes = Changes { unchanged: stay.len(), started: new.len(), stopped: gone.len() };
+        self.running = stay;
+        new.into_iter().for_each(|target| self.start_one(target));
+        self.tell_judge(|| Heard::Settled);
+        changes
+    }
+    fn tell_judge(&self, what: impl FnOnce() -> Heard) {
+        if let Some((to, _)) = &self.judge {
+            to.send(what());
+        }
+    }
+    fn start_one(&mut self, target: &Target) {
+        let target = Arc::new(target.clone());
+        let (number, place) = (self.next_number, self.next_place);
+        let names = target.series();
+        self.next_number += 1;
+        self.next_place += names.len() as Place;
+        let literal = target.host.parse::<IpAddr>().ok();
+        for (index, probe) in names.into_iter().enumerate() {
+            let now = Some(row(&target, &probe, literal));
+            let name = target.name.clone();
+            let place = place + index as Place;
+            self.register.open(Opening { place, target: name, probe, unit: Unit::Seconds, now });
+            self.lock_places().entry(number).or_default().push(place);
+        }
+        for (info, own) in SeriesInfo::of(&target).into_iter().zip(place..) {
+            self.tell_judge(|| Heard::Open(own, info));
+        }
+        let mut whereabouts = Whereabouts::default();
+        if let Some(address) = literal {
+            whereabouts.take(suits(address, target.family));
+        }
+        let to = self.thread_of(target.ask).clone();
+        let asked = Asked { number, target: Arc::clone(&target), place, whereabouts };
+        let _ = to.send(Command::Add(asked));
+        if let (None, Some(resolver)) = (literal, &self.resolver) {
+            resolver.add(&target.host, target.family, Asker { number, to });
+        }
+        self.running.push(Running { target, number, place });
+    }
+    fn stop_one(&self, one: &Running) {
+        let _ = self.thread_of(one.target.ask).send(Command::Remove(one.number));
+        self.resolver.iter().for_each(|resolver| resolver.remove(one.number));
+        // What it has told so far is kept before its series are forgotten.
+        self.lock_places().remove(&one.number);
+        let count = one.target.series().len() as Place;
+        for place in one.place..one.place + count {
+            self.tell_judge(|| Heard::Close(place));
+            self.register.close(place, &self.board);
+        }
+    }
+    const fn thread_of(&self, ask: Ask) -> &Sender<Command> {
+        match ask {
+            Ask::Icmp => &self.to_echo,
+            _ => &self.to_sockets,
+        }
+    }
+    fn lock_places(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, Vec<Place>>> {
+        self.places.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+    /// Remembers something that happened beside the probing.
+    pub fn remember(&self, event: Event) {
+        let _ = self.to_writer.send(vec![Told::Event(event, None)]);
+    }
+    /// Waits until all that was told so far is in the history and on the board.
+    pub fn sync(&self) {
+        let (done, wait) = channel();
+        if self.to_writer.send(vec![Told::Sync(done)]).is_ok() {
+            let _ = wait.recv();
+        }
+    }
+    /// Stops, and has the history flushed. Returns what it could not do.
+    #[must_use]
+    pub fn stop(self) -> Vec<String> {
+        for to in [&self.to_echo, &self.to_sockets] {
+            let _ = to.send(Command::Stop);
+        }
+        drop((self.to_host, self.resolver));
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+        if let Some((to, thread)) = self.judge {
+            // It may be reading the past for as long as the disk takes.
+            to.send(Heard::Stop);
+            let _ = thread.join();
+        }
+        // The resolver's threads may hold a sender for as long as a name server keeps them waiting.
+        let (done, wait) = channel();
+        let _ = self.to_writer.send(vec![Told::End(done)]);
+        let _ = wait.recv();
+        drop(self.writer);
+        self.problems.try_iter().collect()
+    }
+}
+
+fn judge(
+    alerting: Box<dyn Alerting>,
+    register: &Register,
+    board: &Arc<Board>,
+    to_writer: &Sender<Vec<Told>>,
+) -> (ToJudge, JoinHandle<()>) {
+    let (register, board, to_writer) = (register.clone(), Arc::clone(board), to_writer.clone());
+    alerts::start(Outlets { alerting, register, board, to_writer })
+}
+
+fn moved(
+    places: &Arc<std::sync::Mutex<BTreeMap<u32, Vec<Place>>>>,
+    register: &Register,
+    board: &Arc<Board>,
+) -> Moved {
+    let (places, register, board) = (Arc::clone(places), register.clone(), Arc::clone(board));
+    Arc::new(move |number, address| {
+        let own = places.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for place in own.get(&number).into_iter().flatten() {
+            register.address(*place, address, &board);
+        }
+    })
+}
+
+fn row(target: &Target, probe: &str, address: Option<IpAddr>) -> TargetNow {
+    TargetNow {
+        name: target.name.clone(),
+        group: target.group.clone(),
+        host: target.host.clone(),
+        address,
+        probe: probe.to_owned(),
+        series: 0,
+        last: None,
+        last_at: None,
+        tally: Tally::default(),
+        median: None,
+        p95: None,
+        failing_since: None,
+        alerts: Vec::new(),
+    }
+}
+
+fn suits(address: IpAddr, family: Family) -> Result<IpAddr, String> {
+    match family {
+        Family::V4 if address.is_ipv6() => Err(format!("{address} is no IPv4 address")),
+        Family::V6 if address.is_ipv4() => Err(format!("{address} is no IPv6 address")),
+        _ => Ok(address),
+    }
+}
+
+/// A number that no other run has.
+fn token() -> Result<u64, String> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|e| format!("random numbers: {e}"))?;
+    Ok(u64::from_ne_bytes(bytes))
+}

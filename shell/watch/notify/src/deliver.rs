@@ -1,0 +1,99 @@
+//! One attempt.
+use crate::notice::Notice;
+use crate::{alertmanager, command, http, mail, smtp};
+use fathom_units::WallTime;
+use fathom_watch_plan::alert::{Receiver, Route};
+use ureq::Agent;
+
+const SENDMAIL: &str = "/usr/sbin/sendmail";
+
+/// A receiver, and what is needed to reach it.
+#[derive(Clone, Debug)]
+pub struct Courier {
+    pub(crate) receiver: Receiver,
+    agent: Option<Agent>,
+}
+
+impl Courier {
+    /// For this receiver.
+    #[must_use]
+    pub fn new(receiver: &Receiver) -> Courier {
+        let url = match &receiver.route {
+            Route::Webhook { url, .. } | Route::Alertmanager(url) => Some(url),
+            Route::Mail { .. } | Route::Command(_) => None,
+        };
+        let agent = url.map(|url| http::agent(limit(receiver), url.starts_with("https:")));
+        Courier { receiver: receiver.clone(), agent }
+    }
+    /// Whether it must be reminded of what is raised.
+    pub(crate) const fn is_reminded(&self) -> bool {
+        matches!(self.receiver.route, Route::Alertmanager(_))
+    }
+    /// Sends what is raised, all at once, to an Alertmanager.
+    pub(crate) fn remind<'n>(
+        &self,
+        notices: impl Iterator<Item = &'n Notice>,
+        now: WallTime,
+    ) -> Result<String, String> {
+        match (&self.receiver.route, &self.agent) {
+            (Route::Alertmanager(url), Some(agent)) => {
+                let body = alertmanager::body(notices, now);
+                http::post(agent, &format!("{url}/api/v2/alerts"), &[], &body)
+            }
+            _ => Ok(String::new()),
+        }
+    }
+}
+
+fn limit(receiver: &Receiver) -> std::time::Duration {
+    std::time::Duration::from_nanos(receiver.timeout.as_nanos())
+}
+
+/// Tells a receiver of something. `Ok` and `Err` have the far end's answer.
+///
+/// # Errors
+/// In words: what it answered, or why it could not be reached.
+pub fn deliver(courier: &Courier, notice: &Notice, now: WallTime) -> Result<String, String> {
+    let limit = limit(&courier.receiver);
+    match (&courier.receiver.route, &courier.agent) {
+        (Route::Webhook { url, headers }, Some(agent)) => http::post(agent, url, headers, &notice.json()),
+        (Route::Alertmanager(_), _) => courier.remind(std::iter::once(notice), now),
+        (Route::Command(words), _) => {
+            command::run(words, &environment(notice), notice.json().to_string().as_bytes(), limit)
+        }
+        (Route::Mail { to, from, relay }, _) => {
+            let host = host_name();
+            let from = from.clone().unwrap_or_else(|| format!("fathom@{host}"));
+            let message = mail::message(notice, &from, to, &host);
+            match relay {
+                Some(relay) => smtp::send(relay, &host, (&from, to), &message, limit),
+                None => command::run(&sendmail(&from, to), &[], message.as_bytes(), limit),
+            }
+        }
+        (Route::Webhook { .. }, None) => Err("there is no way to reach it".to_owned()),
+    }
+}
+
+fn sendmail(from: &str, to: &[String]) -> Vec<String> {
+    let own = [SENDMAIL, "-i", "-f", from, "--"].map(str::to_owned);
+    own.into_iter().chain(to.iter().cloned()).collect()
+}
+
+fn environment(notice: &Notice) -> Vec<(&'static str, String)> {
+    vec![
+        ("FATHOM_ALERT", notice.alert.clone()),
+        ("FATHOM_STATUS", notice.change.name().to_owned()),
+        ("FATHOM_TARGET", notice.target.clone()),
+        ("FATHOM_GROUP", notice.group.clone()),
+        ("FATHOM_PROBE", notice.probe.clone()),
+        ("FATHOM_EVIDENCE", notice.evidence.clone()),
+        ("FATHOM_TEST", u8::from(notice.is_test).to_string()),
+    ]
+}
+
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let plain: String =
+        name.trim().chars().filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c)).collect();
+    if plain.is_empty() { "localhost".to_owned() } else { plain }
+}

@@ -1,0 +1,178 @@
+//! The thread of one receiver.
+use crate::alertmanager::{self, RESEND_EVERY};
+use crate::deliver::{Courier, deliver};
+use crate::desk::Report;
+use crate::notice::Notice;
+use crate::outbox::Outbox;
+use fathom_units::WallTime;
+use fathom_watch_plan::alert::Change;
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// What is older is no news to be woken by.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(3_600);
+
+/// What the thread and the desk share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    outbox: Outbox,
+    is_over: bool,
+    is_done: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(outbox: Outbox) -> Arc<Shared> {
+        let state = Mutex::new(State { outbox, is_over: false, is_done: false });
+        Arc::new(Shared { state, changed: Condvar::new() })
+    }
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// False if the oldest went for it.
+    pub(crate) fn push(&self, notice: Notice) -> bool {
+        let fits = self.lock().outbox.push(notice);
+        self.changed.notify_all();
+        fits
+    }
+    /// No attempt begins any more after what waits was tried once.
+    pub(crate) fn end(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+    /// Waits until the thread is done, but not for long.
+    pub(crate) fn wait(&self, until: Instant) {
+        let mut state = self.lock();
+        while !state.is_done {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// The thread.
+pub(crate) struct Worker {
+    pub(crate) courier: Courier,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) reports: Sender<Report>,
+    raised: BTreeMap<(String, String, String), Notice>,
+    reminded: Instant,
+    failures: u32,
+    not_before: Instant,
+}
+
+impl Worker {
+    pub(crate) fn new(courier: Courier, shared: Arc<Shared>, reports: Sender<Report>) -> Worker {
+        let (reminded, not_before) = (Instant::now(), Instant::now());
+        Worker { courier, shared, reports, raised: BTreeMap::new(), reminded, failures: 0, not_before }
+    }
+    pub(crate) fn run(mut self) {
+        while let Some(next) = self.wait() {
+            match next {
+                Some(notice) => self.attempt(&notice),
+                None => self.remind(),
+            }
+        }
+        self.shared.lock().is_done = true;
+        self.shared.changed.notify_all();
+    }
+    /// What is to be done next: a notice, or a reminder. `None` if all is over.
+    fn wait(&self) -> Option<Option<Notice>> {
+        let mut state = self.shared.lock();
+        loop {
+            let now = Instant::now();
+            // At the end what waits is tried once more, unless it failed just now: the next start goes on with it.
+            if state.is_over && (state.outbox.waiting.is_empty() || self.failures > 0) {
+                return None;
+            }
+            let mut due = self.reminder();
+            if let Some(first) = state.outbox.waiting.front() {
+                if self.not_before <= now {
+                    return Some(Some(first.clone()));
+                }
+                due = due.min(self.not_before);
+            }
+            let left = due.saturating_duration_since(now);
+            if left.is_zero() {
+                return Some(None);
+            }
+            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+    /// When an Alertmanager is reminded; for others and without anything raised, far away.
+    fn reminder(&self) -> Instant {
+        let every = Duration::from_nanos(RESEND_EVERY.as_nanos());
+        let pause = if self.raised.is_empty() { LONGEST_PAUSE } else { every };
+        self.reminded + pause
+    }
+    fn remind(&mut self) {
+        self.reminded = Instant::now();
+        if !self.raised.is_empty() {
+            let answer = self.courier.remind(self.raised.values(), now());
+            // The next reminder says it too.
+            self.note(answer.map(drop), "what is raised");
+        }
+    }
+    fn attempt(&mut self, notice: &Notice) {
+        if self.courier.is_reminded() {
+            match notice.change {
+                Change::Cleared => drop(self.raised.remove(&alertmanager::key(notice))),
+                _ => drop(self.raised.insert(alertmanager::key(notice), notice.clone())),
+            }
+        }
+        let answer = deliver(&self.courier, notice, now());
+        let is_stale = Duration::from_nanos(now().0.saturating_sub(notice.at.0)) > GIVE_UP_AFTER;
+        let title = notice.title();
+        match (&answer, is_stale) {
+            (Ok(_), _) => self.shared.lock().outbox.done(notice),
+            (Err(why), true) => {
+                self.shared.lock().outbox.done(notice);
+                self.tell(format!("gave up after an hour: {title}: {why}"), true);
+            }
+            (Err(_), false) => {}
+        }
+        self.note(answer.map(drop), &title);
+    }
+    /// Counts failures in turn; the first is said, and that they are over.
+    fn note(&mut self, answer: Result<(), String>, what: &str) {
+        match answer {
+            Ok(()) => {
+                if self.failures > 0 {
+                    self.tell("works again".to_owned(), false);
+                }
+                (self.failures, self.not_before) = (0, Instant::now());
+            }
+            Err(why) => {
+                let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(LONGEST_PAUSE);
+                self.not_before = Instant::now() + pause;
+                if self.failures == 0 {
+                    self.tell(format!("could not be told of {what}: {why} (it is tried again)"), true);
+                }
+                self.failures = self.failures.saturating_add(1);
+            }
+        }
+    }
+    fn tell(&self, what: String, is_trouble: bool) {
+        let receiver = &self.courier.receiver;
+        let text = format!("receiver {} ({}): {what}", receiver.name, receiver.route.name());
+        let _ = self.reports.send(Report { at: now(), text, is_trouble });
+    }
+}
+
+/// The time of day.
+pub(crate) fn now() -> WallTime {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    WallTime(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}

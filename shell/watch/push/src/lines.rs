@@ -1,0 +1,166 @@
+//! Columns of the history to series with points.
+use crate::cursor::{Counted, Cursor};
+use crate::feed::NANOS_PER_MILLI;
+use crate::role::{Names, Role};
+use crate::sender::Halt;
+use fathom_store::history::SeriesKey;
+use fathom_watch_metrics::{Family, HostGauge, Line, Point, Take, Value};
+use fathom_watch_samples::{Column, Tally};
+
+/// Labels that all series of a destination have.
+pub(crate) type Labels = Vec<(String, String)>;
+
+/// What a destination makes of columns.
+pub(crate) struct Maker<'a> {
+    pub(crate) names: &'a Names,
+    pub(crate) labels: &'a Labels,
+    pub(crate) cursor: &'a mut Cursor,
+    /// For each step, whether the watch ran: a series without probes then stands still, and else has no point.
+    pub(crate) ran: &'a [bool],
+}
+
+/// Whether anything was counted.
+fn has_any(column: &Column) -> bool {
+    let t = &column.tally;
+    t.sent + t.failed + t.duplicates + t.reordered > 0
+}
+
+/// Notes in which steps anything was counted.
+pub(crate) fn ran(known: &mut [bool], all: &[Vec<Column>]) {
+    for columns in all {
+        known.iter_mut().zip(columns).for_each(|(ran, column)| *ran |= has_any(column));
+    }
+}
+
+fn end_ms(column: &Column) -> u64 {
+    column.to.0 / NANOS_PER_MILLI
+}
+
+fn start_ms(column: &Column) -> u64 {
+    column.from.0 / NANOS_PER_MILLI
+}
+
+impl Maker<'_> {
+    /// Counts the columns of a series, and gives each line of it.
+    pub(crate) fn each_line(
+        &mut self,
+        key: &SeriesKey,
+        columns: &[Column],
+        mut take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        match self.names.role(key) {
+            Some(Role::Target) => self.target(key, columns, take),
+            Some(Role::Host(HostGauge { family, label, take: how })) => {
+                let points: Vec<Point> = columns.iter().filter_map(|column| level(column, how)).collect();
+                let labels = self.labelled(&[label]);
+                let line = Line { family, labels, since_ms: 0, points };
+                if line.points.is_empty() { Ok(()) } else { take(&line) }
+            }
+            None => Ok(()),
+        }
+    }
+    fn target(
+        &mut self,
+        key: &SeriesKey,
+        columns: &[Column],
+        mut take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let name = (key.target.clone(), key.probe.clone());
+        let first = columns.iter().find(|column| has_any(column));
+        let planned = self.names.get(key);
+        let counted = match (self.cursor.series.remove(&name), first) {
+            (Some(counted), _) => counted,
+            (None, Some(first)) => Counted { since_ms: start_ms(first), ..Counted::default() },
+            (None, None) => return Ok(()),
+        };
+        let (group, host) = planned.cloned().unwrap_or_else(|| (counted.group.clone(), counted.host.clone()));
+        let is_new = counted.tally == Tally::default();
+        let mut counted = Counted { group, host, ..counted };
+        // Who has left the plan and has nothing more to tell has ended.
+        let ends = planned.is_none() && first.is_none();
+        let points = if ends {
+            columns.first().map(|column| (end_ms(column), None)).into_iter().collect()
+        } else {
+            self.count(&mut counted, columns, is_new)
+        };
+        let own = [
+            ("target", name.0.as_str()),
+            ("group", &counted.group),
+            ("host", &counted.host),
+            ("probe", &name.1),
+        ];
+        let labels = self.labelled(&own);
+        let result = each_family(&labels, counted.since_ms, &points, &mut take);
+        if !ends {
+            self.cursor.series.insert(name, counted);
+        }
+        result
+    }
+    /// What was counted until the end of each step; a zero where counting began, so that what came first is an increase too.
+    fn count(&self, counted: &mut Counted, columns: &[Column], is_new: bool) -> Vec<(u64, Option<Counted>)> {
+        let zero = is_new.then(|| (counted.since_ms, Some(counted.clone())));
+        let mut points: Vec<_> = zero.into_iter().collect();
+        for (index, column) in columns.iter().enumerate() {
+            let any = has_any(column);
+            if end_ms(column) <= counted.since_ms || !(any || self.ran.get(index).copied().unwrap_or(false)) {
+                continue;
+            }
+            if any {
+                counted.tally.merge(&column.tally);
+                counted.sketch.merge(&column.sketch);
+            }
+            points.push((end_ms(column), Some(counted.clone())));
+        }
+        points
+    }
+    fn labelled<'l>(&'l self, own: &[(&'l str, &'l str)]) -> Vec<(&'l str, &'l str)> {
+        let common = self.labels.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        common.chain(own.iter().copied()).collect()
+    }
+}
+
+fn level(column: &Column, how: Take) -> Option<Point> {
+    let sketch = &column.sketch;
+    let value = match how {
+        Take::Mean => (sketch.count() > 0).then(|| sketch.sum() / sketch.count() as f64),
+        Take::Most => sketch.max(),
+    }?;
+    Some(Point { at_ms: end_ms(column), value: Value::Number(value) })
+}
+
+const OUTCOMES: [&str; 4] = ["answered", "late", "lost", "failed"];
+
+fn count_of(outcome: &str, tally: &Tally) -> u64 {
+    match outcome {
+        "answered" => tally.answered,
+        "late" => tally.late,
+        "lost" => tally.lost,
+        _ => tally.failed,
+    }
+}
+
+/// A histogram and six counters.
+fn each_family(
+    labels: &[(&str, &str)],
+    since_ms: u64,
+    points: &[(u64, Option<Counted>)],
+    take: &mut impl FnMut(&Line<'_>) -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    if points.is_empty() {
+        return Ok(());
+    }
+    let mut one = |family, outcome, value: &dyn Fn(&Counted) -> Value| {
+        let point = |(at_ms, counted): &(u64, Option<Counted>)| Point {
+            at_ms: *at_ms,
+            value: counted.as_ref().map_or(Value::Ended, value),
+        };
+        let labels = labels.iter().copied().chain([("outcome", outcome)]).collect();
+        take(&Line { family, labels, since_ms, points: points.iter().map(point).collect() })
+    };
+    one(&Family::RTT, "", &|counted| Value::Histogram(counted.sketch.clone()))?;
+    for outcome in OUTCOMES {
+        one(&Family::PROBES, outcome, &|counted| Value::Number(count_of(outcome, &counted.tally) as f64))?;
+    }
+    one(&Family::DUPLICATES, "", &|counted| Value::Number(counted.tally.duplicates as f64))?;
+    one(&Family::REORDERED, "", &|counted| Value::Number(counted.tally.reordered as f64))
+}

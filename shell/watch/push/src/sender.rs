@@ -1,0 +1,354 @@
+//! The thread of one destination.
+use crate::cursor::{Cursor, Loaded};
+use crate::destination::Destination;
+use crate::feed::{Feed, NANOS_PER_MILLI, Stretch};
+use crate::lines::{Labels, Maker, ran};
+use crate::post::{Form, Reply, post};
+use crate::pusher::Note;
+use crate::role::Names;
+use fathom_os::clock::wall_now;
+use fathom_store::history::{HistoryError, SeriesId, SeriesKey};
+use fathom_units::{Rng, WallTime};
+use fathom_watch_metrics::{Line, Otlp, Request, Write1, Write2};
+use fathom_watch_plan::PushHistogram;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+/// Series that are read at once: 30 columns of each are some megabytes.
+const READ_AT_ONCE: usize = 500;
+/// A request is sent once it has so many bytes before packing, or points: what receivers take without a setting.
+const MOST_BYTES: usize = 1 << 20;
+const MOST_POINTS: u64 = 10_000;
+/// The first pause after a failure; each is twice the one before it.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How often it is looked whether the history has more.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// After the history could not be read.
+const HISTORY_PAUSE: Duration = Duration::from_secs(10);
+/// A cursor may be so much ahead of the clock before it is told: a clock was set back.
+const AHEAD_MS: u64 = 600_000;
+
+/// Why a stretch was not sent to its end.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The watch stops.
+    Stop,
+    /// Another form is to be used: from the start of the stretch.
+    Again,
+    /// The history cannot be read.
+    History(HistoryError),
+}
+
+impl From<HistoryError> for Halt {
+    fn from(error: HistoryError) -> Self {
+        Halt::History(error)
+    }
+}
+
+/// What has been told, so that it is told once.
+#[derive(Default)]
+struct Told {
+    /// Since when nothing arrives.
+    away: Option<WallTime>,
+    /// Points that were refused since the last that were taken.
+    refused: u64,
+    unsaved: bool,
+    unreadable: bool,
+    ahead: bool,
+}
+
+/// What sends to one destination.
+pub(crate) struct Worker {
+    to: Destination,
+    path: PathBuf,
+    names: Arc<RwLock<Arc<Names>>>,
+    stop: Receiver<()>,
+    notes: Sender<Note>,
+    feed: Feed,
+    cursor: Cursor,
+    labels: Arc<Labels>,
+    form: Form,
+    /// Whether the far end has said that it knows this form.
+    known: bool,
+    told: Told,
+    rng: Rng,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        to: Destination,
+        store: &std::path::Path,
+        names: Arc<RwLock<Arc<Names>>>,
+        stop: Receiver<()>,
+        notes: Sender<Note>,
+    ) -> Worker {
+        let seed = wall_now().0;
+        Worker {
+            path: Cursor::path(store, &to.push.name),
+            names,
+            stop,
+            notes,
+            feed: Feed::new(store),
+            cursor: Cursor::default(),
+            labels: Arc::new(to.labels()),
+            form: Form::of(to.push.kind),
+            known: false,
+            told: Told::default(),
+            rng: Rng::new(seed),
+            to,
+        }
+    }
+    /// Sends until it is told to stop.
+    pub(crate) fn run(mut self) {
+        self.load();
+        loop {
+            let pause = match self.advance() {
+                Ok(true) => Duration::ZERO,
+                Ok(false) => LOOK_EVERY,
+                Err(Halt::Stop) => return,
+                Err(Halt::Again) => {
+                    self.load();
+                    Duration::ZERO
+                }
+                Err(Halt::History(error)) => {
+                    if !std::mem::replace(&mut self.told.unreadable, true) {
+                        self.note(&format!("the history cannot be read: {error}; it is tried again"));
+                    }
+                    self.load();
+                    HISTORY_PAUSE
+                }
+            };
+            if self.pause(pause).is_err() {
+                return;
+            }
+        }
+    }
+    /// Takes up the cursor as it was after the last stretch that was sent to its end; without one, begins now.
+    fn load(&mut self) {
+        match Cursor::load(&self.path) {
+            Loaded::Cursor(cursor) => self.cursor = cursor,
+            Loaded::None => self.begin(),
+            Loaded::Damaged { why, kept } => {
+                let kept =
+                    kept.map_or_else(String::new, |kept| format!("; it is kept as {}", kept.display()));
+                self.note(&format!(
+                    "its cursor {} cannot be read ({why}){kept}. What is measured from now on is sent, counted from zero",
+                    self.path.display()
+                ));
+                self.begin();
+            }
+        }
+    }
+    fn begin(&mut self) {
+        self.cursor = Cursor { upto_ms: now_ms(), ..Cursor::default() };
+        self.save();
+    }
+    fn save(&mut self) {
+        match self.cursor.save(&self.path) {
+            Ok(()) => self.told.unsaved = false,
+            Err(error) => {
+                if !std::mem::replace(&mut self.told.unsaved, true) {
+                    self.note(&format!(
+                        "its cursor {} cannot be written: {error}. It goes on; after a restart, what was sent since is sent again",
+                        self.path.display()
+                    ));
+                }
+            }
+        }
+    }
+    /// Sends the next stretch, if it is over; gives whether it was.
+    fn advance(&mut self) -> Result<bool, Halt> {
+        let push = &self.to.push;
+        let (interval_ms, settle_ms) =
+            (push.interval.as_nanos() / NANOS_PER_MILLI, push.settle.as_nanos() / NANOS_PER_MILLI);
+        let now = now_ms();
+        self.tell_if_ahead(now);
+        // It is not even over: the history need not be asked.
+        if Stretch::next(self.cursor.upto_ms, now.saturating_sub(settle_ms), interval_ms).is_none() {
+            return Ok(false);
+        }
+        let names = self.names();
+        let horizon = self.feed.written_ms(&names)?.min(now).saturating_sub(settle_ms);
+        let Some(stretch) = Stretch::next(self.cursor.upto_ms, horizon, interval_ms) else {
+            return Ok(false);
+        };
+        self.send(&names, &stretch)?;
+        self.cursor.upto_ms = stretch.to_ms;
+        self.save();
+        self.told.unreadable = false;
+        for fault in self.feed.faults() {
+            self.note(&format!("a part of the history is damaged and not sent: {fault}"));
+        }
+        Ok(true)
+    }
+    fn send(&mut self, names: &Names, stretch: &Stretch) -> Result<(), Halt> {
+        // Numbers of series are in the order of their age; this host's own come first, and say when the watch ran.
+        let mut all = self.feed.series()?;
+        all.retain(|(_, key)| names.role(key).is_some());
+        all.sort_by_key(|(id, key)| (!names.is_this_host(key), *id));
+        let mut ran = vec![false; stretch.steps as usize];
+        let mut request = self.request();
+        for some in all.chunks(READ_AT_ONCE) {
+            self.send_some(names, stretch, some, &mut ran, request.as_mut())?;
+        }
+        self.flush(request.as_mut(), stretch)
+    }
+    fn send_some(
+        &mut self,
+        names: &Names,
+        stretch: &Stretch,
+        some: &[(SeriesId, SeriesKey)],
+        known: &mut Vec<bool>,
+        request: &mut dyn Request,
+    ) -> Result<(), Halt> {
+        let labels = Arc::clone(&self.labels);
+        let ids: Vec<SeriesId> = some.iter().map(|(id, _)| *id).collect();
+        let all = self.feed.columns(&ids, stretch)?;
+        ran(known, &all);
+        for ((_, key), columns) in some.iter().zip(&all) {
+            let mut cursor = std::mem::take(&mut self.cursor);
+            let mut maker = Maker { names, labels: &labels, cursor: &mut cursor, ran: known };
+            let result = maker.each_line(key, columns, |line| self.add(request, line, stretch));
+            self.cursor = cursor;
+            result?;
+        }
+        Ok(())
+    }
+    fn add(&mut self, request: &mut dyn Request, line: &Line<'_>, stretch: &Stretch) -> Result<(), Halt> {
+        request.add(line);
+        let is_full = request.len() >= MOST_BYTES || request.points() >= MOST_POINTS;
+        if is_full { self.flush(request, stretch) } else { Ok(()) }
+    }
+    fn request(&self) -> Box<dyn Request> {
+        let classic = self.to.push.histogram == PushHistogram::Classic;
+        match self.form {
+            Form::Write1 => Box::new(Write1::new(classic)),
+            Form::Write2 => Box::new(Write2::new(classic)),
+            Form::Otlp => {
+                let version = env!("CARGO_PKG_VERSION");
+                let resource = [
+                    ("service.name", "fathom"),
+                    ("service.instance.id", self.to.instance.as_str()),
+                    ("service.version", version),
+                ];
+                Box::new(Otlp::new(&resource, ("fathom watch", version)))
+            }
+        }
+    }
+    /// Sends what is in the request, however long it takes.
+    fn flush(&mut self, request: &mut dyn Request, stretch: &Stretch) -> Result<(), Halt> {
+        if request.is_empty() {
+            return Ok(());
+        }
+        let points = request.points();
+        let body = request.take();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match post(&self.to, self.form, &body) {
+                Reply::Taken => {
+                    self.taken();
+                    return Ok(());
+                }
+                Reply::Partly(rejected, why) => {
+                    self.taken();
+                    self.refused(rejected, &why, stretch);
+                    return Ok(());
+                }
+                Reply::Unknown(why) if !self.known => return self.fall_back(&why),
+                Reply::Unknown(why) | Reply::Refused(why) => {
+                    self.arrived();
+                    self.refused(points, &why, stretch);
+                    return Ok(());
+                }
+                Reply::Later { why, after } => {
+                    self.away(&why);
+                    let spread = pause.mul_f64(0.8 + 0.4 * self.rng.next_f64());
+                    self.pause(after.unwrap_or(spread))?;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+        }
+    }
+    fn fall_back(&mut self, why: &str) -> Result<(), Halt> {
+        self.note(&format!("{} does not know remote-write 2.0 ({why}): it is sent 1.0", self.to.push.url));
+        self.form = Form::Write1;
+        self.known = true;
+        Err(Halt::Again)
+    }
+    fn taken(&mut self) {
+        self.known = true;
+        self.arrived();
+        let refused = std::mem::take(&mut self.told.refused);
+        if refused > 0 {
+            self.note(&format!(
+                "{} takes points again; {refused} were refused and are not sent again",
+                self.to.push.url
+            ));
+        }
+    }
+    /// An answer came.
+    fn arrived(&mut self) {
+        if let Some(since) = self.told.away.take() {
+            self.note(&format!("{} is there again; it was away since {since}", self.to.push.url));
+        }
+    }
+    fn away(&mut self, why: &str) {
+        if self.told.away.is_none() {
+            self.told.away = Some(wall_now());
+            self.note(&format!(
+                "{} takes nothing: {why}. It is tried again; the history keeps what is to be sent",
+                self.to.push.url
+            ));
+        }
+    }
+    /// What is refused is not sent again: it would hold up all that comes after it.
+    fn refused(&mut self, points: u64, why: &str, stretch: &Stretch) {
+        if self.told.refused == 0 {
+            let age = Duration::from_millis(now_ms().saturating_sub(stretch.to_ms)).as_secs() / 60;
+            let old = if age >= 10 {
+                format!(
+                    ". They are {age} min old: a far end that takes no old points may have a setting for it, such as Prometheus' storage.tsdb.out_of_order_time_window"
+                )
+            } else {
+                String::new()
+            };
+            self.note(&format!(
+                "{} refused {points} points, which are left out: {why}{old}",
+                self.to.push.url
+            ));
+        }
+        self.told.refused += points;
+    }
+    fn tell_if_ahead(&mut self, now: u64) {
+        let ahead = self.cursor.upto_ms > now + AHEAD_MS;
+        if ahead && !self.told.ahead {
+            let upto = WallTime(self.cursor.upto_ms * NANOS_PER_MILLI);
+            self.note(&format!(
+                "all up to {upto} was sent, which is after what the clock says now: nothing is sent until then (remove {} to begin now)",
+                self.path.display()
+            ));
+        }
+        self.told.ahead = ahead;
+    }
+    /// Waits, or is told to stop.
+    fn pause(&self, time: Duration) -> Result<(), Halt> {
+        match self.stop.recv_timeout(time) {
+            Err(RecvTimeoutError::Timeout) => Ok(()),
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => Err(Halt::Stop),
+        }
+    }
+    fn names(&self) -> Arc<Names> {
+        Arc::clone(&self.names.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+    /// Who listens no more needs to know no more.
+    fn note(&self, text: &str) {
+        let _ = self.notes.send(Note { at: wall_now(), text: format!("push {}: {text}", self.to.push.name) });
+    }
+}
+
+fn now_ms() -> u64 {
+    wall_now().0 / NANOS_PER_MILLI
+}

@@ -1,0 +1,223 @@
+//! Receivers that refuse, hang, ask for patience, or know another version.
+use crate::past::{Past, plan, push, until};
+use fathom_watch_plan::parse;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+
+/// A request as it came.
+struct Request {
+    headers: BTreeMap<String, String>,
+    body: Vec<u8>,
+}
+
+/// Answers each request by the next of these, and the last of them for ever; an empty one is never given.
+fn receiver(answers: Vec<String>) -> (String, Receiver<Request>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("url = 'http://{}/x'\n", listener.local_addr().unwrap());
+    let (tell, requests) = channel();
+    std::thread::spawn(move || {
+        let mut answers = answers.into_iter().peekable();
+        let mut held = Vec::new();
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut stream = BufReader::new(stream);
+            let Some(request) = read(&mut stream) else { continue };
+            let answer = answers.peek().unwrap().clone();
+            if tell.send(request).is_err() {
+                return;
+            }
+            let _ = stream.get_mut().write_all(answer.as_bytes());
+            if answer.is_empty() {
+                held.push(stream);
+            }
+            let taken = answers.next();
+            if answers.peek().is_none() {
+                answers = taken.into_iter().collect::<Vec<_>>().into_iter().peekable();
+            }
+        }
+    });
+    (url, requests)
+}
+
+fn read(stream: &mut BufReader<std::net::TcpStream>) -> Option<Request> {
+    let mut headers = BTreeMap::new();
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).ok()?;
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':') {
+            headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        }
+    }
+    let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
+    stream.read_exact(&mut body).ok()?;
+    Some(Request { headers, body })
+}
+
+fn answer(status: &str, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
+}
+
+const WRITTEN: &str = "X-Prometheus-Remote-Write-Samples-Written: 1\r\n";
+
+/// Twelve minutes, from the start on: three stretches of at most 30 points.
+fn past(name: &str) -> Past {
+    let mut past = Past::new(name, 13);
+    past.begin_at("far", past.until);
+    past.goes_on(12);
+    past
+}
+
+#[test]
+fn what_is_refused_is_told_once_left_out_and_counted() {
+    let past = past("refused");
+    let long = format!("out of order sample\nmore\n{}", "x".repeat(1 << 20));
+    let refuse = answer("400 Bad Request", WRITTEN, &long);
+    let (url, requests) = receiver(vec![refuse.clone(), refuse, answer("204 No Content", WRITTEN, "")]);
+    let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
+    let told = pusher.says("refused");
+    assert!(told.contains("points, which are left out: HTTP 400: out of order sample"), "{told}");
+    assert!(!told.contains('\n') && told.len() < 500, "{} bytes", told.len());
+    let again = pusher.says("takes points again");
+    assert!(again.contains("were refused and are not sent again"), "{again}");
+    until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
+    let request = requests.recv().unwrap();
+    assert_eq!(
+        request.headers["content-type"],
+        "application/x-protobuf;proto=io.prometheus.write.v2.Request"
+    );
+    assert_eq!(request.headers["x-prometheus-remote-write-version"], "2.0.0");
+    assert_eq!(request.headers["content-encoding"], "snappy");
+    assert!(request.headers["user-agent"].starts_with("fathom/"));
+    pusher.stop();
+}
+
+#[test]
+fn who_knows_no_2_0_is_sent_1_0_and_loses_nothing() {
+    for first in [
+        answer("415 Unsupported Media Type", "", "unknown content"),
+        answer("400 Bad Request", "", "proto: bad"),
+        answer("200 OK", "", ""),
+    ] {
+        let past = past("older");
+        let (url, requests) = receiver(vec![first, answer("204 No Content", "", "")]);
+        let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
+        pusher.says("does not know remote-write 2.0");
+        until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
+        pusher.stop();
+        let all: Vec<Request> = requests.try_iter().collect();
+        let versions: Vec<&str> =
+            all.iter().map(|r| r.headers["x-prometheus-remote-write-version"].as_str()).collect();
+        assert_eq!(
+            versions,
+            ["2.0.0", "0.1.0", "0.1.0", "0.1.0"],
+            "three stretches, the first of them twice"
+        );
+        assert_eq!(all[1].headers["content-type"], "application/x-protobuf");
+        let plain = snap::raw::Decoder::new().decompress_vec(&all[1].body).unwrap();
+        assert!(plain.windows(18).any(|bytes| bytes == b"fathom_rtt_seconds"));
+    }
+}
+
+#[test]
+fn who_asks_for_patience_gets_the_same_again() {
+    let past = past("patience");
+    let busy = answer("429 Too Many Requests", "Retry-After: 0\r\n", "slow down");
+    let broken = answer("503 Service Unavailable", "Retry-After: 0\r\n", "");
+    let (url, requests) = receiver(vec![busy, broken, answer("204 No Content", "", "")]);
+    let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);
+    let told = pusher.says("takes nothing");
+    assert!(told.contains("HTTP 429: slow down") && told.contains("the history keeps"), "{told}");
+    pusher.says("is there again");
+    until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
+    pusher.stop();
+    let bodies: Vec<Vec<u8>> = requests.try_iter().map(|request| request.body).collect();
+    assert_eq!(bodies.len(), 5);
+    assert!(bodies[0] == bodies[1] && bodies[1] == bodies[2] && bodies[2] != bodies[3]);
+}
+
+#[test]
+fn what_hangs_holds_up_no_stop() {
+    let past = past("hangs");
+    let (url, requests) = receiver(vec![String::new()]);
+    let pusher = push(&plan(&format!("kind = 'otlp'\n{url}")), &past.dir);
+    let request = requests.recv().unwrap();
+    assert_eq!(request.headers["content-encoding"], "gzip");
+    let began = std::time::Instant::now();
+    pusher.stop();
+    assert!(began.elapsed().as_secs() < 20, "the request may take thirty");
+    assert!(past.sent_ms("far") < past.last_ms(), "what was not taken is not said to be");
+}
+
+#[test]
+fn what_an_otlp_receiver_leaves_out_is_told() {
+    let past = past("partly");
+    // ExportMetricsServiceResponse { partial_success { rejected_data_points: 12, error_message: "too old" } }
+    let some = answer("200 OK", "", "\n\u{b}\u{8}\u{c}\u{12}\u{7}too old");
+    let (url, requests) = receiver(vec![some, answer("200 OK", "", "")]);
+    let pusher =
+        push(&plan(&format!("kind = 'otlp'\n{url}headers = {{ X-Scope-OrgID = 'me' }}\n")), &past.dir);
+    let told = pusher.says("refused");
+    assert!(told.contains("refused 12 points, which are left out: too old"), "{told}");
+    until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
+    assert_eq!(requests.recv().unwrap().headers["x-scope-orgid"], "me");
+    pusher.stop();
+}
+
+#[test]
+fn a_token_is_read_each_time() {
+    let past = past("token");
+    let file = past.dir.join("token");
+    std::fs::write(&file, "one\n").unwrap();
+    let no = answer("401 Unauthorized", "Retry-After: 0\r\n", "expired");
+    let busy = answer("503 Service Unavailable", "Retry-After: 1\r\n", "");
+    let (url, requests) = receiver(vec![busy, no, answer("204 No Content", "", "")]);
+    let text = format!("kind = 'remote_write'\nversion = '1.0'\ntoken_file = '{}'\n{url}", file.display());
+    let pusher = push(&plan(&text), &past.dir);
+    assert_eq!(requests.recv().unwrap().headers["authorization"], "Bearer one");
+    std::fs::write(&file, "two").unwrap();
+    assert_eq!(requests.recv().unwrap().headers["authorization"], "Bearer two");
+    pusher.says("HTTP 401: expired");
+    until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
+    pusher.stop();
+}
+
+#[test]
+fn a_full_disk_stops_no_sending() {
+    let past = past("full");
+    // A directory in the way of the new file fails as a full disk does, for root too.
+    std::fs::create_dir(past.dir.join("push-far.json.gz.new")).unwrap();
+    let (url, requests) = receiver(vec![answer("204 No Content", "", "")]);
+    let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);
+    let told = pusher.says("cannot be written");
+    assert!(told.contains("push-far.json.gz") && told.contains("It goes on"), "{told}");
+    for _ in 0..3 {
+        requests.recv().unwrap();
+    }
+    std::fs::remove_dir(past.dir.join("push-far.json.gz.new")).unwrap();
+    pusher.stop();
+}
+
+#[test]
+fn files_that_cannot_be_used_are_told_before_anything_is_sent() {
+    let dir = std::env::temp_dir();
+    let empty = dir.join(format!("fathom-push-{}-empty", std::process::id()));
+    std::fs::write(&empty, " \n").unwrap();
+    let target = "[[target]]\nname = 'a'\nhost = '192.0.2.1'\n[[push]]\nkind = 'otlp'\nurl = 'https://a/'\n";
+    let empty = empty.to_str().unwrap();
+    let cases = [
+        ("token_file = '/nowhere/token'", "push a: token_file: cannot read /nowhere/token: No such file"),
+        (&format!("token_file = '{empty}'"), "holds no token (expected one word of visible ASCII)"),
+        ("ca_file = '/nowhere/ca.pem'", "push a: ca_file: cannot read /nowhere/ca.pem: No such file"),
+        (&format!("ca_file = '{empty}'"), "holds no certificate in PEM"),
+    ];
+    for (key, words) in cases {
+        let plan = parse(&format!("{target}{key}\n"), "test").unwrap();
+        let error = fathom_watch_push::Destination::of(&plan.pushes[0]).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    std::fs::remove_file(empty).unwrap();
+}

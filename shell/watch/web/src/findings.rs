@@ -1,0 +1,135 @@
+//! What months of the history say: gathers what `core/analyze/diagnose` looks at, and writes what it finds.
+use crate::heatmap::offset_of;
+use crate::past::{Past, Series};
+use crate::query::quoted;
+use crate::reply::Refusal;
+use crate::smoke::seconds;
+use fathom_diagnose::{Months, MonthsFinding, PastLoad, PastSeries, Stretch, Zone, diagnose_months};
+use fathom_run::Direction;
+use fathom_units::WallTime;
+use fathom_watch_samples::{Column, Unit};
+use serde_json::{Value, json};
+
+const HOUR_NS: u64 = 3_600 * 1_000_000_000;
+const SLOT_NS: u64 = 600 * 1_000_000_000;
+/// Two years; longer ago another line was here.
+const MOST_HOURS: u64 = 2 * 366 * 24;
+/// Of the house's own traffic and what it does, the last so many ten minutes: 60 days.
+const MOST_SLOTS: u64 = 60 * 144;
+/// Under this name a watch keeps what its host sends and receives.
+const THIS_HOST: &str = "this host";
+
+/// All findings of a range, by the household's clock.
+///
+/// # Errors
+/// If the history cannot be read.
+pub fn find_in_months(
+    past: &mut dyn Past,
+    (from, to): (WallTime, WallTime),
+    zone: Zone,
+) -> Result<Vec<MonthsFinding>, String> {
+    let all = past.series()?;
+    let changes = past.events(from, to)?;
+    // The event is of the first router's series; the target is what people know.
+    let target_of = |id: Option<u32>| all.iter().find(|s| Some(s.id) == id).map(|s| s.target.as_str());
+    let mut months = Months { zone, ..Months::default() };
+    months.load = load(past, &all, to)?;
+    for one in all.iter().filter(|s| s.unit == Unit::Seconds && is_whole(s)) {
+        let hours = hours(past, one, from, to)?;
+        if hours.iter().all(|hour| hour.tally.sent == 0) {
+            continue;
+        }
+        let slots = if months.load.is_empty() { Vec::new() } else { slots(past, one, to)? };
+        let (series, target, probe) = (one.id, one.target.clone(), one.probe.clone());
+        months.series.push(PastSeries { series, target, probe, hours, slots });
+        let of_path = changes.iter().filter(|e| e.kind == "path" && target_of(e.series) == Some(&one.target));
+        months.path_changes.extend(of_path.map(|event| (one.id, event.at)));
+    }
+    Ok(diagnose_months(&months))
+}
+
+/// No router of a path, which answers when it likes, and no part of a connection.
+fn is_whole(series: &Series) -> bool {
+    let parts = [" connect", " handshake", " answer"];
+    series.target != THIS_HOST
+        && !series.probe.starts_with("hop ")
+        && !parts.iter().any(|part| series.probe.ends_with(part))
+}
+
+fn hours(past: &mut dyn Past, one: &Series, from: WallTime, to: WallTime) -> Result<Vec<Column>, String> {
+    let last = to.0 / HOUR_NS;
+    let first = (from.0 / HOUR_NS).max(last.saturating_sub(MOST_HOURS));
+    past.columns(one.id, WallTime(first * HOUR_NS), WallTime(last * HOUR_NS), (last - first) as usize)
+}
+
+fn slots(past: &mut dyn Past, one: &Series, to: WallTime) -> Result<Vec<Column>, String> {
+    let last = to.0 / SLOT_NS;
+    let first = last.saturating_sub(MOST_SLOTS);
+    past.columns(one.id, WallTime(first * SLOT_NS), WallTime(last * SLOT_NS), (last - first) as usize)
+}
+
+/// What this host's own interface carried. On a router that is the house's traffic; on another machine it is that machine's.
+fn load(past: &mut dyn Past, all: &[Series], to: WallTime) -> Result<Vec<PastLoad>, String> {
+    let mut load = Vec::new();
+    for (word, direction) in [("sent", Direction::Up), ("received", Direction::Down)] {
+        let is_it = |s: &&Series| {
+            s.target == THIS_HOST && s.unit == Unit::BitsPerSecond && s.probe.rsplit(' ').next() == Some(word)
+        };
+        if let Some(one) = all.iter().find(is_it) {
+            load.push(PastLoad { direction, slots: slots(past, one, to)? });
+        }
+    }
+    Ok(load)
+}
+
+/// The household's clock as `offset_s` gives it, hour by hour: each change of the offset.
+pub fn zone_of((from, to): (WallTime, WallTime), offset_s: impl Fn(WallTime) -> i64) -> Zone {
+    let mut changes: Vec<(WallTime, i64)> = Vec::new();
+    for hour in from.0 / HOUR_NS..=to.0 / HOUR_NS {
+        let at = WallTime(hour * HOUR_NS);
+        let offset = offset_s(at);
+        if changes.last().is_none_or(|(_, last)| *last != offset) {
+            changes.push((at, offset));
+        }
+    }
+    Zone(changes)
+}
+
+/// Offsets with commas between, and since when each but the first holds.
+pub(crate) fn zone_of_query(offsets: Option<String>, since: Option<String>) -> Result<Zone, Refusal> {
+    let offsets = offsets.unwrap_or_else(|| "0".into());
+    let offsets: Vec<i64> =
+        offsets.split(',').map(|o| offset_of(Some(o.to_owned()))).collect::<Result<_, _>>()?;
+    let since = since.unwrap_or_default();
+    let one = |text: &str| {
+        let seconds = text.parse::<u64>().ok().filter(|s| *s < u64::MAX / 1_000_000_000);
+        let refused =
+            || Refusal::bad(format!("utc_offset_from has {}: seconds since 1970 are needed", quoted(text)));
+        seconds.map(|s| WallTime(s * 1_000_000_000)).ok_or_else(refused)
+    };
+    let times: Vec<WallTime> =
+        since.split(',').filter(|t| !t.is_empty()).map(one).collect::<Result<_, _>>()?;
+    if times.len() + 1 != offsets.len() || times.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return Err(Refusal::bad(format!(
+            "utc_offset_s has {} offsets and utc_offset_from {} times: one less, in their order, is needed",
+            offsets.len(),
+            times.len()
+        )));
+    }
+    Ok(Zone(core::iter::once(WallTime(0)).chain(times).zip(offsets).collect()))
+}
+
+/// Findings as a program reads them.
+pub fn findings_json(found: &[MonthsFinding]) -> Value {
+    let stretch = |s: &Stretch| json!({ "from_s": seconds(s.from.0), "to_s": seconds(s.to.0) });
+    let one = |f: &MonthsFinding| {
+        let evidence: Vec<Value> =
+            f.evidence.iter().map(|e| json!({ "name": e.name, "value": e.value, "unit": e.unit })).collect();
+        json!({
+            "kind": f.kind, "series": f.series, "target": f.target, "probe": f.probe, "text": f.text,
+            "confidence": f.confidence, "evidence": evidence,
+            "stretches": f.stretches.iter().map(stretch).collect::<Vec<_>>(), "refuted_by": f.refuted_by,
+        })
+    };
+    json!({ "findings": found.iter().map(one).collect::<Vec<_>>() })
+}

@@ -1,0 +1,64 @@
+//! Hours of days: when in the day it is slow.
+use crate::api::Range;
+use crate::past::{Past, Series, unread};
+use crate::query::quoted;
+use crate::reply::Refusal;
+use crate::smoke::{seconds, suffix};
+use fathom_units::WallTime;
+use fathom_watch_samples::Column;
+use serde_json::{Value, json};
+
+const HOUR_NS: u64 = 3_600 * 1_000_000_000;
+/// More hours than these are not told apart on any screen: three years.
+const MOST_HOURS: u64 = 3 * 366 * 24;
+/// No time zone is further from UTC.
+const MOST_OFFSET_S: i64 = 15 * 3_600;
+
+/// The reader's distance from UTC in seconds, positive east.
+pub(crate) fn offset_of(text: Option<String>) -> Result<i64, Refusal> {
+    let text = text.unwrap_or_else(|| "0".into());
+    let parsed = text.parse::<i64>().ok().filter(|offset| offset.abs() <= MOST_OFFSET_S && offset % 900 == 0);
+    parsed.ok_or_else(|| {
+        Refusal::bad(format!(
+            "utc_offset_s is {}: whole quarters of an hour up to {MOST_OFFSET_S} are needed",
+            quoted(&text)
+        ))
+    })
+}
+
+/// One cell an hour: its day (since 1970) and hour by the reader's clock, and what was measured.
+pub(crate) fn hours(
+    past: &mut dyn Past,
+    series: &Series,
+    range: Range,
+    offset_s: i64,
+) -> Result<Vec<u8>, Refusal> {
+    let offset_ns = offset_s.saturating_mul(1_000_000_000);
+    // Whole hours of the reader's clock.
+    let first = range.from.saturating_add_signed(offset_ns) / HOUR_NS;
+    let last = range.to.saturating_add_signed(offset_ns).div_ceil(HOUR_NS);
+    let count = last.saturating_sub(first);
+    if count > MOST_HOURS {
+        return Err(Refusal::bad(format!("the range has {count} hours: at most {MOST_HOURS} are told")));
+    }
+    let edge = |hour: u64| WallTime((hour * HOUR_NS).saturating_add_signed(offset_ns.saturating_neg()));
+    let columns = past.columns(series.id, edge(first), edge(last), count as usize).map_err(unread)?;
+    let cells: Vec<Value> = columns
+        .iter()
+        .filter(|column| column.tally.sent > 0)
+        .map(|column| cell(series, column, column.from.0.saturating_add_signed(offset_ns) / HOUR_NS))
+        .collect();
+    let whole = json!({ "series": series.id, "utc_offset_s": offset_s, "cells": cells });
+    Ok(format!("{whole}\n").into_bytes())
+}
+
+fn cell(series: &Series, column: &Column, hour: u64) -> Value {
+    let unit = suffix(series.unit);
+    json!({
+        "day": hour / 24, "hour": hour % 24, "from_s": seconds(column.from.0),
+        "sent": column.tally.sent, "lost": column.tally.lost,
+        format!("median_{unit}"): column.sketch.quantile(0.5),
+        format!("p95_{unit}"): column.sketch.quantile(0.95),
+        format!("max_{unit}"): column.sketch.max(),
+    })
+}

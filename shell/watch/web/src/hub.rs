@@ -1,0 +1,170 @@
+//! What changes, told to all pages that listen: server-sent events that resume where they broke off.
+use crate::guard::lock;
+use crate::row::{key, row};
+use fathom_watch_plan::TargetNow;
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// A proxy closes what is silent for a minute, most of them.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// A browser waits so long before it connects again.
+const RETRY_MS: u32 = 2_000;
+/// Targets that are gone and still told to who comes back; who was away for longer gets all anew.
+const MOST_GONE: usize = 1_000;
+
+/// The targets as all pages know them. State, not messages, is kept: who was away gets what changed meanwhile, once.
+pub(crate) struct Hub {
+    /// Tells one run of the program from the next: numbers begin anew.
+    run: u64,
+    state: Mutex<State>,
+    version: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    version: u64,
+    rows: BTreeMap<String, (u64, Value)>,
+    gone: VecDeque<(u64, String)>,
+    /// Who knows an older version than this gets all.
+    forgotten: u64,
+}
+
+impl Hub {
+    pub(crate) fn new(run: u64) -> Self {
+        Hub { run, state: Mutex::default(), version: watch::Sender::new(0) }
+    }
+
+    /// Whether anyone listens.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.version.receiver_count() > 0
+    }
+
+    /// Takes over what is now, and wakes those who listen if anything changed.
+    pub(crate) fn update(&self, targets: &[TargetNow]) {
+        let mut state = lock(&self.state);
+        let next = state.version + 1;
+        let mut rows: BTreeMap<String, Value> =
+            targets.iter().map(|target| (key(target), row(target))).collect();
+        let gone: Vec<String> = state.rows.keys().filter(|name| !rows.contains_key(*name)).cloned().collect();
+        rows.retain(|name, new| state.rows.get(name).is_none_or(|(_, old)| old != new));
+        if rows.is_empty() && gone.is_empty() {
+            return;
+        }
+        for name in gone {
+            state.rows.remove(&name);
+            state.gone.push_back((next, name));
+        }
+        while state.gone.len() > MOST_GONE {
+            state.forgotten = state.gone.pop_front().map_or(0, |(version, _)| version);
+        }
+        state.rows.extend(rows.into_iter().map(|(name, new)| (name, (next, new))));
+        state.version = next;
+        self.version.send_replace(next);
+    }
+
+    /// What changed after a version, as an event, and the version that it leads to.
+    fn event(&self, since: Option<u64>) -> (u64, String) {
+        let state = lock(&self.state);
+        let since = since.filter(|version| (state.forgotten..=state.version).contains(version));
+        let after = |version: u64| since.is_none_or(|known| version > known);
+        let targets: Vec<&Value> =
+            state.rows.values().filter(|(v, _)| after(*v)).map(|(_, row)| row).collect();
+        let gone: Vec<&String> =
+            state.gone.iter().filter(|(v, _)| since.is_some() && after(*v)).map(|(_, name)| name).collect();
+        let data = json!({ "all": since.is_none(), "targets": targets, "gone": gone });
+        (state.version, format!("id: {}-{}\nevent: targets\ndata: {data}\n\n", self.run, state.version))
+    }
+
+    /// The version in a `Last-Event-ID` of this run.
+    fn resumed(&self, id: Option<&str>) -> Option<u64> {
+        let (run, version) = id?.split_once('-')?;
+        (run.parse() == Ok(self.run)).then(|| version.parse().ok())?
+    }
+
+    /// The events of one listener, from where it broke off.
+    pub(crate) fn listen(self: &Arc<Self>, last_id: Option<&str>) -> mpsc::Receiver<Bytes> {
+        // One piece waits while one is sent: who is slow gets fewer and larger events.
+        let (sender, receiver) = mpsc::channel(1);
+        let hub = Arc::clone(self);
+        let mut known = self.resumed(last_id);
+        let mut version = self.version.subscribe();
+        version.mark_changed();
+        tokio::spawn(async move {
+            let mut piece = format!("retry: {RETRY_MS}\n\n");
+            loop {
+                let changed = tokio::select! {
+                    changed = version.changed() => changed,
+                    () = sender.closed() => return,
+                    () = tokio::time::sleep(HEARTBEAT) => {
+                        piece.push_str(": still here\n\n");
+                        Ok(())
+                    }
+                };
+                if changed.is_err() {
+                    return;
+                }
+                version.mark_unchanged();
+                let (now, event) = hub.event(known);
+                if known != Some(now) {
+                    piece.push_str(&event);
+                    known = Some(now);
+                }
+                if sender.send(Bytes::from(std::mem::take(&mut piece))).await.is_err() {
+                    return;
+                }
+            }
+        });
+        receiver
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::target;
+
+    fn names(event: &str) -> (bool, Vec<String>, Vec<String>) {
+        let data = event.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+        let value: Value = serde_json::from_str(data).unwrap();
+        let texts = |list: &Value, key: Option<&str>| -> Vec<String> {
+            let each = |one: &Value| key.map_or(one, |name| &one[name]).as_str().unwrap().to_owned();
+            list.as_array().unwrap().iter().map(each).collect()
+        };
+        (value["all"].as_bool().unwrap(), texts(&value["targets"], Some("name")), texts(&value["gone"], None))
+    }
+
+    #[test]
+    fn who_comes_back_gets_what_changed_meanwhile_once() {
+        let hub = Hub::new(7);
+        hub.update(&[target("a"), target("b")]);
+        let (first, event) = hub.event(None);
+        assert_eq!(names(&event), (true, vec!["a".into(), "b".into()], vec![]));
+        assert!(event.starts_with("id: 7-1\nevent: targets\n"), "{event}");
+        hub.update(&[target("a"), target("b")]);
+        assert_eq!(hub.event(Some(first)).0, first, "nothing changed");
+        let mut changed = target("b");
+        changed.alerts = vec!["slow".into()];
+        hub.update(&[changed.clone(), target("c")]);
+        changed.alerts = vec!["slower".into()];
+        hub.update(&[changed, target("c")]);
+        let (_, later) = hub.event(hub.resumed(Some("7-1")));
+        assert_eq!(names(&later), (false, vec!["b".into(), "c".into()], vec!["a\nicmp".into()]));
+        for wrong in ["6-1", "7-99", "7-", "x", ""] {
+            assert!(names(&hub.event(hub.resumed(Some(wrong))).1).0, "{wrong:?} gets all");
+        }
+    }
+
+    #[test]
+    fn who_was_away_for_too_long_gets_all() {
+        let hub = Hub::new(1);
+        for n in 0..MOST_GONE + 3 {
+            hub.update(&[target(&format!("t{n}"))]);
+        }
+        assert!(names(&hub.event(Some(1)).1).0);
+        assert!(!names(&hub.event(Some(5)).1).0);
+    }
+}

@@ -1,0 +1,171 @@
+//! `/metrics`: the counts since the program started, in the three forms that Prometheus and its kin ask for.
+mod protobuf;
+mod text;
+
+use crate::now::{HostNow, Total};
+use fathom_watch_metrics::{Family, HostGauge, Take};
+use fathom_watch_samples::Sketch;
+use hyper::HeaderMap;
+use hyper::header;
+
+/// All metrics of one name.
+struct Exposed<'a> {
+    family: &'static Family,
+    metrics: Vec<Metric<'a>>,
+}
+
+struct Metric<'a> {
+    labels: Vec<(&'static str, &'a str)>,
+    value: Value<'a>,
+    /// Seconds since 1970 from which it counts.
+    created_s: f64,
+}
+
+enum Value<'a> {
+    Number(f64),
+    Histogram(&'a Sketch),
+}
+
+/// The form of an exposition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// Prometheus' text 0.0.4.
+    Text,
+    /// OpenMetrics 1.0.0.
+    OpenMetrics,
+    /// `io.prometheus.client.MetricFamily`, each after its length: the one with native histograms.
+    Protobuf,
+}
+
+impl Form {
+    /// The form that a scraper likes best, of those that we have.
+    pub(crate) fn wanted(headers: &HeaderMap) -> Form {
+        let texts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        let mut best = (0.0, Form::Text);
+        for one in texts.flat_map(|text| text.split(',')) {
+            let mut parts = one.split(';').map(str::trim);
+            let (name, rest): (&str, Vec<&str>) = (parts.next().unwrap_or_default(), parts.collect());
+            let weight = rest.iter().find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0);
+            let form = match name {
+                "application/openmetrics-text" => Form::OpenMetrics,
+                "application/vnd.google.protobuf" if rest.contains(&"encoding=delimited") => Form::Protobuf,
+                "text/plain" => Form::Text,
+                _ => continue,
+            };
+            // The first of equals is meant.
+            if weight > best.0 {
+                best = (weight, form);
+            }
+        }
+        best.1
+    }
+
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Form::Text => "text/plain; version=0.0.4; charset=utf-8",
+            Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Form::Protobuf => {
+                "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+            }
+        }
+    }
+}
+
+/// The whole exposition.
+pub(crate) fn expose(totals: &[Total], host: &[HostNow], form: Form) -> Vec<u8> {
+    let families: Vec<Exposed<'_>> = families(totals).into_iter().chain(gauges(host)).collect();
+    match form {
+        Form::Text => text::write(&families, false).into_bytes(),
+        Form::OpenMetrics => text::write(&families, true).into_bytes(),
+        Form::Protobuf => protobuf::write(&families),
+    }
+}
+
+fn families(totals: &[Total]) -> Vec<Exposed<'_>> {
+    let exposed = |family, metrics| Exposed { family, metrics };
+    vec![
+        exposed(&Family::RTT, each(totals, |total| Some(Value::Histogram(&total.sketch)))),
+        exposed(&Family::LAST_RTT, each(totals, |total| Some(Value::Number(total.last?.as_secs_f64())))),
+        exposed(&Family::PROBES, totals.iter().flat_map(outcomes).collect()),
+        exposed(&Family::DUPLICATES, counts(totals, |total| total.tally.duplicates)),
+        exposed(&Family::REORDERED, counts(totals, |total| total.tally.reordered)),
+        exposed(&Family::ALERT_ACTIVE, totals.iter().flat_map(alerts).collect()),
+    ]
+}
+
+fn gauges(host: &[HostNow]) -> impl Iterator<Item = Exposed<'_>> {
+    HostGauge::FAMILIES
+        .into_iter()
+        .map(|family| Exposed { family, metrics: host.iter().filter_map(|now| gauge(family, now)).collect() })
+}
+
+fn gauge<'h>(family: &Family, now: &'h HostNow) -> Option<Metric<'h>> {
+    let gauge = HostGauge::of(&now.probe).filter(|gauge| gauge.family == family)?;
+    let value = match gauge.take {
+        Take::Mean => now.mean,
+        Take::Most => now.most,
+    };
+    Some(Metric { labels: vec![gauge.label], value: Value::Number(value), created_s: 0.0 })
+}
+
+fn labels(total: &Total) -> Vec<(&'static str, &str)> {
+    vec![("target", &total.name), ("group", &total.group), ("host", &total.host), ("probe", &total.probe)]
+}
+
+fn each<'a>(totals: &'a [Total], value: impl Fn(&'a Total) -> Option<Value<'a>>) -> Vec<Metric<'a>> {
+    let metric = |total: &'a Total| {
+        Some(Metric { labels: labels(total), value: value(total)?, created_s: total.since.0 as f64 / 1e9 })
+    };
+    totals.iter().filter_map(metric).collect()
+}
+
+fn counts(totals: &[Total], count: fn(&Total) -> u64) -> Vec<Metric<'_>> {
+    each(totals, |total| Some(Value::Number(count(total) as f64)))
+}
+
+fn outcomes(total: &Total) -> impl Iterator<Item = Metric<'_>> {
+    let t = &total.tally;
+    let counts = [("answered", t.answered), ("late", t.late), ("lost", t.lost), ("failed", t.failed)];
+    counts.into_iter().map(move |(outcome, count)| {
+        let mut labels = labels(total);
+        labels.push(("outcome", outcome));
+        Metric { labels, value: Value::Number(count as f64), created_s: total.since.0 as f64 / 1e9 }
+    })
+}
+
+fn alerts(total: &Total) -> impl Iterator<Item = Metric<'_>> {
+    total.alerts.iter().map(move |alert| {
+        let mut labels = labels(total);
+        labels.push(("alert", alert));
+        Metric { labels, value: Value::Number(1.0), created_s: total.since.0 as f64 / 1e9 }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    #[test]
+    fn the_scraper_gets_what_it_likes_best() {
+        let protobuf =
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+        let prometheus = format!(
+            "{protobuf},application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+        );
+        let cases = [
+            (String::new(), Form::Text),
+            ("*/*".into(), Form::Text),
+            (prometheus, Form::Protobuf),
+            ("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;q=0.5".into(), Form::OpenMetrics),
+            ("text/plain, application/openmetrics-text;q=0.5".into(), Form::Text),
+            ("application/vnd.google.protobuf".into(), Form::Text),
+            ("application/openmetrics-text;q=x".into(), Form::OpenMetrics),
+        ];
+        for (accepted, expected) in cases {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, HeaderValue::from_str(&accepted).unwrap());
+            assert_eq!(Form::wanted(&headers), expected, "{accepted}");
+        }
+    }
+}

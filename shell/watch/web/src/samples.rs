@@ -1,0 +1,87 @@
+//! Every sample of a range, piece by piece: a year at once would not fit into memory, here or there.
+use crate::api::Range;
+use crate::app::App;
+use crate::past::{Series, unread};
+use crate::smoke::{seconds, suffix};
+use fathom_units::WallTime;
+use fathom_watch_samples::{Code, Stored};
+use hyper::body::Bytes;
+use serde_json::json;
+use std::fmt::Write;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// So much time is read at once; the history keeps samples in chunks of an hour.
+const STEP_NS: u64 = 6 * 3_600 * 1_000_000_000;
+
+/// Lines of CSV, or one JSON object with an array. If the history fails on the way, the answer ends with a line that says so.
+pub(crate) fn stream(app: &Arc<App>, series: Series, range: Range, csv: bool) -> mpsc::Receiver<Bytes> {
+    let (sender, receiver) = mpsc::channel(1);
+    let app = Arc::clone(app);
+    tokio::spawn(async move {
+        let (mut from, mut first) = (range.from, true);
+        let mut piece = head(&series, csv);
+        while from < range.to {
+            let to = from.saturating_add(STEP_NS).min(range.to);
+            let id = series.id;
+            let read = app
+                .past
+                .ask(move |past| past.samples(id, WallTime(from), WallTime(to)).map_err(unread))
+                .await;
+            match read {
+                Ok(samples) => samples.iter().for_each(|sample| {
+                    add(&mut piece, sample, csv, std::mem::replace(&mut first, false));
+                }),
+                Err(refusal) => {
+                    piece.push_str(&broken(&refusal.text, csv));
+                    let _ = sender.send(Bytes::from(piece)).await;
+                    return;
+                }
+            }
+            if !piece.is_empty() && sender.send(Bytes::from(std::mem::take(&mut piece))).await.is_err() {
+                return;
+            }
+            from = to;
+        }
+        // Who has gone away needs no end.
+        let _ = sender.send(Bytes::from(if csv { "" } else { "]}\n" })).await;
+    });
+    receiver
+}
+
+fn head(series: &Series, csv: bool) -> String {
+    let unit = suffix(series.unit);
+    if csv {
+        return format!("at_s,outcome,value_{unit}\r\n");
+    }
+    let key = json!({ "series": series.id, "target": series.target, "probe": series.probe, "unit": series.unit.word() });
+    let open = key.to_string();
+    format!("{},\"keys\":[\"at_s\",\"outcome\",\"value_{unit}\"],\"samples\":[", open.trim_end_matches('}'))
+}
+
+fn broken(why: &str, csv: bool) -> String {
+    if csv { format!("# {why}\r\n") } else { format!("],\"error\":{}}}\n", json!(why)) }
+}
+
+fn outcome(code: Code) -> &'static str {
+    match code {
+        Code::LOST => "lost",
+        Code::FAILED => "failed",
+        late if late.is_late() => "late",
+        _ => "answered",
+    }
+}
+
+fn add(text: &mut String, sample: &Stored, csv: bool, first: bool) {
+    let at = seconds(sample.at().0);
+    let word = outcome(sample.code);
+    let value = sample.code.value().map(|value| json!(value).to_string());
+    // Writing to a String cannot fail.
+    let _ = match (csv, value) {
+        (true, value) => write!(text, "{at:.3},{word},{}\r\n", value.unwrap_or_default()),
+        (false, value) => {
+            let comma = if first { "" } else { "," };
+            write!(text, "{comma}\n[{at:.3},\"{word}\",{}]", value.unwrap_or_else(|| "null".into()))
+        }
+    };
+}

@@ -1,0 +1,68 @@
+//! The history in a directory, as what the page shows of the past.
+use crate::past::{Event, OpenPast, Past, Series};
+use fathom_store::history::{HistoryError, HistoryReader, SeriesId};
+use fathom_units::WallTime;
+use fathom_watch_samples::{Column, Stored};
+use std::path::PathBuf;
+
+/// Opens readers of the history in a directory.
+pub fn history(directory: PathBuf) -> Box<OpenPast> {
+    Box::new(move || Ok(Box::new(Reader(HistoryReader::open(&directory).map_err(told)?))))
+}
+
+struct Reader(HistoryReader);
+
+fn told(error: HistoryError) -> String {
+    error.to_string()
+}
+
+impl Past for Reader {
+    fn series(&mut self) -> Result<Vec<Series>, String> {
+        let all = self.0.series().map_err(told)?;
+        let one = |(SeriesId(id), key): (SeriesId, fathom_store::history::SeriesKey)| Series {
+            id,
+            target: key.target,
+            probe: key.probe,
+            unit: key.unit,
+        };
+        Ok(all.into_iter().map(one).collect())
+    }
+
+    fn columns(
+        &mut self,
+        series: u32,
+        from: WallTime,
+        to: WallTime,
+        count: usize,
+    ) -> Result<Vec<Column>, String> {
+        self.0.columns(SeriesId(series), from, to, count).map_err(told)
+    }
+
+    fn overview(
+        &mut self,
+        all: &[u32],
+        from: WallTime,
+        to: WallTime,
+        count: usize,
+    ) -> Result<Vec<Vec<Column>>, String> {
+        let ids: Vec<SeriesId> = all.iter().copied().map(SeriesId).collect();
+        self.0.overview(&ids, from, to, count).map_err(told)
+    }
+
+    fn samples(&mut self, series: u32, from: WallTime, to: WallTime) -> Result<Vec<Stored>, String> {
+        self.0.stored(SeriesId(series), from, to).map_err(told)
+    }
+
+    fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<Event>, String> {
+        let all = self.0.events(from, to).map_err(told)?;
+        let one = |(_, event): (_, fathom_store::history::Event)| Event {
+            at: event.at,
+            until: event.until,
+            series: event.series.map(|SeriesId(id)| id),
+            kind: event.kind,
+            text: event.text,
+            value: event.value,
+        };
+        Ok(all.into_iter().map(one).collect())
+    }
+}

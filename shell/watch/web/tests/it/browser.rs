@@ -1,0 +1,54 @@
+//! The page in a real headless Chromium, worked as a person would. Fails if there is none.
+use crate::synthetic::Made;
+use fathom_watch_web::{Server, WebConfig, serve};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A page reads its own clock: the history ends now.
+fn serving(targets: u32) -> Server {
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let made = Made { targets, now_s };
+    let config = WebConfig { listen: "127.0.0.1:0".parse().unwrap(), ..WebConfig::default() };
+    serve(&config, Arc::new(made), Box::new(move || Ok(Box::new(made)))).unwrap()
+}
+
+fn check(work: &str, targets: u32) {
+    let server = serving(targets);
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../ui/check/watch.mjs");
+    let mut command = Command::new("node");
+    command.arg(script).arg(work).arg(format!("http://{}", server.address));
+    // Pictures of what was seen, for those who look at them.
+    command.args(std::env::var_os("FATHOM_PICTURES"));
+    let output = command.output().unwrap_or_else(|error| panic!("node is needed: {error}; try ./setup"));
+    let told =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{work} of {targets} targets:\n{told}");
+    println!("{told}");
+}
+
+#[test]
+fn an_empty_store_says_what_to_do() {
+    check("empty", 0);
+}
+
+#[test]
+fn one_target_is_seen_zoomed_and_compared() {
+    check("detail", 1);
+}
+
+#[test]
+fn five_hundred_targets_are_seen_filtered_and_chosen() {
+    check("overview", 500);
+}
+
+#[test]
+fn what_months_say_stands_below_the_targets() {
+    check("findings", 2);
+}
+
+#[test]
+fn a_target_that_is_down_is_seen_to_be_down() {
+    check("down", 5);
+}
