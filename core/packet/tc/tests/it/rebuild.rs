@@ -35,7 +35,7 @@ fn words(stats: &Stats) -> String {
 
 #[test]
 fn what_kernels_told_is_read() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let mut files: Vec<_> =
         std::fs::read_dir(root.join("testdata/tc/dumps")).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
