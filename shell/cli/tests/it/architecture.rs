@@ -84,7 +84,7 @@ fn allowed() -> BTreeMap<String, BTreeSet<String>> {
     for row in rows {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let [name, own, others, ..] = cells[..] else { panic!("a row with too few cells: {row}") };
-        let to = own.split(' ').chain(others.split(' ')).filter(|name| !name.is_empty());
+        let to = own.split(' ').chain(others.split(' ')).filter(|to| !to.is_empty());
         allowed.insert(name.to_owned(), to.map(str::to_owned).collect());
     }
     allowed
