@@ -46,15 +46,11 @@ fn a_capture_gives_a_verdict() {
     );
     assert!(headline(&ran).contains("filled a tail-drop buffer of about 6"), "{}", headline(&ran));
     // Of a download its client sees nothing by sequence numbers.
-    told(
-        &run(&["trace", &lab("down-receiver.pcap.gz")]),
-        1,
-        &["between 198.19.0.2 and the capture point"],
-    );
+    told(&run(&["trace", &lab("down-receiver.pcap.gz")]), 1, &["between 198.19.0.2 and the capture point"]);
     told(
         &run(&["trace", &lab("no-timestamps-sender.pcap.gz")]),
         1,
-        &["without timestamps it cannot be told where"],
+        &["without timestamps its location cannot be determined"],
     );
     told(&run(&["trace", &lab("fq_codel-sender.pcap.gz")]), 0, &["No bufferbloat"]);
 }
