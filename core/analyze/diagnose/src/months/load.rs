@@ -8,8 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::Direction;
-use fathom_units::WallTime;
+use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 
 /// The link is full above this share of the most that it was seen to carry, and idle below the other.
