@@ -1,11 +1,11 @@
 //! Load flows: one blocking thread each.
-use fathom_units::Direction;
 use crate::session::Session;
 use crate::shared::{LOAD_BYTES, Shared, Slot};
 use crate::stats::Refusal;
 use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control};
 use fathom_os::tcp_info::tcp_info;
 use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowReport, FlowRequest};
+use fathom_units::Direction;
 use socket2::Socket;
 use std::io::{self, Write};
 use std::net::Shutdown;

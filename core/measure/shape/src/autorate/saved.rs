@@ -1,5 +1,4 @@
 //! What is kept over a restart, as text.
-use fathom_units::Direction;
 use super::Controller;
 use super::bounds::Config;
 use super::learned::Hour;
@@ -8,6 +7,7 @@ use super::way::Way;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
+use fathom_units::Direction;
 
 /// Its first line; another number is another form.
 const FIRST: &str = "fathom-autorate 1";
