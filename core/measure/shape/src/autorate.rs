@@ -27,7 +27,7 @@
 //!
 //! ```
 //! use fathom_shape::autorate::{Bounds, Config, Controller, HourOfWeek, Observation, QueueReading};
-//! use fathom_units::{Rate, Time};
+//! use fathom_units::{PerDirection, Rate, Time};
 //!
 //! let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
 //! let up = Bounds { min: mbit(2), start: mbit(6), max: mbit(15) };
