@@ -1,9 +1,8 @@
 //! Probes as a test sends them: UDP and ICMP, from the user to the server and back.
 use crate::packet::{Body, END, Label, Packet, Part};
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// IP length: a test's UDP probe of 32 bytes, and an ICMP echo request of 56.
 const UDP_LEN: u16 = 60;
@@ -75,7 +74,7 @@ impl Probes {
     /// Round trips of both kinds, and one-way delays of the UDP probes; who has no answer at `end` is censored.
     pub(crate) fn series(&self, end: Time) -> Vec<Series> {
         let [udp, icmp] = &self.books;
-        let (up, down) = (fathom_run::Direction::Up, fathom_run::Direction::Down);
+        let (up, down) = (Direction::Up, Direction::Down);
         Vec::from([
             udp.series(SeriesKey::of(Metric::UdpRtt), end, |e| Some(e.round)),
             icmp.series(SeriesKey::of(Metric::IcmpRtt), end, |e| Some(e.round)),

@@ -1,6 +1,7 @@
 //! From observations to what a chart shows.
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric, PhaseKind, Run, SeriesKey, Value};
+use fathom_run::{Metric, PhaseKind, Run, SeriesKey, Value};
+use fathom_units::Direction;
 
 /// Observed values over time: seconds and the metric's unit.
 #[derive(Clone, Default, PartialEq, Debug)]

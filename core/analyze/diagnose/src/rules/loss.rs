@@ -3,6 +3,7 @@ use crate::view::{View, sample};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Direction, Finding, Metric, Phase, ProbeLoss, SeriesKey};
 use fathom_stats::{Sample, Summary};
+use fathom_units::Direction;
 
 /// Loss from which a person hears it in a call (about 1 %); less is the price of any congestion control by loss.
 const WORTH_TELLING: f64 = 0.01;

@@ -7,7 +7,7 @@ use fathom_run::{
     Phase, Run, Value,
 };
 use fathom_stats::Sample;
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// Losses closer to the top than this share of the queue's height happened to a full queue. A sender learns of a loss
 /// one round trip later, when the queue is still about as long.
