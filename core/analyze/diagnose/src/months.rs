@@ -12,8 +12,8 @@ mod view;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::{Conclusion, Direction, Finding, HistorySeries, Span};
-use fathom_units::WallTime;
+use fathom_run::{Conclusion, Finding, HistorySeries, Span};
+use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 
 /// Of a thousand histories of plain noise, at most one has any finding of one kind.

@@ -2,9 +2,10 @@
 //!
 //! A [`Finding`] has a kind with parameters, the evidence it rests on, a certainty, the alternatives that the evidence leaves open
 //! and those that it excludes, and remedies. Nothing here is prose: a program can act on it, and wording can change freely.
-use crate::{Direction, SeriesKey, Statistic};
+use crate::{SeriesKey, Statistic};
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_units::Direction;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 use fathom_stats::{Sample, jain_index};
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -65,8 +65,8 @@ fn of_series(evidence: &Evidence) -> Figure {
     let info = evidence.series.metric.info();
     let stem = info.name.strip_suffix(&format!("_{}", suffix(info.unit))).unwrap_or(info.name);
     let direction = evidence.series.direction.map(|direction| match direction {
-        fathom_run::Direction::Up => " up",
-        fathom_run::Direction::Down => " down",
+        fathom_units::Direction::Up => " up",
+        fathom_units::Direction::Down => " down",
     });
     let scope = evidence.series.scope.as_ref().map(|scope| format!(" ({scope})"));
     let (from, to) = (evidence.span.start_ns as f64 / 1e9, evidence.span.end_ns as f64 / 1e9);

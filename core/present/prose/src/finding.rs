@@ -5,9 +5,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
-    AckStarvation, BoundCause, BufferSize, Capture, Conclusion, Direction, DrainTime, FillTime, Finding,
+    AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DrainTime, FillTime, Finding,
     LatencyIncrease, LowerBound, Outage, PhaseEnd, PhaseKind, ProbeLoss,
 };
+use fathom_units::Direction;
 
 /// A finding in words. `capture` is that of the run it was made from, which names flows and places.
 pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {

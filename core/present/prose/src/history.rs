@@ -3,9 +3,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::text::percent;
 use fathom_run::{
-    BaseChange, Conclusion, DayGroup, Direction, Finding, LinkUse, OwnLoad, RecurringDelay, RecurringHours,
+    BaseChange, Conclusion, DayGroup, Finding, LinkUse, OwnLoad, RecurringDelay, RecurringHours,
     RecurringLoss,
 };
+use fathom_units::Direction;
 
 const WEEKDAYS: [&str; 7] =
     ["Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"];

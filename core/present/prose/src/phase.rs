@@ -1,5 +1,6 @@
 //! Phases and directions within sentences.
-use fathom_run::{Direction, PhaseKind};
+use fathom_run::PhaseKind;
+use fathom_units::Direction;
 
 /// What the user does in a phase, to start a sentence.
 pub(crate) const fn doing(kind: PhaseKind) -> &'static str {

@@ -4,10 +4,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
-    Bottleneck, Capture, CapturedFlow, CapturedQueue, DelayedFlows, DelayedProbes, Direction, Estimate,
+    Bottleneck, Capture, CapturedFlow, CapturedQueue, DelayedFlows, DelayedProbes, Estimate,
     FlowRetransmission, Management, ManagementRule, Oscillation, PathLoss, ProbeKind, QueueDelay,
     QueueManagement, QueuePlace, Remarking, Reordering,
 };
+use fathom_units::Direction;
 
 use crate::instrument::packets;
 use crate::phase::noun;

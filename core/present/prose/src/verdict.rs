@@ -9,9 +9,10 @@ use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
 use fathom_run::text::{bytes, milliseconds, rate, seconds};
 use fathom_run::threshold::{MODEST_S, SHAPER_RATE_RATIO};
 use fathom_run::{
-    BufferSize, Capture, CapturedQueue, Conclusion, Direction, Finding, FindingKind, LatencyIncrease,
-    PhaseKind, Remedy, Run,
+    BufferSize, Capture, CapturedQueue, Conclusion, Finding, FindingKind, LatencyIncrease, PhaseKind, Remedy,
+    Run,
 };
+use fathom_units::Direction;
 
 /// Largest factor between two latencies that is worth a sentence: beyond it the idle latency is that of a laboratory.
 const MOST_TIMES: f64 = 500.0;

@@ -2,10 +2,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
-use fathom_run::{
-    Conclusion, Direction, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run,
-};
+use fathom_run::{Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run};
 use fathom_stats::{Bounded, Summary as Statistics};
+use fathom_units::Direction;
 use serde::Serialize;
 
 /// A result as a program reads it. Numbers have their unit as the last word of their name.

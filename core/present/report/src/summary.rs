@@ -12,7 +12,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_prose::Verdict;
-use fathom_run::{Certainty, Direction, Finding, Grade, Run};
+use fathom_run::{Certainty, Finding, Grade, Run};
+use fathom_units::Direction;
 
 /// Rows of each chart.
 const CHART_ROWS: usize = 11;

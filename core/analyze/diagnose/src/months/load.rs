@@ -4,8 +4,8 @@ use super::view::View;
 use super::{LEAST_DAYS, PastLoad};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use fathom_run::{Certainty, Conclusion, Direction, Finding, OwnLoad};
-use fathom_units::WallTime;
+use fathom_run::{Certainty, Conclusion, Finding, OwnLoad};
+use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 
 /// The link is full above this share of the most that it was seen to carry, and idle below the other.

@@ -4,9 +4,9 @@ use crate::rules::{evidence, latency_evidence};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, Certainty, Conclusion, Direction, Finding, LatencyIncrease, Metric, PhaseKind, SeriesKey,
-    Statistic,
+    Alternative, Certainty, Conclusion, Finding, LatencyIncrease, Metric, PhaseKind, SeriesKey, Statistic,
 };
+use fathom_units::Direction;
 
 /// Share of the rise that one direction must have to be named alone.
 const ONE_SIDED: f64 = 0.7;

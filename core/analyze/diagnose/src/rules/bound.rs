@@ -5,9 +5,10 @@ use crate::rules::{growth, latency_evidence};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BoundCause, Certainty, Conclusion, Direction, Finding, LowerBound, Metric, PhaseEnd,
-    PhaseKind, Remedy, Statistic,
+    Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, Metric, PhaseEnd, PhaseKind, Remedy,
+    Statistic,
 };
+use fathom_units::Direction;
 
 /// Growth from the middle to the last third of a phase that is more than a sawtooth's chance: 10 % and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;

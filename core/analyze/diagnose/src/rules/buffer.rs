@@ -7,9 +7,10 @@ use crate::summarize::line_goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BufferSize, Certainty, Conclusion, Direction, Finding, Metric, Phase, PhaseKind, Remedy,
-    SeriesKey, Statistic, threshold,
+    Alternative, BufferSize, Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, Remedy, SeriesKey,
+    Statistic, threshold,
 };
+use fathom_units::Direction;
 
 /// Bytes of IP for each byte of TCP payload: full packets of 1500 bytes, of which 20 are IPv4, 20 TCP and 12 its
 /// timestamps. Acknowledgements of the other direction are not counted: at most 2.6 % of a download's rate.

@@ -1,7 +1,7 @@
 //! Probes that were lost, by direction where that is known.
 use crate::view::{View, sample};
 use alloc::vec::Vec;
-use fathom_run::{Certainty, Conclusion, Direction, Finding, Metric, Phase, ProbeLoss, SeriesKey};
+use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, SeriesKey};
 use fathom_stats::{Sample, Summary};
 use fathom_units::Direction;
 

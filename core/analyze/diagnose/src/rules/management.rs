@@ -3,8 +3,8 @@ use crate::rules::growth::WORTH_TELLING_S;
 use crate::view::{Rise, View, alone};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, Certainty, Conclusion, DelayAtLoss, Direction, Finding, Management, ManagementRule, Metric,
-    Phase, Run, Value,
+    Alternative, Certainty, Conclusion, DelayAtLoss, Finding, Management, ManagementRule, Metric, Phase, Run,
+    Value,
 };
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};

@@ -1,7 +1,7 @@
 //! Made-up months with a known truth, and months of plain noise.
 use fathom_diagnose::{CHANCE, Months, PastLoad, PastSeries, Zone, diagnose_months};
-use fathom_run::{Certainty, Conclusion, DayGroup, Direction, Finding, FindingKind, LinkUse, RecurringHours};
-use fathom_units::{Duration, Rng, WallTime};
+use fathom_run::{Certainty, Conclusion, DayGroup, Finding, FindingKind, LinkUse, RecurringHours};
+use fathom_units::{Direction, Duration, Rng, WallTime};
 use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 
 /// 2026-01-05T00:00:00Z, a Monday.

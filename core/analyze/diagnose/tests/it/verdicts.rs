@@ -2,10 +2,10 @@
 use crate::line::{BLOATED, Line, MANAGED};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
-    Alternative, Certainty, Conclusion, CpuCause, Direction, Finding, FindingKind, Grade, ManagementRule,
-    Metric, Observation, PhaseEnd, PhaseKind, Reason, Remedy, Run, SeriesKey, Value,
+    Alternative, Certainty, Conclusion, CpuCause, Finding, FindingKind, Grade, ManagementRule, Metric,
+    Observation, PhaseEnd, PhaseKind, Reason, Remedy, Run, SeriesKey, Value,
 };
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// A change to a run, and the reason that the diagnosis must then give.
 type Damage = (Reason, fn(&mut Run));

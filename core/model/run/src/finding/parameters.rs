@@ -1,8 +1,9 @@
 //! Parameters of each kind of finding. Times are seconds, sizes bytes; the last word of a name is its unit.
 use super::{CpuCause, InstrumentPart};
-use crate::{Direction, Estimate, PhaseEnd, PhaseKind, ProbeKind, Retransmissions};
+use crate::{Estimate, PhaseEnd, PhaseKind, ProbeKind, Retransmissions};
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
 macro_rules! data {

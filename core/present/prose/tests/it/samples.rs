@@ -4,10 +4,11 @@ use crate::line::{BLOATED, Line, MANAGED};
 use crate::upload::{probes, upload};
 use fathom_run::{
     Alternative, BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayedFlow, DelayedFlows,
-    Direction, Estimate, Finding, HistorySeries, InstrumentEffect, InstrumentPart, LinkUse, Management,
-    ManagementRule, Metric, Outage, OwnLoad, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueDelay,
-    QueueManagement, Reason, RecurringDelay, RecurringHours, RecurringLoss, Run,
+    Estimate, Finding, HistorySeries, InstrumentEffect, InstrumentPart, LinkUse, Management, ManagementRule,
+    Metric, Outage, OwnLoad, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueDelay, QueueManagement, Reason,
+    RecurringDelay, RecurringHours, RecurringLoss, Run,
 };
+use fathom_units::Direction;
 
 fn captured(capture: Capture) -> Run {
     Run { capture: Some(Box::new(capture)), phases: Vec::new(), series: Vec::new(), ..MANAGED.run() }
