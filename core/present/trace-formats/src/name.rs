@@ -2,7 +2,7 @@
 use alloc::string::String;
 use core::fmt;
 use fathom_capture::Address;
-use fathom_trace::{End, FlowId};
+use fathom_flow::{End, FlowId};
 
 /// An address and a port, with a colon between them.
 pub(crate) struct Endpoint(pub(crate) (Address, u16));

@@ -7,7 +7,7 @@ use crate::number::{MS, Milliseconds};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
 use fathom_capture::Address;
-use fathom_trace::{
+use fathom_flow::{
     Ack, Cause, End, FlowId, Header, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times,
 };
 use sent::{Numbers, Unacknowledged};

@@ -1,6 +1,6 @@
 //! What is kept of a segment, an ACK and a round trip.
 use crate::thin::Row;
-use fathom_trace::{Cause, Karn, Kind, Method};
+use fathom_flow::{Cause, Karn, Kind, Method};
 
 /// The bits of [`SegmentRow::kind`] that tell what it is.
 pub(crate) const KIND_MASK: u8 = 0x0f;

@@ -8,7 +8,7 @@ use crate::thin::Thinned;
 use crate::write::Writer;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use fathom_trace::{Ack, Lost, RoundTrip, Segment, Spurious};
+use fathom_flow::{Ack, Lost, RoundTrip, Segment, Spurious};
 
 /// Congestion Experienced, as the ECN bits say it (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 3;

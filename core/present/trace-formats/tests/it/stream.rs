@@ -1,6 +1,6 @@
 //! An upload of four segments, of which the second is lost, written by hand as a tracer would tell it.
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
-use fathom_trace::{
+use fathom_flow::{
     Ack, Cause, End, FlowId, Header, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times,
 };
 

@@ -1,7 +1,7 @@
 //! No word of a file becomes a part of the page, and no number makes the recorder fail.
 use crate::read::read;
 use fathom_capture::Address;
-use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
+use fathom_flow::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
 use fathom_trace_page::{Finding, Limits, Recorder, Words};
 use fathom_units::Rng;
 

@@ -2,7 +2,7 @@
 use crate::read::{Page, Track, read};
 use crate::sawtooth::{BEGIN, FLOW, Sawtooth, Truth};
 use fathom_capture::Address;
-use fathom_trace::{
+use fathom_flow::{
     Ack, Cause, End, FlowId, Karn, Kind, Lost, Probe, ProbeKind, Proof, Segment, Sink, Spurious, Times,
 };
 use fathom_trace_page::{Curve, Level, Limits, Panel, Recorder, Scope, Words};

@@ -1,6 +1,6 @@
 //! A small model of one upload through a tail-drop buffer: enough of CUBIC for its sawtooth, its losses and their repair.
 use fathom_capture::Address;
-use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
+use fathom_flow::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
 use fathom_units::Rng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -3,7 +3,7 @@ use crate::args::{Export, TraceArgs};
 use crate::command::trace::input::is_stdin;
 use crate::failure::Failure;
 use fathom_capture::Address;
-use fathom_trace::{FlowId, FlowSummary, Flows};
+use fathom_flow::{FlowId, FlowSummary, Flows};
 use fathom_trace_formats::{Files, Graphs, Pping, Qlog, Tstat, Xplot, tcptrace_csv};
 use fathom_trace_page::{Limits, Recorder};
 use std::fmt;

@@ -3,8 +3,8 @@ use fathom_diagnose::{Diagnosis, Finding, Health};
 use fathom_report::look::{amount, confidence_name, kind_name};
 use fathom_run::Run;
 use fathom_run::text::{bytes, seconds, thousands};
-use fathom_trace::End;
-use fathom_trace::queue::{Bottleneck, QueueReport, Queues, Reference};
+use fathom_flow::End;
+use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
 
 /// The page as text.
@@ -41,7 +41,7 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
     for report in &queues.flows {
         for leg in report.legs.iter().flatten() {
             recorder.add_curve(Curve {
-                name: fathom_trace::leg_name(leg.leg, report),
+                name: fathom_capture_run::leg_name(leg.leg, report),
                 panel: Panel::QueueDelay,
                 scope: Scope::Flow(report.flow),
                 points: points(queues, leg.over_time.iter().map(|point| (point.at_ns, point.most_ns))),

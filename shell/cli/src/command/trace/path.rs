@@ -5,8 +5,9 @@ use crate::args::TraceArgs;
 use crate::failure::Failure;
 use fathom_capture::Packet;
 use fathom_run::{CaptureSource, Run};
-use fathom_trace::path::{Captures, Settings};
-use fathom_trace::{Times, hops};
+use fathom_path::{Captures, Settings};
+use fathom_capture_run::hops;
+use fathom_flow::Times;
 use std::collections::HashSet;
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@
 use fathom_capture::{Address, LinkType, dissect};
 use fathom_os::ring::{Framing, Ring, RingError, RingFrame};
 use fathom_shape::autorate::{Delay, DelaySample};
-use fathom_trace::{Bounds, FlowId, Karn, RoundTrip, Sink, Times, Tracer};
+use fathom_flow::{Bounds, FlowId, Karn, RoundTrip, Sink, Times, Tracer};
 use fathom_units::Duration;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};

@@ -1,0 +1,175 @@
+//! A bottleneck as a run tells it.
+use crate::answers::probed;
+use crate::words::{self, leg_name};
+use fathom_flow::End;
+use fathom_bottleneck::{
+    Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, QueueReport, Queues,
+    Reference, SwingCause,
+};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_run::{CapturedProbes, CapturedQueue, Estimate, QueueManagement, QueuePlace, Swing};
+
+/// Frames named as evidence.
+const FRAMES: usize = 6;
+/// Flows named that filled it or waited in it.
+const NAMES: usize = 8;
+/// A smaller share of a queue's bytes fills nothing.
+const LEAST_SHARE: f64 = 0.01;
+const NS: f64 = 1e9;
+/// A full packet of Ethernet.
+const PACKET_BYTES: f64 = 1500.0;
+
+/// `None` if its flow is not in the report.
+pub(crate) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<CapturedQueue> {
+    let (report, sender) = words::first_flow(bottleneck, queues)?;
+    let (place, from, to) = place(bottleneck, report, sender);
+    let rate = bottleneck.rate.as_ref().ok();
+    let print = &bottleneck.fingerprint;
+    let [p5, p50, p95] = bottleneck.standing_ns;
+    let most = bottleneck.most_ns.max(p95);
+    Some(CapturedQueue {
+        place,
+        from: report.ends[from as usize].0.to_string(),
+        to: report.ends[to as usize].0.to_string(),
+        delay_s: [p5, p50, p95, most].map(|ns| ns.max(0.0) / NS),
+        elsewhere_s: elsewhere(bottleneck.location, report),
+        base_rtt_s: base(bottleneck, report),
+        rate_bits_per_second: rate.map(|rate| Estimate {
+            value: rate.frame_bits_per_second,
+            error: rate.frame_bits_per_second * rate.ip.error_ratio,
+        }),
+        buffer_bytes: bottleneck
+            .buffer
+            .as_ref()
+            .map(|buffer| Estimate { value: buffer.frame_bytes, error: buffer.error_bytes }),
+        was_full: bottleneck.buffer.as_ref().is_some_and(|buffer| buffer.is_full_seen),
+        lost_packets: print.losses,
+        marked_packets: print.marks,
+        episodes: bottleneck.episodes.len() as u64,
+        delay_at_loss_s: print.at_loss_ns.map(|at| at.map(|ns| ns / NS)),
+        management: management(bottleneck),
+        swing: swing(&bottleneck.oscillation),
+        filled_by: filled_by(bottleneck),
+        suffered: suffered(bottleneck, queues),
+        probes: bottleneck.late_probes.iter().take(NAMES).map(probes).collect(),
+        samples: report.round_trips.iter().flatten().map(|trips| trips.count).sum(),
+        frames: frames(bottleneck, report),
+        because: words::because(bottleneck, report, sender),
+    })
+}
+
+/// Which part of the path, and from which end to which.
+fn place(bottleneck: &Bottleneck, report: &QueueReport, sender: End) -> (QueuePlace, End, End) {
+    match bottleneck.location {
+        // No host queues for milliseconds what it receives: its answer waited, in its own queue, and the two legs are not told apart.
+        Location::Leg(Leg::To(end)) if report.near == Some(end) && end == sender => {
+            (QueuePlace::InSender, end, end.other())
+        }
+        Location::Leg(Leg::From(end)) if report.near == Some(end) && is_of_host(bottleneck) => {
+            (QueuePlace::InSender, end, end.other())
+        }
+        Location::Leg(Leg::From(end)) => (QueuePlace::BeforeCapture, end, end.other()),
+        Location::Leg(Leg::To(end)) => (QueuePlace::AfterCapture, end.other(), end),
+        Location::RoundTrip(_) => (QueuePlace::RoundTrip, sender, sender.other()),
+    }
+}
+
+/// Small enough for a host's own queue: Linux lets a flow have two of its (joined) packets there, and one more that begins, each of two
+/// packets on the wire at least or of a millisecond at its pace, which is the link's at most (TCP small queues); and these overflow nothing.
+fn is_of_host(bottleneck: &Bottleneck) -> bool {
+    let Ok(rate) = &bottleneck.rate else { return bottleneck.fingerprint.losses == 0 };
+    let flows = bottleneck.flows.len().max(1) as f64;
+    let bytes_per_ns = rate.ip.bits_per_second / 8e9;
+    let each = 3.0 * (1e6 * bytes_per_ns).max(2.0 * PACKET_BYTES);
+    bottleneck.fingerprint.losses == 0 && bottleneck.standing_ns[1] * bytes_per_ns <= flows * each
+}
+
+/// What waits on the other legs, at the 95th percentile.
+fn elsewhere(location: Location, report: &QueueReport) -> Vec<(String, f64)> {
+    let others = report.legs.iter().flatten().filter(|delay| location != Location::Leg(delay.leg));
+    others.map(|delay| (leg_name(delay.leg, report), delay.p95_ns.max(0.0) / NS)).collect()
+}
+
+/// There and back past the capture point, if that was ever seen without a queue.
+fn base(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
+    let trips = report.round_trips.iter().flatten();
+    let is_known = bottleneck.reference != Reference::Relative;
+    let sum: f64 = trips.clone().map(|trips| trips.base_ns).sum();
+    (is_known && trips.count() > 0).then_some(sum / NS)
+}
+
+/// Isolation says more than the drops: it is told first.
+fn management(bottleneck: &Bottleneck) -> Option<(QueueManagement, f64)> {
+    let print = &bottleneck.fingerprint;
+    let kind = match (print.isolation, print.management?) {
+        (Some(Isolation::PerFlow), _) => QueueManagement::FairQueueing,
+        (_, Management::TailDrop) => QueueManagement::TailDrop,
+        (_, Management::RandomEarly) => QueueManagement::Red,
+        (_, Management::Codel) => QueueManagement::Codel,
+        (_, Management::NoneSeen) => QueueManagement::NoneSeen,
+    };
+    Some((kind, print.confidence))
+}
+
+fn swing(seen: &Oscillation) -> Option<Swing> {
+    let cause = seen.cause;
+    let period = match cause {
+        Some(SwingCause::Bbr) => seen.between_dips.map(|(period, _)| period),
+        _ => seen.between_episodes.map(|(mean, ..)| mean).or(seen.correlation.map(|(period, _)| period)),
+    };
+    let predicted = seen.predicted.iter().find(|(of, _)| Some(*of) == cause).map(|(_, ns)| ns / NS);
+    let control = cause.map(|cause| match cause {
+        SwingCause::Cubic => "CUBIC",
+        SwingCause::Reno => "Reno",
+        SwingCause::Bbr => "BBR",
+    });
+    Some(Swing { period_s: period? / NS, control: control.map(String::from), predicted_s: predicted })
+}
+
+fn filled_by(bottleneck: &Bottleneck) -> Vec<(u32, f64)> {
+    let shares = bottleneck.shares.iter().filter(|share| share.passed_ratio >= LEAST_SHARE).take(NAMES);
+    shares.map(|share| (share.flow.0 + 1, share.passed_ratio)).collect()
+}
+
+fn suffered(bottleneck: &Bottleneck, queues: &Queues) -> Vec<(String, f64)> {
+    let flows = bottleneck.victims.iter().take(NAMES).map(|victim| {
+        let ends = queues.flows.iter().find(|report| report.flow == victim.flow).map(|report| report.ends);
+        let ends = ends.map_or(String::new(), |ends| {
+            let [a, b] = ends.map(crate::flow::socket);
+            format!(" ({a} to {b})")
+        });
+        (format!("Flow {}{ends}", victim.flow.0 + 1), victim.added_p95_ns / NS)
+    });
+    let short = bottleneck.short_flows.as_ref().map(|short| {
+        let name = match short.count {
+            1 => String::from("A short flow's first exchange"),
+            n => format!("The first exchange of {n} short flows"),
+        };
+        (name, short.added_p95_ns / NS)
+    });
+    flows.chain(short).collect()
+}
+
+fn probes(late: &LateProbes) -> CapturedProbes {
+    let [from, to] = late.ends.map(|address| address.to_string());
+    CapturedProbes {
+        kind: probed(late.kind),
+        from,
+        to,
+        answers: late.answers,
+        unanswered: late.unanswered,
+        least_s: late.least_ns / NS,
+        most_s: late.most_ns / NS,
+        added_p95_s: late.added_p95_ns / NS,
+    }
+}
+
+/// The longest and the shortest round trip, and where losses began.
+fn frames(bottleneck: &Bottleneck, report: &QueueReport) -> Vec<u64> {
+    let trips = report.round_trips.iter().flatten().max_by(|a, b| a.most_ns.total_cmp(&b.most_ns));
+    let extremes = trips.into_iter().flat_map(|trips| [trips.most_frame, trips.least_frame]);
+    let losses = bottleneck.episodes.iter().map(|episode| episode.first_frame);
+    extremes.chain(losses).filter(|frame| *frame > 0).take(FRAMES).collect()
+}

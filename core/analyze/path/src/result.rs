@@ -1,0 +1,254 @@
+//! What several captures tell of their path.
+use crate::between::Between;
+use crate::clock::{Clock, Fit};
+use crate::collect::{Capture, Settings};
+use crate::hop;
+use crate::nat::Renamed;
+use crate::order::{Evidence, Order, Table};
+use crate::pairing::{Entry, Partners, partners, sorted};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// One capture.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Seen {
+    /// Its packets.
+    pub packets: u64,
+    /// Those of them that nothing tells from others, and that are not looked for.
+    pub unmarked: u64,
+    /// Super-packets, joined by offload, which are looked for as the segments of the wire.
+    pub super_packets: u64,
+    /// Those that were looked for and found in another capture.
+    pub found_elsewhere: u64,
+    /// When the first was stamped, ns since 1970.
+    pub first: i64,
+    /// When the last was.
+    pub last: i64,
+}
+
+/// Delays from one capture to the next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Delays {
+    /// Packets of which the delay is known.
+    pub count: u64,
+    /// The least delay, ns. Without synchronised clocks half the least round trip between the two captures; it is known to
+    /// [`Clock::error_ns`].
+    pub least_ns: f64,
+    /// Above the least delay, in the middle, ns: independent of the clocks' offset, as are those that follow.
+    pub p50_ns: f64,
+    /// Above the least delay, 95 of 100 packets had no more.
+    pub p95_ns: f64,
+    /// Above the least delay, 99 of 100 packets had no more.
+    pub p99_ns: f64,
+    /// Above the least delay, the most.
+    pub most_ns: f64,
+}
+
+/// A packet that passed one capture and not the next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Loss {
+    /// Its frame in the capture that has it.
+    pub frame: u32,
+    /// When it passed there.
+    pub at: i64,
+    /// Bytes of its IP packet.
+    pub ip_bytes: u32,
+    /// Delay above the least of the packet before it in this direction.
+    pub before_ns: Option<f64>,
+    /// Of the one after it.
+    pub after_ns: Option<f64>,
+}
+
+/// Packets whose DSCP and ECN bits changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Remark {
+    /// DSCP and ECN before.
+    pub from: (u8, u8),
+    /// DSCP and ECN after.
+    pub to: (u8, u8),
+    /// How many.
+    pub packets: u64,
+}
+
+/// What happens between two captures that follow each other on the path, in one direction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hop {
+    /// The capture that packets pass first.
+    pub from: usize,
+    /// The next.
+    pub to: usize,
+    /// What tells that it is the next.
+    pub evidence: Evidence,
+    /// Their clocks.
+    pub clock: Clock,
+    /// Packets in both.
+    pub matched: u64,
+    /// Packets in the first, and in none after it.
+    pub lost: u64,
+    /// Bytes of these.
+    pub lost_bytes: u64,
+    /// The first 65536 of them.
+    pub losses: Vec<Loss>,
+    /// Packets in the first and in a later capture, but not in the second: that capture lost them, not the network.
+    pub uncaptured: u64,
+    /// Packets in the second that none before it has, of hosts that it has: the first capture lost them, or they came from between.
+    pub appeared: u64,
+    /// Packets that could not be found in the second, as it did not run when they passed it.
+    pub unjudged: u64,
+    /// Further copies of packets that the first has once.
+    pub duplicated: u64,
+    /// Packets that arrived after one of their flow that had passed the first capture later (RFC 4737 section 3).
+    pub reordered: u64,
+    /// Delays; `None` if no packet is known beyond doubt in both.
+    pub delays: Option<Delays>,
+    /// DSCP and ECN before and after, also where they are the same; the most frequent first.
+    pub remarks: Vec<Remark>,
+    /// By how much the hop limit fell, and of how many packets; the most frequent first.
+    pub hop_limits: Vec<(i16, u64)>,
+    /// Flows whose addresses or ports are others in the second: a NAT is between.
+    pub translated_flows: u64,
+}
+
+/// One direction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PathWay {
+    /// Captures in the order in which packets pass them.
+    pub captures: Vec<usize>,
+    /// From each to the next.
+    pub hops: Vec<Hop>,
+}
+
+/// The path.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PathReport {
+    /// Each capture, in the order they were given.
+    pub captures: Vec<Seen>,
+    /// The direction of the most packets, then the other.
+    pub ways: [PathWay; 2],
+    /// One of so many packets was looked at: 1 means all.
+    pub one_of: u64,
+}
+
+/// Why there is no path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NoPath {
+    /// Fewer than two captures.
+    OneCapture,
+    /// No packet is in two of them, beyond doubt.
+    NothingInCommon {
+        /// Packets of each.
+        packets: Vec<u64>,
+    },
+}
+
+impl fmt::Display for NoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoPath::OneCapture => write!(f, "a path needs at least two captures"),
+            NoPath::NothingInCommon { packets } => write!(
+                f,
+                "no packet is in two of the captures (they have {packets:?} packets): are they of one path and one time? \
+                 A NAT between them is seen through, a proxy is not"
+            ),
+        }
+    }
+}
+impl core::error::Error for NoPath {}
+
+/// All that is known, before hops are looked at.
+pub(crate) struct Known<'a> {
+    pub(crate) captures: &'a [Capture],
+    pub(crate) places: Vec<Vec<Entry>>,
+    pub(crate) table: Table,
+    pub(crate) order: Order,
+    pub(crate) is_one_clock: bool,
+    /// Flows that are called otherwise, of each capture.
+    pub(crate) renamed: &'a [Renamed],
+}
+
+impl Known<'_> {
+    /// Where packets of capture `a` are in capture `b`.
+    pub(crate) fn partners(&self, a: usize, b: usize) -> Option<Partners> {
+        Some(partners(self.places.get(a)?, self.places.get(b)?))
+    }
+    /// The clocks of two captures, by the packets of both directions between them.
+    pub(crate) fn clock(&self, a: usize, b: usize, found: &Partners) -> Option<Clock> {
+        let (first, second) = (self.captures.get(a)?, self.captures.get(b)?);
+        if self.is_one_clock {
+            return Some(Clock::same(a, b, first.first));
+        }
+        let places = self.order.captures.each_ref().map(|order| {
+            let place = |capture: usize| order.iter().position(|other| *other == capture);
+            Some(place(a)? > place(b)?)
+        });
+        let mut fit = Fit::new(first.first, first.last);
+        for (from, to) in found.certain() {
+            let (Some(here), Some(there)) = (first.marks.get(from), second.marks.get(to)) else { continue };
+            let direction = self.order.direction(here.hosts(), here.sense());
+            if let Some(Some(is_back)) = direction.and_then(|direction| places.get(direction)) {
+                fit.add(here.at, there.at.saturating_sub(here.at), *is_back);
+            }
+        }
+        fit.solve(a, b)
+    }
+}
+
+fn table(known: &Known<'_>, found: &mut [Vec<bool>]) -> Table {
+    let mut table = Table::new();
+    let count = known.captures.len();
+    let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+    for (a, b) in pairs {
+        let Some(partners) = known.partners(a, b) else { continue };
+        let (Some(first), Some(second)) = (known.captures.get(a), known.captures.get(b)) else { continue };
+        for (from, to) in partners.certain() {
+            for (capture, place) in [(a, from), (b, to)] {
+                if let Some(is_found) = found.get_mut(capture).and_then(|found| found.get_mut(place)) {
+                    *is_found = true;
+                }
+            }
+        }
+        let between = Between::new(first, second, &partners);
+        if !between.is_empty() {
+            table.insert((a, b), between);
+        }
+    }
+    table
+}
+
+/// What the captures tell; of the packets one of 2^`thinned` was kept.
+pub(crate) fn report(
+    captures: &[Capture],
+    renamed: &[Renamed],
+    settings: &Settings,
+    thinned: u64,
+) -> Result<PathReport, NoPath> {
+    if captures.len() < 2 {
+        return Err(NoPath::OneCapture);
+    }
+    let places = captures.iter().map(sorted).collect();
+    let is_one_clock = settings.is_one_clock;
+    let (table_so_far, order) = (Table::new(), Order::default());
+    let mut known = Known { captures, places, table: table_so_far, order, is_one_clock, renamed };
+    let mut found: Vec<Vec<bool>> =
+        captures.iter().map(|capture| alloc::vec![false; capture.marks.len()]).collect();
+    known.table = table(&known, &mut found);
+    if known.table.is_empty() {
+        return Err(NoPath::NothingInCommon {
+            packets: captures.iter().map(|capture| capture.packets).collect(),
+        });
+    }
+    known.order = Order::find(captures.len(), &known.table);
+    let seen = captures.iter().zip(&found).map(|(capture, found)| Seen {
+        packets: capture.packets,
+        unmarked: capture.unmarked,
+        super_packets: capture.super_packets,
+        found_elsewhere: found.iter().filter(|is_found| **is_found).count() as u64,
+        first: capture.first,
+        last: capture.last,
+    });
+    let ways = [0, 1].map(|direction| PathWay {
+        captures: known.order.captures[direction].clone(),
+        hops: hop::all(&known, direction),
+    });
+    Ok(PathReport { captures: seen.collect(), ways, one_of: 1 << thinned })
+}
