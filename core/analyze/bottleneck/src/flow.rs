@@ -3,9 +3,9 @@ use crate::bins::Grid;
 use crate::losses::{Losses, Point, Seen};
 use crate::recent::Recent;
 use crate::ticks::Ticks;
-use fathom_flow::{Ack, Cause, End, Header, Kind, Lost, RoundTrip, Segment, Spurious};
 use alloc::boxed::Box;
 use fathom_capture::Stamps;
+use fathom_flow::{Ack, Cause, End, Header, Kind, Lost, RoundTrip, Segment, Spurious};
 
 /// Series of a flow, each of them for either end; in the order in which one packet adds to them.
 pub(crate) mod series {
@@ -296,8 +296,8 @@ impl Sent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_flow::{Proof, Times};
     use alloc::vec::Vec;
+    use fathom_flow::{Proof, Times};
 
     const MS: i64 = 1_000_000;
 

@@ -15,10 +15,10 @@ use crate::period::{Sender, oscillation};
 use crate::probes::{Answers, Probes, Route, Track};
 use crate::rate::{Rates, Step, pieces, rates};
 use crate::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod};
-use fathom_flow::{End, FlowId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::{End, FlowId};
 
 /// A queue stands while it is longer than this share of its 95th percentile.
 const STANDING_RATIO: f64 = 0.25;

@@ -1,9 +1,9 @@
 //! Questions and answers outside TCP, as probes of the path.
 use crate::bins::{Bin, Grid};
-use fathom_flow::{Karn, Probe, ProbeKind};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::{Karn, Probe, ProbeKind};
 
 /// Tracks kept: a capture of a resolver has more servers than can matter to one queue.
 const TRACKS: usize = 4096;

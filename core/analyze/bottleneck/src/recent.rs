@@ -1,6 +1,6 @@
 //! Round trips of the last while by the time when the segment was sent.
-use fathom_flow::partition_near;
 use alloc::collections::VecDeque;
+use fathom_flow::partition_near;
 
 /// Kept: with [`STEPS`] a round trip, those of the last four.
 const LIMIT: usize = 512;

@@ -8,9 +8,9 @@ use crate::episodes::Episode;
 use crate::period::Oscillation;
 use crate::rate::RateSpan;
 use crate::series::FlowSeries;
-use fathom_flow::{End, FlowId};
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::{End, FlowId};
 
 /// One of the four ways between the capture point and the ends of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -2,9 +2,9 @@
 use crate::bins::{Bin, Grid};
 use crate::flow::{Sampled, series};
 use crate::report::{Bottleneck, QueueReport};
-use fathom_flow::{End, FlowId};
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::{End, FlowId};
 
 /// Flows that are told over time.
 const FLOWS: usize = 12;

@@ -1,8 +1,8 @@
 //! A path of several captures as a run tells it.
-use fathom_path::{Hop, PathReport, Remark};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_path::{Hop, PathReport, Remark};
 use fathom_run::{CapturedHop, Estimate};
 
 /// Frames named of packets that were lost.

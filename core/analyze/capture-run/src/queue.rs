@@ -1,14 +1,14 @@
 //! A bottleneck as a run tells it.
 use crate::answers::probed;
 use crate::words::{self, leg_name};
-use fathom_flow::End;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use fathom_bottleneck::{
     Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, QueueReport, Queues,
     Reference, SwingCause,
 };
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use fathom_flow::End;
 use fathom_run::{CapturedProbes, CapturedQueue, Estimate, QueueManagement, QueuePlace, Swing};
 
 /// Frames named as evidence.

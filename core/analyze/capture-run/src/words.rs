@@ -1,9 +1,11 @@
 //! Names of places, and reasons.
-use fathom_flow::End;
-use fathom_bottleneck::{Bottleneck, Leg, Location, NoClock, NoLeg, NoLocation, QueueReport, Queues, RateMethod};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_bottleneck::{
+    Bottleneck, Leg, Location, NoClock, NoLeg, NoLocation, QueueReport, Queues, RateMethod,
+};
+use fathom_flow::End;
 use fathom_run::text::thousands;
 
 /// Flows of which it is told why they show no queue.

@@ -2,9 +2,9 @@
 use crate::fingerprint::{Mark, connection};
 use crate::result::{NoPath, PathReport};
 use crate::split::{Sizes, pieces};
-use fathom_flow::Times;
 use alloc::vec::Vec;
 use fathom_capture::{Packet, Transport};
+use fathom_flow::Times;
 
 /// How captures are compared.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,8 +1,8 @@
 //! A path whose truth is known, seen by captures whose clocks are not.
 use super::*;
-use fathom_flow::Times;
 use alloc::vec::Vec;
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
+use fathom_flow::Times;
 use fathom_units::Rng;
 
 const MS: i64 = 1_000_000;
