@@ -1,6 +1,6 @@
 //! What one flow shows: clocks, what waits on each leg, and where the queue is.
-use crate::clock::{Clock, NoClock, Seen, fit, lows, with_skew};
-use crate::curve::{DelayPoint, median, percentile};
+use crate::clock::{Clock, NoClock, TickObservations, fit, lows, with_skew};
+use crate::delay_curve::{DelayPoint, median, percentile};
 use crate::flow::{Extremes, Sampled, Sent, series};
 use crate::report::{Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference, RoundTrips};
 use crate::ticks::Ticks;
@@ -130,9 +130,9 @@ fn lows_of(sampled: &Sampled, end: End, ticks: &Ticks) -> Vec<(f64, f64)> {
     lows(arrivals, ticks.span_ns(), ticks.tick_ns())
 }
 
-fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)]) -> Seen<'a> {
+fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)]) -> TickObservations<'a> {
     let Extremes { least_ns, most_ns, count, .. } = sampled.round_trips[end as usize];
-    Seen {
+    TickObservations {
         hull: ticks.hull(),
         lows,
         span_ticks: ticks.span_ticks(),
@@ -279,7 +279,7 @@ fn leg_delay(
     let (p5_ns, p50_ns, p95_ns) = (at(0.05), at(0.5), at(0.95));
     let error_ns = clock.error_ns();
     if error_ns > p95_ns && error_ns > 3.0 * clock.tick_ns + LEAST_QUEUE_NS {
-        return Err(NoLeg::Drowned { error_ns, effect_ns: p95_ns });
+        return Err(NoLeg::UncertainClock { error_ns, effect_ns: p95_ns });
     }
     let reference = if is_relative { Reference::Relative } else { Reference::OwnLeast };
     Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, most_ns, error_ns, reference, over_time })
@@ -295,7 +295,7 @@ fn refuse_held(legs: &mut [Result<LegDelay, NoLeg>; 4], sender: End) {
         return;
     }
     for held in legs.iter_mut().filter(|leg| leg.as_ref().is_ok_and(|delay| delay.leg == Leg::To(sender))) {
-        *held = Err(NoLeg::Held);
+        *held = Err(NoLeg::AcksQueued);
     }
 }
 
@@ -323,7 +323,7 @@ fn locate(
         second.p95_ns > 0.5 * first.p95_ns + second.error_ns && (!stands(first) || stands(second))
     };
     match told.get(1).filter(is_rival) {
-        Some(second) => Err(NoLocation::Several { first: first.leg, second: second.leg }),
+        Some(second) => Err(NoLocation::Ambiguous { first: first.leg, second: second.leg }),
         None => Ok(Location::Leg(first.leg)),
     }
 }

@@ -8,37 +8,37 @@
 extern crate alloc;
 
 mod aqm;
-mod beside;
+mod cross_traffic;
 mod bins;
-mod blame;
+mod shares;
 mod buffer;
 mod clock;
-mod curve;
+mod delay_curve;
 mod episodes;
 mod finish;
 mod flow;
 mod group;
 mod hull;
 mod inspect;
-mod joint;
-mod law;
+mod shared_bottleneck;
+mod codel_law;
 mod losses;
 mod period;
 mod probes;
 mod rate;
-mod recent;
+mod recent_round_trips;
 mod report;
 mod series;
 mod ticks;
 mod watch;
 
 pub use aqm::{Fingerprint, Isolation, Management};
-pub use blame::{LateProbes, Share, ShortFlows, Victim};
+pub use shares::{LateProbes, FlowShare, ShortFlows, DelayedFlow};
 pub use buffer::Buffer;
 pub use clock::{Clock, NoClock};
-pub use curve::DelayPoint;
+pub use delay_curve::DelayPoint;
 pub use episodes::Episode;
-pub use period::{Cause as SwingCause, Oscillation};
+pub use period::{OscillationCause, Oscillation};
 pub use rate::RateSpan;
 pub use report::{
     Bottleneck, BottleneckRate, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate, QueueReport, Queues,

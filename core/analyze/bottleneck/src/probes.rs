@@ -1,6 +1,6 @@
 //! Questions and answers outside TCP, as probes of the path.
 use crate::bins::{Bin, Grid};
-use fathom_flow::{Karn, Probe, ProbeKind};
+use fathom_flow::{RttValidity, Probe, ProbeKind};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
@@ -53,7 +53,7 @@ impl Probes {
     /// Gives what an answer took, ns, if that is certain.
     pub(crate) fn add(&mut self, probe: &Probe, origin: i64) -> Option<f64> {
         let route = (probe.ends.map(|end| end.0), probe.kind);
-        if probe.karn == Karn::Ambiguous || (self.tracks.len() >= TRACKS && !self.tracks.contains_key(&route))
+        if probe.validity == RttValidity::Ambiguous || (self.tracks.len() >= TRACKS && !self.tracks.contains_key(&route))
         {
             return None;
         }

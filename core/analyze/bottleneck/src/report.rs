@@ -1,9 +1,9 @@
 //! What is found out about queues.
 use crate::aqm::Fingerprint;
-use crate::blame::{LateProbes, Share, ShortFlows, Victim};
+use crate::shares::{LateProbes, FlowShare, ShortFlows, DelayedFlow};
 use crate::buffer::Buffer;
 use crate::clock::{Clock, NoClock};
-use crate::curve::DelayPoint;
+use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use crate::period::Oscillation;
 use crate::rate::RateSpan;
@@ -74,14 +74,14 @@ pub enum NoLeg {
     /// There is no clock of that end.
     NoClock(NoClock),
     /// The clock may be off by `error_ns`, and all that was seen varies by `effect_ns`.
-    Drowned {
+    UncertainClock {
         /// What the clock may be off.
         error_ns: f64,
         /// How much delays vary.
         effect_ns: f64,
     },
     /// It leads to a sender whose own packets waited, so that its answers did, too.
-    Held,
+    AcksQueued,
     /// Nothing went that way.
     Unseen,
 }
@@ -127,7 +127,7 @@ pub enum NoLocation {
         error_ns: f64,
     },
     /// Two legs wait alike.
-    Several {
+    Ambiguous {
         /// The one that waits most.
         first: Leg,
         /// And the next.
@@ -225,9 +225,9 @@ pub struct Bottleneck {
     /// What manages it.
     pub fingerprint: Fingerprint,
     /// Who filled it, the most first.
-    pub shares: Vec<Share>,
+    pub shares: Vec<FlowShare>,
     /// Who waited in it, the worst first.
-    pub victims: Vec<Victim>,
+    pub delayed_flows: Vec<DelayedFlow>,
     /// Probes outside TCP that waited in it.
     pub late_probes: Vec<LateProbes>,
     /// What it added to the first round trip of flows too short to look into.

@@ -64,7 +64,7 @@ pub(crate) fn of_flows(
 ) -> Vec<FlowSeries> {
     let concerned = bottlenecks.iter().flat_map(|bottleneck| {
         let filled = bottleneck.shares.iter().take(FILLED).map(|share| share.flow);
-        filled.chain(bottleneck.victims.iter().take(SUFFERED).map(|victim| victim.flow))
+        filled.chain(bottleneck.delayed_flows.iter().take(SUFFERED).map(|victim| victim.flow))
     });
     let mut largest: Vec<usize> = (0..flows.len().min(sampled.len())).collect();
     largest.sort_by_key(|place| core::cmp::Reverse(sampled.get(*place).map(|own| bytes(own))));

@@ -11,7 +11,7 @@ const NS: f64 = 1e9;
 
 /// From each capture to the next, in the direction of the most packets first. `names` are those of the captures.
 pub fn hops(report: &PathReport, names: &[String]) -> Vec<CapturedHop> {
-    report.ways.iter().flat_map(|way| &way.hops).map(|hop| captured(hop, names)).collect()
+    report.directions.iter().flat_map(|way| &way.hops).map(|hop| captured(hop, names)).collect()
 }
 
 fn captured(hop: &Hop, names: &[String]) -> CapturedHop {

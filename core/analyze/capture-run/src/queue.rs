@@ -4,7 +4,7 @@ use crate::words::{self, leg_name};
 use fathom_flow::End;
 use fathom_bottleneck::{
     Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, QueueReport, Queues,
-    Reference, SwingCause,
+    Reference, OscillationCause,
 };
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -116,14 +116,14 @@ fn management(bottleneck: &Bottleneck) -> Option<(QueueManagement, f64)> {
 fn swing(seen: &Oscillation) -> Option<Swing> {
     let cause = seen.cause;
     let period = match cause {
-        Some(SwingCause::Bbr) => seen.between_dips.map(|(period, _)| period),
+        Some(OscillationCause::Bbr) => seen.between_dips.map(|(period, _)| period),
         _ => seen.between_episodes.map(|(mean, ..)| mean).or(seen.correlation.map(|(period, _)| period)),
     };
     let predicted = seen.predicted.iter().find(|(of, _)| Some(*of) == cause).map(|(_, ns)| ns / NS);
     let control = cause.map(|cause| match cause {
-        SwingCause::Cubic => "CUBIC",
-        SwingCause::Reno => "Reno",
-        SwingCause::Bbr => "BBR",
+        OscillationCause::Cubic => "CUBIC",
+        OscillationCause::Reno => "Reno",
+        OscillationCause::Bbr => "BBR",
     });
     Some(Swing { period_s: period? / NS, control: control.map(String::from), predicted_s: predicted })
 }
@@ -134,7 +134,7 @@ fn filled_by(bottleneck: &Bottleneck) -> Vec<(u32, f64)> {
 }
 
 fn suffered(bottleneck: &Bottleneck, queues: &Queues) -> Vec<(String, f64)> {
-    let flows = bottleneck.victims.iter().take(NAMES).map(|victim| {
+    let flows = bottleneck.delayed_flows.iter().take(NAMES).map(|victim| {
         let ends = queues.flows.iter().find(|report| report.flow == victim.flow).map(|report| report.ends);
         let ends = ends.map_or(String::new(), |ends| {
             let [a, b] = ends.map(crate::flow::socket);

@@ -75,7 +75,7 @@ fn reason((report, why): (&QueueReport, NoLocation)) -> String {
             most_ns / 1e6,
             error_ns / 1e6
         ),
-        NoLocation::Several { first, second } => format!(
+        NoLocation::Ambiguous { first, second } => format!(
             "Flow {flow} waited alike on two parts of its path: {} and {}.",
             leg_name(first, report),
             leg_name(second, report)
@@ -97,12 +97,12 @@ fn no_leg(why: &NoLeg) -> String {
         NoLeg::NoClock(NoClock::Ambiguous { least_hertz, most_hertz }) => {
             format!("its clock may tick at {least_hertz:.0} to {most_hertz:.0} Hz")
         }
-        NoLeg::Drowned { error_ns, effect_ns } => format!(
+        NoLeg::UncertainClock { error_ns, effect_ns } => format!(
             "its clock may be off by {:.1} ms, and delays vary by {:.1} ms",
             error_ns / 1e6,
             effect_ns / 1e6
         ),
-        NoLeg::Held => String::from("its answers waited behind its own packets"),
+        NoLeg::AcksQueued => String::from("its answers waited behind its own packets"),
         NoLeg::Unseen => String::from("nothing was seen going that way"),
     }
 }

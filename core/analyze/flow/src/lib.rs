@@ -14,7 +14,7 @@ mod connection;
 mod count;
 mod event;
 mod follower;
-mod half;
+mod half_connection;
 mod header;
 mod limit;
 mod missed;
@@ -22,16 +22,16 @@ mod one_sided;
 mod option;
 mod probe;
 mod quic;
-mod recent;
+mod recent_packets;
 mod repair;
 mod rtt;
 mod search;
-mod seen;
+mod sent_segments;
 mod segment;
-mod selective;
+mod sack_scoreboard;
 mod sequence;
 mod shard;
-mod stamped;
+mod pending_timestamps;
 mod summary;
 mod table;
 mod totals;
@@ -39,7 +39,7 @@ mod tracer;
 
 pub use connection::Close;
 pub use event::{
-    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Probe, ProbeKind, Proof, RoundTrip, Segment, Sink,
+    Ack, RetransmissionCause, End, FlowId, RttValidity, SegmentKind, Lost, RttMethod, Probe, ProbeKind, SpuriousProof, RoundTrip, Segment, Sink,
     Spurious, Times,
 };
 pub use header::Header;

@@ -2,7 +2,7 @@
 use crate::limit::elapsed;
 use crate::quic::QuicFlows;
 use crate::rtt::Tally;
-use crate::{Karn, Probe, ProbeKind, Sink, Times};
+use crate::{RttValidity, Probe, ProbeKind, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::{Address, IcmpHeader, Packet, UdpHeader};
 
@@ -54,7 +54,7 @@ impl ProbesTotals {
         let Some(answered) = probe.answered else { return };
         let totals = self.of(probe.kind);
         totals.answered += 1;
-        if probe.karn == Karn::Clean || probe.kind == ProbeKind::QuicSpin {
+        if probe.validity == RttValidity::Clean || probe.kind == ProbeKind::QuicSpin {
             totals.rtt.add(elapsed(probe.asked.at, answered.at));
         }
     }
@@ -72,7 +72,7 @@ struct Question {
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     times: Times,
-    karn: Karn,
+    validity: RttValidity,
     /// Of IPv4; 0 is none.
     identification: u16,
     hop_limit: u8,
@@ -84,7 +84,7 @@ const COPY_NS: i64 = 10_000_000;
 impl Asked {
     fn of(packet: &Packet<'_>, times: Times) -> Asked {
         let identification = packet.identification.unwrap_or(0);
-        Asked { times, karn: Karn::Clean, identification, hop_limit: packet.hop_limit }
+        Asked { times, validity: RttValidity::Clean, identification, hop_limit: packet.hop_limit }
     }
     /// Whether this is the same packet further on its way, as a capture of several interfaces has it.
     const fn is_again(&self, later: &Asked) -> bool {
@@ -163,7 +163,7 @@ impl Probes {
         let totals = self.totals.of(question.kind);
         if let Some(first) = self.waiting.get_mut(&question) {
             if !first.is_again(&seen) {
-                first.karn = Karn::Ambiguous;
+                first.validity = RttValidity::Ambiguous;
                 totals.asked_again += 1;
             }
             return;
@@ -176,8 +176,8 @@ impl Probes {
         }
     }
     fn answer<S: Sink>(&mut self, question: &Question, times: Times, sink: &mut S) {
-        let Some(Asked { times: asked, karn, .. }) = self.waiting.remove(question) else { return };
-        let probe = Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), karn };
+        let Some(Asked { times: asked, validity, .. }) = self.waiting.remove(question) else { return };
+        let probe = Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
         self.totals.answered(&probe);
         sink.probe(&probe);
         // What has its answer need not wait in line, so that the line is as short as what waits.
@@ -190,9 +190,9 @@ impl Probes {
         if !is_waiting(&self.waiting, &question, frame) {
             return;
         }
-        let Some(Asked { times: asked, karn, .. }) = self.waiting.remove(&question) else { return };
+        let Some(Asked { times: asked, validity, .. }) = self.waiting.remove(&question) else { return };
         self.totals.of(question.kind).unanswered += 1;
-        sink.probe(&Probe { kind: question.kind, ends: question.ends, asked, answered: None, karn });
+        sink.probe(&Probe { kind: question.kind, ends: question.ends, asked, answered: None, validity });
     }
     /// The capture is at its end: what waits has no answer.
     pub(crate) fn finish<S: Sink>(mut self, sink: &mut S) -> ProbesTotals {

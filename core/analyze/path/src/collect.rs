@@ -1,5 +1,5 @@
 //! Packets of several captures, as many as memory is given for.
-use crate::fingerprint::{Mark, connection};
+use crate::fingerprint::{PacketMark, connection};
 use crate::result::{NoPath, PathReport};
 use crate::split::{Sizes, pieces};
 use fathom_flow::Times;
@@ -26,7 +26,7 @@ impl Default for Settings {
 #[derive(Clone, Debug)]
 pub(crate) struct Capture {
     /// In the order of the file, then in that of time.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<PacketMark>,
     /// Packets offered, kept or not.
     pub(crate) packets: u64,
     pub(crate) unmarked: u64,
@@ -83,7 +83,7 @@ impl Captures {
     }
     fn keep(&mut self, capture: usize, packet: &Packet<'_>, times: Times) {
         let Some(own) = self.captures.get_mut(capture) else { return };
-        let Some(mark) = Mark::of(packet, times) else {
+        let Some(mark) = PacketMark::of(packet, times) else {
             own.unmarked += 1;
             return;
         };

@@ -32,4 +32,4 @@ mod tests;
 pub use clock::Clock;
 pub use collect::{Captures, Settings};
 pub use order::Evidence;
-pub use result::{Delays, Hop, Loss, NoPath, PathReport, PathWay, Remark, Seen};
+pub use result::{Delays, Hop, Loss, NoPath, PathReport, PathDirection, Remark, CaptureSummary};

@@ -1,9 +1,9 @@
 //! What several captures tell of their path.
-use crate::between::Between;
+use crate::between::CapturePair;
 use crate::clock::{Clock, Fit};
 use crate::collect::{Capture, Settings};
 use crate::hop;
-use crate::nat::Renamed;
+use crate::nat::NatNames;
 use crate::order::{Evidence, Order, Table};
 use crate::pairing::{Entry, Partners, partners, sorted};
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use core::fmt;
 
 /// One capture.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Seen {
+pub struct CaptureSummary {
     /// Its packets.
     pub packets: u64,
     /// Those of them that nothing tells from others, and that are not looked for.
@@ -111,7 +111,7 @@ pub struct Hop {
 
 /// One direction.
 #[derive(Clone, PartialEq, Debug)]
-pub struct PathWay {
+pub struct PathDirection {
     /// Captures in the order in which packets pass them.
     pub captures: Vec<usize>,
     /// From each to the next.
@@ -122,9 +122,9 @@ pub struct PathWay {
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathReport {
     /// Each capture, in the order they were given.
-    pub captures: Vec<Seen>,
+    pub captures: Vec<CaptureSummary>,
     /// The direction of the most packets, then the other.
-    pub ways: [PathWay; 2],
+    pub directions: [PathDirection; 2],
     /// One of so many packets was looked at: 1 means all.
     pub one_of: u64,
 }
@@ -163,7 +163,7 @@ pub(crate) struct Known<'a> {
     pub(crate) order: Order,
     pub(crate) is_one_clock: bool,
     /// Flows that are called otherwise, of each capture.
-    pub(crate) renamed: &'a [Renamed],
+    pub(crate) renamed: &'a [NatNames],
 }
 
 impl Known<'_> {
@@ -207,7 +207,7 @@ fn table(known: &Known<'_>, found: &mut [Vec<bool>]) -> Table {
                 }
             }
         }
-        let between = Between::new(first, second, &partners);
+        let between = CapturePair::new(first, second, &partners);
         if !between.is_empty() {
             table.insert((a, b), between);
         }
@@ -218,7 +218,7 @@ fn table(known: &Known<'_>, found: &mut [Vec<bool>]) -> Table {
 /// What the captures tell; of the packets one of 2^`thinned` was kept.
 pub(crate) fn report(
     captures: &[Capture],
-    renamed: &[Renamed],
+    renamed: &[NatNames],
     settings: &Settings,
     thinned: u64,
 ) -> Result<PathReport, NoPath> {
@@ -238,7 +238,7 @@ pub(crate) fn report(
         });
     }
     known.order = Order::find(captures.len(), &known.table);
-    let seen = captures.iter().zip(&found).map(|(capture, found)| Seen {
+    let seen = captures.iter().zip(&found).map(|(capture, found)| CaptureSummary {
         packets: capture.packets,
         unmarked: capture.unmarked,
         super_packets: capture.super_packets,
@@ -246,9 +246,9 @@ pub(crate) fn report(
         first: capture.first,
         last: capture.last,
     });
-    let ways = [0, 1].map(|direction| PathWay {
+    let directions = [0, 1].map(|direction| PathDirection {
         captures: known.order.captures[direction].clone(),
         hops: hop::all(&known, direction),
     });
-    Ok(PathReport { captures: seen.collect(), ways, one_of: 1 << thinned })
+    Ok(PathReport { captures: seen.collect(), directions, one_of: 1 << thinned })
 }

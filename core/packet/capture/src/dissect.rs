@@ -53,14 +53,14 @@ const MAX_WRAPPINGS: u8 = 16;
 /// Why there is none.
 #[inline(always)]
 pub fn dissect(link: LinkType, original_len: u32, bytes: &[u8]) -> Result<Packet<'_>, NotIp> {
-    usual(link, original_len, bytes).map_or_else(|| any(link, layer(original_len, bytes)), Ok)
+    dissect_fast(link, original_len, bytes).map_or_else(|| any(link, layer(original_len, bytes)), Ok)
 }
 
 /// The same of packets as most are (TCP, with nothing but Ethernet around it); none of others. Where this is inlined, and the packet is given
 /// to nothing that is not, it is never stored in memory.
 #[inline(always)]
-pub fn usual(link: LinkType, original_len: u32, bytes: &[u8]) -> Option<Packet<'_>> {
-    fast::usual(link, layer(original_len, bytes))
+pub fn dissect_fast(link: LinkType, original_len: u32, bytes: &[u8]) -> Option<Packet<'_>> {
+    fast::dissect_fast(link, layer(original_len, bytes))
 }
 
 #[inline(always)]

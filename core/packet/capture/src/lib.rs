@@ -24,7 +24,7 @@ mod write;
 
 pub use address::Address;
 pub use anonymize::Anonymizer;
-pub use dissect::{NotIp, dissect, usual};
+pub use dissect::{NotIp, dissect, dissect_fast};
 pub use error::{CaptureError, CutRecord};
 pub use format::{MAX_STORED_BYTES, Reader};
 pub use frame::{Frame, Statistics, Step};

@@ -31,7 +31,7 @@ extern crate alloc;
 
 mod base64;
 mod curve;
-mod islands;
+mod sack_ranges;
 mod page;
 mod probes;
 mod recorder;

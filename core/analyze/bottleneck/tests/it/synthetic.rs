@@ -3,7 +3,7 @@ use crate::model::{FlowPlan, Plan, Point, TickClock, Truth, run};
 use fathom_tcp::ControlKind;
 use fathom_flow::End;
 use fathom_bottleneck::{
-    Bottleneck, Isolation, Leg, Location, Management, NoClock, Queues, Reference, SwingCause,
+    Bottleneck, Isolation, Leg, Location, Management, NoClock, Queues, Reference, OscillationCause,
 };
 use fathom_units::Rng;
 
@@ -214,9 +214,9 @@ fn what_manages_the_queue() {
 #[test]
 fn what_makes_it_swing() {
     let table = [
-        (ControlKind::Cubic, "fifo limit 1000000b", 90.0, SwingCause::Cubic),
-        (ControlKind::Reno, "fifo limit 100000b", 60.0, SwingCause::Reno),
-        (ControlKind::Bbr, "fifo limit 1000000b", 60.0, SwingCause::Bbr),
+        (ControlKind::Cubic, "fifo limit 1000000b", 90.0, OscillationCause::Cubic),
+        (ControlKind::Reno, "fifo limit 100000b", 60.0, OscillationCause::Reno),
+        (ControlKind::Bbr, "fifo limit 1000000b", 60.0, OscillationCause::Bbr),
     ];
     for (control, queue, secs, cause) in table {
         let plan = Plan { flows: vec![FlowPlan::bulk(control)], secs, ..Plan::new(10_000_000, queue) };
@@ -241,7 +241,7 @@ fn who_filled_it_and_who_waited() {
     let standing = found.standing_ns[1] * found.rate.as_ref().unwrap().ip.bits_per_second / 8e9;
     assert!(off(queued, standing) < 0.25, "{queued} of {standing}");
     assert!(off(found.rate.as_ref().unwrap().frame_bits_per_second, 1e7) < 0.01, "{:?}", found.rate);
-    let [victim] = found.victims.as_slice() else { panic!("{:?}", found.victims) };
+    let [victim] = found.delayed_flows.as_slice() else { panic!("{:?}", found.delayed_flows) };
     assert!(off(victim.added_p50_ns, found.standing_ns[1]) < 0.2, "{victim:?}");
 }
 
