@@ -42,7 +42,7 @@ pub use period::{OscillationCause, Oscillation};
 pub use rate::RateSpan;
 pub use report::{
     Bottleneck, BottleneckRate, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate, QueueReport, Queues,
-    RateMethod, Reference, RoundTrips,
+    RateMethod, Reference, BaseRtt, StandingDelay,
 };
 pub use series::{FlowSeries, SentSeries, Spread};
 pub use watch::QueueWatch;

@@ -86,9 +86,9 @@ pub enum NoLeg {
     Unseen,
 }
 
-/// Round trips from the capture point to an end and back.
+/// Round trips from the capture point to an end and back, and what they are without a queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RoundTrips {
+pub struct BaseRtt {
     /// Round trips that count (Karn).
     pub count: u64,
     /// The least of the flow, ns, and the frame of the answer.
@@ -153,7 +153,7 @@ pub struct QueueReport {
     /// Clocks of A and of B.
     pub clocks: [Result<Clock, NoClock>; 2],
     /// Round trips to A and to B.
-    pub round_trips: [Option<RoundTrips>; 2],
+    pub round_trips: [Option<BaseRtt>; 2],
     /// What waits on each leg, in the order of [`Leg::ALL`].
     pub legs: [Result<LegDelay, NoLeg>; 4],
     /// Where its queue is.
@@ -197,6 +197,19 @@ pub enum NoRate {
     NoStandingQueue,
 }
 
+/// Percentiles over time of the delay of a standing queue, ns.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct StandingDelay {
+    /// 5th percentile.
+    pub p5_ns: f64,
+    /// Median.
+    pub p50_ns: f64,
+    /// 90th percentile.
+    pub p90_ns: f64,
+    /// 95th percentile.
+    pub p95_ns: f64,
+}
+
 /// A bottleneck, and all that passed it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bottleneck {
@@ -206,8 +219,8 @@ pub struct Bottleneck {
     pub flows: Vec<(FlowId, End)>,
     /// The queue over time: what its flows waited.
     pub delays: Vec<DelayPoint>,
-    /// Standing queue: 5th, 50th and 95th percentile over time, ns.
-    pub standing_ns: [f64; 3],
+    /// Standing queue: its delay over time.
+    pub standing: StandingDelay,
     /// The most, but for spikes: the 99.5th percentile of the most of equal times, ns.
     pub most_ns: f64,
     /// What each of them may be off.

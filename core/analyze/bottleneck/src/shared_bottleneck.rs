@@ -14,7 +14,7 @@ use crate::losses::{Group, Point, DelaySource};
 use crate::period::{Sender, oscillation};
 use crate::probes::{Answers, Probes, Route, Track};
 use crate::rate::{Rates, Step, pieces, rates};
-use crate::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod};
+use crate::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod, StandingDelay};
 use fathom_flow::{End, FlowId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -73,11 +73,11 @@ impl SharedBottleneck<'_> {
         let (width_ns, cells) = self.cells();
         let delays: Vec<DelayPoint> = cells.values().filter_map(|cell| cell.delay).collect();
         let most_ns = most(&delays)?;
-        let standing_ns = standing(&delays);
-        if standing_ns[2] < LEAST_QUEUE_NS + first.error_ns {
+        let standing = standing(&delays);
+        if standing.p95_ns < LEAST_QUEUE_NS + first.error_ns {
             return None;
         }
-        let stands_from = (STANDING_RATIO * standing_ns[2]).max(first.error_ns);
+        let stands_from = (STANDING_RATIO * standing.p95_ns).max(first.error_ns);
         let rate = self.rate(&steps(&cells, width_ns), width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
         let base_ns = self.base_ns(first);
         let episodes = self.episodes(base_ns + most_ns);
@@ -94,7 +94,7 @@ impl SharedBottleneck<'_> {
             marks,
             episodes: episodes.len(),
             peak_ns: first_peak(&delays, &episodes, base_ns + most_ns),
-            standing_ns: standing_ns[1],
+            standing_ns: standing.p50_ns,
             packet_ns,
             error_ns: first.error_ns,
             sparse_ratio,
@@ -124,7 +124,7 @@ impl SharedBottleneck<'_> {
         Some(Bottleneck {
             location: first.location,
             flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
-            standing_ns,
+            standing,
             most_ns,
             error_ns: first.error_ns,
             reference: first.reference,
@@ -465,10 +465,10 @@ fn settled<'a>(delays: &'a [DelayPoint], episodes: &[Episode]) -> &'a [DelayPoin
     between(delays, from_ns, f64::INFINITY)
 }
 
-fn standing(delays: &[DelayPoint]) -> [f64; 3] {
+fn standing(delays: &[DelayPoint]) -> StandingDelay {
     let mut means: Vec<f64> = delays.iter().map(|point| point.mean_ns).collect();
     let mut at = |share| percentile(&mut means, share).unwrap_or(0.0);
-    [at(0.05), at(0.5), at(0.95)]
+    StandingDelay { p5_ns: at(0.05), p50_ns: at(0.5), p90_ns: at(0.9), p95_ns: at(0.95) }
 }
 
 fn steps(cells: &BTreeMap<u32, Cell>, width_ns: f64) -> Vec<Step> {

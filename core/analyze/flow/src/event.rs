@@ -3,10 +3,25 @@
 //! Times are nanoseconds of the capture's clock (since 1970 in most files), which may step. Sequence numbers are unwrapped: 64 bits,
 //! that of the first SYN (or of the first byte seen, less one) is 0.
 use fathom_capture::Stamps;
+use fathom_run::ProbeKind;
 
 /// A flow by its number, from 0 in the order of first packets; that of one which was forgotten is given again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// The number that people and files know it by, from 1.
+    pub const fn number(self) -> u32 {
+        self.0.saturating_add(1)
+    }
+    /// The flow of a number that people and files know it by; `None` for 0.
+    pub const fn from_number(number: u32) -> Option<FlowId> {
+        match number {
+            0 => None,
+            number => Some(FlowId(number - 1)),
+        }
+    }
+}
 
 /// One end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -201,19 +216,6 @@ pub struct Spurious {
     pub cause: RetransmissionCause,
     /// How it is known.
     pub proof: SpuriousProof,
-}
-
-/// What asks and is answered apart from TCP.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum ProbeKind {
-    /// ICMP echo request and reply.
-    Echo,
-    /// A query of DNS over UDP and its response.
-    Dns,
-    /// QUIC: a client's first Initial and the server's first packet; then that, and the client's next.
-    QuicHandshake,
-    /// QUIC: from one turn of the spin bit (RFC 9000 section 17.4) to the next. A hint: many senders set it at random, or wait.
-    QuicSpin,
 }
 
 /// A question, and its answer if one came.

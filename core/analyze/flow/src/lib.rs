@@ -39,9 +39,10 @@ mod tracer;
 
 pub use connection::Close;
 pub use event::{
-    Ack, RetransmissionCause, End, FlowId, RttValidity, SegmentKind, Lost, RttMethod, Probe, ProbeKind, SpuriousProof, RoundTrip, Segment, Sink,
+    Ack, RetransmissionCause, End, FlowId, RttValidity, SegmentKind, Lost, RttMethod, Probe, SpuriousProof, RoundTrip, Segment, Sink,
     Spurious, Times,
 };
+pub use fathom_run::ProbeKind;
 pub use header::Header;
 pub use missed::missed_data;
 pub use one_sided::{missing_directions, missing_end};
@@ -51,5 +52,5 @@ pub use rtt::{Moments, Tally};
 pub use search::partition_near;
 pub use shard::{Followed, SHARDS, Shard, Shards};
 pub use summary::{EcnMode, FlowSummary, Flows, Totalled};
-pub use totals::{Causes, EcnTotals, Range, RoundTrips, Shares, Totals};
+pub use totals::{Causes, EcnTotals, Range, RttTotals, Shares, Totals};
 pub use tracer::{BatchedTracer, Bounds, Tracer};

@@ -97,7 +97,7 @@ pub struct Shares {
 
 /// Round trips from the capture point to the other end and back, ns.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct RoundTrips {
+pub struct RttTotals {
     /// By sequence, [`crate::RttValidity::Clean`]: by cumulative ACK and by SACK.
     pub sequence: Tally,
     /// Of those, by cumulative ACK: tcptrace's `RTT_samples`.
@@ -124,7 +124,7 @@ pub struct RoundTrips {
     pub clock_went_back: u64,
 }
 
-impl RoundTrips {
+impl RttTotals {
     /// No more come.
     pub(crate) fn sum_up(&mut self) {
         self.cumulative = self.full_sized.with(self.smaller);
@@ -178,7 +178,7 @@ pub struct Totals {
     /// Duplicate ACKs that the other end sent for this one's data.
     pub duplicate_acks: u64,
     /// Round trips to the other end.
-    pub rtt: RoundTrips,
+    pub rtt: RttTotals,
 
     // Of some.
     /// Packets with SACK blocks.
