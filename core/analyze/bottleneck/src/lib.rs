@@ -41,8 +41,8 @@ pub use episodes::Episode;
 pub use period::{OscillationCause, Oscillation};
 pub use rate::RateSpan;
 pub use report::{
+    FlowSeries, SentSeries, Spread,
     Bottleneck, BottleneckRate, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate, QueueReport, Queues,
     RateMethod, Reference, BaseRtt, StandingDelay,
 };
-pub use series::{FlowSeries, SentSeries, Spread};
 pub use watch::QueueWatch;

@@ -7,7 +7,6 @@ use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use crate::period::Oscillation;
 use crate::rate::RateSpan;
-use crate::series::FlowSeries;
 use fathom_flow::{End, FlowId};
 use alloc::vec::Vec;
 use fathom_capture::Address;
@@ -245,6 +244,40 @@ pub struct Bottleneck {
     pub late_probes: Vec<LateProbes>,
     /// What it added to the first round trip of flows too short to look into.
     pub short_flows: Option<ShortFlows>,
+}
+
+/// The shortest and the longest of a value in a short time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Spread {
+    /// Middle of that time, ns since the capture began.
+    pub at_ns: f64,
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+/// What one end of a flow sent, over time.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SentSeries {
+    /// Bytes outstanding, as segments passed.
+    pub outstanding: Vec<Spread>,
+    /// Payload that was first acknowledged: end of the interval (ns since the capture began), and bit/s over it. Intervals follow each
+    /// other, equally long but for the last; those without an ACK are there too.
+    pub goodput: Vec<(f64, f64)>,
+}
+
+/// A flow over time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowSeries {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Address and port of A, then of B.
+    pub ends: [(Address, u16); 2],
+    /// Round trips to A and to B that count (Karn), ns.
+    pub round_trips: [Vec<Spread>; 2],
+    /// What A and what B sent; empty for an end that sent little.
+    pub sent: [SentSeries; 2],
 }
 
 /// All that was found out about queues in a capture.

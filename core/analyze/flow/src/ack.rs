@@ -1,5 +1,5 @@
 //! What an ACK acknowledges, and the round trips that it ends.
-use crate::connection::flag;
+use crate::flag;
 use crate::half_connection::{EarlyAck, Context, HalfConnection};
 use crate::header::Incoming;
 use crate::limit::elapsed;

@@ -1,24 +1,13 @@
 //! A TCP connection: what each packet means to either direction.
 use crate::ack::IncomingAck;
+use crate::flag;
 use crate::half_connection::{Arrival, Context, HalfConnection};
 use crate::header::Incoming;
 use crate::limit::{Limit, elapsed};
-use crate::probe::Socket;
+use crate::probe_totals::Socket;
 use crate::sequence::MAX_WINDOW_BYTES;
 use crate::{End, FlowId, RttValidity, RttMethod, Offer, Segment, Sink, Times};
 use alloc::boxed::Box;
-
-/// Flags of a TCP header (RFC 9293 section 3.1).
-pub(crate) mod flag {
-    pub(crate) const FIN: u16 = 0x01;
-    pub(crate) const SYN: u16 = 0x02;
-    pub(crate) const RST: u16 = 0x04;
-    pub(crate) const PSH: u16 = 0x08;
-    pub(crate) const ACK: u16 = 0x10;
-    pub(crate) const URG: u16 = 0x20;
-    pub(crate) const ECE: u16 = 0x40;
-    pub(crate) const CWR: u16 = 0x80;
-}
 
 /// After so long without a packet, a SYN with another number begins another connection: Linux's TIME_WAIT. RFC 9293 has 4 minutes,
 /// which few keep.

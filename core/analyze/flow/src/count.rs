@@ -1,6 +1,6 @@
 //! Counting of packets and segments.
 use crate::SegmentKind;
-use crate::connection::flag;
+use crate::flag;
 use crate::half_connection::{Arrival, HalfConnection};
 use crate::header::Incoming;
 use crate::limit::elapsed;

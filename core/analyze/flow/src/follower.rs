@@ -1,9 +1,11 @@
 //! From packets to flows: the table of flows, and the packets that wait for others of their flow.
 use crate::batch::{Batch, Chain};
-use crate::connection::{Connection, flag};
+use crate::connection::Connection;
+use crate::flag;
 use crate::half_connection::Context;
 use crate::header::{Header, Incoming, significant_options};
-use crate::probe::{Probes, Socket};
+use crate::probe::Probes;
+use crate::probe_totals::Socket;
 use crate::summary::{FlowSummary, Flows, Totalled};
 use crate::table::{Entry, Table, hash, is_same};
 use crate::{Bounds, End, FlowId, Sink, Times};

@@ -1,5 +1,5 @@
 //! What of a TCP packet matters to its flow.
-use crate::connection::flag;
+use crate::flag;
 use crate::{End, Times};
 use fathom_capture::{Packet, Stamps, TcpHeader};
 

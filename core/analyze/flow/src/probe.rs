@@ -1,64 +1,13 @@
 //! Questions and answers apart from TCP: ICMP echo, DNS, QUIC.
 use crate::limit::elapsed;
+use crate::probe_totals::{ProbesTotals, Socket};
 use crate::quic::QuicFlows;
-use crate::rtt::Tally;
 use crate::{RttValidity, Probe, ProbeKind, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::{Address, IcmpHeader, Packet, UdpHeader};
 
-/// One end.
-pub(crate) type Socket = (Address, u16);
-
 /// So many questions wait for their answers; of more, the oldest is taken for unanswered.
 const MAX_WAITING: usize = 65_536;
-
-/// Of one kind of probe.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ProbeTotals {
-    /// Questions, each counted once.
-    pub asked: u64,
-    /// Those that were asked again before an answer.
-    pub asked_again: u64,
-    /// Answers.
-    pub answered: u64,
-    /// Questions without an answer in the capture.
-    pub unanswered: u64,
-    /// Time to the answer, of what was asked once, ns.
-    pub rtt: Tally,
-}
-
-/// Of all kinds.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ProbesTotals {
-    /// ICMP echo.
-    pub echo: ProbeTotals,
-    /// DNS over UDP.
-    pub dns: ProbeTotals,
-    /// Handshakes of QUIC.
-    pub quic_handshake: ProbeTotals,
-    /// Turns of QUIC's spin bit: a hint.
-    pub quic_spin: ProbeTotals,
-}
-
-impl ProbesTotals {
-    const fn of(&mut self, kind: ProbeKind) -> &mut ProbeTotals {
-        match kind {
-            ProbeKind::Echo => &mut self.echo,
-            ProbeKind::Dns => &mut self.dns,
-            ProbeKind::QuicHandshake => &mut self.quic_handshake,
-            ProbeKind::QuicSpin => &mut self.quic_spin,
-        }
-    }
-    /// Counts a question that has its answer.
-    pub(crate) fn answered(&mut self, probe: &Probe) {
-        let Some(answered) = probe.answered else { return };
-        let totals = self.of(probe.kind);
-        totals.answered += 1;
-        if probe.validity == RttValidity::Clean || probe.kind == ProbeKind::QuicSpin {
-            totals.rtt.add(elapsed(probe.asked.at, answered.at));
-        }
-    }
-}
 
 /// What makes an answer belong to a question: who asked whom, and a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,6 +1,6 @@
 //! Round trips of QUIC (RFC 9000, RFC 9369), of which little can be seen: the handshake, and the spin bit.
 use crate::limit::elapsed;
-use crate::probe::{ProbesTotals, Socket};
+use crate::probe_totals::{ProbesTotals, Socket};
 use crate::{RttValidity, Probe, ProbeKind, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::UdpHeader;

@@ -1,5 +1,5 @@
 //! Which way packets go between two captures.
-use crate::collect::Capture;
+use crate::capture::Capture;
 use crate::pairing::Partners;
 use alloc::collections::BTreeMap;
 

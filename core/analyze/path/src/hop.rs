@@ -1,10 +1,11 @@
 //! From one capture to the next.
 use crate::between::CapturePair;
 use crate::clock::Clock;
-use crate::collect::Capture;
+use crate::capture::Capture;
 use crate::fingerprint::PacketMark;
 use crate::pairing::{Partner, Partners};
-use crate::result::{Delays, Hop, Known, Loss, Remark};
+use crate::known::Known;
+use crate::report::{Delays, Hop, Loss, Remark};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;

@@ -16,20 +16,24 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod analyze;
 mod between;
+mod capture;
 mod clock;
 mod collect;
 mod fingerprint;
 mod hop;
+mod known;
 mod nat;
 mod order;
 mod pairing;
-mod result;
+mod report;
 mod split;
 #[cfg(test)]
 mod tests;
 
 pub use clock::Clock;
-pub use collect::{Captures, Settings};
+pub use capture::Settings;
+pub use collect::Captures;
 pub use order::Evidence;
-pub use result::{Delays, Hop, Loss, NoPath, PathReport, PathDirection, Remark, CaptureSummary};
+pub use report::{Delays, Hop, Loss, NoPath, PathReport, PathDirection, Remark, CaptureSummary};

@@ -2,7 +2,7 @@
 //!
 //! A flow whose addresses and ports another capture does not have is looked for by the contents of its packets. If it is there under
 //! another name, its packets get the name that they have in the earlier of the captures.
-use crate::collect::Capture;
+use crate::capture::Capture;
 use crate::fingerprint::{Flow, PacketMark, Proof};
 use crate::pairing::{Entry, unique_matches};
 use alloc::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
 //! The same packet in two captures.
-use crate::collect::Capture;
+use crate::capture::Capture;
 use crate::fingerprint::PacketMark;
 use alloc::vec;
 use alloc::vec::Vec;

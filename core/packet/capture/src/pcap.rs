@@ -1,5 +1,5 @@
 //! pcap. Source: draft-ietf-opsawg-pcap.
-use crate::format::MAX_STORED_BYTES;
+use crate::frame::MAX_STORED_BYTES;
 use crate::order::{Order, take};
 use crate::{CaptureError, Frame, LinkType, Step};
 
