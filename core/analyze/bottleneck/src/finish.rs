@@ -2,9 +2,9 @@
 use crate::flow::Sampled;
 use crate::group::{Filler, groups};
 use crate::inspect::{OwnClocks, host_clocks, inspect, own_clocks};
-use crate::shared_bottleneck::{Bystander, SharedBottleneck};
 use crate::report::{Bottleneck, QueueReport, Queues};
 use crate::series::of_flows;
+use crate::shared_bottleneck::{Bystander, SharedBottleneck};
 use crate::watch::{QueueWatch, Slot, in_order};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -53,7 +53,14 @@ impl QueueWatch {
             let places: Vec<usize> = members.iter().map(|filler| filler.place).collect();
             let bystanders = bystanders(flows, sampled, &members);
             let (probes, cross_traffic) = (&self.probes, [&self.cross_traffic, &self.short]);
-            let shared = SharedBottleneck { fillers: members, reports: flows, bystanders, probes, cross_traffic, short: trips };
+            let shared = SharedBottleneck {
+                fillers: members,
+                reports: flows,
+                bystanders,
+                probes,
+                cross_traffic,
+                short: trips,
+            };
             shared.bottleneck().map(|bottleneck| (places, bottleneck))
         };
         groups.into_iter().zip(short).filter_map(one).collect()

@@ -1,11 +1,11 @@
 //! What is kept of a flow while it passes.
 use crate::bins::Grid;
-use crate::losses::{Losses, Point, DelaySource};
+use crate::losses::{DelaySource, Losses, Point};
 use crate::recent_round_trips::RecentRoundTrips;
 use crate::ticks::Ticks;
-use fathom_flow::{Ack, RetransmissionCause, End, Header, SegmentKind, Lost, RoundTrip, Segment, Spurious};
 use alloc::boxed::Box;
 use fathom_capture::Stamps;
+use fathom_flow::{Ack, End, Header, Lost, RetransmissionCause, RoundTrip, Segment, SegmentKind, Spurious};
 
 /// Series of a flow, each of them for either end; in the order in which one packet adds to them.
 pub(crate) mod series {
@@ -296,8 +296,8 @@ impl Sent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_flow::{SpuriousProof, Times};
     use alloc::vec::Vec;
+    use fathom_flow::{SpuriousProof, Times};
 
     const MS: i64 = 1_000_000;
 

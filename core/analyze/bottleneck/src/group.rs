@@ -3,9 +3,9 @@ use crate::delay_curve::DelayPoint;
 use crate::flow::Sampled;
 use crate::inspect::round_trip_curve;
 use crate::report::{Leg, Location, QueueReport, Reference};
-use fathom_flow::End;
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::End;
 
 /// Bulk flows of different paths that are compared with each other, by bytes; the others join those of their own path.
 const COMPARED: usize = 32;

@@ -2,13 +2,13 @@
 use crate::clock::{Clock, NoClock, TickObservations, fit, lows, with_skew};
 use crate::delay_curve::{DelayPoint, median, percentile};
 use crate::flow::{Extremes, Sampled, Sent, series};
-use crate::report::{Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference, BaseRtt};
+use crate::report::{BaseRtt, Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference};
 use crate::ticks::Ticks;
 use crate::watch::{Path, Slot};
-use fathom_flow::End;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::End;
 
 /// Fewer bytes are no bulk transfer: they fit into an initial window or two.
 const BULK_BYTES: u64 = 64_000;

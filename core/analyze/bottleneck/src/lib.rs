@@ -8,11 +8,11 @@
 extern crate alloc;
 
 mod aqm;
-mod cross_traffic;
 mod bins;
-mod shares;
 mod buffer;
 mod clock;
+mod codel_law;
+mod cross_traffic;
 mod delay_curve;
 mod episodes;
 mod finish;
@@ -20,8 +20,6 @@ mod flow;
 mod group;
 mod hull;
 mod inspect;
-mod shared_bottleneck;
-mod codel_law;
 mod losses;
 mod period;
 mod probes;
@@ -29,20 +27,21 @@ mod rate;
 mod recent_round_trips;
 mod report;
 mod series;
+mod shared_bottleneck;
+mod shares;
 mod ticks;
 mod watch;
 
 pub use aqm::{Fingerprint, Isolation, Management};
-pub use shares::{LateProbes, FlowShare, ShortFlows, DelayedFlow};
 pub use buffer::Buffer;
 pub use clock::{Clock, NoClock};
 pub use delay_curve::DelayPoint;
 pub use episodes::Episode;
-pub use period::{OscillationCause, Oscillation};
+pub use period::{Oscillation, OscillationCause};
 pub use rate::RateSpan;
 pub use report::{
-    FlowSeries, SentSeries, Spread,
-    Bottleneck, BottleneckRate, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate, QueueReport, Queues,
-    RateMethod, Reference, BaseRtt, StandingDelay,
+    BaseRtt, Bottleneck, BottleneckRate, FlowSeries, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate,
+    QueueReport, Queues, RateMethod, Reference, SentSeries, Spread, StandingDelay,
 };
+pub use shares::{DelayedFlow, FlowShare, LateProbes, ShortFlows};
 pub use watch::QueueWatch;

@@ -1,8 +1,8 @@
 //! Losses and marks as they are told, with the delay that neighbours of the lost packet met.
 use crate::recent_round_trips::RecentRoundTrips;
-use fathom_flow::partition_near;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use fathom_flow::partition_near;
 
 /// Losses kept singly; beyond that, every second one, then every fourth.
 const LIMIT: usize = 1024;

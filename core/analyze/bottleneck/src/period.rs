@@ -82,7 +82,11 @@ fn by_dips(between_dips: Option<(f64, u32)>) -> Option<OscillationCause> {
 }
 
 /// The loss-based control whose period is nearest, if near; `shrinking` is what is left of the window after a loss.
-fn by_losses(predicted: &[(OscillationCause, f64)], seen: Option<f64>, shrinking: Option<f64>) -> Option<OscillationCause> {
+fn by_losses(
+    predicted: &[(OscillationCause, f64)],
+    seen: Option<f64>,
+    shrinking: Option<f64>,
+) -> Option<OscillationCause> {
     let seen = seen?;
     let distance = |(cause, period): &(OscillationCause, f64)| {
         let target = if *cause == OscillationCause::Cubic { CUBIC_BETA } else { 0.5 };
@@ -110,7 +114,10 @@ fn predict(sender: Sender) -> [(OscillationCause, f64); 2] {
     let reno_s = 0.5 * window * sender.mean_ns / 1e9;
     // An overflow is felt a round trip later, and growth begins when it is repaired.
     let repair = sender.most_ns;
-    [(OscillationCause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair), (OscillationCause::Reno, 1e9 * reno_s + repair)]
+    [
+        (OscillationCause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair),
+        (OscillationCause::Reno, 1e9 * reno_s + repair),
+    ]
 }
 
 fn between_episodes(episodes: &[Episode]) -> Option<(f64, f64, f64)> {

@@ -1,6 +1,6 @@
 //! Round trips of the last while by the time when the segment was sent.
-use fathom_flow::partition_near;
 use alloc::collections::VecDeque;
+use fathom_flow::partition_near;
 
 /// Kept: with [`STEPS`] a round trip, those of the last four.
 const LIMIT: usize = 512;
@@ -46,8 +46,8 @@ impl RecentRoundTrips {
     /// None that found room waited longer than in a full queue. Every second packet is answered, and so it is two each way.
     pub(crate) fn near(&self, at: i64) -> Option<f32> {
         let after = self.after(at);
-        let neighbors =
-            (after.saturating_sub(NEIGHBORS)..after + NEIGHBORS).filter_map(|number| self.samples.get(number));
+        let neighbors = (after.saturating_sub(NEIGHBORS)..after + NEIGHBORS)
+            .filter_map(|number| self.samples.get(number));
         let near = neighbors.filter(|sample| (sample.0 - at).abs() as f32 <= sample.1 / 8.0);
         near.map(|sample| sample.1).reduce(f32::max)
     }

@@ -1,15 +1,15 @@
 //! What is found out about queues.
 use crate::aqm::Fingerprint;
-use crate::shares::{LateProbes, FlowShare, ShortFlows, DelayedFlow};
 use crate::buffer::Buffer;
 use crate::clock::{Clock, NoClock};
 use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use crate::period::Oscillation;
 use crate::rate::RateSpan;
-use fathom_flow::{End, FlowId};
+use crate::shares::{DelayedFlow, FlowShare, LateProbes, ShortFlows};
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::{End, FlowId};
 
 /// One of the four ways between the capture point and the ends of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -2,8 +2,8 @@
 use crate::bins::{Bin, Grid};
 use crate::flow::{Sampled, series};
 use crate::report::{Bottleneck, FlowSeries, QueueReport, SentSeries, Spread};
-use fathom_flow::{End, FlowId};
 use alloc::vec::Vec;
+use fathom_flow::{End, FlowId};
 
 /// Flows that are told over time.
 const FLOWS: usize = 12;

@@ -1,24 +1,26 @@
 //! A bottleneck, from the flows that share it.
 use crate::aqm::{Evidence, fingerprint};
-use crate::cross_traffic::CrossTraffic;
 use crate::bins::Bin;
-use crate::shares::{DETAILED, LateProbes, FlowShare, ShortFlows, StandingQueue, DelayedFlow, added};
 use crate::buffer::{Filling, buffer, most};
+use crate::codel_law::codel_conformance_ratio;
+use crate::cross_traffic::CrossTraffic;
 use crate::delay_curve::{DelayPoint, between, median, percentile};
 use crate::episodes::{Episode, episodes};
 use crate::flow::{Sampled, series};
 use crate::group::Filler;
 use crate::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
-use crate::codel_law::codel_conformance_ratio;
-use crate::losses::{Group, Point, DelaySource};
+use crate::losses::{DelaySource, Group, Point};
 use crate::period::{Sender, oscillation};
 use crate::probes::{Answers, Probes, Route, Track};
 use crate::rate::{Rates, Step, pieces, rates};
-use crate::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod, StandingDelay};
-use fathom_flow::{End, FlowId};
+use crate::report::{
+    Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod, StandingDelay,
+};
+use crate::shares::{DETAILED, DelayedFlow, FlowShare, LateProbes, ShortFlows, StandingQueue, added};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
+use fathom_flow::{End, FlowId};
 
 /// A queue stands while it is longer than this share of its 95th percentile.
 const STANDING_RATIO: f64 = 0.25;
@@ -84,7 +86,8 @@ impl SharedBottleneck<'_> {
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
         let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
         let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
-        let DelayedFlows { delayed_flows, probes, sparse_ratio } = self.delayed_flows(first, &delays, stands_from);
+        let DelayedFlows { delayed_flows, probes, sparse_ratio } =
+            self.delayed_flows(first, &delays, stands_from);
         let losses = self.losses();
         let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
         let (count, marks) = self.counts();
@@ -98,7 +101,11 @@ impl SharedBottleneck<'_> {
             packet_ns,
             error_ns: first.error_ns,
             sparse_ratio,
-            codel_conformance_ratio: codel_conformance_ratio(&delays, &self.delays_at_losses(&losses, base_ns), packet_ns),
+            codel_conformance_ratio: codel_conformance_ratio(
+                &delays,
+                &self.delays_at_losses(&losses, base_ns),
+                packet_ns,
+            ),
         });
         let of_rate = |known: &BottleneckRate| {
             let filling = Filling {
@@ -340,7 +347,8 @@ impl SharedBottleneck<'_> {
             let (round_trips, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
             Some(DelayedFlow { flow, round_trips, added_p50_ns, added_p95_ns })
         };
-        let mut delayed_flows: Vec<DelayedFlow> = self.sparse_flows(far).into_iter().filter_map(delayed_flow).collect();
+        let mut delayed_flows: Vec<DelayedFlow> =
+            self.sparse_flows(far).into_iter().filter_map(delayed_flow).collect();
         delayed_flows.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
         let late = |(route, track): (&Route, &Track)| {
             let met: Vec<Answers> = track.answers().filter(|answers| bulk(answers.at_ns).is_some()).collect();

@@ -3,11 +3,14 @@ use crate::cross_traffic::CrossTraffic;
 use crate::flow::Sampled;
 use crate::probes::Probes;
 use crate::ticks::Ticks;
-use fathom_flow::{Ack, End, FlowId, Header, RttValidity, Lost, RttMethod, Probe, RoundTrip, SHARDS, Segment, Sink, Spurious, Times};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::{Address, Packet, Stamps};
+use fathom_flow::{
+    Ack, End, FlowId, Header, Lost, Probe, RoundTrip, RttMethod, RttValidity, SHARDS, Segment, Sink,
+    Spurious, Times,
+};
 
 /// Packets after which a flow is looked into; shorter ones count by their round trips alone.
 const FIRST_PACKETS: u32 = 24;

@@ -1,7 +1,7 @@
 //! Questions apart from TCP as a run tells them.
 use crate::flow::trips;
-use fathom_flow::{ProbeTotals, ProbesTotals};
 use alloc::vec::Vec;
+use fathom_flow::{ProbeTotals, ProbesTotals};
 use fathom_run::{CapturedAnswers, ProbeKind};
 
 /// Of each kind of which there were any.

@@ -1,9 +1,9 @@
 //! A flow's totals as a run tells them.
-use fathom_flow::missing_end;
-use fathom_flow::{FlowSummary, RttTotals, Tally, Totals};
 use alloc::format;
 use alloc::string::String;
 use fathom_capture::Address;
+use fathom_flow::missing_end;
+use fathom_flow::{FlowSummary, RttTotals, Tally, Totals};
 use fathom_run::{CapturedFlow, CapturedSide, Limits, Retransmissions, RoundTrips};
 
 /// Flow `summary` of a capture that began at `origin` ns.

@@ -1,7 +1,7 @@
 //! A path of several captures as a run tells it.
-use fathom_path::{Hop, PathReport, Remark};
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_path::{Hop, PathReport, Remark};
 use fathom_run::{CapturedHop, Estimate, HopDelay, IpMarking, Remarking};
 
 /// Frames named of packets that were lost.

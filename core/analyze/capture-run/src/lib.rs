@@ -14,11 +14,11 @@ mod unknown;
 pub use hop::hops;
 pub use unknown::part;
 
-use fathom_bottleneck::Queues;
-use fathom_flow::{FlowSummary, Flows};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_bottleneck::Queues;
+use fathom_flow::{FlowSummary, Flows};
 use fathom_run::{Capture, CaptureSource, Instrument, Run, SCHEMA_VERSION};
 
 /// Flows in a run: those with most bytes.

@@ -1,15 +1,15 @@
 //! A bottleneck as a run tells it.
 use crate::unknown::{first_flow, part};
-use fathom_flow::End;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use fathom_bottleneck::{
     Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, OscillationCause, QueueReport,
     Queues, RateMethod, Reference,
 };
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use fathom_flow::End;
 use fathom_run::{
-    CapturedProbes, CapturedQueue, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate, FlowShare,
-    ManagementEstimate, PartDelay, QueueAlternative, QueueManagement, QueuePlace, Swing,
+    CapturedProbes, CapturedQueue, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
+    FlowShare, ManagementEstimate, PartDelay, QueueAlternative, QueueManagement, QueuePlace, Swing,
 };
 
 /// Frames named as evidence.

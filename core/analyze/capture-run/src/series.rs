@@ -1,12 +1,12 @@
 //! Queues and flows over time as a run tells them.
 use crate::flow::socket;
 use crate::unknown::location;
-use fathom_flow::missing_end;
-use fathom_bottleneck::{FlowSeries, Queues, Spread};
-use fathom_flow::{End, FlowId, Flows};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_bottleneck::{FlowSeries, Queues, Spread};
+use fathom_flow::missing_end;
+use fathom_flow::{End, FlowId, Flows};
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::Time;
 

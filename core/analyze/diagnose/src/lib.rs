@@ -16,9 +16,9 @@ mod summarize;
 mod verdict;
 mod view;
 
+pub use captured::words::unknown as unknown_sentence;
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
-pub use captured::words::unknown as unknown_sentence;
 pub use months::{
     CHANCE, LEAST_DAYS, Months, MonthsFinding, MonthsKind, PastLoad, PastSeries, Stretch, Zone,
     diagnose_months,

@@ -1,13 +1,15 @@
 //! What an ACK acknowledges, and the round trips that it ends.
 use crate::flag;
-use crate::half_connection::{EarlyAck, Context, HalfConnection};
+use crate::half_connection::{Context, EarlyAck, HalfConnection};
 use crate::header::Incoming;
 use crate::limit::elapsed;
 use crate::option::Blocks;
-use crate::sent_segments::{SentSegment, AckedSegments};
 use crate::sack_scoreboard::DUP_THRESH;
+use crate::sent_segments::{AckedSegments, SentSegment};
 use crate::sequence::{MAX_WINDOW_BYTES, is_after};
-use crate::{Ack, RetransmissionCause, End, RttValidity, RttMethod, SpuriousProof, RoundTrip, Sink, Spurious, Times};
+use crate::{
+    Ack, End, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Sink, Spurious, SpuriousProof, Times,
+};
 use fathom_capture::Stamps;
 
 /// A header with ACK, and how far the windows in it are shifted, if that is known; 0 in a SYN.
@@ -51,14 +53,19 @@ struct SackUpdate {
 
 impl HalfConnection {
     /// The other end acknowledged; `context.header.end` is the other end.
-    pub(crate) fn take_ack<S: Sink>(&mut self, answer: &IncomingAck<'_>, context: &mut Context<'_, S>) -> AckUpdate {
+    pub(crate) fn take_ack<S: Sink>(
+        &mut self,
+        answer: &IncomingAck<'_>,
+        context: &mut Context<'_, S>,
+    ) -> AckUpdate {
         if !self.counter.is_started() {
             self.start(answer.incoming.header.acknowledgement, 1);
             // Its SYN may be stored behind this.
             self.early_ack = Some(EarlyAck { start: 0, stop: 1, at: context.header.times.at });
         }
         let ack = self.counter.unwrap(answer.incoming.header.acknowledgement, self.acknowledged);
-        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.accept_unseen(ack, context.header.times.at))
+        if ack > self.highest
+            && (answer.incoming.has(flag::RST) || !self.accept_unseen(ack, context.header.times.at))
         {
             return AckUpdate { is_stray: true, ..AckUpdate::default() };
         }
@@ -68,7 +75,8 @@ impl HalfConnection {
             [] => SackUpdate::default(),
             options => self.take_sack(options, ack),
         };
-        let cumulative = if ack > before { self.advance(ack, answer, context) } else { CumulativeUpdate::default() };
+        let cumulative =
+            if ack > before { self.advance(ack, answer, context) } else { CumulativeUpdate::default() };
         let newly = selected.newly + cumulative.newly;
         let is_duplicate = self.count_duplicate(ack, before, answer);
         if ack >= before && !answer.incoming.has(flag::RST) {
@@ -99,7 +107,12 @@ impl HalfConnection {
         if let Some(range) = selected.duplicate {
             self.take_dsack(range, context);
         }
-        AckUpdate { is_new, is_stray: false, blocks: selected.count, has_duplicate: selected.duplicate.is_some() }
+        AckUpdate {
+            is_new,
+            is_stray: false,
+            blocks: selected.count,
+            has_duplicate: selected.duplicate.is_some(),
+        }
     }
     /// Whether a packet's ACK says what the last one said.
     #[inline]
@@ -141,7 +154,12 @@ impl HalfConnection {
         true
     }
     /// All below `ack` has arrived.
-    fn advance<S: Sink>(&mut self, ack: u64, answer: &IncomingAck<'_>, context: &mut Context<'_, S>) -> CumulativeUpdate {
+    fn advance<S: Sink>(
+        &mut self,
+        ack: u64,
+        answer: &IncomingAck<'_>,
+        context: &mut Context<'_, S>,
+    ) -> CumulativeUpdate {
         let before = self.acknowledged;
         self.check_last_repair(before, answer, context);
         let last = ack - 1;
@@ -325,7 +343,12 @@ fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
 /// Whether repairs were needed.
 impl HalfConnection {
     /// The ACK goes beyond `first`, where the sender's list began: it answers the last repair of it, or what was sent before.
-    fn check_last_repair<S: Sink>(&mut self, first: u64, answer: &IncomingAck<'_>, context: &mut Context<'_, S>) {
+    fn check_last_repair<S: Sink>(
+        &mut self,
+        first: u64,
+        answer: &IncomingAck<'_>,
+        context: &mut Context<'_, S>,
+    ) {
         let Some(repair) = self.repairs.first(first).copied() else { return };
         let echo = answer.incoming.header.stamps.map(|stamps| stamps.echo);
         let proof = match echo.filter(|_| repair.stamp != 0) {

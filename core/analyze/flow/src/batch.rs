@@ -87,8 +87,11 @@ impl Batch {
     #[inline(never)]
     fn push_options(&mut self, chain: &mut Chain, options: &[u8]) {
         let number = self.options.len() as u16;
-        let mut kept =
-            Options { next: NONE, length: options.len().min(MAX_OPTION_BYTES) as u8, bytes: [0; MAX_OPTION_BYTES] };
+        let mut kept = Options {
+            next: NONE,
+            length: options.len().min(MAX_OPTION_BYTES) as u8,
+            bytes: [0; MAX_OPTION_BYTES],
+        };
         kept.bytes.iter_mut().zip(options).for_each(|(to, from)| *to = *from);
         self.options.push(kept);
         let Chain { headers, options: Ends { first, last } } = chain;

@@ -2,8 +2,8 @@
 use crate::half_connection::{Arrival, HalfConnection};
 use crate::limit::elapsed;
 use crate::rtt::Estimator;
-use crate::sent_segments::Hole;
 use crate::sack_scoreboard::DUP_THRESH;
+use crate::sent_segments::Hole;
 use crate::{RetransmissionCause, Times};
 
 /// The transmission before this one.
@@ -33,7 +33,11 @@ impl HalfConnection {
         // RFC 8985 section 6.2: what was sent later has arrived.
         let is_overtaken = last.is_some_and(|last| last.times.at < self.delivered);
         if arrival.start < self.timeout_until {
-            return if is_repair && (is_passed || is_overtaken) { RetransmissionCause::Probe } else { RetransmissionCause::Timeout };
+            return if is_repair && (is_passed || is_overtaken) {
+                RetransmissionCause::Probe
+            } else {
+                RetransmissionCause::Timeout
+            };
         }
         let is_reported_lost =
             self.sacked.is_lost(start, self.full_segment()) || (is_first && self.duplicates >= DUP_THRESH);
@@ -58,7 +62,11 @@ impl HalfConnection {
         let is_tail = arrival.stop >= self.highest;
         let quiet = elapsed(sent.max(self.advanced_at), now);
         let is_due = path.smoothed() > 0 && quiet >= path.smoothed();
-        if is_tail && !is_repair && is_due { RetransmissionCause::Probe } else { RetransmissionCause::Unknown }
+        if is_tail && !is_repair && is_due {
+            RetransmissionCause::Probe
+        } else {
+            RetransmissionCause::Unknown
+        }
     }
     /// Fast retransmit: recovery lasts until all that is sent by now is acknowledged.
     const fn recover(&mut self) -> RetransmissionCause {

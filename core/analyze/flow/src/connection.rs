@@ -6,7 +6,7 @@ use crate::header::Incoming;
 use crate::limit::{Limit, elapsed};
 use crate::probe_totals::Socket;
 use crate::sequence::MAX_WINDOW_BYTES;
-use crate::{End, FlowId, RttValidity, RttMethod, Offer, Segment, Sink, Times};
+use crate::{End, FlowId, Offer, RttMethod, RttValidity, Segment, Sink, Times};
 use alloc::boxed::Box;
 
 /// After so long without a packet, a SYN with another number begins another connection: Linux's TIME_WAIT. RFC 9293 has 4 minutes,
@@ -219,9 +219,10 @@ fn acknowledge<S: Sink>(
 ) -> bool {
     let stamps = incoming.header.stamps;
     let is_new = if incoming.length > 0 && other.repeats_last_ack(incoming, own.shift) {
-        context
-            .sink
-            .unchanged_ack(context.flow, &other.repeated_ack(incoming, context.header.times, context.header.end));
+        context.sink.unchanged_ack(
+            context.flow,
+            &other.repeated_ack(incoming, context.header.times, context.header.end),
+        );
         false
     } else {
         learn(own, other, incoming, context)
@@ -258,7 +259,12 @@ fn learn<S: Sink>(
 }
 
 /// The part of the packet that takes sequence numbers, or begins before what is next to make the other end answer.
-fn segment<S: Sink>(own: &mut HalfConnection, other: &HalfConnection, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
+fn segment<S: Sink>(
+    own: &mut HalfConnection,
+    other: &HalfConnection,
+    incoming: &Incoming<'_>,
+    context: &mut Context<'_, S>,
+) {
     let length = incoming.length;
     let start = own.counter.unwrap(incoming.header.sequence, own.highest);
     let is_keep_alive = start + 1 == own.highest && own.acknowledged == own.highest;

@@ -142,7 +142,12 @@ impl<S: Sink> Follower<S> {
         tcp: &TcpHeader<'_>,
     ) {
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
-        self.batch.push(place, &mut entry.chain, Header::new(times, end, packet, tcp), significant_options(tcp));
+        self.batch.push(
+            place,
+            &mut entry.chain,
+            Header::new(times, end, packet, tcp),
+            significant_options(tcp),
+        );
         if self.batch.is_full() {
             self.flush();
         }
@@ -172,7 +177,12 @@ impl<S: Sink> Follower<S> {
     }
     /// Tells of the packets of a flow that wait; those from the first on which begins another flow are `left`.
     #[inline]
-    fn report_chain<'a>(&mut self, place: u32, batch: &'a Batch, left: &mut Vec<([Socket; 2], Incoming<'a>)>) {
+    fn report_chain<'a>(
+        &mut self,
+        place: u32,
+        batch: &'a Batch,
+        left: &mut Vec<([Socket; 2], Incoming<'a>)>,
+    ) {
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
         let chain = mem::replace(&mut entry.chain, Chain::EMPTY);
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };

@@ -1,13 +1,13 @@
 //! One direction of a flow: what one end sent, and what the other acknowledged of it.
 use crate::header::Header;
 use crate::limit::{Limit, Limits};
+use crate::pending_timestamps::PendingTimestamps;
 use crate::recent_packets::RecentPackets;
 use crate::repair::Repairs;
 use crate::rtt::Estimator;
-use crate::sent_segments::{SentSegments, SentSegment};
 use crate::sack_scoreboard::SackScoreboard;
+use crate::sent_segments::{SentSegment, SentSegments};
 use crate::sequence::Counter;
-use crate::pending_timestamps::PendingTimestamps;
 use crate::totals::Totals;
 use crate::{FlowId, Times};
 

@@ -21,19 +21,19 @@ mod limit;
 mod missed;
 mod one_sided;
 mod option;
+mod pending_timestamps;
 mod probe;
 mod probe_totals;
 mod quic;
 mod recent_packets;
 mod repair;
 mod rtt;
-mod search;
-mod sent_segments;
-mod segment;
 mod sack_scoreboard;
+mod search;
+mod segment;
+mod sent_segments;
 mod sequence;
 mod shard;
-mod pending_timestamps;
 mod summary;
 mod table;
 mod totals;
@@ -41,8 +41,8 @@ mod tracer;
 
 pub use connection::Close;
 pub use event::{
-    Ack, RetransmissionCause, End, FlowId, RttValidity, SegmentKind, Lost, RttMethod, Probe, SpuriousProof, RoundTrip, Segment, Sink,
-    Spurious, Times,
+    Ack, End, FlowId, Lost, Probe, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,
+    SegmentKind, Sink, Spurious, SpuriousProof, Times,
 };
 pub use fathom_run::ProbeKind;
 pub use header::Header;

@@ -1,10 +1,9 @@
 //! Questions and answers apart from TCP: ICMP echo, DNS, QUIC.
-use crate::limit::elapsed;
 use crate::probe_totals::{ProbesTotals, Socket};
 use crate::quic::QuicFlows;
-use crate::{RttValidity, Probe, ProbeKind, Sink, Times};
+use crate::{Probe, ProbeKind, RttValidity, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
-use fathom_capture::{Address, IcmpHeader, Packet, UdpHeader};
+use fathom_capture::{IcmpHeader, Packet, UdpHeader};
 
 /// So many questions wait for their answers; of more, the oldest is taken for unanswered.
 const MAX_WAITING: usize = 65_536;
@@ -126,7 +125,8 @@ impl Probes {
     }
     fn answer<S: Sink>(&mut self, question: &Question, times: Times, sink: &mut S) {
         let Some(Asked { times: asked, validity, .. }) = self.waiting.remove(question) else { return };
-        let probe = Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
+        let probe =
+            Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
         self.totals.answered(&probe);
         sink.probe(&probe);
         // What has its answer need not wait in line, so that the line is as short as what waits.

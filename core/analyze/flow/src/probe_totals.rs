@@ -36,7 +36,7 @@ pub struct ProbesTotals {
 }
 
 impl ProbesTotals {
-    const fn of(&mut self, kind: ProbeKind) -> &mut ProbeTotals {
+    pub(crate) const fn of(&mut self, kind: ProbeKind) -> &mut ProbeTotals {
         match kind {
             ProbeKind::Echo => &mut self.echo,
             ProbeKind::Dns => &mut self.dns,

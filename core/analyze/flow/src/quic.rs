@@ -1,7 +1,7 @@
 //! Round trips of QUIC (RFC 9000, RFC 9369), of which little can be seen: the handshake, and the spin bit.
 use crate::limit::elapsed;
 use crate::probe_totals::{ProbesTotals, Socket};
-use crate::{RttValidity, Probe, ProbeKind, Sink, Times};
+use crate::{Probe, ProbeKind, RttValidity, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::UdpHeader;
 
@@ -128,7 +128,13 @@ impl Connection {
         if self.reply.is_none() {
             self.reply = Some(times);
             let (asked, answered) = (self.initial, Some(times));
-            return Some(Probe { kind: ProbeKind::QuicHandshake, ends, asked, answered, validity: self.validity });
+            return Some(Probe {
+                kind: ProbeKind::QuicHandshake,
+                ends,
+                asked,
+                answered,
+                validity: self.validity,
+            });
         }
         if first & first_byte::LONG != 0 {
             return None;

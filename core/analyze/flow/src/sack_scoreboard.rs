@@ -140,7 +140,7 @@ mod tests {
     use fathom_units::Rng;
 
     /// Where a run of these bytes begins and ends, lowest first.
-    fn ranges(bytes: &BTreeSet<u64>) -> Vec<(u64, u64)> {
+    fn ranges_of(bytes: &BTreeSet<u64>) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for byte in bytes {
             match ranges.last_mut().filter(|last| last.1 == *byte) {
@@ -179,19 +179,15 @@ mod tests {
                 }
                 assert!(ranges.covers(start, stop) && ranges.has(start), "seed {seed}");
                 assert!((start..stop).all(|byte| bytes.contains(&byte)), "seed {seed}");
-                let ranges = ranges(&bytes);
-                assert_eq!(
-                    (ranges.len(), ranges.bytes()),
-                    (ranges.len(), bytes.len() as u64),
-                    "seed {seed}"
-                );
+                let expected = ranges_of(&bytes);
+                assert_eq!((ranges.len(), ranges.bytes()), (expected.len(), bytes.len() as u64), "seed {seed}");
                 let byte = acknowledged + rng.below(60);
                 assert_eq!(
                     ranges.is_passed(byte),
-                    ranges.last().is_some_and(|last| last.0 > byte),
+                    expected.last().is_some_and(|last| last.0 > byte),
                     "seed {seed}"
                 );
-                let above = ranges.iter().filter(|range| range.0 > byte);
+                let above = expected.iter().filter(|range| range.0 > byte);
                 let (count, sum) = above.fold((0, 0), |(count, sum), one| (count + 1, sum + one.1 - one.0));
                 assert_eq!(ranges.is_lost(byte, 10), count >= 3 || sum > 20, "seed {seed}");
             }

@@ -6,7 +6,7 @@ use crate::repair::Repair;
 use crate::rtt::Estimator;
 use crate::sent_segments::{Hole, SentSegment, Walk};
 use crate::sequence::{MAX_WINDOW_BYTES, is_after};
-use crate::{RetransmissionCause, SegmentKind, Lost, Sink, Times};
+use crate::{Lost, RetransmissionCause, SegmentKind, Sink, Times};
 
 /// A segment that begins one byte before what is next is a keep-alive only if nothing was sent for so long: Linux's least
 /// `TCP_KEEPIDLE`.
@@ -117,7 +117,8 @@ impl HalfConnection {
         if self.recent.has(arrival.start, arrival.identification, arrival.stamp) {
             return true;
         }
-        let Some(sent) = self.segments.at(arrival.start, Walk::Retransmission).filter(|sent| sent.start == arrival.start)
+        let Some(sent) =
+            self.segments.at(arrival.start, Walk::Retransmission).filter(|sent| sent.start == arrival.start)
         else {
             return false;
         };
@@ -140,7 +141,8 @@ impl HalfConnection {
     ) -> SegmentKind {
         let stop = arrival.stop.min(self.highest);
         if stop <= self.acknowledged || self.sacked.covers(arrival.start.max(self.acknowledged), stop) {
-            let cause = if is_answered { RetransmissionCause::Spurious } else { RetransmissionCause::Unknown };
+            let cause =
+                if is_answered { RetransmissionCause::Spurious } else { RetransmissionCause::Unknown };
             let start = arrival.start.max(self.acknowledged).min(stop);
             let filled = self.fill_holes(arrival, start, stop, self.segments.hole(start, stop).is_some());
             self.note_retransmission(arrival, stop - arrival.start.min(stop) - filled, cause);

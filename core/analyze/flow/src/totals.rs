@@ -1,6 +1,6 @@
 //! What is counted of one direction of a flow.
 use crate::rtt::{Moments, Tally};
-use crate::{RetransmissionCause, Offer};
+use crate::{Offer, RetransmissionCause};
 use alloc::boxed::Box;
 
 /// Count, sum, least and greatest of sizes.

@@ -4,9 +4,9 @@ use crate::capture::{Capture, Settings};
 use crate::fingerprint::{PacketMark, connection};
 use crate::report::{NoPath, PathReport};
 use crate::split::pieces;
-use fathom_flow::Times;
 use alloc::vec::Vec;
 use fathom_capture::{Packet, Transport};
+use fathom_flow::Times;
 
 /// Collects the packets of several captures, which may come one after the other or mixed.
 #[derive(Clone, Debug)]

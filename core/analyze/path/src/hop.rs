@@ -1,10 +1,10 @@
 //! From one capture to the next.
 use crate::between::CapturePair;
-use crate::clock::Clock;
 use crate::capture::Capture;
+use crate::clock::Clock;
 use crate::fingerprint::PacketMark;
-use crate::pairing::{Partner, Partners};
 use crate::known::Known;
+use crate::pairing::{Partner, Partners};
 use crate::report::{Delays, Hop, Loss, Remark};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;

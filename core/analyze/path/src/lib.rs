@@ -32,8 +32,8 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use clock::Clock;
 pub use capture::Settings;
+pub use clock::Clock;
 pub use collect::Captures;
 pub use order::Evidence;
-pub use report::{Delays, Hop, Loss, NoPath, PathReport, PathDirection, Remark, CaptureSummary};
+pub use report::{CaptureSummary, Delays, Hop, Loss, NoPath, PathDirection, PathReport, Remark};

@@ -167,7 +167,12 @@ fn entries(marks: &[PacketMark], is_wanted: impl Fn(Flow) -> bool) -> Vec<Entry>
 }
 
 /// Flows of this capture and what they are called in the earlier one, where that is beyond doubt.
-fn matches(earlier: &[PacketMark], theirs: &[Entry], own: &[PacketMark], ours: &[Entry]) -> BTreeMap<Flow, Match> {
+fn matches(
+    earlier: &[PacketMark],
+    theirs: &[Entry],
+    own: &[PacketMark],
+    ours: &[Entry],
+) -> BTreeMap<Flow, Match> {
     let mut votes = BTreeMap::<(Flow, Flow), Match>::new();
     for (from, to) in unique_matches(theirs, ours) {
         if let (Some(before), Some(after)) = (earlier.get(from as usize), own.get(to as usize)) {

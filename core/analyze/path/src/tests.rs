@@ -1,8 +1,8 @@
 //! A path whose truth is known, seen by captures whose clocks are not.
 use super::*;
-use fathom_flow::Times;
 use alloc::vec::Vec;
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
+use fathom_flow::Times;
 use fathom_units::Rng;
 
 const MS: i64 = 1_000_000;
@@ -159,7 +159,8 @@ fn captures_in_any_order_with_any_clocks_tell_the_same() {
         let clocks = [0; 3].map(|_| Own::random(&mut rng));
         let report = seen(&world, &order, &clocks, Settings::default()).unwrap();
         let (there, back) = forward(&report, &order);
-        let points = |way: &PathDirection| way.captures.iter().map(|capture| order[*capture]).collect::<Vec<_>>();
+        let points =
+            |way: &PathDirection| way.captures.iter().map(|capture| order[*capture]).collect::<Vec<_>>();
         assert_eq!(
             (points(there), points(back)),
             (alloc::vec![0, 1, 2], alloc::vec![2, 1, 0]),

@@ -8,7 +8,8 @@ use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
 use fathom_capture::Address;
 use fathom_flow::{
-    Ack, RetransmissionCause, End, FlowId, Header, RttValidity, SegmentKind, Lost, RttMethod, RoundTrip, Segment, Sink, Times,
+    Ack, End, FlowId, Header, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,
+    SegmentKind, Sink, Times,
 };
 use sent::{Numbers, Unacknowledged};
 

@@ -9,7 +9,7 @@ use crate::per_flow::PerFlow;
 use alloc::string::String;
 use core::fmt;
 use fathom_capture::Address;
-use fathom_flow::{Ack, End, FlowId, Header, RttValidity, RttMethod, RoundTrip, Segment, Sink, Times};
+use fathom_flow::{Ack, End, FlowId, Header, RoundTrip, RttMethod, RttValidity, Segment, Sink, Times};
 use plot::Plot;
 use sequence::Sequence;
 use series::{Outstanding, Rtt, Throughput};

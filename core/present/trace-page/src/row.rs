@@ -1,6 +1,6 @@
 //! What is kept of a segment, an ACK and a round trip.
 use crate::thin::Row;
-use fathom_flow::{RetransmissionCause, RttValidity, SegmentKind, RttMethod};
+use fathom_flow::{RetransmissionCause, RttMethod, RttValidity, SegmentKind};
 
 /// The bits of [`SegmentRow::kind`] that tell what it is.
 pub(crate) const KIND_MASK: u8 = 0x0f;

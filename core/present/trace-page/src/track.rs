@@ -1,9 +1,9 @@
 //! What one end of a flow sent, and what came back.
-use crate::sack_ranges::SackRanges;
 use crate::row::{
-    AckRow, KIND_MASK, MARKED, Event, EventRow, SPURIOUS, SegmentRow, TRIP_TABLES, TripRow, kind_code,
+    AckRow, Event, EventRow, KIND_MASK, MARKED, SPURIOUS, SegmentRow, TRIP_TABLES, TripRow, kind_code,
     saturate, trip_table,
 };
+use crate::sack_ranges::SackRanges;
 use crate::thin::Thinned;
 use crate::write::Writer;
 use alloc::collections::BTreeSet;

@@ -57,8 +57,7 @@ fn what_is_saved_is_loaded() {
 /// A result of two captures of a lab, as the program of schema version 1 wrote it.
 #[test]
 fn a_result_of_schema_version_1_is_read_in_the_form_of_today() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/results/v1-trace.json.gz");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/results/v1-trace.json.gz");
     let run = load(&path).unwrap();
     assert_eq!(run.schema_version, fathom_run::SCHEMA_VERSION);
     let capture = run.capture.as_deref().unwrap();

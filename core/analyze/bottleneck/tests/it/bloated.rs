@@ -1,7 +1,9 @@
 //! The queue of a real bloated upload, from either end, against its truth: 10 Mbit/s of frames, 1,250,000 bytes, tail drop, 10 ms.
 use crate::capture::{bloated_upload, trace};
+use fathom_bottleneck::{
+    Isolation, Leg, Location, Management, OscillationCause, QueueWatch, Queues, Reference,
+};
 use fathom_capture::{Address, IcmpHeader, Packet, Transport};
-use fathom_bottleneck::{Isolation, Leg, Location, Management, QueueWatch, Queues, Reference, OscillationCause};
 use fathom_flow::{End, ProbeKind, Sink, Times};
 
 fn of(name: &str) -> Queues {

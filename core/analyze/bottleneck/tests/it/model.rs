@@ -1,11 +1,11 @@
 //! A bottleneck in virtual time with TCP through it, and a capture point on the path: packets as a capture would hold them, and the truth.
+use fathom_bottleneck::{QueueWatch, Queues};
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
+use fathom_flow::{Times, Tracer};
 use fathom_qdisc::{AnyQdisc, DropReason, Ecn, MarkReason, Qdisc, Spec};
 use fathom_tcp::{
     Ack, AnyControl, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
-use fathom_bottleneck::{QueueWatch, Queues};
-use fathom_flow::{Times, Tracer};
 use fathom_units::{Bytes, Duration, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,10 +1,10 @@
 //! Queues of a model in virtual time, against its truth.
 use crate::model::{FlowPlan, Plan, Point, TickClock, Truth, run};
-use fathom_tcp::ControlKind;
-use fathom_flow::End;
 use fathom_bottleneck::{
-    Bottleneck, Isolation, Leg, Location, Management, NoClock, Queues, Reference, OscillationCause,
+    Bottleneck, Isolation, Leg, Location, Management, NoClock, OscillationCause, Queues, Reference,
 };
+use fathom_flow::End;
+use fathom_tcp::ControlKind;
 use fathom_units::Rng;
 
 fn bottleneck<'a>(queues: &'a Queues, what: &str) -> &'a Bottleneck {

@@ -1,8 +1,8 @@
 //! Small captures of an emulated line, with its truth beside them: testdata/trace/lab. Real TCP over a queue that is known.
 use crate::capture::{each_packet, lab, lab_folder};
-use fathom_run::{Capture, CapturedQueue, QueueManagement, QueuePlace, Retransmissions};
-use fathom_flow::Tracer;
 use fathom_bottleneck::QueueWatch;
+use fathom_flow::Tracer;
+use fathom_run::{Capture, CapturedQueue, QueueManagement, QueuePlace, Retransmissions};
 
 /// A row of truth.txt.
 struct Truth {

@@ -1,9 +1,9 @@
 //! Captures of one direction: what is said of them, and what is not. The lab's upload, whose truth is beside it, less half of its packets.
 use crate::capture::{each_packet, lab};
-use fathom_capture::Address;
-use fathom_run::{CaptureSource, Metric, QueuePlace, Run};
 use fathom_bottleneck::QueueWatch;
+use fathom_capture::Address;
 use fathom_flow::{Tracer, missing_directions};
+use fathom_run::{CaptureSource, Metric, QueuePlace, Run};
 
 const SENDER: [u8; 4] = [198, 18, 0, 2];
 const RECEIVER: [u8; 4] = [198, 19, 0, 2];

@@ -1,9 +1,9 @@
 //! A queue in the sending host, whose kernel lets a flow have two packets in it at a time, seen from behind it.
-use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
-use fathom_run::QueuePlace;
 use fathom_bottleneck::{Leg, Location, QueueWatch, Queues};
+use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{End, Flows};
 use fathom_flow::{Times, Tracer};
+use fathom_run::QueuePlace;
 use fathom_units::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -1,8 +1,8 @@
 //! A run made of the bloated upload has what its flows did over time, and that agrees with their totals.
 use crate::capture::{bloated_upload, trace};
-use fathom_run::{Metric, Run, Series};
-use fathom_flow::Flows;
 use fathom_bottleneck::QueueWatch;
+use fathom_flow::Flows;
+use fathom_run::{Metric, Run, Series};
 
 fn of(name: &str) -> (Flows, Run) {
     let (flows, watch) = trace(&bloated_upload(name), QueueWatch::new());

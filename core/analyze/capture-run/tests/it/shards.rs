@@ -1,10 +1,10 @@
 //! A capture in shards, as threads read it: what is found is what one tracer finds.
 use crate::capture::{bloated_upload, each_packet, lab, lab_folder};
 use crate::packets::segment;
-use fathom_capture::{Packet, TcpHeader, Transport};
-use fathom_run::Run;
 use fathom_bottleneck::QueueWatch;
+use fathom_capture::{Packet, TcpHeader, Transport};
 use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, Tracer};
+use fathom_run::Run;
 
 struct Found {
     flows: Flows,

@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_run::text::{bytes, percent, rate, thousands};
 use fathom_run::{
-    Capture, CapturedFlow, CapturedQueue, DelayedParty, Estimate, IpMarking, QueueAlternative, QueueManagement,
-    QueuePlace, Remarking, UnknownQueue, UnknownReason,
+    Capture, CapturedFlow, CapturedQueue, DelayedParty, Estimate, IpMarking, QueueAlternative,
+    QueueManagement, QueuePlace, Remarking, UnknownQueue, UnknownReason,
 };
 
 /// Share of a queue's bytes by which a flow alone filled it.
@@ -113,9 +113,11 @@ pub(super) fn alternative(alternative: &QueueAlternative) -> String {
         QueueAlternative::ArrivedElsewhere => {
             "What arrived while the queue stood came another way than over the link behind it.".into()
         }
-        QueueAlternative::SenderOrNextHop => "The queue is in the sender where it is said to be behind it, or the other way \
+        QueueAlternative::SenderOrNextHop => {
+            "The queue is in the sender where it is said to be behind it, or the other way \
              round: next to the sender they differ in size alone."
-            .into(),
+                .into()
+        }
         QueueAlternative::Text { text } => text.clone(),
     }
 }

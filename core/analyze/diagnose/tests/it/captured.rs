@@ -3,8 +3,8 @@ use crate::line::MANAGED;
 use crate::upload::{delayed, probes, upload};
 use fathom_diagnose::{Diagnosis, FindingKind, Health, diagnose};
 use fathom_run::{
-    Capture, DelayPercentiles, Estimate, ManagementEstimate, ProbeKind, QueueManagement, Retransmissions, Run,
-    UnknownQueue, UnknownReason,
+    Capture, DelayPercentiles, Estimate, ManagementEstimate, ProbeKind, QueueManagement, Retransmissions,
+    Run, UnknownQueue, UnknownReason,
 };
 
 fn of(capture: Capture) -> Diagnosis {
@@ -156,7 +156,11 @@ fn a_short_queue_is_healthy_and_none_is_no_verdict() {
         DelayPercentiles { p5_s: 0.001, median_s: 0.004, p90_s: 0.01, p95_s: 0.012, max_s: 0.03 };
     let healthy = of(short);
     assert_eq!((healthy.health, healthy.findings[0].kind), (Health::Healthy, FindingKind::LowLatency));
-    let none = Capture { queues: Vec::new(), unknown: vec![UnknownQueue { flow: 2, reason: UnknownReason::NoTimestamps }], ..upload() };
+    let none = Capture {
+        queues: Vec::new(),
+        unknown: vec![UnknownQueue { flow: 2, reason: UnknownReason::NoTimestamps }],
+        ..upload()
+    };
     let d = of(none);
     assert_eq!(d.health, Health::Inconclusive);
     assert_eq!(d.headline, "No verdict: none of the 3 TCP flows in this capture tells of a queue.");

@@ -89,10 +89,7 @@ pub(crate) fn upload() -> Capture {
         management: Some(ManagementEstimate { kind: QueueManagement::TailDrop, confidence_ratio: 0.97 }),
         swing: Some(Swing { period_s: 11.3, control: Some("CUBIC".into()), predicted_s: Some(8.5) }),
         filled_by: vec![FlowShare { flow: 2, bytes_ratio: 0.99 }],
-        delayed: vec![
-            delayed(1, Some(["10.7.0.1:40001", "10.7.0.2:5202"]), 0.98),
-            delayed(3, None, 0.9),
-        ],
+        delayed: vec![delayed(1, Some(["10.7.0.1:40001", "10.7.0.2:5202"]), 0.98), delayed(3, None, 0.9)],
         probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
         samples: 43_141,
         frames: vec![1234, 5678],

@@ -15,8 +15,8 @@
 use crate::segments::{ENDS, Words, letter};
 use fathom_capture::Address;
 use fathom_flow::{
-    Ack, RetransmissionCause, End, FlowId, RttValidity, SegmentKind, Lost, RttMethod, SpuriousProof, RoundTrip, Segment, Sink, Spurious, Times,
-    Totals, Tracer,
+    Ack, End, FlowId, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment, SegmentKind,
+    Sink, Spurious, SpuriousProof, Times, Totals, Tracer,
 };
 use fathom_units::Duration;
 use std::path::Path;
@@ -115,7 +115,8 @@ fn totals(totals: &Totals) -> String {
         ("unseen", totals.unseen_bytes),
         ("strays", totals.strays),
     ];
-    let reported: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    let reported: Vec<_> =
+        counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
     reported.join(", ")
 }
 

@@ -39,7 +39,11 @@ fn causes(name: &str) -> Causes {
 fn every_retransmission_is_counted_and_its_cause_is_the_kernels() {
     for Counters { name, numbers: [again, fast, slow_start, timeouts, lost_again] } in counters() {
         let counted = causes(&name);
-        assert_eq!((counted.total(), counted.spurious, counted.unknown), (again, 0, 0), "{name}: {counted:?}");
+        assert_eq!(
+            (counted.total(), counted.spurious, counted.unknown),
+            (again, 0, 0),
+            "{name}: {counted:?}"
+        );
         if timeouts == 0 {
             assert_eq!((counted.fast + counted.probe, counted.timeout), (fast, 0), "{name}: {counted:?}");
             assert!((lost_again..=lost_again + 1).contains(&counted.probe), "{name}: {counted:?}");

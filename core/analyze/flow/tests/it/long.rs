@@ -1,6 +1,6 @@
 //! Round trips of minutes, with all that is in flight meanwhile: where others have limits.
 use crate::segments::Words;
-use fathom_flow::{RetransmissionCause, End, FlowId, FlowSummary, Lost, Sink, Times, Tracer};
+use fathom_flow::{End, FlowId, FlowSummary, Lost, RetransmissionCause, Sink, Times, Tracer};
 
 const SEGMENTS: u64 = 100_000;
 const MSS: u64 = 1448;

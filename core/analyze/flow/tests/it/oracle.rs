@@ -1,6 +1,6 @@
 //! The scoreboard against one that keeps each byte by itself and looks at all of them each time.
 use crate::segments::Words;
-use fathom_flow::{Ack, FlowId, RttValidity, RttMethod, RoundTrip, Segment, Sink, Times, Tracer};
+use fathom_flow::{Ack, FlowId, RoundTrip, RttMethod, RttValidity, Segment, Sink, Times, Tracer};
 use fathom_units::Rng;
 
 /// What a tracer told of one packet.

@@ -1,7 +1,7 @@
 //! Echo, DNS and QUIC as probes.
 use crate::capture::{bloated_upload, bloated_upload_folder, trace};
 use fathom_capture::{Address, Packet, Transport, UdpHeader};
-use fathom_flow::{Flows, RttValidity, Probe, ProbeKind, Sink, Times, Tracer};
+use fathom_flow::{Flows, Probe, ProbeKind, RttValidity, Sink, Times, Tracer};
 
 #[derive(Default)]
 struct ProbeLog(Vec<String>);

@@ -1,6 +1,7 @@
 //! Reading of what files of schema version 1 have as sentences and lists, and of the form of today. Each type is either.
 use super::{
-    DelayedParty, IpMarking, PartDirection, PathPart, QueueAlternative as Today, QueueManagement, UnknownReason,
+    DelayedParty, IpMarking, PartDirection, PathPart, QueueAlternative as Today, QueueManagement,
+    UnknownReason,
 };
 use alloc::string::String;
 use serde::Deserialize;
@@ -16,7 +17,9 @@ impl From<Delay> for super::DelayPercentiles {
     fn from(read: Delay) -> Self {
         let (p5_s, median_s, p90_s, p95_s, max_s) = match read {
             Delay::List([p5_s, median_s, p95_s, max_s]) => (p5_s, median_s, p95_s, p95_s, max_s),
-            Delay::Percentiles { p5_s, median_s, p90_s, p95_s, max_s } => (p5_s, median_s, p90_s, p95_s, max_s),
+            Delay::Percentiles { p5_s, median_s, p90_s, p95_s, max_s } => {
+                (p5_s, median_s, p90_s, p95_s, max_s)
+            }
         };
         super::DelayPercentiles { p5_s, median_s, p90_s, p95_s, max_s }
     }
@@ -58,8 +61,8 @@ pub(super) enum DelayAtLoss {
 
 impl From<DelayAtLoss> for super::DelayAtLoss {
     fn from(read: DelayAtLoss) -> Self {
-        let (DelayAtLoss::List([p10_s, median_s, p90_s]) | DelayAtLoss::Percentiles { p10_s, median_s, p90_s }) =
-            read;
+        let (DelayAtLoss::List([p10_s, median_s, p90_s])
+        | DelayAtLoss::Percentiles { p10_s, median_s, p90_s }) = read;
         super::DelayAtLoss { p10_s, median_s, p90_s }
     }
 }
@@ -73,7 +76,8 @@ pub(super) enum HopDelay {
 
 impl From<HopDelay> for super::HopDelay {
     fn from(read: HopDelay) -> Self {
-        let (HopDelay::List([median_s, p95_s, max_s]) | HopDelay::Percentiles { median_s, p95_s, max_s }) = read;
+        let (HopDelay::List([median_s, p95_s, max_s]) | HopDelay::Percentiles { median_s, p95_s, max_s }) =
+            read;
         super::HopDelay { median_s, p95_s, max_s }
     }
 }
@@ -87,7 +91,8 @@ pub(super) enum Management {
 
 impl From<Management> for super::ManagementEstimate {
     fn from(read: Management) -> Self {
-        let (Management::List(kind, confidence_ratio) | Management::Estimate { kind, confidence_ratio }) = read;
+        let (Management::List(kind, confidence_ratio) | Management::Estimate { kind, confidence_ratio }) =
+            read;
         super::ManagementEstimate { kind, confidence_ratio }
     }
 }
@@ -124,7 +129,8 @@ impl From<DelayedFlows> for super::DelayedFlows {
 
 /// `Flow 3 (10.0.0.1:1 to 10.0.0.2:2)`, `A short flow's first exchange`, `The first exchange of 5 short flows`.
 fn party(text: &str) -> DelayedParty {
-    let count = text.strip_prefix("The first exchange of ").and_then(|rest| rest.strip_suffix(" short flows"));
+    let count =
+        text.strip_prefix("The first exchange of ").and_then(|rest| rest.strip_suffix(" short flows"));
     match text.strip_prefix("Flow ") {
         Some(rest) => {
             let (number, ends) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -235,10 +241,10 @@ mod tests {
         assert_eq!(remarked, Remarking { from, to, packets: 17 });
         for (text, who) in [
             ("Flow 3", DelayedParty::Flow { number: 3, ends: None }),
-            ("Flow 4 ([::1]:1 to b:2)", DelayedParty::Flow {
-                number: 4,
-                ends: Some(["[::1]:1".into(), "b:2".into()]),
-            }),
+            (
+                "Flow 4 ([::1]:1 to b:2)",
+                DelayedParty::Flow { number: 4, ends: Some(["[::1]:1".into(), "b:2".into()]) },
+            ),
             ("A short flow's first exchange", DelayedParty::ShortFlows { count: 1 }),
             ("The first exchange of 12 short flows", DelayedParty::ShortFlows { count: 12 }),
         ] {

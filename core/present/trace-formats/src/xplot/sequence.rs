@@ -1,7 +1,7 @@
 //! The time-sequence graph, of the data of one end.
 use super::plot::{Colour, Heading, Plot};
 use super::{Passing, Titled};
-use fathom_flow::{Ack, SegmentKind, Segment};
+use fathom_flow::{Ack, Segment, SegmentKind};
 
 /// Duplicate ACKs after which a sender sends again (RFC 5681 section 3.2): the third is marked.
 const THIRD: u32 = 3;

@@ -1,7 +1,8 @@
 //! An upload of four segments, of which the second is lost, written by hand as a tracer would tell it.
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{
-    Ack, RetransmissionCause, End, FlowId, Header, RttValidity, SegmentKind, Lost, RttMethod, RoundTrip, Segment, Sink, Times,
+    Ack, End, FlowId, Header, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,
+    SegmentKind, Sink, Times,
 };
 
 const FLOW: FlowId = FlowId(0);
@@ -60,7 +61,13 @@ impl Line {
         };
         sink.packet(FLOW, &Header::new(self.times(), self.end, &packet, &tcp));
     }
-    fn segment(&self, (start, stop): (u64, u64), kind: SegmentKind, outstanding_bytes: u64, sink: &mut impl Sink) {
+    fn segment(
+        &self,
+        (start, stop): (u64, u64),
+        kind: SegmentKind,
+        outstanding_bytes: u64,
+        sink: &mut impl Sink,
+    ) {
         let segment = Segment {
             times: self.times(),
             end: self.end,

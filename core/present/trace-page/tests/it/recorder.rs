@@ -3,7 +3,8 @@ use crate::read::{Page, Track, read};
 use crate::sawtooth::{BEGIN, FLOW, Sawtooth, Truth};
 use fathom_capture::Address;
 use fathom_flow::{
-    Ack, RetransmissionCause, End, FlowId, RttValidity, SegmentKind, Lost, Probe, ProbeKind, SpuriousProof, Segment, Sink, Spurious, Times,
+    Ack, End, FlowId, Lost, Probe, ProbeKind, RetransmissionCause, RttValidity, Segment, SegmentKind, Sink,
+    Spurious, SpuriousProof, Times,
 };
 use fathom_trace_page::{Curve, Level, Limits, Panel, Recorder, Scope, Words};
 

@@ -1,6 +1,9 @@
 //! A small model of one upload through a tail-drop buffer: enough of CUBIC for its sawtooth, its losses and their repair.
 use fathom_capture::Address;
-use fathom_flow::{Ack, RetransmissionCause, End, FlowId, RttValidity, SegmentKind, Lost, RttMethod, RoundTrip, Segment, Sink, Times};
+use fathom_flow::{
+    Ack, End, FlowId, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment, SegmentKind,
+    Sink, Times,
+};
 use fathom_units::Rng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

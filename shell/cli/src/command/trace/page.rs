@@ -1,10 +1,10 @@
 //! The interactive page: what was concluded, over what was seen.
+use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_diagnose::{Diagnosis, Finding, Health};
+use fathom_flow::End;
 use fathom_report::look::{amount, confidence_name, kind_name};
 use fathom_run::Run;
 use fathom_run::text::{bytes, seconds, thousands};
-use fathom_flow::End;
-use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
 
 /// The page as text.

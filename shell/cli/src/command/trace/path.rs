@@ -4,10 +4,10 @@ use super::read::pass;
 use crate::args::TraceArgs;
 use crate::failure::Failure;
 use fathom_capture::Packet;
-use fathom_run::{CaptureSource, Run};
-use fathom_path::{Captures, Settings};
 use fathom_capture_run::hops;
 use fathom_flow::Times;
+use fathom_path::{Captures, Settings};
+use fathom_run::{CaptureSource, Run};
 use std::collections::HashSet;
 use std::path::PathBuf;
 

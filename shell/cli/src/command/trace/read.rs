@@ -2,12 +2,10 @@
 use super::input::Input;
 use super::path::PathOf;
 use crate::failure::Failure;
-use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
-use fathom_run::CaptureSource;
 use fathom_bottleneck::{QueueWatch, Queues};
-use fathom_flow::{
-    Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions,
-};
+use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
+use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions};
+use fathom_run::CaptureSource;
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 
@@ -25,7 +23,8 @@ pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>
     let processors = thread::available_parallelism().map_or(1, usize::from);
     // What is unpacked, or comes by a pipe, is read by a thread of its own.
     let has_room = threads.is_some() || processors > SHARDS;
-    let twins = if threads.map_or(processors, usize::from) < SHARDS { None } else { input.twins(has_room)? };
+    let twins =
+        if threads.map_or(processors, usize::from) < SHARDS { None } else { input.twins(has_room)? };
     let ((mut source, first_at), followed) = match twins {
         Some((first, Some(second))) => by_two([first, second], path, shards)?,
         Some((mut first, None)) => by_one(&mut first, path, shards)?,
@@ -51,7 +50,11 @@ fn shards() -> [Shard<QueueWatch>; SHARDS] {
 /// What was read, when its first frame was stamped, and what each shard saw.
 type Told = ((CaptureSource, i64), [Followed<QueueWatch>; SHARDS]);
 
-fn by_one(input: &mut Input, path: &mut PathOf<'_>, shards: [Shard<QueueWatch>; SHARDS]) -> Result<Told, Failure> {
+fn by_one(
+    input: &mut Input,
+    path: &mut PathOf<'_>,
+    shards: [Shard<QueueWatch>; SHARDS],
+) -> Result<Told, Failure> {
     let mut shards = Shards::new(shards);
     // Apart, as of a packet that is shown to one only less has to be at hand.
     let source = if path.is_of_one() {

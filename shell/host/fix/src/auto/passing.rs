@@ -2,9 +2,9 @@
 //!
 //! What leaves is captured after our own queue, what arrives before it is sent through ours: only the line and what is beyond counts.
 use fathom_capture::{Address, LinkType, dissect};
+use fathom_flow::{Bounds, FlowId, RoundTrip, RttValidity, Sink, Times, Tracer};
 use fathom_os::ring::{Framing, Ring, RingError, RingFrame};
 use fathom_shape::autorate::{Delay, DelaySample};
-use fathom_flow::{Bounds, FlowId, RttValidity, RoundTrip, Sink, Times, Tracer};
 use fathom_units::Duration;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
