@@ -1,5 +1,5 @@
 //! What manages the queue, by the delays at which it dropped or marked.
-use crate::curve::percentile;
+use crate::delay_curve::percentile;
 use alloc::vec::Vec;
 
 /// How the queue decides what to drop.
@@ -48,7 +48,7 @@ pub struct Fingerprint {
     /// What a sparse flow waited of what the bulk waited at the same time.
     pub sparse_ratio: Option<f64>,
     /// Of the losses that began an episode, the share that came 100 ms after the delay rose above CoDel's 5 ms.
-    pub obeying_ratio: Option<f64>,
+    pub codel_conformance_ratio: Option<f64>,
 }
 
 /// What is known of drops.
@@ -68,8 +68,8 @@ pub(crate) struct Evidence<'a> {
     /// What delays may be off.
     pub(crate) error_ns: f64,
     pub(crate) sparse_ratio: Option<f64>,
-    /// Share of drops that came when CoDel's law says; [`crate::law::obeying_ratio`].
-    pub(crate) obeying_ratio: Option<f64>,
+    /// Share of drops that came when CoDel's law says; [`crate::codel_law::codel_conformance_ratio`].
+    pub(crate) codel_conformance_ratio: Option<f64>,
 }
 
 /// CoDel's target is 5 ms, PIE's 15 ms: in the middle, with what comes before they act, a controlled queue stands no longer than this.
@@ -86,7 +86,7 @@ const CODEL_INTERVAL_NS: f64 = 130e6;
 /// Fewer episodes are no management.
 const LEAST_EPISODES: usize = 4;
 /// Drops that come by chance meet the time of CoDel's law by far less often.
-const LEAST_OBEYING: f64 = 0.5;
+const MIN_CODEL_CONFORMANCE: f64 = 0.5;
 /// A receiver of many flows is busy for so long before it answers what is not a handshake, and the kernel answers those at once.
 const BUSY_HOST_NS: f64 = 1.5e6;
 /// Fewer losses with a delay say nothing.
@@ -111,7 +111,7 @@ pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
         at_loss_ns: (dated > 0).then_some(at_loss),
         spacing,
         sparse_ratio: evidence.sparse_ratio,
-        obeying_ratio: evidence.obeying_ratio,
+        codel_conformance_ratio: evidence.codel_conformance_ratio,
     }
 }
 
@@ -156,7 +156,7 @@ fn management(
     let room_ns = FULL_RATIO * at_loss[2] + evidence.packet_ns + evidence.error_ns;
     let was_full = evidence.peak_ns <= room_ns;
     let is_spread = at_loss[0] < 0.8 * at_loss[2];
-    let is_lawful = evidence.obeying_ratio.is_some_and(|ratio| ratio >= LEAST_OBEYING);
+    let is_lawful = evidence.codel_conformance_ratio.is_some_and(|ratio| ratio >= MIN_CODEL_CONFORMANCE);
     if is_lawful && is_spread {
         return Some(Management::Codel);
     }
@@ -239,7 +239,7 @@ mod tests {
                 packet_ns: packet_ms * 1e6,
                 error_ns: 0.0,
                 sparse_ratio: Some(ratio),
-                obeying_ratio: None,
+                codel_conformance_ratio: None,
             };
             assert_eq!(fingerprint(&evidence).isolation, expected, "{packet_ms} {standing_ms} {ratio}");
         }

@@ -1,6 +1,6 @@
 //! The size of the buffer, from the delay when it was full.
 use crate::aqm::{Fingerprint, MOSTLY_FULL};
-use crate::curve::{DelayPoint, between, percentile};
+use crate::delay_curve::{DelayPoint, between, percentile};
 use crate::episodes::Episode;
 use crate::rate::RateSpan;
 use alloc::vec::Vec;
@@ -175,7 +175,7 @@ mod tests {
             at_loss_ns,
             spacing: None,
             sparse_ratio: None,
-            obeying_ratio: None,
+            codel_conformance_ratio: None,
         };
         let filling = Filling {
             delays: &peaks_ms.iter().enumerate().map(delay).collect::<Vec<_>>(),

@@ -80,7 +80,7 @@ pub enum NoClock {
 
 /// What was seen of a clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct TickObservations<'a> {
     /// Lower hull of arrival (ns) against ticks.
     pub(crate) hull: &'a [(f64, f64)],
     /// Of [`lows`], likewise.
@@ -106,7 +106,7 @@ fn edges(hull: &[(f64, f64)]) -> impl Iterator<Item = Edge> {
 }
 
 /// The clock that explains the arrivals.
-pub(crate) fn fit(seen: Seen<'_>) -> Result<Clock, NoClock> {
+pub(crate) fn fit(seen: TickObservations<'_>) -> Result<Clock, NoClock> {
     if seen.count == 0 {
         return Err(NoClock::NoTimestamps);
     }
@@ -127,7 +127,7 @@ pub(crate) fn fit(seen: Seen<'_>) -> Result<Clock, NoClock> {
 }
 
 /// Between which rates the clock must be: the last packet was delayed by no more than `spread_ns` more or less than the first.
-fn bounds(seen: &Seen<'_>) -> (f64, f64) {
+fn bounds(seen: &TickObservations<'_>) -> (f64, f64) {
     let tick = seen.span_ns / seen.span_ticks;
     // Without round trips nothing is known; half the span leaves a factor of three.
     let slack = seen.spread_ns.map_or(0.5 * seen.span_ns, |spread| spread + 2.0 * tick + TOUCH_NS);
@@ -142,7 +142,7 @@ fn is_edge_of(edge: &Edge, hertz: f64) -> bool {
 }
 
 /// The one of several rates that the longest edges have.
-fn best_supported(seen: &Seen<'_>, candidates: &[f64]) -> Option<f64> {
+fn best_supported(seen: &TickObservations<'_>, candidates: &[f64]) -> Option<f64> {
     let support = |hertz: f64| -> f64 {
         edges(seen.hull).filter(|edge| is_edge_of(edge, hertz)).map(|edge| edge.ticks).sum()
     };
@@ -151,7 +151,7 @@ fn best_supported(seen: &Seen<'_>, candidates: &[f64]) -> Option<f64> {
 }
 
 /// A rate that nothing else has: only if one straight line supports most of what was seen.
-fn measured(seen: &Seen<'_>) -> Option<Clock> {
+fn measured(seen: &TickObservations<'_>) -> Option<Clock> {
     let longest = edges(seen.hull).max_by(|a, b| a.ticks.total_cmp(&b.ticks))?;
     let clock = around(seen, 1e9 / longest.tick_ns, false);
     (longest.ticks > 0.5 * seen.span_ticks && clock.touched >= LEAST_TOUCHED).then_some(clock)
@@ -160,7 +160,7 @@ fn measured(seen: &Seen<'_>) -> Option<Clock> {
 /// The clock of about `hertz`, with the skew at which it touches the arrivals most often.
 ///
 /// A queue that grew all the time would tilt the line too, but a line through it touches only at its ends.
-fn around(seen: &Seen<'_>, hertz: f64, is_known_rate: bool) -> Clock {
+fn around(seen: &TickObservations<'_>, hertz: f64, is_known_rate: bool) -> Clock {
     let nominal_ns = 1e9 / hertz;
     // In so short a time no skew moves an arrival by as much as may lie between it and a clock that it touches.
     if SKEW_RATIO * seen.span_ns < TOUCH_NS {
@@ -193,7 +193,7 @@ impl Clock {
 }
 
 /// The clock of `hertz` whose skew is known from elsewhere.
-pub(crate) fn with_skew(seen: &Seen<'_>, hertz: f64, is_known_rate: bool, skew: Skew) -> Clock {
+pub(crate) fn with_skew(seen: &TickObservations<'_>, hertz: f64, is_known_rate: bool, skew: Skew) -> Clock {
     let tick_ns = 1e9 / hertz * (1.0 + skew.ratio);
     let zero_ns = zero(seen, tick_ns);
     Clock {
@@ -227,7 +227,7 @@ impl Plateau {
     }
 }
 
-fn plateau(seen: &Seen<'_>, nominal_ns: f64, range: (f64, f64), touch_ns: f64) -> Plateau {
+fn plateau(seen: &TickObservations<'_>, nominal_ns: f64, range: (f64, f64), touch_ns: f64) -> Plateau {
     let step = (range.1 - range.0) / STEPS;
     let mut best = Plateau { from: range.0, to: range.1, touched: 0, step };
     for number in 0..=(STEPS as u32) {
@@ -244,12 +244,12 @@ fn plateau(seen: &Seen<'_>, nominal_ns: f64, range: (f64, f64), touch_ns: f64) -
 }
 
 /// When tick 0 was, so that no packet arrived before it was sent.
-fn zero(seen: &Seen<'_>, tick_ns: f64) -> f64 {
+fn zero(seen: &TickObservations<'_>, tick_ns: f64) -> f64 {
     seen.hull.iter().map(|(ticks, at)| at - ticks * tick_ns).fold(f64::INFINITY, f64::min)
 }
 
 /// How many of the lowest arrivals are within a tick of the clock.
-fn touched(seen: &Seen<'_>, tick_ns: f64, zero_ns: f64, touch_ns: f64) -> u32 {
+fn touched(seen: &TickObservations<'_>, tick_ns: f64, zero_ns: f64, touch_ns: f64) -> u32 {
     let is_near = |(ticks, at): &&(f64, f64)| at - ticks * tick_ns - zero_ns <= tick_ns + touch_ns;
     seen.lows.iter().filter(is_near).count() as u32
 }

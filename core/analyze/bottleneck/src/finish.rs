@@ -2,9 +2,9 @@
 use crate::flow::Sampled;
 use crate::group::{Filler, groups};
 use crate::inspect::{OwnClocks, host_clocks, inspect, own_clocks};
-use crate::joint::{Bystander, Joint};
 use crate::report::{Bottleneck, QueueReport, Queues};
 use crate::series::of_flows;
+use crate::shared_bottleneck::{Bystander, SharedBottleneck};
 use crate::watch::{QueueWatch, Slot, in_order};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -52,9 +52,16 @@ impl QueueWatch {
             let members: Vec<&Filler<'_>> = group.iter().filter_map(|place| fillers.get(*place)).collect();
             let places: Vec<usize> = members.iter().map(|filler| filler.place).collect();
             let bystanders = bystanders(flows, sampled, &members);
-            let (probes, beside) = (&self.probes, [&self.beside, &self.short]);
-            let joint = Joint { fillers: members, reports: flows, bystanders, probes, beside, short: trips };
-            joint.bottleneck().map(|bottleneck| (places, bottleneck))
+            let (probes, cross_traffic) = (&self.probes, [&self.cross_traffic, &self.short]);
+            let shared = SharedBottleneck {
+                fillers: members,
+                reports: flows,
+                bystanders,
+                probes,
+                cross_traffic,
+                short: trips,
+            };
+            shared.bottleneck().map(|bottleneck| (places, bottleneck))
         };
         groups.into_iter().zip(short).filter_map(one).collect()
     }

@@ -1,11 +1,11 @@
 //! What is kept of a flow while it passes.
 use crate::bins::Grid;
-use crate::losses::{Losses, Point, Seen};
-use crate::recent::Recent;
+use crate::losses::{DelaySource, Losses, Point};
+use crate::recent_round_trips::RecentRoundTrips;
 use crate::ticks::Ticks;
 use alloc::boxed::Box;
 use fathom_capture::Stamps;
-use fathom_flow::{Ack, Cause, End, Header, Kind, Lost, RoundTrip, Segment, Spurious};
+use fathom_flow::{Ack, End, Header, Lost, RetransmissionCause, RoundTrip, Segment, SegmentKind, Spurious};
 
 /// Series of a flow, each of them for either end; in the order in which one packet adds to them.
 pub(crate) mod series {
@@ -81,7 +81,7 @@ pub(crate) struct Sent {
     /// What its last segment took to the capture point, as [`Sampled::observe`] gives it.
     last_delay: Option<f64>,
     pub(crate) losses: Losses,
-    pub(crate) recent: Recent,
+    pub(crate) recent: RecentRoundTrips,
     /// Bytes of payload that came to the other end once more, over time, if any did.
     pub(crate) again: Option<Box<Grid<1>>>,
     /// Bytes of payload that were sent again for a reason that does not show: they were lost, or came once more.
@@ -160,8 +160,8 @@ impl Sampled {
     pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
         // A sender that paces sends by a timer what it sends again, with the time when the next segment may leave for a stamp.
-        let is_again = matches!(segment.kind, Kind::Retransmission(_));
-        if let Kind::Retransmission(cause) = segment.kind {
+        let is_again = matches!(segment.kind, SegmentKind::Retransmission(_));
+        if let SegmentKind::Retransmission(cause) = segment.kind {
             self.sent[end as usize].sent_again(cause, at, segment.stop - segment.start, limit);
         }
         let delay = if is_again { None } else { self.observe(end, at, frame, segment.stamps) };
@@ -177,7 +177,7 @@ impl Sampled {
         sent.last_delay = if is_again { sent.last_delay } else { delay };
         sent.highest = sent.highest.max(segment.stop);
         if segment.ecn == 3 {
-            let delay = delay.map(|delay| (Seen::Arrival, delay as f32));
+            let delay = delay.map(|delay| (DelaySource::Arrival, delay as f32));
             sent.losses.marks.push(Point { at, frame, repair: 0, delay });
         }
     }
@@ -224,7 +224,7 @@ impl Sampled {
         let sent = &mut self.sent[spurious.end as usize];
         sent.losses.void(spurious.repair.frame);
         let bytes = spurious.stop - spurious.start;
-        if spurious.cause == Cause::Unknown {
+        if spurious.cause == RetransmissionCause::Unknown {
             sent.doubtful_bytes = sent.doubtful_bytes.saturating_sub(bytes);
         }
         sent.arrived_again(spurious.times.at - self.origin, bytes, limit);
@@ -262,11 +262,11 @@ impl Sent {
         self.largest_payload = self.largest_payload.max(payload);
         f64::from(wire)
     }
-    fn sent_again(&mut self, cause: Cause, at: i64, bytes: u64, limit: usize) {
+    fn sent_again(&mut self, cause: RetransmissionCause, at: i64, bytes: u64, limit: usize) {
         match cause {
-            Cause::Spurious => self.arrived_again(at, bytes, limit),
-            Cause::Unknown => self.doubtful_bytes += bytes,
-            Cause::Fast | Cause::Probe | Cause::Timeout => {}
+            RetransmissionCause::Spurious => self.arrived_again(at, bytes, limit),
+            RetransmissionCause::Unknown => self.doubtful_bytes += bytes,
+            RetransmissionCause::Fast | RetransmissionCause::Probe | RetransmissionCause::Timeout => {}
         }
     }
     fn arrived_again(&mut self, at: i64, bytes: u64, limit: usize) {
@@ -278,7 +278,7 @@ impl Sent {
     #[inline]
     fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
         if is_echo && !self.is_echoing {
-            let delay = self.recent.last().map(|took| (Seen::RoundTrip, took));
+            let delay = self.recent.last().map(|took| (DelaySource::RoundTrip, took));
             self.losses.marks.push(Point { at, frame, repair: 0, delay });
         }
         self.is_echoing = is_echo;
@@ -297,7 +297,7 @@ impl Sent {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
-    use fathom_flow::{Proof, Times};
+    use fathom_flow::{SpuriousProof, Times};
 
     const MS: i64 = 1_000_000;
 
@@ -306,7 +306,7 @@ mod tests {
     }
 
     /// A segment of A that passes at `ms`, stamped `stamp` ms.
-    fn segment(ms: i64, start: u64, stamp: u32, kind: Kind) -> Segment {
+    fn segment(ms: i64, start: u64, stamp: u32, kind: SegmentKind) -> Segment {
         Segment {
             times: times(ms),
             end: End::A,
@@ -344,10 +344,10 @@ mod tests {
             let (ms, start) = (number * 20, number as u64 * 1000 + 1);
             let late = if number % 10 == 5 { 50 } else { 0 };
             sampled.grid.turn_to(ms * MS, 2048);
-            sampled.segment(&segment(ms, start, ms as u32, Kind::New), 2048);
+            sampled.segment(&segment(ms, start, ms as u32, SegmentKind::New), 2048);
             if late > 0 {
                 sampled.ack(&ack(ms + 1, End::A, 1, (ms + late) as u32));
-                let again = Kind::Retransmission(Cause::Timeout);
+                let again = SegmentKind::Retransmission(RetransmissionCause::Timeout);
                 sampled.segment(&segment(ms + 2, start, (ms + late) as u32, again), 2048);
             }
             sampled.ack(&ack(ms + 10, End::B, start + 1000, ms as u32));
@@ -366,12 +366,12 @@ mod tests {
     #[test]
     fn what_came_once_more_is_counted_when_it_is_known() {
         let mut sampled = Sampled::new(0, 1, 2048);
-        sampled.segment(&segment(1, 1, 1, Kind::New), 2048);
-        sampled.segment(&segment(5, 1, 5, Kind::Retransmission(Cause::Spurious)), 2048);
-        sampled.segment(&segment(7, 1, 7, Kind::Retransmission(Cause::Unknown)), 2048);
+        sampled.segment(&segment(1, 1, 1, SegmentKind::New), 2048);
+        sampled.segment(&segment(5, 1, 5, SegmentKind::Retransmission(RetransmissionCause::Spurious)), 2048);
+        sampled.segment(&segment(7, 1, 7, SegmentKind::Retransmission(RetransmissionCause::Unknown)), 2048);
         assert_eq!(sampled.sent[0].doubtful_bytes, 1000);
-        let cause = Cause::Unknown;
-        let proof = Proof::DuplicateSack;
+        let cause = RetransmissionCause::Unknown;
+        let proof = SpuriousProof::DuplicateSack;
         let spurious =
             Spurious { times: times(9), repair: times(7), end: End::A, start: 1, stop: 1001, cause, proof };
         sampled.spurious(&spurious, 2048);

@@ -1,5 +1,5 @@
 //! Which flows share a bottleneck.
-use crate::curve::DelayPoint;
+use crate::delay_curve::DelayPoint;
 use crate::flow::Sampled;
 use crate::inspect::round_trip_curve;
 use crate::report::{Leg, Location, QueueReport, Reference};

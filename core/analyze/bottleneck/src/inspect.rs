@@ -1,8 +1,8 @@
 //! What one flow shows: clocks, what waits on each leg, and where the queue is.
-use crate::clock::{Clock, NoClock, Seen, fit, lows, with_skew};
-use crate::curve::{DelayPoint, median, percentile};
+use crate::clock::{Clock, NoClock, TickObservations, fit, lows, with_skew};
+use crate::delay_curve::{DelayPoint, median, percentile};
 use crate::flow::{Extremes, Sampled, Sent, series};
-use crate::report::{Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference, RoundTrips};
+use crate::report::{BaseRtt, Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference};
 use crate::ticks::Ticks;
 use crate::watch::{Path, Slot};
 use alloc::collections::BTreeMap;
@@ -93,7 +93,7 @@ fn bulk(sent: &[Sent; 2]) -> Option<End> {
     (payload_bytes >= BULK_BYTES && payload_bytes >= BULK_PACKET_BYTES * packets).then_some(end)
 }
 
-fn near(round_trips: &[Option<RoundTrips>; 2]) -> Option<End> {
+fn near(round_trips: &[Option<BaseRtt>; 2]) -> Option<End> {
     let least = |end: End| round_trips[end as usize].map_or(f64::INFINITY, |trips| trips.least_ns);
     let end = if least(End::A) <= least(End::B) { End::A } else { End::B };
     (least(end) < NEAR_NS).then_some(end)
@@ -130,9 +130,9 @@ fn lows_of(sampled: &Sampled, end: End, ticks: &Ticks) -> Vec<(f64, f64)> {
     lows(arrivals, ticks.span_ns(), ticks.tick_ns())
 }
 
-fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)]) -> Seen<'a> {
+fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)]) -> TickObservations<'a> {
     let Extremes { least_ns, most_ns, count, .. } = sampled.round_trips[end as usize];
-    Seen {
+    TickObservations {
         hull: ticks.hull(),
         lows,
         span_ticks: ticks.span_ticks(),
@@ -142,7 +142,7 @@ fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)
     }
 }
 
-fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<RoundTrips> {
+fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<BaseRtt> {
     let Extremes { least_ns, least_frame, most_ns, most_frame, count } = sampled.round_trips[end as usize];
     if count == 0 {
         return None;
@@ -154,10 +154,10 @@ fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<
     let mut at = |share| percentile(&mut above, share).unwrap_or(0.0);
     let above_base_ns = [at(0.05), at(0.5), at(0.95)];
     let reference = reference(slot, end, least_ns, base_ns, above_base_ns[2]);
-    Some(RoundTrips { count, least_ns, least_frame, base_ns, most_ns, most_frame, above_base_ns, reference })
+    Some(BaseRtt { count, least_ns, least_frame, base_ns, most_ns, most_frame, above_base_ns, reference })
 }
 
-fn is_relative(slot: &Slot, round_trips: &[Option<RoundTrips>; 2], leg: Leg) -> bool {
+fn is_relative(slot: &Slot, round_trips: &[Option<BaseRtt>; 2], leg: Leg) -> bool {
     let trips = round_trips[leg.end() as usize].map(|trips| trips.reference);
     trips.map_or(!slot.has_handshake, |reference| reference == Reference::Relative)
 }
@@ -279,7 +279,7 @@ fn leg_delay(
     let (p5_ns, p50_ns, p95_ns) = (at(0.05), at(0.5), at(0.95));
     let error_ns = clock.error_ns();
     if error_ns > p95_ns && error_ns > 3.0 * clock.tick_ns + LEAST_QUEUE_NS {
-        return Err(NoLeg::Drowned { error_ns, effect_ns: p95_ns });
+        return Err(NoLeg::UncertainClock { error_ns, effect_ns: p95_ns });
     }
     let reference = if is_relative { Reference::Relative } else { Reference::OwnLeast };
     Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, most_ns, error_ns, reference, over_time })
@@ -295,14 +295,14 @@ fn refuse_held(legs: &mut [Result<LegDelay, NoLeg>; 4], sender: End) {
         return;
     }
     for held in legs.iter_mut().filter(|leg| leg.as_ref().is_ok_and(|delay| delay.leg == Leg::To(sender))) {
-        *held = Err(NoLeg::Held);
+        *held = Err(NoLeg::AcksQueued);
     }
 }
 
 /// The leg that waits most, if by far.
 fn locate(
     legs: &[Result<LegDelay, NoLeg>; 4],
-    round_trips: &[Option<RoundTrips>; 2],
+    round_trips: &[Option<BaseRtt>; 2],
     bulk: Option<End>,
     hole_to_fill_ns: Option<f64>,
 ) -> Result<Location, NoLocation> {
@@ -323,14 +323,14 @@ fn locate(
         second.p95_ns > 0.5 * first.p95_ns + second.error_ns && (!stands(first) || stands(second))
     };
     match told.get(1).filter(is_rival) {
-        Some(second) => Err(NoLocation::Several { first: first.leg, second: second.leg }),
+        Some(second) => Err(NoLocation::Ambiguous { first: first.leg, second: second.leg }),
         None => Ok(Location::Leg(first.leg)),
     }
 }
 
 /// Without timestamps: the end to which round trips grow, or (next to the receiver) from which repairs come late.
 fn locate_by_loop(
-    round_trips: &[Option<RoundTrips>; 2],
+    round_trips: &[Option<BaseRtt>; 2],
     bulk: Option<End>,
     hole_to_fill_ns: Option<f64>,
 ) -> Option<Location> {
@@ -350,8 +350,8 @@ fn locate_by_loop(
 }
 
 /// A flow that was born in a full queue: other flows have seen the path emptier.
-fn refer(legs: &mut [Result<LegDelay, NoLeg>; 4], leg: Leg, round_trips: Option<RoundTrips>) {
-    let Some(RoundTrips { reference: Reference::PathLeast { less_ns }, .. }) = round_trips else { return };
+fn refer(legs: &mut [Result<LegDelay, NoLeg>; 4], leg: Leg, round_trips: Option<BaseRtt>) {
+    let Some(BaseRtt { reference: Reference::PathLeast { less_ns }, .. }) = round_trips else { return };
     for delay in legs.iter_mut().filter_map(|delay| delay.as_mut().ok()).filter(|delay| delay.leg == leg) {
         delay.reference = Reference::PathLeast { less_ns };
         delay.p5_ns += less_ns;

@@ -8,41 +8,40 @@
 extern crate alloc;
 
 mod aqm;
-mod beside;
 mod bins;
-mod blame;
 mod buffer;
 mod clock;
-mod curve;
+mod codel_law;
+mod cross_traffic;
+mod delay_curve;
 mod episodes;
 mod finish;
 mod flow;
 mod group;
 mod hull;
 mod inspect;
-mod joint;
-mod law;
 mod losses;
 mod period;
 mod probes;
 mod rate;
-mod recent;
+mod recent_round_trips;
 mod report;
 mod series;
+mod shared_bottleneck;
+mod shares;
 mod ticks;
 mod watch;
 
 pub use aqm::{Fingerprint, Isolation, Management};
-pub use blame::{LateProbes, Share, ShortFlows, Victim};
 pub use buffer::Buffer;
 pub use clock::{Clock, NoClock};
-pub use curve::DelayPoint;
+pub use delay_curve::DelayPoint;
 pub use episodes::Episode;
-pub use period::{Cause as SwingCause, Oscillation};
+pub use period::{Oscillation, OscillationCause};
 pub use rate::RateSpan;
 pub use report::{
-    Bottleneck, BottleneckRate, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate, QueueReport, Queues,
-    RateMethod, Reference, RoundTrips,
+    BaseRtt, Bottleneck, BottleneckRate, FlowSeries, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate,
+    QueueReport, Queues, RateMethod, Reference, SentSeries, Spread, StandingDelay,
 };
-pub use series::{FlowSeries, SentSeries, Spread};
+pub use shares::{DelayedFlow, FlowShare, LateProbes, ShortFlows};
 pub use watch::QueueWatch;

@@ -1,5 +1,5 @@
 //! Losses and marks as they are told, with the delay that neighbours of the lost packet met.
-use crate::recent::Recent;
+use crate::recent_round_trips::RecentRoundTrips;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_flow::partition_near;
@@ -15,7 +15,7 @@ const GROUPS: usize = 1024;
 
 /// How the delay at a loss was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum DelaySource {
     /// As the round trip of a neighbour.
     RoundTrip,
     /// As what a neighbour took from its sender to the capture point.
@@ -31,7 +31,7 @@ pub(crate) struct Point {
     /// The frame that repaired it.
     pub(crate) repair: u64,
     /// What a neighbour met.
-    pub(crate) delay: Option<(Seen, f32)>,
+    pub(crate) delay: Option<(DelaySource, f32)>,
 }
 
 /// Losses near to each other in time.
@@ -118,7 +118,7 @@ impl Losses {
         let hole = self.holes.get(number).filter(|hole| hole.start <= start);
         let mut point = Point { at: told_at, frame: told_frame, repair: told_frame, delay: None };
         if let Some(hole) = hole {
-            let delay = hole.delay.map(|delay| (Seen::Arrival, delay));
+            let delay = hole.delay.map(|delay| (DelaySource::Arrival, delay));
             point = Point { at: hole.at, frame: hole.frame, repair: told_frame, delay };
             if self.fills.len() < LIMIT {
                 self.fills.push((told_at - hole.at) as f32);
@@ -132,7 +132,7 @@ impl Losses {
             *delay = (scale * f64::from(*delay) + (1.0 - scale) * at as f64) as f32;
         };
         for point in self.points.kept.iter_mut().chain(&mut self.marks.kept) {
-            if let Some((Seen::Arrival, delay)) = &mut point.delay {
+            if let Some((DelaySource::Arrival, delay)) = &mut point.delay {
                 again(point.at, delay);
             }
         }
@@ -141,8 +141,8 @@ impl Losses {
         }
     }
     /// What was sent at `at` was lost downstream.
-    pub(crate) fn lost_after(&mut self, at: i64, frame: u64, repair: u64, recent: &Recent) {
-        let delay = recent.near(at).map(|delay| (Seen::RoundTrip, delay));
+    pub(crate) fn lost_after(&mut self, at: i64, frame: u64, repair: u64, recent: &RecentRoundTrips) {
+        let delay = recent.near(at).map(|delay| (DelaySource::RoundTrip, delay));
         self.add(Point { at, frame, repair, delay });
     }
     /// The loss that was repaired in that frame was none.
@@ -220,7 +220,7 @@ mod tests {
         losses.retime(0.5);
         losses.lost_before(3_000, 800_000_000, 4);
         let delays: Vec<_> = losses.points.kept.iter().map(|point| point.delay).collect();
-        assert_eq!(delays, [Some((Seen::Arrival, 350e6)); 2]);
+        assert_eq!(delays, [Some((DelaySource::Arrival, 350e6)); 2]);
     }
 
     /// Of more losses than are kept one by one, those that were none are not counted either.
@@ -228,7 +228,7 @@ mod tests {
     fn what_was_no_loss_is_not_counted() {
         let mut losses = Losses::default();
         for number in 0..10_000_u64 {
-            losses.lost_after(number as i64 * 1_000, number, number + 5, &Recent::default());
+            losses.lost_after(number as i64 * 1_000, number, number + 5, &RecentRoundTrips::default());
         }
         (0..10_000).filter(|number| number % 4 == 0).for_each(|number| losses.void(number + 5));
         assert_eq!(losses.points.count, 7_500);

@@ -1,5 +1,5 @@
 //! The period of a queue that swings, and what swings it.
-use crate::curve::{DelayPoint, median};
+use crate::delay_curve::{DelayPoint, median};
 use crate::episodes::Episode;
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ const AGREES: f64 = 1.6;
 
 /// What makes the queue swing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cause {
+pub enum OscillationCause {
     /// CUBIC: losses, then the window grows along a cubic.
     Cubic,
     /// Reno: losses, then a packet a round trip.
@@ -41,9 +41,9 @@ pub struct Oscillation {
     /// Time between dips of the delay to its base, ns, and how many dips.
     pub between_dips: Option<(f64, u32)>,
     /// What would make such a swing here: period predicted, ns.
-    pub predicted: Vec<(Cause, f64)>,
+    pub predicted: Vec<(OscillationCause, f64)>,
     /// The one that agrees in shape and period; `None` where none does, or it cannot be told.
-    pub cause: Option<Cause>,
+    pub cause: Option<OscillationCause>,
 }
 
 /// What the sender does, for predictions.
@@ -67,30 +67,34 @@ pub(crate) fn oscillation(
     let between_dips = dips(delays, base_error_ns);
     let correlation = correlation(delays);
     let is_losing = episodes.len() >= 3;
-    let mut predicted: Vec<(Cause, f64)> = sender.map(predict).into_iter().flatten().collect();
-    predicted.push((Cause::Bbr, BBR_INTERVAL_NS));
+    let mut predicted: Vec<(OscillationCause, f64)> = sender.map(predict).into_iter().flatten().collect();
+    predicted.push((OscillationCause::Bbr, BBR_INTERVAL_NS));
     let seen = between_episodes.map(|(mean, ..)| mean);
     let cause =
         if is_losing { by_losses(&predicted, seen, shrinking(episodes)) } else { by_dips(between_dips) };
     Oscillation { correlation, between_episodes, between_dips, predicted, cause }
 }
 
-fn by_dips(between_dips: Option<(f64, u32)>) -> Option<Cause> {
+fn by_dips(between_dips: Option<(f64, u32)>) -> Option<OscillationCause> {
     let (between, count) = between_dips?;
     let is_bbr = count >= 2 && (0.95..=1.2).contains(&(between / BBR_INTERVAL_NS));
-    is_bbr.then_some(Cause::Bbr)
+    is_bbr.then_some(OscillationCause::Bbr)
 }
 
 /// The loss-based control whose period is nearest, if near; `shrinking` is what is left of the window after a loss.
-fn by_losses(predicted: &[(Cause, f64)], seen: Option<f64>, shrinking: Option<f64>) -> Option<Cause> {
+fn by_losses(
+    predicted: &[(OscillationCause, f64)],
+    seen: Option<f64>,
+    shrinking: Option<f64>,
+) -> Option<OscillationCause> {
     let seen = seen?;
-    let distance = |(cause, period): &(Cause, f64)| {
-        let target = if *cause == Cause::Cubic { CUBIC_BETA } else { 0.5 };
+    let distance = |(cause, period): &(OscillationCause, f64)| {
+        let target = if *cause == OscillationCause::Cubic { CUBIC_BETA } else { 0.5 };
         // A window that shrinks to 0.5 and not to 0.7 speaks as much as a period that is off by two.
         let shape = shrinking.map_or(0.0, |ratio| 3.0 * libm::fabs(ratio - target));
         (*cause, libm::fabs(libm::log(period / seen)), shape)
     };
-    let loss_based = predicted.iter().filter(|(cause, _)| *cause != Cause::Bbr).map(distance);
+    let loss_based = predicted.iter().filter(|(cause, _)| *cause != OscillationCause::Bbr).map(distance);
     let best = loss_based.min_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)))?;
     (best.1 <= libm::log(AGREES)).then_some(best.0)
 }
@@ -103,14 +107,17 @@ fn shrinking(episodes: &[Episode]) -> Option<f64> {
     median(whole.map(|episode| episode.least_after_bytes as f64 / episode.outstanding_bytes as f64))
 }
 
-fn predict(sender: Sender) -> [(Cause, f64); 2] {
+fn predict(sender: Sender) -> [(OscillationCause, f64); 2] {
     let window = sender.window_packets;
     let cubic_s = libm::cbrt(window * (1.0 - CUBIC_BETA) / CUBIC_C);
     let friendly_s = (1.0 - CUBIC_BETA) * window / CUBIC_FRIENDLY * sender.mean_ns / 1e9;
     let reno_s = 0.5 * window * sender.mean_ns / 1e9;
     // An overflow is felt a round trip later, and growth begins when it is repaired.
     let repair = sender.most_ns;
-    [(Cause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair), (Cause::Reno, 1e9 * reno_s + repair)]
+    [
+        (OscillationCause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair),
+        (OscillationCause::Reno, 1e9 * reno_s + repair),
+    ]
 }
 
 fn between_episodes(episodes: &[Episode]) -> Option<(f64, f64, f64)> {

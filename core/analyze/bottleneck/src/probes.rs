@@ -3,7 +3,7 @@ use crate::bins::{Bin, Grid};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
-use fathom_flow::{Karn, Probe, ProbeKind};
+use fathom_flow::{Probe, ProbeKind, RttValidity};
 
 /// Tracks kept: a capture of a resolver has more servers than can matter to one queue.
 const TRACKS: usize = 4096;
@@ -53,7 +53,8 @@ impl Probes {
     /// Gives what an answer took, ns, if that is certain.
     pub(crate) fn add(&mut self, probe: &Probe, origin: i64) -> Option<f64> {
         let route = (probe.ends.map(|end| end.0), probe.kind);
-        if probe.karn == Karn::Ambiguous || (self.tracks.len() >= TRACKS && !self.tracks.contains_key(&route))
+        if probe.validity == RttValidity::Ambiguous
+            || (self.tracks.len() >= TRACKS && !self.tracks.contains_key(&route))
         {
             return None;
         }

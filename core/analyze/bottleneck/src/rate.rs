@@ -1,5 +1,5 @@
 //! The rate of the bottleneck: what passes while a queue stands before it.
-use crate::curve::{median, percentile};
+use crate::delay_curve::{median, percentile};
 use alloc::vec::Vec;
 
 /// What passed in a short time, and the queue that it met.
@@ -97,10 +97,10 @@ pub(crate) fn pieces(
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Rates {
     /// Without the stalls.
-    pub(crate) usual: RateSpan,
+    pub(crate) typical: RateSpan,
     /// Between changes.
     pub(crate) spans: Vec<RateSpan>,
-    /// Share of the time in which next to nothing, or much more than usual, came through.
+    /// Share of the time in which next to nothing, or much more than typical, came through.
     pub(crate) stalled_ratio: f64,
 }
 
@@ -112,12 +112,12 @@ pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> 
     let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
     let band = OUTLYING * scatter(pieces).max(step).max(LEAST_BAND);
     let is_usual = |piece: &&Piece| libm::fabs(piece.rate() / middle.max(1.0) - 1.0) <= band;
-    let usual: Vec<Piece> = pieces.iter().filter(is_usual).copied().collect();
+    let typical: Vec<Piece> = pieces.iter().filter(is_usual).copied().collect();
     let stalled_ratio = 1.0 - time(&usual) / time(pieces).max(1.0);
-    let kept = if stalled_ratio <= MOST_STALLED { usual.as_slice() } else { pieces };
+    let kept = if stalled_ratio <= MOST_STALLED { typical.as_slice() } else { pieces };
     let mut spans = Vec::new();
     split(kept, acknowledged_bytes, &mut spans, 6);
-    Some(Rates { usual: unless_idle(kept, over(kept, acknowledged_bytes)?), spans, stalled_ratio })
+    Some(Rates { typical: unless_idle(kept, over(kept, acknowledged_bytes)?), spans, stalled_ratio })
 }
 
 /// `span` over `pieces`, without times when the link had nothing to send though something else looked like a queue: that makes pieces
@@ -225,7 +225,7 @@ mod tests {
     fn a_link_that_sleeps_now_and_then_is_no_slower() {
         for seed in 1..=200 {
             for idle_percent in [0, 10, 15] {
-                let told = rates(&link(seed, idle_percent), 3000.0).unwrap().usual.bits_per_second;
+                let told = rates(&link(seed, idle_percent), 3000.0).unwrap().typical.bits_per_second;
                 assert!((told / 1e7 - 1.0).abs() < 0.013, "seed {seed}, {idle_percent} %: {told}");
             }
         }

@@ -1,13 +1,12 @@
 //! What is found out about queues.
 use crate::aqm::Fingerprint;
-use crate::blame::{LateProbes, Share, ShortFlows, Victim};
 use crate::buffer::Buffer;
 use crate::clock::{Clock, NoClock};
-use crate::curve::DelayPoint;
+use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use crate::period::Oscillation;
 use crate::rate::RateSpan;
-use crate::series::FlowSeries;
+use crate::shares::{DelayedFlow, FlowShare, LateProbes, ShortFlows};
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
@@ -74,21 +73,21 @@ pub enum NoLeg {
     /// There is no clock of that end.
     NoClock(NoClock),
     /// The clock may be off by `error_ns`, and all that was seen varies by `effect_ns`.
-    Drowned {
+    UncertainClock {
         /// What the clock may be off.
         error_ns: f64,
         /// How much delays vary.
         effect_ns: f64,
     },
     /// It leads to a sender whose own packets waited, so that its answers did, too.
-    Held,
+    AcksQueued,
     /// Nothing went that way.
     Unseen,
 }
 
-/// Round trips from the capture point to an end and back.
+/// Round trips from the capture point to an end and back, and what they are without a queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RoundTrips {
+pub struct BaseRtt {
     /// Round trips that count (Karn).
     pub count: u64,
     /// The least of the flow, ns, and the frame of the answer.
@@ -127,7 +126,7 @@ pub enum NoLocation {
         error_ns: f64,
     },
     /// Two legs wait alike.
-    Several {
+    Ambiguous {
         /// The one that waits most.
         first: Leg,
         /// And the next.
@@ -153,7 +152,7 @@ pub struct QueueReport {
     /// Clocks of A and of B.
     pub clocks: [Result<Clock, NoClock>; 2],
     /// Round trips to A and to B.
-    pub round_trips: [Option<RoundTrips>; 2],
+    pub round_trips: [Option<BaseRtt>; 2],
     /// What waits on each leg, in the order of [`Leg::ALL`].
     pub legs: [Result<LegDelay, NoLeg>; 4],
     /// Where its queue is.
@@ -197,6 +196,19 @@ pub enum NoRate {
     NoStandingQueue,
 }
 
+/// Percentiles over time of the delay of a standing queue, ns.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct StandingDelay {
+    /// 5th percentile.
+    pub p5_ns: f64,
+    /// Median.
+    pub p50_ns: f64,
+    /// 90th percentile.
+    pub p90_ns: f64,
+    /// 95th percentile.
+    pub p95_ns: f64,
+}
+
 /// A bottleneck, and all that passed it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bottleneck {
@@ -206,8 +218,8 @@ pub struct Bottleneck {
     pub flows: Vec<(FlowId, End)>,
     /// The queue over time: what its flows waited.
     pub delays: Vec<DelayPoint>,
-    /// Standing queue: 5th, 50th and 95th percentile over time, ns.
-    pub standing_ns: [f64; 3],
+    /// Standing queue: its delay over time.
+    pub standing: StandingDelay,
     /// The most, but for spikes: the 99.5th percentile of the most of equal times, ns.
     pub most_ns: f64,
     /// What each of them may be off.
@@ -225,13 +237,47 @@ pub struct Bottleneck {
     /// What manages it.
     pub fingerprint: Fingerprint,
     /// Who filled it, the most first.
-    pub shares: Vec<Share>,
+    pub shares: Vec<FlowShare>,
     /// Who waited in it, the worst first.
-    pub victims: Vec<Victim>,
+    pub delayed_flows: Vec<DelayedFlow>,
     /// Probes outside TCP that waited in it.
     pub late_probes: Vec<LateProbes>,
     /// What it added to the first round trip of flows too short to look into.
     pub short_flows: Option<ShortFlows>,
+}
+
+/// The shortest and the longest of a value in a short time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Spread {
+    /// Middle of that time, ns since the capture began.
+    pub at_ns: f64,
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+/// What one end of a flow sent, over time.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SentSeries {
+    /// Bytes outstanding, as segments passed.
+    pub outstanding: Vec<Spread>,
+    /// Payload that was first acknowledged: end of the interval (ns since the capture began), and bit/s over it. Intervals follow each
+    /// other, equally long but for the last; those without an ACK are there too.
+    pub goodput: Vec<(f64, f64)>,
+}
+
+/// A flow over time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowSeries {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Address and port of A, then of B.
+    pub ends: [(Address, u16); 2],
+    /// Round trips to A and to B that count (Karn), ns.
+    pub round_trips: [Vec<Spread>; 2],
+    /// What A and what B sent; empty for an end that sent little.
+    pub sent: [SentSeries; 2],
 }
 
 /// All that was found out about queues in a capture.

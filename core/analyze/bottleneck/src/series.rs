@@ -1,9 +1,8 @@
 //! What the flows that matter did over time.
 use crate::bins::{Bin, Grid};
 use crate::flow::{Sampled, series};
-use crate::report::{Bottleneck, QueueReport};
+use crate::report::{Bottleneck, FlowSeries, QueueReport, SentSeries, Spread};
 use alloc::vec::Vec;
-use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 
 /// Flows that are told over time.
@@ -22,40 +21,6 @@ const LEAST_MEANS: u64 = 16;
 /// A direction with less of the flow's payload is requests or answers, which need no series.
 const LEAST_SHARE: f64 = 0.01;
 
-/// The shortest and the longest of a value in a short time.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Spread {
-    /// Middle of that time, ns since the capture began.
-    pub at_ns: f64,
-    /// The least.
-    pub least: f64,
-    /// The most.
-    pub most: f64,
-}
-
-/// What one end of a flow sent, over time.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct SentSeries {
-    /// Bytes outstanding, as segments passed.
-    pub outstanding: Vec<Spread>,
-    /// Payload that was first acknowledged: end of the interval (ns since the capture began), and bit/s over it. Intervals follow each
-    /// other, equally long but for the last; those without an ACK are there too.
-    pub goodput: Vec<(f64, f64)>,
-}
-
-/// A flow over time.
-#[derive(Clone, PartialEq, Debug)]
-pub struct FlowSeries {
-    /// Which flow.
-    pub flow: FlowId,
-    /// Address and port of A, then of B.
-    pub ends: [(Address, u16); 2],
-    /// Round trips to A and to B that count (Karn), ns.
-    pub round_trips: [Vec<Spread>; 2],
-    /// What A and what B sent; empty for an end that sent little.
-    pub sent: [SentSeries; 2],
-}
-
 /// The series of the flows that filled a queue or suffered from one, and of the largest; the largest first.
 pub(crate) fn of_flows(
     flows: &[QueueReport],
@@ -64,7 +29,7 @@ pub(crate) fn of_flows(
 ) -> Vec<FlowSeries> {
     let concerned = bottlenecks.iter().flat_map(|bottleneck| {
         let filled = bottleneck.shares.iter().take(FILLED).map(|share| share.flow);
-        filled.chain(bottleneck.victims.iter().take(SUFFERED).map(|victim| victim.flow))
+        filled.chain(bottleneck.delayed_flows.iter().take(SUFFERED).map(|victim| victim.flow))
     });
     let mut largest: Vec<usize> = (0..flows.len().min(sampled.len())).collect();
     largest.sort_by_key(|place| core::cmp::Reverse(sampled.get(*place).map(|own| bytes(own))));

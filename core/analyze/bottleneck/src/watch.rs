@@ -1,5 +1,5 @@
 //! The sink that watches queues.
-use crate::beside::Beside;
+use crate::cross_traffic::CrossTraffic;
 use crate::flow::Sampled;
 use crate::probes::Probes;
 use crate::ticks::Ticks;
@@ -8,7 +8,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::{Address, Packet, Stamps};
 use fathom_flow::{
-    Ack, End, FlowId, Header, Karn, Lost, Method, Probe, RoundTrip, SHARDS, Segment, Sink, Spurious, Times,
+    Ack, End, FlowId, Header, Lost, Probe, RoundTrip, RttMethod, RttValidity, SHARDS, Segment, Sink,
+    Spurious, Times,
 };
 
 /// Packets after which a flow is looked into; shorter ones count by their round trips alone.
@@ -64,9 +65,9 @@ pub struct QueueWatch {
     paths: BTreeMap<[Address; 2], u32>,
     pub(crate) path_list: Vec<Path>,
     pub(crate) probes: Probes,
-    pub(crate) beside: Beside,
+    pub(crate) cross_traffic: CrossTraffic,
     /// What passed of flows that were not looked into, when nothing more comes.
-    pub(crate) short: Beside,
+    pub(crate) short: CrossTraffic,
 }
 
 impl Default for QueueWatch {
@@ -79,8 +80,8 @@ impl Default for QueueWatch {
             paths: BTreeMap::new(),
             path_list: Vec::new(),
             probes: Probes::default(),
-            beside: Beside::default(),
-            short: Beside::default(),
+            cross_traffic: CrossTraffic::default(),
+            short: CrossTraffic::default(),
         }
     }
 }
@@ -89,7 +90,7 @@ impl QueueWatch {
     /// Nothing more comes: closes what is open, and gives each path the least of what its flows have seen.
     pub(crate) fn close(&mut self) {
         self.probes.close();
-        self.beside.close();
+        self.cross_traffic.close();
         self.gather();
         let mut slots = core::mem::take(&mut self.slots);
         self.short = short_flows(&slots, self.origin.unwrap_or(0));
@@ -199,8 +200,8 @@ impl Room {
 }
 
 /// Bytes of flows that were not looked into, each flow's at the time when it began.
-fn short_flows(slots: &[Option<Slot>], origin: i64) -> Beside {
-    let mut short = Beside::default();
+fn short_flows(slots: &[Option<Slot>], origin: i64) -> CrossTraffic {
+    let mut short = CrossTraffic::default();
     for slot in slots.iter().flatten().filter(|slot| slot.sampled.is_none()) {
         let [a, b] = slot.ends.map(|end| end.0);
         let at = slot.first.at - origin;
@@ -277,9 +278,9 @@ impl Sink for QueueWatch {
             *passed = passed.saturating_add(header.ip_bytes);
         }
     }
-    fn other(&mut self, packet: &Packet<'_>, times: Times) {
+    fn non_tcp(&mut self, packet: &Packet<'_>, times: Times) {
         let origin = *self.origin.get_or_insert(times.at);
-        self.beside.add([packet.source, packet.destination], times.at - origin, packet.ip_bytes);
+        self.cross_traffic.add([packet.source, packet.destination], times.at - origin, packet.ip_bytes);
     }
     #[inline]
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
@@ -290,7 +291,7 @@ impl Sink for QueueWatch {
     }
     /// Its timestamps come with its data.
     #[inline]
-    fn ack_again(&mut self, _: FlowId, _: &Ack<'_>) {}
+    fn unchanged_ack(&mut self, _: FlowId, _: &Ack<'_>) {}
     #[inline]
     fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
         if let Some(sampled) = self.count(flow, ack.end, ack.times, ack.stamps) {
@@ -299,13 +300,13 @@ impl Sink for QueueWatch {
     }
     #[inline]
     fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {
-        if trip.karn == Karn::Ambiguous {
+        if trip.validity == RttValidity::Ambiguous {
             return;
         }
         if let Some(sampled) = self.sampled(flow) {
             let is_first = sampled.round_trips[trip.end.other() as usize].count == 0;
             sampled.round_trip(trip);
-            if !is_first && trip.method != Method::Handshake {
+            if !is_first && trip.method != RttMethod::Handshake {
                 return;
             }
         }
@@ -349,7 +350,7 @@ impl Slot {
     fn round_trip(&mut self, trip: &RoundTrip) {
         let to = trip.end.other() as usize;
         let took = (trip.times.at - trip.sent_at) as f64;
-        self.has_handshake |= trip.method == Method::Handshake;
+        self.has_handshake |= trip.method == RttMethod::Handshake;
         self.first_trip[to].get_or_insert(took);
         self.least_trip[to] = self.least_trip[to].min(took);
     }

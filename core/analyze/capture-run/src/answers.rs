@@ -1,8 +1,8 @@
 //! Questions apart from TCP as a run tells them.
 use crate::flow::trips;
 use alloc::vec::Vec;
-use fathom_flow::{ProbeKind, ProbeTotals, ProbesTotals};
-use fathom_run::{CapturedAnswers, ProbeKind as Probed};
+use fathom_flow::{ProbeTotals, ProbesTotals};
+use fathom_run::{CapturedAnswers, ProbeKind};
 
 /// Of each kind of which there were any.
 pub(crate) fn captured(probes: &ProbesTotals) -> Vec<CapturedAnswers> {
@@ -14,20 +14,10 @@ pub(crate) fn captured(probes: &ProbesTotals) -> Vec<CapturedAnswers> {
     ];
     let asked = |(_, totals): &(ProbeKind, &ProbeTotals)| totals.asked + totals.answered > 0;
     let told = |(kind, totals): (ProbeKind, &ProbeTotals)| CapturedAnswers {
-        kind: probed(kind),
+        kind,
         asked: if kind == ProbeKind::QuicSpin { totals.answered } else { totals.asked },
         unanswered: totals.unanswered,
         rtt: trips(&totals.rtt),
     };
     all.into_iter().filter(asked).map(told).collect()
-}
-
-/// The name that a run has for it.
-pub(crate) const fn probed(kind: ProbeKind) -> Probed {
-    match kind {
-        ProbeKind::Echo => Probed::Echo,
-        ProbeKind::Dns => Probed::Dns,
-        ProbeKind::QuicHandshake => Probed::QuicHandshake,
-        ProbeKind::QuicSpin => Probed::QuicSpin,
-    }
 }

@@ -3,7 +3,7 @@ use alloc::format;
 use alloc::string::String;
 use fathom_capture::Address;
 use fathom_flow::missing_end;
-use fathom_flow::{FlowSummary, RoundTrips as Seen, Tally, Totals};
+use fathom_flow::{FlowSummary, RttTotals, Tally, Totals};
 use fathom_run::{CapturedFlow, CapturedSide, Limits, Retransmissions, RoundTrips};
 
 /// Flow `summary` of a capture that began at `origin` ns.
@@ -11,7 +11,7 @@ pub(crate) fn captured(summary: &FlowSummary, origin: i64) -> CapturedFlow {
     let [a, b] = summary.totals();
     let is_whole = missing_end(summary).is_none();
     CapturedFlow {
-        number: summary.id.0 + 1,
+        number: summary.id.number(),
         ends: summary.ends.map(socket),
         frames: [summary.first.frame, summary.last.frame],
         start_s: seconds(summary.first.at.saturating_sub(origin)),
@@ -50,7 +50,7 @@ fn side(totals: &Totals, is_whole: bool) -> CapturedSide {
         retransmissions: if is_whole { retransmissions } else { uncaused },
         reordered_packets: totals.reordered_packets,
         ce_packets: totals.ecn.ce,
-        most_outstanding_bytes: if is_whole { totals.outstanding_bytes.max } else { 0 },
+        max_outstanding_bytes: if is_whole { totals.outstanding_bytes.max } else { 0 },
         rtt: round_trips(&totals.rtt),
         limits: limits(totals).filter(|_| is_whole),
     }
@@ -63,7 +63,7 @@ fn goodput(totals: &Totals) -> Option<f64> {
 }
 
 /// By the method that gave more of them: timestamps come with fewer where their clock is coarse, sequence numbers where ACKs are few.
-fn round_trips(seen: &Seen) -> Option<RoundTrips> {
+fn round_trips(seen: &RttTotals) -> Option<RoundTrips> {
     let count = |tally: &Tally| tally.moments().count;
     let tally =
         if count(&seen.timestamps) > count(&seen.sequence) { &seen.timestamps } else { &seen.sequence };

@@ -1,9 +1,8 @@
 //! A path of several captures as a run tells it.
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_path::{Hop, PathReport, Remark};
-use fathom_run::{CapturedHop, Estimate};
+use fathom_run::{CapturedHop, Estimate, HopDelay, IpMarking, Remarking};
 
 /// Frames named of packets that were lost.
 const FRAMES: usize = 5;
@@ -11,7 +10,7 @@ const NS: f64 = 1e9;
 
 /// From each capture to the next, in the direction of the most packets first. `names` are those of the captures.
 pub fn hops(report: &PathReport, names: &[String]) -> Vec<CapturedHop> {
-    report.ways.iter().flat_map(|way| &way.hops).map(|hop| captured(hop, names)).collect()
+    report.directions.iter().flat_map(|way| &way.hops).map(|hop| captured(hop, names)).collect()
 }
 
 fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
@@ -31,10 +30,14 @@ fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
         reordered_packets: hop.reordered,
         duplicated_packets: hop.duplicated,
         // Packets of one direction alone do not tell the clocks apart.
-        least_delay_s: delays
+        min_delay_s: delays
             .zip(hop.clock.error_ns)
             .map(|(delays, error_ns)| Estimate { value: delays.least_ns / NS, error: error_ns / NS }),
-        delay_s: delays.map(|delays| [delays.p50_ns, delays.p95_ns, delays.most_ns].map(|ns| ns / NS)),
+        delay: delays.map(|delays| HopDelay {
+            median_s: delays.p50_ns / NS,
+            p95_s: delays.p95_ns / NS,
+            max_s: delays.most_ns / NS,
+        }),
         clock_offset_s: sign * hop.clock.offset_ns / NS,
         clock_skew_ratio: sign * hop.clock.skew_ppm / 1e6,
         is_clock_set: !hop.clock.is_steady,
@@ -43,15 +46,7 @@ fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
     }
 }
 
-fn remarked(remark: &Remark) -> String {
-    let class = |(dscp, ecn): (u8, u8)| {
-        let ecn = match ecn & 3 {
-            0 => "Not-ECT",
-            1 => "ECT(1)",
-            2 => "ECT(0)",
-            _ => "CE",
-        };
-        format!("DSCP {dscp} {ecn}")
-    };
-    format!("{} to {} in {} packets", class(remark.from), class(remark.to), remark.packets)
+fn remarked(remark: &Remark) -> Remarking {
+    let marking = |(dscp, ecn): (u8, u8)| IpMarking { dscp, ecn: ecn & 3 };
+    Remarking { from: marking(remark.from), to: marking(remark.to), packets: remark.packets }
 }

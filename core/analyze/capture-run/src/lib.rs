@@ -1,4 +1,4 @@
-//! What a capture shows, as every other source tells it: a [`Run`].
+//! What a capture shows as a [`Run`], which every other source makes too.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -9,10 +9,10 @@ mod flow;
 mod hop;
 mod queue;
 mod series;
-mod words;
+mod unknown;
 
 pub use hop::hops;
-pub use words::leg_name;
+pub use unknown::part;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -21,9 +21,9 @@ use fathom_bottleneck::Queues;
 use fathom_flow::{FlowSummary, Flows};
 use fathom_run::{Capture, CaptureSource, Instrument, Run, SCHEMA_VERSION};
 
-/// Flows that a run tells of, those with most bytes.
+/// Flows in a run: those with most bytes.
 const MOST_FLOWS: usize = 100;
-/// Queues that a run tells of.
+/// Queues in a run.
 const MOST_QUEUES: usize = 20;
 
 /// The run of one capture. Version, time of the start and host are for the caller to fill in.
@@ -53,18 +53,18 @@ fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Captu
     };
     let mut largest: Vec<&FlowSummary> = flows.flows.iter().collect();
     largest.sort_by_cached_key(by_bytes);
-    let told = largest.iter().take(MOST_FLOWS).map(|summary| flow::captured(summary, origin));
+    let flows_of_run = largest.iter().take(MOST_FLOWS).map(|summary| flow::captured(summary, origin));
     let mut found: Vec<_> =
         queues.bottlenecks.iter().filter_map(|bottleneck| queue::captured(bottleneck, queues)).collect();
-    found.sort_by(|a, b| b.delay_s[1].total_cmp(&a.delay_s[1]));
+    found.sort_by(|a, b| b.delay.median_s.total_cmp(&a.delay.median_s));
     found.truncate(MOST_QUEUES);
     Capture {
         sources,
         flow_count: flows.flows.len() as u64 + flows.totalled.forgotten_flows,
-        flows: told.collect(),
+        flows: flows_of_run.collect(),
         answers: answers::captured(&flows.probes),
         queues: found,
         hops: Vec::new(),
-        unknown: words::unknown(queues),
+        unknown: unknown::unknown(queues),
     }
 }

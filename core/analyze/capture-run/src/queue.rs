@@ -1,15 +1,16 @@
 //! A bottleneck as a run tells it.
-use crate::answers::probed;
-use crate::words::{self, leg_name};
-use alloc::format;
+use crate::unknown::{first_flow, part};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_bottleneck::{
-    Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, QueueReport, Queues,
-    Reference, SwingCause,
+    Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, OscillationCause, QueueReport,
+    Queues, RateMethod, Reference,
 };
 use fathom_flow::End;
-use fathom_run::{CapturedProbes, CapturedQueue, Estimate, QueueManagement, QueuePlace, Swing};
+use fathom_run::{
+    CapturedProbes, CapturedQueue, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
+    FlowShare, ManagementEstimate, PartDelay, QueueAlternative, QueueManagement, QueuePlace, Swing,
+};
 
 /// Frames named as evidence.
 const FRAMES: usize = 6;
@@ -23,18 +24,16 @@ const PACKET_BYTES: f64 = 1500.0;
 
 /// `None` if its flow is not in the report.
 pub(crate) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<CapturedQueue> {
-    let (report, sender) = words::first_flow(bottleneck, queues)?;
+    let (report, sender) = first_flow(bottleneck, queues)?;
     let (place, from, to) = place(bottleneck, report, sender);
     let rate = bottleneck.rate.as_ref().ok();
     let print = &bottleneck.fingerprint;
-    let [p5, p50, p95] = bottleneck.standing_ns;
-    let most = bottleneck.most_ns.max(p95);
     Some(CapturedQueue {
         place,
         from: report.ends[from as usize].0.to_string(),
         to: report.ends[to as usize].0.to_string(),
-        delay_s: [p5, p50, p95, most].map(|ns| ns.max(0.0) / NS),
-        elsewhere_s: elsewhere(bottleneck.location, report),
+        delay: delay(bottleneck),
+        elsewhere: elsewhere(bottleneck.location, report),
         base_rtt_s: base(bottleneck, report),
         rate_bits_per_second: rate.map(|rate| Estimate {
             value: rate.frame_bits_per_second,
@@ -48,16 +47,31 @@ pub(crate) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<Captu
         lost_packets: print.losses,
         marked_packets: print.marks,
         episodes: bottleneck.episodes.len() as u64,
-        delay_at_loss_s: print.at_loss_ns.map(|at| at.map(|ns| ns / NS)),
+        delay_at_loss: print.at_loss_ns.map(|at| {
+            let [p10_s, median_s, p90_s] = at.map(|ns| ns / NS);
+            DelayAtLoss { p10_s, median_s, p90_s }
+        }),
         management: management(bottleneck),
         swing: swing(&bottleneck.oscillation),
         filled_by: filled_by(bottleneck),
-        suffered: suffered(bottleneck, queues),
+        delayed: delayed(bottleneck, queues),
         probes: bottleneck.late_probes.iter().take(NAMES).map(probes).collect(),
         samples: report.round_trips.iter().flatten().map(|trips| trips.count).sum(),
         frames: frames(bottleneck, report),
-        because: words::because(bottleneck, report, sender),
+        alternatives: alternatives(bottleneck, report, sender),
     })
+}
+
+fn delay(bottleneck: &Bottleneck) -> DelayPercentiles {
+    let standing = bottleneck.standing;
+    let seconds = |ns: f64| ns.max(0.0) / NS;
+    DelayPercentiles {
+        p5_s: seconds(standing.p5_ns),
+        median_s: seconds(standing.p50_ns),
+        p90_s: seconds(standing.p90_ns),
+        p95_s: seconds(standing.p95_ns),
+        max_s: seconds(bottleneck.most_ns.max(standing.p95_ns)),
+    }
 }
 
 /// Which part of the path, and from which end to which.
@@ -83,13 +97,15 @@ fn is_of_host(bottleneck: &Bottleneck) -> bool {
     let flows = bottleneck.flows.len().max(1) as f64;
     let bytes_per_ns = rate.ip.bits_per_second / 8e9;
     let each = 3.0 * (1e6 * bytes_per_ns).max(2.0 * PACKET_BYTES);
-    bottleneck.fingerprint.losses == 0 && bottleneck.standing_ns[1] * bytes_per_ns <= flows * each
+    bottleneck.fingerprint.losses == 0 && bottleneck.standing.p50_ns * bytes_per_ns <= flows * each
 }
 
 /// What waits on the other legs, at the 95th percentile.
-fn elsewhere(location: Location, report: &QueueReport) -> Vec<(String, f64)> {
+fn elsewhere(location: Location, report: &QueueReport) -> Vec<PartDelay> {
     let others = report.legs.iter().flatten().filter(|delay| location != Location::Leg(delay.leg));
-    others.map(|delay| (leg_name(delay.leg, report), delay.p95_ns.max(0.0) / NS)).collect()
+    others
+        .map(|delay| PartDelay { part: part(delay.leg, report), p95_s: delay.p95_ns.max(0.0) / NS })
+        .collect()
 }
 
 /// There and back past the capture point, if that was ever seen without a queue.
@@ -101,7 +117,7 @@ fn base(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
 }
 
 /// Isolation says more than the drops: it is told first.
-fn management(bottleneck: &Bottleneck) -> Option<(QueueManagement, f64)> {
+fn management(bottleneck: &Bottleneck) -> Option<ManagementEstimate> {
     let print = &bottleneck.fingerprint;
     let kind = match (print.isolation, print.management?) {
         (Some(Isolation::PerFlow), _) => QueueManagement::FairQueueing,
@@ -110,58 +126,74 @@ fn management(bottleneck: &Bottleneck) -> Option<(QueueManagement, f64)> {
         (_, Management::Codel) => QueueManagement::Codel,
         (_, Management::NoneSeen) => QueueManagement::NoneSeen,
     };
-    Some((kind, print.confidence))
+    Some(ManagementEstimate { kind, confidence_ratio: print.confidence })
 }
 
 fn swing(seen: &Oscillation) -> Option<Swing> {
     let cause = seen.cause;
     let period = match cause {
-        Some(SwingCause::Bbr) => seen.between_dips.map(|(period, _)| period),
+        Some(OscillationCause::Bbr) => seen.between_dips.map(|(period, _)| period),
         _ => seen.between_episodes.map(|(mean, ..)| mean).or(seen.correlation.map(|(period, _)| period)),
     };
     let predicted = seen.predicted.iter().find(|(of, _)| Some(*of) == cause).map(|(_, ns)| ns / NS);
     let control = cause.map(|cause| match cause {
-        SwingCause::Cubic => "CUBIC",
-        SwingCause::Reno => "Reno",
-        SwingCause::Bbr => "BBR",
+        OscillationCause::Cubic => "CUBIC",
+        OscillationCause::Reno => "Reno",
+        OscillationCause::Bbr => "BBR",
     });
     Some(Swing { period_s: period? / NS, control: control.map(String::from), predicted_s: predicted })
 }
 
-fn filled_by(bottleneck: &Bottleneck) -> Vec<(u32, f64)> {
+fn filled_by(bottleneck: &Bottleneck) -> Vec<FlowShare> {
     let shares = bottleneck.shares.iter().filter(|share| share.passed_ratio >= LEAST_SHARE).take(NAMES);
-    shares.map(|share| (share.flow.0 + 1, share.passed_ratio)).collect()
+    shares.map(|share| FlowShare { flow: share.flow.number(), bytes_ratio: share.passed_ratio }).collect()
 }
 
-fn suffered(bottleneck: &Bottleneck, queues: &Queues) -> Vec<(String, f64)> {
-    let flows = bottleneck.victims.iter().take(NAMES).map(|victim| {
-        let ends = queues.flows.iter().find(|report| report.flow == victim.flow).map(|report| report.ends);
-        let ends = ends.map_or(String::new(), |ends| {
-            let [a, b] = ends.map(crate::flow::socket);
-            format!(" ({a} to {b})")
-        });
-        (format!("Flow {}{ends}", victim.flow.0 + 1), victim.added_p95_ns / NS)
+fn delayed(bottleneck: &Bottleneck, queues: &Queues) -> Vec<DelayedFlows> {
+    let flows = bottleneck.delayed_flows.iter().take(NAMES).map(|delayed| {
+        let report = queues.flows.iter().find(|report| report.flow == delayed.flow);
+        let ends = report.map(|report| report.ends.map(crate::flow::socket));
+        DelayedFlows {
+            who: DelayedParty::Flow { number: delayed.flow.number(), ends },
+            added_p95_s: delayed.added_p95_ns / NS,
+        }
     });
-    let short = bottleneck.short_flows.as_ref().map(|short| {
-        let name = match short.count {
-            1 => String::from("A short flow's first exchange"),
-            n => format!("The first exchange of {n} short flows"),
-        };
-        (name, short.added_p95_ns / NS)
+    let short = bottleneck.short_flows.as_ref().map(|short| DelayedFlows {
+        who: DelayedParty::ShortFlows { count: short.count },
+        added_p95_s: short.added_p95_ns / NS,
     });
     flows.chain(short).collect()
+}
+
+/// What else would look like this queue.
+fn alternatives(bottleneck: &Bottleneck, report: &QueueReport, sender: End) -> Vec<QueueAlternative> {
+    let clocks = report.ends.iter().zip(&report.clocks).filter_map(|((address, _), clock)| {
+        let clock = clock.as_ref().ok()?;
+        Some(QueueAlternative::UnsteadyClock {
+            host: address.to_string(),
+            hertz: clock.hertz,
+            packets: clock.count,
+            error_s: clock.error_ns() / NS,
+        })
+    });
+    let rate = bottleneck.rate.as_ref().ok().map(|rate| match rate.method {
+        RateMethod::Acknowledged => QueueAlternative::AcknowledgedElsewhere,
+        RateMethod::Arrived => QueueAlternative::ArrivedElsewhere,
+    });
+    let is_near = bottleneck.location == Location::Leg(Leg::From(sender)) && report.near == Some(sender);
+    clocks.chain(rate).chain(is_near.then_some(QueueAlternative::SenderOrNextHop)).collect()
 }
 
 fn probes(late: &LateProbes) -> CapturedProbes {
     let [from, to] = late.ends.map(|address| address.to_string());
     CapturedProbes {
-        kind: probed(late.kind),
+        kind: late.kind,
         from,
         to,
         answers: late.answers,
         unanswered: late.unanswered,
-        least_s: late.least_ns / NS,
-        most_s: late.most_ns / NS,
+        min_s: late.least_ns / NS,
+        max_s: late.most_ns / NS,
         added_p95_s: late.added_p95_ns / NS,
     }
 }

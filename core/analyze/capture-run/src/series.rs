@@ -1,6 +1,6 @@
 //! Queues and flows over time as a run tells them.
 use crate::flow::socket;
-use crate::words;
+use crate::unknown::location;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ pub(crate) fn all(flows: &Flows, queues: &Queues, most: usize) -> Vec<Series> {
 fn of_queues(queues: &Queues, most: usize) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for (number, bottleneck) in queues.bottlenecks.iter().take(most).enumerate() {
-        let scope = Some(words::location(bottleneck, queues));
+        let scope = Some(location(bottleneck, queues));
         let mut series = Series::new(SeriesKey { scope, ..SeriesKey::of(Metric::QueueDelay) });
         for point in &bottleneck.delays {
             push(&mut series, point.at_ns, point.most_ns / 1e9);
@@ -49,7 +49,7 @@ fn of_queues(queues: &Queues, most: usize) -> Vec<Series> {
 fn of_flow(flow: &FlowSeries) -> Vec<Series> {
     let [a, b] = flow.ends.map(socket);
     let key = |metric, scope| SeriesKey {
-        flow: Some(flow.flow.0 + 1),
+        flow: Some(flow.flow.number()),
         scope: Some(scope),
         ..SeriesKey::of(metric)
     };

@@ -1,7 +1,7 @@
 //! A run made of captures, in words.
 mod findings;
 mod path;
-mod words;
+pub(crate) mod words;
 
 use crate::health::{BLOATED_P50_S, BLOATED_P90_S};
 use crate::{Diagnosis, Health};
@@ -24,7 +24,7 @@ pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
     let (headline, verdict) = match (health, worst) {
         (Health::Bloated, Some(queue)) => (headline(capture, queue), bloated(queue)),
         (Health::Healthy, Some(queue)) => (healthy(queue), Vec::new()),
-        _ => (nothing_to_tell(capture), capture.unknown.clone()),
+        _ => (nothing_to_tell(capture), capture.unknown.iter().map(words::unknown).collect()),
     };
     let has_delay = run.series(&SeriesKey::of(Metric::QueueDelay)).is_some();
     Diagnosis {
@@ -39,10 +39,9 @@ pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
     }
 }
 
-/// As for a line under load: its median, or what one moment in twenty brings.
+/// By the thresholds of a line under load: its median, or its 90th percentile.
 pub(crate) fn is_bloated(queue: &CapturedQueue) -> bool {
-    let [_, middle, high, _] = queue.delay_s;
-    middle >= BLOATED_P50_S || high >= BLOATED_P90_S
+    queue.delay.median_s >= BLOATED_P50_S || queue.delay.p90_s >= BLOATED_P90_S
 }
 
 fn judge(capture: &Capture) -> Health {
@@ -54,20 +53,19 @@ fn judge(capture: &Capture) -> Health {
 }
 
 fn headline(capture: &Capture, queue: &CapturedQueue) -> String {
-    let [_, middle, high, _] = queue.delay_s;
     format!(
         "{} filled {}{}: whatever came behind waited {} in the middle, {} for one packet in twenty.",
         who(capture, queue),
         manager(queue),
         size(queue),
-        milliseconds(middle),
-        milliseconds(high)
+        milliseconds(queue.delay.median_s),
+        milliseconds(queue.delay.p95_s)
     )
 }
 
 fn bloated(queue: &CapturedQueue) -> Vec<String> {
     let path = queue.base_rtt_s.map(|base| {
-        let times = (queue.delay_s[1] + base) / base.max(1e-6);
+        let times = (queue.delay.median_s + base) / base.max(1e-6);
         let times = if times < 500.0 {
             format!(", {times:.0} times less than under this load")
         } else {
@@ -90,8 +88,8 @@ fn bloated(queue: &CapturedQueue) -> Vec<String> {
 fn healthy(queue: &CapturedQueue) -> String {
     format!(
         "No queue to complain of: the longest stood at {} in the middle, {} for one packet in twenty, {}.",
-        milliseconds(queue.delay_s[1]),
-        milliseconds(queue.delay_s[2]),
+        milliseconds(queue.delay.median_s),
+        milliseconds(queue.delay.p95_s),
         place(queue)
     )
 }

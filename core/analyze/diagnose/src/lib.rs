@@ -16,6 +16,7 @@ mod summarize;
 mod verdict;
 mod view;
 
+pub use captured::words::unknown as unknown_sentence;
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use months::{

@@ -1,24 +1,26 @@
 //! What an ACK acknowledges, and the round trips that it ends.
-use crate::connection::flag;
-use crate::half::{Behind, Context, Half};
+use crate::flag;
+use crate::half_connection::{Context, EarlyAck, HalfConnection};
 use crate::header::Incoming;
 use crate::limit::elapsed;
 use crate::option::Blocks;
-use crate::seen::{Sent, Taken};
-use crate::selective::DUP_THRESH;
+use crate::sack_scoreboard::DUP_THRESH;
+use crate::sent_segments::{AckedSegments, SentSegment};
 use crate::sequence::{MAX_WINDOW_BYTES, is_after};
-use crate::{Ack, Cause, End, Karn, Method, Proof, RoundTrip, Sink, Spurious, Times};
+use crate::{
+    Ack, End, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Sink, Spurious, SpuriousProof, Times,
+};
 use fathom_capture::Stamps;
 
 /// A header with ACK, and how far the windows in it are shifted, if that is known; 0 in a SYN.
-pub(crate) struct Answer<'a> {
+pub(crate) struct IncomingAck<'a> {
     pub(crate) incoming: &'a Incoming<'a>,
     pub(crate) shift: Option<u8>,
 }
 
 /// What an ACK was, for the totals of who sent it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Told {
+pub(crate) struct AckUpdate {
     pub(crate) is_new: bool,
     /// Its number does not belong to the connection.
     pub(crate) is_stray: bool,
@@ -29,7 +31,7 @@ pub(crate) struct Told {
 
 /// What a higher ACK brought.
 #[derive(Clone, Copy, Default)]
-struct Raise {
+struct CumulativeUpdate {
     /// Bytes that it is the first to tell of.
     newly: u64,
     /// When the last of the segments below it was sent for the first time, or the latest that came late.
@@ -38,7 +40,7 @@ struct Raise {
 
 /// What SACK blocks brought.
 #[derive(Clone, Copy, Default)]
-struct Selected {
+struct SackUpdate {
     blocks: [(u64, u64); 4],
     count: usize,
     /// Bytes acknowledged first by them.
@@ -49,27 +51,33 @@ struct Selected {
     duplicate: Option<(u64, u64)>,
 }
 
-impl Half {
+impl HalfConnection {
     /// The other end acknowledged; `context.header.end` is the other end.
-    pub(crate) fn answered<S: Sink>(&mut self, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Told {
+    pub(crate) fn take_ack<S: Sink>(
+        &mut self,
+        answer: &IncomingAck<'_>,
+        context: &mut Context<'_, S>,
+    ) -> AckUpdate {
         if !self.counter.is_started() {
             self.start(answer.incoming.header.acknowledgement, 1);
             // Its SYN may be stored behind this.
-            self.behind = Some(Behind { start: 0, stop: 1, at: context.header.times.at });
+            self.early_ack = Some(EarlyAck { start: 0, stop: 1, at: context.header.times.at });
         }
         let ack = self.counter.unwrap(answer.incoming.header.acknowledgement, self.acknowledged);
-        if ack > self.highest && (answer.incoming.has(flag::RST) || !self.raise(ack, context.header.times.at))
+        if ack > self.highest
+            && (answer.incoming.has(flag::RST) || !self.accept_unseen(ack, context.header.times.at))
         {
-            return Told { is_stray: true, ..Told::default() };
+            return AckUpdate { is_stray: true, ..AckUpdate::default() };
         }
         let at = context.header.times.at;
         let before = self.acknowledged;
         let selected = match answer.incoming.options {
-            [] => Selected::default(),
-            options => self.select(options, ack),
+            [] => SackUpdate::default(),
+            options => self.take_sack(options, ack),
         };
-        let raise = if ack > before { self.advance(ack, answer, context) } else { Raise::default() };
-        let newly = selected.newly + raise.newly;
+        let cumulative =
+            if ack > before { self.advance(ack, answer, context) } else { CumulativeUpdate::default() };
+        let newly = selected.newly + cumulative.newly;
         let is_duplicate = self.count_duplicate(ack, before, answer);
         if ack >= before && !answer.incoming.has(flag::RST) {
             self.take_window(answer);
@@ -90,20 +98,25 @@ impl Half {
         };
         context.sink.ack(context.flow, &ack_event);
         let is_new = ack > before;
-        let arrived = selected.arrived.filter(|stop| *stop > ack).and_then(|stop| self.seen.ending(stop));
+        let arrived = selected.arrived.filter(|stop| *stop > ack).and_then(|stop| self.segments.ending(stop));
         if let Some(sent) = arrived.filter(|sent| !sent.is_repeated).map(|sent| sent.times) {
-            let raised_by = || raise.sent_at.max(self.repairs.latest(before, ack));
+            let raised_by = || cumulative.sent_at.max(self.repairs.latest(before, ack));
             let is_stale = is_new && raised_by() > Some(sent.at);
             self.sample_selected(sent, is_stale, answer, context);
         }
         if let Some(range) = selected.duplicate {
-            self.doubt(range, context);
+            self.take_dsack(range, context);
         }
-        Told { is_new, is_stray: false, blocks: selected.count, has_duplicate: selected.duplicate.is_some() }
+        AckUpdate {
+            is_new,
+            is_stray: false,
+            blocks: selected.count,
+            has_duplicate: selected.duplicate.is_some(),
+        }
     }
     /// Whether a packet's ACK says what the last one said.
     #[inline]
-    pub(crate) fn has_heard(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
+    pub(crate) fn repeats_last_ack(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
         let header = incoming.header;
         self.counter.is(header.acknowledgement, self.acknowledged)
             && self.window_field == Some(header.window)
@@ -113,7 +126,7 @@ impl Half {
     }
     /// That ACK.
     #[inline]
-    pub(crate) fn heard(&self, incoming: &Incoming<'_>, times: Times, end: End) -> Ack<'static> {
+    pub(crate) fn repeated_ack(&self, incoming: &Incoming<'_>, times: Times, end: End) -> Ack<'static> {
         Ack {
             times,
             end,
@@ -127,7 +140,7 @@ impl Half {
         }
     }
     /// Bytes that never passed are acknowledged: the capture missed them. False if that cannot be.
-    fn raise(&mut self, ack: u64, at: i64) -> bool {
+    fn accept_unseen(&mut self, ack: u64, at: i64) -> bool {
         let unseen = ack - self.highest;
         if unseen > MAX_WINDOW_BYTES {
             return false;
@@ -135,63 +148,68 @@ impl Half {
         // The byte of a window probe passed, though it was not listed.
         if ack > self.probe_stop {
             self.totals.unseen_bytes += unseen;
-            self.behind = Some(Behind { start: self.highest, stop: ack, at });
+            self.early_ack = Some(EarlyAck { start: self.highest, stop: ack, at });
         }
         self.highest = ack;
         true
     }
     /// All below `ack` has arrived.
-    fn advance<S: Sink>(&mut self, ack: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) -> Raise {
+    fn advance<S: Sink>(
+        &mut self,
+        ack: u64,
+        answer: &IncomingAck<'_>,
+        context: &mut Context<'_, S>,
+    ) -> CumulativeUpdate {
         let before = self.acknowledged;
-        self.judge(before, answer, context);
+        self.check_last_repair(before, answer, context);
         let last = ack - 1;
         let was_selected = !self.sacked.is_empty() && self.sacked.has(last);
         let selected = if self.sacked.is_empty() { 0 } else { self.sacked.trim(ack) };
-        let taken = self.seen.take(ack);
+        let acked = self.segments.acknowledge(ack);
         self.acknowledged = ack;
         self.advanced_at = context.header.times.at;
         self.duplicates = 0;
-        self.totals.unseen_bytes += taken.unseen;
-        self.totals.rtt.segments_cumulated += u64::from(taken.segments.saturating_sub(1));
+        self.totals.unseen_bytes += acked.unseen;
+        self.totals.rtt.segments_cumulated += u64::from(acked.segments.saturating_sub(1));
         self.is_answered |= ack > 1;
         if self.first_flight.is_some_and(|start| ack > start) {
             self.first_flight = None;
         }
-        match taken.last {
+        match acked.last {
             // It was answered before, by SACK: this ACK waited for a repair.
             Some(_) if was_selected => self.totals.rtt.late_acks += 1,
-            Some(sent) => self.sample(&sent, &taken, before, answer, context),
+            Some(sent) => self.sample(&sent, &acked, before, answer, context),
             None => {}
         }
-        let sent_at = taken.last.map(|sent| sent.times.at).max(taken.late_at);
-        Raise { newly: ack - before - selected, sent_at }
+        let sent_at = acked.last.map(|sent| sent.times.at).max(acked.late_at);
+        CumulativeUpdate { newly: ack - before - selected, sent_at }
     }
     /// A round trip by cumulative ACK ends.
     fn sample<S: Sink>(
         &mut self,
-        sent: &Sent,
-        taken: &Taken,
+        sent: &SentSegment,
+        acked: &AckedSegments,
         before: u64,
-        answer: &Answer<'_>,
+        answer: &IncomingAck<'_>,
         context: &mut Context<'_, S>,
     ) {
         let at = context.header.times.at;
         let is_handshake = sent.stop() == 1 && sent.start == 0;
-        let method = if is_handshake { Method::Handshake } else { Method::Sequence };
+        let method = if is_handshake { RttMethod::Handshake } else { RttMethod::Sequence };
         if sent.is_repeated {
             self.totals.rtt.ambiguous_acks += 1;
             let repair = self.repairs.at(sent.stop() - 1).map_or(sent.times, |repair| repair.times);
             self.totals.rtt.since_repair.add(elapsed(repair.at, at));
-            self.finish_trip(repair, method, Karn::Ambiguous, answer.incoming.header.stamps, context);
+            self.finish_trip(repair, method, RttValidity::Ambiguous, answer.incoming.header.stamps, context);
             return;
         }
         self.delivered = self.delivered.max(sent.times.at);
-        let mended = || self.repairs.latest(before, sent.start).max(taken.late_at);
-        let waited = taken.unseen > 0 || (taken.was_mended && mended() > Some(sent.times.at));
-        let karn = if waited { Karn::Ambiguous } else { Karn::Clean };
+        let repaired = || self.repairs.latest(before, sent.start).max(acked.late_at);
+        let waited = acked.unseen > 0 || (acked.has_repairs && repaired() > Some(sent.times.at));
+        let validity = if waited { RttValidity::Ambiguous } else { RttValidity::Clean };
         self.totals.rtt.late_acks += u64::from(waited);
         let rtt = at.saturating_sub(sent.times.at);
-        if rtt >= 0 && karn == Karn::Clean {
+        if rtt >= 0 && validity == RttValidity::Clean {
             let totals = &mut self.totals.rtt;
             let is_full = self.full > 0 && sent.len >= self.full;
             if is_full { &mut totals.full_sized } else { &mut totals.smaller }.add(rtt as u64);
@@ -199,7 +217,7 @@ impl Half {
                 totals.handshake_ns = Some(rtt as u64);
             }
         }
-        self.finish_trip(sent.times, method, karn, answer.incoming.header.stamps, context);
+        self.finish_trip(sent.times, method, validity, answer.incoming.header.stamps, context);
     }
     /// A round trip by SACK ends: a segment that was sent once arrived, out of order. It `is_stale` if the ACK was raised by what was sent after
     /// it: then it arrived long before, and the ACKs that told of it first were lost.
@@ -207,24 +225,24 @@ impl Half {
         &mut self,
         sent: Times,
         is_stale: bool,
-        answer: &Answer<'_>,
+        answer: &IncomingAck<'_>,
         context: &mut Context<'_, S>,
     ) {
         self.delivered = self.delivered.max(sent.at);
-        let karn = if is_stale { Karn::Ambiguous } else { Karn::Clean };
+        let validity = if is_stale { RttValidity::Ambiguous } else { RttValidity::Clean };
         if let Ok(rtt) = u64::try_from(context.header.times.at.saturating_sub(sent.at))
             && !is_stale
         {
             self.totals.rtt.selected.get_or_insert_default().add(rtt);
         }
-        self.finish_trip(sent, Method::Sequence, karn, answer.incoming.header.stamps, context);
+        self.finish_trip(sent, RttMethod::Sequence, validity, answer.incoming.header.stamps, context);
     }
     /// Notes a round trip and tells of it. Negative ones, of a clock that went back, are counted only.
     pub(crate) fn finish_trip<S: Sink>(
         &mut self,
         sent: Times,
-        method: Method,
-        karn: Karn,
+        method: RttMethod,
+        validity: RttValidity,
         stamps: Option<Stamps>,
         context: &mut Context<'_, S>,
     ) {
@@ -232,10 +250,10 @@ impl Half {
             self.totals.rtt.clock_went_back += 1;
             return;
         };
-        if karn == Karn::Clean {
+        if validity == RttValidity::Clean {
             match method {
-                Method::Timestamps => self.totals.rtt.timestamps.add(nanos),
-                Method::Sequence | Method::Handshake => {
+                RttMethod::Timestamps => self.totals.rtt.timestamps.add(nanos),
+                RttMethod::Sequence | RttMethod::Handshake => {
                     self.rtt.add(nanos);
                     self.totals.rtt.sequence.sort(nanos);
                 }
@@ -244,12 +262,12 @@ impl Half {
         let end = context.header.end.other();
         let (sent_at, sent_frame) = (sent.at, sent.frame);
         let round_trip =
-            RoundTrip { times: context.header.times, sent_at, sent_frame, end, method, karn, stamps };
+            RoundTrip { times: context.header.times, sent_at, sent_frame, end, method, validity, stamps };
         context.sink.round_trip(context.flow, &round_trip);
     }
     /// Takes the SACK blocks in.
-    fn select(&mut self, options: &[u8], ack: u64) -> Selected {
-        let mut selected = Selected::default();
+    fn take_sack(&mut self, options: &[u8], ack: u64) -> SackUpdate {
+        let mut selected = SackUpdate::default();
         for (place, (start, stop)) in Blocks::of(options).as_slice().iter().enumerate() {
             let start = self.counter.unwrap(*start, self.acknowledged);
             let stop = self.counter.unwrap(*stop, self.acknowledged);
@@ -270,15 +288,15 @@ impl Half {
         let blocks = selected.blocks;
         let others = blocks.iter().take(selected.count).filter(|block| Some(**block) != selected.duplicate);
         for (place, block) in others.enumerate() {
-            let end = self.select_block(*block, ack, &mut selected.newly);
+            let end = self.take_sack_block(*block, ack, &mut selected.newly);
             // The later blocks repeat what came before: what is new in them was told by an ACK that was lost.
             selected.arrived = if place == 0 { end } else { selected.arrived };
         }
         selected
     }
     /// Takes one block in. Gives the end of what is new in it.
-    fn select_block(&mut self, (start, stop): (u64, u64), ack: u64, newly: &mut u64) -> Option<u64> {
-        if stop <= self.highest && self.sacked.is_told((start, stop)) {
+    fn take_sack_block(&mut self, (start, stop): (u64, u64), ack: u64, newly: &mut u64) -> Option<u64> {
+        if stop <= self.highest && self.sacked.is_recent_block((start, stop)) {
             return None;
         }
         let stop = stop.min(self.highest);
@@ -293,7 +311,7 @@ impl Half {
         end
     }
     /// RFC 5681 section 2.
-    fn count_duplicate(&mut self, ack: u64, before: u64, answer: &Answer<'_>) -> bool {
+    fn count_duplicate(&mut self, ack: u64, before: u64, answer: &IncomingAck<'_>) -> bool {
         let is_duplicate = ack == before
             && answer.incoming.length == 0
             && !answer.incoming.has(flag::RST)
@@ -306,7 +324,7 @@ impl Half {
         }
         is_duplicate
     }
-    fn take_window(&mut self, answer: &Answer<'_>) {
+    fn take_window(&mut self, answer: &IncomingAck<'_>) {
         let field = answer.incoming.header.window;
         self.window_field = Some(field);
         self.window = offered(field, answer.shift);
@@ -323,35 +341,40 @@ fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
 }
 
 /// Whether repairs were needed.
-impl Half {
+impl HalfConnection {
     /// The ACK goes beyond `first`, where the sender's list began: it answers the last repair of it, or what was sent before.
-    fn judge<S: Sink>(&mut self, first: u64, answer: &Answer<'_>, context: &mut Context<'_, S>) {
+    fn check_last_repair<S: Sink>(
+        &mut self,
+        first: u64,
+        answer: &IncomingAck<'_>,
+        context: &mut Context<'_, S>,
+    ) {
         let Some(repair) = self.repairs.first(first).copied() else { return };
         let echo = answer.incoming.header.stamps.map(|stamps| stamps.echo);
         let proof = match echo.filter(|_| repair.stamp != 0) {
-            Some(echo) => is_after(repair.stamp, echo).then_some(Proof::Timestamps),
+            Some(echo) => is_after(repair.stamp, echo).then_some(SpuriousProof::Timestamps),
             None => {
                 let since = elapsed(repair.times.at, context.header.times.at);
-                (since * 2 < self.rtt.min()).then_some(Proof::TooSoon)
+                (since * 2 < self.rtt.min()).then_some(SpuriousProof::TooSoon)
             }
         };
         match proof {
-            Some(proof) => self.acquit(first, proof, context),
+            Some(proof) => self.mark_spurious(first, proof, context),
             None => self.delivered = self.delivered.max(repair.times.at),
         }
     }
     /// The receiver has these bytes twice.
-    fn doubt<S: Sink>(&mut self, (start, stop): (u64, u64), context: &mut Context<'_, S>) {
+    fn take_dsack<S: Sink>(&mut self, (start, stop): (u64, u64), context: &mut Context<'_, S>) {
         let mut from = start;
         while let Some(at) = self.repairs.next(from, stop) {
-            self.acquit(at, Proof::DuplicateSack, context);
+            self.mark_spurious(at, SpuriousProof::DuplicateSack, context);
             from = at + 1;
         }
     }
     /// The repair at `start` was needless, unless that is known already.
-    fn acquit<S: Sink>(&mut self, start: u64, proof: Proof, context: &mut Context<'_, S>) {
+    fn mark_spurious<S: Sink>(&mut self, start: u64, proof: SpuriousProof, context: &mut Context<'_, S>) {
         let Some(repair) = self.repairs.needless(start) else { return };
-        if repair.cause == Cause::Spurious {
+        if repair.cause == RetransmissionCause::Spurious {
             return;
         }
         let counted = self.totals.retransmissions.of(repair.cause);

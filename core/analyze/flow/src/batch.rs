@@ -3,12 +3,12 @@ use crate::header::{Header, Incoming, NONE};
 use alloc::vec::Vec;
 
 /// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 1 MiB.
-const MOST: usize = 16_384;
+const MAX_PACKETS: usize = 16_384;
 /// So many flows begin meanwhile at most: what is kept of each is 4 kB, written when it begins, and is to be in the caches still when its first
 /// packets are told of.
-const MOST_BEGUN: usize = 64;
+const MAX_NEW_FLOWS: usize = 64;
 /// Options of a TCP header at most, bytes.
-const MOST_OPTIONS: usize = 40;
+const MAX_OPTION_BYTES: usize = 40;
 
 /// The first and the last of what waits of a flow, by number.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ struct Options {
     /// The number of the next of its flow.
     next: u16,
     length: u8,
-    bytes: [u8; MOST_OPTIONS],
+    bytes: [u8; MAX_OPTION_BYTES],
 }
 
 /// Packets in the order in which they passed, and flows in the order of their first.
@@ -57,14 +57,14 @@ pub(crate) struct Batch {
     /// Places of flows.
     flows: Vec<u32>,
     /// Flows that began.
-    begun: usize,
+    new_flows: usize,
 }
 
 impl Batch {
     /// For no more than `most` packets.
     pub(crate) const fn new(most: usize) -> Self {
-        let most = if most < MOST { most } else { MOST };
-        Batch { most, room: most, headers: Vec::new(), options: Vec::new(), flows: Vec::new(), begun: 0 }
+        let most = if most < MAX_PACKETS { most } else { MAX_PACKETS };
+        Batch { most, room: most, headers: Vec::new(), options: Vec::new(), flows: Vec::new(), new_flows: 0 }
     }
     /// One more of the flow at `place`, of which `chain` waits.
     #[inline(always)]
@@ -80,15 +80,18 @@ impl Batch {
         }
         *last = number;
         if let Some(options) = options {
-            self.keep(chain, options);
+            self.push_options(chain, options);
         }
     }
     /// The options of the last packet of a chain.
     #[inline(never)]
-    fn keep(&mut self, chain: &mut Chain, options: &[u8]) {
+    fn push_options(&mut self, chain: &mut Chain, options: &[u8]) {
         let number = self.options.len() as u16;
-        let mut kept =
-            Options { next: NONE, length: options.len().min(MOST_OPTIONS) as u8, bytes: [0; MOST_OPTIONS] };
+        let mut kept = Options {
+            next: NONE,
+            length: options.len().min(MAX_OPTION_BYTES) as u8,
+            bytes: [0; MAX_OPTION_BYTES],
+        };
         kept.bytes.iter_mut().zip(options).for_each(|(to, from)| *to = *from);
         self.options.push(kept);
         let Chain { headers, options: Ends { first, last } } = chain;
@@ -103,9 +106,9 @@ impl Batch {
         *last = number;
     }
     /// A flow begins.
-    pub(crate) const fn begin(&mut self) {
-        self.begun += 1;
-        if self.begun >= MOST_BEGUN {
+    pub(crate) const fn note_new_flow(&mut self) {
+        self.new_flows += 1;
+        if self.new_flows >= MAX_NEW_FLOWS {
             self.room = 0;
         }
     }
@@ -120,7 +123,7 @@ impl Batch {
     }
     /// The packets of a chain, in the order in which they passed.
     #[inline]
-    pub(crate) fn of(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
+    pub(crate) fn packets(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
         let mut ahead = self.with_next(chain.headers.first);
         let mut options = chain.options.first;
         core::iter::from_fn(move || {
@@ -151,7 +154,7 @@ impl Batch {
         self.headers.clear();
         self.options.clear();
         self.flows.clear();
-        self.begun = 0;
+        self.new_flows = 0;
         self.room = self.most;
     }
 }

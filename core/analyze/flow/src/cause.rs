@@ -1,10 +1,10 @@
 //! Why a segment is sent again.
-use crate::half::{Arrival, Half};
+use crate::half_connection::{Arrival, HalfConnection};
 use crate::limit::elapsed;
 use crate::rtt::Estimator;
-use crate::seen::Hole;
-use crate::selective::DUP_THRESH;
-use crate::{Cause, Times};
+use crate::sack_scoreboard::DUP_THRESH;
+use crate::sent_segments::Hole;
+use crate::{RetransmissionCause, Times};
 
 /// The transmission before this one.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Sending {
 /// Data of a full segment on Ethernet, IPv4 and TCP without options.
 const ETHERNET_MSS: u64 = 1460;
 
-impl Half {
+impl HalfConnection {
     /// Why `arrival` is sent again, by what the sender can know: the duplicate ACKs and SACKs that passed here, and the time.
     pub(crate) fn cause(
         &mut self,
@@ -25,7 +25,7 @@ impl Half {
         last: Option<Sending>,
         hole: Option<(u64, Hole)>,
         path: Estimator,
-    ) -> Cause {
+    ) -> RetransmissionCause {
         let start = arrival.start.max(self.acknowledged);
         let is_first = start == self.acknowledged;
         let is_repair = last.is_some_and(|last| last.is_repair);
@@ -33,11 +33,15 @@ impl Half {
         // RFC 8985 section 6.2: what was sent later has arrived.
         let is_overtaken = last.is_some_and(|last| last.times.at < self.delivered);
         if arrival.start < self.timeout_until {
-            return if is_repair && (is_passed || is_overtaken) { Cause::Probe } else { Cause::Timeout };
+            return if is_repair && (is_passed || is_overtaken) {
+                RetransmissionCause::Probe
+            } else {
+                RetransmissionCause::Timeout
+            };
         }
-        let is_told =
-            self.sacked.tells_loss(start, self.full_segment()) || (is_first && self.duplicates >= DUP_THRESH);
-        if is_told && !is_repair {
+        let is_reported_lost =
+            self.sacked.is_lost(start, self.full_segment()) || (is_first && self.duplicates >= DUP_THRESH);
+        if is_reported_lost && !is_repair {
             return self.recover();
         }
         let sent =
@@ -45,25 +49,29 @@ impl Half {
         let now = arrival.times.at;
         if is_first && self.is_timeout(elapsed(sent, now), elapsed(self.advanced_at, now), path) {
             self.timeout_until = self.highest;
-            return Cause::Timeout;
+            return RetransmissionCause::Timeout;
         }
         // SACK told of it, if by less than RFC 6675 asks for: RACK needs no more, nor does one in recovery; or a partial ACK did.
         if !is_repair && (is_passed || (is_first && start < self.recovery_until)) {
             return self.recover();
         }
-        if is_told || is_passed || is_overtaken {
-            return Cause::Probe;
+        if is_reported_lost || is_passed || is_overtaken {
+            return RetransmissionCause::Probe;
         }
         // RFC 8985 section 7.2: two smoothed round trips after the last segment was sent; the capture may be anywhere on the path.
         let is_tail = arrival.stop >= self.highest;
         let quiet = elapsed(sent.max(self.advanced_at), now);
         let is_due = path.smoothed() > 0 && quiet >= path.smoothed();
-        if is_tail && !is_repair && is_due { Cause::Probe } else { Cause::Unknown }
+        if is_tail && !is_repair && is_due {
+            RetransmissionCause::Probe
+        } else {
+            RetransmissionCause::Unknown
+        }
     }
     /// Fast retransmit: recovery lasts until all that is sent by now is acknowledged.
-    const fn recover(&mut self) -> Cause {
+    const fn recover(&mut self) -> RetransmissionCause {
         self.recovery_until = self.highest;
-        Cause::Fast
+        RetransmissionCause::Fast
     }
     /// Whether the retransmission timer can have run off: RFC 6298 restarts it at an ACK, Linux counts from when the segment was sent;
     /// and it may be a little shorter there than what is reckoned here.

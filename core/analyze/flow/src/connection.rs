@@ -1,24 +1,13 @@
 //! A TCP connection: what each packet means to either direction.
-use crate::ack::Answer;
-use crate::half::{Arrival, Context, Half};
+use crate::ack::IncomingAck;
+use crate::flag;
+use crate::half_connection::{Arrival, Context, HalfConnection};
 use crate::header::Incoming;
 use crate::limit::{Limit, elapsed};
-use crate::probe::Socket;
+use crate::probe_totals::Socket;
 use crate::sequence::MAX_WINDOW_BYTES;
-use crate::{End, FlowId, Karn, Method, Offer, Segment, Sink, Times};
+use crate::{End, FlowId, Offer, RttMethod, RttValidity, Segment, Sink, Times};
 use alloc::boxed::Box;
-
-/// Flags of a TCP header (RFC 9293 section 3.1).
-pub(crate) mod flag {
-    pub(crate) const FIN: u16 = 0x01;
-    pub(crate) const SYN: u16 = 0x02;
-    pub(crate) const RST: u16 = 0x04;
-    pub(crate) const PSH: u16 = 0x08;
-    pub(crate) const ACK: u16 = 0x10;
-    pub(crate) const URG: u16 = 0x20;
-    pub(crate) const ECE: u16 = 0x40;
-    pub(crate) const CWR: u16 = 0x80;
-}
 
 /// After so long without a packet, a SYN with another number begins another connection: Linux's TIME_WAIT. RFC 9293 has 4 minutes,
 /// which few keep.
@@ -31,14 +20,14 @@ pub enum Close {
     #[default]
     Open,
     /// One end sent FIN.
-    Half,
+    HalfClosed,
     /// Both ends sent FIN.
     Finished,
     /// An end sent RST.
     Reset,
 }
 
-/// A connection. In order of use, as [`Half`]; where a cache line ends and the next begins is known.
+/// A connection. In order of use, as [`HalfConnection`]; where a cache line ends and the next begins is known.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Connection {
@@ -53,7 +42,7 @@ pub(crate) struct Connection {
     /// What [`Connection::listed`] was after the last packet.
     pub(crate) listed_before: usize,
     pub(crate) first: Times,
-    pub(crate) halves: [Half; 2],
+    pub(crate) halves: [HalfConnection; 2],
 }
 
 impl Connection {
@@ -95,14 +84,14 @@ impl Connection {
             || (is_over && own.totals.packets == 0 && !incoming.has(flag::ACK))
     }
     /// What one end sent.
-    pub(crate) const fn half(&self, end: End) -> &Half {
+    pub(crate) const fn half(&self, end: End) -> &HalfConnection {
         let [a, b] = &self.halves;
         match end {
             End::A => a,
             End::B => b,
         }
     }
-    fn pair(&self, end: End) -> (&Half, &Half) {
+    fn pair(&self, end: End) -> (&HalfConnection, &HalfConnection) {
         let [a, b] = &self.halves;
         match end {
             End::A => (a, b),
@@ -121,7 +110,7 @@ impl Connection {
     /// packets only.
     pub(crate) fn retire(&mut self) {
         self.finish();
-        self.halves.iter_mut().for_each(Half::retire);
+        self.halves.iter_mut().for_each(HalfConnection::retire);
     }
     /// Nothing more comes: completes the totals, unless that is done.
     pub(crate) fn finish(&mut self) {
@@ -135,16 +124,16 @@ impl Connection {
     fn settle(&mut self) {
         self.is_complete = false;
         self.finish();
-        self.halves.iter_mut().for_each(Half::shrink);
+        self.halves.iter_mut().for_each(HalfConnection::shrink);
     }
     /// There is too much in the lists of all flows: takes the lowest of this one's as acknowledged.
     pub(crate) fn forget_oldest(&mut self) {
         self.is_complete = false;
-        self.halves.iter_mut().for_each(Half::forget_oldest);
+        self.halves.iter_mut().for_each(HalfConnection::forget_oldest);
     }
     /// Entries of lists that grow with what is not acknowledged.
     pub(crate) fn listed(&self) -> usize {
-        self.halves.iter().map(Half::listed).sum()
+        self.halves.iter().map(HalfConnection::listed).sum()
     }
     /// A packet of it passed. What each packet goes through is `inline(always)`: calls cost a twelfth of all instructions, as what is
     /// at hand on both sides was stored and loaded again.
@@ -187,13 +176,13 @@ impl Connection {
             self.is_complete = false;
         } else if self.close != Close::Reset {
             let both = self.pair(end).1.fin_stop.is_some();
-            self.close = if both { Close::Finished } else { Close::Half };
+            self.close = if both { Close::Finished } else { Close::HalfClosed };
         }
     }
 }
 
 /// A SYN passed: numbers begin, and what both offered holds.
-fn synchronise(own: &mut Half, other: &mut Half, incoming: &Incoming<'_>) {
+fn synchronise(own: &mut HalfConnection, other: &mut HalfConnection, incoming: &Incoming<'_>) {
     if !own.counter.is_started() {
         own.start(incoming.header.sequence, 0);
     }
@@ -223,53 +212,59 @@ const STAMPS_BYTES: u16 = 12;
 
 /// The part of the packet that answers the other end. Gives whether it acknowledges anything new.
 fn acknowledge<S: Sink>(
-    own: &mut Half,
-    other: &mut Half,
+    own: &mut HalfConnection,
+    other: &mut HalfConnection,
     incoming: &Incoming<'_>,
     context: &mut Context<'_, S>,
 ) -> bool {
     let stamps = incoming.header.stamps;
-    let is_new = if incoming.length > 0 && other.has_heard(incoming, own.shift) {
-        context
-            .sink
-            .ack_again(context.flow, &other.heard(incoming, context.header.times, context.header.end));
+    let is_new = if incoming.length > 0 && other.repeats_last_ack(incoming, own.shift) {
+        context.sink.unchanged_ack(
+            context.flow,
+            &other.repeated_ack(incoming, context.header.times, context.header.end),
+        );
         false
     } else {
         learn(own, other, incoming, context)
     };
-    if let Some(sent) = stamps.and_then(|stamps| other.stamped.echoed(stamps.echo)) {
+    if let Some(sent) = stamps.and_then(|stamps| other.pending_timestamps.echoed(stamps.echo)) {
         let waited = elapsed(sent.times.at, context.header.times.at);
         // Who was silent for most of it may have had nothing to send: only data is answered at once.
         let was_silent = sent.is_bare && elapsed(own.packet_at, context.header.times.at) * 2 > waited;
-        let karn = if was_silent { Karn::Ambiguous } else { Karn::Clean };
-        other.finish_trip(sent.times, Method::Timestamps, karn, stamps, context);
+        let validity = if was_silent { RttValidity::Ambiguous } else { RttValidity::Clean };
+        other.finish_trip(sent.times, RttMethod::Timestamps, validity, stamps, context);
     }
     is_new
 }
 
 /// Takes in what the packet says to the other end. Gives whether it acknowledges anything new.
 fn learn<S: Sink>(
-    own: &mut Half,
-    other: &mut Half,
+    own: &mut HalfConnection,
+    other: &mut HalfConnection,
     incoming: &Incoming<'_>,
     context: &mut Context<'_, S>,
 ) -> bool {
-    let answer = Answer { incoming, shift: if incoming.has(flag::SYN) { Some(0) } else { own.shift } };
+    let answer = IncomingAck { incoming, shift: if incoming.has(flag::SYN) { Some(0) } else { own.shift } };
     let window = other.window;
-    let told = other.answered(&answer, context);
-    if told.is_stray {
+    let update = other.take_ack(&answer, context);
+    if update.is_stray {
         own.totals.strays += 1;
         return false;
     }
-    if told.is_new || other.window != window {
+    if update.is_new || other.window != window {
         other.limit(context.header.times.at);
     }
-    own.count_blocks(told.blocks as u64, told.has_duplicate);
-    told.is_new
+    own.count_blocks(update.blocks as u64, update.has_duplicate);
+    update.is_new
 }
 
 /// The part of the packet that takes sequence numbers, or begins before what is next to make the other end answer.
-fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
+fn segment<S: Sink>(
+    own: &mut HalfConnection,
+    other: &HalfConnection,
+    incoming: &Incoming<'_>,
+    context: &mut Context<'_, S>,
+) {
     let length = incoming.length;
     let start = own.counter.unwrap(incoming.header.sequence, own.highest);
     let is_keep_alive = start + 1 == own.highest && own.acknowledged == own.highest;
@@ -285,11 +280,11 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
         identification: incoming.header.identification,
     };
     if length == 0 && start > own.highest {
-        return own.skip(&arrival);
+        return own.note_skipped(&arrival);
     }
     let before = own.highest;
     let is_answered = other.totals.packets > other.totals.resets;
-    let Some(kind) = own.sent(&arrival, other.rtt, is_answered, context) else {
+    let Some(kind) = own.classify(&arrival, other.rtt, is_answered, context) else {
         own.totals.strays += 1;
         return;
     };
@@ -314,14 +309,14 @@ fn segment<S: Sink>(own: &mut Half, other: &Half, incoming: &Incoming<'_>, conte
 }
 
 /// Timestamps wait for their echo if the other end answers at once: data, or an ACK that lets it send more.
-fn stamp(own: &mut Half, incoming: &Incoming<'_>, is_new: bool, times: Times) {
+fn stamp(own: &mut HalfConnection, incoming: &Incoming<'_>, is_new: bool, times: Times) {
     if let Some(stamps) = incoming.header.stamps {
         let is_bare = incoming.length == 0;
-        own.stamped.sent(times, stamps.value, !is_bare || is_new, is_bare);
+        own.pending_timestamps.sent(times, stamps.value, !is_bare || is_new, is_bare);
     }
 }
 
-impl Half {
+impl HalfConnection {
     /// Joins a connection whose SYN was not seen: its first byte is 1.
     fn begin(&mut self, incoming: &Incoming<'_>) {
         if !self.counter.is_started() {

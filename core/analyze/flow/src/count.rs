@@ -1,7 +1,7 @@
 //! Counting of packets and segments.
-use crate::Kind;
-use crate::connection::flag;
-use crate::half::{Arrival, Half};
+use crate::SegmentKind;
+use crate::flag;
+use crate::half_connection::{Arrival, HalfConnection};
 use crate::header::Incoming;
 use crate::limit::elapsed;
 use crate::totals::Totals;
@@ -13,7 +13,7 @@ mod ecn {
     pub(super) const CE: u8 = 3;
 }
 
-impl Half {
+impl HalfConnection {
     /// Counts a packet that this end sent.
     #[inline(always)]
     pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
@@ -72,11 +72,11 @@ impl Half {
     pub(crate) fn count_segment(
         &mut self,
         arrival: &Arrival,
-        kind: Kind,
+        kind: SegmentKind,
         (before, outstanding): (u64, u64),
         incoming: &Incoming<'_>,
     ) {
-        if kind != Kind::New {
+        if kind != SegmentKind::New {
             self.totals.note_kind(kind, arrival.payload);
         }
         if incoming.has(flag::FIN) {
@@ -89,13 +89,13 @@ impl Half {
     }
     /// The end of what it sends: the first time it passes, it may fill a hole.
     #[cold]
-    fn note_fin(&mut self, stop: u64, kind: Kind) {
-        if kind == Kind::New || self.fin_stop.is_none() {
+    fn note_fin(&mut self, stop: u64, kind: SegmentKind) {
+        if kind == SegmentKind::New || self.fin_stop.is_none() {
             self.fin_stop = Some(stop);
         }
     }
     #[inline(always)]
-    fn count_data(&mut self, arrival: &Arrival, kind: Kind, before: u64, incoming: &Incoming<'_>) {
+    fn count_data(&mut self, arrival: &Arrival, kind: SegmentKind, before: u64, incoming: &Incoming<'_>) {
         let payload = u64::from(arrival.payload);
         let at = arrival.times.at;
         let totals = &mut self.totals;
@@ -110,7 +110,7 @@ impl Half {
         totals.super_packets += u64::from(self.full > 0 && arrival.payload > self.full);
         totals.first_data_at.get_or_insert(at);
         totals.last_data_at = Some(at);
-        if kind == Kind::New {
+        if kind == SegmentKind::New {
             self.count_first(arrival, before);
         }
         self.sent_at = at;
@@ -137,13 +137,13 @@ impl Half {
 
 impl Totals {
     #[cold]
-    fn note_kind(&mut self, kind: Kind, payload: u32) {
+    fn note_kind(&mut self, kind: SegmentKind, payload: u32) {
         match kind {
-            Kind::New | Kind::Retransmission(_) => {}
-            Kind::Reordered => self.reordered_packets += 1,
-            Kind::Duplicate => self.network_duplicates += 1,
-            Kind::KeepAlive => self.keep_alives += 1,
-            Kind::WindowProbe => {
+            SegmentKind::New | SegmentKind::Retransmission(_) => {}
+            SegmentKind::Reordered => self.reordered_packets += 1,
+            SegmentKind::Duplicate => self.network_duplicates += 1,
+            SegmentKind::KeepAlive => self.keep_alives += 1,
+            SegmentKind::WindowProbe => {
                 self.window_probes += 1;
                 self.window_probe_bytes += u64::from(payload);
             }

@@ -3,10 +3,25 @@
 //! Times are nanoseconds of the capture's clock (since 1970 in most files), which may step. Sequence numbers are unwrapped: 64 bits,
 //! that of the first SYN (or of the first byte seen, less one) is 0.
 use fathom_capture::Stamps;
+use fathom_run::ProbeKind;
 
 /// A flow by its number, from 0 in the order of first packets; that of one which was forgotten is given again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// The number that people and files know it by, from 1.
+    pub const fn number(self) -> u32 {
+        self.0.saturating_add(1)
+    }
+    /// The flow of a number that people and files know it by; `None` for 0.
+    pub const fn from_number(number: u32) -> Option<FlowId> {
+        match number {
+            0 => None,
+            number => Some(FlowId(number - 1)),
+        }
+    }
+}
 
 /// One end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,11 +53,11 @@ pub struct Times {
 
 /// What a segment is to those before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum SegmentKind {
     /// Bytes that were not sent before.
     New,
     /// Bytes that passed here before, or (downstream of the loss) fill a hole and carry a newer timestamp than what came after the hole.
-    Retransmission(Cause),
+    Retransmission(RetransmissionCause),
     /// Fills a hole with an older timestamp: the network changed the order.
     Reordered,
     /// The very same packet again, by the network.
@@ -55,7 +70,7 @@ pub enum Kind {
 
 /// Why a segment was sent again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Cause {
+pub enum RetransmissionCause {
     /// Duplicate ACKs or SACK told of the loss of what was sent once (by number, RFC 6675, or by time, RFC 8985).
     Fast,
     /// What only RFC 8985 sends again: by RACK what a repair overtook, and repairs that were lost too; the tail as a loss probe.
@@ -82,7 +97,7 @@ pub struct Segment {
     /// Bytes of its IP packet.
     pub ip_bytes: u32,
     /// What it is to those before it.
-    pub kind: Kind,
+    pub kind: SegmentKind,
     /// Its timestamps.
     pub stamps: Option<Stamps>,
     /// Its ECN bits.
@@ -118,7 +133,7 @@ pub struct Ack<'a> {
 
 /// How a round trip was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Method {
+pub enum RttMethod {
     /// A segment, and the ACK of its last byte.
     Sequence,
     /// A timestamp, and its first echo.
@@ -129,7 +144,7 @@ pub enum Method {
 
 /// Whether it is known which transmission was answered (Karn and Partridge 1987).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Karn {
+pub enum RttValidity {
     /// It was sent once.
     Clean,
     /// It was sent more than once, or the ACK waited for a repair of what is before it; or (SACK) the ACK was made by what was sent later; or
@@ -149,9 +164,9 @@ pub struct RoundTrip {
     /// Who sent what was answered: the round trip is to the other end.
     pub end: End,
     /// How it was found.
-    pub method: Method,
+    pub method: RttMethod,
     /// Whether it counts.
-    pub karn: Karn,
+    pub validity: RttValidity,
     /// Timestamps of the answer: its TSval is the other end's clock when it answered.
     pub stamps: Option<Stamps>,
 }
@@ -170,12 +185,12 @@ pub struct Lost {
     /// After its last byte.
     pub stop: u64,
     /// How the sender learned.
-    pub cause: Cause,
+    pub cause: RetransmissionCause,
 }
 
 /// How it is known that a repair was needless.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Proof {
+pub enum SpuriousProof {
     /// The ACK echoes a timestamp of before the repair (RFC 3522).
     Timestamps,
     /// The receiver tells that it has the bytes twice (RFC 2883).
@@ -198,22 +213,9 @@ pub struct Spurious {
     /// After its last byte.
     pub stop: u64,
     /// As what it was told.
-    pub cause: Cause,
+    pub cause: RetransmissionCause,
     /// How it is known.
-    pub proof: Proof,
-}
-
-/// What asks and is answered apart from TCP.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum ProbeKind {
-    /// ICMP echo request and reply.
-    Echo,
-    /// A query of DNS over UDP and its response.
-    Dns,
-    /// QUIC: a client's first Initial and the server's first packet; then that, and the client's next.
-    QuicHandshake,
-    /// QUIC: from one turn of the spin bit (RFC 9000 section 17.4) to the next. A hint: many senders set it at random, or wait.
-    QuicSpin,
+    pub proof: SpuriousProof,
 }
 
 /// A question, and its answer if one came.
@@ -228,13 +230,13 @@ pub struct Probe {
     /// The answer; `None` is told at the end of the capture, or when too many wait.
     pub answered: Option<Times>,
     /// `Ambiguous` if it was asked more than once, and for the spin bit.
-    pub karn: Karn,
+    pub validity: RttValidity,
 }
 
 /// Is told what happens. Each default does nothing, and costs nothing.
 ///
-/// Of one packet in this order: `opened`, `packet`; what its ACK brings (`spurious`, `round_trip`, then `ack` or `ack_again`); what it
-/// sends (`lost`, `segment`). Of one that is not TCP: `other`.
+/// Of one packet in this order: `opened`, `packet`; what its ACK brings (`spurious`, `round_trip`, then `ack` or `unchanged_ack`); what it
+/// sends (`lost`, `segment`). Of one that is not TCP: `non_tcp`.
 pub trait Sink {
     /// A packet of the capture passed, of whichever flow: called at least for the first packet, where shards share a capture, before
     /// anything else is reported, so that all sinks know when it began.
@@ -244,14 +246,14 @@ pub trait Sink {
     /// A packet of a flow, before what it means.
     fn packet(&mut self, _flow: FlowId, _header: &crate::Header) {}
     /// A packet that is not TCP.
-    fn other(&mut self, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
+    fn non_tcp(&mut self, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
     /// A segment passed.
     fn segment(&mut self, _flow: FlowId, _segment: &Segment) {}
     /// An ACK passed.
     fn ack(&mut self, _flow: FlowId, _ack: &Ack<'_>) {}
     /// An ACK passed with data that says what the one before said: to most no other than the rest.
     #[inline]
-    fn ack_again(&mut self, flow: FlowId, ack: &Ack<'_>) {
+    fn unchanged_ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
         self.ack(flow, ack);
     }
     /// A round trip is complete.
@@ -282,8 +284,8 @@ macro_rules! tell_each {
         fn packet(&mut self, flow: FlowId, header: &crate::Header) {
             $each!(self, packet(flow, header));
         }
-        fn other(&mut self, packet: &fathom_capture::Packet<'_>, times: Times) {
-            $each!(self, other(packet, times));
+        fn non_tcp(&mut self, packet: &fathom_capture::Packet<'_>, times: Times) {
+            $each!(self, non_tcp(packet, times));
         }
         fn segment(&mut self, flow: FlowId, segment: &Segment) {
             $each!(self, segment(flow, segment));
@@ -291,8 +293,8 @@ macro_rules! tell_each {
         fn ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
             $each!(self, ack(flow, ack));
         }
-        fn ack_again(&mut self, flow: FlowId, ack: &Ack<'_>) {
-            $each!(self, ack_again(flow, ack));
+        fn unchanged_ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
+            $each!(self, unchanged_ack(flow, ack));
         }
         fn round_trip(&mut self, flow: FlowId, round_trip: &RoundTrip) {
             $each!(self, round_trip(flow, round_trip));

@@ -1,9 +1,11 @@
 //! From packets to flows: the table of flows, and the packets that wait for others of their flow.
 use crate::batch::{Batch, Chain};
-use crate::connection::{Connection, flag};
-use crate::half::Context;
-use crate::header::{Header, Incoming, telling};
-use crate::probe::{Probes, Socket};
+use crate::connection::Connection;
+use crate::flag;
+use crate::half_connection::Context;
+use crate::header::{Header, Incoming, significant_options};
+use crate::probe::Probes;
+use crate::probe_totals::Socket;
 use crate::summary::{FlowSummary, Flows, Totalled};
 use crate::table::{Entry, Table, hash, is_same};
 use crate::{Bounds, End, FlowId, Sink, Times};
@@ -21,7 +23,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The last packet: from where to where, which end of its flow sent it, and where that flow is.
 #[derive(Clone, Copy, Debug)]
-struct Passed {
+struct LastPacket {
     place: u32,
     end: End,
     sockets: [Socket; 2],
@@ -39,7 +41,7 @@ pub(crate) struct Follower<S> {
     /// `None` where a flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
     /// Of the last packet: packets come in trains, and the next is mostly of the same flow and the same end.
-    last: Passed,
+    last: LastPacket,
     vacant: Vec<u32>,
     /// Places of flows that had one packet when they were added here, oldest first.
     lone: VecDeque<u32>,
@@ -67,7 +69,7 @@ impl<S: Sink> Follower<S> {
             table: Table::new(),
             entries: Vec::new(),
             flows: Vec::new(),
-            last: Passed { place: NOWHERE, end: End::A, sockets: [(Address::default(), 0); 2] },
+            last: LastPacket { place: NOWHERE, end: End::A, sockets: [(Address::default(), 0); 2] },
             vacant: Vec::new(),
             lone: VecDeque::new(),
             known: None,
@@ -107,12 +109,12 @@ impl<S: Sink> Follower<S> {
         if let Transport::Tcp(tcp) = &packet.transport {
             self.tcp(times, packet, tcp);
         } else {
-            self.other(times, packet);
+            self.non_tcp(times, packet);
         }
     }
     /// A packet that is not TCP.
-    pub(crate) fn other(&mut self, times: Times, packet: &Packet<'_>) {
-        self.sink.other(packet, times);
+    pub(crate) fn non_tcp(&mut self, times: Times, packet: &Packet<'_>) {
+        self.sink.non_tcp(packet, times);
         match &packet.transport {
             Transport::Udp(udp) => self.probes.udp(times, packet, udp, &mut self.sink),
             Transport::Icmp(icmp) => self.probes.icmp(times, packet, icmp, &mut self.sink),
@@ -124,8 +126,8 @@ impl<S: Sink> Follower<S> {
     /// Puts a packet to those that wait for others of their flow. Its time was noted.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, times: Times, packet: &Packet<'_>) {
-        // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
-        let Transport::Tcp(tcp) = &packet.transport else { return self.other(times, &packet.clone()) };
+        // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
+        let Transport::Tcp(tcp) = &packet.transport else { return self.non_tcp(times, &packet.clone()) };
         if let Some(found) = self.place(sockets(packet, tcp), tcp.flags, times) {
             self.enqueue_at(found, times, packet, tcp);
         }
@@ -140,7 +142,12 @@ impl<S: Sink> Follower<S> {
         tcp: &TcpHeader<'_>,
     ) {
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
-        self.batch.push(place, &mut entry.chain, Header::new(times, end, packet, tcp), telling(tcp));
+        self.batch.push(
+            place,
+            &mut entry.chain,
+            Header::new(times, end, packet, tcp),
+            significant_options(tcp),
+        );
         if self.batch.is_full() {
             self.flush();
         }
@@ -149,7 +156,7 @@ impl<S: Sink> Follower<S> {
         let sockets = sockets(packet, tcp);
         let Some((place, end)) = self.place(sockets, tcp.flags, times) else { return };
         let header = Header::new(times, end, packet, tcp);
-        self.tell(place, sockets, &Incoming::new(&header, telling(tcp).unwrap_or_default()));
+        self.report(place, sockets, &Incoming::new(&header, significant_options(tcp).unwrap_or_default()));
     }
     /// Tells of all packets that wait.
     #[inline(never)]
@@ -157,12 +164,12 @@ impl<S: Sink> Follower<S> {
         let mut batch = mem::replace(&mut self.batch, Batch::new(0));
         let mut left = Vec::new();
         for place in batch.flows() {
-            self.tell_chain(*place, &batch, &mut left);
+            self.report_chain(*place, &batch, &mut left);
         }
         for (sockets, incoming) in left {
             if let Some((place, end)) = self.place(sockets, incoming.header.flags, incoming.header.times) {
                 let header = Header { end, ..*incoming.header };
-                self.tell(place, sockets, &Incoming::new(&header, incoming.options));
+                self.report(place, sockets, &Incoming::new(&header, incoming.options));
             }
         }
         batch.clear();
@@ -170,12 +177,17 @@ impl<S: Sink> Follower<S> {
     }
     /// Tells of the packets of a flow that wait; those from the first on which begins another flow are `left`.
     #[inline]
-    fn tell_chain<'a>(&mut self, place: u32, batch: &'a Batch, left: &mut Vec<([Socket; 2], Incoming<'a>)>) {
+    fn report_chain<'a>(
+        &mut self,
+        place: u32,
+        batch: &'a Batch,
+        left: &mut Vec<([Socket; 2], Incoming<'a>)>,
+    ) {
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
         let chain = mem::replace(&mut entry.chain, Chain::EMPTY);
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
-        let mut packets = batch.of(chain);
-        let mut told = 0;
+        let mut packets = batch.packets(chain);
+        let mut reported = 0;
         while let Some(incoming) = packets.next() {
             if flow.is_followed_by(&incoming) {
                 let rest = iter::once(incoming).chain(packets);
@@ -184,14 +196,14 @@ impl<S: Sink> Follower<S> {
             }
             let mut context = Context { sink: &mut self.sink, flow: flow.id, header: incoming.header };
             flow.packet(&incoming, &mut context);
-            told += 1;
+            reported += 1;
         }
-        self.recount(place, told);
+        self.recount(place, reported);
     }
     /// Where the flow is of a packet between these, and who sent it, if the last packet was of that flow too.
     #[inline(always)]
     pub(crate) fn last_flow(&self, [source, destination]: [Socket; 2]) -> Option<(u32, End)> {
-        let Passed { place, end, sockets } = &self.last;
+        let LastPacket { place, end, sockets } = &self.last;
         if *place == NOWHERE {
             None
         } else if is_same(sockets, &[source, destination]) {
@@ -213,15 +225,15 @@ impl<S: Sink> Follower<S> {
             Some((place, self.entries.get(place as usize)?.sender(source, destination)?))
         });
         let Some((place, end)) = found else { return self.open(sockets, flags, times) };
-        self.last = Passed { place, end, sockets };
+        self.last = LastPacket { place, end, sockets };
         Some((place, end))
     }
     /// A packet of a flow that is there; or of another between the same ports.
     #[inline]
-    fn tell(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
+    fn report(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         if flow.is_followed_by(incoming) {
-            return self.follow(place, sockets, incoming);
+            return self.replace(place, sockets, incoming);
         }
         let mut context = Context { sink: &mut self.sink, flow: flow.id, header: incoming.header };
         flow.packet(incoming, &mut context);
@@ -229,7 +241,7 @@ impl<S: Sink> Follower<S> {
     }
     /// A packet begins another flow between the same ports.
     #[cold]
-    fn follow(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
+    fn replace(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
         let [a, b] = flow.ends;
         self.table.remove(hash(a, b, self.bounds.hash_seed), place);
@@ -237,7 +249,7 @@ impl<S: Sink> Follower<S> {
         flow.retire();
         if let Some((next, end)) = self.open(sockets, incoming.header.flags, incoming.header.times) {
             let header = Header { end, ..*incoming.header };
-            self.tell(next, sockets, &Incoming::new(&header, incoming.options));
+            self.report(next, sockets, &Incoming::new(&header, incoming.options));
         }
     }
     /// After some packets of a flow: what waits for an ACK.
@@ -295,7 +307,7 @@ impl<S: Sink> Follower<S> {
             }
         }
         self.table.insert(hash(source, destination, self.bounds.hash_seed), place);
-        self.batch.begin();
+        self.batch.note_new_flow();
         self.lone.push_back(place);
         self.sink.opened(id, ends, times);
         Some((place, end))

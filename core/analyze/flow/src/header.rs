@@ -1,5 +1,5 @@
 //! What of a TCP packet matters to its flow.
-use crate::connection::flag;
+use crate::flag;
 use crate::{End, Times};
 use fathom_capture::{Packet, Stamps, TcpHeader};
 
@@ -89,7 +89,7 @@ impl Header {
 #[derive(Clone, Copy)]
 pub(crate) struct Incoming<'a> {
     pub(crate) header: &'a Header,
-    /// As [`telling`] gives them.
+    /// As [`significant_options`] gives them.
     pub(crate) options: &'a [u8],
     /// As [`Header::length`] gives it.
     pub(crate) length: u64,
@@ -111,7 +111,7 @@ const STAMPS_ALONE: usize = 12;
 /// The options of a header, if they may tell more than its timestamps: not the usual ones, which are none, or timestamps alone (RFC 7323
 /// appendix A). Of a SYN all tell.
 #[inline]
-pub(crate) fn telling<'a>(tcp: &TcpHeader<'a>) -> Option<&'a [u8]> {
+pub(crate) fn significant_options<'a>(tcp: &TcpHeader<'a>) -> Option<&'a [u8]> {
     let usual = if tcp.stamps.is_some() { STAMPS_ALONE } else { 0 };
     (tcp.options.len() != usual || tcp.flags & flag::SYN != 0).then_some(tcp.options)
 }

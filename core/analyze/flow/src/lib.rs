@@ -13,25 +13,27 @@ mod cause;
 mod connection;
 mod count;
 mod event;
+mod flag;
 mod follower;
-mod half;
+mod half_connection;
 mod header;
 mod limit;
 mod missed;
 mod one_sided;
 mod option;
+mod pending_timestamps;
 mod probe;
+mod probe_totals;
 mod quic;
-mod recent;
+mod recent_packets;
 mod repair;
 mod rtt;
+mod sack_scoreboard;
 mod search;
-mod seen;
 mod segment;
-mod selective;
+mod sent_segments;
 mod sequence;
 mod shard;
-mod stamped;
 mod summary;
 mod table;
 mod totals;
@@ -39,17 +41,18 @@ mod tracer;
 
 pub use connection::Close;
 pub use event::{
-    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Probe, ProbeKind, Proof, RoundTrip, Segment, Sink,
-    Spurious, Times,
+    Ack, End, FlowId, Lost, Probe, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,
+    SegmentKind, Sink, Spurious, SpuriousProof, Times,
 };
+pub use fathom_run::ProbeKind;
 pub use header::Header;
 pub use missed::missed_data;
 pub use one_sided::{missing_directions, missing_end};
 pub use option::Offer;
-pub use probe::{ProbeTotals, ProbesTotals};
+pub use probe_totals::{ProbeTotals, ProbesTotals};
 pub use rtt::{Moments, Tally};
 pub use search::partition_near;
 pub use shard::{Followed, SHARDS, Shard, Shards};
 pub use summary::{EcnMode, FlowSummary, Flows, Totalled};
-pub use totals::{Causes, EcnTotals, Range, RoundTrips, Shares, Totals};
+pub use totals::{Causes, EcnTotals, Range, RttTotals, Shares, Totals};
 pub use tracer::{BatchedTracer, Bounds, Tracer};

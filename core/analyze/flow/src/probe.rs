@@ -1,64 +1,12 @@
 //! Questions and answers apart from TCP: ICMP echo, DNS, QUIC.
-use crate::limit::elapsed;
+use crate::probe_totals::{ProbesTotals, Socket};
 use crate::quic::QuicFlows;
-use crate::rtt::Tally;
-use crate::{Karn, Probe, ProbeKind, Sink, Times};
+use crate::{Probe, ProbeKind, RttValidity, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
-use fathom_capture::{Address, IcmpHeader, Packet, UdpHeader};
-
-/// One end.
-pub(crate) type Socket = (Address, u16);
+use fathom_capture::{IcmpHeader, Packet, UdpHeader};
 
 /// So many questions wait for their answers; of more, the oldest is taken for unanswered.
 const MAX_WAITING: usize = 65_536;
-
-/// Of one kind of probe.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ProbeTotals {
-    /// Questions, each counted once.
-    pub asked: u64,
-    /// Those that were asked again before an answer.
-    pub asked_again: u64,
-    /// Answers.
-    pub answered: u64,
-    /// Questions without an answer in the capture.
-    pub unanswered: u64,
-    /// Time to the answer, of what was asked once, ns.
-    pub rtt: Tally,
-}
-
-/// Of all kinds.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ProbesTotals {
-    /// ICMP echo.
-    pub echo: ProbeTotals,
-    /// DNS over UDP.
-    pub dns: ProbeTotals,
-    /// Handshakes of QUIC.
-    pub quic_handshake: ProbeTotals,
-    /// Turns of QUIC's spin bit: a hint.
-    pub quic_spin: ProbeTotals,
-}
-
-impl ProbesTotals {
-    const fn of(&mut self, kind: ProbeKind) -> &mut ProbeTotals {
-        match kind {
-            ProbeKind::Echo => &mut self.echo,
-            ProbeKind::Dns => &mut self.dns,
-            ProbeKind::QuicHandshake => &mut self.quic_handshake,
-            ProbeKind::QuicSpin => &mut self.quic_spin,
-        }
-    }
-    /// Counts a question that has its answer.
-    pub(crate) fn answered(&mut self, probe: &Probe) {
-        let Some(answered) = probe.answered else { return };
-        let totals = self.of(probe.kind);
-        totals.answered += 1;
-        if probe.karn == Karn::Clean || probe.kind == ProbeKind::QuicSpin {
-            totals.rtt.add(elapsed(probe.asked.at, answered.at));
-        }
-    }
-}
 
 /// What makes an answer belong to a question: who asked whom, and a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -72,7 +20,7 @@ struct Question {
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     times: Times,
-    karn: Karn,
+    validity: RttValidity,
     /// Of IPv4; 0 is none.
     identification: u16,
     hop_limit: u8,
@@ -84,7 +32,7 @@ const COPY_NS: i64 = 10_000_000;
 impl Asked {
     fn of(packet: &Packet<'_>, times: Times) -> Asked {
         let identification = packet.identification.unwrap_or(0);
-        Asked { times, karn: Karn::Clean, identification, hop_limit: packet.hop_limit }
+        Asked { times, validity: RttValidity::Clean, identification, hop_limit: packet.hop_limit }
     }
     /// Whether this is the same packet further on its way, as a capture of several interfaces has it.
     const fn is_again(&self, later: &Asked) -> bool {
@@ -163,7 +111,7 @@ impl Probes {
         let totals = self.totals.of(question.kind);
         if let Some(first) = self.waiting.get_mut(&question) {
             if !first.is_again(&seen) {
-                first.karn = Karn::Ambiguous;
+                first.validity = RttValidity::Ambiguous;
                 totals.asked_again += 1;
             }
             return;
@@ -176,8 +124,9 @@ impl Probes {
         }
     }
     fn answer<S: Sink>(&mut self, question: &Question, times: Times, sink: &mut S) {
-        let Some(Asked { times: asked, karn, .. }) = self.waiting.remove(question) else { return };
-        let probe = Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), karn };
+        let Some(Asked { times: asked, validity, .. }) = self.waiting.remove(question) else { return };
+        let probe =
+            Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
         self.totals.answered(&probe);
         sink.probe(&probe);
         // What has its answer need not wait in line, so that the line is as short as what waits.
@@ -190,9 +139,9 @@ impl Probes {
         if !is_waiting(&self.waiting, &question, frame) {
             return;
         }
-        let Some(Asked { times: asked, karn, .. }) = self.waiting.remove(&question) else { return };
+        let Some(Asked { times: asked, validity, .. }) = self.waiting.remove(&question) else { return };
         self.totals.of(question.kind).unanswered += 1;
-        sink.probe(&Probe { kind: question.kind, ends: question.ends, asked, answered: None, karn });
+        sink.probe(&Probe { kind: question.kind, ends: question.ends, asked, answered: None, validity });
     }
     /// The capture is at its end: what waits has no answer.
     pub(crate) fn finish<S: Sink>(mut self, sink: &mut S) -> ProbesTotals {

@@ -1,7 +1,7 @@
 //! Round trips of QUIC (RFC 9000, RFC 9369), of which little can be seen: the handshake, and the spin bit.
 use crate::limit::elapsed;
-use crate::probe::{ProbesTotals, Socket};
-use crate::{Karn, Probe, ProbeKind, Sink, Times};
+use crate::probe_totals::{ProbesTotals, Socket};
+use crate::{Probe, ProbeKind, RttValidity, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::UdpHeader;
 
@@ -32,7 +32,7 @@ struct Connection {
     client: Socket,
     initial: Times,
     /// `Ambiguous` if the client sent its Initial again before an answer.
-    karn: Karn,
+    validity: RttValidity,
     reply: Option<Times>,
     /// The client's first packet after that passed.
     is_open: bool,
@@ -87,9 +87,9 @@ impl QuicFlows {
         {
             self.all.remove(&oldest);
         }
-        let karn = Karn::Clean;
+        let validity = RttValidity::Clean;
         let connection =
-            Connection { client, initial, karn, reply: None, is_open: false, spin: None, turned: None };
+            Connection { client, initial, validity, reply: None, is_open: false, spin: None, turned: None };
         self.all.insert(key, connection);
         self.order.push_back(key);
     }
@@ -109,7 +109,7 @@ impl Connection {
     ) -> Option<Probe> {
         let Some(reply) = self.reply else {
             if is_initial {
-                self.karn = Karn::Ambiguous;
+                self.validity = RttValidity::Ambiguous;
                 totals.quic_handshake.asked_again += 1;
             }
             return None;
@@ -121,14 +121,20 @@ impl Connection {
         totals.quic_handshake.asked += 1;
         // A client that was asking again meanwhile may not have answered the reply.
         let (kind, ends) = (ProbeKind::QuicHandshake, [server, self.client]);
-        Some(Probe { kind, ends, asked: reply, answered: Some(times), karn: self.karn })
+        Some(Probe { kind, ends, asked: reply, answered: Some(times), validity: self.validity })
     }
     fn by_server(&mut self, server: Socket, first: u8, times: Times) -> Option<Probe> {
         let ends = [self.client, server];
         if self.reply.is_none() {
             self.reply = Some(times);
             let (asked, answered) = (self.initial, Some(times));
-            return Some(Probe { kind: ProbeKind::QuicHandshake, ends, asked, answered, karn: self.karn });
+            return Some(Probe {
+                kind: ProbeKind::QuicHandshake,
+                ends,
+                asked,
+                answered,
+                validity: self.validity,
+            });
         }
         if first & first_byte::LONG != 0 {
             return None;
@@ -145,8 +151,8 @@ impl Connection {
             self.turned = Some(last);
             return None;
         }
-        let (kind, karn) = (ProbeKind::QuicSpin, Karn::Ambiguous);
-        Some(Probe { kind, ends, asked: last, answered: Some(times), karn })
+        let (kind, validity) = (ProbeKind::QuicSpin, RttValidity::Ambiguous);
+        Some(Probe { kind, ends, asked: last, answered: Some(times), validity })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was sent again, kept until it is known whether that was needed.
 use crate::limit::elapsed;
-use crate::{Cause, Times};
+use crate::{RetransmissionCause, Times};
 use alloc::collections::BTreeMap;
 
 /// A range that was sent again.
@@ -13,7 +13,7 @@ pub(crate) struct Repair {
     pub(crate) stamp: u32,
     /// Identification of then, or 0.
     pub(crate) identification: u16,
-    pub(crate) cause: Cause,
+    pub(crate) cause: RetransmissionCause,
     /// How often it was sent again.
     pub(crate) count: u32,
     /// How often it was needless.
@@ -126,7 +126,7 @@ mod tests {
                 let start = acknowledged + rng.below(30);
                 if rng.chance(0.4) {
                     let times = Times { at, frame: at as u64 };
-                    let (cause, stop) = (Cause::Fast, start + 5);
+                    let (cause, stop) = (RetransmissionCause::Fast, start + 5);
                     let repair =
                         Repair { stop, times, stamp: 0, identification: 0, cause, count: 0, needless: 0 };
                     repairs.add(start, repair);

@@ -1,12 +1,12 @@
 //! What a segment is to those before it.
 use crate::cause::Sending;
-use crate::half::{Arrival, Context, Half};
+use crate::half_connection::{Arrival, Context, HalfConnection};
 use crate::limit::elapsed;
 use crate::repair::Repair;
 use crate::rtt::Estimator;
-use crate::seen::{Hole, Sent, Walk};
+use crate::sent_segments::{Hole, SentSegment, Walk};
 use crate::sequence::{MAX_WINDOW_BYTES, is_after};
-use crate::{Cause, Kind, Lost, Sink, Times};
+use crate::{Lost, RetransmissionCause, SegmentKind, Sink, Times};
 
 /// A segment that begins one byte before what is next is a keep-alive only if nothing was sent for so long: Linux's least
 /// `TCP_KEEPIDLE`.
@@ -17,51 +17,51 @@ const UNKNOWN_RTT_NS: u64 = 6_000_000;
 /// no sender sends anything again so soon.
 const DISORDER_NS: u64 = 5_000_000;
 
-impl Half {
+impl HalfConnection {
     /// A segment with data, SYN or FIN passed. Gives what it is, or `None` if it does not belong to the connection. `other` is the
     /// round trip on the other side of the capture point.
-    pub(crate) fn sent<S: Sink>(
+    pub(crate) fn classify<S: Sink>(
         &mut self,
         arrival: &Arrival,
         other: Estimator,
         is_answered: bool,
         context: &mut Context<'_, S>,
-    ) -> Option<Kind> {
+    ) -> Option<SegmentKind> {
         if arrival.start == self.highest && !self.is_probing(arrival) {
             self.extend(arrival, is_answered);
-            return Some(Kind::New);
+            return Some(SegmentKind::New);
         }
         if arrival.start > self.highest {
-            return self.leap(arrival, is_answered);
+            return self.skip_ahead(arrival, is_answered);
         }
         if self.catches_up(arrival) {
             self.extend_beyond(arrival, is_answered);
-            return Some(Kind::New);
+            return Some(SegmentKind::New);
         }
         if self.is_probing(arrival) {
             self.probe_stop = arrival.stop;
-            return Some(Kind::WindowProbe);
+            return Some(SegmentKind::WindowProbe);
         }
         if self.is_keep_alive(arrival) {
-            return Some(Kind::KeepAlive);
+            return Some(SegmentKind::KeepAlive);
         }
         let path = self.rtt.with(other);
         if self.is_copy(arrival, path) {
-            return Some(Kind::Duplicate);
+            return Some(SegmentKind::Duplicate);
         }
-        Some(self.again(arrival, path, is_answered, context))
+        Some(self.classify_repeat(arrival, path, is_answered, context))
     }
     /// Whether it passed for the first time, and its ACK just before: the capture has stored the two in the wrong order.
     fn catches_up(&mut self, arrival: &Arrival) -> bool {
-        let Some(behind) = &mut self.behind else { return false };
-        let is_first = (behind.start..behind.stop).contains(&arrival.start) && arrival.stop > arrival.start;
-        if !is_first || elapsed(behind.at, arrival.times.at) > DISORDER_NS {
+        let Some(early) = &mut self.early_ack else { return false };
+        let is_first = (early.start..early.stop).contains(&arrival.start) && arrival.stop > arrival.start;
+        if !is_first || elapsed(early.at, arrival.times.at) > DISORDER_NS {
             return false;
         }
-        let stop = arrival.stop.min(behind.stop);
+        let stop = arrival.stop.min(early.stop);
         // Of a SYN nothing was counted as unseen.
         self.totals.unseen_bytes = self.totals.unseen_bytes.saturating_sub(stop - arrival.start);
-        behind.start = stop;
+        early.start = stop;
         true
     }
     /// One byte into a closed window (RFC 9293 section 3.8.6.1), or Linux's form of it: none, one byte before what is next.
@@ -82,18 +82,18 @@ impl Half {
             && (arrival.payload == 0 || elapsed(self.sent_at, arrival.times.at) >= MIN_KEEP_ALIVE_NS)
     }
     /// Bytes between what is next and this segment did not pass.
-    fn leap(&mut self, arrival: &Arrival, is_answered: bool) -> Option<Kind> {
+    fn skip_ahead(&mut self, arrival: &Arrival, is_answered: bool) -> Option<SegmentKind> {
         if arrival.start - self.highest > MAX_WINDOW_BYTES {
             return None;
         }
         self.open_hole(arrival);
         self.extend(arrival, is_answered);
-        Some(Kind::New)
+        Some(SegmentKind::New)
     }
     /// A packet without data tells by its number what was sent before it, as far as the window allows: the end of a burst, or a FIN, was lost
     /// before it passed here, or is late.
     #[cold]
-    pub(crate) fn skip(&mut self, arrival: &Arrival) {
+    pub(crate) fn note_skipped(&mut self, arrival: &Arrival) {
         let sendable = self.window.map_or(0, |window| self.acknowledged + window);
         if arrival.start <= sendable {
             self.open_hole(arrival);
@@ -108,7 +108,7 @@ impl Half {
             stamp: arrival.stamp,
             identification: arrival.identification,
         };
-        self.seen.open(self.highest, hole);
+        self.segments.open(self.highest, hole);
         self.highest = arrival.start;
     }
     /// The network made a copy: the same identification and timestamp. Without identification (IPv6) the same timestamp, sooner than
@@ -117,7 +117,8 @@ impl Half {
         if self.recent.has(arrival.start, arrival.identification, arrival.stamp) {
             return true;
         }
-        let Some(sent) = self.seen.at(arrival.start, Walk::Again).filter(|sent| sent.start == arrival.start)
+        let Some(sent) =
+            self.segments.at(arrival.start, Walk::Retransmission).filter(|sent| sent.start == arrival.start)
         else {
             return false;
         };
@@ -131,35 +132,36 @@ impl Half {
         is_same(sent.identification, sent.stamp) || repair.is_some_and(|r| is_same(r.identification, r.stamp))
     }
     /// Bytes below the highest: sent again, or late.
-    fn again<S: Sink>(
+    fn classify_repeat<S: Sink>(
         &mut self,
         arrival: &Arrival,
         path: Estimator,
         is_answered: bool,
         context: &mut Context<'_, S>,
-    ) -> Kind {
+    ) -> SegmentKind {
         let stop = arrival.stop.min(self.highest);
         if stop <= self.acknowledged || self.sacked.covers(arrival.start.max(self.acknowledged), stop) {
-            let cause = if is_answered { Cause::Spurious } else { Cause::Unknown };
+            let cause =
+                if is_answered { RetransmissionCause::Spurious } else { RetransmissionCause::Unknown };
             let start = arrival.start.max(self.acknowledged).min(stop);
-            let filled = self.mend(arrival, start, stop, self.seen.hole(start, stop).is_some());
-            self.note_repeat(arrival, stop - arrival.start.min(stop) - filled, cause);
+            let filled = self.fill_holes(arrival, start, stop, self.segments.hole(start, stop).is_some());
+            self.note_retransmission(arrival, stop - arrival.start.min(stop) - filled, cause);
             self.extend_beyond(arrival, is_answered);
-            return Kind::Retransmission(cause);
+            return SegmentKind::Retransmission(cause);
         }
         let start = arrival.start.max(self.acknowledged);
-        let hole = self.seen.hole(start, stop);
-        let sent = self.seen.at(start, Walk::Again).map(|sent| sent.times);
+        let hole = self.segments.hole(start, stop);
+        let sent = self.segments.at(start, Walk::Retransmission).map(|sent| sent.times);
         let original = sent.map(|first| self.last_sent(start, first));
         let kind = match hole {
-            Some((_, hole)) if is_late(arrival, &hole, path) => Kind::Reordered,
-            _ => Kind::Retransmission(self.cause(arrival, original, hole, path)),
+            Some((_, hole)) if is_late(arrival, &hole, path) => SegmentKind::Reordered,
+            _ => SegmentKind::Retransmission(self.cause(arrival, original, hole, path)),
         };
-        let filled = self.mend(arrival, start, stop, hole.is_some());
-        if let Kind::Retransmission(cause) = kind {
-            self.tell_loss(arrival, (start, stop), (original, cause), context);
+        let filled = self.fill_holes(arrival, start, stop, hole.is_some());
+        if let SegmentKind::Retransmission(cause) = kind {
+            self.report_loss(arrival, (start, stop), (original, cause), context);
             self.totals.filled_packets += u64::from(filled > 0);
-            self.note_repeat(arrival, (stop - arrival.start).saturating_sub(filled), cause);
+            self.note_retransmission(arrival, (stop - arrival.start).saturating_sub(filled), cause);
         }
         self.extend_beyond(arrival, is_answered);
         kind
@@ -171,12 +173,12 @@ impl Half {
         }
     }
     /// Notes in the list what passed again and what filled holes. Gives the bytes that did.
-    fn mend(&mut self, arrival: &Arrival, start: u64, stop: u64, fills: bool) -> u64 {
-        self.seen.repeat(start, stop);
+    fn fill_holes(&mut self, arrival: &Arrival, start: u64, stop: u64, fills: bool) -> u64 {
+        self.segments.repeat(start, stop);
         if !fills {
             return 0;
         }
-        self.seen.fill(Sent {
+        self.segments.fill(SentSegment {
             start,
             times: arrival.times,
             len: (stop - start) as u32,
@@ -191,25 +193,25 @@ impl Half {
         let repair = self.repairs.at(byte);
         Sending { times: repair.map_or(first, |repair| repair.times), is_repair: repair.is_some() }
     }
-    fn tell_loss<S: Sink>(
+    fn report_loss<S: Sink>(
         &mut self,
         arrival: &Arrival,
         (start, stop): (u64, u64),
-        (original, cause): (Option<Sending>, Cause),
+        (original, cause): (Option<Sending>, RetransmissionCause),
         context: &mut Context<'_, S>,
     ) {
         let original = original.map(|sending| sending.times);
         if let Some(original) = original {
             self.totals.repeat_time.add(elapsed(original.at, arrival.times.at));
         }
-        if cause == Cause::Spurious {
+        if cause == RetransmissionCause::Spurious {
             return;
         }
         let lost = Lost { repair: arrival.times, original, end: context.header.end, start, stop, cause };
         context.sink.lost(context.flow, &lost);
     }
     /// Counts a retransmission, `repeated` bytes of which passed before.
-    fn note_repeat(&mut self, arrival: &Arrival, repeated: u64, cause: Cause) {
+    fn note_retransmission(&mut self, arrival: &Arrival, repeated: u64, cause: RetransmissionCause) {
         let Arrival { times, stop, stamp, identification, .. } = *arrival;
         let repair = Repair { stop, times, stamp, identification, cause, count: 0, needless: 0 };
         let count = self.repairs.add(arrival.start, repair);

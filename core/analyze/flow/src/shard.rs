@@ -83,8 +83,8 @@ impl<S: Sink> Shards<S> {
         self.shards[0].follower.note_time(times);
         let Transport::Tcp(tcp) = &packet.transport else {
             self.note_start(times);
-            // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
-            return self.shards[0].follower.other(times, &packet.clone());
+            // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
+            return self.shards[0].follower.non_tcp(times, &packet.clone());
         };
         let sockets = sockets(packet, tcp);
         let found = match self.shards[self.last].follower.last_flow(sockets) {

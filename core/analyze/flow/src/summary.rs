@@ -1,7 +1,8 @@
 //! What is kept of a capture when it was read to its end.
-use crate::connection::{Close, Connection, flag};
+use crate::connection::{Close, Connection};
+use crate::flag;
 use crate::limit::elapsed;
-use crate::probe::ProbesTotals;
+use crate::probe_totals::ProbesTotals;
 use crate::totals::Totals;
 use crate::{End, FlowId, Times};
 use alloc::boxed::Box;

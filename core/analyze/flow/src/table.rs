@@ -1,7 +1,7 @@
 //! Flows by their addresses and ports: open addressing with linear probing, both directions in one entry.
 use crate::End;
 use crate::batch::Chain;
-use crate::probe::Socket;
+use crate::probe_totals::Socket;
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_capture::Address;

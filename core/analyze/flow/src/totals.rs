@@ -1,6 +1,6 @@
 //! What is counted of one direction of a flow.
 use crate::rtt::{Moments, Tally};
-use crate::{Cause, Offer};
+use crate::{Offer, RetransmissionCause};
 use alloc::boxed::Box;
 
 /// Count, sum, least and greatest of sizes.
@@ -39,15 +39,15 @@ impl Range {
 /// Packets by the cause of their retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Causes {
-    /// [`Cause::Fast`].
+    /// [`RetransmissionCause::Fast`].
     pub fast: u64,
-    /// [`Cause::Probe`].
+    /// [`RetransmissionCause::Probe`].
     pub probe: u64,
-    /// [`Cause::Timeout`].
+    /// [`RetransmissionCause::Timeout`].
     pub timeout: u64,
-    /// [`Cause::Spurious`], also those that were found out later.
+    /// [`RetransmissionCause::Spurious`], also those that were found out later.
     pub spurious: u64,
-    /// [`Cause::Unknown`].
+    /// [`RetransmissionCause::Unknown`].
     pub unknown: u64,
 }
 
@@ -57,13 +57,13 @@ impl Causes {
         self.fast + self.probe + self.timeout + self.spurious + self.unknown
     }
     /// The count of one.
-    pub(crate) const fn of(&mut self, cause: Cause) -> &mut u64 {
+    pub(crate) const fn of(&mut self, cause: RetransmissionCause) -> &mut u64 {
         match cause {
-            Cause::Fast => &mut self.fast,
-            Cause::Probe => &mut self.probe,
-            Cause::Timeout => &mut self.timeout,
-            Cause::Spurious => &mut self.spurious,
-            Cause::Unknown => &mut self.unknown,
+            RetransmissionCause::Fast => &mut self.fast,
+            RetransmissionCause::Probe => &mut self.probe,
+            RetransmissionCause::Timeout => &mut self.timeout,
+            RetransmissionCause::Spurious => &mut self.spurious,
+            RetransmissionCause::Unknown => &mut self.unknown,
         }
     }
 }
@@ -97,8 +97,8 @@ pub struct Shares {
 
 /// Round trips from the capture point to the other end and back, ns.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct RoundTrips {
-    /// By sequence, [`crate::Karn::Clean`]: by cumulative ACK and by SACK.
+pub struct RttTotals {
+    /// By sequence, [`crate::RttValidity::Clean`]: by cumulative ACK and by SACK.
     pub sequence: Tally,
     /// Of those, by cumulative ACK: tcptrace's `RTT_samples`.
     pub cumulative: Moments,
@@ -108,7 +108,7 @@ pub struct RoundTrips {
     pub(crate) smaller: Moments,
     /// By SACK, if there is one.
     pub(crate) selected: Option<Box<Moments>>,
-    /// By timestamps, [`crate::Karn::Clean`].
+    /// By timestamps, [`crate::RttValidity::Clean`].
     pub timestamps: Tally,
     /// SYN to SYN+ACK, or SYN+ACK to ACK, if neither was sent twice.
     pub handshake_ns: Option<u64>,
@@ -124,7 +124,7 @@ pub struct RoundTrips {
     pub clock_went_back: u64,
 }
 
-impl RoundTrips {
+impl RttTotals {
     /// No more come.
     pub(crate) fn sum_up(&mut self) {
         self.cumulative = self.full_sized.with(self.smaller);
@@ -178,7 +178,7 @@ pub struct Totals {
     /// Duplicate ACKs that the other end sent for this one's data.
     pub duplicate_acks: u64,
     /// Round trips to the other end.
-    pub rtt: RoundTrips,
+    pub rtt: RttTotals,
 
     // Of some.
     /// Packets with SACK blocks.

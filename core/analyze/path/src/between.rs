@@ -1,5 +1,5 @@
 //! Which way packets go between two captures.
-use crate::collect::Capture;
+use crate::capture::Capture;
 use crate::pairing::Partners;
 use alloc::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
 
 /// Two captures, by pair of hosts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Between {
+pub(crate) struct CapturePair {
     pub(crate) hosts: BTreeMap<u32, Hosts>,
 }
 
@@ -61,9 +61,9 @@ impl Hosts {
     }
 }
 
-impl Between {
+impl CapturePair {
     pub(crate) fn new(a: &Capture, b: &Capture, partners: &Partners) -> Self {
-        let mut between = Between::default();
+        let mut between = CapturePair::default();
         for (from, to) in partners.certain() {
             if let (Some(first), Some(second)) = (a.marks.get(from), b.marks.get(to)) {
                 let hops = i64::from(first.hop_limit) - i64::from(second.hop_limit);

@@ -42,14 +42,14 @@ struct Edge {
 
 /// Extremes of the difference of times over time, of one direction.
 #[derive(Clone, Debug)]
-struct Lows {
+struct LowerEnvelope {
     /// Time (ns since the first) and difference, the least of each part; with its sign changed for the direction of which the greatest counts.
     points: Vec<Option<(f64, f64)>>,
 }
 
-impl Lows {
+impl LowerEnvelope {
     fn new() -> Self {
-        Lows { points: alloc::vec![None; PARTS] }
+        LowerEnvelope { points: alloc::vec![None; PARTS] }
     }
     fn add(&mut self, part: usize, at: f64, value: f64) {
         if let Some(point) = self.points.get_mut(part)
@@ -111,14 +111,14 @@ pub(crate) struct Fit {
     since: i64,
     width: i64,
     /// Of packets from the reference to the other, and back.
-    lows: [Lows; 2],
+    lows: [LowerEnvelope; 2],
 }
 
 impl Fit {
     /// From `since` to `until` by the reference's clock.
     pub(crate) fn new(since: i64, until: i64) -> Self {
         let width = until.saturating_sub(since) / PARTS as i64 + 1;
-        Fit { since, width, lows: [Lows::new(), Lows::new()] }
+        Fit { since, width, lows: [LowerEnvelope::new(), LowerEnvelope::new()] }
     }
     /// A packet that the reference saw at `at`, the other `delta` later by its own clock. `is_back`: it came from there.
     pub(crate) fn add(&mut self, at: i64, delta: i64, is_back: bool) {

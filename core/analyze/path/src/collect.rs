@@ -1,54 +1,12 @@
 //! Packets of several captures, as many as memory is given for.
-use crate::fingerprint::{Mark, connection};
-use crate::result::{NoPath, PathReport};
-use crate::split::{Sizes, pieces};
+use crate::analyze::analyze;
+use crate::capture::{Capture, Settings};
+use crate::fingerprint::{PacketMark, connection};
+use crate::report::{NoPath, PathReport};
+use crate::split::pieces;
 use alloc::vec::Vec;
 use fathom_capture::{Packet, Transport};
 use fathom_flow::Times;
-
-/// How captures are compared.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Settings {
-    /// Packets that are kept, of all captures together, about 80 bytes each.
-    pub limit: usize,
-    /// All captures were stamped by one clock: delays are taken as they are.
-    pub is_one_clock: bool,
-}
-
-impl Default for Settings {
-    /// 4 Mi packets: about 320 MiB.
-    fn default() -> Self {
-        Settings { limit: 1 << 22, is_one_clock: false }
-    }
-}
-
-/// One capture.
-#[derive(Clone, Debug)]
-pub(crate) struct Capture {
-    /// In the order of the file, then in that of time.
-    pub(crate) marks: Vec<Mark>,
-    /// Packets offered, kept or not.
-    pub(crate) packets: u64,
-    pub(crate) unmarked: u64,
-    pub(crate) super_packets: u64,
-    sizes: Sizes,
-    pub(crate) first: i64,
-    pub(crate) last: i64,
-}
-
-impl Capture {
-    fn new() -> Self {
-        Capture {
-            marks: Vec::new(),
-            packets: 0,
-            unmarked: 0,
-            super_packets: 0,
-            sizes: Sizes::new(),
-            first: i64::MAX,
-            last: i64::MIN,
-        }
-    }
-}
 
 /// Collects the packets of several captures, which may come one after the other or mixed.
 #[derive(Clone, Debug)]
@@ -83,7 +41,7 @@ impl Captures {
     }
     fn keep(&mut self, capture: usize, packet: &Packet<'_>, times: Times) {
         let Some(own) = self.captures.get_mut(capture) else { return };
-        let Some(mark) = Mark::of(packet, times) else {
+        let Some(mark) = PacketMark::of(packet, times) else {
             own.unmarked += 1;
             return;
         };
@@ -111,6 +69,6 @@ impl Captures {
         // Frames of a file may be a little out of order, as several queues of a card fill it.
         self.captures.iter_mut().for_each(|capture| capture.marks.sort_by_key(|mark| mark.at));
         let renamed = crate::nat::unify(&mut self.captures);
-        crate::result::report(&self.captures, &renamed, &self.settings, u64::from(self.mask.count_ones()))
+        analyze(&self.captures, &renamed, &self.settings, u64::from(self.mask.count_ones()))
     }
 }

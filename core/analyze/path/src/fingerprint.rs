@@ -4,7 +4,7 @@ use fathom_capture::{Address, IcmpHeader, Packet, TcpHeader, Transport, UdpHeade
 
 /// A packet of a capture, reduced to what the path's figures need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct PacketMark {
     /// A hash of what neither routers nor NATs change. The two highest bits are its [`Proof`].
     pub(crate) content: u64,
     /// Nanoseconds of the capture's clock.
@@ -85,7 +85,7 @@ fn unordered(from: u128, to: u128) -> (u64, bool) {
     (hash.finish(), from > to)
 }
 
-/// A hash of a packet's connection, the same for both ways.
+/// A hash of a packet's connection, the same for both directions.
 pub(crate) fn connection(packet: &Packet<'_>) -> u64 {
     let (from, to) = ports(&packet.transport).unwrap_or_default();
     let (hosts, _) = unordered(packet.source.bits(), packet.destination.bits());
@@ -176,11 +176,11 @@ fn is_to_one(packet: &Packet<'_>) -> bool {
     }
 }
 
-impl Mark {
+impl PacketMark {
     /// `None` if the packet has nothing by which to know it.
-    pub(crate) fn of(packet: &Packet<'_>, times: fathom_flow::Times) -> Option<Mark> {
+    pub(crate) fn of(packet: &Packet<'_>, times: fathom_flow::Times) -> Option<PacketMark> {
         let (hosts, greater) = unordered(packet.source.bits(), packet.destination.bits());
-        Some(Mark {
+        Some(PacketMark {
             content: content(packet)?,
             at: times.at,
             frame: u32::try_from(times.frame).unwrap_or(u32::MAX),

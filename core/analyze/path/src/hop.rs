@@ -1,10 +1,11 @@
 //! From one capture to the next.
-use crate::between::Between;
+use crate::between::CapturePair;
+use crate::capture::Capture;
 use crate::clock::Clock;
-use crate::collect::Capture;
-use crate::fingerprint::Mark;
+use crate::fingerprint::PacketMark;
+use crate::known::Known;
 use crate::pairing::{Partner, Partners};
-use crate::result::{Delays, Hop, Known, Loss, Remark};
+use crate::report::{Delays, Hop, Loss, Remark};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,7 +30,7 @@ struct One<'a> {
     to: usize,
     first: &'a Capture,
     second: &'a Capture,
-    between: &'a Between,
+    between: &'a CapturePair,
     there: Partners,
     clock: Clock,
 }
@@ -61,23 +62,23 @@ impl<'a> One<'a> {
         })
     }
     /// Whether packets of these hosts go this way and pass both captures.
-    fn is_ours(&self, mark: &Mark) -> bool {
+    fn is_ours(&self, mark: &PacketMark) -> bool {
         self.known.order.direction(mark.hosts(), mark.sense()) == Some(self.direction)
             && self.between.of(mark.hosts()).matched[mark.sense()] > 0
     }
     /// Time of the second capture less that of the first.
-    fn difference(&self, mark: &Mark) -> f64 {
+    fn difference(&self, mark: &PacketMark) -> f64 {
         if self.clock.reference == self.from {
             self.clock.difference_ns(mark.at)
         } else {
             -self.clock.difference_ns(mark.at.saturating_sub(self.clock.offset_ns as i64))
         }
     }
-    fn delay(&self, from: &Mark, to: &Mark) -> f64 {
+    fn delay(&self, from: &PacketMark, to: &PacketMark) -> f64 {
         to.at.saturating_sub(from.at) as f64 - self.difference(from)
     }
     /// Packets that are in both captures beyond doubt.
-    fn certain(&self) -> impl Iterator<Item = (usize, &Mark, usize, &Mark)> {
+    fn certain(&self) -> impl Iterator<Item = (usize, &PacketMark, usize, &PacketMark)> {
         let marks = |(from, to)| Some((from, self.first.marks.get(from)?, to, self.second.marks.get(to)?));
         self.there.certain().filter_map(marks).filter(|(_, mark, ..)| self.is_ours(mark))
     }
@@ -105,11 +106,11 @@ impl<'a> One<'a> {
             translated_flows: self.translated_flows(),
         };
         drop(delays);
-        self.fates(&mut hop, range);
+        self.outcomes(&mut hop, range);
         Some(hop)
     }
     /// What becomes of each packet of the first capture.
-    fn fates(&self, hop: &mut Hop, range: Range) {
+    fn outcomes(&self, hop: &mut Hop, range: Range) {
         let later = self.later();
         let (mut before, mut open) = (None, 0);
         for (place, mark) in self.first.marks.iter().enumerate().filter(|(_, mark)| self.is_ours(mark)) {
@@ -128,7 +129,7 @@ impl<'a> One<'a> {
         }
     }
     /// Whether the second capture ran when this packet must have passed it.
-    fn is_within(&self, mark: &Mark, range: Range) -> bool {
+    fn is_within(&self, mark: &PacketMark, range: Range) -> bool {
         let there = mark.at.saturating_add(self.difference(mark) as i64);
         there.saturating_add(range.least as i64) >= self.second.first
             && there.saturating_add(range.most as i64) <= self.second.last
@@ -147,7 +148,7 @@ impl<'a> One<'a> {
         let earlier = self.order.iter().take(self.place + 1);
         let found: Vec<Partners> =
             earlier.filter_map(|capture| self.known.partners(self.to, *capture)).collect();
-        let was_captured = |mark: &Mark| {
+        let was_captured = |mark: &PacketMark| {
             let here = mark.at.saturating_sub(self.difference(mark) as i64);
             here.saturating_sub(range.most as i64) >= self.first.first
                 && here.saturating_sub(range.least as i64) <= self.first.last
@@ -204,7 +205,7 @@ impl<'a> One<'a> {
     }
 }
 
-fn lose(hop: &mut Hop, mark: &Mark, before_ns: Option<f64>) {
+fn lose(hop: &mut Hop, mark: &PacketMark, before_ns: Option<f64>) {
     hop.lost += 1;
     hop.lost_bytes += u64::from(mark.ip_bytes);
     if hop.losses.len() < MAX_LOSSES {

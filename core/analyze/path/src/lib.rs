@@ -16,20 +16,24 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod analyze;
 mod between;
+mod capture;
 mod clock;
 mod collect;
 mod fingerprint;
 mod hop;
+mod known;
 mod nat;
 mod order;
 mod pairing;
-mod result;
+mod report;
 mod split;
 #[cfg(test)]
 mod tests;
 
+pub use capture::Settings;
 pub use clock::Clock;
-pub use collect::{Captures, Settings};
+pub use collect::Captures;
 pub use order::Evidence;
-pub use result::{Delays, Hop, Loss, NoPath, PathReport, PathWay, Remark, Seen};
+pub use report::{CaptureSummary, Delays, Hop, Loss, NoPath, PathDirection, PathReport, Remark};

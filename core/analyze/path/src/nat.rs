@@ -2,9 +2,9 @@
 //!
 //! A flow whose addresses and ports another capture does not have is looked for by the contents of its packets. If it is there under
 //! another name, its packets get the name that they have in the earlier of the captures.
-use crate::collect::Capture;
-use crate::fingerprint::{Flow, Mark, Proof};
-use crate::pairing::{Entry, rare_in_both};
+use crate::capture::Capture;
+use crate::fingerprint::{Flow, PacketMark, Proof};
+use crate::pairing::{Entry, unique_matches};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
@@ -23,7 +23,7 @@ struct Name {
 }
 
 impl Name {
-    fn give(self, mark: &mut Mark) {
+    fn give(self, mark: &mut PacketMark) {
         let is_back = mark.ends[0] > mark.ends[1];
         let [lesser, other] = self.ends;
         mark.ends = if is_back { [other, lesser] } else { [lesser, other] };
@@ -33,7 +33,7 @@ impl Name {
 
 /// Flows that are called otherwise in one capture: how, and what its file calls them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Renamed {
+pub(crate) struct NatNames {
     names: BTreeMap<Flow, Name>,
     pub(crate) was: BTreeMap<Flow, Flow>,
 }
@@ -50,7 +50,7 @@ struct Match {
 
 impl Match {
     /// Of a packet as it is in the earlier capture, and in this one.
-    fn of(earlier: &Mark, own: &Mark) -> Match {
+    fn of(earlier: &PacketMark, own: &PacketMark) -> Match {
         let is_back = own.ends[0] > own.ends[1];
         let [from, to] = earlier.ends;
         Match {
@@ -80,14 +80,14 @@ impl Match {
 }
 
 /// Gives each flow one name in all captures; tells of each capture which flows got another.
-pub(crate) fn unify(captures: &mut [Capture]) -> Vec<Renamed> {
+pub(crate) fn unify(captures: &mut [Capture]) -> Vec<NatNames> {
     let flows: Vec<Vec<Flow>> = captures.iter().map(|capture| flows(&capture.marks)).collect();
-    let mut all: Vec<Renamed> = Vec::new();
+    let mut all: Vec<NatNames> = Vec::new();
     let mut unidentified = BTreeSet::new();
     for number in 0..captures.len() {
         let (before, rest) = captures.split_at_mut(number);
         let (Some(own), Some(own_flows)) = (rest.first_mut(), flows.get(number)) else { break };
-        let mut renamed = Renamed::default();
+        let mut renamed = NatNames::default();
         let mut known: BTreeSet<Flow> = BTreeSet::new();
         for ((earlier, its_flows), its_names) in before.iter().zip(&flows).zip(&all) {
             // What both call alike has the name that it has there.
@@ -118,8 +118,8 @@ pub(crate) fn unify(captures: &mut [Capture]) -> Vec<Renamed> {
     all
 }
 
-impl Renamed {
-    fn apply(&mut self, marks: &mut [Mark]) {
+impl NatNames {
+    fn apply(&mut self, marks: &mut [PacketMark]) {
         if self.names.is_empty() {
             return;
         }
@@ -139,8 +139,8 @@ const fn united([a, b]: [u32; 2]) -> Flow {
 }
 
 /// In ascending order.
-fn flows(marks: &[Mark]) -> Vec<Flow> {
-    let mut flows: Vec<Flow> = marks.iter().map(Mark::flow).collect();
+fn flows(marks: &[PacketMark]) -> Vec<Flow> {
+    let mut flows: Vec<Flow> = marks.iter().map(PacketMark::flow).collect();
     flows.dedup();
     flows.sort_unstable();
     flows.dedup();
@@ -148,7 +148,7 @@ fn flows(marks: &[Mark]) -> Vec<Flow> {
 }
 
 /// Contents of packets of these flows, in ascending order.
-fn entries(marks: &[Mark], is_wanted: impl Fn(Flow) -> bool) -> Vec<Entry> {
+fn entries(marks: &[PacketMark], is_wanted: impl Fn(Flow) -> bool) -> Vec<Entry> {
     let mut last = None;
     let mut of_flow = |flow: Flow| match last {
         // Packets come in trains.
@@ -167,9 +167,14 @@ fn entries(marks: &[Mark], is_wanted: impl Fn(Flow) -> bool) -> Vec<Entry> {
 }
 
 /// Flows of this capture and what they are called in the earlier one, where that is beyond doubt.
-fn matches(earlier: &[Mark], theirs: &[Entry], own: &[Mark], ours: &[Entry]) -> BTreeMap<Flow, Match> {
+fn matches(
+    earlier: &[PacketMark],
+    theirs: &[Entry],
+    own: &[PacketMark],
+    ours: &[Entry],
+) -> BTreeMap<Flow, Match> {
     let mut votes = BTreeMap::<(Flow, Flow), Match>::new();
-    for (from, to) in rare_in_both(theirs, ours) {
+    for (from, to) in unique_matches(theirs, ours) {
         if let (Some(before), Some(after)) = (earlier.get(from as usize), own.get(to as usize)) {
             let found = Match::of(before, after);
             votes

@@ -1,5 +1,5 @@
 //! In which order packets of either direction pass the captures.
-use crate::between::{Between, Hosts};
+use crate::between::{CapturePair, Hosts};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ pub enum Evidence {
 }
 
 /// All that is known between captures: of each two, the lower number first.
-pub(crate) type Table = BTreeMap<(usize, usize), Between>;
+pub(crate) type Table = BTreeMap<(usize, usize), CapturePair>;
 
 /// Directions of hosts, and the order of captures in both.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ impl Order {
     fn settle(&mut self, table: &Table) {
         let mut votes = BTreeMap::<u32, i64>::new();
         for between in table.values() {
-            let ways = [0, 1].map(|direction| self.way(between, direction).signum());
+            let directions = [0, 1].map(|direction| self.way(between, direction).signum());
             let open = between.hosts.iter().filter(|(hosts, _)| !self.directions.contains_key(hosts));
             for (hosts, of) in open {
                 let along: i64 = [0, 1].map(|sense| ways[sense] * of.way(sense).signum()).iter().sum();
@@ -64,7 +64,7 @@ impl Order {
         self.directions.extend(settled.map(|(hosts, vote)| (hosts, usize::from(vote < 0))));
     }
     /// Which of two captures comes first in a direction: packets for, less those against.
-    fn way(&self, between: &Between, direction: usize) -> i64 {
+    fn way(&self, between: &CapturePair, direction: usize) -> i64 {
         let of_one = |(hosts, of): (&u32, &Hosts)| {
             let of_sense_0 = self.directions.get(hosts)?;
             let sense = of_sense_0 ^ direction;
@@ -72,7 +72,7 @@ impl Order {
         };
         between.hosts.iter().filter_map(of_one).sum()
     }
-    fn matched(&self, between: &Between, direction: usize) -> u64 {
+    fn matched(&self, between: &CapturePair, direction: usize) -> u64 {
         let of_one =
             |(hosts, of): (&u32, &Hosts)| of.matched.get(self.directions.get(hosts)? ^ direction).copied();
         between.hosts.iter().filter_map(of_one).sum()
@@ -96,7 +96,7 @@ impl Order {
         captures
     }
     /// What tells which of two captures comes first in a direction.
-    pub(crate) fn evidence(&self, between: &Between, direction: usize) -> Evidence {
+    pub(crate) fn evidence(&self, between: &CapturePair, direction: usize) -> Evidence {
         let sum = |by: fn(&Hosts, usize) -> i64| -> i64 {
             let of =
                 |(hosts, of): (&u32, &Hosts)| Some(by(of, self.directions.get(hosts)? ^ direction).abs());

@@ -1,6 +1,6 @@
 //! The same packet in two captures.
-use crate::collect::Capture;
-use crate::fingerprint::Mark;
+use crate::capture::Capture;
+use crate::fingerprint::PacketMark;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -53,7 +53,7 @@ pub(crate) type Entry = (u64, u32);
 pub(crate) fn sorted(capture: &Capture) -> Vec<Entry> {
     // More packets than 2^31 are beyond any limit that memory allows.
     let places = 0..capture.marks.len().min(ALIKE as usize) as u32;
-    let mut entries: Vec<Entry> = capture.marks.iter().map(Mark::fingerprint).zip(places).collect();
+    let mut entries: Vec<Entry> = capture.marks.iter().map(PacketMark::fingerprint).zip(places).collect();
     entries.sort_unstable();
     entries
 }
@@ -85,7 +85,7 @@ pub(crate) fn partners(a: &[Entry], b: &[Entry]) -> Partners {
 }
 
 /// Places of what both have once, or twice: then the first, as of a datagram that is sent back.
-pub(crate) fn rare_in_both(a: &[Entry], b: &[Entry]) -> Vec<(u32, u32)> {
+pub(crate) fn unique_matches(a: &[Entry], b: &[Entry]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     let (mut in_a, mut in_b) = (run(a), run(b));
     while let (Some((print_a, same_a, rest_a)), Some((print_b, same_b, rest_b))) = (in_a, in_b) {

@@ -144,8 +144,8 @@ fn shuffled(rng: &mut Rng, count: usize) -> Vec<usize> {
 }
 
 /// The way of the report that goes forward in the world.
-fn forward<'a>(report: &'a PathReport, order: &[usize]) -> (&'a PathWay, &'a PathWay) {
-    let [a, b] = &report.ways;
+fn forward<'a>(report: &'a PathReport, order: &[usize]) -> (&'a PathDirection, &'a PathDirection) {
+    let [a, b] = &report.directions;
     let ascends = a.captures.windows(2).all(|pair| order[pair[0]] < order[pair[1]]);
     if ascends { (a, b) } else { (b, a) }
 }
@@ -159,7 +159,8 @@ fn captures_in_any_order_with_any_clocks_tell_the_same() {
         let clocks = [0; 3].map(|_| Own::random(&mut rng));
         let report = seen(&world, &order, &clocks, Settings::default()).unwrap();
         let (there, back) = forward(&report, &order);
-        let points = |way: &PathWay| way.captures.iter().map(|capture| order[*capture]).collect::<Vec<_>>();
+        let points =
+            |way: &PathDirection| way.captures.iter().map(|capture| order[*capture]).collect::<Vec<_>>();
         assert_eq!(
             (points(there), points(back)),
             (alloc::vec![0, 1, 2], alloc::vec![2, 1, 0]),
@@ -196,7 +197,7 @@ fn the_clock_is_within_its_stated_error() {
         let world = World::new(&mut rng, 2, 6_000, false);
         let clocks = [0; 2].map(|_| Own::random(&mut rng));
         let report = seen(&world, &[0, 1], &clocks, Settings::default()).unwrap();
-        let clock = report.ways[0].hops[0].clock;
+        let clock = report.directions[0].hops[0].clock;
         for at in [0, 2 * SECOND, 6 * SECOND] {
             let truth = (clocks[1].reads(at) - clocks[0].reads(at)) as f64;
             let off = (clock.difference_ns(clocks[0].reads(at)) - truth).abs();
@@ -213,7 +214,7 @@ fn hop_limits_outweigh_delays_and_each_is_named() {
     for (routers, evidence) in [(true, Evidence::HopLimit), (false, Evidence::Delays)] {
         let world = World::new(&mut rng, 2, 2_000, routers);
         let report = seen(&world, &[0, 1], &[EXACT; 2], Settings::default()).unwrap();
-        let hops = report.ways.iter().flat_map(|way| &way.hops);
+        let hops = report.directions.iter().flat_map(|way| &way.hops);
         hops.for_each(|hop| {
             assert_eq!(hop.evidence, evidence);
             assert_eq!(hop.hop_limits.first().map(|(fell, _)| *fell), Some(i16::from(routers)));
@@ -241,7 +242,7 @@ fn what_a_capture_missed_is_told_from_what_the_network_lost() {
     world.points[1].retain(|_| !rng.chance(0.1));
     let dropped = (before - world.points[1].len()) as u64;
     let report = seen(&world, &[0, 1, 2], &[EXACT; 3], Settings::default()).unwrap();
-    let hops: Vec<&Hop> = report.ways.iter().filter_map(|way| way.hops.first()).collect();
+    let hops: Vec<&Hop> = report.directions.iter().filter_map(|way| way.hops.first()).collect();
     let uncaptured: u64 = hops.iter().map(|hop| hop.uncaptured).sum();
     // What it dropped and the network lost afterwards is seen nowhere again: 1 % of it.
     assert!(uncaptured <= dropped && uncaptured * 100 > dropped * 96, "{uncaptured} of {dropped}");
@@ -264,7 +265,7 @@ fn copies_and_changed_order_are_counted() {
     far.extend(copies.iter().map(|copy| Passing { at: copy.at + 30_000, ..*copy }));
     far.sort_by_key(|passing| passing.at);
     let report = seen(&world, &[0, 1], &[EXACT; 2], Settings::default()).unwrap();
-    let hop = &report.ways.iter().find(|way| way.captures == [0, 1]).unwrap().hops[0];
+    let hop = &report.directions.iter().find(|way| way.captures == [0, 1]).unwrap().hops[0];
     assert_eq!((hop.duplicated, hop.reordered), (count, 10));
 }
 
@@ -375,7 +376,7 @@ fn echoes_and_datagrams_are_found_behind_a_nat_by_more_than_one() {
         }
     }
     let report = captures.finish().unwrap();
-    assert_eq!(report.ways.each_ref().map(|way| way.hops[0].matched), [50, 50]);
+    assert_eq!(report.directions.each_ref().map(|way| way.hops[0].matched), [50, 50]);
     // What is sent to all is no proof, and no more is a single request without its answer.
     let mut strangers = Captures::new(2, Settings::default());
     for number in 1..9 {
@@ -453,7 +454,7 @@ fn super_packets_are_matched_segment_by_segment() {
     }
     let report = captures.finish().unwrap();
     assert_eq!(report.captures.iter().map(|seen| seen.super_packets).collect::<Vec<_>>(), [50, 100]);
-    let hop = &report.ways[0].hops[0];
+    let hop = &report.directions[0].hops[0];
     assert_eq!((hop.matched, hop.lost, hop.lost_bytes), (475, 25, 25 * 1500));
     assert_eq!(hop.delays.unwrap().most_ns, 1e6);
 }

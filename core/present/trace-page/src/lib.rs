@@ -31,11 +31,11 @@ extern crate alloc;
 
 mod base64;
 mod curve;
-mod islands;
 mod page;
 mod probes;
 mod recorder;
 mod row;
+mod sack_ranges;
 mod thin;
 mod track;
 mod write;

@@ -1,6 +1,8 @@
 //! The queue of a real bloated upload, from either end, against its truth: 10 Mbit/s of frames, 1,250,000 bytes, tail drop, 10 ms.
 use crate::capture::{bloated_upload, trace};
-use fathom_bottleneck::{Isolation, Leg, Location, Management, QueueWatch, Queues, Reference, SwingCause};
+use fathom_bottleneck::{
+    Isolation, Leg, Location, Management, OscillationCause, QueueWatch, Queues, Reference,
+};
 use fathom_capture::{Address, IcmpHeader, Packet, Transport};
 use fathom_flow::{End, ProbeKind, Sink, Times};
 
@@ -33,12 +35,12 @@ fn check(queues: &Queues, leg: Leg) {
     let (period, correlation) = swing.correlation.unwrap();
     assert!(off(period, 24.2e9) < 0.02 && correlation > 0.8, "{swing:?}");
     assert!(off(swing.between_episodes.unwrap().0, 11.3e9) < 0.01, "{swing:?}");
-    assert_eq!(swing.cause, Some(SwingCause::Cubic), "{swing:?}");
+    assert_eq!(swing.cause, Some(OscillationCause::Cubic), "{swing:?}");
     // What ping said: 865 ms in the middle, 1008 at the 95th percentile, of which 10 are the path's.
-    assert!(off(found.standing_ns[1], 0.855e9) < 0.03, "{:?}", found.standing_ns);
-    assert!(off(found.standing_ns[2], 0.998e9) < 0.01, "{:?}", found.standing_ns);
+    assert!(off(found.standing.p50_ns, 0.855e9) < 0.03, "{:?}", found.standing);
+    assert!(off(found.standing.p95_ns, 0.998e9) < 0.01, "{:?}", found.standing);
     assert!(found.shares[0].passed_ratio > 0.99, "{:?}", found.shares[0]);
-    assert!(off(found.victims[0].added_p50_ns, 0.855e9) < 0.05, "{:?}", found.victims);
+    assert!(off(found.victims[0].added_p50_ns, 0.855e9) < 0.05, "{:?}", found.delayed_flows);
 }
 
 #[test]

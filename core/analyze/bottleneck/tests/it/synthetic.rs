@@ -1,7 +1,7 @@
 //! Queues of a model in virtual time, against its truth.
 use crate::model::{FlowPlan, Plan, Point, TickClock, Truth, run};
 use fathom_bottleneck::{
-    Bottleneck, Isolation, Leg, Location, Management, NoClock, Queues, Reference, SwingCause,
+    Bottleneck, Isolation, Leg, Location, Management, NoClock, OscillationCause, Queues, Reference,
 };
 use fathom_flow::End;
 use fathom_tcp::ControlKind;
@@ -155,7 +155,7 @@ fn a_flow_born_in_a_full_queue_takes_its_base_from_others_or_has_none() {
         "{:?}",
         found.reference
     );
-    assert!((0.4e9..0.81e9).contains(&found.standing_ns[2]), "{:?}", found.standing_ns);
+    assert!((0.4e9..0.81e9).contains(&found.standing.p95_ns), "{:?}", found.standing);
 }
 
 #[test]
@@ -214,9 +214,9 @@ fn what_manages_the_queue() {
 #[test]
 fn what_makes_it_swing() {
     let table = [
-        (ControlKind::Cubic, "fifo limit 1000000b", 90.0, SwingCause::Cubic),
-        (ControlKind::Reno, "fifo limit 100000b", 60.0, SwingCause::Reno),
-        (ControlKind::Bbr, "fifo limit 1000000b", 60.0, SwingCause::Bbr),
+        (ControlKind::Cubic, "fifo limit 1000000b", 90.0, OscillationCause::Cubic),
+        (ControlKind::Reno, "fifo limit 100000b", 60.0, OscillationCause::Reno),
+        (ControlKind::Bbr, "fifo limit 1000000b", 60.0, OscillationCause::Bbr),
     ];
     for (control, queue, secs, cause) in table {
         let plan = Plan { flows: vec![FlowPlan::bulk(control)], secs, ..Plan::new(10_000_000, queue) };
@@ -238,11 +238,11 @@ fn who_filled_it_and_who_waited() {
     let passed: f64 = found.shares.iter().map(|share| share.passed_ratio).sum();
     assert!((passed - 1.0).abs() < 1e-9);
     let queued: f64 = found.shares.iter().map(|share| share.queued_bytes).sum();
-    let standing = found.standing_ns[1] * found.rate.as_ref().unwrap().ip.bits_per_second / 8e9;
+    let standing = found.standing.p50_ns * found.rate.as_ref().unwrap().ip.bits_per_second / 8e9;
     assert!(off(queued, standing) < 0.25, "{queued} of {standing}");
     assert!(off(found.rate.as_ref().unwrap().frame_bits_per_second, 1e7) < 0.01, "{:?}", found.rate);
-    let [victim] = found.victims.as_slice() else { panic!("{:?}", found.victims) };
-    assert!(off(victim.added_p50_ns, found.standing_ns[1]) < 0.2, "{victim:?}");
+    let [victim] = found.delayed_flows.as_slice() else { panic!("{:?}", found.delayed_flows) };
+    assert!(off(victim.added_p50_ns, found.standing.p50_ns) < 0.2, "{victim:?}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn rate_and_buffer_are_the_lines() {
 #[test]
 fn management_is_the_lines_or_not_seen() {
     for (truth, queue) in of_the_line() {
-        let told = match queue.management.map(|(management, _)| management) {
+        let told = match queue.management.map(|management| management.kind) {
             Some(QueueManagement::TailDrop) => "tail_drop",
             Some(QueueManagement::Red) => "red",
             Some(QueueManagement::Codel) => "codel",

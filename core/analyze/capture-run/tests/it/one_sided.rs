@@ -52,7 +52,7 @@ fn the_direction_that_is_missing_is_told_with_what_cannot_be_known() {
             for side in &flow.sent {
                 assert!(side.rtt.is_none() && side.limits.is_none(), "{side:?}");
                 let again = side.retransmissions;
-                assert_eq!((side.most_outstanding_bytes, again.packets()), (0, again.unknown_packets));
+                assert_eq!((side.max_outstanding_bytes, again.packets()), (0, again.unknown_packets));
             }
         }
     }

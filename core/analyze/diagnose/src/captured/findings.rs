@@ -1,5 +1,5 @@
 //! Findings of captures.
-use super::words::{counted, manager, place, who, with_error};
+use super::words::{alternative, counted, delayed, instrument, manager, place, unknown, who, with_error};
 use super::{is_bloated, path};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
@@ -7,8 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
-    Capture, CapturedFlow, CapturedProbes, CapturedQueue, CapturedSide, ProbeKind, QueueManagement,
-    QueuePlace,
+    Capture, CapturedFlow, CapturedProbes, CapturedQueue, CapturedSide, DelayAtLoss, DelayPercentiles,
+    DelayedFlows, ManagementEstimate, ProbeKind, QueueManagement, QueuePlace,
 };
 
 /// Fewer round trips than this are few for a conclusion, and more than so many are plenty.
@@ -33,14 +33,14 @@ pub(super) fn findings(capture: &Capture) -> Vec<Finding> {
         defects.map(|(source, text)| instrument(format!("{}: {text}", source.name), Confidence::High)),
     );
     // Without a queue they are the verdict.
-    let unknown = capture.unknown.iter().filter(|_| !capture.queues.is_empty());
-    all.extend(unknown.map(|text| instrument(text.clone(), Confidence::Medium)));
+    let flows = capture.unknown.iter().filter(|_| !capture.queues.is_empty());
+    all.extend(flows.map(|flow| instrument(unknown(flow), Confidence::Medium)));
     all
 }
 
 fn of_queue(capture: &Capture, queue: &CapturedQueue) -> Vec<Finding> {
     let parts = [Some(delay(capture, queue)), buffer(queue), management(queue), swing(queue), victims(queue)];
-    let waited = queue.probes.iter().filter(|probes| probes.added_p95_s >= WAITED * queue.delay_s[2]);
+    let waited = queue.probes.iter().filter(|probes| probes.added_p95_s >= WAITED * queue.delay.p95_s);
     parts.into_iter().flatten().chain(waited.take(TOLD).map(late)).collect()
 }
 
@@ -53,32 +53,33 @@ fn confidence(queue: &CapturedQueue) -> Confidence {
 }
 
 fn delay(capture: &Capture, queue: &CapturedQueue) -> Finding {
-    let [low, middle, high, most] = queue.delay_s;
+    let DelayPercentiles { p5_s, median_s, p90_s, p95_s, max_s } = queue.delay;
     let kind = if is_bloated(queue) { FindingKind::Bufferbloat } else { FindingKind::LowLatency };
     let text = format!(
         "{} filled {}: {} of delay in the middle, {} for one packet in twenty, {} at worst. It is {}.{}",
         who(capture, queue),
         manager(queue),
-        milliseconds(middle),
-        milliseconds(high),
-        milliseconds(most),
+        milliseconds(median_s),
+        milliseconds(p95_s),
+        milliseconds(max_s),
         place(queue),
         elsewhere(queue),
     );
     let finding = Finding::new(kind, None, confidence(queue), text)
-        .evidence("delay of the queue, 5th percentile", low, "s")
-        .evidence("delay of the queue, median", middle, "s")
-        .evidence("delay of the queue, 95th percentile", high, "s")
-        .evidence("delay of the queue, largest", most, "s")
+        .evidence("delay of the queue, 5th percentile", p5_s, "s")
+        .evidence("delay of the queue, median", median_s, "s")
+        .evidence("delay of the queue, 90th percentile", p90_s, "s")
+        .evidence("delay of the queue, 95th percentile", p95_s, "s")
+        .evidence("delay of the queue, largest", max_s, "s")
         .evidence("samples", queue.samples as f64, "1")
         .evidence_if("round trip without queues", queue.base_rtt_s, "s");
-    let finding = queue
-        .elsewhere_s
-        .iter()
-        .fold(finding, |told, (name, value)| told.evidence(format!("{name}, 95th percentile"), *value, "s"));
+    let finding = queue.elsewhere.iter().fold(finding, |finding, other| {
+        finding.evidence(format!("{}, 95th percentile", other.part), other.p95_s, "s")
+    });
     let finding =
         queue.frames.iter().fold(finding, |told, frame| told.evidence("frame", *frame as f64, "frame"));
-    let finding = queue.because.iter().fold(finding, |told, because| told.alternative(because));
+    let alternatives = queue.alternatives.iter().map(alternative);
+    let finding = alternatives.fold(finding, |finding, text| finding.alternative(&text));
     if queue.base_rtt_s.is_some() {
         return finding;
     }
@@ -88,11 +89,10 @@ fn delay(capture: &Capture, queue: &CapturedQueue) -> Finding {
 
 /// The other parts of the path, which do not hold it.
 fn elsewhere(queue: &CapturedQueue) -> String {
-    let least = |most: f64| queue.elsewhere_s.iter().map(|(_, value)| *value).fold(most, f64::max);
-    if queue.elsewhere_s.is_empty() {
-        return String::new();
+    match queue.elsewhere.iter().map(|other| other.p95_s).reduce(f64::max) {
+        Some(most) => format!(" The other parts of the path add {} at most.", milliseconds(most.max(0.0))),
+        None => String::new(),
     }
-    format!(" The other parts of the path add {} at most.", milliseconds(least(0.0)))
 }
 
 fn buffer(queue: &CapturedQueue) -> Option<Finding> {
@@ -117,9 +117,9 @@ fn buffer(queue: &CapturedQueue) -> Option<Finding> {
 }
 
 fn management(queue: &CapturedQueue) -> Option<Finding> {
-    let (kind, sure) = queue.management?;
-    let at = queue.delay_at_loss_s.map(|[low, _, high]| {
-        format!(" Packets were lost at {} to {} of delay.", milliseconds(low), milliseconds(high))
+    let ManagementEstimate { kind, confidence_ratio: sure } = queue.management?;
+    let at = queue.delay_at_loss.map(|at| {
+        format!(" Packets were lost at {} to {} of delay.", milliseconds(at.p10_s), milliseconds(at.p90_s))
     });
     let losses = match (queue.lost_packets, queue.marked_packets) {
         (0, 0) => String::new(),
@@ -147,14 +147,13 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
         _ => Confidence::Low,
     };
     let text = format!("{what}{losses}{}", at.unwrap_or_default());
-    let [low, middle, high] = queue.delay_at_loss_s.unwrap_or_default();
-    let seen = |value: f64| queue.delay_at_loss_s.map(|_| value);
+    let seen = |value: fn(&DelayAtLoss) -> f64| queue.delay_at_loss.as_ref().map(value);
     let finding = Finding::new(FindingKind::Management, None, confidence, text)
         .evidence("losses", queue.lost_packets as f64, "packets")
         .evidence("marks", queue.marked_packets as f64, "packets")
-        .evidence_if("delay at a loss, 10th percentile", seen(low), "s")
-        .evidence_if("delay at a loss, median", seen(middle), "s")
-        .evidence_if("delay at a loss, 90th percentile", seen(high), "s");
+        .evidence_if("delay at a loss, 10th percentile", seen(|at| at.p10_s), "s")
+        .evidence_if("delay at a loss, median", seen(|at| at.median_s), "s")
+        .evidence_if("delay at a loss, 90th percentile", seen(|at| at.p90_s), "s");
     Some(finding)
 }
 
@@ -175,19 +174,23 @@ fn swing(queue: &CapturedQueue) -> Option<Finding> {
 fn victims(queue: &CapturedQueue) -> Option<Finding> {
     // What waits behind a packet of the other's on the link does not wait in its queue.
     let waited: Vec<_> =
-        queue.suffered.iter().filter(|(_, added)| *added >= WAITED * queue.delay_s[2]).collect();
-    let (name, added) = waited.first()?;
+        queue.delayed.iter().filter(|flows| flows.added_p95_s >= WAITED * queue.delay.p95_s).collect();
+    let first = waited.first()?;
     let others = match waited.len() - 1 {
         0 => String::new(),
         1 => String::from(", and one more waited"),
         n => format!(", and {n} more waited"),
     };
     let text = format!(
-        "{name} waited {} longer because of it (one moment in twenty){others}.",
-        milliseconds(*added)
+        "{} waited {} longer because of it (one moment in twenty){others}.",
+        delayed(&first.who),
+        milliseconds(first.added_p95_s)
     );
     let finding = Finding::new(FindingKind::Victims, None, Confidence::Medium, text);
-    Some(waited.iter().fold(finding, |told, (who, value)| told.evidence(who.clone(), *value, "s")))
+    let evidence = |finding: Finding, flows: &&DelayedFlows| {
+        finding.evidence(delayed(&flows.who), flows.added_p95_s, "s")
+    };
+    Some(waited.iter().fold(finding, evidence))
 }
 
 /// Questions whose answers came late.
@@ -207,15 +210,15 @@ fn late(probes: &CapturedProbes) -> Finding {
         "{what} from {} to {} took up to {} meanwhile ({} without the queue).{none}",
         probes.from,
         probes.to,
-        milliseconds(probes.most_s),
-        milliseconds(probes.least_s)
+        milliseconds(probes.max_s),
+        milliseconds(probes.min_s)
     );
     let sure = if probes.kind == ProbeKind::QuicSpin { Confidence::Low } else { Confidence::Medium };
     let finding = Finding::new(FindingKind::Victims, None, sure, text)
         .evidence("answers while the queue stood", probes.answers as f64, "1")
-        .evidence("longest of them", probes.most_s, "s")
+        .evidence("longest of them", probes.max_s, "s")
         .evidence("added by the queue, 95th percentile", probes.added_p95_s, "s")
-        .evidence("shortest in the capture", probes.least_s, "s")
+        .evidence("shortest in the capture", probes.min_s, "s")
         .evidence("without an answer", probes.unanswered as f64, "1");
     match probes.kind {
         ProbeKind::Dns => finding.alternative("The resolver itself took that long, to ask others."),
@@ -255,8 +258,4 @@ fn repeated(flow: &CapturedFlow, end: usize, side: &CapturedSide) -> Option<Find
     );
     let finding = Finding::new(FindingKind::Loss, None, Confidence::High, text);
     Some(causes.iter().fold(finding, |with, (n, why)| with.evidence(*why, *n as f64, "packets")))
-}
-
-pub(super) fn instrument(text: String, confidence: Confidence) -> Finding {
-    Finding::new(FindingKind::Instrument, None, confidence, text)
 }

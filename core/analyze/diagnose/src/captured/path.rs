@@ -1,6 +1,5 @@
 //! Findings of several captures of one path.
-use super::findings::instrument;
-use super::words::counted;
+use super::words::{counted, instrument, remarked};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
@@ -33,8 +32,9 @@ fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
             .evidence("in both", hop.matched_packets as f64, "packets");
         hop.lost_frames.iter().fold(finding, |told, frame| told.evidence("frame", *frame as f64, "frame"))
     });
-    let remarked = (!hop.remarked.is_empty()).then(|| {
-        let text = format!("{between} packets are marked anew: {}.", hop.remarked.join("; "));
+    let marking = (!hop.remarked.is_empty()).then(|| {
+        let changes: Vec<String> = hop.remarked.iter().map(remarked).collect();
+        let text = format!("{between} packets are marked anew: {}.", changes.join("; "));
         Finding::new(FindingKind::Remarking, None, Confidence::High, text)
     });
     let order = (hop.reordered_packets + hop.duplicated_packets > 0).then(|| {
@@ -46,7 +46,7 @@ fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
         };
         Finding::new(FindingKind::Loss, None, Confidence::High, text)
     });
-    let found = [lost, order, remarked];
+    let found = [lost, order, marking];
     found.into_iter().flatten().chain(of_captures(hop)).collect()
 }
 

@@ -1,8 +1,11 @@
 //! Captures in words: those of the seed's upload, and what is missing.
 use crate::line::MANAGED;
-use crate::upload::{probes, upload};
+use crate::upload::{delayed, probes, upload};
 use fathom_diagnose::{Diagnosis, FindingKind, Health, diagnose};
-use fathom_run::{Capture, Estimate, ProbeKind, QueueManagement, Retransmissions, Run};
+use fathom_run::{
+    Capture, DelayPercentiles, Estimate, ManagementEstimate, ProbeKind, QueueManagement, Retransmissions,
+    Run, UnknownQueue, UnknownReason,
+};
 
 fn of(capture: Capture) -> Diagnosis {
     diagnose(&Run {
@@ -118,7 +121,8 @@ fn a_buffer_with_room_left_holds_at_least_what_was_seen() {
 fn what_is_barely_possible_is_no_name() {
     for (sure, named) in [(0.9, true), (0.4, false)] {
         let mut capture = upload();
-        capture.queues[0].management = Some((QueueManagement::TailDrop, sure));
+        let kind = QueueManagement::TailDrop;
+        capture.queues[0].management = Some(ManagementEstimate { kind, confidence_ratio: sure });
         let headline = of(capture).headline;
         assert_eq!(headline.contains("first-in-first-out"), named, "{headline}");
         assert!(headline.contains("a buffer of about 1.25 MB") != named, "{headline}");
@@ -128,7 +132,7 @@ fn what_is_barely_possible_is_no_name() {
 #[test]
 fn who_waits_behind_single_packets_is_no_victim() {
     let mut fair = upload();
-    fair.queues[0].suffered = vec![("Flow 1".into(), 0.012)];
+    fair.queues[0].delayed = vec![delayed(1, None, 0.012)];
     fair.queues[0].probes.clear();
     assert!(of(fair).findings.iter().all(|finding| finding.kind != FindingKind::Victims));
 }
@@ -148,14 +152,36 @@ fn one_is_not_several() {
 #[test]
 fn a_short_queue_is_healthy_and_none_is_no_verdict() {
     let mut short = upload();
-    short.queues[0].delay_s = [0.001, 0.004, 0.012, 0.03];
+    short.queues[0].delay =
+        DelayPercentiles { p5_s: 0.001, median_s: 0.004, p90_s: 0.01, p95_s: 0.012, max_s: 0.03 };
     let healthy = of(short);
     assert_eq!((healthy.health, healthy.findings[0].kind), (Health::Healthy, FindingKind::LowLatency));
-    let none = Capture { queues: Vec::new(), unknown: vec!["Flow 2 has no timestamps.".into()], ..upload() };
+    let none = Capture {
+        queues: Vec::new(),
+        unknown: vec![UnknownQueue { flow: 2, reason: UnknownReason::NoTimestamps }],
+        ..upload()
+    };
     let d = of(none);
     assert_eq!(d.health, Health::Inconclusive);
     assert_eq!(d.headline, "No verdict: none of the 3 TCP flows in this capture tells of a queue.");
-    assert_eq!(d.verdict, ["Flow 2 has no timestamps."]);
+    assert_eq!(
+        d.verdict,
+        ["The location of flow 2's queueing delay cannot be determined: it has no TCP timestamps."]
+    );
+}
+
+/// The threshold is that of the 90th percentile: what one moment in twenty brings is above it sooner.
+#[test]
+fn a_queue_is_bloated_by_its_median_or_its_90th_percentile() {
+    for (median_s, p90_s, p95_s, health) in [
+        (0.03, 0.15, 0.45, Health::Healthy),
+        (0.03, 0.25, 0.45, Health::Bloated),
+        (0.07, 0.08, 0.09, Health::Bloated),
+    ] {
+        let mut capture = upload();
+        capture.queues[0].delay = DelayPercentiles { p5_s: 0.001, median_s, p90_s, p95_s, max_s: 0.5 };
+        assert_eq!(of(capture).health, health, "{median_s} {p90_s}");
+    }
 }
 
 #[test]

@@ -8,20 +8,20 @@ use fathom_units::Rng;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// What was told of each flow, by the frame that began it.
+/// What was reported of each flow, by the frame that began it.
 #[derive(Default)]
-struct Told {
+struct FlowLog {
     begun: BTreeMap<FlowId, u64>,
-    told: BTreeMap<u64, Vec<String>>,
+    events: BTreeMap<u64, Vec<String>>,
 }
 
-impl Told {
+impl FlowLog {
     fn note(&mut self, flow: FlowId, what: impl Debug) {
-        self.told.entry(self.begun[&flow]).or_default().push(format!("{what:?}"));
+        self.events.entry(self.begun[&flow]).or_default().push(format!("{what:?}"));
     }
 }
 
-impl Sink for Told {
+impl Sink for FlowLog {
     fn opened(&mut self, flow: FlowId, ends: [(Address, u16); 2], times: Times) {
         self.begun.insert(flow, times.frame);
         self.note(flow, ends);
@@ -52,14 +52,14 @@ impl Sink for Told {
 /// Flows of a few packets and of thousands, that follow each other between the same ports, with options of every length; and flows of one packet,
 /// most of which are forgotten.
 #[test]
-fn of_each_flow_the_same_is_told_in_the_same_order() {
+fn each_flow_has_the_same_events_in_the_same_order() {
     for seed in 0..12 {
         let (ends, lone_flows) = [(2, 20_000), (12, 20_000), (250, 64)][seed as usize % 3];
         println!("seed {seed}: {ends} addresses, {lone_flows} lone flows");
         let bounds = Bounds { lone_flows, ..Bounds::default() };
         let mut rng = Rng::new(seed);
         let (mut at_once, mut waiting) =
-            (Tracer::bounded(Told::default(), bounds), BatchedTracer::bounded(Told::default(), bounds));
+            (Tracer::bounded(FlowLog::default(), bounds), BatchedTracer::bounded(FlowLog::default(), bounds));
         let (mut last, mut at) = ([0, 0], 0);
         for frame in 0..15_000 {
             at += if rng.chance(0.0005) { 61_000_000_000 } else { rng.below(3_000_000) as i64 - 1_000_000 };
@@ -71,11 +71,11 @@ fn of_each_flow_the_same_is_told_in_the_same_order() {
             }
         }
         let ((expected, one), (found, other)) = (at_once.finish(), waiting.finish());
-        assert!(other.told.keys().eq(one.told.keys()), "other flows");
-        for (frame, told) in &one.told {
-            assert_eq!(&other.told[frame], told, "the flow of frame {frame}");
+        assert!(other.events.keys().eq(one.events.keys()), "other flows");
+        for (frame, events) in &one.events {
+            assert_eq!(&other.events[frame], events, "the flow of frame {frame}");
         }
-        let longest = one.told.values().map(Vec::len).max();
+        let longest = one.events.values().map(Vec::len).max();
         assert!(ends > 12 || longest > Some(20), "too few packets of each flow: {longest:?}");
         let sent = |flow: &fathom_flow::FlowSummary| {
             let sides = [End::A, End::B].map(|end| format!("{:?}", flow.sent_by(end)));

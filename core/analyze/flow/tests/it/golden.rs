@@ -15,22 +15,22 @@
 use crate::segments::{ENDS, Words, letter};
 use fathom_capture::Address;
 use fathom_flow::{
-    Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, Proof, RoundTrip, Segment, Sink, Spurious, Times,
-    Totals, Tracer,
+    Ack, End, FlowId, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment, SegmentKind,
+    Sink, Spurious, SpuriousProof, Times, Totals, Tracer,
 };
 use fathom_units::Duration;
 use std::path::Path;
 
 #[derive(Default)]
-struct Teller(Vec<String>);
+struct EventLog(Vec<String>);
 
-const fn cause(cause: Cause) -> &'static str {
+const fn cause(cause: RetransmissionCause) -> &'static str {
     match cause {
-        Cause::Fast => "fast",
-        Cause::Probe => "probe",
-        Cause::Timeout => "timeout",
-        Cause::Spurious => "spurious",
-        Cause::Unknown => "unknown",
+        RetransmissionCause::Fast => "fast",
+        RetransmissionCause::Probe => "probe",
+        RetransmissionCause::Timeout => "timeout",
+        RetransmissionCause::Spurious => "spurious",
+        RetransmissionCause::Unknown => "unknown",
     }
 }
 
@@ -38,18 +38,18 @@ fn time(nanos: i64) -> String {
     Duration::from_nanos(nanos as u64).to_string()
 }
 
-impl Sink for Teller {
+impl Sink for EventLog {
     fn opened(&mut self, _: FlowId, ends: [(Address, u16); 2], _: Times) {
         self.0.push(format!("open {}", if ends == ENDS { 'A' } else { 'B' }));
     }
     fn segment(&mut self, _: FlowId, segment: &Segment) {
         let kind = match segment.kind {
-            Kind::New => "new",
-            Kind::Retransmission(why) => cause(why),
-            Kind::Reordered => "reordered",
-            Kind::Duplicate => "duplicate",
-            Kind::KeepAlive => "keep-alive",
-            Kind::WindowProbe => "window-probe",
+            SegmentKind::New => "new",
+            SegmentKind::Retransmission(why) => cause(why),
+            SegmentKind::Reordered => "reordered",
+            SegmentKind::Duplicate => "duplicate",
+            SegmentKind::KeepAlive => "keep-alive",
+            SegmentKind::WindowProbe => "window-probe",
         };
         let window = segment.window_bytes.map_or(String::new(), |bytes| format!(" [{bytes}]"));
         self.0.push(format!("{kind} out {}{window}", segment.outstanding_bytes));
@@ -64,12 +64,12 @@ impl Sink for Teller {
     }
     fn round_trip(&mut self, _: FlowId, round_trip: &RoundTrip) {
         let method = match round_trip.method {
-            Method::Sequence => "seq",
-            Method::Timestamps => "stamps",
-            Method::Handshake => "handshake",
+            RttMethod::Sequence => "seq",
+            RttMethod::Timestamps => "stamps",
+            RttMethod::Handshake => "handshake",
         };
-        let karn = if round_trip.karn == Karn::Clean { "" } else { " ambiguous" };
-        self.0.push(format!("rtt {} {method}{karn}", time(round_trip.times.at - round_trip.sent_at)));
+        let validity = if round_trip.validity == RttValidity::Clean { "" } else { " ambiguous" };
+        self.0.push(format!("rtt {} {method}{validity}", time(round_trip.times.at - round_trip.sent_at)));
     }
     fn lost(&mut self, _: FlowId, lost: &Lost) {
         let since = lost.original.map_or("unseen".into(), |original| format!("since {}", time(original.at)));
@@ -77,9 +77,9 @@ impl Sink for Teller {
     }
     fn spurious(&mut self, _: FlowId, spurious: &Spurious) {
         let proof = match spurious.proof {
-            Proof::Timestamps => "stamps",
-            Proof::DuplicateSack => "dsack",
-            Proof::TooSoon => "time",
+            SpuriousProof::Timestamps => "stamps",
+            SpuriousProof::DuplicateSack => "dsack",
+            SpuriousProof::TooSoon => "time",
         };
         let was = cause(spurious.cause);
         self.0.push(format!("needless {}:{} {was} by {proof}", spurious.start, spurious.stop));
@@ -115,20 +115,21 @@ fn totals(totals: &Totals) -> String {
         ("unseen", totals.unseen_bytes),
         ("strays", totals.strays),
     ];
-    let told: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
-    told.join(", ")
+    let reported: Vec<_> =
+        counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    reported.join(", ")
 }
 
 /// What a time line's lines tell, in the place of what they say.
 fn replay(text: &str) -> String {
-    let mut tracer = Some(Tracer::new(Teller::default()));
+    let mut tracer = Some(Tracer::new(EventLog::default()));
     let (mut frame, mut out) = (0, String::new());
     for line in text.lines() {
         let columns: Vec<&str> = line.split('|').collect();
         if line.trim() == "flow" {
-            tracer = Some(Tracer::new(Teller::default()));
+            tracer = Some(Tracer::new(EventLog::default()));
         }
-        let told = match columns[..] {
+        let reported = match columns[..] {
             [at, packet, _] if !line.starts_with('#') => {
                 frame += 1;
                 let at = at.trim().parse::<Duration>().unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -136,9 +137,9 @@ fn replay(text: &str) -> String {
                 let mut current = tracer.take().unwrap_or_else(|| panic!("the capture is over: {line}"));
                 let before = current.sink().0.len();
                 Words::parse(packet).send(&mut current, times);
-                let told = current.sink().0[before..].join(", ");
+                let reported = current.sink().0[before..].join(", ");
                 tracer = Some(current);
-                told
+                reported
             }
             [action, _] if action.trim().starts_with("totals") => {
                 let (flows, _) = tracer.take().unwrap().finish();
@@ -152,8 +153,8 @@ fn replay(text: &str) -> String {
                 continue;
             }
         };
-        let told = if told.is_empty() { "-".to_string() } else { told };
-        out += &format!("{}| {told}\n", &line[..line.rfind('|').unwrap()]);
+        let reported = if reported.is_empty() { "-".to_string() } else { reported };
+        out += &format!("{}| {reported}\n", &line[..line.rfind('|').unwrap()]);
     }
     out
 }
@@ -168,10 +169,10 @@ fn time_lines_written_by_hand() {
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
         let replayed = replay(&text);
-        for (number, (line, told)) in
+        for (number, (line, reported)) in
             text.lines().zip(replayed.lines()).enumerate().filter(|(_, (a, b))| a != b)
         {
-            differs.push(format!("{}:{}: {line}\n  told {told}", path.display(), number + 1));
+            differs.push(format!("{}:{}: {line}\n  reported {reported}", path.display(), number + 1));
         }
     }
     assert!(differs.is_empty(), "\n{}", differs.join("\n"));

@@ -38,16 +38,20 @@ fn causes(name: &str) -> Causes {
 #[test]
 fn every_retransmission_is_counted_and_its_cause_is_the_kernels() {
     for Counters { name, numbers: [again, fast, slow_start, timeouts, lost_again] } in counters() {
-        let told = causes(&name);
-        assert_eq!((told.total(), told.spurious, told.unknown), (again, 0, 0), "{name}: {told:?}");
+        let counted = causes(&name);
+        assert_eq!(
+            (counted.total(), counted.spurious, counted.unknown),
+            (again, 0, 0),
+            "{name}: {counted:?}"
+        );
         if timeouts == 0 {
-            assert_eq!((told.fast + told.probe, told.timeout), (fast, 0), "{name}: {told:?}");
-            assert!((lost_again..=lost_again + 1).contains(&told.probe), "{name}: {told:?}");
+            assert_eq!((counted.fast + counted.probe, counted.timeout), (fast, 0), "{name}: {counted:?}");
+            assert!((lost_again..=lost_again + 1).contains(&counted.probe), "{name}: {counted:?}");
         } else {
             // After a timeout the kernel may find that it was too early, and go on in recovery: what it sends again then looks the
             // same from outside. It was so with 7 of 365.
             let by_timer = slow_start + timeouts;
-            assert!((by_timer..=by_timer + 7).contains(&told.timeout), "{name}: {told:?}");
+            assert!((by_timer..=by_timer + 7).contains(&counted.timeout), "{name}: {counted:?}");
         }
     }
 }

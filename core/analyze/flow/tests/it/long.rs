@@ -1,6 +1,6 @@
 //! Round trips of minutes, with all that is in flight meanwhile: where others have limits.
 use crate::segments::Words;
-use fathom_flow::{Cause, End, FlowId, FlowSummary, Lost, Sink, Times, Tracer};
+use fathom_flow::{End, FlowId, FlowSummary, Lost, RetransmissionCause, Sink, Times, Tracer};
 
 const SEGMENTS: u64 = 100_000;
 const MSS: u64 = 1448;
@@ -13,7 +13,7 @@ struct Losses(u64);
 
 impl Sink for Losses {
     fn lost(&mut self, _: FlowId, lost: &Lost) {
-        assert_eq!(lost.cause, Cause::Fast);
+        assert_eq!(lost.cause, RetransmissionCause::Fast);
         assert!(lost.original.is_some_and(|original| original.at < lost.repair.at));
         self.0 += 1;
     }

@@ -1,17 +1,17 @@
 //! The scoreboard against one that keeps each byte by itself and looks at all of them each time.
 use crate::segments::Words;
-use fathom_flow::{Ack, FlowId, Karn, Method, RoundTrip, Segment, Sink, Times, Tracer};
+use fathom_flow::{Ack, FlowId, RoundTrip, RttMethod, RttValidity, Segment, Sink, Times, Tracer};
 use fathom_units::Rng;
 
 /// What a tracer told of one packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Told {
+struct Observed {
     outstanding: Option<u64>,
     newly: Option<u64>,
     round_trips: Vec<i64>,
 }
 
-impl Sink for Told {
+impl Sink for Observed {
     fn segment(&mut self, _: FlowId, segment: &Segment) {
         self.outstanding = Some(segment.outstanding_bytes);
     }
@@ -21,7 +21,7 @@ impl Sink for Told {
         }
     }
     fn round_trip(&mut self, _: FlowId, round_trip: &RoundTrip) {
-        if round_trip.karn == Karn::Clean && round_trip.method == Method::Sequence {
+        if round_trip.validity == RttValidity::Clean && round_trip.method == RttMethod::Sequence {
             self.round_trips.push(round_trip.times.at - round_trip.sent_at);
         }
     }
@@ -49,7 +49,7 @@ impl Oracle {
     fn outstanding(&self) -> u64 {
         (self.acked..self.highest).filter(|b| !self.bytes[*b as usize].sacked).count() as u64
     }
-    fn sent(&mut self, start: u64, stop: u64, now: i64) -> Told {
+    fn sent(&mut self, start: u64, stop: u64, now: i64) -> Observed {
         let fresh = |byte: &Byte| byte.first == 0;
         for at in start..stop {
             // A packet that fills a hole in part is listed by parts: each is what lies between bytes that passed before.
@@ -71,7 +71,7 @@ impl Oracle {
             .filter(|b| b.first == 0)
             .for_each(|b| b.first = now);
         self.highest = self.highest.max(stop);
-        Told { outstanding: Some(self.outstanding()), ..Told::default() }
+        Observed { outstanding: Some(self.outstanding()), ..Observed::default() }
     }
     /// Whether all of the packet with this as its last byte passed once.
     fn once(&self, last: u64) -> Option<Byte> {
@@ -80,11 +80,11 @@ impl Oracle {
         let is_once = |b: &Byte| b.first != 0 && b.first == b.last;
         (stop == last + 1 && self.bytes[start as usize..stop as usize].iter().all(is_once)).then_some(byte)
     }
-    fn acknowledged(&mut self, ack: u64, blocks: &[(u64, u64)], now: i64) -> Told {
+    fn acknowledged(&mut self, ack: u64, blocks: &[(u64, u64)], now: i64) -> Observed {
         self.highest = self.highest.max(ack);
         let before = self.outstanding()
             + (self.acked..ack.max(self.acked)).filter(|b| *b >= self.highest).count() as u64;
-        let mut told = Told::default();
+        let mut observed = Observed::default();
         // What raised the ACK was sent then, at the latest: what is selected and was sent before is told of late.
         let raised = self.bytes.get(self.acked as usize..ack as usize).unwrap_or_default();
         let raised = raised.iter().map(|byte| byte.last).max().unwrap_or(0);
@@ -98,7 +98,7 @@ impl Oracle {
                 && let Some(byte) = self.once(ack - 1)
                 && !(self.acked..byte.packet.0).any(waited)
             {
-                told.round_trips.push(now - byte.first);
+                observed.round_trips.push(now - byte.first);
             }
             self.acked = ack;
         }
@@ -112,11 +112,11 @@ impl Oracle {
             if let Some(byte) = newest.filter(|_| place == 0).and_then(|at| self.once(at))
                 && byte.first >= raised
             {
-                told.round_trips.push(now - byte.first);
+                observed.round_trips.push(now - byte.first);
             }
         }
-        told.newly = Some(before - self.outstanding());
-        told
+        observed.newly = Some(before - self.outstanding());
+        observed
     }
 }
 
@@ -179,7 +179,7 @@ impl Game {
         islands.truncate(count as usize);
         (ack, islands)
     }
-    fn step(&mut self, at: Times, tracer: &mut Tracer<Told>) -> Option<(Words, Told)> {
+    fn step(&mut self, at: Times, tracer: &mut Tracer<Observed>) -> Option<(Words, Observed)> {
         let words = if self.rng.chance(0.6) {
             let (start, stop, is_seen) = self.data();
             if self.rng.chance(0.8) {
@@ -214,11 +214,11 @@ impl Game {
         };
         words.send(tracer, at);
         let stop = words.sequence + u64::from(words.payload);
-        let told = match words.ack.filter(|_| words.is_b) {
+        let observed = match words.ack.filter(|_| words.is_b) {
             Some(ack) => self.oracle.acknowledged(ack, &words.sack, at.at),
             None => self.oracle.sent(words.sequence, stop, at.at),
         };
-        Some((words, told))
+        Some((words, observed))
     }
 }
 
@@ -227,19 +227,19 @@ fn the_scoreboard_is_that_of_one_that_looks_at_each_byte() {
     let mut round_trips = 0;
     for seed in 0..300 {
         let mut game = Game::new(seed);
-        let mut tracer = Tracer::new(Told::default());
+        let mut tracer = Tracer::new(Observed::default());
         Words::parse("A syn").send(&mut tracer, Times { at: 0, frame: 0 });
         Words::parse("B syn ack 1").send(&mut tracer, Times { at: 0, frame: 0 });
         for frame in 1..400 {
             let at = Times { at: frame * 1_000_000, frame: frame as u64 };
-            *tracer.sink_mut() = Told::default();
+            *tracer.sink_mut() = Observed::default();
             let Some((words, expected)) = game.step(at, &mut tracer) else { continue };
-            let mut told = tracer.sink().clone();
+            let mut observed = tracer.sink().clone();
             if !game.is_aligned {
                 // What a repetition across borders makes of round trips is not what is tested here.
-                told.round_trips.clone_from(&expected.round_trips);
+                observed.round_trips.clone_from(&expected.round_trips);
             }
-            assert_eq!(told, expected, "seed {seed} frame {frame}: {words:?}");
+            assert_eq!(observed, expected, "seed {seed} frame {frame}: {words:?}");
             round_trips += expected.round_trips.len();
         }
     }

@@ -1,12 +1,12 @@
 //! Echo, DNS and QUIC as probes.
 use crate::capture::{bloated_upload, bloated_upload_folder, trace};
 use fathom_capture::{Address, Packet, Transport, UdpHeader};
-use fathom_flow::{Flows, Karn, Probe, ProbeKind, Sink, Times, Tracer};
+use fathom_flow::{Flows, Probe, ProbeKind, RttValidity, Sink, Times, Tracer};
 
 #[derive(Default)]
-struct Told(Vec<String>);
+struct ProbeLog(Vec<String>);
 
-impl Sink for Told {
+impl Sink for ProbeLog {
     fn probe(&mut self, probe: &Probe) {
         let kind = match probe.kind {
             ProbeKind::Echo => "echo",
@@ -15,8 +15,8 @@ impl Sink for Told {
             ProbeKind::QuicSpin => "spin",
         };
         let answered = probe.answered.map_or("lost".into(), |a| ((a.at - probe.asked.at) / MS).to_string());
-        let karn = if probe.karn == Karn::Clean { "" } else { " ambiguous" };
-        self.0.push(format!("{kind} to {} {answered}{karn}", probe.ends[1].1));
+        let validity = if probe.validity == RttValidity::Clean { "" } else { " ambiguous" };
+        self.0.push(format!("{kind} to {} {answered}{validity}", probe.ends[1].1));
     }
 }
 
@@ -24,7 +24,7 @@ const MS: i64 = 1_000_000;
 
 /// Datagrams: when in ms, from which port to which, how long, what bytes.
 fn datagrams(all: &[(i64, u16, u16, u32, &[u8])]) -> (Flows, Vec<String>) {
-    let mut tracer = Tracer::new(Told::default());
+    let mut tracer = Tracer::new(ProbeLog::default());
     for (frame, (at, source_port, destination_port, payload_bytes, payload)) in all.iter().enumerate() {
         let is_client = *source_port > 1024;
         let (client, server) = (Address::v4([10, 0, 0, 1]), Address::v4([192, 0, 2, 1]));
@@ -47,13 +47,13 @@ fn datagrams(all: &[(i64, u16, u16, u32, &[u8])]) -> (Flows, Vec<String>) {
         };
         tracer.packet(Times { at: at * MS, frame: frame as u64 }, &packet);
     }
-    let (flows, told) = tracer.finish();
-    (flows, told.0)
+    let (flows, log) = tracer.finish();
+    (flows, log.0)
 }
 
 #[test]
 fn queries_their_responses_and_one_without() {
-    let (flows, told) = datagrams(&[
+    let (flows, log) = datagrams(&[
         (0, 5000, 53, 30, &[0, 1, 1, 0]),
         (1, 5001, 53, 30, &[0, 1, 1, 0]),
         (2, 5002, 53, 30, &[0, 9, 1, 0]),
@@ -65,7 +65,7 @@ fn queries_their_responses_and_one_without() {
         (5000, 5000, 53, 30, &[0, 1, 1, 0]),
         (5030, 53, 5000, 90, &[0, 1, 0x81, 0]),
     ]);
-    assert_eq!(told, ["dns to 53 19", "dns to 53 5030 ambiguous", "dns to 53 lost"]);
+    assert_eq!(log, ["dns to 53 19", "dns to 53 5030 ambiguous", "dns to 53 lost"]);
     let dns = flows.probes.dns;
     assert_eq!((dns.asked, dns.asked_again, dns.answered, dns.unanswered), (3, 1, 2, 1));
     assert_eq!((dns.rtt.moments().count, dns.rtt.moments().max), (1, 19 * MS as u64));
@@ -85,7 +85,7 @@ fn what_is_seen_twice_on_its_way_is_asked_once() {
         (None, 64, 900, false),
     ];
     for (identification, hop_limit, later, is_copy) in rows {
-        let mut tracer = Tracer::new(Told::default());
+        let mut tracer = Tracer::new(ProbeLog::default());
         let mut packet = |at: i64, is_query: bool, second: bool| {
             let (source, destination) = if is_query { (client, server) } else { (server, client) };
             let (source_port, destination_port) = if is_query { (5000, 53) } else { (53, 5000) };
@@ -108,10 +108,10 @@ fn what_is_seen_twice_on_its_way_is_asked_once() {
         packet(later, true, true);
         packet(1000, false, false);
         packet(1000, false, true);
-        let (flows, told) = tracer.finish();
+        let (flows, log) = tracer.finish();
         let dns = flows.probes.dns;
         let expected = if is_copy { "dns to 53 1000" } else { "dns to 53 1000 ambiguous" };
-        assert_eq!(told.0, [expected], "{identification:?} {hop_limit} {later}");
+        assert_eq!(log.0, [expected], "{identification:?} {hop_limit} {later}");
         assert_eq!((dns.asked, dns.asked_again, dns.answered), (1, u64::from(!is_copy), 1));
     }
 }
@@ -121,7 +121,7 @@ fn the_handshake_and_the_spin_bit_of_quic() {
     let initial: &[u8] = &[0xc3, 0, 0, 0, 1, 8];
     let of_version_2: &[u8] = &[0xd3, 0x6b, 0x33, 0x43, 0xcf, 8];
     let (low, high): (&[u8], &[u8]) = (&[0x40], &[0x60]);
-    let (flows, told) = datagrams(&[
+    let (flows, log) = datagrams(&[
         (0, 5000, 443, 1200, initial),
         (40, 443, 5000, 1200, &[0xe3, 0, 0, 0, 1, 8]),
         (41, 5000, 443, 1200, &[0xe3, 0, 0, 0, 1, 8]),
@@ -146,8 +146,8 @@ fn the_handshake_and_the_spin_bit_of_quic() {
         "spin to 443 50 ambiguous",
         "spin to 443 60 ambiguous",
     ];
-    assert_eq!(told[..4], expected);
-    assert_eq!(told[4..], ["handshake to 443 130 ambiguous"]);
+    assert_eq!(log[..4], expected);
+    assert_eq!(log[4..], ["handshake to 443 130 ambiguous"]);
     let handshake = flows.probes.quic_handshake;
     assert_eq!((handshake.asked_again, handshake.answered, handshake.unanswered), (1, 3, 1));
     assert_eq!(flows.probes.quic_spin.rtt.moments().count, 2);
@@ -163,7 +163,7 @@ fn echoes_of_the_bloated_upload_are_those_that_ping_saw() {
         .filter_map(|line| line.split_once("time="))
         .map(|(_, rest)| rest.split(' ').next().unwrap().parse().unwrap())
         .collect();
-    let (flows, _) = trace(&bloated_upload("snd"), Told::default());
+    let (flows, _) = trace(&bloated_upload("snd"), ProbeLog::default());
     let echo = &flows.probes.echo;
     assert_eq!((echo.asked, echo.answered, echo.unanswered), (1292, times.len() as u64, 1));
     let mean = times.iter().sum::<f64>() / times.len() as f64;

@@ -39,7 +39,7 @@ fn the_truth_of_the_line_is_found_with_any_clocks() {
     ];
     for (order, clocks) in cases {
         let report = report(order, clocks);
-        let [up, down] = &report.ways;
+        let [up, down] = &report.directions;
         let files = |captures: &[usize]| captures.iter().map(|capture| order[*capture]).collect::<Vec<_>>();
         assert_eq!((files(&up.captures), files(&down.captures)), (vec![0, 1, 2], vec![2, 1, 0]));
         let [queue, rest] = up.hops.as_slice() else { panic!("{} hops", up.hops.len()) };

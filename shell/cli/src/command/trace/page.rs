@@ -41,7 +41,7 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
     for report in &queues.flows {
         for leg in report.legs.iter().flatten() {
             recorder.add_curve(Curve {
-                name: fathom_capture_run::leg_name(leg.leg, report),
+                name: fathom_capture_run::part(leg.leg, report).to_string(),
                 panel: Panel::QueueDelay,
                 scope: Scope::Flow(report.flow),
                 points: points(queues, leg.over_time.iter().map(|point| (point.at_ns, point.most_ns))),

@@ -31,7 +31,7 @@ impl<'a> PathOf<'a> {
     #[inline]
     pub(super) fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         if let Some(captures) = &mut self.captures {
-            // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
+            // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
             captures.packet(0, &packet.clone(), times);
         }
     }

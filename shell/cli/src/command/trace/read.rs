@@ -3,7 +3,7 @@ use super::input::Input;
 use super::path::PathOf;
 use crate::failure::Failure;
 use fathom_bottleneck::{QueueWatch, Queues};
-use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, usual};
+use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
 use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions};
 use fathom_run::CaptureSource;
 use std::hash::{BuildHasher, RandomState};
@@ -111,7 +111,7 @@ pub(super) fn pass(
 ) -> Result<(CaptureSource, i64), Failure> {
     let mut quality = Quality::new();
     let ending =
-        input.for_each(|number, frame| match usual(frame.link, frame.original_len, frame.bytes) {
+        input.for_each(|number, frame| match dissect_fast(frame.link, frame.original_len, frame.bytes) {
             Some(packet) => take(&mut quality, number, frame, &Ok(packet), &mut visit),
             None => take_unusual(&mut quality, number, frame, &mut visit),
         })?;

@@ -9,7 +9,7 @@ const BINS: usize = 512;
 
 /// Bytes of IP packets of each pair of addresses over time.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Beside {
+pub(crate) struct CrossTraffic {
     /// The lesser address first; from it, then to it.
     pairs: BTreeMap<[Address; 2], Grid<2>>,
 }
@@ -19,7 +19,7 @@ fn place(from: Address, to: Address) -> ([Address; 2], usize) {
     if from <= to { ([from, to], 0) } else { ([to, from], 1) }
 }
 
-impl Beside {
+impl CrossTraffic {
     pub(crate) fn add(&mut self, [from, to]: [Address; 2], at: i64, ip_bytes: u32) {
         let (pair, way) = place(from, to);
         if self.pairs.len() < PAIRS || self.pairs.contains_key(&pair) {

@@ -1,17 +1,12 @@
-//! What several captures tell of their path.
-use crate::between::Between;
-use crate::clock::{Clock, Fit};
-use crate::collect::{Capture, Settings};
-use crate::hop;
-use crate::nat::Renamed;
-use crate::order::{Evidence, Order, Table};
-use crate::pairing::{Entry, Partners, partners, sorted};
+//! What several captures show of their path.
+use crate::clock::Clock;
+use crate::order::Evidence;
 use alloc::vec::Vec;
 use core::fmt;
 
 /// One capture.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Seen {
+pub struct CaptureSummary {
     /// Its packets.
     pub packets: u64,
     /// Those of them that nothing tells from others, and that are not looked for.
@@ -111,7 +106,7 @@ pub struct Hop {
 
 /// One direction.
 #[derive(Clone, PartialEq, Debug)]
-pub struct PathWay {
+pub struct PathDirection {
     /// Captures in the order in which packets pass them.
     pub captures: Vec<usize>,
     /// From each to the next.
@@ -122,9 +117,9 @@ pub struct PathWay {
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathReport {
     /// Each capture, in the order they were given.
-    pub captures: Vec<Seen>,
+    pub captures: Vec<CaptureSummary>,
     /// The direction of the most packets, then the other.
-    pub ways: [PathWay; 2],
+    pub directions: [PathDirection; 2],
     /// One of so many packets was looked at: 1 means all.
     pub one_of: u64,
 }
@@ -154,101 +149,3 @@ impl fmt::Display for NoPath {
     }
 }
 impl core::error::Error for NoPath {}
-
-/// All that is known, before hops are looked at.
-pub(crate) struct Known<'a> {
-    pub(crate) captures: &'a [Capture],
-    pub(crate) places: Vec<Vec<Entry>>,
-    pub(crate) table: Table,
-    pub(crate) order: Order,
-    pub(crate) is_one_clock: bool,
-    /// Flows that are called otherwise, of each capture.
-    pub(crate) renamed: &'a [Renamed],
-}
-
-impl Known<'_> {
-    /// Where packets of capture `a` are in capture `b`.
-    pub(crate) fn partners(&self, a: usize, b: usize) -> Option<Partners> {
-        Some(partners(self.places.get(a)?, self.places.get(b)?))
-    }
-    /// The clocks of two captures, by the packets of both directions between them.
-    pub(crate) fn clock(&self, a: usize, b: usize, found: &Partners) -> Option<Clock> {
-        let (first, second) = (self.captures.get(a)?, self.captures.get(b)?);
-        if self.is_one_clock {
-            return Some(Clock::same(a, b, first.first));
-        }
-        let places = self.order.captures.each_ref().map(|order| {
-            let place = |capture: usize| order.iter().position(|other| *other == capture);
-            Some(place(a)? > place(b)?)
-        });
-        let mut fit = Fit::new(first.first, first.last);
-        for (from, to) in found.certain() {
-            let (Some(here), Some(there)) = (first.marks.get(from), second.marks.get(to)) else { continue };
-            let direction = self.order.direction(here.hosts(), here.sense());
-            if let Some(Some(is_back)) = direction.and_then(|direction| places.get(direction)) {
-                fit.add(here.at, there.at.saturating_sub(here.at), *is_back);
-            }
-        }
-        fit.solve(a, b)
-    }
-}
-
-fn table(known: &Known<'_>, found: &mut [Vec<bool>]) -> Table {
-    let mut table = Table::new();
-    let count = known.captures.len();
-    let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
-    for (a, b) in pairs {
-        let Some(partners) = known.partners(a, b) else { continue };
-        let (Some(first), Some(second)) = (known.captures.get(a), known.captures.get(b)) else { continue };
-        for (from, to) in partners.certain() {
-            for (capture, place) in [(a, from), (b, to)] {
-                if let Some(is_found) = found.get_mut(capture).and_then(|found| found.get_mut(place)) {
-                    *is_found = true;
-                }
-            }
-        }
-        let between = Between::new(first, second, &partners);
-        if !between.is_empty() {
-            table.insert((a, b), between);
-        }
-    }
-    table
-}
-
-/// What the captures tell; of the packets one of 2^`thinned` was kept.
-pub(crate) fn report(
-    captures: &[Capture],
-    renamed: &[Renamed],
-    settings: &Settings,
-    thinned: u64,
-) -> Result<PathReport, NoPath> {
-    if captures.len() < 2 {
-        return Err(NoPath::OneCapture);
-    }
-    let places = captures.iter().map(sorted).collect();
-    let is_one_clock = settings.is_one_clock;
-    let (table_so_far, order) = (Table::new(), Order::default());
-    let mut known = Known { captures, places, table: table_so_far, order, is_one_clock, renamed };
-    let mut found: Vec<Vec<bool>> =
-        captures.iter().map(|capture| alloc::vec![false; capture.marks.len()]).collect();
-    known.table = table(&known, &mut found);
-    if known.table.is_empty() {
-        return Err(NoPath::NothingInCommon {
-            packets: captures.iter().map(|capture| capture.packets).collect(),
-        });
-    }
-    known.order = Order::find(captures.len(), &known.table);
-    let seen = captures.iter().zip(&found).map(|(capture, found)| Seen {
-        packets: capture.packets,
-        unmarked: capture.unmarked,
-        super_packets: capture.super_packets,
-        found_elsewhere: found.iter().filter(|is_found| **is_found).count() as u64,
-        first: capture.first,
-        last: capture.last,
-    });
-    let ways = [0, 1].map(|direction| PathWay {
-        captures: known.order.captures[direction].clone(),
-        hops: hop::all(&known, direction),
-    });
-    Ok(PathReport { captures: seen.collect(), ways, one_of: 1 << thinned })
-}

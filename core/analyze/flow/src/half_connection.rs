@@ -1,13 +1,13 @@
 //! One direction of a flow: what one end sent, and what the other acknowledged of it.
 use crate::header::Header;
 use crate::limit::{Limit, Limits};
-use crate::recent::Recent;
+use crate::pending_timestamps::PendingTimestamps;
+use crate::recent_packets::RecentPackets;
 use crate::repair::Repairs;
 use crate::rtt::Estimator;
-use crate::seen::{Seen, Sent};
-use crate::selective::Selective;
+use crate::sack_scoreboard::SackScoreboard;
+use crate::sent_segments::{SentSegment, SentSegments};
 use crate::sequence::Counter;
-use crate::stamped::Stamped;
 use crate::totals::Totals;
 use crate::{FlowId, Times};
 
@@ -35,15 +35,15 @@ pub(crate) struct Arrival {
 /// One direction. In order of use, as [`Totals`].
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
-pub(crate) struct Half {
+pub(crate) struct HalfConnection {
     pub(crate) counter: Counter,
     /// All below is acknowledged.
     pub(crate) acknowledged: u64,
     /// After the highest byte sent.
     pub(crate) highest: u64,
-    pub(crate) seen: Seen,
-    pub(crate) sacked: Selective,
-    pub(crate) stamped: Stamped,
+    pub(crate) segments: SentSegments,
+    pub(crate) sacked: SackScoreboard,
+    pub(crate) pending_timestamps: PendingTimestamps,
     pub(crate) repairs: Repairs,
     /// Window that the other end offers, if known.
     pub(crate) window: Option<u64>,
@@ -72,7 +72,7 @@ pub(crate) struct Half {
     pub(crate) rtt: Estimator,
     pub(crate) limits: Limits,
     pub(crate) totals: Totals,
-    pub(crate) recent: Recent,
+    pub(crate) recent: RecentPackets,
     /// What was sent when the retransmission timer ran off: all below is sent again for that reason.
     pub(crate) timeout_until: u64,
     /// What was sent when fast recovery began (RFC 6582, `recover`).
@@ -86,12 +86,12 @@ pub(crate) struct Half {
     /// Flags of its SYN, if that was seen.
     pub(crate) syn_flags: Option<u16>,
     /// What the last ACK was ahead of.
-    pub(crate) behind: Option<Behind>,
+    pub(crate) early_ack: Option<EarlyAck>,
 }
 
 /// Bytes that were acknowledged before they passed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Behind {
+pub(crate) struct EarlyAck {
     pub(crate) start: u64,
     pub(crate) stop: u64,
     /// When the ACK passed.
@@ -101,14 +101,14 @@ pub(crate) struct Behind {
 /// Without any packet from the other end, so many segments are kept to tell repetitions by: there is no ACK that would take them off.
 const MAX_UNANSWERED: usize = 65_536;
 
-impl Half {
+impl HalfConnection {
     /// Bytes sent and not acknowledged in either way.
     pub(crate) fn outstanding(&self) -> u64 {
         (self.highest - self.acknowledged).saturating_sub(self.sacked.bytes())
     }
     /// Entries of lists that grow with what is not acknowledged.
     pub(crate) fn listed(&self) -> usize {
-        self.seen.len() + self.stamped.len() + self.sacked.len() + self.repairs.len()
+        self.segments.len() + self.pending_timestamps.len() + self.sacked.len() + self.repairs.len()
     }
     /// Begins to count at `value`, with the number on the wire.
     pub(crate) fn start(&mut self, raw: u32, value: u32) {
@@ -119,7 +119,7 @@ impl Half {
     /// Bytes from `start` on are sent for the first time.
     pub(crate) fn extend(&mut self, arrival: &Arrival, is_answered: bool) {
         let start = arrival.start.max(self.highest);
-        self.seen.push(Sent {
+        self.segments.push(SentSegment {
             start,
             times: arrival.times,
             len: (arrival.stop - start) as u32,
@@ -129,34 +129,34 @@ impl Half {
             is_late: false,
         });
         self.highest = arrival.stop;
-        if !is_answered && self.seen.len() > MAX_UNANSWERED {
+        if !is_answered && self.segments.len() > MAX_UNANSWERED {
             self.forget_oldest();
         }
     }
     /// Takes the lowest segment as acknowledged, so that memory stays bounded.
     pub(crate) fn forget_oldest(&mut self) {
-        if let Some((stop, unseen)) = self.seen.forget_oldest() {
+        if let Some((stop, unseen)) = self.segments.forget_oldest() {
             self.totals.unseen_bytes += unseen;
             self.acknowledged = self.acknowledged.max(stop);
             self.sacked.trim(self.acknowledged);
         }
-        self.stamped.forget_oldest();
+        self.pending_timestamps.forget_oldest();
         self.repairs.forget_lowest();
     }
     /// The flow is over: gives memory back.
     pub(crate) fn shrink(&mut self) {
-        if self.seen.len() == 0 {
-            self.seen = Seen::default();
+        if self.segments.len() == 0 {
+            self.segments = SentSegments::default();
             // The last ACK's waits for ever: nothing is sent that would echo it.
-            self.stamped.shrink();
+            self.pending_timestamps.shrink();
         }
     }
     /// Nothing more comes, and the totals are complete: gives memory back.
     pub(crate) fn retire(&mut self) {
-        self.seen = Seen::default();
-        self.sacked = Selective::default();
+        self.segments = SentSegments::default();
+        self.sacked = SackScoreboard::default();
         self.repairs = Repairs::default();
-        self.stamped.shrink();
+        self.pending_timestamps.shrink();
     }
     /// Completes the totals, now that all is known; `at` is the time of the flow's last packet.
     pub(crate) fn finish(&mut self, at: i64) {
@@ -166,7 +166,7 @@ impl Half {
         self.totals.rtt.sum_up();
         let has_syn = self.totals.offer.is_some();
         let numbers = u64::from(self.fin_stop.is_some()) + 1;
-        let holes = self.seen.hole_bytes() + self.totals.unseen_bytes;
+        let holes = self.segments.hole_bytes() + self.totals.unseen_bytes;
         self.totals.unique_bytes = self.highest.saturating_sub(numbers + holes);
         self.totals.stream_bytes = self.fin_stop.filter(|_| has_syn).map(|stop| stop.saturating_sub(2));
     }

@@ -6,16 +6,16 @@ use fathom_flow::partition_near;
 const LIMIT: usize = 512;
 const STEPS: f32 = 128.0;
 /// Looked at on either side of a loss.
-const BESIDE: usize = 2;
+const NEIGHBORS: usize = 2;
 
 /// Round trips, thinned to 128 of them in the time of one.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Recent {
+pub(crate) struct RecentRoundTrips {
     /// When sent, and the round trip, both ns.
     samples: VecDeque<(i64, f32)>,
 }
 
-impl Recent {
+impl RecentRoundTrips {
     #[inline]
     pub(crate) fn push(&mut self, sent_at: i64, round_trip: f64) {
         let round_trip = round_trip as f32;
@@ -46,9 +46,9 @@ impl Recent {
     /// None that found room waited longer than in a full queue. Every second packet is answered, and so it is two each way.
     pub(crate) fn near(&self, at: i64) -> Option<f32> {
         let after = self.after(at);
-        let beside =
-            (after.saturating_sub(BESIDE)..after + BESIDE).filter_map(|number| self.samples.get(number));
-        let near = beside.filter(|sample| (sample.0 - at).abs() as f32 <= sample.1 / 8.0);
+        let neighbors = (after.saturating_sub(NEIGHBORS)..after + NEIGHBORS)
+            .filter_map(|number| self.samples.get(number));
+        let near = neighbors.filter(|sample| (sample.0 - at).abs() as f32 <= sample.1 / 8.0);
         near.map(|sample| sample.1).reduce(f32::max)
     }
 }
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn next_to_a_loss_the_longest_counts() {
-        let mut recent = Recent::default();
+        let mut recent = RecentRoundTrips::default();
         for (sent_ms, took_ms) in [(0, 700), (400, 90), (424, 110), (448, 100), (472, 95), (496, 130)] {
             recent.push(sent_ms * 1_000_000, f64::from(took_ms) * 1e6);
         }

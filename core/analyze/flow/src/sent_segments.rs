@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 /// A segment, as it passed first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentSegment {
     pub(crate) start: u64,
     pub(crate) times: Times,
     pub(crate) len: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Sent {
     pub(crate) is_late: bool,
 }
 
-impl Sent {
+impl SentSegment {
     pub(crate) const fn stop(&self) -> u64 {
         self.start + self.len as u64
     }
@@ -39,13 +39,13 @@ pub(crate) struct Hole {
 
 /// What an ACK took off the list.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct AckedSegments {
     /// The segment that ends where the ACK does.
-    pub(crate) last: Option<Sent>,
-    /// Segments taken.
+    pub(crate) last: Option<SentSegment>,
+    /// Segments acknowledged.
     pub(crate) segments: u32,
     /// Some of them passed again, or late.
-    pub(crate) was_mended: bool,
+    pub(crate) has_repairs: bool,
     /// When the last of those that filled a hole passed.
     pub(crate) late_at: Option<i64>,
     /// Bytes acknowledged that never passed here.
@@ -55,9 +55,9 @@ pub(crate) struct Taken {
 /// The list, without a limit of its own: in order of sequence, as almost all is sent so; what filled a hole apart from it, so that
 /// nothing moves when thousands of holes are filled.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
-    line: VecDeque<Sent>,
-    late: BTreeMap<u64, Sent>,
+pub(crate) struct SentSegments {
+    line: VecDeque<SentSegment>,
+    late: BTreeMap<u64, SentSegment>,
     holes: BTreeMap<u64, Hole>,
     /// Places in the line that were asked for last, by [`Walk`].
     walked: [usize; 2],
@@ -67,18 +67,18 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Walk {
     /// As SACK tells of it.
-    Selected,
+    Sack,
     /// As it is sent again.
-    Again,
+    Retransmission,
 }
 
-impl Seen {
+impl SentSegments {
     /// Segments and holes listed.
     pub(crate) fn len(&self) -> usize {
         self.line.len() + self.late.len() + self.holes.len()
     }
     /// A segment behind all others.
-    pub(crate) fn push(&mut self, sent: Sent) {
+    pub(crate) fn push(&mut self, sent: SentSegment) {
         self.line.push_back(sent);
     }
     /// Bytes from `start` on did not pass, as the segment behind them shows.
@@ -97,13 +97,13 @@ impl Seen {
         self.holes.range(start..stop).next().map(|(at, hole)| (*at, *hole))
     }
     /// A segment passed whose bytes are, in part at least, in holes. Gives how many.
-    pub(crate) fn fill(&mut self, sent: Sent) -> u64 {
+    pub(crate) fn fill(&mut self, sent: SentSegment) -> u64 {
         let mut filled = 0;
         while let Some((at, hole)) = self.hole(sent.start, sent.stop()) {
             let stop = hole.stop.min(sent.stop());
             filled += stop - at;
             self.cut(at, stop, hole);
-            self.late.insert(at, Sent { start: at, len: (stop - at) as u32, is_late: true, ..sent });
+            self.late.insert(at, SentSegment { start: at, len: (stop - at) as u32, is_late: true, ..sent });
         }
         filled
     }
@@ -121,7 +121,7 @@ impl Seen {
         }
     }
     /// The segment that holds this byte.
-    pub(crate) fn at(&mut self, byte: u64, walk: Walk) -> Option<&Sent> {
+    pub(crate) fn at(&mut self, byte: u64, walk: Walk) -> Option<&SentSegment> {
         let late =
             self.late.range(..=byte).next_back().map(|(_, sent)| sent).filter(|sent| sent.stop() > byte);
         if late.is_some() {
@@ -131,15 +131,15 @@ impl Seen {
         self.line.get(place).filter(|sent| sent.start <= byte)
     }
     /// The segment that ends at `stop`.
-    pub(crate) fn ending(&mut self, stop: u64) -> Option<&Sent> {
-        self.at(stop.checked_sub(1)?, Walk::Selected).filter(|sent| sent.stop() == stop)
+    pub(crate) fn ending(&mut self, stop: u64) -> Option<&SentSegment> {
+        self.at(stop.checked_sub(1)?, Walk::Sack).filter(|sent| sent.stop() == stop)
     }
     /// Bytes of `start..stop` passed again: as many segments are looked at as the packet's bytes held.
     pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
         if start >= stop {
             return;
         }
-        let first = index(&self.line, &mut self.walked, start, Walk::Again);
+        let first = index(&self.line, &mut self.walked, start, Walk::Retransmission);
         for sent in self.line.range_mut(first..).take_while(|sent| sent.start < stop) {
             sent.is_repeated = true;
         }
@@ -151,30 +151,30 @@ impl Seen {
     }
     /// All before `ack` has arrived.
     #[inline(always)]
-    pub(crate) fn take(&mut self, ack: u64) -> Taken {
-        let mut taken = Taken::default();
+    pub(crate) fn acknowledge(&mut self, ack: u64) -> AckedSegments {
+        let mut acked = AckedSegments::default();
         while let Some(first) = self.line.front().filter(|first| first.stop() <= ack) {
-            taken.add(first, ack);
+            acked.add(first, ack);
             self.line.pop_front();
         }
-        self.walked = self.walked.map(|place| place.saturating_sub(taken.segments as usize));
+        self.walked = self.walked.map(|place| place.saturating_sub(acked.segments as usize));
         if !self.late.is_empty() {
-            self.take_late(ack, &mut taken);
+            self.acknowledge_late(ack, &mut acked);
         }
         if !self.holes.is_empty() {
-            taken.unseen = self.take_holes(ack);
+            acked.unseen = self.acknowledge_holes(ack);
         }
-        taken
+        acked
     }
-    fn take_late(&mut self, ack: u64, taken: &mut Taken) {
+    fn acknowledge_late(&mut self, ack: u64, acked: &mut AckedSegments) {
         while let Some(first) = self.late.first_entry().filter(|first| first.get().stop() <= ack) {
             let sent = first.remove();
-            taken.late_at = taken.late_at.max(Some(sent.times.at));
-            taken.add(&sent, ack);
+            acked.late_at = acked.late_at.max(Some(sent.times.at));
+            acked.add(&sent, ack);
         }
     }
     /// Bytes in holes below `ack`, which are holes no longer.
-    fn take_holes(&mut self, ack: u64) -> u64 {
+    fn acknowledge_holes(&mut self, ack: u64) -> u64 {
         let mut unseen = 0;
         while let Some(first) = self.holes.first_entry().filter(|first| *first.key() < ack) {
             let (start, hole) = first.remove_entry();
@@ -191,15 +191,15 @@ impl Seen {
     }
     /// Forgets the lowest segment, and holes below its end. Gives that end, and the bytes in those holes.
     pub(crate) fn forget_oldest(&mut self) -> Option<(u64, u64)> {
-        let line = self.line.front().map(Sent::stop);
+        let line = self.line.front().map(SentSegment::stop);
         let late = self.late.first_key_value().map(|(_, sent)| sent.stop());
         let stop = line.into_iter().chain(late).min()?;
-        Some((stop, self.take(stop).unseen))
+        Some((stop, self.acknowledge(stop).unseen))
     }
 }
 
 /// Place in the line of the first segment that ends behind this byte.
-fn index(line: &VecDeque<Sent>, walked: &mut [usize; 2], byte: u64, walk: Walk) -> usize {
+fn index(line: &VecDeque<SentSegment>, walked: &mut [usize; 2], byte: u64, walk: Walk) -> usize {
     let walked = &mut walked[walk as usize];
     let holds = |at: &usize| line.get(*at).is_some_and(|sent| sent.start <= byte && sent.stop() > byte);
     let near = [*walked, *walked + 1];
@@ -208,7 +208,7 @@ fn index(line: &VecDeque<Sent>, walked: &mut [usize; 2], byte: u64, walk: Walk) 
 }
 
 /// The same, without a place to begin at.
-fn search(line: &VecDeque<Sent>, byte: u64) -> usize {
+fn search(line: &VecDeque<SentSegment>, byte: u64) -> usize {
     let (Some(first), Some(last)) = (line.front(), line.back()) else { return 0 };
     // Nearly all are as long as the others; half a byte more, so that the first of a segment is not told to be of the one before.
     let share = (byte.saturating_sub(first.start) as f64 + 0.5) / (last.stop() - first.start) as f64;
@@ -217,10 +217,10 @@ fn search(line: &VecDeque<Sent>, byte: u64) -> usize {
     partition_near(guess, line.len(), is_before)
 }
 
-impl Taken {
-    fn add(&mut self, sent: &Sent, ack: u64) {
+impl AckedSegments {
+    fn add(&mut self, sent: &SentSegment, ack: u64) {
         self.segments += 1;
-        self.was_mended |= sent.is_repeated || sent.is_late;
+        self.has_repairs |= sent.is_repeated || sent.is_late;
         if sent.stop() == ack {
             self.last = Some(*sent);
         }

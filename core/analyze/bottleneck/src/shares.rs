@@ -1,12 +1,12 @@
 //! Who filled the queue, and who waited in it.
-use crate::curve::percentile;
+use crate::delay_curve::percentile;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{FlowId, ProbeKind};
 
 /// What one flow had in a queue that it shared.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Share {
+pub struct FlowShare {
     /// The flow.
     pub flow: FlowId,
     /// Its share of the bytes that passed while the queue stood.
@@ -21,7 +21,7 @@ pub struct Share {
 
 /// A flow that waited without having filled the queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Victim {
+pub struct DelayedFlow {
     /// The flow.
     pub flow: FlowId,
     /// In how many short times its round trips were seen while the queue stood.
@@ -45,7 +45,7 @@ pub struct ShortFlows {
 
 /// Equal times while the queue stood, joined to [`POINTS`] at most: what all flows together passed in them, and the queue.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct StandingQueue {
     /// Number of each time with a queue, and the group that it belongs to.
     groups: Vec<(u32, u32)>,
     /// Middle (ns), delay (ns) and bytes of each group.
@@ -57,11 +57,11 @@ const POINTS: usize = 256;
 /// Flows whose share over time is told: the others hold little.
 pub(crate) const DETAILED: usize = 64;
 
-impl Standing {
+impl StandingQueue {
     /// Of times with their number, middle (ns), delay (ns) and bytes.
     pub(crate) fn new(times: &[(u32, f64, f64, f64)]) -> Self {
         let size = times.len().div_ceil(POINTS).max(1);
-        let mut standing = Standing::default();
+        let mut standing = StandingQueue::default();
         for (number, group) in times.chunks(size).enumerate() {
             let n = group.len() as f64;
             let sum = |of: fn(&(u32, f64, f64, f64)) -> f64| group.iter().map(of).sum::<f64>();
@@ -84,7 +84,7 @@ impl Standing {
         let mut groups: Vec<(usize, f64)> = Vec::new();
         let mut rest = self.groups.as_slice();
         for (number, bytes) in passed {
-            let Some(group) = Standing::group(&mut rest, number) else { continue };
+            let Some(group) = StandingQueue::group(&mut rest, number) else { continue };
             match groups.last_mut().filter(|last| last.0 == group) {
                 Some(last) => last.1 += bytes,
                 None => groups.push((group, bytes)),
@@ -102,11 +102,11 @@ impl Standing {
         flow: FlowId,
         passed: impl Iterator<Item = (u32, f64)>,
         bytes_per_ns: f64,
-    ) -> Share {
+    ) -> FlowShare {
         let own = self.passed(passed);
         let queued = |part: &(usize, f64)| self.queued(*part, bytes_per_ns);
         let total: f64 = self.all.iter().map(|group| group.2).sum();
-        Share {
+        FlowShare {
             flow,
             passed_ratio: own.iter().map(|part| part.1).sum::<f64>() / total.max(1.0),
             queued_bytes: own.iter().map(queued).sum::<f64>() / self.all.len().max(1) as f64,

@@ -5,12 +5,12 @@ const KEPT: usize = 8;
 
 /// Sequence, identification and timestamp of the last data packets, in a ring.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Recent {
+pub(crate) struct RecentPackets {
     packets: [(u64, u16, u32); KEPT],
     next: u8,
 }
 
-impl Recent {
+impl RecentPackets {
     pub(crate) fn add(&mut self, start: u64, identification: u16, stamp: u32) {
         if let Some(place) = self.packets.get_mut(usize::from(self.next) % KEPT) {
             *place = (start, identification, stamp);

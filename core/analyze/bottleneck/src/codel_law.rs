@@ -1,5 +1,5 @@
 //! CoDel's law (RFC 8289): it drops first when packets have waited for more than a target for a whole interval.
-use crate::curve::DelayPoint;
+use crate::delay_curve::DelayPoint;
 use alloc::vec::Vec;
 
 /// Target and interval as they are set nearly everywhere (RFC 8289 sections 4.2 and 4.3; Linux, FreeBSD).
@@ -14,7 +14,7 @@ const LEAST_DROPS: usize = 5;
 
 /// Of the drops that began something, the share that came an interval after packets last waited for less than the target; `None` where
 /// there are too few, or delays are told too coarsely. Drops at random, or for want of room, come at any time.
-pub(crate) fn obeying_ratio(delays: &[DelayPoint], drops: &[f64], packet_ns: f64) -> Option<f64> {
+pub(crate) fn codel_conformance_ratio(delays: &[DelayPoint], drops: &[f64], packet_ns: f64) -> Option<f64> {
     let width = delays.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).fold(f64::INFINITY, f64::min);
     if width > WIDEST_NS {
         return None;
@@ -77,10 +77,10 @@ mod tests {
     fn what_drops_after_an_interval_obeys_and_what_drops_by_chance_does_not() {
         for seed in 1..=100 {
             let (delays, drops) = sawtooth(seed, |_| INTERVAL_NS);
-            let lawful = obeying_ratio(&delays, &drops, 1.2e6).unwrap();
+            let lawful = codel_conformance_ratio(&delays, &drops, 1.2e6).unwrap();
             assert!(lawful > 0.9, "seed {seed}: {lawful}");
             let random = sawtooth(seed, |rng| rng.exponential(300_000_000) as f64);
-            let by_chance = obeying_ratio(&random.0, &random.1, 1.2e6).unwrap();
+            let by_chance = codel_conformance_ratio(&random.0, &random.1, 1.2e6).unwrap();
             assert!(by_chance < 0.5, "seed {seed}: {by_chance}");
         }
     }
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn few_drops_and_coarse_delays_tell_nothing() {
         let (delays, drops) = sawtooth(1, |_| INTERVAL_NS);
-        assert_eq!(obeying_ratio(&delays, &drops[..LEAST_DROPS - 1], 1.2e6), None);
+        assert_eq!(codel_conformance_ratio(&delays, &drops[..LEAST_DROPS - 1], 1.2e6), None);
         let coarse: Vec<DelayPoint> = delays.iter().step_by(4).copied().collect();
-        assert_eq!(obeying_ratio(&coarse, &drops, 1.2e6), None);
+        assert_eq!(codel_conformance_ratio(&coarse, &drops, 1.2e6), None);
     }
 }

@@ -1,20 +1,22 @@
 //! A bottleneck, from the flows that share it.
 use crate::aqm::{Evidence, fingerprint};
-use crate::beside::Beside;
 use crate::bins::Bin;
-use crate::blame::{DETAILED, LateProbes, Share, ShortFlows, Standing, Victim, added};
 use crate::buffer::{Filling, buffer, most};
-use crate::curve::{DelayPoint, between, median, percentile};
+use crate::codel_law::codel_conformance_ratio;
+use crate::cross_traffic::CrossTraffic;
+use crate::delay_curve::{DelayPoint, between, median, percentile};
 use crate::episodes::{Episode, episodes};
 use crate::flow::{Sampled, series};
 use crate::group::Filler;
 use crate::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
-use crate::law::obeying_ratio;
-use crate::losses::{Group, Point, Seen};
+use crate::losses::{DelaySource, Group, Point};
 use crate::period::{Sender, oscillation};
 use crate::probes::{Answers, Probes, Route, Track};
 use crate::rate::{Rates, Step, pieces, rates};
-use crate::report::{Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod};
+use crate::report::{
+    Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod, StandingDelay,
+};
+use crate::shares::{DETAILED, DelayedFlow, FlowShare, LateProbes, ShortFlows, StandingQueue, added};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
@@ -23,9 +25,9 @@ use fathom_flow::{End, FlowId};
 /// A queue stands while it is longer than this share of its 95th percentile.
 const STANDING_RATIO: f64 = 0.25;
 /// A sparse flow's wait is set against what the bulk waited that long before or after.
-const BESIDE_NS: f64 = 250e6;
+const NEAR_NS: f64 = 250e6;
 /// Fewer are no sample.
-const LEAST_BESIDE: usize = 8;
+const LEAST_SAMPLES: usize = 8;
 /// What passed beside the flows in a time is told for as many as two to the power of this.
 const MOST_SPREAD: u32 = 6;
 /// An Ethernet header, which Linux counts with a packet.
@@ -38,20 +40,20 @@ pub(crate) struct Bystander<'a> {
 }
 
 /// All that concerns one bottleneck.
-pub(crate) struct Joint<'a> {
+pub(crate) struct SharedBottleneck<'a> {
     pub(crate) fillers: Vec<&'a Filler<'a>>,
     pub(crate) reports: &'a [QueueReport],
     pub(crate) bystanders: Vec<Bystander<'a>>,
     pub(crate) probes: &'a Probes,
     /// What passes beside flows that are looked into.
-    pub(crate) beside: [&'a Beside; 2],
+    pub(crate) cross_traffic: [&'a CrossTraffic; 2],
     /// When each short flow on the path began, and what its first round trip had above the path's least, ns.
     pub(crate) short: Vec<(f64, f64)>,
 }
 
 /// Who waited, and what sparse ones waited of what the bulk did.
-struct Sufferers {
-    victims: Vec<Victim>,
+struct DelayedFlows {
+    delayed_flows: Vec<DelayedFlow>,
     probes: Vec<LateProbes>,
     sparse_ratio: Option<f64>,
 }
@@ -66,25 +68,26 @@ struct Cell {
     delay: Option<DelayPoint>,
 }
 
-impl Joint<'_> {
+impl SharedBottleneck<'_> {
     /// Puts all together; `None` without a flow, and if they waited no longer than that may be off.
     pub(crate) fn bottleneck(self) -> Option<Bottleneck> {
         let first = *self.fillers.first()?;
         let (width_ns, cells) = self.cells();
         let delays: Vec<DelayPoint> = cells.values().filter_map(|cell| cell.delay).collect();
         let most_ns = most(&delays)?;
-        let standing_ns = standing(&delays);
-        if standing_ns[2] < LEAST_QUEUE_NS + first.error_ns {
+        let standing = standing(&delays);
+        if standing.p95_ns < LEAST_QUEUE_NS + first.error_ns {
             return None;
         }
-        let stands_from = (STANDING_RATIO * standing_ns[2]).max(first.error_ns);
+        let stands_from = (STANDING_RATIO * standing.p95_ns).max(first.error_ns);
         let rate = self.rate(&steps(&cells, width_ns), width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
         let base_ns = self.base_ns(first);
         let episodes = self.episodes(base_ns + most_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
         let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
         let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
-        let Sufferers { victims, probes, sparse_ratio } = self.sufferers(first, &delays, stands_from);
+        let DelayedFlows { delayed_flows, probes, sparse_ratio } =
+            self.delayed_flows(first, &delays, stands_from);
         let losses = self.losses();
         let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
         let (count, marks) = self.counts();
@@ -94,11 +97,15 @@ impl Joint<'_> {
             marks,
             episodes: episodes.len(),
             peak_ns: first_peak(&delays, &episodes, base_ns + most_ns),
-            standing_ns: standing_ns[1],
+            standing_ns: standing.p50_ns,
             packet_ns,
             error_ns: first.error_ns,
             sparse_ratio,
-            obeying_ratio: obeying_ratio(&delays, &self.felt(&losses, base_ns), packet_ns),
+            codel_conformance_ratio: codel_conformance_ratio(
+                &delays,
+                &self.delays_at_losses(&losses, base_ns),
+                packet_ns,
+            ),
         });
         let of_rate = |known: &BottleneckRate| {
             let filling = Filling {
@@ -124,7 +131,7 @@ impl Joint<'_> {
         Some(Bottleneck {
             location: first.location,
             flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
-            standing_ns,
+            standing,
             most_ns,
             error_ns: first.error_ns,
             reference: first.reference,
@@ -135,7 +142,7 @@ impl Joint<'_> {
             buffer,
             episodes,
             fingerprint,
-            victims,
+            delayed_flows,
             late_probes: probes,
             delays,
         })
@@ -172,7 +179,7 @@ impl Joint<'_> {
         for passage in self.passages() {
             add(&mut cells, passed(passage, shift));
         }
-        for (bins, own_shift, ratio) in self.beside().chain(self.again()) {
+        for (bins, own_shift, ratio) in self.cross_traffic().chain(self.duplicate_arrivals()) {
             // What is finer is put together, what is coarser is spread.
             let (finer, wider) = (shift.saturating_sub(own_shift), own_shift.saturating_sub(shift));
             bins.iter().for_each(|bin| spread(&mut cells, bin.index >> finer, wider, ratio * bin.sum));
@@ -206,7 +213,7 @@ impl Joint<'_> {
         fillers.chain(others)
     }
     /// What came to the receivers once more: it passed the queue, and no ACK counts it.
-    fn again(&self) -> impl Iterator<Item = Passage<'_>> {
+    fn duplicate_arrivals(&self) -> impl Iterator<Item = Passage<'_>> {
         self.fillers.iter().filter(|filler| filler.is_ahead()).filter_map(|filler| {
             let sent = &filler.sampled.sent[filler.sender as usize];
             let again = sent.again.as_deref()?;
@@ -214,11 +221,11 @@ impl Joint<'_> {
         })
     }
     /// Bytes of all else between the same ends.
-    fn beside(&self) -> impl Iterator<Item = Passage<'_>> {
+    fn cross_traffic(&self) -> impl Iterator<Item = Passage<'_>> {
         let mut pairs: Vec<[Address; 2]> = self.fillers.iter().map(|filler| filler.addresses).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        let all = pairs.into_iter().flat_map(|pair| self.beside.map(|beside| beside.passed(pair)));
+        let all = pairs.into_iter().flat_map(|pair| self.cross_traffic.map(|traffic| traffic.passed(pair)));
         all.flatten().map(|(bins, shift)| (bins, shift, 1.0))
     }
     /// Share of what was sent that was sent again and passed or did not: nothing tells.
@@ -240,7 +247,7 @@ impl Joint<'_> {
         let bins = first.sampled.grid.bins(series);
         let count: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
         let step_bytes = bins.iter().map(|bin| bin.sum).sum::<f64>() / count.max(1) as f64;
-        let Rates { usual: mut ip, spans, stalled_ratio } =
+        let Rates { typical: mut ip, spans, stalled_ratio } =
             rates(&pieces(steps, width_ns, threshold_ns, step_bytes), step_bytes)?;
         ip.error_ratio += self.doubtful_ratio();
         let frame_ratio = 1.0 + ETHERNET_BYTES / sent.packet_bytes().max(1.0);
@@ -266,15 +273,15 @@ impl Joint<'_> {
         losses
     }
     /// When delays tell of what was lost: behind the queue at once, before it when those next to it were answered.
-    fn felt(&self, losses: &[(f64, Option<f64>)], base_ns: f64) -> Vec<f64> {
+    fn delays_at_losses(&self, losses: &[(f64, Option<f64>)], base_ns: f64) -> Vec<f64> {
         let is_ahead = self.fillers.first().is_some_and(|first| first.is_ahead());
-        let felt = losses.iter().map(|(at, delay)| match delay {
+        let delays_at_losses = losses.iter().map(|(at, delay)| match delay {
             Some(delay) if is_ahead => at + base_ns + delay,
             _ => *at,
         });
-        let mut felt: Vec<f64> = felt.collect();
+        let mut times: Vec<f64> = felt.collect();
         felt.sort_by(f64::total_cmp);
-        felt
+        delays_at_losses
     }
     /// How many were lost, and marked.
     fn counts(&self) -> (u64, u64) {
@@ -287,11 +294,11 @@ impl Joint<'_> {
     fn at_loss(&self, filler: &Filler<'_>, point: &Point) -> Option<f64> {
         let report = self.reports.get(filler.place)?;
         match point.delay? {
-            (Seen::RoundTrip, took) => {
+            (DelaySource::RoundTrip, took) => {
                 let trips = report.round_trips[filler.sender.other() as usize]?;
                 filler.is_ahead().then(|| (f64::from(took) - trips.base_ns).max(0.0))
             }
-            (Seen::Arrival, value) => {
+            (DelaySource::Arrival, value) => {
                 let clock = report.clocks[filler.sender as usize].ok()?;
                 let tick_ns = filler.sampled.ticks[filler.sender as usize].as_ref()?.tick_ns();
                 let delay = from_delay(&clock, tick_ns, point.at as f64, f64::from(value));
@@ -305,19 +312,19 @@ impl Joint<'_> {
         width_ns: f64,
         threshold_ns: f64,
         bytes_per_ns: f64,
-    ) -> Vec<Share> {
+    ) -> Vec<FlowShare> {
         let stands = |(index, cell): (&u32, &Cell)| {
             let delay_ns = cell.delay.map(|delay| delay.mean_ns).filter(|delay| *delay >= threshold_ns)?;
             Some((*index, (f64::from(*index) + 0.5) * width_ns, delay_ns, cell.bytes))
         };
-        let standing = Standing::new(&cells.iter().filter_map(stands).collect::<Vec<_>>());
+        let standing = StandingQueue::new(&cells.iter().filter_map(stands).collect::<Vec<_>>());
         let shift = self.shift();
         let fillers = self.fillers.iter().filter_map(|filler| self.reports.get(filler.place));
         let others = self.bystanders.iter().map(|other| other.report);
         let share_of =
             |report: &QueueReport, passage| standing.share(report.flow, passed(passage, shift), bytes_per_ns);
         let passages = fillers.chain(others).zip(self.passages());
-        let mut shares: Vec<(Share, Passage<'_>)> =
+        let mut shares: Vec<(FlowShare, Passage<'_>)> =
             passages.map(|(report, passage)| (share_of(report, passage), passage)).collect();
         shares.sort_by(|a, b| b.0.passed_ratio.total_cmp(&a.0.passed_ratio));
         for (largest, passage) in shares.iter_mut().take(DETAILED) {
@@ -326,22 +333,23 @@ impl Joint<'_> {
         shares.into_iter().map(|each| each.0).collect()
     }
     /// What bystanders waited while the queue stood.
-    fn sufferers(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> Sufferers {
+    fn delayed_flows(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> DelayedFlows {
         let far = self.far(first);
         let mut ratios: Vec<f64> = Vec::new();
-        let bulk = |at_ns: f64| bulk_beside(delays, at_ns, threshold_ns);
+        let bulk = |at_ns: f64| bulk_near(delays, at_ns, threshold_ns);
         let mut while_it_stood = |points: Vec<(f64, f64)>| {
             let ratio = |(at_ns, added): &(f64, f64)| Some((*added, added / bulk(*at_ns)?));
             let seen: Vec<(f64, f64)> = points.iter().filter_map(ratio).collect();
             ratios.extend(seen.iter().map(|seen| seen.1));
             added(seen.iter().map(|seen| seen.0).collect())
         };
-        let victim = |(flow, points): (FlowId, Vec<(f64, f64)>)| {
+        let delayed_flow = |(flow, points): (FlowId, Vec<(f64, f64)>)| {
             let (round_trips, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
-            Some(Victim { flow, round_trips, added_p50_ns, added_p95_ns })
+            Some(DelayedFlow { flow, round_trips, added_p50_ns, added_p95_ns })
         };
-        let mut victims: Vec<Victim> = self.sparse_flows(far).into_iter().filter_map(victim).collect();
-        victims.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
+        let mut delayed_flows: Vec<DelayedFlow> =
+            self.sparse_flows(far).into_iter().filter_map(delayed_flow).collect();
+        delayed_flows.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
         let late = |(route, track): (&Route, &Track)| {
             let met: Vec<Answers> = track.answers().filter(|answers| bulk(answers.at_ns).is_some()).collect();
             let points =
@@ -361,8 +369,8 @@ impl Joint<'_> {
         let tracks = far.map(|far| self.probes.towards(far)).into_iter().flatten();
         let probes: Vec<LateProbes> = tracks.filter_map(late).collect();
         while_it_stood(self.short.clone());
-        let sparse_ratio = (ratios.len() >= LEAST_BESIDE).then(|| percentile(&mut ratios, 0.5)).flatten();
-        Sufferers { victims, probes, sparse_ratio }
+        let sparse_ratio = (ratios.len() >= LEAST_SAMPLES).then(|| percentile(&mut ratios, 0.5)).flatten();
+        DelayedFlows { delayed_flows, probes, sparse_ratio }
     }
     /// What flows with little data waited on their way to `far` and back: when, and how long, ns.
     fn sparse_flows(&self, far: Option<Address>) -> Vec<(FlowId, Vec<(f64, f64)>)> {
@@ -430,10 +438,10 @@ fn passed((bins, own_shift, ratio): (&[Bin], u32, f64), shift: u32) -> impl Iter
 }
 
 /// What the bulk waited before and after a time, the lesser: `None` unless the queue stood for both, as it may just begin, or end.
-fn bulk_beside(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64> {
+fn bulk_near(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64> {
     let of =
         |from_ns: f64, to_ns: f64| median(between(delays, from_ns, to_ns).iter().map(|point| point.mean_ns));
-    let bulk = of(at_ns - BESIDE_NS, at_ns)?.min(of(at_ns, at_ns + BESIDE_NS)?);
+    let bulk = of(at_ns - NEAR_NS, at_ns)?.min(of(at_ns, at_ns + NEAR_NS)?);
     (bulk >= threshold_ns && bulk > 0.0).then_some(bulk)
 }
 
@@ -465,10 +473,10 @@ fn settled<'a>(delays: &'a [DelayPoint], episodes: &[Episode]) -> &'a [DelayPoin
     between(delays, from_ns, f64::INFINITY)
 }
 
-fn standing(delays: &[DelayPoint]) -> [f64; 3] {
+fn standing(delays: &[DelayPoint]) -> StandingDelay {
     let mut means: Vec<f64> = delays.iter().map(|point| point.mean_ns).collect();
     let mut at = |share| percentile(&mut means, share).unwrap_or(0.0);
-    [at(0.05), at(0.5), at(0.95)]
+    StandingDelay { p5_ns: at(0.05), p50_ns: at(0.5), p90_ns: at(0.9), p95_ns: at(0.95) }
 }
 
 fn steps(cells: &BTreeMap<u32, Cell>, width_ns: f64) -> Vec<Step> {
@@ -516,7 +524,7 @@ mod tests {
         let delays: Vec<DelayPoint> = (0..3000).step_by(10).map(point).collect();
         let rows = [(500, None), (990, None), (1010, None), (1300, Some(100e6)), (1990, None), (2010, None)];
         for (ms, expected) in rows {
-            assert_eq!(bulk_beside(&delays, f64::from(ms) * 1e6, 25e6), expected, "{ms} ms");
+            assert_eq!(bulk_near(&delays, f64::from(ms) * 1e6, 25e6), expected, "{ms} ms");
         }
     }
 }

@@ -1,24 +1,24 @@
-//! What is selectively acknowledged (RFC 2018): the receiver's islands.
+//! What is selectively acknowledged (RFC 2018): the receiver's ranges.
 use alloc::collections::BTreeMap;
 use core::iter;
 
 /// Ranges of bytes that do not touch.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Selective {
+pub(crate) struct SackScoreboard {
     /// The highest, start and stop; nothing if there is none. Most of what is told lengthens it, or is above it.
     top: (u64, u64),
     /// The others, start to stop.
     below: BTreeMap<u64, u64>,
     bytes: u64,
     /// The last blocks that were told, in a ring: most are told three times (RFC 2018 section 4), and looked up once.
-    told: [(u64, u64); 4],
+    recent_blocks: [(u64, u64); 4],
     next: u8,
 }
 
-/// Segments or islands above a hole that tell of its loss (RFC 6675 section 2, `DupThresh`).
+/// Segments or ranges above a hole that tell of its loss (RFC 6675 section 2, `DupThresh`).
 pub(crate) const DUP_THRESH: u32 = 3;
 
-impl Selective {
+impl SackScoreboard {
     /// Bytes in all ranges.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
@@ -58,18 +58,18 @@ impl Selective {
         Some((covered, stop.min(next)))
     }
     /// Whether this block was told of late; from now on it was.
-    pub(crate) fn is_told(&mut self, block: (u64, u64)) -> bool {
-        if self.told.contains(&block) {
+    pub(crate) fn is_recent_block(&mut self, block: (u64, u64)) -> bool {
+        if self.recent_blocks.contains(&block) {
             return true;
         }
-        let places = self.told.len();
-        if let Some(place) = self.told.get_mut(usize::from(self.next) % places) {
+        let places = self.recent_blocks.len();
+        if let Some(place) = self.recent_blocks.get_mut(usize::from(self.next) % places) {
             *place = block;
         }
         self.next = self.next.wrapping_add(1);
         false
     }
-    /// Adds bytes that [`Selective::uncovered`] gave.
+    /// Adds bytes that [`SackScoreboard::uncovered`] gave.
     pub(crate) fn insert(&mut self, start: u64, stop: u64) {
         let is_first = self.is_empty();
         self.bytes += stop - start;
@@ -116,15 +116,15 @@ impl Selective {
     pub(crate) const fn is_passed(&self, byte: u64) -> bool {
         self.top.0 > byte
     }
-    /// Whether so much above this byte arrived that it counts as lost (RFC 6675 section 4, `IsLost`): `DupThresh` islands, or more
+    /// Whether so much above this byte arrived that it counts as lost (RFC 6675 section 4, `IsLost`): `DupThresh` ranges, or more
     /// than `DupThresh` - 1 segments of `full` bytes.
-    pub(crate) fn tells_loss(&self, byte: u64, full: u64) -> bool {
-        let (mut islands, mut bytes) = (0, 0);
+    pub(crate) fn is_lost(&self, byte: u64, full: u64) -> bool {
+        let (mut ranges, mut bytes) = (0, 0);
         let others = self.below.iter().rev().map(|(start, stop)| (*start, *stop));
         for (start, stop) in iter::once(self.top).chain(others).take_while(|(start, _)| *start > byte) {
-            islands += 1;
+            ranges += 1;
             bytes += stop - start;
-            if islands >= DUP_THRESH || bytes > u64::from(DUP_THRESH - 1) * full {
+            if ranges >= DUP_THRESH || bytes > u64::from(DUP_THRESH - 1) * full {
                 return true;
             }
         }
@@ -140,22 +140,22 @@ mod tests {
     use fathom_units::Rng;
 
     /// Where a run of these bytes begins and ends, lowest first.
-    fn islands(bytes: &BTreeSet<u64>) -> Vec<(u64, u64)> {
-        let mut islands: Vec<(u64, u64)> = Vec::new();
+    fn ranges_of(bytes: &BTreeSet<u64>) -> Vec<(u64, u64)> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
         for byte in bytes {
-            match islands.last_mut().filter(|last| last.1 == *byte) {
+            match ranges.last_mut().filter(|last| last.1 == *byte) {
                 Some(last) => last.1 += 1,
-                None => islands.push((*byte, byte + 1)),
+                None => ranges.push((*byte, byte + 1)),
             }
         }
-        islands
+        ranges
     }
 
     #[test]
     fn ranges_are_what_a_set_of_bytes_is() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
-            let (mut ranges, mut bytes) = (Selective::default(), BTreeSet::new());
+            let (mut ranges, mut bytes) = (SackScoreboard::default(), BTreeSet::new());
             let mut acknowledged = 0;
             for _ in 0..100 {
                 let start = acknowledged + rng.below(60);
@@ -179,21 +179,21 @@ mod tests {
                 }
                 assert!(ranges.covers(start, stop) && ranges.has(start), "seed {seed}");
                 assert!((start..stop).all(|byte| bytes.contains(&byte)), "seed {seed}");
-                let islands = islands(&bytes);
+                let expected = ranges_of(&bytes);
                 assert_eq!(
                     (ranges.len(), ranges.bytes()),
-                    (islands.len(), bytes.len() as u64),
+                    (expected.len(), bytes.len() as u64),
                     "seed {seed}"
                 );
                 let byte = acknowledged + rng.below(60);
                 assert_eq!(
                     ranges.is_passed(byte),
-                    islands.last().is_some_and(|last| last.0 > byte),
+                    expected.last().is_some_and(|last| last.0 > byte),
                     "seed {seed}"
                 );
-                let above = islands.iter().filter(|island| island.0 > byte);
+                let above = expected.iter().filter(|range| range.0 > byte);
                 let (count, sum) = above.fold((0, 0), |(count, sum), one| (count + 1, sum + one.1 - one.0));
-                assert_eq!(ranges.tells_loss(byte, 10), count >= 3 || sum > 20, "seed {seed}");
+                assert_eq!(ranges.is_lost(byte, 10), count >= 3 || sum > 20, "seed {seed}");
             }
         }
     }

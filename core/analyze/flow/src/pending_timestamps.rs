@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 
 /// A timestamp, and the first packet that carried it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamp {
+pub(crate) struct PendingTimestamp {
     pub(crate) times: Times,
     value: u32,
     /// On an ACK without data: the other end need not answer it at once.
@@ -14,12 +14,12 @@ pub(crate) struct Stamp {
 
 /// Timestamps of one end, oldest first; nothing expires but by a newer one's echo.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stamped {
-    waiting: VecDeque<Stamp>,
+pub(crate) struct PendingTimestamps {
+    waiting: VecDeque<PendingTimestamp>,
     newest: Option<u32>,
 }
 
-impl Stamped {
+impl PendingTimestamps {
     /// A packet with this timestamp passed. Only the first with it counts, and only if it is `eligible`: one that the other end answers.
     /// True if it waits from now on.
     pub(crate) fn sent(&mut self, times: Times, value: u32, eligible: bool, is_bare: bool) -> bool {
@@ -28,12 +28,12 @@ impl Stamped {
         }
         self.newest = Some(value);
         if eligible {
-            self.waiting.push_back(Stamp { times, value, is_bare });
+            self.waiting.push_back(PendingTimestamp { times, value, is_bare });
         }
         eligible
     }
     /// An echo passed: the timestamp that it answers, if it is the first echo of it. Older ones are never echoed again.
-    pub(crate) fn echoed(&mut self, echo: u32) -> Option<Stamp> {
+    pub(crate) fn echoed(&mut self, echo: u32) -> Option<PendingTimestamp> {
         while let Some(first) = self.waiting.front().copied() {
             if is_after(first.value, echo) {
                 return None;
