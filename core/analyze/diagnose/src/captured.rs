@@ -26,10 +26,9 @@ pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
     }
 }
 
-/// As for a line under load: by its median, and by its 95th percentile in place of the 90th, which a capture does not record.
+/// By the thresholds of a line under load.
 pub(crate) fn is_bloated(queue: &CapturedQueue) -> bool {
-    let [_, p50, p95, _] = queue.delay_s;
-    threshold::is_bloated(p50, p95)
+    threshold::is_bloated(queue.delay.median_s, queue.delay.p90_s)
 }
 
 fn judge(capture: &Capture) -> Health {

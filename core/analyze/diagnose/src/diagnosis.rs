@@ -2,7 +2,6 @@
 use alloc::vec::Vec;
 use fathom_run::{Call, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Rpm};
 use fathom_stats::{Bounded, Summary};
-use fathom_units::Direction;
 use serde::Serialize;
 
 /// The line's state in one word.

@@ -122,11 +122,11 @@ findings! {
         "The download is slowed because its acknowledgements wait in the upload's queue.";
     Oscillation(Oscillation) = "oscillation",
         "A queue oscillates.";
-    DelayedFlows(DelayedFlows) = "delayed_flows",
+    DelayedFlows(QueueVictims) = "delayed_flows",
         "Flows that waited in a queue without filling it.";
     DelayedProbes(DelayedProbes) = "delayed_probes",
         "Echoes, DNS queries or handshakes that waited in a queue.";
-    Remarking(Remarking) = "remarking",
+    Remarking(PathRemarking) = "remarking",
         "DSCP or ECN changes on the path.";
     ProbeLoss(ProbeLoss) = "probe_loss",
         "Probes were lost.";

@@ -19,8 +19,9 @@ mod timing;
 
 pub use capture::{
     Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
-    CapturedSide, Estimate, Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips,
-    Swing,
+    CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate, FlowShare, HopDelay,
+    IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart, ProbeKind, QueueAlternative,
+    QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing, UnknownQueue, UnknownReason,
 };
 pub use check::RunError;
 pub use datagrams::DatagramLog;
@@ -28,8 +29,8 @@ pub use finding::*;
 pub use measure::{Measure, MeasureError, Statistic};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
-    Host, Instrument, Load, NOT_RUN_IN_TIME, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION,
-    Series, SeriesKey, Value,
+    Host, Instrument, Load, NOT_RUN_IN_TIME, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind,
+    Run, SCHEMA_VERSION, Series, SeriesKey, Value,
 };
 pub use score::{
     Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,

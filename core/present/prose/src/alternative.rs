@@ -1,4 +1,5 @@
 //! Alternatives in words.
+use crate::queue;
 use alloc::string::{String, ToString};
 use fathom_run::Alternative;
 
@@ -29,7 +30,7 @@ pub fn alternative(alternative: &Alternative) -> String {
         Alternative::NeverFull => "The buffer was never seen full: it may hold more.",
         Alternative::SlowResolver => "The resolver itself may have taken that long.",
         Alternative::SpinBitUnreliable => "An endpoint may set the spin bit as it likes.",
-        Alternative::Captured(text) => text,
+        Alternative::Captured(other) => return queue::alternative(other),
     };
     text.to_string()
 }

@@ -1,6 +1,6 @@
 //! What the instrument did to a result, and why a run has no verdict.
 use crate::phase::while_doing;
-use crate::queue::counted;
+use crate::queue::{self, counted};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::text::{milliseconds, percent, thousands};
@@ -62,7 +62,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             thousands(*due_packets as f64)
         ),
         InstrumentEffect::CaptureDefect { source, defect } => format!("{source}: {defect}"),
-        InstrumentEffect::Undetermined { what } => what.clone(),
+        InstrumentEffect::Undetermined { unknown } => queue::unknown(unknown),
         captures => between_captures(captures),
     }
 }

@@ -19,4 +19,5 @@ pub use evidence::{Figure, figures};
 pub use finding::finding;
 pub use history::refuted_by;
 pub use kind::{certainty_name, kind_name};
+pub use queue::unknown;
 pub use verdict::{Verdict, verdict};

@@ -4,9 +4,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
-    Bottleneck, Capture, CapturedFlow, CapturedQueue, DelayedFlows, DelayedProbes, Estimate,
-    FlowRetransmission, Management, ManagementRule, Oscillation, PathLoss, ProbeKind, QueueDelay,
-    QueueManagement, QueuePlace, Remarking, Reordering,
+    Bottleneck, Capture, CapturedFlow, CapturedQueue, DelayedParty, DelayedProbes, Estimate,
+    FlowRetransmission, IpMarking, Management, ManagementRule, Oscillation, PathLoss, PathRemarking,
+    ProbeKind, QueueAlternative, QueueDelay, QueueManagement, QueuePlace, QueueVictims, Remarking,
+    Reordering, UnknownQueue, UnknownReason,
 };
 use fathom_units::Direction;
 
@@ -32,14 +33,18 @@ fn queue_of(capture: Option<&Capture>, number: u32) -> Option<(&Capture, &Captur
 pub(crate) fn who(capture: &Capture, queue: &CapturedQueue) -> String {
     let flow = |number: u32| capture.flows.iter().find(|flow| flow.number == number);
     match queue.filled_by.as_slice() {
-        [(number, share), ..] if *share >= ALONE => match flow(*number) {
+        [first, ..] if first.bytes_ratio >= ALONE => match flow(first.flow) {
             Some(flow) => format!("One transfer ({})", route(flow)),
-            None => format!("Flow {number}"),
+            None => format!("Flow {}", first.flow),
         },
         [] => format!("Traffic from {} to {}", queue.from, queue.to),
-        [(number, share), rest @ ..] => {
-            format!("{} flows from {} (flow {number} with {})", rest.len() + 1, queue.from, percent(*share))
-        }
+        [first, rest @ ..] => format!(
+            "{} flows from {} (flow {} with {})",
+            rest.len() + 1,
+            queue.from,
+            first.flow,
+            percent(first.bytes_ratio)
+        ),
     }
 }
 
@@ -65,12 +70,13 @@ pub(crate) fn place(queue: &CapturedQueue) -> String {
 
 /// What kind of a queue, with its article.
 pub(crate) fn manager(queue: &CapturedQueue) -> &'static str {
-    match queue.management.filter(|(_, sure)| *sure >= NAMED) {
-        Some((QueueManagement::TailDrop, _)) => "a tail-drop buffer",
-        Some((QueueManagement::Red, _)) => "a buffer with random early drop",
-        Some((QueueManagement::Codel, _)) => "a queue managed by CoDel",
-        Some((QueueManagement::FairQueueing, _)) => "its own queue of a fair scheduler",
-        Some((QueueManagement::NoneSeen, _)) | None => "a buffer",
+    let management = queue.management.filter(|management| management.confidence_ratio >= NAMED);
+    match management.map(|management| management.kind) {
+        Some(QueueManagement::TailDrop) => "a tail-drop buffer",
+        Some(QueueManagement::Red) => "a buffer with random early drop",
+        Some(QueueManagement::Codel) => "a queue managed by CoDel",
+        Some(QueueManagement::FairQueueing) => "its own queue of a fair scheduler",
+        Some(QueueManagement::NoneSeen) | None => "a buffer",
     }
 }
 
@@ -113,11 +119,12 @@ pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
 
 /// The other parts of the path, which do not hold the queue.
 fn elsewhere(queue: &CapturedQueue) -> String {
-    if queue.elsewhere_s.is_empty() {
-        return String::new();
+    match queue.elsewhere.iter().map(|other| other.p95_s).reduce(f64::max) {
+        Some(most) => {
+            format!(" The other parts of the path add up to {} (p95).", milliseconds(most.max(0.0)))
+        }
+        None => String::new(),
     }
-    let most = queue.elsewhere_s.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-    format!(" The other parts of the path add up to {} (p95).", milliseconds(most))
 }
 
 pub(crate) fn bottleneck(link: &Bottleneck) -> String {
@@ -189,9 +196,9 @@ fn captured_management(management: &Management) -> String {
             format!(" {} and {}.", counted(lost, "loss", "losses"), counted(marked, "mark", "marks"))
         }
     };
-    let at = management.delay_at_loss.as_ref().and_then(|delay| {
-        let (low, high) = (milliseconds(delay.p10_s?), milliseconds(delay.p90_s?));
-        Some(format!(" Queueing delay at the losses: {low} (p10) to {high} (p90)."))
+    let at = management.delay_at_loss.map(|delay| {
+        let (low, high) = (milliseconds(delay.p10_s), milliseconds(delay.p90_s));
+        format!(" Queueing delay at the losses: {low} (p10) to {high} (p90).")
     });
     format!("{what}{losses}{}", at.unwrap_or_default())
 }
@@ -208,14 +215,14 @@ pub(crate) fn oscillation(oscillation: &Oscillation) -> String {
     )
 }
 
-pub(crate) fn delayed_flows(delayed: &DelayedFlows) -> String {
-    let Some((first, rest)) = delayed.flows.split_first() else { return String::new() };
+pub(crate) fn delayed_flows(victims: &QueueVictims) -> String {
+    let Some((first, rest)) = victims.flows.split_first() else { return String::new() };
     let others = match rest.len() {
         0 => String::new(),
         1 => ", and one more flow was delayed".to_string(),
         n => format!(", and {n} more flows were delayed"),
     };
-    format!("{} was delayed by {} (p95){others}.", first.name, milliseconds(first.added_p95_s))
+    format!("{} was delayed by {} (p95){others}.", party(&first.who), milliseconds(first.added_p95_s))
 }
 
 pub(crate) fn delayed_probes(probes: &DelayedProbes) -> String {
@@ -239,9 +246,34 @@ pub(crate) fn delayed_probes(probes: &DelayedProbes) -> String {
     )
 }
 
-pub(crate) fn remarking(remarking: &Remarking) -> String {
+/// Flows that waited, to start a sentence.
+fn party(who: &DelayedParty) -> String {
+    match who {
+        DelayedParty::Flow { number, ends: Some([a, b]) } => format!("Flow {number} ({a} to {b})"),
+        DelayedParty::Flow { number, ends: None } => format!("Flow {number}"),
+        DelayedParty::ShortFlows { count: 1 } => "The first exchange of a short flow".to_string(),
+        DelayedParty::ShortFlows { count } => format!("The first exchange of {count} short flows"),
+    }
+}
+
+/// `DSCP 10 ECT(0)`.
+fn marking(IpMarking { dscp, ecn }: IpMarking) -> String {
+    let ecn = match ecn & 3 {
+        0 => "Not-ECT",
+        1 => "ECT(1)",
+        2 => "ECT(0)",
+        _ => "CE",
+    };
+    format!("DSCP {dscp} {ecn}")
+}
+
+pub(crate) fn remarking(remarking: &PathRemarking) -> String {
     let [from, to] = &remarking.captures;
-    format!("Between {from} and {to} DSCP or ECN is re-marked: {}.", remarking.changes.join("; "))
+    let change = |change: &Remarking| {
+        format!("{} to {} in {}", marking(change.from), marking(change.to), packets(change.packets))
+    };
+    let changes: Vec<String> = remarking.changes.iter().map(change).collect();
+    format!("Between {from} and {to} DSCP or ECN is re-marked: {}.", changes.join("; "))
 }
 
 pub(crate) fn path_loss(loss: &PathLoss) -> String {
@@ -288,4 +320,62 @@ pub(crate) fn retransmission(flow: &FlowRetransmission) -> String {
         percent(again.packets() as f64 / flow.sent_packets.max(1) as f64),
         causes.join(", ")
     )
+}
+
+/// What else would look like a captured queue.
+pub(crate) fn alternative(alternative: &QueueAlternative) -> String {
+    match alternative {
+        QueueAlternative::UnsteadyClock { host, hertz, packets, error_s } => format!(
+            "The timestamps of {host} may not come from a steady clock of {hertz:.1} Hz, which {} packets fit within {:.1} ms.",
+            thousands(*packets as f64),
+            error_s * 1e3
+        ),
+        QueueAlternative::AcknowledgedElsewhere => {
+            "Acknowledged data may have taken another path than the link behind the queue.".to_string()
+        }
+        QueueAlternative::ArrivedElsewhere => {
+            "Data may have arrived over another path than the link behind the queue.".to_string()
+        }
+        QueueAlternative::SenderOrNextHop => {
+            "The queue may be in the sender instead of the next hop, or the reverse: close to the sender they differ in size only."
+                .to_string()
+        }
+        QueueAlternative::Text { text } => text.clone(),
+    }
+}
+
+/// Why the location of a flow's queueing delay is unknown, as a sentence.
+pub fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
+    let why = match reason {
+        UnknownReason::NoQueue { p95_s, error_s } => {
+            return format!(
+                "Flow {flow} showed no measurable queue: at most {:.1} ms (p95), with a clock error of {:.1} ms.",
+                p95_s * 1e3,
+                error_s * 1e3
+            );
+        }
+        UnknownReason::SeveralParts { parts: [first, second] } => {
+            return format!(
+                "Flow {flow} was delayed equally on two parts of its path: {first} and {second}."
+            );
+        }
+        UnknownReason::Text { text } => return text.clone(),
+        UnknownReason::TooFewRoundTrips => "it has too few round trips, and no TCP timestamps".to_string(),
+        UnknownReason::NoTimestamps => "it has no TCP timestamps".to_string(),
+        UnknownReason::TooFewTicks { ticks, duration_s } => {
+            format!("its timestamps show {ticks:.0} ticks in {duration_s:.1} s, which is too short")
+        }
+        UnknownReason::RestartedClock { frame } => format!("its timestamps restart in frame {frame}"),
+        UnknownReason::AmbiguousClock { min_hertz, max_hertz } => {
+            format!("its clock may tick at {min_hertz:.0} to {max_hertz:.0} Hz")
+        }
+        UnknownReason::UncertainClock { error_s, variation_s } => format!(
+            "its clock may be off by {:.1} ms, and delays vary by {:.1} ms",
+            error_s * 1e3,
+            variation_s * 1e3
+        ),
+        UnknownReason::AcksQueued => "its ACKs queued behind its own data".to_string(),
+        UnknownReason::NothingSeen => "no packet was seen in that direction".to_string(),
+    };
+    format!("The location of flow {flow}'s queueing delay cannot be determined: {why}.")
 }

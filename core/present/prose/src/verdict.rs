@@ -38,7 +38,10 @@ pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
         },
         (Health::Inconclusive, capture) => Verdict {
             headline: format!("No verdict: {}.", why(diagnosis)),
-            sentences: capture.as_ref().map_or(&run.notes, |capture| &capture.unknown).clone(),
+            sentences: match capture {
+                Some(capture) => capture.unknown.iter().map(crate::unknown).collect(),
+                None => run.notes.clone(),
+            },
         },
         (Health::Bloated, Some(capture)) => captured_bloat(capture, diagnosis),
         (Health::Healthy, Some(capture)) => captured_health(capture),
@@ -171,14 +174,13 @@ fn captured_bloat(capture: &Capture, diagnosis: &Diagnosis) -> Verdict {
     let Some(queue) = capture.queues.first() else {
         return Verdict { headline: String::new(), sentences: Vec::new() };
     };
-    let [_, p50, p95, _] = queue.delay_s;
     let headline = format!(
         "{} filled {}{}: packets behind it waited {} (median), {} (p95).",
         who(capture, queue),
         manager(queue),
         size(queue),
-        milliseconds(p50),
-        milliseconds(p95)
+        milliseconds(queue.delay.median_s),
+        milliseconds(queue.delay.p95_s)
     );
     let path = queue.base_rtt_s.map(|base| base_rtt(queue, base));
     let found = format!("The queue is {}.", place(queue));
@@ -194,7 +196,7 @@ fn captured_bloat(capture: &Capture, diagnosis: &Diagnosis) -> Verdict {
 }
 
 fn base_rtt(queue: &CapturedQueue, base: f64) -> String {
-    let times = (queue.delay_s[1] + base) / base.max(1e-6);
+    let times = (queue.delay.median_s + base) / base.max(1e-6);
     let times = if times < MOST_TIMES {
         format!("; under this load it is {times:.0} times that")
     } else {
@@ -207,8 +209,8 @@ fn captured_health(capture: &Capture) -> Verdict {
     let headline = capture.queues.first().map(|queue| {
         format!(
             "No bufferbloat: the longest queue was {} (median), {} (p95), {}.",
-            milliseconds(queue.delay_s[1]),
-            milliseconds(queue.delay_s[2]),
+            milliseconds(queue.delay.median_s),
+            milliseconds(queue.delay.p95_s),
             place(queue)
         )
     });

@@ -130,14 +130,16 @@ fn hop_table(capture: &Capture, style: Style) -> Table {
     for hop in &capture.hops {
         let [from, to] = &hop.captures;
         let arrow = style.pick("→", "->");
-        let least = hop.least_delay_s.map_or_else(none, |least| {
+        let least = hop.min_delay_s.map_or_else(none, |least| {
             let value = milliseconds_bare(least.value);
             match milliseconds_bare(least.error) {
                 error if error == milliseconds_bare(0.0) => value,
                 error => format!("{value} {}{error}", style.pick("±", "+-")),
             }
         });
-        let more = hop.delay_s.map_or([none(), none(), none()], |delay| delay.map(milliseconds_bare));
+        let more = hop.delay.map_or([none(), none(), none()], |delay| {
+            [delay.median_s, delay.p95_s, delay.max_s].map(milliseconds_bare)
+        });
         let lost = (thousands(hop.lost_packets as f64), (hop.lost_packets > 0).then_some(Ink::Bad));
         let mut cells = vec![
             (format!("{} {arrow} {}", clean(from), clean(to)), None),

@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, Bottleneck, Capture, CapturedFlow, CapturedProbes, CapturedQueue, Certainty, Conclusion,
-    DelayAtLoss, DelayedFlow, DelayedFlows, DelayedProbes, Evidence, Finding, FlowRetransmission,
-    InstrumentEffect, Management, ManagementRule, Metric, Oscillation, ProbeKind, QueueDelay,
-    QueueManagement, QueuePlace, Run, SeriesKey, Span, Statistic,
+    DelayPercentiles, DelayedProbes, Evidence, Finding, FlowRetransmission, InstrumentEffect, Management,
+    ManagementEstimate, ManagementRule, Metric, Oscillation, ProbeKind, QueueDelay, QueueManagement,
+    QueuePlace, QueueVictims, Run, SeriesKey, Span, Statistic,
 };
 use fathom_stats::Sample;
 
@@ -36,7 +36,9 @@ pub(super) fn findings(run: &Run, capture: &Capture) -> Vec<Finding> {
     // Without a queue they are the verdict.
     let unknown = capture.unknown.iter().filter(|_| !capture.queues.is_empty());
     all.extend(
-        unknown.cloned().map(|what| instrument(InstrumentEffect::Undetermined { what }, Certainty::Likely)),
+        unknown
+            .cloned()
+            .map(|unknown| instrument(InstrumentEffect::Undetermined { unknown }, Certainty::Likely)),
     );
     all
 }
@@ -49,7 +51,7 @@ fn of_queue(run: &Run, number: u32, queue: &CapturedQueue) -> Vec<Finding> {
         oscillation(number, queue),
         delayed_flows(number, queue),
     ];
-    let waited = queue.probes.iter().filter(|probes| probes.added_p95_s >= WAITED * queue.delay_s[2]);
+    let waited = queue.probes.iter().filter(|probes| probes.added_p95_s >= WAITED * queue.delay.p95_s);
     parts.into_iter().flatten().chain(waited.take(REPORTED).map(|probes| late(number, probes))).collect()
 }
 
@@ -62,21 +64,22 @@ fn certainty(queue: &CapturedQueue) -> Certainty {
 }
 
 fn delay(run: &Run, number: u32, queue: &CapturedQueue) -> Finding {
-    let [delay_p5_s, delay_p50_s, delay_p95_s, delay_max_s] = queue.delay_s;
+    let DelayPercentiles { p5_s, median_s, p90_s, p95_s, max_s } = queue.delay;
     let delay = QueueDelay {
         queue: number,
         is_bloated: is_bloated(queue),
-        delay_p5_s,
-        delay_p50_s,
-        delay_p95_s,
-        delay_max_s,
+        delay_p5_s: p5_s,
+        delay_p50_s: median_s,
+        delay_p90_s: p90_s,
+        delay_p95_s: p95_s,
+        delay_max_s: max_s,
         samples: queue.samples,
         base_rtt_s: queue.base_rtt_s,
     };
     let mut finding = Finding::new(Conclusion::QueueDelay(delay), None, certainty(queue));
     finding.evidence.extend(series_evidence(run));
     finding.frames.clone_from(&queue.frames);
-    finding.alternatives.extend(queue.because.iter().cloned().map(Alternative::Captured));
+    finding.alternatives.extend(queue.alternatives.iter().cloned().map(Alternative::Captured));
     if queue.base_rtt_s.is_none() {
         finding.alternatives.push(Alternative::PathNeverEmpty);
     }
@@ -113,7 +116,7 @@ fn bottleneck(number: u32, queue: &CapturedQueue) -> Option<Finding> {
 }
 
 fn management(queue: &CapturedQueue) -> Option<Finding> {
-    let (kind, sure) = queue.management?;
+    let ManagementEstimate { kind, confidence_ratio } = queue.management?;
     let rule = match kind {
         QueueManagement::TailDrop => ManagementRule::TailDrop,
         QueueManagement::Red => ManagementRule::Red,
@@ -121,7 +124,7 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
         QueueManagement::FairQueueing => ManagementRule::FairQueueing,
         QueueManagement::NoneSeen => ManagementRule::NoneSeen,
     };
-    let certainty = match sure {
+    let certainty = match confidence_ratio {
         s if s >= SURE => Certainty::Certain,
         s if s >= LIKELY => Certainty::Likely,
         _ => Certainty::Possible,
@@ -131,11 +134,8 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
         loss_count: queue.lost_packets,
         mark_packets: queue.marked_packets,
         episode_count: Some(queue.episodes),
-        delay_at_loss: queue.delay_at_loss_s.map(|[p10, p50, p90]| DelayAtLoss {
-            p10_s: Some(p10),
-            p50_s: p50,
-            p90_s: Some(p90),
-        }),
+        delay_at_loss: queue.delay_at_loss,
+        delay_at_loss_p50_s: None,
         delay_p50_s: None,
         delay_p95_s: None,
         top_ratio: None,
@@ -157,12 +157,10 @@ fn oscillation(number: u32, queue: &CapturedQueue) -> Option<Finding> {
 
 fn delayed_flows(number: u32, queue: &CapturedQueue) -> Option<Finding> {
     // What waits behind a packet of the other's on the link does not wait in its queue.
-    let waited = queue.suffered.iter().filter(|(_, added)| *added >= WAITED * queue.delay_s[2]);
-    let flows: Vec<DelayedFlow> = waited
-        .map(|(name, added_p95_s)| DelayedFlow { name: name.clone(), added_p95_s: *added_p95_s })
-        .collect();
+    let waited = queue.delayed.iter().filter(|flows| flows.added_p95_s >= WAITED * queue.delay.p95_s);
+    let flows: Vec<_> = waited.cloned().collect();
     (!flows.is_empty()).then(|| {
-        Finding::new(Conclusion::DelayedFlows(DelayedFlows { queue: number, flows }), None, Certainty::Likely)
+        Finding::new(Conclusion::DelayedFlows(QueueVictims { queue: number, flows }), None, Certainty::Likely)
     })
 }
 
@@ -176,8 +174,8 @@ fn late(number: u32, probes: &CapturedProbes) -> Finding {
         to: probes.to.clone(),
         answers: probes.answers,
         unanswered: probes.unanswered,
-        max_s: probes.most_s,
-        min_s: probes.least_s,
+        max_s: probes.max_s,
+        min_s: probes.min_s,
         added_p95_s: probes.added_p95_s,
     };
     let finding = Finding::new(Conclusion::DelayedProbes(delayed), None, certainty);

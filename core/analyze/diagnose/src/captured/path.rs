@@ -2,7 +2,8 @@
 use super::findings::instrument;
 use alloc::vec::Vec;
 use fathom_run::{
-    Capture, CapturedHop, Certainty, Conclusion, Finding, InstrumentEffect, PathLoss, Remarking, Reordering,
+    Capture, CapturedHop, Certainty, Conclusion, Finding, InstrumentEffect, PathLoss, PathRemarking,
+    Reordering,
 };
 
 /// Hop after hop; a NAT once, though both directions pass it.
@@ -37,7 +38,7 @@ fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
         }))
     });
     let remarked = (!hop.remarked.is_empty()).then(|| {
-        certain(Conclusion::Remarking(Remarking { captures: captures(), changes: hop.remarked.clone() }))
+        certain(Conclusion::Remarking(PathRemarking { captures: captures(), changes: hop.remarked.clone() }))
     });
     [lost, order, remarked].into_iter().flatten().chain(of_captures(hop)).collect()
 }

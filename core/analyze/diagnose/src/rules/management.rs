@@ -3,8 +3,7 @@ use crate::rules::growth::WORTH_TELLING_S;
 use crate::view::{Rise, View, alone};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, Certainty, Conclusion, DelayAtLoss, Finding, Management, ManagementRule, Metric, Phase, Run,
-    Value,
+    Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Metric, Phase, Run, Value,
 };
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};
@@ -46,7 +45,8 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         loss_count: events.len() as u64,
         mark_packets: 0,
         episode_count: None,
-        delay_at_loss: delay_at_loss.map(|p50| DelayAtLoss { p10_s: None, p50_s: p50.value, p90_s: None }),
+        delay_at_loss: None,
+        delay_at_loss_p50_s: delay_at_loss.map(|p50| p50.value),
         delay_p50_s: Some(rise.p50()),
         delay_p95_s: Some(rise.height()),
         top_ratio: (!heights.is_empty()).then_some(top_ratio),

@@ -1,11 +1,11 @@
 //! Findings of captures: those of the seed's upload, and what is missing.
 use crate::hops::path;
 use crate::line::MANAGED;
-use crate::upload::{probes, upload};
+use crate::upload::{delayed, probes, upload};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
-    Alternative, Capture, Certainty, Conclusion, Finding, FindingKind, InstrumentEffect, ManagementRule,
-    ProbeKind, Reason, Remedy, Run,
+    Alternative, Capture, Certainty, Conclusion, DelayPercentiles, Finding, FindingKind, InstrumentEffect,
+    ManagementRule, ProbeKind, Reason, Remedy, Run,
 };
 
 fn of(capture: Capture) -> Diagnosis {
@@ -103,7 +103,7 @@ fn a_buffer_with_room_left_holds_at_least_what_was_seen() {
 #[test]
 fn who_waits_behind_single_packets_is_no_victim() {
     let mut fair = upload();
-    fair.queues[0].suffered = vec![("Flow 1".into(), 0.012)];
+    fair.queues[0].delayed = vec![delayed(1, None, 0.012)];
     fair.queues[0].probes.clear();
     assert!(of(fair).findings.iter().all(|finding| finding.kind() != FindingKind::DelayedFlows));
 }
@@ -111,13 +111,28 @@ fn who_waits_behind_single_packets_is_no_victim() {
 #[test]
 fn a_short_queue_is_healthy_and_none_is_no_verdict() {
     let mut short = upload();
-    short.queues[0].delay_s = [0.001, 0.004, 0.012, 0.03];
+    short.queues[0].delay =
+        DelayPercentiles { p5_s: 0.001, median_s: 0.004, p90_s: 0.01, p95_s: 0.012, max_s: 0.03 };
     let healthy = of(short);
     let Conclusion::QueueDelay(delay) = &healthy.findings[0].conclusion else { panic!() };
     assert_eq!((healthy.health, delay.is_bloated), (Health::Healthy, false));
-    let none = Capture { queues: Vec::new(), unknown: vec!["Flow 2 has no timestamps.".into()], ..upload() };
+    let none = Capture { queues: Vec::new(), ..upload() };
     let d = of(none);
     assert_eq!((d.health, d.reason), (Health::Inconclusive, Some(Reason::NoQueueSeen { flows: 3 })));
+}
+
+/// The threshold is that of the 90th percentile, which the 95th exceeds sooner.
+#[test]
+fn a_queue_is_bloated_by_its_median_or_its_90th_percentile() {
+    for (median_s, p90_s, p95_s, health) in [
+        (0.03, 0.15, 0.45, Health::Healthy),
+        (0.03, 0.25, 0.45, Health::Bloated),
+        (0.07, 0.08, 0.09, Health::Bloated),
+    ] {
+        let mut capture = upload();
+        capture.queues[0].delay = DelayPercentiles { p5_s: 0.001, median_s, p90_s, p95_s, max_s: 0.5 };
+        assert_eq!(of(capture).health, health, "{median_s} {p90_s}");
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Parameters of each kind of finding. Times are seconds, sizes bytes; the last word of a name is its unit.
 use super::{CpuCause, InstrumentPart};
-use crate::{Estimate, PhaseEnd, PhaseKind, ProbeKind, Retransmissions};
+use crate::{
+    DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative, Remarking,
+    Retransmissions, UnknownQueue,
+};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_units::Direction;
@@ -42,6 +45,8 @@ data! {
         delay_p5_s: f64,
         /// Median.
         delay_p50_s: f64,
+        /// 90th percentile.
+        delay_p90_s: f64,
         /// 95th percentile.
         delay_p95_s: f64,
         /// Largest.
@@ -107,9 +112,12 @@ data! {
         /// Episodes of loss.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         episode_count: Option<u64>,
-        /// Delay in the queue at losses.
+        /// Delay in the queue when packets were lost or marked, of a captured queue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_at_loss: Option<DelayAtLoss>,
+        /// Median queueing delay at losses, by probes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay_at_loss_p50_s: Option<f64>,
         /// Median queueing delay.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_p50_s: Option<f64>,
@@ -119,17 +127,6 @@ data! {
         /// Share of the losses that came within the top fifth of the 95th percentile of queueing delay.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         top_ratio: Option<f64>,
-    }
-    /// Delay in a queue when packets were lost or marked.
-    struct DelayAtLoss {
-        /// 10th percentile.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        p10_s: Option<f64>,
-        /// Median.
-        p50_s: f64,
-        /// 90th percentile.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        p90_s: Option<f64>,
     }
     /// How fast the queue filled.
     struct FillTime {
@@ -174,18 +171,11 @@ data! {
         predicted_s: Option<f64>,
     }
     /// Flows that waited in a queue without filling it, most delayed first.
-    struct DelayedFlows {
+    struct QueueVictims {
         /// Number of the queue in the run's capture, from 1.
         queue: u32,
         /// The flows.
-        flows: Vec<DelayedFlow>,
-    }
-    /// A flow that waited.
-    struct DelayedFlow {
-        /// Its name for people: number and addresses.
-        name: String,
-        /// 95th percentile of the delay that was added to it.
-        added_p95_s: f64,
+        flows: Vec<DelayedFlows>,
     }
     /// Questions and answers apart from TCP that waited in a queue.
     struct DelayedProbes {
@@ -209,11 +199,11 @@ data! {
         added_p95_s: f64,
     }
     /// DSCP or ECN changed between two points of capture.
-    struct Remarking {
+    struct PathRemarking {
         /// The capture that packets pass first, and the next.
         captures: [String; 2],
         /// Each change.
-        changes: Vec<String>,
+        changes: Vec<Remarking>,
     }
     /// Probes without an answer.
     struct ProbeLoss {
@@ -459,10 +449,10 @@ pub enum InstrumentEffect {
         /// What is wrong.
         defect: String,
     },
-    /// A question about a capture that could not be answered.
+    /// The location of a captured flow's queueing delay cannot be determined.
     Undetermined {
-        /// Which, and why.
-        what: String,
+        /// Which flow, and why.
+        unknown: UnknownQueue,
     },
     /// A clock was set while captures ran, so that no delay between them is known.
     CaptureClockSet {
@@ -500,7 +490,7 @@ pub enum InstrumentEffect {
 }
 
 /// What else would explain the evidence of a finding, or what the evidence excludes.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Alternative {
     /// The queue is in the other direction.
@@ -536,7 +526,7 @@ pub enum Alternative {
     /// The ends may set the spin bit as they like.
     SpinBitUnreliable,
     /// An alternative of a captured queue.
-    Captured(String),
+    Captured(QueueAlternative),
 }
 
 /// What can be done about a finding.

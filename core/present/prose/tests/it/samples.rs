@@ -1,17 +1,42 @@
 //! Runs, findings and reasons of every kind.
 use crate::hops::path;
 use crate::line::{BLOATED, Line, MANAGED};
-use crate::upload::{probes, upload};
+use crate::upload::{delayed, probes, upload};
 use fathom_run::{
-    Alternative, BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayedFlow, DelayedFlows,
-    Estimate, Finding, HistorySeries, InstrumentEffect, InstrumentPart, LinkUse, Management, ManagementRule,
-    Metric, Outage, OwnLoad, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueDelay, QueueManagement, Reason,
-    RecurringDelay, RecurringHours, RecurringLoss, Run,
+    Alternative, BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayPercentiles,
+    DelayedFlows, DelayedParty, Estimate, Finding, FlowShare, HistorySeries, InstrumentEffect,
+    InstrumentPart, LinkUse, Management, ManagementEstimate, ManagementRule, Metric, Outage, OwnLoad,
+    PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueAlternative, QueueDelay,
+    QueueManagement, QueueVictims, Reason, RecurringDelay, RecurringHours, RecurringLoss, Run, UnknownQueue,
+    UnknownReason,
 };
 use fathom_units::Direction;
 
 fn captured(capture: Capture) -> Run {
     Run { capture: Some(Box::new(capture)), phases: Vec::new(), series: Vec::new(), ..MANAGED.run() }
+}
+
+fn managed(kind: QueueManagement, confidence_ratio: f64) -> Option<ManagementEstimate> {
+    Some(ManagementEstimate { kind, confidence_ratio })
+}
+
+/// Flows of which it is unknown where they waited, for every reason.
+fn unknowns() -> Vec<UnknownQueue> {
+    let part = |direction| PathPart { host: "10.7.0.2".into(), direction };
+    let parts = [part(PartDirection::FromCapture), part(PartDirection::ToCapture)];
+    let reasons = [
+        UnknownReason::NoQueue { p95_s: 0.0042, error_s: 0.0013 },
+        UnknownReason::SeveralParts { parts },
+        UnknownReason::TooFewRoundTrips,
+        UnknownReason::NoTimestamps,
+        UnknownReason::TooFewTicks { ticks: 7.0, duration_s: 0.3 },
+        UnknownReason::RestartedClock { frame: 1234 },
+        UnknownReason::AmbiguousClock { min_hertz: 250.0, max_hertz: 1000.0 },
+        UnknownReason::UncertainClock { error_s: 0.004, variation_s: 0.012 },
+        UnknownReason::AcksQueued,
+        UnknownReason::NothingSeen,
+    ];
+    (1..).zip(reasons).map(|(flow, reason)| UnknownQueue { flow, reason }).collect()
 }
 
 fn changed(line: &Line, change: impl Fn(&mut Run)) -> Run {
@@ -53,7 +78,7 @@ pub(crate) fn runs() -> Vec<(&'static str, Run)> {
                 let queue = &mut capture.queues[0];
                 (queue.lost_packets, queue.episodes, queue.was_full) = (1, 1, false);
                 queue.rate_bits_per_second = Some(Estimate { value: 1e7, error: 10.0 });
-                queue.management = Some((QueueManagement::TailDrop, 0.4));
+                queue.management = managed(QueueManagement::TailDrop, 0.4);
                 queue.base_rtt_s = None;
             }),
         ),
@@ -61,8 +86,9 @@ pub(crate) fn runs() -> Vec<(&'static str, Run)> {
             "queue kept short, questions delayed",
             upload_with(|capture| {
                 let queue = &mut capture.queues[0];
-                queue.delay_s = [0.001, 0.004, 0.012, 0.03];
-                queue.management = Some((QueueManagement::Codel, 0.95));
+                queue.delay =
+                    DelayPercentiles { p5_s: 0.001, median_s: 0.004, p90_s: 0.01, p95_s: 0.012, max_s: 0.03 };
+                queue.management = managed(QueueManagement::Codel, 0.95);
                 queue.probes = vec![
                     probes(ProbeKind::Dns, 1, 0.9),
                     probes(ProbeKind::QuicHandshake, 2, 0.9),
@@ -73,15 +99,16 @@ pub(crate) fn runs() -> Vec<(&'static str, Run)> {
         (
             "fair queueing",
             upload_with(|capture| {
-                capture.queues[0].management = Some((QueueManagement::FairQueueing, 0.9));
-                capture.queues[0].filled_by = vec![(1, 0.4), (2, 0.3)];
+                capture.queues[0].management = managed(QueueManagement::FairQueueing, 0.9);
+                capture.queues[0].filled_by =
+                    vec![FlowShare { flow: 1, bytes_ratio: 0.4 }, FlowShare { flow: 2, bytes_ratio: 0.3 }];
             }),
         ),
         (
             "no queue seen",
             upload_with(|capture| {
                 capture.queues.clear();
-                capture.unknown = vec!["Flow 2 has no timestamps.".into()];
+                capture.unknown = unknowns();
             }),
         ),
     ]
@@ -150,6 +177,7 @@ pub(crate) fn findings() -> Vec<Finding> {
             mark_packets: 3,
             episode_count: Some(2),
             delay_at_loss: None,
+            delay_at_loss_p50_s: None,
             delay_p50_s: None,
             delay_p95_s: None,
             top_ratio: None,
@@ -161,13 +189,14 @@ pub(crate) fn findings() -> Vec<Finding> {
         is_bloated: true,
         delay_p5_s: 0.1,
         delay_p50_s: 0.5,
+        delay_p90_s: 0.8,
         delay_p95_s: 0.9,
         delay_max_s: 1.0,
         samples: 50,
         base_rtt_s: None,
     };
-    let flow = |name: &str| DelayedFlow { name: name.into(), added_p95_s: 0.98 };
-    let flows = vec![flow("Flow 1"), flow("Flow 3"), flow("Flow 4")];
+    let short = DelayedFlows { who: DelayedParty::ShortFlows { count: 12 }, added_p95_s: 0.98 };
+    let flows = vec![short, delayed(3, None, 0.9), delayed(4, None, 0.8)];
     let probe_loss = ProbeLoss { phase: PhaseKind::Idle, lost_packets: 12, sent_packets: 1_100 };
     let mut all: Vec<Finding> = [
         outage(1),
@@ -183,7 +212,7 @@ pub(crate) fn findings() -> Vec<Finding> {
         rule(ManagementRule::Red),
         rule(ManagementRule::NoneSeen),
         Conclusion::QueueDelay(round_trips),
-        Conclusion::DelayedFlows(DelayedFlows { queue: 1, flows }),
+        Conclusion::DelayedFlows(QueueVictims { queue: 1, flows }),
         Conclusion::ProbeLoss(probe_loss),
     ]
     .into_iter()
@@ -251,5 +280,13 @@ pub(crate) fn alternatives() -> Vec<Alternative> {
         Alternative::NeverFull,
         Alternative::SlowResolver,
         Alternative::SpinBitUnreliable,
+        Alternative::Captured(QueueAlternative::UnsteadyClock {
+            host: "10.7.0.1".into(),
+            hertz: 1000.0,
+            packets: 43_141,
+            error_s: 0.0012,
+        }),
+        Alternative::Captured(QueueAlternative::ArrivedElsewhere),
+        Alternative::Captured(QueueAlternative::SenderOrNextHop),
     ]
 }

@@ -1,11 +1,11 @@
 //! The interactive page: what was concluded, over what was seen.
+use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_diagnose::{Diagnosis, Health};
+use fathom_flow::End;
 use fathom_prose::{certainty_name, kind_name};
 use fathom_report::look::kind_class;
 use fathom_run::text::{bytes, seconds, thousands};
 use fathom_run::{Finding, Run};
-use fathom_trace::End;
-use fathom_trace::queue::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
 
 /// The page as text.
@@ -43,7 +43,7 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
     for report in &queues.flows {
         for leg in report.legs.iter().flatten() {
             recorder.add_curve(Curve {
-                name: fathom_trace::leg_name(leg.leg, report),
+                name: fathom_capture_run::part(leg.leg, report).to_string(),
                 panel: Panel::QueueDelay,
                 scope: Scope::Flow(report.flow),
                 points: points(queues, leg.over_time.iter().map(|point| (point.at_ns, point.most_ns))),
