@@ -10,7 +10,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
-pub mod alert;
+mod alert_table;
 mod book;
 pub mod dns;
 mod echo;
@@ -19,10 +19,11 @@ mod file;
 mod now;
 mod plan;
 mod push;
+mod receiver_table;
+mod relay_table;
 mod schedule;
 mod section;
 mod settings;
-pub mod smokeping;
 mod target;
 mod url;
 

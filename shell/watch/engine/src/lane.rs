@@ -1,4 +1,5 @@
 //! A socket of ICMP echo with its room for batches. Targets of one family, source address and DSCP share one.
+pub(crate) use fathom_os::error::without_code;
 use fathom_os::mmsg::{Inbox, Letter, Notice};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, set_dscp, set_receive_buffer, set_unfragmented};
@@ -120,10 +121,4 @@ impl Lane {
             }
         }
     }
-}
-
-/// An error's words without `(os error 113)`.
-pub(crate) fn without_code(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
