@@ -154,8 +154,7 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
     let mut instrument = fathom_run::Instrument::default();
     if let Some(gathered) = gathered {
         if let Some(fit) = fit {
-            let sent = &gathered.udp_sent;
-            test.record.add(one_way_series(&fit, sent, &gathered.udp_answers, test.udp_received));
+            test.record.add(one_way_series(&fit, &gathered.udp, test.udp_received));
         }
         test.record.add(gathered.series);
         test.record.fact("priority of the probing thread", gathered.priority);

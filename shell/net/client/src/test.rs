@@ -29,8 +29,6 @@ const CPU_EVERY: Duration = Duration::from_millis(250);
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
 /// Longest wait for an empty queue between two phases of load.
 const DRAIN_BETWEEN: Duration = Duration::from_secs(5);
-/// The kinds of probe by how well they serve to end a phase: the first that is answered decides.
-const DECIDING: [ProbeKind; 4] = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Kept, ProbeKind::Connect];
 
 /// What the threads tell.
 pub(crate) enum Message {
@@ -179,7 +177,9 @@ impl<'a> Test<'a> {
     fn expect(&mut self, plan: PhasePlan) -> Time {
         let now = self.clock.now();
         let control = |kind| (kind, PhaseControl::new(plan, now, self.baselines.get(&kind).copied()));
-        self.controls = DECIDING.into_iter().map(control).collect();
+        self.controls = ProbeKind::ALL.into_iter().map(control).collect();
+        // The first that is answered decides.
+        self.controls.sort_by_key(|(kind, _)| kind.spec().rank);
         (self.reported, self.due.decide) = (now, now);
         now
     }
@@ -297,9 +297,8 @@ impl<'a> Test<'a> {
                 self.heard = self.clock.now();
                 if let Value::Observed(delay_s) = observation.value {
                     self.largest_s = self.largest_s.max(delay_s);
-                    // A new connection's request follows its handshake: the handshake decides.
-                    let deciding =
-                        self.controls.iter_mut().find(|(k, _)| *k == kind && metric != Metric::HttpForeign);
+                    let decides = kind.spec().series.first().is_some_and(|(first, _)| *first == metric);
+                    let deciding = self.controls.iter_mut().find(|(k, _)| *k == kind && decides);
                     deciding.into_iter().for_each(|(_, c)| c.answered(observation.at, delay_s));
                 }
                 self.record.tell(SeriesKey::of(metric), observation);

@@ -1,7 +1,7 @@
 //! UDP probes against `fathom serve`: the round trip, and the delay of each way by the fitted clock of the far end.
 use crate::ask::Asked;
 use crate::lane::without_code;
-use crate::told::{Place, Teller, Told};
+use crate::told::{Place, Teller};
 use fathom_os::clock::Clock;
 use fathom_os::mmsg::{Inbox, Letter, Notice};
 use fathom_os::poll::PollFd;
@@ -10,9 +10,8 @@ use fathom_probe::protocol::{
     CONTROL_LINE_LIMIT_BYTES, FirstLine, LineReader, ServerMessage, SessionId, Token, UDP_PROBE_BYTES,
     UdpKind, UdpProbe,
 };
-use fathom_probe::{ClockFit, ClockSamples, FourStamps, StampConverter};
+use fathom_probe::{Book, ClockFit, ClockSamples, FourStamps, LossPolicy, Probe, StampConverter};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_plan::{Answer, Book, Echo};
 use fathom_watch_samples::{Outcome, Sample};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -58,20 +57,21 @@ pub(crate) struct UdpProber {
     opening: Option<Receiver<Opened>>,
     retry_at: Time,
     problem: String,
-    book: Book,
+    book: Book<WallTime>,
     clock: FarClock,
     inbox: Inbox,
 }
 
 impl UdpProber {
     pub(crate) fn new(asked: Asked) -> Self {
+        let book = Book::new(LossPolicy::after(asked.target.timeout));
         UdpProber {
             asked,
             sessions: Vec::new(),
             opening: None,
             retry_at: Time::ZERO,
             problem: "a session is being opened".to_owned(),
-            book: Book::default(),
+            book,
             clock: FarClock::default(),
             inbox: Inbox::new(BATCH, LOOKED_AT),
         }
@@ -130,12 +130,12 @@ impl UdpProber {
             let unresolved = self.asked.whereabouts.address().err();
             return teller.failed(place, at, unresolved.unwrap_or(&self.problem));
         };
-        let echo = self.book.send(at, clock.now());
-        let request = UdpProbe::request(session.id, u64::from(echo.sequence), at.0).encode();
+        let probe = self.book.send(at, clock.now());
+        let request = UdpProbe::request(session.id, u64::from(probe.sequence), at.0).encode();
         // An ICMP error about an earlier probe is told by the next call, which then sends nothing.
         let sent = session.socket.send(&request).or_else(|_| session.socket.send(&request));
         if let Err(error) = sent {
-            self.book.take_back(echo);
+            self.book.cancel(probe.sequence);
             teller.failed(place, at, &without_code(&error));
         }
     }
@@ -149,7 +149,7 @@ impl UdpProber {
                     let (wall, now) = both_clocks(clock);
                     let at = left.and_then(|(n, stamp)| Some((n, stamps.convert(Some(stamp), wall, now)?)));
                     if let Some((sequence, at)) = at {
-                        self.book.left(sequence, at);
+                        self.book.departed(sequence, at);
                     }
                 }
             }
@@ -181,20 +181,10 @@ impl UdpProber {
         // The time that the server held it is none of the path's.
         let back = received.saturating_sub(held);
         let place = self.asked.place;
-        let answered = self.book.answered(&Echo { sequence, at, sent }, back, self.asked.target.timeout);
-        let is_duplicate = answered.answer == Answer::Duplicate;
-        match answered.answer {
-            Answer::First(sample) => {
-                teller.tell(Told::Sample(place, sample));
-                let (server_received_ns, server_sent_ns) = (probe.server_receive_ns, probe.server_send_ns);
-                self.ways(sample, &FourStamps { sent, server_received_ns, server_sent_ns, received }, teller);
-            }
-            Answer::Amends(sample) => teller.tell(Told::Amend(place, sample)),
-            Answer::Duplicate | Answer::Unknown => {}
-        }
-        if is_duplicate || answered.reordered {
-            let (duplicates, reordered) = (u64::from(is_duplicate), u64::from(answered.reordered));
-            teller.tell(Told::Count { place, at, duplicates, reordered });
+        let reply = self.book.reply(&Probe { sequence, at, sent }, back);
+        if let Some(sample) = teller.reply(place, &reply) {
+            let (server_received_ns, server_sent_ns) = (probe.server_receive_ns, probe.server_send_ns);
+            self.ways(sample, &FourStamps { sent, server_received_ns, server_sent_ns, received }, teller);
         }
     }
     /// The delay of each way, once the far clock is known.
@@ -207,8 +197,8 @@ impl UdpProber {
         }
     }
     pub(crate) fn time_out(&mut self, now: Time, teller: &mut Teller) {
-        while let Some(lost) = self.book.expire(now, self.asked.target.timeout) {
-            teller.tell(Told::Sample(self.asked.place, lost));
+        while let Some(lost) = self.book.expire(now) {
+            teller.sample(self.asked.place, lost.at, Outcome::Lost);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The plan, the schedule and the books, from outside.
+//! The plan and its alerts, from outside.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod alert_pattern;
 mod alert_rules;
@@ -7,12 +7,10 @@ mod alert_timeline;
 #[allow(dead_code, reason = "the tests of the reader use all of it")]
 mod encode;
 
-mod book;
 mod corpus;
 mod now;
 mod plan;
 mod push;
-mod schedule;
 mod smokeping;
 mod smokeping_bytes;
 mod smokeping_rounds;
