@@ -32,6 +32,11 @@ enum Loss {
     Unknown,
 }
 
+/// One-way delays of one probe, up and down, of which `at` is the time of its sample.
+pub fn one_way_observations(fit: &ClockFit, at: Time, stamps: &FourStamps) -> [Observation; 2] {
+    fit.one_way(stamps).map(|delay| Observation { at, value: Value::Observed(delay.as_secs_f64()) })
+}
+
 /// One-way delays, up and down, in order of sending. `total` is the server's final count of probes, if it reported one.
 ///
 /// A probe that the server received has no delay up that is known, and one that it did not receive none down: the series
@@ -54,10 +59,8 @@ pub fn one_way_series(
         let censored = Observation { at: *at, value: Value::Censored { at_least: waited.as_secs_f64() } };
         match (answer, loss) {
             (Some(answer), _) => {
-                let delays = fit.one_way(&answer.stamps);
-                for (series, delay) in [&mut up, &mut down].into_iter().zip(delays) {
-                    series.push(Observation { at: *at, value: Value::Observed(delay.as_secs_f64()) });
-                }
+                let observations = one_way_observations(fit, *at, &answer.stamps);
+                [&mut up, &mut down].into_iter().zip(observations).for_each(|(series, o)| series.push(o));
             }
             (None, Loss::Up) => up.push(censored),
             (None, Loss::Down) => down.push(censored),

@@ -4,3 +4,4 @@ mod book;
 mod protocol;
 mod protocol_bytes;
 mod schedule;
+mod session;
