@@ -189,13 +189,13 @@ impl UdpProber {
             let by_wall =
                 now.saturating_sub(Duration::from_nanos(wall.0.saturating_sub(probe.client_send_ns)));
             let sent = self.book.sent_at(probe.sequence as u32).unwrap_or(by_wall);
-            let stamps = FourStamps {
+            let four = FourStamps {
                 sent,
                 server_received_ns: probe.server_receive_ns,
                 server_sent_ns: probe.server_send_ns,
                 received,
             };
-            self.replied(&probe, &stamps, teller);
+            self.replied(&probe, &four, teller);
         }
     }
     fn replied(&mut self, probe: &UdpProbe, stamps: &FourStamps, teller: &mut Teller) {

@@ -138,10 +138,13 @@ impl Server {
             }
             Ok(Err(error)) => {
                 let reason = error.to_string();
-                self.error = Some(error);
+                self.failed(error);
                 KeeperInput::Closed(Some(reason))
             }
-            Err(TryRecvError::Disconnected) => KeeperInput::Closed(None),
+            Err(TryRecvError::Disconnected) => {
+                self.failed(TestError::Host("the connecting thread failed".to_owned()));
+                KeeperInput::Closed(None)
+            }
             Err(TryRecvError::Empty) => return,
         };
         self.connecting = None;
@@ -182,14 +185,16 @@ impl Server {
         let place = self.connections.iter().position(|one| one.id == id);
         let connection = place.map(|place| self.connections.remove(place));
         let Some(error) = error else { return };
+        match connection {
+            Some(Connection { probes: Some(_), .. }) => self.problem = Some(error.to_string()),
+            Some(Connection { address, .. }) => self.failed(session_error(address, error)),
+            // Why there was no connection is known already.
+            None => {}
+        }
+    }
+    fn failed(&mut self, error: TestError) {
         self.problem = Some(error.to_string());
-        // What was open gave probes, and is no failed attempt; why there was no connection is known.
-        if let Some(connection) = connection.filter(|connection| connection.probes.is_none()) {
-            self.error = Some(session_error(connection.address, error));
-        }
-        if let Some(error) = &self.error {
-            self.problem = Some(error.to_string());
-        }
+        self.error = Some(error);
     }
 }
 
