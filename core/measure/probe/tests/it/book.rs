@@ -105,12 +105,12 @@ fn the_book_agrees_with_one_that_forgets_nothing() {
         let mut oracle: BTreeMap<u32, (Probe<WallTime>, Fate)> = BTreeMap::new();
         let mut in_flight: Vec<(u64, u32)> = Vec::new();
         for n in 0..2_000_u64 {
-            let probe = sent(&mut book, n);
-            oracle.insert(probe.sequence, (probe, Fate::Outstanding));
+            let new = sent(&mut book, n);
+            oracle.insert(new.sequence, (new, Fate::Outstanding));
             // Lost, or answered after some seconds, some of them twice.
             for _ in 0..rng.below(3) {
                 let delay = if rng.chance(0.1) { rng.below(1_000) } else { rng.below(4) };
-                in_flight.push((n + delay, probe.sequence));
+                in_flight.push((n + delay, new.sequence));
             }
             while let Some(lost) = book.expire(second(n)) {
                 let (probe, fate) = oracle.get_mut(&lost.sequence).unwrap();

@@ -64,10 +64,10 @@ fn a_session_opens_reports_and_ends_however_its_bytes_are_cut() {
         let mut session = connected();
         stream.chunks(size).for_each(|part| session.handle_input(part));
         let events = events(&mut session);
-        let [SessionEvent::Opened(hello), report, bye] = &events[..] else { panic!("{events:?}") };
+        let [SessionEvent::Opened(hello), report, last] = &events[..] else { panic!("{events:?}") };
         assert_eq!((hello.version.as_str(), hello.limits.seconds), ("0.9.[2J", 600));
         assert_eq!(*report, SessionEvent::Report { at_ns: 5, flows: vec![] });
-        assert_eq!(*bye, SessionEvent::Bye { udp_received: 3 });
+        assert_eq!(*last, SessionEvent::Bye { udp_received: 3 });
         session.handle_close(None);
         assert_eq!(end(&mut session), SessionError::Closed);
     }
@@ -75,10 +75,10 @@ fn a_session_opens_reports_and_ends_however_its_bytes_are_cut() {
 
 #[test]
 fn reports_are_requested_within_limits_and_once() {
-    let mut session = connected();
-    session.report_every(S(1));
-    session.say_bye();
-    assert_eq!(outputs(&mut session), [], "before Hello nothing may be sent");
+    let mut greeting = connected();
+    greeting.report_every(S(1));
+    greeting.say_bye();
+    assert_eq!(outputs(&mut greeting), [], "before Hello nothing may be sent");
     let mut session = opened();
     for ms in [1, 20, 50, 700, 1_000_000] {
         session.report_every(Duration::from_millis(ms));
@@ -97,12 +97,12 @@ fn reports_are_requested_within_limits_and_once() {
 
 #[test]
 fn a_server_that_refuses_is_told_from_another_service() {
-    let mut session = connected();
-    session.handle_input(&refusal(ErrorCode::Token));
-    let refused = SessionError::Rejected { code: ErrorCode::Token, message: "not. today".into() };
-    assert_eq!(end(&mut session), refused);
-    session.handle_input(&hello(600));
-    assert_eq!(outputs(&mut session), [], "nothing follows the end");
+    let mut refused = connected();
+    refused.handle_input(&refusal(ErrorCode::Token));
+    let rejected = SessionError::Rejected { code: ErrorCode::Token, message: "not. today".into() };
+    assert_eq!(end(&mut refused), rejected);
+    refused.handle_input(&hello(600));
+    assert_eq!(outputs(&mut refused), [], "nothing follows the end");
 
     let report = ServerMessage::Report { at_ns: 0, flows: vec![] }.to_line();
     let long = [b'x'; 100_000];
@@ -112,12 +112,12 @@ fn a_server_that_refuses_is_told_from_another_service() {
         let error = end(&mut session);
         assert!(matches!(error, SessionError::NotFathom(_)), "{error:?}");
     }
-    let mut session = connected();
-    session.handle_close(None);
-    assert!(matches!(end(&mut session), SessionError::NotFathom(_)));
-    let mut session = connected();
-    session.handle_close(Some("connection reset".into()));
-    assert_eq!(end(&mut session), SessionError::Connection("connection reset".into()));
+    let mut closed = connected();
+    closed.handle_close(None);
+    assert!(matches!(end(&mut closed), SessionError::NotFathom(_)));
+    let mut broken = connected();
+    broken.handle_close(Some("connection reset".into()));
+    assert_eq!(end(&mut broken), SessionError::Connection("connection reset".into()));
 }
 
 #[test]
@@ -143,12 +143,12 @@ fn violations_end_a_session_but_a_second_hello_is_only_reported() {
     let error = end(&mut session);
     assert!(matches!(&error, SessionError::Protocol(_)), "{error:?}");
     assert!(error.to_string().contains("not a line of the control protocol"), "{error}");
-    let mut session = opened();
-    session.handle_input(&[b'x'; 100_000]);
-    assert!(matches!(end(&mut session), SessionError::Protocol(_)));
-    let mut session = opened();
-    session.handle_input(&refusal(ErrorCode::Limit));
-    assert!(matches!(end(&mut session), SessionError::Rejected { code: ErrorCode::Limit, .. }));
+    let mut flooded = opened();
+    flooded.handle_input(&[b'x'; 100_000]);
+    assert!(matches!(end(&mut flooded), SessionError::Protocol(_)));
+    let mut limited = opened();
+    limited.handle_input(&refusal(ErrorCode::Limit));
+    assert!(matches!(end(&mut limited), SessionError::Rejected { code: ErrorCode::Limit, .. }));
 }
 
 const fn policy(sessions: usize) -> SessionPolicy {
@@ -265,12 +265,12 @@ fn a_session_is_renewed_before_its_time_is_over() {
     assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(4)), None));
     // The server ends the previous one at its time: nothing is lost.
     world.input(ConnectionId(3), KeeperInput::Closed(None));
-    let seen = world.run(401, Manner::Serves(100));
-    assert_eq!(closed(&seen), [(400, 3, Some(SessionError::Closed))]);
+    let later = world.run(401, Manner::Serves(100));
+    assert_eq!(closed(&later), [(400, 3, Some(SessionError::Closed))]);
     assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(4)), None));
 
-    let seen = World::new(1).run(100, Manner::Serves(100));
-    assert_eq!(closed(&seen), [(90, 0, None)]);
+    let alone = World::new(1).run(100, Manner::Serves(100));
+    assert_eq!(closed(&alone), [(90, 0, None)]);
 }
 
 #[test]
@@ -294,8 +294,8 @@ fn after_a_restart_of_the_server_there_is_a_new_session() {
     assert_eq!(attempts(&seen), [30, 35, 40]);
     assert_eq!(world.keeper.current(), None);
     assert_eq!(world.keeper.problem(), Some(&SessionError::Connection("refused".into())));
-    let seen = world.run(50, Manner::Serves(600));
-    assert_eq!(attempts(&seen), [45]);
+    let again = world.run(50, Manner::Serves(600));
+    assert_eq!(attempts(&again), [45]);
     assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(4)), None));
 }
 
