@@ -1,8 +1,9 @@
 //! What a diagnosis is made of.
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::{Call, Direction, Game, Grade, Metric, PhaseEnd, PhaseKind, Rpm};
+use fathom_run::{Call, Game, Grade, Metric, PhaseEnd, PhaseKind, Rpm};
 use fathom_stats::{Bounded, Summary};
+use fathom_units::Direction;
 use serde::Serialize;
 
 /// The line's state in one word.

@@ -6,7 +6,8 @@ use crate::rules::buffer::{IP_PER_PAYLOAD, buffer};
 use crate::summarize::line_goodput;
 use crate::view::View;
 use alloc::string::{String, ToString};
-use fathom_run::{Direction, Run};
+use fathom_run::Run;
+use fathom_units::Direction;
 
 /// A path as one bottleneck a direction.
 #[derive(Clone, PartialEq, Debug)]

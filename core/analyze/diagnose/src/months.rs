@@ -13,8 +13,7 @@ mod words;
 use crate::diagnosis::{Confidence, Evidence};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::Direction;
-use fathom_units::WallTime;
+use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 use serde::Serialize;
 

@@ -14,7 +14,8 @@ use crate::view::View;
 use crate::{Confidence, Evidence, Finding, FindingKind};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::{Direction, PhaseKind};
+use fathom_run::PhaseKind;
+use fathom_units::Direction;
 
 /// All findings, the weightiest first.
 pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {

@@ -7,8 +7,9 @@ use crate::{Finding, FindingKind};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_run::PhaseKind;
 use fathom_run::text::{bytes, milliseconds, rate, seconds};
-use fathom_run::{Direction, PhaseKind};
+use fathom_units::Direction;
 
 /// Shares of the line's rate to which a shaper is set, so that the queue forms where it is managed.
 const SHAPE: [f64; 2] = [0.85, 0.95];
@@ -128,11 +129,11 @@ fn healthy(view: &View<'_>, findings: &[Finding]) -> Words {
     let goodput = Direction::BOTH.into_iter().filter_map(|d| {
         let kind = alone(d);
         let phase = view.phases.iter().find(|p| p.kind == kind)?;
-        let (value, word) = match d {
-            Direction::Up => (phase.goodput_up_bits_per_second?, "up"),
-            Direction::Down => (phase.goodput_down_bits_per_second?, "down"),
+        let value = match d {
+            Direction::Up => phase.goodput_up_bits_per_second?,
+            Direction::Down => phase.goodput_down_bits_per_second?,
         };
-        Some(format!("{} {word}", rate(value)))
+        Some(format!("{} {d}", rate(value)))
     });
     let goodput: Vec<String> = goodput.collect();
     let carried = (!goodput.is_empty()).then(|| format!("It carried {} meanwhile.", goodput.join(" and ")));

@@ -1,10 +1,9 @@
 //! Probes as a test sends them: UDP and ICMP, from the user to the server and back.
 use crate::packet::{Body, END, Label, Packet, Part};
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_probe::ProbeSeries;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// IP length: a test's UDP probe of 32 bytes, and an ICMP echo request of 56.
 const UDP_LEN: u16 = 60;
@@ -73,7 +72,7 @@ impl Probes {
     /// Round trips of both kinds, and one-way delays of the UDP probes. A probe without an answer at `end` is censored.
     pub(crate) fn series(&self, end: Time) -> Vec<Series> {
         let [udp, icmp] = &self.kinds;
-        let (up, down) = (fathom_run::Direction::Up, fathom_run::Direction::Down);
+        let (up, down) = (Direction::Up, Direction::Down);
         Vec::from([
             udp.round_trips.clone().close(end),
             icmp.round_trips.clone().close(end),
@@ -87,7 +86,7 @@ impl Probes {
 impl KindProbes {
     fn one_way_series(
         &self,
-        direction: fathom_run::Direction,
+        direction: Direction,
         end: Time,
         delay: impl Fn(&OneWay) -> Option<Option<Duration>>,
     ) -> Series {

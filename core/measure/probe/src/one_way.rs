@@ -1,8 +1,8 @@
 //! One-way delays of UDP probes, and on which way the lost ones were lost.
 use crate::{ClockFit, FourStamps};
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric, Observation, Series, SeriesKey, Value};
-use fathom_units::{Duration, Time};
+use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
+use fathom_units::{Direction, Duration, Time};
 
 /// What the server's answer to a UDP probe told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

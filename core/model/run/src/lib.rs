@@ -24,8 +24,8 @@ pub use datagrams::DatagramLog;
 pub use measure::{Measure, MeasureError};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
-    Direction, Host, Instrument, Load, NOT_RUN_IN_TIME, Observation, Phase, PhaseEnd, PhaseKind, Run,
-    SCHEMA_VERSION, Series, SeriesKey, Value,
+    Host, Instrument, Load, NOT_RUN_IN_TIME, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION,
+    Series, SeriesKey, Value,
 };
 pub use score::{
     Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,

@@ -1,11 +1,11 @@
 //! One number out of a run, named by a text: what scenarios claim, and what sweeps tabulate.
-use crate::{Direction, Metric, PhaseKind, Run, Series, Value};
+use crate::{Metric, PhaseKind, Run, Series, Value};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 use fathom_stats::{Sample, jain_index};
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// A statistic over the observations of one metric.
 ///
@@ -203,9 +203,12 @@ impl FromStr for Measure {
             window: Window::All,
         };
         let statistic = loop {
-            match words.next().unwrap_or("") {
-                "up" => measure.direction = Some(Direction::Up),
-                "down" => measure.direction = Some(Direction::Down),
+            let word = words.next().unwrap_or("");
+            if let Ok(direction) = word.parse() {
+                measure.direction = Some(direction);
+                continue;
+            }
+            match word {
                 "flow" => measure.flows = Some(flows(words.next().unwrap_or(""))?),
                 "scope" => measure.scope = words.next().map(ToString::to_string),
                 word => break word,

@@ -8,26 +8,11 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_stats::DelayHistogram;
-use fathom_units::Time;
+use fathom_units::{Direction, Time};
 use serde::{Deserialize, Serialize};
 
 /// Version of the file format. Files of another major number are refused.
 pub const SCHEMA_VERSION: u32 = 1;
-
-/// Seen from the user's edge.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// From the user.
-    Up,
-    /// To the user.
-    Down,
-}
-
-impl Direction {
-    /// Both, up first.
-    pub const BOTH: [Direction; 2] = [Direction::Up, Direction::Down];
-}
 
 /// An observed value, or what is known of it.
 #[derive(Clone, Copy, PartialEq, Debug)]

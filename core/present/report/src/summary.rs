@@ -11,7 +11,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_diagnose::{Confidence, Diagnosis, Finding, Health};
-use fathom_run::{Direction, Grade, Run};
+use fathom_run::{Grade, Run};
+use fathom_units::Direction;
 
 /// Rows of each chart.
 const CHART_ROWS: usize = 11;

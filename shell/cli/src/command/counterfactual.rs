@@ -5,9 +5,9 @@ use crate::failure::{Failure, Outcome};
 use crate::terminal;
 use fathom_diagnose::{LineEstimate, SideEstimate, diagnose, estimate_line};
 use fathom_qdisc::Spec;
-use fathom_run::{Direction, PhaseKind, Run};
+use fathom_run::{PhaseKind, Run};
 use fathom_scenario::{Plan, parse};
-use fathom_units::Ratio;
+use fathom_units::{Direction, Ratio};
 use std::path::Path;
 
 /// A queue for a side of the fitted line that never queued: no more than what was measured there.
@@ -115,9 +115,9 @@ fn shaper(queue: &Spec, rate: f64) -> String {
 
 /// The fit, and how well it reproduces what was measured.
 fn told(line: &LineEstimate, direction: Direction, runs: &[(&str, Run)]) -> String {
-    let (name, side) = match direction {
-        Direction::Up => ("up", &line.up),
-        Direction::Down => ("down", &line.down),
+    let side = match direction {
+        Direction::Up => &line.up,
+        Direction::Down => &line.down,
     };
     let side = side.as_ref().map_or_else(String::new, |side| {
         let held = side.buffer_bytes.map_or_else(
@@ -136,7 +136,7 @@ fn told(line: &LineEstimate, direction: Direction, runs: &[(&str, Run)]) -> Stri
     };
     let p95: Vec<String> = runs.iter().map(|(_, run)| p95(run)).collect();
     format!(
-        "fathom sim: fitted {name}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
+        "fathom sim: fitted {direction}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
         fathom_run::text::milliseconds(line.idle_rtt_s),
         p95[0],
         p95[1]

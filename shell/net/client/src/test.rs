@@ -12,9 +12,8 @@ use fathom_probe::{
     Baseline, ClockFit, ClockTracker, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
     one_way_observations,
 };
-use fathom_run::Value;
-use fathom_run::{Direction, Load, Metric, Phase, PhaseEnd, PhaseKind, SeriesKey};
-use fathom_units::{Bytes, Duration, Rate, Time};
+use fathom_run::{Load, Metric, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
+use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -374,11 +373,10 @@ impl<'a> Test<'a> {
             return Ok(());
         };
         self.flows.failed.insert(number);
-        let way = if direction == Direction::Up { "up" } else { "down" };
-        self.record.note(format!("a load flow ({way}) failed: {reason}"));
+        self.record.note(format!("a load flow ({direction}) failed: {reason}"));
         let mut same = self.flows.running.iter().filter(|f| f.direction == direction);
         if same.all(|f| self.flows.failed.contains(&f.number)) {
-            return Err(format!("no load flow ({way}) is left: {reason}"));
+            return Err(format!("no load flow ({direction}) is left: {reason}"));
         }
         Ok(())
     }

@@ -5,8 +5,7 @@ use crate::query::quoted;
 use crate::reply::Refusal;
 use crate::smoke::seconds;
 use fathom_diagnose::{Months, MonthsFinding, PastLoad, PastSeries, Stretch, Zone, diagnose_months};
-use fathom_run::Direction;
-use fathom_units::WallTime;
+use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::{Column, Unit};
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
 //! The least delay is another one since a day.
-use super::chance::median;
 use super::view::{Day, View};
 use super::words::{date, finding_of, ms};
 use super::{MonthsFinding, MonthsKind, Stretch};
@@ -7,6 +6,7 @@ use crate::diagnosis::Confidence;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_stats::median;
 use fathom_units::WallTime;
 
 /// Days on each side that must all differ: of 24 that are alike by chance in any order, one order in 2,704,156 parts them so.
@@ -42,12 +42,12 @@ fn step(days: &[(u64, Day)], place: usize) -> Option<f64> {
     let bases = |from: usize, to: usize| -> Option<Vec<f64>> {
         Some(days.get(from..to)?.iter().map(|(_, day)| day.base).collect())
     };
-    let (mut before, mut after) = (bases(place - DAYS, place)?, bases(place, place + DAYS)?);
+    let (before, after) = (bases(place - DAYS, place)?, bases(place, place + DAYS)?);
     let ends = |values: &[f64]| {
         (values.iter().copied().fold(f64::MAX, f64::min), values.iter().copied().fold(0.0, f64::max))
     };
     let ((low, high), (new_low, new_high)) = (ends(&before), ends(&after));
-    let (old, new) = (median(&mut before)?, median(&mut after)?);
+    let (old, new) = (median(before.iter().copied())?, median(after.iter().copied())?);
     let parted = new_low > high || new_high < low;
     (parted && (new - old).abs() > LEAST_S.max(old.min(new) * LEAST_RATIO)).then_some(new - old)
 }
@@ -68,9 +68,7 @@ fn finding(
     let mut finding = finding_of(view, MonthsKind::BaseChange, text, refuted);
     finding.confidence = if path { Confidence::High } else { Confidence::Medium };
     let middle = |from: usize, to: usize| {
-        let mut bases: Vec<f64> =
-            days.get(from..to).unwrap_or_default().iter().map(|(_, d)| d.base).collect();
-        median(&mut bases).unwrap_or(0.0)
+        median(days.get(from..to).unwrap_or_default().iter().map(|(_, d)| d.base)).unwrap_or(0.0)
     };
     let one = |name: &str, value: f64, unit| crate::Evidence { name: String::from(name), value, unit };
     finding.evidence = Vec::from([

@@ -1,5 +1,5 @@
 //! What comes back at the same hours.
-use super::chance::{at_least, median};
+use super::chance::at_least;
 use super::view::{Hour, View};
 use super::words::{Group, finding_of, hours, ms, percent};
 use super::{LEAST_DAYS, MonthsFinding, MonthsKind, PastLoad, Stretch};
@@ -8,6 +8,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use fathom_stats::median;
 
 /// Below it nobody notices: ITU-T G.114 has calls begin to suffer far above, games at some 10 ms.
 const LEAST_EXCESS_S: f64 = 0.005;
@@ -46,8 +47,8 @@ pub(super) fn delay(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Mont
     let is_slow = |hour: &Hour| hour.excess > LEAST_EXCESS_S.max(hour.usual * LEAST_EXCESS_RATIO);
     let patterns = patterns(view, chance, &is_slow);
     let finding = |pattern: &Pattern| {
-        let mut of: Vec<f64> = within(view, pattern).filter(|h| is_slow(h)).map(|h| h.excess).collect();
-        let size = median(&mut of).unwrap_or(0.0);
+        let excesses = within(view, pattern).filter(|h| is_slow(h)).map(|h| h.excess);
+        let size = median(excesses).unwrap_or(0.0);
         let when = hours(pattern.group, pattern.from, pattern.to);
         let own = own_share(view, pattern, load);
         let whose = match own {
@@ -209,9 +210,8 @@ fn own_share(view: &View<'_>, pattern: &Pattern, load: &[PastLoad]) -> Option<f6
             pattern.group.has(local_s / 86_400)
                 && (pattern.from..pattern.to).contains(&(local_s / 3_600 % 24))
         };
-        let mut middles: Vec<f64> =
-            one.slots.iter().filter(local).filter_map(|slot| slot.sketch.quantile(0.5)).collect();
-        median(&mut middles).map(|middle| middle / most)
+        let middles = one.slots.iter().filter(local).filter_map(|slot| slot.sketch.quantile(0.5));
+        median(middles).map(|middle| middle / most)
     };
     load.iter().filter_map(share).reduce(f64::max)
 }

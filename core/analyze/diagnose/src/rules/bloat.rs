@@ -6,8 +6,9 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_run::PhaseKind;
 use fathom_run::text::{milliseconds, percent};
-use fathom_run::{Direction, PhaseKind};
+use fathom_units::Direction;
 
 /// Share of the rise that one direction must have to be named alone.
 const ONE_SIDED: f64 = 0.7;
@@ -82,7 +83,6 @@ fn place_text(found: Option<Direction>, loaded: Option<Direction>, share_up: f64
         return format!(" {} of the rise is on the way up, the rest on the way down.", percent(share_up));
     };
     let share = if found == Direction::Up { share_up } else { 1.0 - share_up };
-    let way = if found == Direction::Up { "up" } else { "down" };
     let surprise = match loaded {
         Some(loaded) if loaded != found => {
             format!(", although the load was the {}: its acknowledgements queue there", noun(loaded))
@@ -90,5 +90,5 @@ fn place_text(found: Option<Direction>, loaded: Option<Direction>, share_up: f64
         _ => String::new(),
     };
     let share = if share > 0.995 { "All".into() } else { percent(share) };
-    format!(" {share} of the rise is on the way {way}{surprise}.")
+    format!(" {share} of the rise is on the way {found}{surprise}.")
 }

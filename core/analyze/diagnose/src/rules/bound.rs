@@ -7,7 +7,8 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_run::text::milliseconds;
-use fathom_run::{Direction, Metric, PhaseEnd, PhaseKind};
+use fathom_run::{Metric, PhaseEnd, PhaseKind};
+use fathom_units::Direction;
 
 /// Growth from the middle to the last third of a phase that is more than a sawtooth's chance: 10 % and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;
@@ -35,9 +36,7 @@ pub(crate) fn still_growing(view: &View<'_>, rise: &Rise<'_>) -> bool {
 fn thirds(view: &View<'_>, rise: &Rise<'_>) -> Option<(f64, f64)> {
     let curve = growth::curve(view, rise.phase);
     let third = curve.len() / 3;
-    let median = |part: &[(f64, f64)]| {
-        fathom_stats::Sample::new(part.iter().map(|(_, v)| (*v, false))).percentile(0.5).map(|m| m.value)
-    };
+    let median = |part: &[(f64, f64)]| fathom_stats::median(part.iter().map(|(_, v)| *v));
     Some((median(curve.get(third..2 * third)?)?, median(curve.get(2 * third..)?)?))
 }
 

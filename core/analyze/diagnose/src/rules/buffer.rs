@@ -8,7 +8,8 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_run::text::{bytes, milliseconds, rate};
-use fathom_run::{Direction, Metric, Phase, PhaseKind};
+use fathom_run::{Metric, Phase, PhaseKind};
+use fathom_units::Direction;
 
 /// Bytes of IP for each byte of TCP payload: full packets of 1500 bytes, of which 20 are IPv4, 20 TCP and 12 its
 /// timestamps. Acknowledgements of the other direction are not counted: at most 2.6 % of a download's rate.

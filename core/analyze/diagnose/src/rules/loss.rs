@@ -5,8 +5,9 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_run::text::percent;
-use fathom_run::{Direction, Metric, Phase, SeriesKey};
+use fathom_run::{Metric, Phase, SeriesKey};
 use fathom_stats::{Sample, Summary};
+use fathom_units::Direction;
 
 /// Loss from which a person hears it in a call (about 1 %); less is the price of any congestion control by loss.
 const WORTH_TELLING: f64 = 0.01;

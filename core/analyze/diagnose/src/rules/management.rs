@@ -6,9 +6,9 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_run::text::{milliseconds, percent};
-use fathom_run::{Direction, Metric, Phase, Run, Value};
+use fathom_run::{Metric, Phase, Run, Value};
 use fathom_stats::Sample;
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// Losses closer to the top than this share of the queue's height happened to a full queue. A sender learns of a loss
 /// one round trip later, when the queue is still about as long.

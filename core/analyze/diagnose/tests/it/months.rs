@@ -2,8 +2,7 @@
 use fathom_diagnose::{
     CHANCE, Confidence, Months, MonthsFinding, MonthsKind, PastLoad, PastSeries, Zone, diagnose_months,
 };
-use fathom_run::Direction;
-use fathom_units::{Duration, Rng, WallTime};
+use fathom_units::{Direction, Duration, Rng, WallTime};
 use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 
 /// 2026-01-05T00:00:00Z, a Monday.

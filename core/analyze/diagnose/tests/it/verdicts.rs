@@ -1,8 +1,8 @@
 //! What comes out for lines whose truth is known.
 use crate::line::{BLOATED, Line, MANAGED};
 use fathom_diagnose::{Diagnosis, Finding, FindingKind, Health, diagnose};
-use fathom_run::{Direction, Grade, Metric, Observation, PhaseEnd, PhaseKind, Run, SeriesKey, Value};
-use fathom_units::{Duration, Time};
+use fathom_run::{Grade, Metric, Observation, PhaseEnd, PhaseKind, Run, SeriesKey, Value};
+use fathom_units::{Direction, Duration, Time};
 
 /// A change to a run, and a word that the diagnosis must then say.
 type Damage = (&'static str, fn(&mut Run));
