@@ -10,15 +10,16 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
-pub mod alert;
+mod alert_table;
 mod error;
 mod file;
 mod now;
 mod plan;
 mod push;
+mod receiver_table;
+mod relay_table;
 mod section;
 mod settings;
-pub mod smokeping;
 mod target;
 mod url;
 

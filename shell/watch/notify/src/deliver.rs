@@ -2,7 +2,7 @@
 use crate::notice::Notice;
 use crate::{alertmanager, command, http, mail, smtp};
 use fathom_units::WallTime;
-use fathom_watch_plan::alert::{Receiver, Route};
+use fathom_watch_alert::{Receiver, Route};
 use ureq::Agent;
 
 const SENDMAIL: &str = "/usr/sbin/sendmail";

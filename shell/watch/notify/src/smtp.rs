@@ -3,7 +3,7 @@
 use crate::wire::Wire;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use fathom_watch_plan::alert::{Login, Relay, RelayTls};
+use fathom_watch_alert::{Login, Relay, RelayTls};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::MetadataExt;

@@ -1,8 +1,8 @@
 //! What must hold for any bytes that are given as a configuration: nothing falls, and what is accepted can be used.
 use fathom_probe::dns;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_plan::alert::{Kind, Pattern, Semantics, SeriesInfo, Value, Watcher};
-use fathom_watch_plan::{Plan, parse};
+use fathom_watch_alert::{Kind, Pattern, Semantics, Value, Watcher};
+use fathom_watch_plan::{Plan, Target, parse};
 use fathom_watch_samples::{Outcome, Sample};
 
 pub(crate) fn check(bytes: &[u8]) {
@@ -30,7 +30,7 @@ pub(crate) fn check(bytes: &[u8]) {
 fn judge(plan: &Plan) {
     const NS: u64 = 1_000_000_000;
     let mut watcher = Watcher::new(&plan.alerts);
-    let series = plan.targets.iter().take(4).flat_map(SeriesInfo::of).take(8);
+    let series = plan.targets.iter().take(4).flat_map(Target::series_info).take(8);
     (0..).zip(series).for_each(|(number, info)| watcher.open(number, info));
     for second in 0..400 {
         let at = WallTime((1_700_000_000 + second * 7) * NS);
