@@ -1,8 +1,8 @@
 //! The least delay changed on one day, for good.
-use super::chance::median;
 use super::view::{Day, View};
 use alloc::vec::Vec;
 use fathom_run::{BaseChange, Certainty, Conclusion, Finding};
+use fathom_stats::median;
 use fathom_units::WallTime;
 
 /// Days on each side that must all differ: of 24 that are alike by chance in any order, one order in 2,704,156 parts them so.
@@ -38,12 +38,12 @@ fn step(days: &[(u64, Day)], place: usize) -> Option<f64> {
     let bases = |from: usize, to: usize| -> Option<Vec<f64>> {
         Some(days.get(from..to)?.iter().map(|(_, day)| day.base).collect())
     };
-    let (mut before, mut after) = (bases(place - DAYS, place)?, bases(place, place + DAYS)?);
+    let (before, after) = (bases(place - DAYS, place)?, bases(place, place + DAYS)?);
     let ends = |values: &[f64]| {
         (values.iter().copied().fold(f64::MAX, f64::min), values.iter().copied().fold(0.0, f64::max))
     };
     let ((low, high), (new_low, new_high)) = (ends(&before), ends(&after));
-    let (old, new) = (median(&mut before)?, median(&mut after)?);
+    let (old, new) = (median(before.iter().copied())?, median(after.iter().copied())?);
     let parted = new_low > high || new_high < low;
     (parted && (new - old).abs() > LEAST_S.max(old.min(new) * LEAST_RATIO)).then_some(new - old)
 }
@@ -58,9 +58,7 @@ fn finding(
     let near = |at: &WallTime| at.0.saturating_add(DAY_NS) >= of.from.0 && at.0 < of.from.0 + 2 * DAY_NS;
     let path = path_changes.iter().any(|(series, at)| *series == view.past.series && near(at));
     let middle = |from: usize, to: usize| {
-        let mut bases: Vec<f64> =
-            days.get(from..to).unwrap_or_default().iter().map(|(_, d)| d.base).collect();
-        median(&mut bases).unwrap_or(0.0)
+        median(days.get(from..to).unwrap_or_default().iter().map(|(_, d)| d.base)).unwrap_or(0.0)
     };
     let change = BaseChange {
         of: view.past.named(),

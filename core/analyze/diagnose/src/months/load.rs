@@ -1,10 +1,11 @@
 //! The house's own traffic fills a buffer.
-use super::chance::{at_least, median};
+use super::chance::at_least;
 use super::view::View;
 use super::{LEAST_DAYS, PastLoad};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, OwnLoad};
+use fathom_stats::{median, percentile};
 use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 
@@ -37,15 +38,14 @@ pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Findin
     let slots = slots(view, load);
     let mut idle: Vec<f64> =
         slots.iter().filter(|s| s.share.iter().all(|x| *x < IDLE_SHARE)).map(|s| s.excess).collect();
-    idle.sort_unstable_by(f64::total_cmp);
-    let rare = idle.get(((1.0 - RARE) * idle.len() as f64) as usize).copied();
-    let (Some(rare), Some(usual)) = (rare, median(&mut idle)) else { return Vec::new() };
+    let (Some(rare), Some(usual)) = (percentile(&mut idle, 1.0 - RARE), percentile(&mut idle, 0.5)) else {
+        return Vec::new();
+    };
     let mut findings = Vec::new();
     for (place, direction) in [Direction::Up, Direction::Down].into_iter().enumerate() {
         let episodes = episodes(&slots, place);
         let high = episodes.iter().filter(|e| e.excess > rare).count();
-        let mut sizes: Vec<f64> = episodes.iter().map(|e| e.excess).collect();
-        let size = median(&mut sizes).unwrap_or(0.0);
+        let size = median(episodes.iter().map(|e| e.excess)).unwrap_or(0.0);
         // Both directions are tested; the share of idle times above `rare` may by chance be a little more than it should.
         let by_chance = at_least(high, episodes.len(), 2.0 * RARE);
         if episodes.len() < LEAST_EPISODES

@@ -1,5 +1,5 @@
 //! What comes back at the same hours.
-use super::chance::{at_least, median};
+use super::chance::at_least;
 use super::days::{groups, has, has_all_of, parts};
 use super::view::{Hour, View};
 use super::{LEAST_DAYS, PastLoad};
@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use fathom_run::{
     Certainty, Conclusion, DayGroup, Finding, LinkUse, RecurringDelay, RecurringHours, RecurringLoss, Span,
 };
+use fathom_stats::median;
 use fathom_units::WallTime;
 
 /// Below it nobody notices: ITU-T G.114 has calls begin to suffer far above, games at some 10 ms.
@@ -47,12 +48,12 @@ pub(super) fn delay(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Find
     let is_slow = |hour: &Hour| hour.excess > LEAST_EXCESS_S.max(hour.usual * LEAST_EXCESS_RATIO);
     let patterns = patterns(view, chance, &is_slow);
     let finding = |pattern: &Pattern| {
-        let mut of: Vec<f64> = within(view, pattern).filter(|h| is_slow(h)).map(|h| h.excess).collect();
+        let excesses = within(view, pattern).filter(|h| is_slow(h)).map(|h| h.excess);
         let own = own_share(view, pattern, load);
         let delay = RecurringDelay {
             of: view.past.named(),
             hours: recurring_hours(view, pattern, &is_slow),
-            excess_s: median(&mut of).unwrap_or(0.0),
+            excess_s: median(excesses).unwrap_or(0.0),
             own_link: match own {
                 Some(share) if share < IDLE_SHARE => LinkUse::Idle,
                 Some(_) => LinkUse::Busy,
@@ -200,9 +201,8 @@ fn own_share(view: &View<'_>, pattern: &Pattern, load: &[PastLoad]) -> Option<f6
             has(pattern.group, local_s / 86_400)
                 && (pattern.from..pattern.to).contains(&(local_s / 3_600 % 24))
         };
-        let mut middles: Vec<f64> =
-            one.slots.iter().filter(local).filter_map(|slot| slot.sketch.quantile(0.5)).collect();
-        median(&mut middles).map(|middle| middle / most)
+        let middles = one.slots.iter().filter(local).filter_map(|slot| slot.sketch.quantile(0.5));
+        median(middles).map(|middle| middle / most)
     };
     load.iter().filter_map(share).reduce(f64::max)
 }

@@ -1,8 +1,8 @@
 //! A series by the household's clock.
-use super::chance::median;
 use super::{Months, PastSeries, Zone};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use fathom_stats::median;
 use fathom_units::WallTime;
 use fathom_watch_samples::Column;
 
@@ -61,8 +61,8 @@ impl<'p> View<'p> {
     fn day(&mut self, day: u64, columns: &[&Column]) {
         let mut all = fathom_watch_samples::Sketch::default();
         columns.iter().for_each(|column| all.merge(&column.sketch));
-        let mut medians: Vec<f64> = columns.iter().filter_map(|c| c.sketch.quantile(0.5)).collect();
-        let (Some(base), Some(usual)) = (all.quantile(BASE_QUANTILE), median(&mut medians)) else { return };
+        let medians = columns.iter().filter_map(|c| c.sketch.quantile(0.5));
+        let (Some(base), Some(usual)) = (all.quantile(BASE_QUANTILE), median(medians)) else { return };
         let Some(first) = columns.first() else { return };
         self.days.insert(day, Day { from: first.from, base });
         let hours = columns.iter().map(|column| Hour {

@@ -36,9 +36,7 @@ pub(crate) fn still_growing(view: &View<'_>, rise: &Rise<'_>) -> bool {
 fn thirds(view: &View<'_>, rise: &Rise<'_>) -> Option<(f64, f64)> {
     let curve = growth::curve(view, rise.phase);
     let third = curve.len() / 3;
-    let median = |part: &[(f64, f64)]| {
-        fathom_stats::Sample::new(part.iter().map(|(_, v)| (*v, false))).percentile(0.5).map(|m| m.value)
-    };
+    let median = |part: &[(f64, f64)]| fathom_stats::median(part.iter().map(|(_, v)| *v));
     Some((median(curve.get(third..2 * third)?)?, median(curve.get(2 * third..)?)?))
 }
 

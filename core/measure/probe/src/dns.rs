@@ -7,8 +7,11 @@ const MAX_NAME: usize = 253;
 const HEADER_BYTES: usize = 12;
 const CLASS_IN: u16 = 1;
 
-/// Whether `name` can be asked for; else why not.
-pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
+/// Checks that `name` can be queried.
+///
+/// # Errors
+/// What is required of a name.
+pub fn check_name(name: &str) -> Result<(), &'static str> {
     let bare = name.strip_suffix('.').unwrap_or(name);
     if bare.is_empty() && name == "." {
         return Ok(());
@@ -25,14 +28,14 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// A query with recursion desired. `name` is one that the configuration let pass.
+/// A query with recursion desired. `name` is one that [`check_name`] accepts.
 pub fn query(id: u16, name: &str, query_type: u16) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + name.len() + 6);
     bytes.extend(id.to_be_bytes());
     // Recursion desired; one question.
     bytes.extend([0x01, 0x00, 0, 1, 0, 0, 0, 0, 0, 0]);
     for label in name.split('.').filter(|label| !label.is_empty()) {
-        // The configuration refuses longer ones.
+        // `check_name` refuses longer ones.
         bytes.push(u8::try_from(label.len()).unwrap_or(u8::MAX));
         bytes.extend(label.as_bytes());
     }

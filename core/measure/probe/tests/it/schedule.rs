@@ -1,6 +1,6 @@
 //! Slots: evenly spread, kept, never caught up.
+use fathom_probe::{Due, Pace, Schedule, tick};
 use fathom_units::{Duration, Time};
-use fathom_watch_plan::{Due, Pace, Schedule, tick};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -47,7 +47,11 @@ fn slots_stay_where_they_are() {
         // Awake up to 90 ms late.
         late = (late * 7 + 13) % 90;
         let slot = first + MS(100) * n;
-        assert_eq!(take(&mut schedule, slot + MS(late)), [Due { target: 0, slot }], "{late} ms late");
+        assert_eq!(
+            take(&mut schedule, slot + MS(late)),
+            [Due { target: 0, slot, missed: 0 }],
+            "{late} ms late"
+        );
     }
     assert_eq!(schedule.missed(), 0);
 }
@@ -131,4 +135,47 @@ fn ticks_are_long_for_few_and_short_for_many() {
     for (rate, want) in [(1.0, MS(16)), (1_000.0, MS(16)), (4_000.0, MS(4)), (100_000.0, MS(1))] {
         assert_eq!(tick(rate), want, "{rate}");
     }
+}
+
+#[test]
+fn targets_of_a_test_are_spread_and_late_wakeups_do_not_shift_slots() {
+    let mut schedule = Schedule::even(2, MS(50), Time::ZERO);
+    let mut slots = Vec::new();
+    // Awake at these milliseconds only.
+    for now in [0, 24, 25, 57, 76, 260] {
+        slots.extend(take(&mut schedule, at(now)).into_iter().map(|due| (now, due)));
+    }
+    let due = |now, target, slot, missed| (now, Due { target, slot: at(slot), missed });
+    let expected = [
+        due(0, 0, 0, 0),
+        due(25, 1, 25, 0),
+        due(57, 0, 50, 0),
+        due(76, 1, 75, 0),
+        due(260, 0, 250, 3),
+        due(260, 1, 225, 2),
+    ];
+    assert_eq!(slots, expected);
+    assert_eq!((schedule.next_slot(), schedule.missed()), (Some(at(275)), 5));
+}
+
+#[test]
+fn a_new_interval_counts_from_the_next_slots() {
+    let mut schedule = Schedule::even(2, MS(50), Time::ZERO);
+    take(&mut schedule, at(0));
+    schedule.set_interval(MS(200));
+    let slots: Vec<_> = (1..=450).flat_map(|ms| take(&mut schedule, at(ms))).map(|due| due.slot).collect();
+    assert_eq!(slots, [25, 50, 225, 250, 425, 450].map(at));
+    schedule.set_interval(MS(200));
+    assert_eq!(schedule.next_slot(), Some(at(625)), "nothing changed");
+}
+
+#[test]
+fn a_removed_target_is_never_due() {
+    let mut schedule = Schedule::even(2, MS(50), Time::ZERO);
+    schedule.remove(|target| target == 0);
+    assert_eq!(schedule.next_slot(), Some(at(25)));
+    assert_eq!(take(&mut schedule, at(24)), []);
+    schedule.remove(|_| true);
+    schedule.set_interval(MS(100));
+    assert_eq!(schedule.next_slot(), None);
 }
