@@ -8,7 +8,7 @@ use crate::{Diagnosis, Health};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, milliseconds, rate};
+use fathom_text::{bytes, milliseconds, rate};
 use fathom_run::{Capture, CapturedQueue, Metric, Run, SeriesKey};
 use words::{manager, place, size, who};
 

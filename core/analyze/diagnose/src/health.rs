@@ -6,7 +6,7 @@ use crate::{Health, PhaseSummary};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::text::{milliseconds, percent};
+use fathom_text::{milliseconds, percent};
 use fathom_run::{Metric, NOT_RUN_IN_TIME};
 use fathom_stats::DelayHistogram;
 

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_run::PhaseKind;
-use fathom_run::text::{bytes, milliseconds, rate, seconds};
+use fathom_text::{bytes, milliseconds, rate, seconds};
 use fathom_units::Direction;
 
 /// Shares of the line's rate to which a shaper is set, so that the queue forms where it is managed.

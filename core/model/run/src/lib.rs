@@ -11,7 +11,6 @@ mod measure;
 mod registry;
 mod run;
 mod score;
-pub mod text;
 mod timing;
 
 pub use capture::{

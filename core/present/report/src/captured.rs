@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Finding};
-use fathom_run::text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_run::{
     Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind, Run,
 };

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_run::text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_run::{PhaseKind, Run};
 use fathom_stats::Bounded;
 

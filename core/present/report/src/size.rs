@@ -4,7 +4,7 @@ use crate::terminal::{Ink, Table, cells, left, right, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_size::{Answer, Case, Growth, Needs, Question, Seed, SizeError, Unknown};
 use fathom_units::{Bytes, Duration};
 

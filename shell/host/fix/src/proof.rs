@@ -3,7 +3,7 @@ use crate::beside::{Span, Spans};
 use crate::budget::Budget;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_run::PhaseKind;
-use fathom_run::text::{milliseconds, percent, rate};
+use fathom_text::{milliseconds, percent, rate};
 use fathom_shaper::{Look, Rung, defeat};
 use fathom_tc::Stats;
 use fathom_units::Rate;

@@ -5,7 +5,7 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
     Capture, CapturedFlow, CapturedProbes, CapturedQueue, CapturedSide, ProbeKind, QueueManagement,
     QueuePlace,

@@ -5,7 +5,7 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::text::percent;
+use fathom_text::percent;
 use fathom_run::{Capture, CapturedHop};
 
 /// Hop after hop; a NAT once, though both directions pass it.

@@ -2,7 +2,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, percent, rate, thousands};
+use fathom_text::{bytes, percent, rate, thousands};
 use fathom_run::{Capture, CapturedFlow, CapturedQueue, Estimate, QueueManagement, QueuePlace};
 
 /// Share of a queue's bytes by which a flow alone filled it.

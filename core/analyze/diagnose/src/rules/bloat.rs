@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::PhaseKind;
-use fathom_run::text::{milliseconds, percent};
+use fathom_text::{milliseconds, percent};
 use fathom_units::Direction;
 
 /// Share of the rise that one direction must have to be named alone.

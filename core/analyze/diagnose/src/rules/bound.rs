@@ -6,7 +6,7 @@ use crate::view::{Rise, View};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::text::milliseconds;
+use fathom_text::milliseconds;
 use fathom_run::{Metric, PhaseEnd, PhaseKind};
 use fathom_units::Direction;
 

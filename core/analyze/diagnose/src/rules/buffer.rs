@@ -7,7 +7,7 @@ use crate::view::{Rise, View};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, milliseconds, rate};
+use fathom_text::{bytes, milliseconds, rate};
 use fathom_run::{Metric, Phase, PhaseKind};
 use fathom_units::Direction;
 

@@ -4,7 +4,7 @@ use crate::view::{Rise, View};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::text::seconds;
+use fathom_text::seconds;
 use fathom_run::{PhaseKind, Value};
 
 /// A queue counts as empty when this share of its height is left, or 10 ms.

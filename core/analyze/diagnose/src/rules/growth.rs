@@ -6,7 +6,7 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_run::Phase;
-use fathom_run::text::{milliseconds, seconds};
+use fathom_text::{milliseconds, seconds};
 use fathom_stats::Sample;
 use fathom_units::Time;
 

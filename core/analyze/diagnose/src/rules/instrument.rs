@@ -5,7 +5,7 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::text::{milliseconds, percent};
+use fathom_text::{milliseconds, percent};
 use fathom_run::{Metric, Phase};
 
 /// Lateness that is told.

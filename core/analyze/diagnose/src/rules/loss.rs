@@ -4,7 +4,7 @@ use crate::view::{View, sample};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::text::percent;
+use fathom_text::percent;
 use fathom_run::{Metric, Phase, SeriesKey};
 use fathom_stats::{Sample, Summary};
 use fathom_units::Direction;

@@ -5,7 +5,7 @@ use crate::view::{Rise, View, alone};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::text::{milliseconds, percent};
+use fathom_text::{milliseconds, percent};
 use fathom_run::{Metric, Phase, Run, Value};
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};

@@ -6,7 +6,7 @@ use crate::view::View;
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::text::seconds;
+use fathom_text::seconds;
 use fathom_run::{Phase, Value};
 
 /// A shorter one is a retry of 802.11, or the instrument's.

@@ -5,7 +5,7 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_run::PhaseKind;
-use fathom_run::text::{milliseconds, percent, rate};
+use fathom_text::{milliseconds, percent, rate};
 
 /// Share of its goodput alone below which a download starves. Sharing costs the acknowledgements of the upload, a few
 /// percent of the line down.

@@ -4,7 +4,7 @@ use crate::queue::{Bottleneck, Leg, Location, NoClock, NoLeg, NoLocation, QueueR
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::text::thousands;
+use fathom_text::thousands;
 
 /// Flows of which it is told why they show no queue.
 const TOLD: usize = 3;

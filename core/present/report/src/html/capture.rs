@@ -4,7 +4,7 @@ use crate::svg::escape;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_run::{Capture, CapturedFlow, Run};
 
 /// Flows in the table, the largest first.

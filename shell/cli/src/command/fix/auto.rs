@@ -9,7 +9,7 @@ use crate::{signal, terminal};
 use fathom_client::ReflectConfig;
 use fathom_fix::auto::{AutoConfig, AutoTell, DirectionStatus, Status, auto};
 use fathom_os::clock::Clock;
-use fathom_run::text::{milliseconds, rate};
+use fathom_text::{milliseconds, rate};
 use fathom_shape::autorate::{Bounds, Config};
 use fathom_shaper::{Framing, Place, Rung, defeat};
 use fathom_units::{PerDirection, Rate};

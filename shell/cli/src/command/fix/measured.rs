@@ -7,7 +7,7 @@ use fathom_client::{Family, TestConfig};
 use fathom_diagnose::{Diagnosis, PhaseSummary, diagnose};
 use fathom_fix::{Budget, Check, FixConfig, FixError, Fixed, Outcome as Ending, Tell, fix};
 use fathom_run::PhaseKind;
-use fathom_run::text::{milliseconds, percent, rate};
+use fathom_text::{milliseconds, percent, rate};
 use fathom_shape::knee::{Found, Trial};
 use fathom_shaper::{Framing, Place, defeat};
 use fathom_units::{Direction, Rate};

@@ -3,7 +3,7 @@ use super::{failure, show};
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
 use fathom_fix::auto::Status;
-use fathom_run::text::{milliseconds, rate};
+use fathom_text::{milliseconds, rate};
 use fathom_shaper::{Kernel, Of, Phase, Place, State, shaper_counters};
 use fathom_tc::Stats;
 use fathom_units::{Bytes, Rate, WallTime};

@@ -2,7 +2,7 @@
 use fathom_diagnose::{Diagnosis, Finding, Health};
 use fathom_report::look::{amount, confidence_name, kind_name};
 use fathom_run::Run;
-use fathom_run::text::{bytes, seconds, thousands};
+use fathom_text::{bytes, seconds, thousands};
 use fathom_trace::End;
 use fathom_trace::queue::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
