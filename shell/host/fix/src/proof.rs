@@ -93,7 +93,7 @@ impl Claim<'_> {
             PhaseKind::Down => of(1)?,
             // A probe passes both queues. A direction that is not shaped is not answered for.
             PhaseKind::Both => of(0)? + of(1)?,
-            PhaseKind::Idle | PhaseKind::Drain => return None,
+            PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => return None,
         };
         let limit = limit.as_secs_f64();
         let seen = phase.increase_p50_s;

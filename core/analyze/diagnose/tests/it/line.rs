@@ -148,6 +148,7 @@ impl Line {
             instrument,
             partial: None,
             capture: None,
+            history: None,
             notes: Vec::new(),
         }
     }
