@@ -4,24 +4,17 @@ use fathom_run::Run;
 use fathom_store::{StoreError, default_name, load, save, write};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// A directory of its own, removed at the end.
-struct Dir(PathBuf);
+struct Dir(TempDir);
 
 impl Dir {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fathom-store-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary directory can be written");
-        Dir(path)
+    fn new() -> Self {
+        Dir(tempfile::tempdir().expect("the temporary directory can be written"))
     }
     fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 
@@ -35,7 +28,7 @@ fn message(path: &Path) -> String {
 
 #[test]
 fn what_is_saved_is_loaded() {
-    let dir = Dir::new("round");
+    let dir = Dir::new();
     for name in ["run.json", "run.json.gz", "RUN.JSON.GZ"] {
         let path = dir.file(name);
         save(&path, &run()).unwrap();
@@ -56,7 +49,7 @@ fn what_is_saved_is_loaded() {
 
 #[test]
 fn damaged_files_get_one_clear_line() {
-    let dir = Dir::new("damaged");
+    let dir = Dir::new();
     let good = serde_json::to_string(&run()).unwrap();
     save(&dir.file("good.json.gz"), &run()).unwrap();
     let packed = fs::read(dir.file("good.json.gz")).unwrap();
@@ -84,12 +77,12 @@ fn damaged_files_get_one_clear_line() {
         assert_eq!(line.lines().count(), 1, "{line:?}");
     }
     assert!(message(&dir.file("absent.json")).ends_with("absent.json: No such file or directory"));
-    assert!(message(&dir.0).contains("cannot read"), "a directory");
+    assert!(message(dir.0.path()).contains("cannot read"), "a directory");
 }
 
 #[test]
 fn a_failed_save_leaves_the_old_file_and_no_rest() {
-    let dir = Dir::new("failed");
+    let dir = Dir::new();
     let path = dir.file("run.json");
     save(&path, &run()).unwrap();
     let kept_name = format!("fathom-kept-{}.json", std::process::id());
@@ -104,7 +97,7 @@ fn a_failed_save_leaves_the_old_file_and_no_rest() {
     fs::create_dir(dir.file("taken.json")).unwrap();
     fs::write(dir.file("taken.json").join("x"), "").unwrap();
     assert!(write(&dir.file("taken.json"), "text").is_err());
-    let left: Vec<String> = fs::read_dir(&dir.0)
+    let left: Vec<String> = fs::read_dir(dir.0.path())
         .unwrap()
         .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
         .collect();
