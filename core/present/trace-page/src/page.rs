@@ -156,7 +156,7 @@ fn footer(words: &Words<'_>) -> String {
     format!(
         "<footer>Times are of the capture's clock, from its first frame; sequence numbers are relative to the first. A round trip is \
          from the capture point to the other end and back; it is ambiguous where it is not known which transmission was answered \
-         (Karn and Partridge 1987). Outstanding data is what is sent and neither acknowledged nor selectively acknowledged. Losses \
+         (RttValidity and Partridge 1987). Outstanding data is what is sent and neither acknowledged nor selectively acknowledged. Losses \
          less than 2 s apart are one episode, which is shaded. Crosses among the round trips are answers to pings, DNS queries and QUIC \
          handshakes. The bandwidth-delay product (BDP) is what is on its way where no queue is: the link's rate times the base round trip. \
          Rates are of payload, but that of the link is of IP packets. Made by Fathom {}.</footer>",

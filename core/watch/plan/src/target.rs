@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
+use fathom_probe::Pace;
 use fathom_units::Duration;
 use fathom_watch_alert::SeriesInfo;
 
@@ -83,24 +84,6 @@ pub enum Family {
     V4,
     /// The first IPv6 address.
     V6,
-}
-
-/// When a target is asked: rounds of probes, or one at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pace {
-    /// From the start of a round to the start of the next.
-    pub interval: Duration,
-    /// Probes of a round.
-    pub probes: u32,
-    /// Between two probes of a round.
-    pub gap: Duration,
-}
-
-impl Pace {
-    /// Probes per second.
-    pub fn per_second(&self) -> f64 {
-        f64::from(self.probes) / self.interval.as_secs_f64()
-    }
 }
 
 /// What goes into a probe, beside its address.

@@ -1,9 +1,7 @@
-//! The plan, the schedule and the books, from outside.
+//! The plan and its alert rules, from outside.
 mod alert_rules;
-mod book;
 mod corpus;
 mod now;
 mod plan;
 mod push;
-mod schedule;
 mod watch_bytes;
