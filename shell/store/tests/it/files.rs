@@ -68,7 +68,7 @@ fn a_result_of_schema_version_1_is_read_in_the_form_of_today() {
     assert!(queue.management.is_some() && queue.delay_at_loss.is_some());
     assert_eq!(queue.alternatives.len(), 3);
     assert!(capture.hops.iter().all(|hop| hop.delay.is_some()), "{:?}", capture.hops);
-    let dir = Dir::new("version-1");
+    let dir = Dir::new();
     save(&dir.file("again.json"), &run).unwrap();
     assert!(load(&dir.file("again.json")).unwrap() == run, "what was converted can be written and read");
 }
