@@ -5,5 +5,11 @@
 extern crate alloc;
 
 pub mod autorate;
+pub mod fix;
 pub mod knee;
 pub mod overhead;
+
+use fathom_units::Bytes;
+
+/// A full packet of Ethernet without its checksum, as Linux counts it.
+const FULL_FRAME: Bytes = Bytes(1514);

@@ -4,5 +4,6 @@ mod autorate_bytes;
 mod common;
 mod corpus;
 mod decisions;
+mod fix;
 mod properties;
 mod saved;
