@@ -37,4 +37,3 @@ pub fn simulate(plan: &Plan, options: &Options) -> Outcome {
     sim.run();
     sim.outcome(plan)
 }
-pub use fathom_link::Direction as Travel;

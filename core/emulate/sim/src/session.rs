@@ -8,11 +8,10 @@ use crate::watch::Watch;
 use crate::world::{Digest, Profile, World};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_run::Timings;
 use fathom_scenario::{Plan, START_WITHIN};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
-use fathom_units::{Bytes, Duration, Rng, Time};
+use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Rng, Time};
 
 /// More than any session can send.
 const ENDLESS: u64 = 1 << 60;
@@ -37,28 +36,6 @@ impl Answer {
     }
 }
 
-/// One value for each direction of travel.
-#[derive(Default)]
-struct Pair<T> {
-    up: T,
-    down: T,
-}
-
-impl<T> Pair<T> {
-    const fn of(&self, direction: Direction) -> &T {
-        match direction {
-            Direction::Up => &self.up,
-            Direction::Down => &self.down,
-        }
-    }
-    const fn of_mut(&mut self, direction: Direction) -> &mut T {
-        match direction {
-            Direction::Up => &mut self.up,
-            Direction::Down => &mut self.down,
-        }
-    }
-}
-
 /// A flow that is still to begin.
 #[derive(Clone)]
 struct Planned {
@@ -78,13 +55,13 @@ pub struct Session {
     world: World,
     /// The shaper of the other direction is in [`Net`].
     ingress: Option<Shaper>,
-    bypassed: Pair<bool>,
+    bypassed: PerDirection<bool>,
     planned: Vec<Planned>,
     open: Vec<u32>,
     probe_interval: Option<Duration>,
     is_probe_armed: bool,
     answers: Vec<Answer>,
-    interface_bytes: Pair<u64>,
+    interface_bytes: PerDirection<u64>,
     /// Ends of the segments that left for the line, by flow, with the time at which they did.
     leaving: BTreeMap<u32, VecDeque<(u64, Time)>>,
     passive: Option<Vec<Duration>>,
@@ -107,13 +84,13 @@ impl Session {
         Session {
             world,
             ingress: None,
-            bypassed: Pair::default(),
+            bypassed: PerDirection::default(),
             planned: Vec::new(),
             open: Vec::new(),
             probe_interval: None,
             is_probe_armed: false,
             answers: Vec::new(),
-            interface_bytes: Pair::default(),
+            interface_bytes: PerDirection::default(),
             leaving: BTreeMap::new(),
             passive: None,
             rng: Rng::stream(seed, "session"),
@@ -184,14 +161,14 @@ impl Session {
         *self.slot(direction) = config.map(|config| Shaper::new(config, seed));
     }
     /// Changes the rate of a shaper, if there is one.
-    pub fn set_rate(&mut self, direction: Direction, rate: fathom_units::Rate) {
+    pub fn set_rate(&mut self, direction: Direction, rate: Rate) {
         if let Some(shaper) = self.slot(direction) {
             shaper.set_rate(rate);
         }
     }
     /// From now on, packets of this direction go past the shaper, or do not.
-    pub const fn bypass(&mut self, direction: Direction, is_bypassed: bool) {
-        *self.bypassed.of_mut(direction) = is_bypassed;
+    pub fn bypass(&mut self, direction: Direction, is_bypassed: bool) {
+        self.bypassed[direction] = is_bypassed;
         if matches!(direction, Direction::Up) {
             self.world.net.is_egress_bypassed = is_bypassed;
         }
@@ -208,7 +185,7 @@ impl Session {
     pub fn interface_bytes(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Up => self.world.net.sent_bytes,
-            Direction::Down => *self.interface_bytes.of(direction),
+            Direction::Down => self.interface_bytes[direction],
         }
     }
     const fn slot(&mut self, direction: Direction) -> &mut Option<Shaper> {
@@ -266,7 +243,7 @@ impl Session {
         if travel == Direction::Up {
             return self.arrive(travel, packet);
         }
-        *self.interface_bytes.of_mut(travel) += interface_bytes(&packet);
+        self.interface_bytes[travel] += interface_bytes(&packet);
         self.listen_to(&packet);
         let now = self.world.net.now;
         match &mut self.ingress {
@@ -279,8 +256,8 @@ impl Session {
         let (Some(passive), Body::Ack { ack, .. }) = (&mut self.passive, packet.body()) else { return };
         let Some(leaving) = self.leaving.get_mut(&packet.flow) else { return };
         let mut newest = None;
-        while let Some((_, at)) = leaving.pop_front_if(|(end, _)| *end <= ack) {
-            newest = Some(at);
+        while leaving.front().is_some_and(|(end, _)| *end <= ack) {
+            newest = leaving.pop_front().map(|(_, at)| at);
         }
         passive.extend(newest.map(|at| self.world.net.now - at));
     }

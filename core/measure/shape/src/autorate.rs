@@ -57,18 +57,20 @@
 mod baseline;
 mod bounds;
 mod controller;
+mod direction;
 mod explore;
 mod flow;
 mod learned;
 mod observation;
 mod reason;
 mod reflectors;
+mod sampler;
 mod saved;
-mod way;
 
 pub use bounds::{Bounds, Config, ConfigError};
 pub use controller::{Controller, Decision};
 pub use observation::{Delay, DelaySample, HourOfWeek, Observation, QueueReading};
 pub use reason::Reason;
 pub use reflectors::REFLECTORS;
+pub use sampler::Sampler;
 pub use saved::SavedError;

@@ -50,6 +50,6 @@ pub use check::{Check, CheckKind, Unit, Verification};
 pub use machine::{Failure, Fix, FixConfig, LinkType, Outcome, Report};
 pub use margin::MARGINS;
 pub use message::{
-    Action, Counters, Event, Input, InterfaceCounters, IpVersion, LoadSummary, Measurement, MeasuredOverhead,
+    Action, Counters, Event, Input, InterfaceCounters, IpVersion, LoadSummary, MeasuredOverhead, Measurement,
     Output, OverheadSource, Phase, ProcessorTime, Purpose, RollBackReason, ShaperCounters,
 };

@@ -25,8 +25,8 @@ impl RoundTrips {
     }
     /// Median above the median of `idle`, by the first probe that has both.
     pub(super) fn above(&self, idle: &RoundTrips) -> Option<Duration> {
-        let increase = |loaded: &[(f64, bool)], idle: &[(f64, bool)]| {
-            Some((median(loaded)? - median(idle)?).max(0.0)).map(Duration::from_secs_f64)
+        let increase = |loaded: &[(f64, bool)], before: &[(f64, bool)]| {
+            Some(Duration::from_secs_f64((median(loaded)? - median(before)?).max(0.0)))
         };
         increase(&self.udp, &idle.udp).or_else(|| increase(&self.icmp, &idle.icmp))
     }

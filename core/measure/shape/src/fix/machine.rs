@@ -1,7 +1,7 @@
 //! The machine: which step follows which.
 use super::margin::{MARGINS, share};
 use super::message::{
-    Action, Event, Input, LoadSummary, Measurement, MeasuredOverhead, Output, OverheadSource, Phase, Purpose,
+    Action, Event, Input, LoadSummary, MeasuredOverhead, Measurement, Output, OverheadSource, Phase, Purpose,
     RollBackReason,
 };
 use super::overhead::OverheadProbe;
@@ -364,18 +364,18 @@ impl Fix {
     }
     fn rolled_back(&mut self) {
         self.is_applied = false;
+        if matches!(self.state, State::RollBackAttempt) {
+            self.tell(Event::AttemptRolledBack);
+        }
+        if let State::Fail(failure) = self.state {
+            return self.end(Err(failure));
+        }
+        if self.is_ending() {
+            return;
+        }
         match self.state {
-            State::Fail(failure) => self.end(Err(failure)),
-            State::RollBackSearch => {
-                if !self.is_ending() {
-                    self.attempt();
-                }
-            }
+            State::RollBackSearch => self.attempt(),
             State::RollBackAttempt => {
-                self.tell(Event::AttemptRolledBack);
-                if self.is_ending() {
-                    return;
-                }
                 self.attempt += 1;
                 // Rates that were given are tried as they are, once.
                 let is_searched = self.report.knees != PerDirection::default();
@@ -481,8 +481,10 @@ impl Fix {
                     bytes: (bytes + OVERHEAD_ERROR_BYTES + 0.5) as u16,
                     source: OverheadSource::PacketSizes,
                 });
-                let by_type = (self.config.link == LinkType::Ppp)
-                    .then_some(MeasuredOverhead { bytes: PPP_OVERHEAD_BYTES, source: OverheadSource::LinkType });
+                let by_type = (self.config.link == LinkType::Ppp).then_some(MeasuredOverhead {
+                    bytes: PPP_OVERHEAD_BYTES,
+                    source: OverheadSource::LinkType,
+                });
                 self.report.overhead = measured.or(by_type);
                 self.tell(Event::Overhead(self.report.overhead));
                 self.prepare_search();
@@ -562,14 +564,17 @@ impl Fix {
             }
             Err(no_knee) => {
                 self.state = State::Recall(direction);
-                let failure = match no_knee {
-                    NoKnee::OutOfTrials => Failure::OutOfTrials(direction),
-                    NoKnee::Line(failure) => {
-                        self.act(Action::ForgetTrials(direction));
-                        Failure::NoKnee(direction, failure)
-                    }
-                };
-                self.fail(failure);
+                self.fail_search(direction, no_knee);
+            }
+        }
+    }
+
+    fn fail_search(&mut self, direction: Direction, no_knee: NoKnee) {
+        match no_knee {
+            NoKnee::OutOfTrials => self.fail(Failure::OutOfTrials(direction)),
+            NoKnee::Line(failure) => {
+                self.act(Action::ForgetTrials(direction));
+                self.fail(Failure::NoKnee(direction, failure));
             }
         }
     }

@@ -45,8 +45,11 @@ impl OverheadProbe {
             Direction::Up => PhaseKind::Up,
             Direction::Down => PhaseKind::Down,
         };
-        let phases =
-            [(PhaseKind::Idle, IDLE), (kind, LOADED)].map(|(kind, time)| Phase { kind, min: time, max: time });
+        let phases = [(PhaseKind::Idle, IDLE), (kind, LOADED)].map(|(kind, time)| Phase {
+            kind,
+            min: time,
+            max: time,
+        });
         Some(Measurement {
             purpose: Purpose::Overhead,
             phases: phases.to_vec(),

@@ -30,7 +30,8 @@ impl Throughput {
         let (last_at, last) = self.carried.last()?;
         let duration: Duration = last_at.saturating_since(*first_at);
         let bits = last.saturating_sub(*first) as f64 * 8.0;
-        (duration > Duration::ZERO).then(|| Rate::from_bits_per_second((bits / duration.as_secs_f64()) as u64))
+        (duration > Duration::ZERO)
+            .then(|| Rate::from_bits_per_second((bits / duration.as_secs_f64()) as u64))
     }
 }
 

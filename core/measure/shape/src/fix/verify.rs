@@ -261,11 +261,13 @@ mod tests {
 
     #[test]
     fn a_busy_processor_fails() {
-        let processors = |packets: &[u64]| {
+        let processors = |all: &[u64]| {
             let of = |packets: &u64| ProcessorTime { packets: *packets, total: 1000 };
-            let last = Counters { processors: packets.iter().map(of).collect(), ..Counters::default() };
-            let first =
-                Counters { processors: packets.iter().map(|_| ProcessorTime::default()).collect(), ..last.clone() };
+            let last = Counters { processors: all.iter().map(of).collect(), ..Counters::default() };
+            let first = Counters {
+                processors: all.iter().map(|_| ProcessorTime::default()).collect(),
+                ..last.clone()
+            };
             processor(&span(first, last)).map(|check| check.passed)
         };
         assert_eq!([&[][..], &[300], &[300, 950]].map(processors), [None, Some(true), Some(false)]);
@@ -281,7 +283,10 @@ mod tests {
             interface_bytes: 12_000_000,
             shaped_bytes: 3_000_000,
         };
-        assert_eq!((part.kind, part.measured, part.passed), (CheckKind::Bypass(alloc::vec![unshaped]), Some(0.25), false));
+        assert_eq!(
+            (part.kind, part.measured, part.passed),
+            (CheckKind::Bypass(alloc::vec![unshaped]), Some(0.25), false)
+        );
         let unclassified = Counters { unclassified_packets: 5, ..counters(12_000_000, 12_000_000, 9) };
         let check = bypass(&span(counters(0, 0, 0), unclassified));
         assert_eq!(check.kind, CheckKind::Bypass(alloc::vec![Bypass::Unclassified { packets: 5 }]));

@@ -1,5 +1,5 @@
 //! Whole fixes of simulated lines, from the first measurement on.
-mod world;
+pub(crate) mod world;
 
 use fathom_run::PhaseKind;
 use fathom_shape::fix::{
@@ -110,7 +110,8 @@ fn packets_past_the_shaper_are_found_and_refused() {
         (CheckKind::Bypass(found), PhaseKind::Down) => Some(found.clone()),
         _ => None,
     });
-    let Some([Bypass::Unshaped { direction: Direction::Down, interface_bytes, shaped_bytes }]) = found.as_deref()
+    let Some([Bypass::Unshaped { direction: Direction::Down, interface_bytes, shaped_bytes }]) =
+        found.as_deref()
     else {
         panic!("{verification:#?}")
     };
@@ -219,10 +220,14 @@ fn a_link_that_stalls_for_a_moment_is_still_found() {
     for stall_at in [31, 40, 50, 60] {
         let trace = format!("0s 4mbit\n{stall_at}s 10kbit\n{stall_at}300ms 4mbit\n");
         let sides = PerDirection { up: traced(150_000), down: Side::modem(8.0, 300.0) };
-        let mut world = World::new(session(&sides, &trace, stall_at), FixConfig { directions: ONLY_UP, ..config() });
+        let mut world =
+            World::new(session(&sides, &trace, stall_at), FixConfig { directions: ONLY_UP, ..config() });
         let outcome = world.run();
         let share = knee_shares(&world, PerDirection { up: 4.0, down: 8.0 })[0].1;
-        eprintln!("stall at {stall_at}: {outcome:?} knee {share} of {} trials", world.report().trials.up.len());
+        eprintln!(
+            "stall at {stall_at}: {outcome:?} knee {share} of {} trials",
+            world.report().trials.up.len()
+        );
         assert_eq!(outcome, Ok(Outcome::Verified), "stall at {stall_at} s: {}", world.story());
         assert!((0.97..1.005).contains(&share), "stall at {stall_at} s: {share}\n{}", world.story());
     }
@@ -235,7 +240,8 @@ fn a_rate_that_varies_is_shaped_below_its_mean() {
     let trace: String = (0..300).map(|n| format!("{}ms {}kbit\n", 1500 * n, rate(n))).collect();
     let sides = PerDirection { up: traced(200_000), down: Side::modem(10.0, 300.0).with_delay(20.0) };
     for seed in 0..4 {
-        let mut world = World::new(session(&sides, &trace, seed), FixConfig { directions: ONLY_UP, ..config() });
+        let mut world =
+            World::new(session(&sides, &trace, seed), FixConfig { directions: ONLY_UP, ..config() });
         let outcome = world.run();
         let rates = world.events.iter().rev().find_map(|event| match event {
             Event::AttemptPrepared(rates) => rates.up,
@@ -315,6 +321,10 @@ fn a_stop_at_any_time_ends_the_fix_and_restores_the_interface() {
         let wanted = if is_committed { Ok(Outcome::Verified) } else { Err(Failure::Stopped) };
         assert_eq!((result, world.is_shaped), (wanted, is_committed), "action {number}: {action:?}");
         let later = world.actions.len() - number;
-        assert!(is_committed || later <= 4, "action {number}: {action:?}, then {:?}", &world.actions[number..]);
+        assert!(
+            is_committed || later <= 4,
+            "action {number}: {action:?}, then {:?}",
+            &world.actions[number..]
+        );
     }
 }

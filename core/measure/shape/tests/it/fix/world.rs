@@ -1,10 +1,10 @@
 //! A driver of the machine over a simulated line: every action is performed in virtual time.
 use fathom_run::{Metric, Observation, PhaseKind, Value};
-use fathom_shape::fix::{
-    Action, Counters, Event, Failure, Fix, FixConfig, Input, InterfaceCounters, IpVersion, Isolation, LinkType,
-    LoadSummary, Measurement, Outcome, Output, Phase, Report, ShaperCounters,
-};
 use fathom_shape::fix::Budget;
+use fathom_shape::fix::{
+    Action, Counters, Event, Failure, Fix, FixConfig, Input, InterfaceCounters, IpVersion, Isolation,
+    LinkType, LoadSummary, Measurement, Outcome, Output, Phase, Report, ShaperCounters,
+};
 use fathom_shape::knee::Knee;
 use fathom_sim::{Answer, Session, ShaperConfig};
 use fathom_stats::Bounded;
@@ -83,6 +83,19 @@ pub(crate) fn config() -> FixConfig {
 fn one_queue(rate: Rate) -> String {
     let bytes = rate.bytes_in(Duration::from_millis(15)).get().max(5 * FULL_FRAME);
     format!("fifo limit {bytes}b")
+}
+
+/// Counters of a shaper, if there is one.
+pub(crate) fn shaper_counters(session: &Session, direction: Direction) -> Option<ShaperCounters> {
+    let stats = session.shaper_stats(direction)?;
+    Some(ShaperCounters {
+        sent_bytes: stats.sent_bytes,
+        sent_packets: stats.sent_packets,
+        dropped_packets: stats.dropped_packets,
+        marked_packets: stats.marked_packets,
+        overlimits: stats.delayed_packets,
+        backlog_bytes: stats.backlog_bytes,
+    })
 }
 
 /// What goes wrong, and when.
@@ -220,7 +233,7 @@ impl World {
             Action::Apply => self.apply(),
             Action::SetRates(rates) => {
                 for (direction, rate) in rates {
-                    rate.iter().for_each(|rate| self.session.set_rate(travel(direction), *rate));
+                    rate.iter().for_each(|rate| self.session.set_rate(direction, *rate));
                 }
             }
             Action::ReadCounters => {
@@ -251,28 +264,19 @@ impl World {
                 overhead: Bytes(u64::from(overhead)),
                 queue: (self.queue)(rate).parse().unwrap(),
             });
-            self.session.shape(travel(direction), shaper.as_ref());
+            self.session.shape(direction, shaper.as_ref());
         }
-        self.session.bypass(travel(Direction::Down), self.is_bypassed);
+        self.session.bypass(Direction::Down, self.is_bypassed);
         self.is_shaped = true;
         self.input(Input::Applied);
     }
     fn restore(&mut self) {
-        Direction::BOTH.into_iter().for_each(|direction| self.session.shape(travel(direction), None));
+        Direction::BOTH.into_iter().for_each(|direction| self.session.shape(direction, None));
         self.is_shaped = false;
     }
     fn counters(&self) -> Counters {
-        let shapers = PerDirection::from_fn(|direction| {
-            self.session.shaper_stats(travel(direction)).map(|stats| ShaperCounters {
-                sent_bytes: stats.sent_bytes,
-                sent_packets: stats.sent_packets,
-                dropped_packets: stats.dropped_packets,
-                marked_packets: stats.marked_packets,
-                overlimits: stats.delayed_packets,
-                backlog_bytes: stats.backlog_bytes,
-            })
-        });
-        let bytes = PerDirection::from_fn(|direction| self.session.interface_bytes(travel(direction)));
+        let shapers = PerDirection::from_fn(|direction| shaper_counters(&self.session, direction));
+        let bytes = PerDirection::from_fn(|direction| self.session.interface_bytes(direction));
         Counters {
             interface: InterfaceCounters { bytes, full_frame_bytes: FULL_FRAME },
             shapers,
@@ -289,7 +293,8 @@ impl World {
         self.session.probe(Some(measurement.probe_interval));
         self.input(Input::Connected(IpVersion::V4));
         let mut test = Test { measurement, number, idle: None, is_loaded: false, summaries: Vec::new() };
-        let is_complete = measurement.phases.iter().enumerate().all(|(n, phase)| self.phase(&mut test, n, phase));
+        let is_complete =
+            measurement.phases.iter().enumerate().all(|(n, phase)| self.phase(&mut test, n, phase));
         self.session.probe(None);
         let summaries = test.summaries;
         self.summaries.push(summaries.clone());
@@ -309,12 +314,14 @@ impl World {
         }
         let segment = test.measurement.segment_bytes.map(|bytes| bytes - OPTIONS);
         for direction in directions(phase.kind) {
-            self.session.start_flows(travel(*direction), FLOWS, segment);
+            self.session.start_flows(*direction, FLOWS, segment);
         }
         let mut seen = Seen { start, answers: Vec::new(), goodput: PerDirection::default() };
         let end = start + phase.min;
         let limit = match self.fault {
-            Fault::Incomplete(test_number, after) if test_number == test.number && number == 1 => start + after,
+            Fault::Incomplete(test_number, after) if test_number == test.number && number == 1 => {
+                start + after
+            }
             Fault::StopInTrial(trial) if self.trials == trial + 1 => start + Duration::from_secs(1),
             _ => Time::MAX,
         };
@@ -338,7 +345,8 @@ impl World {
             if !self.pass(&mut seen, self.session.now() + Duration::from_millis(50)) {
                 return false;
             }
-            let last: Vec<f64> = seen.answers.iter().rev().take(4).map(|a| a.round_trip().as_secs_f64()).collect();
+            let last: Vec<f64> =
+                seen.answers.iter().rev().take(4).map(|a| a.round_trip().as_secs_f64()).collect();
             if last.len() == 4 && last.iter().all(|s| *s < idle_s + EMPTY.as_secs_f64()) {
                 break;
             }
@@ -379,7 +387,7 @@ impl World {
         true
     }
     fn delivered(&self) -> PerDirection<u64> {
-        PerDirection::from_fn(|direction| self.session.delivered(travel(direction)).get())
+        PerDirection::from_fn(|direction| self.session.delivered(direction).get())
     }
     /// Performs what the machine wants while a test runs. True if it wants its end.
     fn drain_outputs(&mut self) -> bool {
@@ -445,7 +453,8 @@ impl Seen {
         if kind == PhaseKind::Idle {
             *idle = median;
         }
-        let increase = median.zip(*idle).map(|(loaded, idle)| Bounded { value: loaded - idle, at_least: false });
+        let increase =
+            median.zip(*idle).map(|(loaded, idle)| Bounded { value: loaded - idle, at_least: false });
         let goodput = PerDirection::from_fn(|direction| {
             let values = &self.goodput[direction];
             let late = &values[values.len() / 4..];
@@ -459,11 +468,4 @@ impl Seen {
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
-}
-
-fn travel(direction: Direction) -> fathom_sim::Travel {
-    match direction {
-        Direction::Up => fathom_sim::Travel::Up,
-        Direction::Down => fathom_sim::Travel::Down,
-    }
 }

@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// What the guard says when it stands.
-const READY: &str = "fathom: on guard";
+/// What the watchdog prints when it is ready.
+const READY: &str = "fathom: watchdog ready";
 /// What it is told when all is well, whichever way.
 const DISMISSED: u8 = b'.';
 /// How long it may take to begin.
@@ -22,16 +22,16 @@ const LEAVE: Duration = Duration::from_secs(2);
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// The guard, seen from the process that it watches: when that ends, the pipe between them does.
+/// The watchdog, seen from the process that it watches: when that ends, the pipe between them does.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct Watchdog {
     child: Child,
 }
 
-impl Guard {
+impl Watchdog {
     /// Starts it in a session of its own, and waits until it stands.
-    pub(crate) fn start(mut command: Command) -> Result<Guard, ApplyError> {
-        let doing = || format!("guard {}", command_line(&command));
+    pub(crate) fn start(mut command: Command) -> Result<Watchdog, ApplyError> {
+        let doing = || format!("watchdog {}", command_line(&command));
         let (doing, told) = (doing(), channel());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = session::of_its_own(&mut command).spawn().map_err(ApplyError::system(&doing))?;
@@ -43,14 +43,14 @@ impl Guard {
             let _ = told.0.send(lines.any(|line| line.ends_with(READY)));
         });
         if told.1.recv_timeout(PATIENCE) == Ok(true) {
-            return Ok(Guard { child });
+            return Ok(Watchdog { child });
         }
         // It may be gone already.
         let _ = child.kill();
         let _ = child.wait();
         Err(ApplyError::words(doing, "it did not begin; nothing was changed"))
     }
-    /// All is well. It is waited for, so that it does not outlive what it guards; but not for ever.
+    /// All is well. It is waited for, so that it does not outlive what it watches over; but not for ever.
     pub(crate) fn dismiss(mut self) {
         if let Some(mut stdin) = self.child.stdin.take() {
             let _ = stdin.write_all(&[DISMISSED]);
@@ -66,9 +66,9 @@ fn command_line(command: &Command) -> String {
     command.get_program().to_string_lossy().into_owned()
 }
 
-/// How a guard's duty ended.
+/// How a watchdog's duty ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Duty {
+pub enum WatchdogEnd {
     /// He was dismissed, or what he guarded had been settled by others.
     Dismissed,
     /// The process he watched ended; he put the interface back.
@@ -81,10 +81,10 @@ pub enum Duty {
 /// output that it stands, and is told on standard input.
 ///
 /// # Errors
-/// If there is nothing to guard, or what could not be put back.
-pub fn stand_guard(place: &Place) -> Result<Duty, ApplyError> {
+/// If there is nothing to watch over, or what could not be put back.
+pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
     let Some(state) = place.read()? else {
-        return Err(ApplyError::words(place.file().display().to_string(), "there is nothing to guard"));
+        return Err(ApplyError::words(place.file().display().to_string(), "there is nothing to watch over"));
     };
     // Opened now: later there may be no descriptor left.
     let mut kernel = Kernel::open()?;
@@ -92,16 +92,16 @@ pub fn stand_guard(place: &Place) -> Result<Duty, ApplyError> {
     let mut out = io::stdout();
     writeln!(out, "{READY}").and_then(|()| out.flush()).map_err(ApplyError::system("standard output"))?;
     match words.recv_timeout(Duration::from_millis(state.limit_ms)) {
-        Ok(DISMISSED) => Ok(Duty::Dismissed),
+        Ok(DISMISSED) => Ok(WatchdogEnd::Dismissed),
         Err(RecvTimeoutError::Timeout) => {
             put_back(&mut kernel, place, &state, "it took longer than its limit")
-                .map(|r| r.map_or(Duty::Dismissed, Duty::Overdue))
+                .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Overdue))
         }
         Ok(_) | Err(RecvTimeoutError::Disconnected) => {
             // The lock of a process that is gone is free; a new one that has it puts things back before it begins.
             let _lock = wait_for_lock(place);
             put_back(&mut kernel, place, &state, "its process ended")
-                .map(|r| r.map_or(Duty::Dismissed, Duty::Orphaned))
+                .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Orphaned))
         }
     }
 }
