@@ -1,4 +1,5 @@
-//! At which rate a line is shaped. [`knee`] finds the highest that keeps the line's queue empty; [`autorate`] keeps a line right whose rate varies: LTE, Starlink, cable in the evening.
+//! At which rate a line is shaped. [`knee`] finds the highest rate that keeps the line's queue empty, [`fix`] is the whole fix around it,
+//! and [`autorate`] follows a line whose rate varies: LTE, Starlink, cable in the evening.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

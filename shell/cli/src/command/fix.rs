@@ -193,7 +193,7 @@ fn boot_words(
     Ok(Some((boot, text)))
 }
 
-/// On for a while, then off; what the counters said in between is told.
+/// Keeps the shaper on for a while, then rolls back and prints what its counters show.
 fn hold(
     args: &FixArgs,
     mut transaction: Transaction,

@@ -239,7 +239,7 @@ fn auto_says_what_is_missing() {
     let before = router.queues();
     let reflector = ["--auto", "--reflector", "127.0.0.1"];
     let cases: [(&[&str], &str); 5] = [
-        (&["--auto"], "--auto needs somebody who tells how long packets take"),
+        (&["--auto"], "--auto needs a delay source"),
         (&["--auto", "--metrics", "0"], "not a port or ADDR:PORT"),
         (&["--auto", "--reflector", "here"], "invalid value 'here' for '--reflector"),
         (

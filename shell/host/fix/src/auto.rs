@@ -1,4 +1,4 @@
-//! `--auto`: keeps the shaper of a line right whose rate varies, for as long as it runs.
+//! `--auto`: continuously adjusts the shaper rates on a line whose rate varies, until it is stopped.
 //!
 //! ```text
 //!  20 times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
@@ -56,7 +56,7 @@ pub struct AutoConfig {
     pub metrics: Option<SocketAddr>,
 }
 
-/// What is told on the way.
+/// What is reported on the way.
 #[derive(Debug)]
 pub enum AutoProgress<'a> {
     /// What an earlier one left behind was put back, or could not be used.

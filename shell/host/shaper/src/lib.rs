@@ -1,13 +1,13 @@
-//! Puts a shaper on an interface and takes it off again, whatever happens in between.
+//! Applies a shaper to an interface and rolls it back, whatever happens in between.
 //!
 //! ```text
 //!  Transaction::begin    look, choose, plan, rehearse the undoing     nothing is changed
 //!              ::apply   state on disk, then a watchdog, then the steps
-//!   (the caller proves)                                               the watchdog watches
+//!   (the caller verifies)                                             the watchdog waits
 //!              ::commit  it stays               ::roll_back  it goes
 //! ```
-//! The process may be killed at any point, the interface may vanish: the watchdog, a process of its own, puts back what was. Should he be
-//! killed too, the next fix or [`undo`] does it from the state on disk.
+//! The process may be killed at any point, the interface may vanish: the watchdog, a process of its own, restores it. If the watchdog is
+//! killed too, the next fix or [`undo`] does so from the state on disk.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

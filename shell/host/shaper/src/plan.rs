@@ -7,7 +7,7 @@ use crate::snapshot::Snapshot;
 use fathom_tc::{Filter, Handle, Kind, Link, Match, Mirred, Qdisc, Request, Verb, What};
 use fathom_units::Rate;
 
-/// What is wanted.
+/// A request for a shaper.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShapeRequest {
     /// The interface.
@@ -44,7 +44,7 @@ pub struct Step {
     pub undo: Vec<Request>,
 }
 
-/// A shaper and where it stands.
+/// A shaper and its interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
     /// The interface whose queue it is: for what arrives, an ifb.
@@ -55,7 +55,7 @@ pub struct Side {
     pub shaper: Shaper,
 }
 
-/// Everything that is to be done, in order: nothing is sent to a shaper before it stands.
+/// Everything that is to be done, in order: no packet is sent to a shaper before it exists.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// The interface.

@@ -1,4 +1,4 @@
-//! The ladder of shapers, the best first: each of them keeps the queue where we can manage it, by what the kernel has.
+//! The kinds of shapers, the best first. Each moves the queue to this host, with what the kernel has.
 use fathom_shape::fix::Isolation;
 use fathom_tc::{
     Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Qdisc, RateSpec,
@@ -87,11 +87,11 @@ pub struct Shaper {
     pub framing: Framing,
     /// The interface's own header in bytes, which it counts: 14 on Ethernet, 0 on PPP.
     pub header_bytes: u16,
-    /// It stands behind the bottleneck, and shapes what arrives.
+    /// It is behind the bottleneck, and shapes ingress.
     pub ingress: bool,
 }
 
-/// Number of queues of the flow hash, as a power of two. Whoever shares one waits for another's packets: among 64, a ping beside eight
+/// Number of queues of the flow hash, as a power of two. Flows that share a queue wait for each other's packets: among 64, a ping beside eight
 /// uploads was in one with an upload in one of eight tries, and took 120 ms instead of 1; among 256 in one of thirty.
 const HASH_BITS: u32 = 8;
 const QUEUES: u16 = 1 << HASH_BITS;

@@ -1,4 +1,4 @@
-//! A shaper is put on, looked at by whoever wanted it, and then stays or goes: whatever happens in between, it goes.
+//! A shaper is applied, observed by the caller, and then committed or rolled back. Whatever happens in between, it is rolled back.
 use crate::ability::Abilities;
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
@@ -46,7 +46,7 @@ impl Transaction {
     /// what an earlier one that was cut short left behind: that is put back.
     ///
     /// # Errors
-    /// What stands against it.
+    /// What prevents it.
     pub fn begin(request: &ShapeRequest, place: &Place) -> Result<Transaction, ApplyError> {
         fs::create_dir_all(&place.folder).map_err(ApplyError::system(place.folder.display().to_string()))?;
         let lock = take_lock(place)?;
@@ -111,10 +111,10 @@ impl Transaction {
     pub fn apply(&mut self, watchdog: Command, limit: Duration) -> Result<(), ApplyError> {
         self.apply_by(watchdog, limit, Pace::Steps, &mut |_, _| Ok(()))
     }
-    /// As `apply`, with somebody who is asked before each step, or before each request, and once after the last.
+    /// As `apply`, and calls `ask` before each step, or before each request, and once after the last.
     ///
     /// # Errors
-    /// As `apply`; and if he says so.
+    /// As `apply`; and the error of `ask`.
     pub fn apply_by(
         &mut self,
         watchdog: Command,
@@ -148,7 +148,7 @@ impl Transaction {
         }
         ask(count, &self.plan)
     }
-    /// Puts all back, and says so beside the error.
+    /// Rolls back, and adds to the error what could not be restored.
     fn give_up(&mut self, error: ApplyError) -> ApplyError {
         match self.put_back("a step failed") {
             Ok(_) => error,
@@ -220,7 +220,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        // Nothing was done before the watchdog was there. An error is left to him: he sees the end of this process.
+        // Nothing was done before the watchdog was there. An error is left to the watchdog: it sees the end of this process.
         if self.is_open && self.watchdog.is_some() {
             let _ = self.put_back("it was given up");
         }
@@ -238,7 +238,7 @@ fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// What a person, or `--json`, is told of a plan.
+/// A plan as a JSON document.
 #[must_use]
 pub fn about(plan: &Plan) -> Value {
     let words = |requests: &[fathom_tc::Request]| -> Vec<String> {
@@ -278,7 +278,7 @@ fn take_lock(place: &Place) -> Result<Lock, ApplyError> {
     })
 }
 
-/// A trial whose process is gone is put back; what stays is in the way.
+/// Rolls back an interrupted fix. A committed one is a conflict.
 fn recover(kernel: &mut Kernel, place: &Place) -> Result<Option<String>, ApplyError> {
     let Some(state) = place.read()? else { return Ok(None) };
     if state.of.boot != Of::here().boot {

@@ -1,4 +1,4 @@
-//! The dead man's handle: a process of its own that puts an interface back when the one that changes it ends without a word.
+//! The watchdog: a process of its own that restores an interface when the process that changes it dies or takes too long.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::restore::{Restored, restore};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What the watchdog prints when it is ready.
 const READY: &str = "fathom: watchdog ready";
-/// What it is told when all is well, whichever way.
+/// Byte on its standard input that ends the watchdog: the fix was committed or rolled back.
 const DISMISSED: u8 = b'.';
 /// How long it may take to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,10 +29,10 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts it in a session of its own, and waits until it stands.
+    /// Starts it in a session of its own, and waits until it is ready.
     pub(crate) fn start(mut command: Command) -> Result<Watchdog, ApplyError> {
         let doing = || format!("watchdog {}", command_line(&command));
-        let (doing, told) = (doing(), channel());
+        let (doing, ready) = (doing(), channel());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = session::of_its_own(&mut command).spawn().map_err(ApplyError::system(&doing))?;
         let Some(stdout) = child.stdout.take() else {
@@ -40,9 +40,9 @@ impl Watchdog {
         };
         std::thread::spawn(move || {
             let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
-            let _ = told.0.send(lines.any(|line| line.ends_with(READY)));
+            let _ = ready.0.send(lines.any(|line| line.ends_with(READY)));
         });
-        if told.1.recv_timeout(PATIENCE) == Ok(true) {
+        if ready.1.recv_timeout(PATIENCE) == Ok(true) {
             return Ok(Watchdog { child });
         }
         // It may be gone already.
@@ -66,22 +66,22 @@ fn command_line(command: &Command) -> String {
     command.get_program().to_string_lossy().into_owned()
 }
 
-/// How a watchdog's duty ended.
+/// How a watchdog ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WatchdogEnd {
-    /// He was dismissed, or what he guarded had been settled by others.
+    /// It was dismissed, or the fix had been committed or rolled back by others.
     Dismissed,
-    /// The process he watched ended; he put the interface back.
+    /// The process that it watched ended; the interface was restored.
     Orphaned(Restored),
-    /// The process he watched took too long; he put the interface back.
+    /// The process that it watched took too long; the interface was restored.
     Overdue(Restored),
 }
 
-/// Watches over a trial: to be called by the process that [`Transaction::apply`](crate::Transaction::apply) starts. It says on standard
-/// output that it stands, and is told on standard input.
+/// Watches over a trial: to be called by the process that [`Transaction::apply`](crate::Transaction::apply) starts. It prints a
+/// line on standard output when it is ready, and is dismissed by a byte on standard input.
 ///
 /// # Errors
-/// If there is nothing to watch over, or what could not be put back.
+/// If there is nothing to watch over, or what could not be restored.
 pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
     let Some(state) = place.read()? else {
         return Err(ApplyError::words(place.file().display().to_string(), "there is nothing to watch over"));
@@ -106,18 +106,18 @@ pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
     }
 }
 
-/// What is told, byte by byte; the channel ends with the pipe.
+/// Bytes as they are read; the channel ends with the pipe.
 fn words_of(mut from: impl Read + Send + 'static) -> Receiver<u8> {
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut byte = [0];
         while matches!(from.read(&mut byte), Ok(1)) {
-            if tell.send(byte[0]).is_err() {
+            if sender.send(byte[0]).is_err() {
                 return;
             }
         }
     });
-    told
+    receiver
 }
 
 fn wait_for_lock(place: &Place) -> Option<Lock> {

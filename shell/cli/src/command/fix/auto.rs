@@ -19,13 +19,13 @@ use std::path::Path;
 /// Of the rate that is given, if nothing is said: what the line carries at its worst, and the most.
 const LEAST: (u64, u64) = (1, 5);
 const MOST: (u64, u64) = (2, 1);
-/// What waits in our own queue says whose a delay is, and a probe that waits there too tells of it and not of the line.
+/// The backlog of our own queue tells whether a delay is ours; a probe that waits in it measures the queue and not the line.
 const ONE_QUEUE: &str = "warning: tbf has one short queue for all: the probes of what arrives wait in it, up to 10 ms, and it is full \
                          and empty too soon to say well whose a delay is\n  try: another --shaper, if the kernel has one (fathom fix DEV --dry-run)";
 /// As many as the controller follows, and a server.
 const MOST_REFLECTORS: usize = 24;
 
-/// Shapes until it is told to end.
+/// Shapes until it is stopped.
 pub(super) fn run(args: &FixArgs) -> Outcome {
     let device = device(args)?;
     let config = config(args, &device)?;
@@ -61,7 +61,7 @@ fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
     let hosts = args.auto.reflector.clone();
     if args.server.is_none() && hosts.is_empty() && !args.auto.passive {
         return Err(Failure::input(
-            "--auto needs somebody who tells how long packets take\n  try: --server HOST (it runs `fathom serve`), or \
+            "--auto needs a delay source\n  try: --server HOST (it runs `fathom serve`), or \
              --reflector ADDR four times, hosts that answer ping, or --passive",
         ));
     }

@@ -1,4 +1,4 @@
-//! What is told of a fix.
+//! Texts and documents of a fix.
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
 use fathom_shaper::conflicts::Conflict;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Commands of one step that are shown; the flow hash has more than a hundred that are alike.
 const SHOWN: usize = 4;
 
-/// The plan with its undoing, and what stands against it.
+/// The plan with its undo commands, and the conflicts.
 pub(super) fn plan(plan: &Plan, conflicts: &[Conflict]) -> String {
     let side = |what: &str, side: &Option<Side>| {
         side.as_ref().map(|side| format!("{what} at most {}", side.shaper.rate))
@@ -43,7 +43,7 @@ fn commands(indent: &str, requests: &[Request]) -> String {
     text
 }
 
-/// What stands against a shaper, each with what to try.
+/// Conflicts, each with what to try.
 fn warnings(found: &[Conflict]) -> String {
     let mut text = String::new();
     for conflict in found {

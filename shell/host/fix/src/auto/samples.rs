@@ -1,4 +1,4 @@
-//! From what the kernel and the reflectors say to what the controller is told.
+//! The reflectors' answers and the time of the week as inputs of the controller.
 use fathom_client::{ReflectedDelay, Reflection};
 use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek};
 use fathom_shaper::Framing;
@@ -17,14 +17,14 @@ pub(super) fn added_bytes(framing: Framing) -> i64 {
 
 /// Answers, as the controller has them.
 pub(super) fn samples(answers: &[Reflection]) -> Vec<DelaySample> {
-    let delay = |told| match told {
+    let delay = |answer| match answer {
         ReflectedDelay::OneWay([up, down]) => Delay::OneWay(PerDirection { up, down }),
         ReflectedDelay::RoundTrip(time) => Delay::RoundTrip(time),
     };
     answers.iter().map(|one| DelaySample { reflector: one.host, delay: delay(one.delay) }).collect()
 }
 
-/// The hour at a place whose clocks are `offset_s` ahead of UTC.
+/// The hour of the week where clocks are `offset_s` ahead of UTC.
 pub(super) fn hour_of_week(at: WallTime, offset_s: i64) -> HourOfWeek {
     let seconds = i64::try_from(at.0 / 1_000_000_000).unwrap_or_default().saturating_add(offset_s);
     let hours = (seconds.div_euclid(3600) + HOURS_FROM_MONDAY).rem_euclid(HOURS_OF_A_WEEK);
@@ -55,8 +55,8 @@ mod tests {
             (1795388400, 3600, 0),
         ];
         for (seconds, offset, hour) in table {
-            let told = hour_of_week(WallTime(seconds * 1_000_000_000), offset);
-            assert_eq!(told.get(), hour, "{seconds} {offset}");
+            let hour_there = hour_of_week(WallTime(seconds * 1_000_000_000), offset);
+            assert_eq!(hour_there.get(), hour, "{seconds} {offset}");
         }
     }
 
@@ -66,8 +66,8 @@ mod tests {
             Reflection { host: 0, delay: ReflectedDelay::OneWay([-5, 9]) },
             Reflection { host: 7, delay: ReflectedDelay::RoundTrip(Duration::from_millis(3)) },
         ];
-        let told = samples(&answers);
-        assert_eq!(told[0].delay, Delay::OneWay(PerDirection { up: -5, down: 9 }));
-        assert_eq!(told[1].reflector, 7);
+        let delays = samples(&answers);
+        assert_eq!(delays[0].delay, Delay::OneWay(PerDirection { up: -5, down: 9 }));
+        assert_eq!(delays[1].reflector, 7);
     }
 }

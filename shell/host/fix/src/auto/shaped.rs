@@ -1,4 +1,4 @@
-//! A line behind shapers of ours: what is seen of it at a tick, and its rates.
+//! A line behind our shapers: its samples at each tick, and its rates.
 use super::PassiveRtt;
 use super::samples::{added_bytes, hour_of_week, samples};
 use fathom_client::Reflectors;
@@ -7,7 +7,7 @@ use fathom_shape::autorate::{DelaySample, HourOfWeek, Observation, QueueReading,
 use fathom_shaper::{ApplyError, Framing, Side, Transaction};
 use fathom_units::{Duration, PerDirection, Rate, Time, WallTime};
 
-/// The shapers of both directions, and who says how long packets take beyond them.
+/// The shapers of both directions, and the sources of delays beyond them.
 pub struct ShapedLine {
     clock: Clock,
     reflectors: Reflectors,
@@ -36,7 +36,7 @@ pub struct LineSample {
 }
 
 impl LineSample {
-    /// As a controller is told it.
+    /// The input of a controller.
     #[must_use]
     pub fn observation(&self) -> Observation<'_> {
         Observation { at: self.at, hour: self.hour, queues: self.queues, delays: &self.delays }

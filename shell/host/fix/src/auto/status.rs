@@ -1,4 +1,4 @@
-//! What a person, a program or a metric is told of how it is now.
+//! The current status, for people, programs and metrics.
 use super::shaped::LineSample;
 use fathom_os::clock::wall_now;
 use fathom_shape::autorate::{Decision, Reason};

@@ -1,4 +1,4 @@
-//! Who asks over HTTP is told the status: one connection after the other, each for a short time.
+//! The status over HTTP: one connection after the other, each for a short time.
 use super::render::{METRICS_TYPE, metrics, page};
 use super::status::Status;
 use fathom_os::poll::{self, PollFd};
@@ -19,7 +19,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 /// Longer requests are refused.
 const LONGEST: usize = 8192;
 
-/// An open door.
+/// A server of the status.
 pub(super) struct StatusServer {
     status: Arc<Mutex<Option<Status>>>,
     stop: Arc<AtomicBool>,
