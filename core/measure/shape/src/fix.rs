@@ -35,6 +35,7 @@
 mod budget;
 mod bypass;
 mod check;
+mod config;
 mod latency;
 mod machine;
 mod margin;
@@ -47,7 +48,8 @@ mod verify;
 pub use budget::{Budget, Isolation};
 pub use bypass::{Bypass, detect_bypass};
 pub use check::{Check, CheckKind, Unit, Verification};
-pub use machine::{Failure, Fix, FixConfig, LinkType, Outcome, Report};
+pub use config::{Failure, FixConfig, LinkType, Outcome, Report};
+pub use machine::Fix;
 pub use margin::MARGINS;
 pub use message::{
     Action, Counters, Event, Input, InterfaceCounters, IpVersion, LoadSummary, MeasuredOverhead, Measurement,

@@ -14,6 +14,8 @@ pub(crate) fn of_event(event: &Event) -> Option<Input> {
             SocketAddr::V6(_) => IpVersion::V6,
         }),
         Event::PhaseStarted { kind, at } => Input::PhaseStarted { kind: *kind, at: *at },
+        // Of single flows, and of the shaper.
+        Event::Observed { key, .. } if key.flow.is_some() || key.scope.is_some() => return None,
         Event::Observed { key, observation } => {
             Input::Observed { metric: key.metric, direction: key.direction, observation: *observation }
         }
@@ -38,4 +40,25 @@ pub(crate) fn of_diagnosis(diagnosis: &Diagnosis) -> Input {
         },
     };
     Input::Measured(diagnosis.phases.iter().map(summary).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_run::{Metric, Observation, SeriesKey, Value};
+    use fathom_units::{Direction, Time};
+
+    #[test]
+    fn goodput_of_single_flows_is_not_that_of_the_direction() {
+        let of = |flow| {
+            let key = SeriesKey { flow, ..SeriesKey::directed(Metric::Goodput, Direction::Up) };
+            let observation = Observation { at: Time::ZERO, value: Value::Observed(1e6) };
+            of_event(&Event::Observed { key, observation })
+        };
+        assert!(of(Some(1)).is_none());
+        let Some(Input::Observed { metric: Metric::Goodput, direction: Some(Direction::Up), .. }) = of(None)
+        else {
+            panic!("no input")
+        };
+    }
 }
