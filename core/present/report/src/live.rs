@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_run::text::{milliseconds, rate};
 use fathom_run::{Metric, Observation, PhaseEnd, PhaseKind, SeriesKey, Value};
-use fathom_stats::Sample;
+use fathom_stats::median;
+use fathom_text::{milliseconds, rate};
 use fathom_units::{Direction, PerDirection, Time};
 
 /// Series that can be shown as latency, the best first.
@@ -60,7 +60,7 @@ impl Latency {
         }
     }
     fn now_s(&self) -> Option<f64> {
-        median(&self.phase[self.phase.len().saturating_sub(NOW)..])
+        median(self.phase.iter().rev().take(NOW).copied())
     }
 }
 
@@ -70,10 +70,6 @@ fn keep_largest(curve: &mut Curve, at: f64, value: f64) {
         Some(last) if bin(last.0) == bin(at) => last.1 = last.1.max(value),
         _ => curve.points.push((at, value)),
     }
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    Sample::new(values.iter().map(|v| (*v, false))).percentile(0.5).map(|m| m.value)
 }
 
 impl LiveView {
@@ -104,7 +100,7 @@ impl LiveView {
     }
     /// The current phase ended. Its reason is shown if it is not the usual one.
     pub fn phase_ended(&mut self, end: PhaseEnd, at: Time) {
-        let median_s = median(&self.shown().phase);
+        let median_s = median(self.shown().phase.iter().copied());
         if let Some(phase) = self.phases.last_mut() {
             (phase.ended, phase.median_s, phase.span.end) = (true, median_s, at.as_secs_f64());
             if end == PhaseEnd::TimeLimit {

@@ -1,7 +1,7 @@
 //! A check in words.
-use fathom_run::text::{milliseconds, percent, rate};
 use fathom_shape::fix::{Bypass, Check, CheckKind};
 use fathom_shaper::conflicts::{Conflict, bypassed};
+use fathom_text::{milliseconds, percent, rate};
 
 /// What is checked, what was measured, and what is required.
 pub(super) struct CheckWords {
