@@ -18,7 +18,7 @@ use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal;
 use alerting::Office;
 use fathom_os::poll;
-use fathom_os::sched::give_up_real_time;
+use fathom_os::sched::drop_realtime_priority;
 use fathom_watch_alert::{Condition, Rule};
 use fathom_watch_engine::{Health, Monitor, StoreWriter, packet_limit, permitted, unknown_load};
 use fathom_watch_plan::Plan;
@@ -83,7 +83,7 @@ fn watch(args: &WatchArgs) -> Outcome {
     let keep = Box::new(StoreWriter::new(history));
     let mut monitor = Monitor::start_with(&plan, keep, Some(alerting)).map_err(Failure::environment)?;
     // Only the threads that probe need what they were given.
-    let _ = give_up_real_time();
+    let _ = drop_realtime_priority();
     terminal::note(&welcome(&plan, &store));
     tell_blind(&plan);
     let page = page::start(args.listen, &plan, &store, monitor.live())?;

@@ -1,8 +1,8 @@
 //! One probe over a connection of its own: TCP, TLS, HTTP and DNS, each a step after the other, none of which waits.
-use crate::probe_socket::without_code;
 use crate::target::ProbedTarget;
 use crate::tls::Handshake;
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{set_dscp, start_connect};
 use fathom_os::tcp_info::tcp_info;

@@ -1,10 +1,11 @@
 //! The thread of ICMP echo: all targets on a few sockets, in batches, timed by the kernel.
 use crate::departure::Departures;
 use crate::lateness::LatenessMonitor;
-use crate::probe_socket::{ProbeSocket, SocketKey, without_code};
+use crate::probe_socket::{ProbeSocket, SocketKey};
 use crate::report::{Reporter, SeriesSlot};
 use crate::target::{Command, ProbedTarget};
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::mmsg::ReceivedMessage;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;

@@ -4,10 +4,10 @@
 //! them together (Augustin et al., Avoiding traceroute anomalies with Paris traceroute, IMC 2006). A router that has never
 //! answered has no series: many never do, and that is no loss of the path.
 use crate::history::Event;
-use crate::probe_socket::without_code;
 use crate::report::{Report, Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, queue_errors, set_dscp, set_hop_limit};

@@ -118,9 +118,3 @@ impl ProbeSocket {
         }
     }
 }
-
-/// An error's words without `(os error 113)`.
-pub(crate) fn without_code(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
-}

@@ -1,8 +1,8 @@
 //! UDP probes against `fathom serve`: the round trip, and the delay of each way by the fitted clock of the far end.
-use crate::probe_socket::without_code;
 use crate::report::{Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;

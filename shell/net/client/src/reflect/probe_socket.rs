@@ -1,7 +1,7 @@
 //! One socket to one host, and its outstanding probes.
 use super::ReflectedDelay;
-use crate::resolve::without_code;
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, timestamp_socket};
 use fathom_os::timestamp::{Departure, Stamping, both_clocks, enable, receive, sent_stamp};

@@ -2,9 +2,10 @@
 use super::probe_socket::ProbeSocket;
 use super::{RETRY_AFTER, Reflection};
 use crate::control::{parse_token, session_error};
-use crate::resolve::{Limits, resolve, without_code};
+use crate::resolve::{Limits, resolve};
 use crate::{TestConfig, TestError};
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::session::{
