@@ -123,7 +123,7 @@ pub(super) fn alternative(alternative: &QueueAlternative) -> String {
 }
 
 /// Why it is not known where a flow waited, as a sentence.
-pub(crate) fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
+pub fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
     let why = match reason {
         UnknownReason::NoQueue { p95_s, error_s } => {
             return format!(

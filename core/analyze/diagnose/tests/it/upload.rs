@@ -93,7 +93,9 @@ pub(crate) fn upload() -> Capture {
         probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
         samples: 43_141,
         frames: vec![1234, 5678],
-        alternatives: vec![QueueAlternative::AcknowledgedElsewhere],
+        alternatives: vec![QueueAlternative::Text {
+            text: "A download at the same time that loads the way back.".into(),
+        }],
     };
     let source = CaptureSource {
         name: "snd.pcap".into(),
