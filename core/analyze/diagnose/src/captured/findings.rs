@@ -79,7 +79,7 @@ fn delay(capture: &Capture, queue: &CapturedQueue) -> Finding {
     let finding =
         queue.frames.iter().fold(finding, |told, frame| told.evidence("frame", *frame as f64, "frame"));
     let alternatives = queue.alternatives.iter().map(alternative);
-    let finding = alternatives.fold(finding, |finding, text| finding.alternative(&text));
+    let finding = alternatives.fold(finding, |with, unless| with.alternative(&unless));
     if queue.base_rtt_s.is_some() {
         return finding;
     }
@@ -151,9 +151,9 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
     let finding = Finding::new(FindingKind::Management, None, confidence, text)
         .evidence("losses", queue.lost_packets as f64, "packets")
         .evidence("marks", queue.marked_packets as f64, "packets")
-        .evidence_if("delay at a loss, 10th percentile", seen(|at| at.p10_s), "s")
-        .evidence_if("delay at a loss, median", seen(|at| at.median_s), "s")
-        .evidence_if("delay at a loss, 90th percentile", seen(|at| at.p90_s), "s");
+        .evidence_if("delay at a loss, 10th percentile", seen(|loss| loss.p10_s), "s")
+        .evidence_if("delay at a loss, median", seen(|loss| loss.median_s), "s")
+        .evidence_if("delay at a loss, 90th percentile", seen(|loss| loss.p90_s), "s");
     Some(finding)
 }
 
@@ -187,9 +187,8 @@ fn victims(queue: &CapturedQueue) -> Option<Finding> {
         milliseconds(first.added_p95_s)
     );
     let finding = Finding::new(FindingKind::Victims, None, Confidence::Medium, text);
-    let evidence = |finding: Finding, flows: &&DelayedFlows| {
-        finding.evidence(delayed(&flows.who), flows.added_p95_s, "s")
-    };
+    let evidence =
+        |with: Finding, flows: &&DelayedFlows| with.evidence(delayed(&flows.who), flows.added_p95_s, "s");
     Some(waited.iter().fold(finding, evidence))
 }
 
