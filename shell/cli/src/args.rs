@@ -17,7 +17,7 @@ use fathom_run::Measure;
 use fathom_scenario::Setting;
 use fathom_sweep::Axis;
 use fathom_units::{Bytes, Duration};
-pub(crate) use fix::{FixArgs, Way};
+pub(crate) use fix::FixArgs;
 pub(crate) use size::SizeArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;

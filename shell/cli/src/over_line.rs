@@ -6,12 +6,11 @@ use crate::live::Live;
 use crate::truth;
 use fathom_client::{Event, PhasePlan, TestConfig, run_test};
 use fathom_lab::{Lab, LabOptions};
-use fathom_link::Direction;
 use fathom_os::clock::Clock;
 use fathom_run::{Phase, PhaseKind, Run};
 use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkPlan, load_kind};
 use fathom_server::{Config, Server};
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 use fathom_workload::{Played, Player};
 use std::sync::atomic::AtomicBool;
 

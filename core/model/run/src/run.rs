@@ -8,7 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_stats::DelayHistogram;
-use fathom_units::Time;
+use fathom_units::{Direction, Time};
 use serde::{Deserialize, Serialize};
 
 /// Version of the file format that is written. Files of this and of earlier versions are read, down to [`OLDEST_SCHEMA_VERSION`].
@@ -18,21 +18,6 @@ pub const SCHEMA_VERSION: u32 = 2;
 
 /// The oldest version of the file format that is read.
 pub const OLDEST_SCHEMA_VERSION: u32 = 1;
-
-/// Seen from the user's edge.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// From the user.
-    Up,
-    /// To the user.
-    Down,
-}
-
-impl Direction {
-    /// Both, up first.
-    pub const BOTH: [Direction; 2] = [Direction::Up, Direction::Down];
-}
 
 /// An observed value, or what is known of it.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -6,11 +6,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, Finding};
-use fathom_run::text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_diagnose::Diagnosis;
 use fathom_run::{
-    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind, Run,
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Finding, Limits, ProbeKind, Run,
 };
+use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Rows of the table of flows.
 const FLOWS: usize = 10;
@@ -43,14 +43,14 @@ pub(crate) fn summary(
         lines.push(String::new());
     }
     for finding in &diagnosis.findings {
-        lines.extend(finding_lines(finding, text_columns, style));
+        lines.extend(finding_lines(finding, run, text_columns, style));
         lines.extend(support(finding, text_columns).iter().map(|line| style.ink(Ink::Dim, line)));
     }
     for note in &run.notes {
         lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
     }
     lines.push(String::new());
-    lines.extend(verdict(diagnosis, text_columns, style));
+    lines.extend(verdict(run, diagnosis, text_columns, style));
     // Parts that have nothing to say leave no gap.
     lines.dedup_by(|next, before| next.is_empty() && before.is_empty());
     lines
@@ -177,14 +177,17 @@ fn more_flows(capture: &Capture) -> Option<String> {
 
 /// The frames that a finding rests on, and what would refute it.
 fn support(finding: &Finding, columns: usize) -> Vec<String> {
-    let frames = finding.evidence.iter().filter(|evidence| evidence.unit == "frame");
-    let frames: Vec<String> = frames.map(|evidence| format!("{:.0}", evidence.value)).collect();
+    let frames: Vec<String> = finding.frames.iter().map(ToString::to_string).collect();
     let mut lines = Vec::new();
     if !frames.is_empty() {
         lines.extend(wrap(&format!("  frames {}", frames.join(", ")), columns, 4));
     }
     for alternative in &finding.alternatives {
-        lines.extend(wrap(&format!("  unless: {}", clean(alternative)), columns, 4));
+        lines.extend(wrap(
+            &format!("  unless: {}", clean(&fathom_prose::alternative(alternative))),
+            columns,
+            4,
+        ));
     }
     lines.iter().map(|line| if line.starts_with(' ') { line.clone() } else { format!("  {line}") }).collect()
 }

@@ -6,8 +6,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
-use fathom_run::{Direction, Metric, PhaseKind, Run, SeriesKey};
+use fathom_run::{Metric, PhaseKind, Run, SeriesKey};
 use fathom_stats::{DelayHistogram, Sample};
+use fathom_units::Direction;
 
 /// Size of a chart in user units.
 pub(crate) const WIDTH: f64 = 720.0;
@@ -278,7 +279,7 @@ pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -
     panel.curve("latency", source_name(diagnosis.latency_source), &latency, time, Fill::Band);
     panel.lost(&latency.lost, time.0);
     if let Some(idle) = diagnosis.phase(PhaseKind::Idle).and_then(|p| p.latency) {
-        let name = format!("idle {}", fathom_run::text::milliseconds(idle.p50.value));
+        let name = format!("idle {}", fathom_text::milliseconds(idle.p50.value));
         panel.reference(idle.p50.value * 1e3, name);
     }
     panel.finish(if run.capture.is_some() { "Delay of the queue, ms" } else { "Latency, ms" })
@@ -296,8 +297,9 @@ fn longest_queue(run: &Run, direction: Direction) -> Option<Curve> {
 /// Goodput over time.
 pub(crate) fn goodput_chart(run: &Run, extent: &Extent) -> Option<String> {
     let mut panel = time_panel(run, extent, Axis::linear(extent.goodput, 6));
-    for (direction, class, name) in [(Direction::Down, "down", "down"), (Direction::Up, "up", "up")] {
-        panel.curve(class, name, &Curve::goodput(run, direction), window(run, extent), Fill::Ground);
+    for direction in [Direction::Down, Direction::Up] {
+        let name = direction.name();
+        panel.curve(name, name, &Curve::goodput(run, direction), window(run, extent), Fill::Ground);
     }
     panel.flows(&flows::goodput(run), window(run, extent));
     panel.finish("Goodput, Mbit/s")

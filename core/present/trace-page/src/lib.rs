@@ -29,7 +29,6 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
-mod base64;
 mod curve;
 mod page;
 mod probes;

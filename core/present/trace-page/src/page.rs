@@ -1,8 +1,9 @@
 //! The page around the picture.
-use crate::base64;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use fathom_report::look::{STYLE, THEME_SCRIPT, escape};
 
 /// Draws the picture; made from `ui/` by `npm run build`, and committed so that building this needs no Node.
@@ -76,7 +77,7 @@ pub(crate) fn page(words: &Words<'_>, data: &[u8]) -> String {
         facts(words),
         footer(words),
     );
-    base64::append(&mut page, data);
+    STANDARD.encode_string(data, &mut page);
     page += &format!("</script><script>{THEME_SCRIPT}</script><script>{SCRIPT}</script></body></html>\n");
     page
 }

@@ -5,9 +5,9 @@ use crate::failure::{Failure, Outcome};
 use crate::terminal;
 use fathom_diagnose::{LineEstimate, SideEstimate, diagnose, estimate_line};
 use fathom_qdisc::Spec;
-use fathom_run::{Direction, PhaseKind, Run};
+use fathom_run::{PhaseKind, Run};
 use fathom_scenario::{Plan, parse};
-use fathom_units::Ratio;
+use fathom_units::{Direction, Ratio};
 use std::path::Path;
 
 /// A queue for a side of the fitted line that never queued: no more than what was measured there.
@@ -115,29 +115,29 @@ fn shaper(queue: &Spec, rate: f64) -> String {
 
 /// The fit, and how well it reproduces what was measured.
 fn told(line: &LineEstimate, direction: Direction, runs: &[(&str, Run)]) -> String {
-    let (name, side) = match direction {
-        Direction::Up => ("up", &line.up),
-        Direction::Down => ("down", &line.down),
+    let side = match direction {
+        Direction::Up => &line.up,
+        Direction::Down => &line.down,
     };
     let side = side.as_ref().map_or_else(String::new, |side| {
         let held = side.buffer_bytes.map_or_else(
             || "a queue that never rose".to_owned(),
-            |bytes| format!("a buffer of {}", fathom_run::text::bytes(bytes)),
+            |bytes| format!("a buffer of {}", fathom_text::bytes(bytes)),
         );
         let least = if side.is_lower_bound { " or more" } else { "" };
-        format!("{}, {held}{least}", fathom_run::text::rate(side.bits_per_second))
+        format!("{}, {held}{least}", fathom_text::rate(side.bits_per_second))
     });
     let p95 = |run: &Run| {
         let diagnosis = diagnose(run);
         let kind = if direction == Direction::Up { PhaseKind::Up } else { PhaseKind::Down };
         let latency =
             diagnosis.phase(kind).or(diagnosis.phase(PhaseKind::Both)).and_then(|phase| phase.latency);
-        latency.map_or_else(|| "?".to_owned(), |l| fathom_run::text::milliseconds(l.p95.value))
+        latency.map_or_else(|| "?".to_owned(), |l| fathom_text::milliseconds(l.p95.value))
     };
     let p95: Vec<String> = runs.iter().map(|(_, run)| p95(run)).collect();
     format!(
-        "fathom sim: fitted {name}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
-        fathom_run::text::milliseconds(line.idle_rtt_s),
+        "fathom sim: fitted {direction}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
+        fathom_text::milliseconds(line.idle_rtt_s),
         p95[0],
         p95[1]
     )

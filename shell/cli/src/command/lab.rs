@@ -6,7 +6,7 @@ use crate::{captured, line, result, signal, terminal, truth};
 use fathom_diagnose::diagnose;
 use fathom_lab::{CaptureOptions, Child, Lab, LabOptions, QueueReport, Side};
 use fathom_os::clock::{Clock, wall_now};
-use fathom_run::{Direction, Run};
+use fathom_run::Run;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_server::{Config, Server};
 use std::collections::BTreeMap;
@@ -114,10 +114,14 @@ fn welcome(name: &str, plan: &LinePlan, lab: &Lab) -> String {
 fn outcome(queues: &[QueueReport]) -> String {
     let mut text = String::from("fathom lab: what the queues did");
     for queue in queues.iter().filter(|q| q.arrived_packets > 0) {
-        let direction = if queue.direction == Direction::Up { "up" } else { "down" };
         text += &format!(
-            "\n  {:<20} {direction:<5} {:>8} packets, {:>6} dropped, {:>6} marked, at most {} queued",
-            queue.hop, queue.arrived_packets, queue.dropped_packets, queue.marked_packets, queue.max_backlog
+            "\n  {:<20} {:<5} {:>8} packets, {:>6} dropped, {:>6} marked, at most {} queued",
+            queue.hop,
+            queue.direction,
+            queue.arrived_packets,
+            queue.dropped_packets,
+            queue.marked_packets,
+            queue.max_backlog
         );
     }
     text

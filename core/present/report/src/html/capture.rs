@@ -4,9 +4,8 @@ use crate::svg::escape;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_diagnose::unknown_sentence;
-use fathom_run::text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_run::{Capture, CapturedFlow, Run};
+use fathom_text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Flows in the table, the largest first.
 const FLOWS: usize = 12;
@@ -97,7 +96,7 @@ pub(super) fn facts(run: &Run, capture: &Capture) -> Vec<(String, String)> {
         facts.push((source.name.clone(), size));
         facts.extend(source.defects.iter().map(|defect| ("to mind".into(), defect.clone())));
     }
-    facts.extend(capture.unknown.iter().map(|flow| ("not known".into(), unknown_sentence(flow))));
+    facts.extend(capture.unknown.iter().map(|flow| ("not known".into(), fathom_prose::unknown(flow))));
     facts.extend(run.notes.iter().map(|note| ("note".into(), note.clone())));
     facts
 }

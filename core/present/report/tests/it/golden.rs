@@ -3,8 +3,8 @@ use crate::line::{BLOATED, MANAGED};
 use crate::upload::upload;
 use fathom_diagnose::diagnose;
 use fathom_report::{Style, compare, csv, flent, html, summary, svg};
-use fathom_run::{DelayPercentiles, Direction, Metric, Observation, Run, Series, SeriesKey, Value};
-use fathom_units::Time;
+use fathom_run::{DelayPercentiles, Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_units::{Direction, Time};
 use std::path::PathBuf;
 
 pub(crate) const UNICODE: Style = Style { color: false, unicode: true };
