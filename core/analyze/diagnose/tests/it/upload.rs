@@ -93,9 +93,7 @@ pub(crate) fn upload() -> Capture {
         probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
         samples: 43_141,
         frames: vec![1234, 5678],
-        alternatives: vec![QueueAlternative::Text {
-            text: "A download at the same time that loads the way back.".into(),
-        }],
+        alternatives: vec![QueueAlternative::AcknowledgedElsewhere],
     };
     let source = CaptureSource {
         name: "snd.pcap".into(),
