@@ -1,27 +1,14 @@
-//! From what the kernel and the reflectors say to what the controller is told.
+//! The reflectors' answers and the time of the week as inputs of the controller.
 use fathom_client::{ReflectedDelay, Reflection};
-use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek, QueueReading};
+use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek};
 use fathom_shaper::Framing;
-use fathom_tc::Stats;
-use fathom_units::{Bytes, PerDirection, WallTime};
+use fathom_units::{PerDirection, WallTime};
 
 /// What the kernel counts of a packet beyond IP.
 const ETHERNET_HEADER_BYTES: i64 = 14;
 /// 1970 began on a Thursday.
 const HOURS_FROM_MONDAY: i64 = 72;
 const HOURS_OF_A_WEEK: i64 = 168;
-
-/// Counters of a shaper. It counts in its rate `added` bytes of each packet which its counter of bytes does not.
-pub(super) fn reading(stats: Option<&Stats>, added: i64) -> QueueReading {
-    let Some(stats) = stats else { return QueueReading::default() };
-    let more = added.saturating_mul(i64::try_from(stats.sent_packets).unwrap_or(i64::MAX));
-    QueueReading {
-        sent: Bytes(stats.sent_bytes.saturating_add_signed(more)),
-        backlog: Bytes(u64::from(stats.backlog_bytes)),
-        drops: u64::from(stats.drops),
-        marks: stats.marks().unwrap_or_default(),
-    }
-}
 
 /// What framing adds to each packet.
 pub(super) fn added_bytes(framing: Framing) -> i64 {
@@ -30,14 +17,14 @@ pub(super) fn added_bytes(framing: Framing) -> i64 {
 
 /// Answers, as the controller has them.
 pub(super) fn samples(answers: &[Reflection]) -> Vec<DelaySample> {
-    let delay = |told| match told {
+    let delay = |answer| match answer {
         ReflectedDelay::OneWay([up, down]) => Delay::OneWay(PerDirection { up, down }),
         ReflectedDelay::RoundTrip(time) => Delay::RoundTrip(time),
     };
     answers.iter().map(|one| DelaySample { reflector: one.host, delay: delay(one.delay) }).collect()
 }
 
-/// The hour at a place whose clocks are `offset_s` ahead of UTC.
+/// The hour of the week where clocks are `offset_s` ahead of UTC.
 pub(super) fn hour_of_week(at: WallTime, offset_s: i64) -> HourOfWeek {
     let seconds = i64::try_from(at.0 / 1_000_000_000).unwrap_or_default().saturating_add(offset_s);
     let hours = (seconds.div_euclid(3600) + HOURS_FROM_MONDAY).rem_euclid(HOURS_OF_A_WEEK);
@@ -48,23 +35,6 @@ pub(super) fn hour_of_week(at: WallTime, offset_s: i64) -> HourOfWeek {
 mod tests {
     use super::*;
     use fathom_units::Duration;
-
-    #[test]
-    fn counters_are_told_as_the_shaper_counts() {
-        let stats = Stats {
-            sent_bytes: 151_400,
-            sent_packets: 100,
-            backlog_bytes: 3_028,
-            drops: 7,
-            ..Stats::default()
-        };
-        let told = reading(Some(&stats), 24);
-        assert_eq!(told.sent, Bytes(153_800));
-        assert_eq!((told.backlog, told.drops, told.marks), (Bytes(3_028), 7, 0));
-        // IP alone: less than the kernel counts.
-        assert_eq!(reading(Some(&stats), -14).sent, Bytes(150_000));
-        assert_eq!(reading(None, 24), QueueReading::default());
-    }
 
     #[test]
     fn overhead_is_beyond_what_the_kernel_counts() {
@@ -85,8 +55,8 @@ mod tests {
             (1795388400, 3600, 0),
         ];
         for (seconds, offset, hour) in table {
-            let told = hour_of_week(WallTime(seconds * 1_000_000_000), offset);
-            assert_eq!(told.get(), hour, "{seconds} {offset}");
+            let hour_there = hour_of_week(WallTime(seconds * 1_000_000_000), offset);
+            assert_eq!(hour_there.get(), hour, "{seconds} {offset}");
         }
     }
 
@@ -96,8 +66,8 @@ mod tests {
             Reflection { host: 0, delay: ReflectedDelay::OneWay([-5, 9]) },
             Reflection { host: 7, delay: ReflectedDelay::RoundTrip(Duration::from_millis(3)) },
         ];
-        let told = samples(&answers);
-        assert_eq!(told[0].delay, Delay::OneWay(PerDirection { up: -5, down: 9 }));
-        assert_eq!(told[1].reflector, 7);
+        let delays = samples(&answers);
+        assert_eq!(delays[0].delay, Delay::OneWay(PerDirection { up: -5, down: 9 }));
+        assert_eq!(delays[1].reflector, 7);
     }
 }

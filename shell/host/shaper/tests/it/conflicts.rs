@@ -1,6 +1,6 @@
 //! What stands against a shaper, found in trees of files that are like those of a laptop and a router.
-use crate::world::{World, gone, guard_command, wish};
-use fathom_shaper::{Boot, System, Transaction, defeat};
+use crate::world::{World, gone, request, watchdog_command};
+use fathom_shaper::{Boot, System, Transaction, conflicts};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ fn files_tell_what_stands_against_it() {
     ];
     for (name, files, device, expected) in cases {
         let root = tree(name, files);
-        let found = defeat::foreseen(&root, device);
+        let found = conflicts::detect(&root, device);
         assert_eq!(found.len(), expected.len(), "{name}: {found:?}");
         for (one, words) in found.iter().zip(*expected) {
             assert!(one.what.contains(words) && !one.advice.is_empty(), "{name}: {one:?}");
@@ -96,8 +96,8 @@ fn counters_tell_who_goes_past_the_shaper() {
         "ip addr add 10.9.0.1/24 dev eth0",
         "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0",
     ]);
-    let mut transaction = world.inside(|| Transaction::begin(&wish(None), &world.place())).unwrap();
-    world.inside(|| transaction.apply(guard_command(&world.place()), Duration::from_secs(60))).unwrap();
+    let mut transaction = world.inside(|| Transaction::begin(&request(None), &world.place())).unwrap();
+    world.inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60))).unwrap();
     let load = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
     let before = transaction.look().unwrap();
     for _ in 0..40 {
@@ -107,10 +107,10 @@ fn counters_tell_who_goes_past_the_shaper() {
         gone(&mut transaction);
     }
     let mut after = transaction.look().unwrap();
-    assert!(defeat::idle(&before, &after).is_none());
-    let idle = defeat::idle(&after, &after).unwrap();
+    assert!(conflicts::idle(&before, &after).is_none());
+    let idle = conflicts::idle(&after, &after).unwrap();
     assert!(idle.what.contains("not one packet passed by eth0"), "{idle:?}");
-    assert_eq!(defeat::seen(&before, &after), [], "nothing goes past it");
+    assert_eq!(conflicts::observed(&before, &after), [], "nothing goes past it");
     // A download beside an upload: 900 acknowledgements and as many data packets passed, a sixth of the latter was dropped.
     let mut both = after.clone();
     let down = both.down.as_mut().unwrap();
@@ -119,14 +119,14 @@ fn counters_tell_who_goes_past_the_shaper() {
     down.sent_bytes += passed.1;
     down.drops += dropped;
     both.link.received_bytes += passed.1 + u64::from(dropped) * 1_514;
-    assert_eq!(defeat::seen(&after, &both), [], "what was dropped had arrived");
+    assert_eq!(conflicts::observed(&after, &both), [], "what was dropped had arrived");
     both.link.received_bytes += 200_000;
-    assert!(defeat::seen(&after, &both)[0].what.contains("arrived by eth0"), "more than was dropped");
+    assert!(conflicts::observed(&after, &both)[0].what.contains("arrived by eth0"), "more than was dropped");
     // As if hardware had sent as much again.
     after.link.sent_bytes += after.link.sent_bytes;
     after.direct_packets += 3;
-    let found = defeat::seen(&before, &after);
-    assert!(found[0].what.contains("passed the shaper: the rest goes by it"), "{found:?}");
+    let found = conflicts::observed(&before, &after);
+    assert!(found[0].what.contains("passed the shaper: the rest bypasses it"), "{found:?}");
     assert!(found[1].what.contains("3 packets passed HTB outside of all classes"), "{found:?}");
     world.inside(|| transaction.roll_back("test")).unwrap();
 }

@@ -1,27 +1,27 @@
 //! What would make a shaper useless or short-lived, as files of the system tell before, and counters afterwards.
 use crate::look::Look;
-use crate::plan::ETHERNET_HEADER_BYTES;
 use fathom_os::ethtool::card;
-use fathom_tc::Stats;
+use fathom_shape::fix::{Bypass, detect_bypass};
+use fathom_units::Direction;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One such thing.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Defeat {
+pub struct Conflict {
     /// What it is and what comes of it.
     pub what: String,
     /// What to do about it.
     pub advice: String,
 }
 
-fn defeat(what: impl Into<String>, advice: impl Into<String>) -> Option<Defeat> {
-    Some(Defeat { what: what.into(), advice: advice.into() })
+fn conflict(what: impl Into<String>, advice: impl Into<String>) -> Option<Conflict> {
+    Some(Conflict { what: what.into(), advice: advice.into() })
 }
 
 /// Looks through the files below `root`, which is `/` but in tests.
 #[must_use]
-pub fn foreseen(root: &Path, device: &str) -> Vec<Defeat> {
+pub fn detect(root: &Path, device: &str) -> Vec<Conflict> {
     let checks = [no_default_route, offloaded, network_manager, networkd, sqm_scripts];
     checks.iter().filter_map(|check| check(root, device)).collect()
 }
@@ -43,13 +43,13 @@ pub fn default_routes(root: &Path) -> Vec<String> {
 }
 
 /// The way to the Internet leads elsewhere: the shaper would see nothing of it. Said only where there is such a way.
-fn no_default_route(root: &Path, device: &str) -> Option<Defeat> {
+fn no_default_route(root: &Path, device: &str) -> Option<Conflict> {
     let by = default_routes(root);
     if by.is_empty() || by.iter().any(|name| name == device) {
         return None;
     }
     let names = by.join(", ");
-    defeat(
+    conflict(
         format!("no default route leads through {device}, but through {names}: the wrong interface?"),
         format!("fathom fix {}, if that is where the slow line is", by[0]),
     )
@@ -69,13 +69,13 @@ fn v6_default(line: &str) -> Option<&str> {
 }
 
 /// Flows that the kernel, or hardware, forwards past all queue disciplines.
-fn offloaded(root: &Path, _: &str) -> Option<Defeat> {
+fn offloaded(root: &Path, _: &str) -> Option<Conflict> {
     let flows = read(root, "proc/net/nf_conntrack")?;
     let count = flows.lines().filter(|l| l.contains("[OFFLOAD]") || l.contains("[HW_OFFLOAD]")).count();
     if count == 0 {
         return None;
     }
-    defeat(
+    conflict(
         format!(
             "{count} connections are offloaded (nft flowtable): they pass by every queue, the shaper's too"
         ),
@@ -86,11 +86,11 @@ fn offloaded(root: &Path, _: &str) -> Option<Defeat> {
 
 /// Hardware that may forward by itself what a flowtable or a filter gives it.
 #[must_use]
-pub fn hardware(device: &str) -> Option<Defeat> {
+pub fn hardware(device: &str) -> Option<Conflict> {
     if card(device).ok()?.hw_tc_offload != Some(true) {
         return None;
     }
-    defeat(
+    conflict(
         format!(
             "the card of {device} may forward packets by itself (hw-tc-offload is on): those pass by the shaper"
         ),
@@ -112,7 +112,7 @@ fn sections(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A profile with `[tc]` sets the queues each time it is activated, and takes all others away.
-fn network_manager(root: &Path, device: &str) -> Option<Defeat> {
+fn network_manager(root: &Path, device: &str) -> Option<Conflict> {
     const FOLDERS: [&str; 2] =
         ["etc/NetworkManager/system-connections", "run/NetworkManager/system-connections"];
     let profiles = FOLDERS.iter().flat_map(|folder| files(root, folder, ".nmconnection"));
@@ -121,7 +121,7 @@ fn network_manager(root: &Path, device: &str) -> Option<Defeat> {
         name.is_none_or(|name| name == device) && sections(text).any(|section| section == "tc")
     };
     let profile = profiles.into_iter().find(|path| fs::read_to_string(path).is_ok_and(|text| ours(&text)))?;
-    defeat(
+    conflict(
         format!(
             "NetworkManager sets queues by {}: it takes ours away when it activates that",
             profile.display()
@@ -135,7 +135,7 @@ fn stem(path: &Path) -> String {
 }
 
 /// networkd sets the queues that a `.network` names, whenever it configures the interface.
-fn networkd(root: &Path, device: &str) -> Option<Defeat> {
+fn networkd(root: &Path, device: &str) -> Option<Conflict> {
     const FOLDERS: [&str; 3] = ["etc/systemd/network", "run/systemd/network", "usr/lib/systemd/network"];
     const QUEUES: [&str; 12] = [
         "QDisc",
@@ -158,7 +158,7 @@ fn networkd(root: &Path, device: &str) -> Option<Defeat> {
         is_named && sections(text).any(|section| QUEUES.contains(&section))
     };
     let network = networks.into_iter().find(|path| fs::read_to_string(path).is_ok_and(|text| ours(&text)))?;
-    defeat(
+    conflict(
         format!(
             "systemd-networkd sets queues by {}: it replaces ours when it configures {device}",
             network.display()
@@ -173,7 +173,7 @@ fn matches(glob: &str, name: &str) -> bool {
 }
 
 /// sqm-scripts deletes the root queue at each event of the interface.
-fn sqm_scripts(root: &Path, device: &str) -> Option<Defeat> {
+fn sqm_scripts(root: &Path, device: &str) -> Option<Conflict> {
     let config = read(root, "etc/config/sqm").unwrap_or_default();
     let value = |line: &str, key: &str| {
         let rest = line.trim().strip_prefix("option")?.trim_start().strip_prefix(key)?;
@@ -189,68 +189,55 @@ fn sqm_scripts(root: &Path, device: &str) -> Option<Defeat> {
     if !is_running && queues.filter(is_ours).count() == 0 {
         return None;
     }
-    defeat(
+    conflict(
         format!("sqm-scripts shapes {device} too: it takes our queues away at each event of the interface"),
         "service sqm stop; service sqm disable",
     )
 }
 
-/// What counters tell of the time between two looks.
+/// What the counters say of the time between two looks.
 #[must_use]
-pub fn seen(before: &Look, after: &Look) -> Vec<Defeat> {
-    let device = &after.link.name;
-    let sent = after.link.sent_bytes.saturating_sub(before.link.sent_bytes);
-    let arrived = after.link.received_bytes.saturating_sub(before.link.received_bytes);
-    let leaving =
-        passed(&before.up, &after.up, None).and_then(|shaped| bypassed(device, "left", sent, shaped));
-    let full_packet = u64::from(after.link.mtu) + u64::from(ETHERNET_HEADER_BYTES);
-    let arriving = passed(&before.down, &after.down, Some(full_packet))
-        .and_then(|shaped| bypassed(device, "arrived", arrived, shaped));
-    let direct = after.direct_packets.saturating_sub(before.direct_packets);
-    let unclassed = (direct > 0).then(|| Defeat {
-        what: format!("{direct} packets passed HTB outside of all classes, unshaped"),
-        advice: "something changed its classes: fathom fix --undo, then fix again".to_owned(),
-    });
-    leaving.into_iter().chain(arriving).chain(unclassed).collect()
+pub fn observed(before: &Look, after: &Look) -> Vec<Conflict> {
+    let found = detect_bypass(&before.counters(), &after.counters());
+    found.iter().map(|bypass| bypassed(&after.link.name, bypass)).collect()
+}
+
+/// A bypass in words, each with what to try.
+#[must_use]
+pub fn bypassed(device: &str, bypass: &Bypass) -> Conflict {
+    match *bypass {
+        Bypass::Unshaped { direction, interface_bytes, shaped_bytes } => {
+            let how = match direction {
+                Direction::Up => "left",
+                Direction::Down => "arrived",
+            };
+            Conflict {
+                what: format!(
+                    "{interface_bytes} bytes {how} by {device}, but {shaped_bytes} passed the shaper: the rest bypasses it"
+                ),
+                advice: format!(
+                    "look for offload: nft list flowtables; ethtool -k {device} (hw-tc-offload); for an XDP program: ip link show \
+                     {device}; and for filters that take packets before ours: tc filter show dev {device} ingress"
+                ),
+            }
+        }
+        Bypass::Unclassified { packets } => Conflict {
+            what: format!("{packets} packets passed HTB outside of all classes, unshaped"),
+            advice: "something changed its classes: fathom fix --undo, then fix again".to_owned(),
+        },
+    }
 }
 
 /// Nothing passed in either direction, which says nothing of a moment, but much of a while.
 #[must_use]
-pub fn idle(before: &Look, after: &Look) -> Option<Defeat> {
+pub fn idle(before: &Look, after: &Look) -> Option<Conflict> {
     let packets = |look: &Look| look.link.sent_packets + look.link.received_packets;
     if packets(before) != packets(after) {
         return None;
     }
     let device = &after.link.name;
-    defeat(
+    conflict(
         format!("not one packet passed by {device} in that time: the wrong interface?"),
         "ip route get 1.1.1.1, for the interface that leads to the Internet",
-    )
-}
-
-/// Bytes that a shaper gave to the interface behind it; or, with the size of a full packet, took at most from the one before it.
-fn passed(before: &Option<Stats>, after: &Option<Stats>, arrive: Option<u64>) -> Option<u64> {
-    let (before, after) = (before.as_ref()?, after.as_ref()?);
-    let sent = after.sent_bytes.saturating_sub(before.sent_bytes);
-    let Some(full_packet) = arrive else { return Some(sent) };
-    // What waits and what was dropped had arrived too. Dropped are the packets of bulk flows, full ones or super-packets, while many
-    // small acknowledgements of another direction may pass.
-    let packets = after.sent_packets.saturating_sub(before.sent_packets).max(1);
-    let drops = u64::from(after.drops.saturating_sub(before.drops));
-    Some(sent + u64::from(after.backlog_bytes) + drops * full_packet.max(sent / packets))
-}
-
-/// Much more on the interface than in its shaper. Drivers count headers and super-packets differently, by up to a twentieth.
-fn bypassed(device: &str, how: &str, bytes: u64, shaped: u64) -> Option<Defeat> {
-    const LEAST: u64 = 100_000;
-    if bytes < LEAST || shaped.saturating_mul(20) >= bytes.saturating_mul(19) {
-        return None;
-    }
-    defeat(
-        format!("{bytes} bytes {how} by {device}, but {shaped} passed the shaper: the rest goes by it"),
-        format!(
-            "look for offload: nft list flowtables; ethtool -k {device} (hw-tc-offload); for an XDP program: ip link show {device}; \
-             and for filters that take packets before ours: tc filter show dev {device} ingress"
-        ),
     )
 }

@@ -10,17 +10,17 @@ use std::time::SystemTime;
 /// Trials older than this say little of a line now, in seconds.
 const FRESH_S: u64 = 3600;
 
-/// Where the trials of one direction of one interface are, towards one server.
-pub(crate) struct Memory {
+/// The file with the trials of one direction of one interface, towards one server.
+pub(crate) struct TrialFile {
     file: PathBuf,
     server: String,
     shaper: &'static str,
 }
 
-impl Memory {
-    pub(crate) fn new(place: &Place, direction: Direction, server: &str, shaper: &'static str) -> Memory {
+impl TrialFile {
+    pub(crate) fn new(place: &Place, direction: Direction, server: &str, shaper: &'static str) -> TrialFile {
         let file = place.folder.join(format!("{}.knee-{direction}.json", place.device));
-        Memory { file, server: server.to_owned(), shaper }
+        TrialFile { file, server: server.to_owned(), shaper }
     }
     /// The search that was cut short, if it was of this server and shaper, and not long ago. A file that cannot be read is no search.
     pub(crate) fn recall(&self) -> Option<Knee> {
@@ -31,24 +31,24 @@ impl Memory {
         let trials = value["trials"].as_array()?.iter().map(trial).collect::<Option<Vec<_>>>()?;
         (is_fresh && is_same && !trials.is_empty()).then(|| Knee::resume(guess, trials))
     }
-    /// Keeps all trials so far. Where that cannot be done, a search that is cut short begins anew; that is all.
-    pub(crate) fn keep(&self, knee: &Knee) {
-        let trials: Vec<Value> = knee.trials().iter().map(of_trial).collect();
+    /// Writes all trials so far. If that fails, a search that is interrupted begins anew.
+    pub(crate) fn store(&self, knee: &Knee) {
+        let trials: Vec<Value> = knee.trials().iter().map(trial_to_json).collect();
         let value = json!({
             "unix_s": now_s(), "server": self.server, "shaper": self.shaper,
             "guess_bits_per_second": knee.guess().as_bits_per_second(), "trials": trials,
         });
         let _ = fs::write(&self.file, value.to_string());
     }
-    /// The search is done, one way or the other.
-    pub(crate) fn forget(&self) {
+    /// The search is over: its trials are no longer needed.
+    pub(crate) fn delete(&self) {
         let _ = fs::remove_file(&self.file);
     }
 }
 
 /// A trial as the file of a search and `--json` have it.
 #[must_use]
-pub fn of_trial(trial: &Trial) -> Value {
+pub fn trial_to_json(trial: &Trial) -> Value {
     json!({
         "offered_bits_per_second": trial.offered.as_bits_per_second(),
         "delivered_bits_per_second": trial.delivered.as_bits_per_second(),

@@ -1,4 +1,4 @@
-//! What is said on the way, and when.
+//! Which changes of the rates are printed, and when.
 use fathom_fix::auto::{Change, DirectionStatus, Status};
 use fathom_os::clock::utc_offset_s;
 use fathom_text::rate;
@@ -13,16 +13,16 @@ const PATIENCE_NS: u64 = 5_000_000_000;
 
 /// A rate that is another one by a tenth is said, with all that came in between; and that nobody answers.
 #[derive(Default)]
-pub(super) struct Talk {
-    told: Option<PerDirection<Told>>,
+pub(super) struct ProgressLog {
+    reported: Option<PerDirection<ReportedRate>>,
     answers: u64,
     is_silent: bool,
     heard_ns: u64,
 }
 
-/// A rate that was told when, and what came since: a line may stand for many changes, of which the last went the other way.
+/// The rate of the last line, and what came since: a line may stand for many changes, of which the last went the other way.
 #[derive(Clone, Copy)]
-struct Told {
+struct ReportedRate {
     at_ns: u64,
     rate: Rate,
     /// Of all since, that one included.
@@ -33,13 +33,13 @@ struct Told {
 }
 
 /// How often delay lowered the rate so far.
-pub(super) fn cuts(way: &DirectionStatus) -> u64 {
-    way.decisions.iter().filter(|(why, _)| why.is_cut()).map(|(_, count)| count).sum()
+pub(super) fn cuts(status: &DirectionStatus) -> u64 {
+    status.decisions.iter().filter(|(why, _)| why.is_cut()).map(|(_, count)| count).sum()
 }
 
-impl Told {
-    fn new(at_ns: u64, rate: Rate, cuts: u64) -> Told {
-        Told { at_ns, rate, range: [rate; 2], cuts, lowered: None, raised: None }
+impl ReportedRate {
+    fn new(at_ns: u64, rate: Rate, cuts: u64) -> ReportedRate {
+        ReportedRate { at_ns, rate, range: [rate; 2], cuts, lowered: None, raised: None }
     }
     fn note(&mut self, now: Rate, last: Option<Change>) {
         let [least, most] = self.range;
@@ -50,7 +50,7 @@ impl Told {
             None => {}
         }
     }
-    /// What is worth a line; then that is told.
+    /// What is worth a line; then that is reported.
     fn line(&mut self, direction: Direction, now_ns: u64, now: Rate, cuts: u64) -> Option<String> {
         let why = if now < self.rate { self.lowered } else { self.raised };
         let why =
@@ -63,7 +63,7 @@ impl Told {
             self.meanwhile(now, cuts),
             why.reason
         );
-        *self = Told::new(now_ns, now, cuts);
+        *self = ReportedRate::new(now_ns, now, cuts);
         Some(line)
     }
     /// What the two rates of a line do not tell.
@@ -79,17 +79,18 @@ impl Told {
     }
 }
 
-impl Talk {
+impl ProgressLog {
     /// What is to be said after a tick.
     pub(super) fn tick(&mut self, status: &Status) -> Vec<String> {
-        let (now_ns, ways) = (status.at.0, &status.ways);
+        let (now_ns, ways) = (status.at.0, &status.directions);
         // The first change is said at once.
-        let begin = |way: &DirectionStatus| Told::new(0, way.last.map_or(way.rate, |last| last.from), 0);
-        let told = self.told.get_or_insert_with(|| ways.as_ref().map(begin));
+        let begin =
+            |now: &DirectionStatus| ReportedRate::new(0, now.last.map_or(now.rate, |last| last.from), 0);
+        let reported = self.reported.get_or_insert_with(|| ways.as_ref().map(begin));
         let mut lines = Vec::new();
-        for (direction, (way, one)) in ways.as_ref().zip(told.as_mut()) {
-            one.note(way.rate, way.last);
-            lines.extend(one.line(direction, now_ns, way.rate, cuts(way)));
+        for (direction, (now, one)) in ways.as_ref().zip(reported.as_mut()) {
+            one.note(now.rate, now.last);
+            lines.extend(one.line(direction, now_ns, now.rate, cuts(now)));
         }
         lines.extend(self.silence(status));
         lines
@@ -115,9 +116,9 @@ impl Talk {
     }
 }
 
-fn is_worth(told: Rate, now: Rate) -> bool {
-    let [told, now] = [told, now].map(|rate| rate.as_bits_per_second() as f64);
-    (now - told).abs() > told * WORTH
+fn is_worth(reported: Rate, now: Rate) -> bool {
+    let [reported, now] = [reported, now].map(|rate| rate.as_bits_per_second() as f64);
+    (now - reported).abs() > reported * WORTH
 }
 
 fn words(of: Rate) -> String {
@@ -146,20 +147,20 @@ mod tests {
     #[test]
     fn a_line_for_several_changes_tells_the_cause_of_their_sum() {
         let s = |n: u64| n * 1_000_000_000;
-        let mut told = Told::new(0, mbit(11), 0);
-        told.note(mbit(11), None);
-        assert_eq!(told.line(Direction::Up, s(1_000), mbit(11), 0), None);
-        told.note(mbit(5), changed(1, 11, 5, Reason::BottleneckBelow));
-        told.note(mbit(6), changed(2, 5, 6, Reason::Exploring));
-        let line = told.line(Direction::Up, s(1_000), mbit(6), 1).unwrap();
+        let mut reported = ReportedRate::new(0, mbit(11), 0);
+        reported.note(mbit(11), None);
+        assert_eq!(reported.line(Direction::Up, s(1_000), mbit(11), 0), None);
+        reported.note(mbit(5), changed(1, 11, 5, Reason::BottleneckBelow));
+        reported.note(mbit(6), changed(2, 5, 6, Reason::Exploring));
+        let line = reported.line(Direction::Up, s(1_000), mbit(6), 1).unwrap();
         let words = "  up 11.0 Mbit/s -> 6.00 Mbit/s (5.00 Mbit/s to 11.0 Mbit/s meanwhile, cuts: 1)  cut to what was";
         assert!(line.contains(words), "{line}");
         // Nothing more for ten seconds, whatever comes; then one line for all of it.
         for (second, rate) in [(1, 9), (2, 6), (3, 12), (9, 14)] {
-            told.note(mbit(rate), changed(second, 6, 14, Reason::Exploring));
-            assert_eq!(told.line(Direction::Up, s(1_000 + second), mbit(rate), 5), None);
+            reported.note(mbit(rate), changed(second, 6, 14, Reason::Exploring));
+            assert_eq!(reported.line(Direction::Up, s(1_000 + second), mbit(rate), 5), None);
         }
-        let later = told.line(Direction::Up, s(1_010), mbit(14), 5).unwrap();
+        let later = reported.line(Direction::Up, s(1_010), mbit(14), 5).unwrap();
         assert!(
             later.contains("  up 6.00 Mbit/s -> 14.0 Mbit/s (cuts: 4)  raised: our own backlog"),
             "{later}"

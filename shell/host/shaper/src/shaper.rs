@@ -1,4 +1,5 @@
-//! The ladder of shapers, the best first: each of them keeps the queue where we can manage it, by what the kernel has.
+//! The kinds of shapers, the best first. Each moves the queue to this host, with what the kernel has.
+use fathom_shape::fix::Isolation;
 use fathom_tc::{
     Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Qdisc, RateSpec,
     Request, Tbf, Verb, bpf,
@@ -8,7 +9,7 @@ use std::fmt;
 
 /// A kind of shaper.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Rung {
+pub enum ShaperKind {
     /// CAKE on every hardware queue (Linux 7.0).
     CakeMq,
     /// CAKE.
@@ -21,33 +22,44 @@ pub enum Rung {
     Tbf,
 }
 
-impl Rung {
+impl ShaperKind {
     /// All, the best first.
-    pub const ALL: [Rung; 5] = [Rung::CakeMq, Rung::Cake, Rung::HtbFqCodel, Rung::FlowHash, Rung::Tbf];
+    pub const ALL: [ShaperKind; 5] =
+        [ShaperKind::CakeMq, ShaperKind::Cake, ShaperKind::HtbFqCodel, ShaperKind::FlowHash, ShaperKind::Tbf];
+    /// Whether its queue keeps flows apart.
+    #[must_use]
+    pub const fn isolation(self) -> Isolation {
+        match self {
+            ShaperKind::CakeMq | ShaperKind::Cake | ShaperKind::HtbFqCodel | ShaperKind::FlowHash => {
+                Isolation::PerFlow
+            }
+            ShaperKind::Tbf => Isolation::Shared,
+        }
+    }
     /// As on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Rung::CakeMq => "cake_mq",
-            Rung::Cake => "cake",
-            Rung::HtbFqCodel => "htb+fq_codel",
-            Rung::FlowHash => "flow-hash",
-            Rung::Tbf => "tbf",
+            ShaperKind::CakeMq => "cake_mq",
+            ShaperKind::Cake => "cake",
+            ShaperKind::HtbFqCodel => "htb+fq_codel",
+            ShaperKind::FlowHash => "flow-hash",
+            ShaperKind::Tbf => "tbf",
         }
     }
 }
 
-impl fmt::Display for Rung {
+impl fmt::Display for ShaperKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl std::str::FromStr for Rung {
+impl std::str::FromStr for ShaperKind {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        Rung::ALL.into_iter().find(|rung| rung.name() == text).ok_or_else(|| {
-            let known = Rung::ALL.map(Rung::name).join(", ");
+        ShaperKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let known = ShaperKind::ALL.map(ShaperKind::name).join(", ");
             format!("unknown shaper {text:?} (known: {known})")
         })
     }
@@ -68,18 +80,18 @@ pub struct Framing {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shaper {
     /// Which kind.
-    pub rung: Rung,
+    pub kind: ShaperKind,
     /// The rate it lets pass.
     pub rate: Rate,
     /// How packets are counted.
     pub framing: Framing,
     /// The interface's own header in bytes, which it counts: 14 on Ethernet, 0 on PPP.
     pub header_bytes: u16,
-    /// It stands behind the bottleneck, and shapes what arrives.
+    /// It is behind the bottleneck, and shapes ingress.
     pub ingress: bool,
 }
 
-/// Number of queues of the flow hash, as a power of two. Whoever shares one waits for another's packets: among 64, a ping beside eight
+/// Number of queues of the flow hash, as a power of two. Flows that share a queue wait for each other's packets: among 64, a ping beside eight
 /// uploads was in one with an upload in one of eight tries, and took 120 ms instead of 1; among 256 in one of thirty.
 const HASH_BITS: u32 = 8;
 const QUEUES: u16 = 1 << HASH_BITS;
@@ -127,7 +139,7 @@ impl Shaper {
     }
     fn queue_bytes(&self) -> u32 {
         let time = if self.ingress { INGRESS_QUEUE_TIME } else { QUEUE_TIME };
-        let packets = if self.rung == Rung::Tbf { LEAST_SINGLE_QUEUE } else { LEAST_QUEUE };
+        let packets = if self.kind == ShaperKind::Tbf { LEAST_SINGLE_QUEUE } else { LEAST_QUEUE };
         bytes_in(self.rate, time).max(packets * FULL_PACKET)
     }
     fn cake(&self) -> Cake {
@@ -152,12 +164,12 @@ impl Shaper {
     #[must_use]
     pub fn requests(&self, device: &str, major: u16) -> Vec<Request> {
         let root = Place { device, handle: Handle::new(major, 0) };
-        match self.rung {
-            Rung::CakeMq => vec![root.replace(Kind::CakeMq(self.cake()))],
-            Rung::Cake => vec![root.replace(Kind::Cake(self.cake()))],
-            Rung::Tbf => vec![root.replace(Kind::Tbf(self.tbf()))],
-            Rung::HtbFqCodel => self.htb_fq_codel(root),
-            Rung::FlowHash => self.flow_hash(root),
+        match self.kind {
+            ShaperKind::CakeMq => vec![root.replace(Kind::CakeMq(self.cake()))],
+            ShaperKind::Cake => vec![root.replace(Kind::Cake(self.cake()))],
+            ShaperKind::Tbf => vec![root.replace(Kind::Tbf(self.tbf()))],
+            ShaperKind::HtbFqCodel => self.htb_fq_codel(root),
+            ShaperKind::FlowHash => self.flow_hash(root),
         }
     }
     fn htb_fq_codel(&self, root: Place<'_>) -> Vec<Request> {
@@ -238,11 +250,11 @@ impl Shaper {
     pub fn change_rate(&self, device: &str, major: u16) -> Request {
         let root = Place { device, handle: Handle::new(major, 0) };
         let rate = Cake { rate: Some(self.rate), ..Cake::default() };
-        match self.rung {
-            Rung::CakeMq => root.at_root(Verb::Change, Kind::CakeMq(rate)),
-            Rung::Cake => root.at_root(Verb::Change, Kind::Cake(rate)),
-            Rung::HtbFqCodel => root.class(Verb::Change, self.htb_class(Handle::new(major, 1))),
-            Rung::FlowHash | Rung::Tbf => root.at_root(Verb::Change, Kind::Tbf(self.tbf())),
+        match self.kind {
+            ShaperKind::CakeMq => root.at_root(Verb::Change, Kind::CakeMq(rate)),
+            ShaperKind::Cake => root.at_root(Verb::Change, Kind::Cake(rate)),
+            ShaperKind::HtbFqCodel => root.class(Verb::Change, self.htb_class(Handle::new(major, 1))),
+            ShaperKind::FlowHash | ShaperKind::Tbf => root.at_root(Verb::Change, Kind::Tbf(self.tbf())),
         }
     }
 }

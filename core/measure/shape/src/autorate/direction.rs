@@ -115,7 +115,7 @@ pub(crate) struct Outcome {
 
 /// One direction's law and memory. Rates in bit/s.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct DirectionController {
     is_up: bool,
     min: f64,
     max: f64,
@@ -132,10 +132,10 @@ pub(crate) struct Way {
     deaf_until: Time,
 }
 
-impl Way {
+impl DirectionController {
     pub(crate) fn new(is_up: bool, bounds: Bounds) -> Self {
         let [min, start, max] = [bounds.min, bounds.start, bounds.max].map(|r| r.as_bits_per_second() as f64);
-        Way {
+        DirectionController {
             is_up,
             min,
             max,
@@ -283,7 +283,8 @@ impl Way {
             Phase::Steady => self.rate,
         };
         let excess = heard.excess;
-        let seen = if self.is_up { self.flow.dispersed(READ.0) } else { self.flow.came_loaded(READ.1) };
+        let seen =
+            if self.is_up { self.flow.dispersed(READ.0) } else { self.flow.delivered_under_load(READ.1) };
         let capacity = seen.clamp(self.min, self.rate.max(self.min));
         self.learned.sample(tick.hour, capacity);
         self.ceiling = Some(Ceiling::new(capacity, tick.at));

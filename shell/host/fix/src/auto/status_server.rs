@@ -1,6 +1,6 @@
-//! Who asks over HTTP is told the status: one connection after the other, each for a short time.
+//! The status over HTTP: one connection after the other, each for a short time.
+use super::render::{METRICS_TYPE, metrics, page};
 use super::status::Status;
-use super::tell::{METRICS_TYPE, metrics, page};
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{http_response, parse_request};
 use fathom_units::Duration;
@@ -19,28 +19,28 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 /// Longer requests are refused.
 const LONGEST: usize = 8192;
 
-/// An open door.
-pub(super) struct Door {
+/// A server of the status.
+pub(super) struct StatusServer {
     status: Arc<Mutex<Option<Status>>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Door {
-    pub(super) fn open(address: SocketAddr) -> io::Result<Door> {
+impl StatusServer {
+    pub(super) fn open(address: SocketAddr) -> io::Result<StatusServer> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let (status, stop) = (Arc::default(), Arc::default());
         let (shown, is_over) = (Arc::clone(&status), Arc::clone(&stop));
         let thread = std::thread::spawn(move || serve(&listener, &shown, &is_over));
-        Ok(Door { status, stop, thread: Some(thread) })
+        Ok(StatusServer { status, stop, thread: Some(thread) })
     }
     pub(super) fn show(&self, status: &Status) {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.clone());
     }
 }
 
-impl Drop for Door {
+impl Drop for StatusServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().map(JoinHandle::join);

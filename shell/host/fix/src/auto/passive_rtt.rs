@@ -25,10 +25,10 @@ const LEAST_TRIPS: u32 = 10;
 const FIRST_NUMBER: u16 = 0xc000;
 
 /// Listens.
-pub struct Passing {
+pub struct PassiveRtt {
     ring: Ring,
     link: LinkType,
-    tracer: Tracer<Ear>,
+    tracer: Tracer<RttSink>,
     frames: u64,
     hosts: HashMap<Address, Host>,
     next: u16,
@@ -42,13 +42,13 @@ struct Host {
 
 /// The shortest round trip of each far host since it was last asked. A host may wait before it acknowledges; no answer is too early.
 #[derive(Default)]
-struct Ear {
+struct RttSink {
     /// Who sent the packet that passes now, if it came from the line.
     far: Option<Address>,
     heard: Vec<(Address, u32, i64)>,
 }
 
-impl Sink for Ear {
+impl Sink for RttSink {
     fn round_trip(&mut self, _: FlowId, trip: &RoundTrip) {
         let Some(far) = self.far.filter(|_| trip.validity != RttValidity::Ambiguous) else { return };
         let took = trip.times.at - trip.sent_at;
@@ -59,25 +59,25 @@ impl Sink for Ear {
     }
 }
 
-impl Passing {
+impl PassiveRtt {
     /// Listens at an interface.
     ///
     /// # Errors
     /// What the kernel refused: it needs CAP_NET_RAW.
-    pub fn open(device: &str) -> Result<Passing, RingError> {
+    pub fn open(device: &str) -> Result<PassiveRtt, RingError> {
         let ring = Ring::open(device, SNAPLEN)?;
         let link = if ring.framing() == Framing::Ethernet { LinkType::ETHERNET } else { LinkType::RAW };
-        Ok(Passing { ring, link, tracer: tracer(), frames: 0, hosts: HashMap::new(), next: 0 })
+        Ok(PassiveRtt { ring, link, tracer: tracer(), frames: 0, hosts: HashMap::new(), next: 0 })
     }
     /// What has passed since the last time.
-    pub(super) fn take(&mut self) -> Vec<DelaySample> {
+    pub fn take(&mut self) -> Vec<DelaySample> {
         if self.tracer.flows() >= FLOWS {
             self.tracer = tracer();
         }
         if self.hosts.len() >= HOSTS {
             self.hosts.clear();
         }
-        let Passing { ring, link, tracer, frames, .. } = self;
+        let PassiveRtt { ring, link, tracer, frames, .. } = self;
         let mut visit = |frame: RingFrame<'_>| {
             *frames += 1;
             hear(tracer, *link, *frames, &frame);
@@ -103,13 +103,13 @@ impl Passing {
     }
 }
 
-fn tracer() -> Tracer<Ear> {
+fn tracer() -> Tracer<RttSink> {
     let hash_seed = RandomState::new().hash_one(());
     let bounds = Bounds { flows: FLOWS, lone_flows: FLOWS / 2, hash_seed, ..Bounds::default() };
-    Tracer::bounded(Ear::default(), bounds)
+    Tracer::bounded(RttSink::default(), bounds)
 }
 
-fn hear(tracer: &mut Tracer<Ear>, link: LinkType, number: u64, frame: &RingFrame<'_>) {
+fn hear(tracer: &mut Tracer<RttSink>, link: LinkType, number: u64, frame: &RingFrame<'_>) {
     let Ok(packet) = dissect(link, frame.original_len, frame.bytes) else { return };
     tracer.sink_mut().far = (!frame.passage.is_outgoing()).then_some(packet.source);
     tracer.packet(Times { at: frame.at, frame: number }, &packet);

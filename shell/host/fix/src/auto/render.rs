@@ -10,17 +10,21 @@ type Value = fn(&DirectionStatus) -> Option<f64>;
 
 /// Name, unit, what it is, and the value of a direction.
 const GAUGES: [(&str, &str, &str, Value); 4] = [
-    ("fathom_auto_rate_bits_per_second", "bits_per_second", "Rate of the shaper.", |way| {
-        Some(way.rate.as_bits_per_second() as f64)
+    ("fathom_auto_rate_bits_per_second", "bits_per_second", "Rate of the shaper.", |state| {
+        Some(state.rate.as_bits_per_second() as f64)
     }),
     (
         "fathom_auto_delivered_bits_per_second",
         "bits_per_second",
         "What left the shaper in the last second.",
-        |way| Some(way.delivered_bits_per_second),
+        |state| Some(state.delivered_bits_per_second),
     ),
-    ("fathom_auto_backlog_bytes", "bytes", "What waits in the shaper.", |way| Some(way.backlog_bytes as f64)),
-    ("fathom_auto_delay_seconds", "seconds", "Delay beyond the shaper, above the usual.", |way| way.delay_s),
+    ("fathom_auto_backlog_bytes", "bytes", "What waits in the shaper.", |state| {
+        Some(state.backlog_bytes as f64)
+    }),
+    ("fathom_auto_delay_seconds", "seconds", "Delay beyond the shaper, above the usual.", |state| {
+        state.delay_s
+    }),
 ];
 
 /// The metrics.
@@ -30,15 +34,15 @@ pub(super) fn metrics(status: &Status) -> String {
     // A String takes everything.
     for (name, unit, help, value) in GAUGES {
         let _ = write!(text, "# TYPE {name} gauge\n# UNIT {name} {unit}\n# HELP {name} {help}\n");
-        for (direction, way) in status.ways.iter() {
-            if let Some(now) = value(way) {
+        for (direction, state) in status.directions.iter() {
+            if let Some(now) = value(state) {
                 let _ = writeln!(text, "{name}{{interface=\"{device}\",direction=\"{direction}\"}} {now}");
             }
         }
     }
     text += "# TYPE fathom_auto_decisions counter\n# HELP fathom_auto_decisions Ticks with each reason.\n";
-    for (direction, way) in status.ways.iter() {
-        for (why, count) in &way.decisions {
+    for (direction, state) in status.directions.iter() {
+        for (why, count) in &state.decisions {
             let labels =
                 format!("interface=\"{device}\",direction=\"{direction}\",reason=\"{}\"", why.name());
             let _ = writeln!(text, "fathom_auto_decisions_total{{{labels}}} {count}");
@@ -65,7 +69,7 @@ pub(super) fn page(status: &Status) -> String {
         status.since,
         status.shaper,
         status.answers,
-        rows(&status.ways.up, &status.ways.down),
+        rows(&status.directions.up, &status.directions.down),
     )
 }
 
@@ -73,21 +77,21 @@ fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
     let row = |name: &str, cell: &dyn Fn(&DirectionStatus) -> String| {
         format!("<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td></tr>", cell(up), cell(down))
     };
-    row("rate", &|way| rate(way.rate.as_bits_per_second() as f64))
-        + &row("why", &|way| way.reason.to_string())
-        + &row("passes", &|way| rate(way.delivered_bits_per_second))
-        + &row("delay beyond our queue, above the usual", &|way| {
-            way.delay_s.map_or_else(|| "nobody answers".to_owned(), |s| milliseconds(s.max(0.0)))
+    row("rate", &|state| rate(state.rate.as_bits_per_second() as f64))
+        + &row("why", &|state| state.reason.to_string())
+        + &row("passes", &|state| rate(state.delivered_bits_per_second))
+        + &row("delay beyond our queue, above the usual", &|state| {
+            state.delay_s.map_or_else(|| "nobody answers".to_owned(), |s| milliseconds(s.max(0.0)))
         })
         + &row("last change", &last_change)
-        + &row("decisions", &|way| {
-            let counts = way.decisions.iter().map(|(why, count)| format!("{} {count}", why.name()));
+        + &row("decisions", &|state| {
+            let counts = state.decisions.iter().map(|(why, count)| format!("{} {count}", why.name()));
             counts.collect::<Vec<_>>().join("<br>")
         })
 }
 
-fn last_change(way: &DirectionStatus) -> String {
-    let Some(last) = way.last else { return "none yet".to_owned() };
+fn last_change(state: &DirectionStatus) -> String {
+    let Some(last) = state.last else { return "none yet".to_owned() };
     let [from, to] = [last.from, last.to].map(|one| rate(one.as_bits_per_second() as f64));
     format!("{}: {from} to {to}, {}", last.at, last.reason)
 }
@@ -105,8 +109,8 @@ mod tests {
     fn status() -> Status {
         let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
         let mut status = Status::new("wan\"<", "flow-hash", PerDirection { up: mbit(9), down: mbit(40) });
-        status.ways.up.delay_s = Some(0.012);
-        status.ways.up.decisions.insert(Reason::Exploring, 3);
+        status.directions.up.delay_s = Some(0.012);
+        status.directions.up.decisions.insert(Reason::Exploring, 3);
         status.answers = 7;
         status
     }
