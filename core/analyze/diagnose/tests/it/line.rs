@@ -159,7 +159,7 @@ const fn loads(kind: PhaseKind) -> (bool, bool) {
         PhaseKind::Up => (true, false),
         PhaseKind::Down => (false, true),
         PhaseKind::Both => (true, true),
-        PhaseKind::Idle | PhaseKind::Drain => (false, false),
+        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => (false, false),
     }
 }
 
