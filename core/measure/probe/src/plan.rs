@@ -1,4 +1,4 @@
-//! What a test is asked to do: the kinds of probe and the phases.
+//! The plan of a test: kinds of probes, and phases.
 use alloc::vec::Vec;
 use fathom_run::{Metric, PhaseKind};
 use fathom_units::{Bytes, Duration};
