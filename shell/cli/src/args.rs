@@ -11,7 +11,7 @@ pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
 pub(crate) use audit::AuditArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
-pub(crate) use export::{Moment, TableFormat, WatchExportArgs};
+pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs};
 use fathom_qdisc::Spec;
 use fathom_run::Measure;
 use fathom_scenario::Setting;
@@ -478,17 +478,44 @@ impl std::str::FromStr for Export {
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
     /// Result files, as `fathom test` and `fathom demo` write them
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "watch", conflicts_with = "watch", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
+    pub(crate) history: HistoryArgs,
+    /// Start of the period: a time in UTC, or how long ago, as in 90min, 24h, 7d
+    #[arg(long, value_name = "TIME", requires = "watch", default_value = "24h")]
+    pub(crate) since: Moment,
+    /// End of the period [default: now]
+    #[arg(long, value_name = "TIME", requires = "watch")]
+    pub(crate) until: Option<Moment>,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// A target of `fathom watch`, and where its history is.
+#[derive(Args, Debug)]
+pub(crate) struct HistoryArgs {
+    /// Take a period of the history of `fathom watch` for TARGET instead of a file
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) watch: Option<String>,
+    /// Configuration of the watch, for its `store`
+    #[arg(long, value_name = "CONFIG", requires = "watch")]
+    pub(crate) config: Option<PathBuf>,
+    /// Directory of the history
+    #[arg(long, value_name = "DIR", requires = "watch", conflicts_with = "config")]
+    pub(crate) store: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
     /// Result files; the first is what the others are compared with
-    #[arg(required = true, num_args = 2.., value_name = "FILE")]
+    #[arg(required_unless_present = "watch", conflicts_with = "watch", num_args = 2.., value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) history: HistoryArgs,
+    /// A period to compare: a day in UTC such as 2026-11-23, or FROM..TO (two or more)
+    #[arg(long, value_name = "PERIOD", requires = "watch")]
+    pub(crate) period: Vec<Range>,
     /// Write the comparison to FILE as well (.html .svg)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,

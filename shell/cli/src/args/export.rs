@@ -83,3 +83,28 @@ impl std::str::FromStr for Moment {
             .map_err(|error| format!("{error}, or how long ago, as in 90min, 24h, 7d"))
     }
 }
+
+/// A day in UTC, or from one moment to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Range {
+    pub(crate) from: Moment,
+    pub(crate) to: Moment,
+}
+
+impl std::str::FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const DAY_NS: u64 = 86_400_000_000_000;
+        if let Some((from, to)) = text.split_once("..") {
+            return Ok(Range { from: from.parse()?, to: to.parse()? });
+        }
+        let is_date = text.len() == 10;
+        match text.parse() {
+            Ok(from @ WallTime(start)) if is_date => {
+                Ok(Range { from: Moment::At(from), to: Moment::At(WallTime(start.saturating_add(DAY_NS))) })
+            }
+            _ => Err("not a period (expected a day such as 2026-11-23, or FROM..TO such as 7d..6d)".into()),
+        }
+    }
+}

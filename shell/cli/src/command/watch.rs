@@ -3,6 +3,7 @@ mod alerting;
 mod confined;
 mod diagnose;
 mod export;
+pub(crate) mod history;
 mod import;
 mod page;
 mod push;

@@ -58,6 +58,37 @@ fn database(path: &str, now_s: u64) {
     }
 }
 
+/// Any period of the history is a result like that of a test: shown, saved, and compared.
+fn periods_are_runs(store: &str, now_s: u64) {
+    let at = |days: u64| WallTime((now_s - days * 86_400) * 1_000_000_000).to_string();
+    let (from, to) = (at(2), at(1));
+    let report = |more: &[&str]| {
+        run(&[&["report", "--watch", "line/far", "--store", store, "--since", &from, "--until", &to], more]
+            .concat())
+    };
+    let saved = file("period.json", "");
+    let shown = report(&["--json", "-o", &saved]);
+    assert!(matches!(shown.code, Some(0)), "{}", shown.told());
+    let document: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(document["summary"]["phases"][0]["phase"], "watch", "{document}");
+    assert_eq!(document["summary"]["latency_metric"], "icmp_rtt_s");
+    assert_eq!(document["findings"][0]["kind"], "latency_variation");
+    let probes = document["summary"]["phases"][0]["latency"]["probes"].as_u64().unwrap();
+    assert!((850..=864).contains(&probes), "three in each round of a day: {probes}");
+    let again = run(&["report", &saved]);
+    assert_eq!((again.code, again.out), (Some(0), report(&[]).out));
+    let days = [format!("{}..{}", at(3), at(2)), format!("{from}..{to}")];
+    let compare =
+        ["compare", "--watch", "line/far", "--store", store, "--period", &days[0], "--period", &days[1]];
+    let compared = run(&compare);
+    assert!(compared.code == Some(0) && compared.out.contains("watch"), "{}", compared.told());
+
+    let unknown = run(&["report", "--watch", "nobody", "--store", store]);
+    assert!(unknown.code == Some(2) && unknown.err.contains("line/far"), "{}", unknown.told());
+    let one = run(&compare[..7]);
+    assert!(one.code == Some(2) && one.err.contains("two periods"), "{}", one.told());
+}
+
 #[test]
 fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     let folder = scratch().join("smokeping");
@@ -97,6 +128,8 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     assert_eq!(told["findings"][0]["kind"], "recurring_delay", "{told}");
     let excess_s = told["findings"][0]["parameters"]["excess_s"].as_f64().unwrap();
     assert!((0.077..0.083).contains(&excess_s), "{told}");
+
+    periods_are_runs(store, now_s);
 
     let nowhere = run(&["watch", "diagnose", "--store", "/no/such/history"]);
     assert_eq!(nowhere.code, Some(3), "{}", nowhere.told());

@@ -17,7 +17,7 @@ const MOST_HOURS: u64 = 2 * 366 * 24;
 /// Of the house's own traffic and what it does, the last so many ten minutes: 60 days.
 const MOST_SLOTS: u64 = 60 * 144;
 /// Under this name a watch keeps what its host sends and receives.
-const THIS_HOST: &str = "this host";
+pub(crate) const THIS_HOST: &str = "this host";
 
 /// All findings of a range, by the household's clock. Their spans are in nanoseconds since 1970-01-01 UTC.
 ///
