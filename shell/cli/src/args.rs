@@ -195,6 +195,12 @@ pub(crate) enum PhaseName {
     Drain,
 }
 
+/// Parses `--max-clients`.
+fn client_limit(text: &str) -> Result<u32, String> {
+    let limit = text.parse().map_err(|error| format!("{error} (a whole number, from 1 to {})", u32::MAX))?;
+    if limit == 0 { Err("the least is 1; try 1, or leave it out for 16".to_owned()) } else { Ok(limit) }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
     /// Address to listen on; all of them when left out (repeatable)
@@ -207,7 +213,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
     pub(crate) token: Option<String>,
     /// Clients at one time
-    #[arg(long, default_value_t = 16, value_name = "N")]
+    #[arg(long, default_value_t = 16, value_parser = client_limit, value_name = "N")]
     pub(crate) max_clients: u32,
     /// Longest time of one client's test
     #[arg(long, default_value = "10min", value_name = "TIME")]
