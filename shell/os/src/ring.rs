@@ -388,6 +388,7 @@ fn check(returned: libc::c_int) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netlink::LOOPBACK;
     use crate::poll::{PollFd, wait};
     use fathom_test_support::in_new_namespace;
     use fathom_units::Duration;

@@ -10,10 +10,10 @@ use fathom_watch_samples::Sample;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use support::{
-    DAY, HOUR, KILLED_SERIES, KILLED_STEP, SECOND, START, all, kept, key, killed_config, open, sample, seldom,
-};
+use support::{DAY, HOUR, KILLED_STEP, SECOND, START, all, kept, key, killed_config, open, sample, seldom};
 
+/// Series that the killed process writes.
+const KILLED_SERIES: u32 = 8;
 /// Series that are written on a small disk.
 const SERIES: u32 = 4;
 /// Seconds from one sample of such a series to the next.

@@ -71,9 +71,9 @@ fn server_absent() {
     assert_eq!(unknown.code, Some(3), "{}", unknown.told());
 }
 
-/// A run that says `PORT` where it said this number.
+/// A run that says `PORT` where it said this number of a port.
 fn without_number(ran: Ran, port: u16) -> Ran {
-    let err = ran.err.replace(&port.to_string(), "PORT");
+    let err = ran.err.replace(&format!("port {port}"), "port PORT");
     Ran { err, ..ran }
 }
 

@@ -66,12 +66,18 @@ impl Words {
         }
         self.seen += &format!("? {code}\n\n");
     }
-    /// Without what differs from machine to machine: folders, and ports that the kernel chose.
+    /// Without what differs from machine to machine: folders, ports that the kernel chose, and how long a simulation took.
     fn without_places(&self, line: &str) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
         let mut line = line.to_owned();
         for (folder, name) in [(&self.folder, "FOLDER"), (&scratch(), "SCRATCH"), (&root, "REPOSITORY")] {
             line = line.replace(&*folder.to_string_lossy(), name);
+        }
+        if let Some((simulated, rest)) =
+            line.split_once(" s in ").filter(|_| line.starts_with("fathom sim: "))
+        {
+            let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            line = format!("{simulated} s in TIME{rest}");
         }
         let mut parts = line.split("127.0.0.1:");
         let mut kept = parts.next().unwrap_or_default().to_owned();

@@ -316,7 +316,7 @@ fn a_capture_is_not_written_over() {
     // Of what is no capture there is no copy.
     let (text, copy) = (path("text"), path("copy.pcap"));
     std::fs::write(&text, "no capture\n").unwrap();
-    told(&run(&["trace", &text, "--anonymize", &copy]), 2, &["is text"]);
+    ends(&run(&["trace", &text, "--anonymize", &copy]), 2);
     assert!(!folder.join("copy.pcap").exists());
 }
 

@@ -10,8 +10,8 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs the example `first` without any capability, in a mount namespace where `prepare` has been run before. It is a program
-/// of its own because a test never has the process to itself. In `prepare`, `$FOLDER` is a folder of this test's own.
+/// Runs the example `first` without the capabilities of root, in a mount namespace where `prepare` has been run before. It is a program
+/// of its own because a test never has the process to itself. It keeps CAP_SETFCAP, without which user 0 maps no user. In `prepare`, `$FOLDER` is a folder of this test's own.
 fn without_capabilities(name: &str, prepare: &str) -> String {
     fathom_test_support::require_namespaces();
     let _turn = crate::turn();
@@ -21,7 +21,7 @@ fn without_capabilities(name: &str, prepare: &str) -> String {
     fs::copy(&examples, folder.join("first")).unwrap_or_else(|e| {
         panic!("{}: {e}; cargo test builds it unless --test is given", examples.display())
     });
-    let script = format!("set -e; {prepare}\nexec setpriv --bounding-set=-all \"$FOLDER/first\"");
+    let script = format!("set -e; {prepare}\nexec setpriv --bounding-set=-all,+setfcap \"$FOLDER/first\"");
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", &script]).env("FOLDER", &folder);
     let Output { stdout, stderr, .. } = command.output().unwrap();
@@ -37,8 +37,11 @@ fn an_ordinary_user_has_a_lab_in_a_user_namespace() {
 
 #[test]
 fn a_closed_device_is_named_with_its_mode() {
-    let text = without_capabilities("closed", "install -m 000 /dev/null \"$FOLDER/tun\"; mount --bind \"$FOLDER/tun\" /dev/net/tun");
-    assert!(text.contains("/dev/net/tun may not be opened: its mode is 0000"), "{text}");
+    // A file of another user. One who is not root can make none, but finds one.
+    let closed = "install -m 600 /dev/null \"$FOLDER/tun\"; closed=\"$FOLDER/tun\"; \
+                  chown 65534 $closed 2>/dev/null || closed=/etc/shadow; mount --bind $closed /dev/net/tun";
+    let text = without_capabilities("closed", closed);
+    assert!(text.contains("/dev/net/tun may not be opened: its mode is 06"), "{text}");
 }
 
 #[test]

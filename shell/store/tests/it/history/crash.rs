@@ -42,7 +42,8 @@ fn a_writer_killed_at_any_moment_loses_the_stated_seconds_at_most() {
     let mut told = 0;
     for seed in 0..12 {
         told = write_and_kill(&dir.0, &mut Rng::new(seed)).unwrap_or(told);
-        let (history, repairs) = fathom_store::history::History::open(&dir.0, &killed_config()).expect("it opens");
+        let (history, repairs) =
+            fathom_store::history::History::open(&dir.0, &killed_config()).expect("it opens");
         assert!(repairs.is_empty(), "seed {seed}: {repairs:?}");
         drop(history);
         let mut reader = HistoryReader::open(&dir.0).expect("there is a history");

@@ -6,9 +6,7 @@ use std::process::Command;
 fn on_a_disk_of(size: &str, child: &str) {
     fathom_test_support::require_namespaces();
     let dir = Dir::new(child);
-    let script = format!(
-        "mount -t tmpfs -o size={size} none \"$1\" && exec \"$0\" {child} \"$1\""
-    );
+    let script = format!("mount -t tmpfs -o size={size} none \"$1\" && exec \"$0\" {child} \"$1\"");
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", &script])
         .arg(child_program())

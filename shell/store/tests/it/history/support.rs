@@ -11,9 +11,7 @@ pub(super) const DAY: u64 = 24 * HOUR;
 /// 2026-01-05T00:00:00Z, a Monday.
 pub(super) const START: u64 = 1_767_571_200 * SECOND;
 
-/// Series that the killed process writes.
-pub(super) const KILLED_SERIES: u32 = 8;
-/// Seconds from one sample of such a series to the next.
+/// Seconds from one sample of a series that the killed process writes to the next.
 pub(super) const KILLED_STEP: u64 = 2;
 
 /// The configuration of the process that is killed.
