@@ -12,10 +12,10 @@ pub(crate) use audit::AuditArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use export::{Moment, TableFormat, WatchExportArgs};
+use fathom_app::scenario::Changes;
 use fathom_qdisc::Spec;
 use fathom_run::Measure;
-use fathom_scenario::Setting;
-use fathom_sweep::Axis;
+use fathom_scenario::{Axis, Setting};
 use fathom_units::{Bytes, Duration};
 pub(crate) use fix::{FixArgs, Way};
 pub(crate) use size::SizeArgs;
@@ -303,6 +303,13 @@ pub(crate) struct SimArgs {
     pub(crate) with: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+impl ChangeArgs {
+    /// What the use cases call it.
+    pub(crate) fn changes(&self) -> Changes {
+        Changes { settings: self.set.clone(), queue: self.queue.clone() }
+    }
 }
 
 /// Changes of a scenario from the command line.

@@ -12,7 +12,7 @@ use fathom_server::{Config, Server};
 use fathom_shape::autorate::Both;
 use fathom_shaper::{ApplyError, Framing, Place, Rung, Transaction, Wish};
 use fathom_units::{Duration, Rate, Time};
-use fathom_workload::{Played, Player};
+use fathom_lab::workload::{Played, Player};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -127,7 +127,7 @@ mod tests {
     use crate::line::Kind;
     use fathom_run::{Load, Observation, SeriesKey};
     use fathom_units::{Duration, Time};
-    use fathom_workload::Played;
+    use fathom_lab::workload::Played;
 
     const BEGIN: Time = Time::from_nanos(5_000_000_000);
 

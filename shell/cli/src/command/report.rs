@@ -2,21 +2,15 @@
 use crate::args::{CompareArgs, ReportArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{result, terminal};
-use fathom_diagnose::{Diagnosis, diagnose};
+use fathom_app::output::{check_names, write};
+use fathom_app::results::{load, worst};
+use fathom_diagnose::Diagnosis;
 use fathom_run::Run;
 use std::path::PathBuf;
 
-fn load(files: &[PathBuf]) -> Result<Vec<(Run, Diagnosis)>, Failure> {
-    let with_diagnosis = |run: Run| {
-        let diagnosis = diagnose(&run);
-        (run, diagnosis)
-    };
-    files.iter().map(|file| fathom_store::load(file).map(with_diagnosis).map_err(Failure::input)).collect()
-}
-
 /// Shows each file; several go into one page.
 pub(crate) fn run(args: &ReportArgs, when: When) -> Outcome {
-    result::check_names(&args.output.output)?;
+    check_names(&args.output.output)?;
     let runs = load(&args.files)?;
     let (style, columns) = terminal::stdout_form(when);
     for (run, diagnosis) in &runs {
@@ -32,7 +26,7 @@ pub(crate) fn run(args: &ReportArgs, when: When) -> Outcome {
 
 /// Shows the files side by side.
 pub(crate) fn compare(args: &CompareArgs, when: When) -> Outcome {
-    result::check_names(&args.output)?;
+    check_names(&args.output)?;
     let runs = load(&args.files)?;
     let names: Vec<String> = args.files.iter().map(|f| f.display().to_string()).collect();
     let named: Vec<_> = names.iter().zip(&runs).map(|(n, (run, d))| (n.as_str(), run, d)).collect();
@@ -45,16 +39,8 @@ pub(crate) fn compare(args: &CompareArgs, when: When) -> Outcome {
 fn write_all(paths: &[PathBuf], runs: &[(Run, Diagnosis)]) -> Result<(), Failure> {
     let borrowed: Vec<_> = runs.iter().map(|(run, diagnosis)| (run, diagnosis)).collect();
     for path in paths {
-        result::write(path, &borrowed)?;
+        write(path, &borrowed)?;
         terminal::note(&format!("wrote {}", path.display()));
     }
     Ok(())
-}
-
-/// The exit code of the worst of several results.
-fn worst(runs: &[(Run, Diagnosis)]) -> Exit {
-    runs.iter()
-        .map(|(run, d)| result::exit_of(run, d))
-        .max_by_key(|exit| *exit as u8)
-        .unwrap_or(Exit::Healthy)
 }

@@ -9,6 +9,7 @@ use crate::args::{Export, TraceArgs, When};
 use crate::failure::{Failure, Outcome};
 use crate::{result, terminal};
 use extra::Extras;
+use fathom_app::output::check_names;
 use fathom_capture::{Anonymizer, LinkType, dissect};
 use fathom_diagnose::diagnose;
 use fathom_run::Run;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     let (pages, others): (Vec<PathBuf>, Vec<PathBuf>) =
         args.output.output.iter().cloned().partition(|path| is_page(path));
-    result::check_names(&args.output.output)?;
+    check_names(&args.output.output)?;
     refuse(args)?;
     let extras = Extras::new(args, &pages)?;
     let mut input = Input::of(args)?;

@@ -67,7 +67,7 @@ fn by_two(
     thread::scope(|scope| {
         let read_other = move || {
             let (source, _) = pass(&mut second, |times, packet| other.packet(times, packet))?;
-            Ok((source.defects, other.finish()))
+            Ok::<_, Failure>((source.defects, other.finish()))
         };
         let Ok(beside) = thread::Builder::new().spawn_scoped(scope, read_other) else {
             // Nothing was read yet.

@@ -1,9 +1,9 @@
 //! SmokePing's databases into the history.
-use crate::command::watch::open;
 use crate::failure::Failure;
 use crate::terminal;
+use fathom_app::watch::open_history;
 use fathom_os::clock::wall_now;
-use fathom_store::history::{Brought, Event, History, SeriesId, SeriesKey};
+use fathom_store::history::{Brought, Event, History, Repair, SeriesId, SeriesKey};
 use fathom_units::WallTime;
 use fathom_watch_plan::Plan;
 use fathom_watch_plan::smokeping::{Imported, ImportedTarget, Rounds, rounds};
@@ -30,7 +30,8 @@ pub(super) fn run(rrd: &Path, imported: &Imported, plan: &Plan, store: Option<&P
     find(rrd, 0, &mut left).map_err(|e| {
         Failure::input(format_args!("{}: {e}\n  try: --rrd with the datadir of SmokePing", rrd.display()))
     })?;
-    let mut history = store.map(open).transpose()?;
+    let repaired = &mut |repair: Repair| terminal::note(&format!("fathom watch: {repair}"));
+    let mut history = store.map(|store| open_history(store, repaired)).transpose()?;
     let (begun, mut told) = (Instant::now(), Instant::now());
     let mut sum = Sum::default();
     for (place, target) in imported.targets.iter().enumerate() {
