@@ -1,8 +1,7 @@
 //! Lines whose rate varies, in both directions: what they carry at each time of the week.
 mod kind;
 
-use fathom_shape::autorate::Both;
-use fathom_units::Rng;
+use fathom_units::{PerDirection, Rng};
 pub(crate) use kind::{Facts, Kind};
 
 /// Rates of radio are drawn anew so often, s, as in core/emulate/link's mobile lines.
@@ -28,34 +27,34 @@ pub(crate) struct Line {
     kind: Kind,
     rng: Rng,
     drawn: u64,
-    walk: Both<f64>,
-    slot: Both<f64>,
+    walk: PerDirection<f64>,
+    slot: PerDirection<f64>,
     /// Delay of each direction beyond the least, s, apart from jitter.
-    pub(crate) offset: Both<f64>,
+    pub(crate) offset: PerDirection<f64>,
     outage_until: f64,
     outage_next: f64,
-    tokens: Both<f64>,
+    tokens: PerDirection<f64>,
     filled: f64,
     congestion: f64,
 }
 
 /// PowerBoost: bytes saved up, and its rate beside the plan's.
-const BOOST_BYTES: Both<f64> = Both { up: 5e6, down: 20e6 };
+const BOOST_BYTES: PerDirection<f64> = PerDirection { up: 5e6, down: 20e6 };
 const BOOST: f64 = 1.2;
-const PLAN: Both<f64> = Both { up: 10e6, down: 100e6 };
+const PLAN: PerDirection<f64> = PerDirection { up: 10e6, down: 100e6 };
 
 impl Line {
     pub(crate) fn new(kind: Kind, seed: u64) -> Self {
         let mut rng = Rng::stream(seed, "line");
-        let walk = Both { up: rng.next_f64(), down: rng.next_f64() };
-        let slot = Both { up: 12e6, down: 100e6 };
+        let walk = PerDirection { up: rng.next_f64(), down: rng.next_f64() };
+        let slot = PerDirection { up: 12e6, down: 100e6 };
         Line {
             kind,
             rng,
             drawn: 0,
             walk,
             slot,
-            offset: Both::default(),
+            offset: PerDirection::default(),
             outage_until: 0.0,
             outage_next: 60.0,
             tokens: BOOST_BYTES,
@@ -64,35 +63,36 @@ impl Line {
         }
     }
     /// What each direction carries at `now`, which never goes back.
-    pub(crate) fn at(&mut self, now: f64) -> Both<At> {
+    pub(crate) fn at(&mut self, now: f64) -> PerDirection<At> {
         let stall = (self.outage_until - now).max(0.0);
         self.open(now).map(|open| At { open, stall })
     }
-    fn open(&mut self, now: f64) -> Both<f64> {
+    fn open(&mut self, now: f64) -> PerDirection<f64> {
         let step = (now / STEP) as u64;
         if step > self.drawn {
             self.draw(step - self.drawn, now);
             self.drawn = step;
         }
         match self.kind {
-            Kind::Lte => Both { up: 2e6 + 13e6 * self.walk.up, down: 5e6 + 35e6 * self.walk.down },
+            Kind::Lte => PerDirection { up: 2e6 + 13e6 * self.walk.up, down: 5e6 + 35e6 * self.walk.down },
             Kind::Starlink => {
-                let wobble = Both { up: self.walk.up, down: self.walk.down }.map(|place| 0.85 + 0.3 * place);
+                let wobble =
+                    PerDirection { up: self.walk.up, down: self.walk.down }.map(|place| 0.85 + 0.3 * place);
                 let busy = evening(now, 0.7);
                 let up = (self.slot.up * wobble.up * busy).clamp(3e6, 25e6);
-                Both { up, down: (self.slot.down * wobble.down * busy).clamp(20e6, 250e6) }
+                PerDirection { up, down: (self.slot.down * wobble.down * busy).clamp(20e6, 250e6) }
             }
             Kind::Docsis => {
                 let boost = |tokens: f64| if tokens > 0.0 { BOOST } else { 1.0 };
                 let busy = self.congestion;
                 let up = PLAN.up * boost(self.tokens.up) * (0.5 + 0.5 * busy);
-                Both { up, down: PLAN.down * boost(self.tokens.down) * busy }
+                PerDirection { up, down: PLAN.down * boost(self.tokens.down) * busy }
             }
-            Kind::Dsl => Both { up: 9e6, down: 45e6 },
+            Kind::Dsl => PerDirection { up: 9e6, down: 45e6 },
         }
     }
     /// What the bottleneck carried until `now`, bytes.
-    pub(crate) fn carried(&mut self, now: f64, carried: Both<f64>) {
+    pub(crate) fn carried(&mut self, now: f64, carried: PerDirection<f64>) {
         let elapsed = now - self.filled;
         self.filled = now;
         let left = |tokens: f64, plan: f64, sent: f64, most: f64| {
@@ -128,8 +128,8 @@ impl Line {
     }
     fn reconfigure(&mut self) {
         let mut draw = |low: f64, high: f64| low * (high / low).powf(self.rng.next_f64());
-        self.slot = Both { up: draw(5e6, 22e6), down: draw(40e6, 230e6) };
-        self.offset = Both { up: draw(1.0, 9.0) / 1e3, down: draw(1.0, 9.0) / 1e3 };
+        self.slot = PerDirection { up: draw(5e6, 22e6), down: draw(40e6, 230e6) };
+        self.offset = PerDirection { up: draw(1.0, 9.0) / 1e3, down: draw(1.0, 9.0) / 1e3 };
     }
 }
 

@@ -1,5 +1,5 @@
 //! How a law did.
-use fathom_shape::autorate::Both;
+use fathom_units::PerDirection;
 
 /// Above this a call suffers, s: half of what Y.1541's best class leaves for all queues.
 const LATE: f64 = 0.030;
@@ -88,7 +88,13 @@ impl Score {
             up.cross_cuts + down.cross_cuts
         )
     }
-    pub(crate) fn blame(&mut self, cuts: Both<u64>, is_idle: Both<bool>, queues: Both<f64>, is_noisy: bool) {
+    pub(crate) fn blame(
+        &mut self,
+        cuts: PerDirection<u64>,
+        is_idle: PerDirection<bool>,
+        queues: PerDirection<f64>,
+        is_noisy: bool,
+    ) {
         let whole = is_idle.up && is_idle.down;
         for (way, count, idle, other) in [
             (&mut self.up, cuts.up, is_idle.up, queues.down),

@@ -7,8 +7,8 @@ use crate::line::Kind;
 use crate::score::{Score, Way};
 use crate::weeks::World;
 use crate::who::Plan;
-use fathom_shape::autorate::{Both, Delay, DelaySample, HourOfWeek};
-use fathom_units::Time;
+use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek};
+use fathom_units::{PerDirection, Time};
 
 /// Monday until ten: an idle night and a morning with some load.
 const HOURS: f64 = 10.0;
@@ -65,11 +65,11 @@ fn idle_delay(law: &mut dyn Law) -> (Vec<f64>, f64) {
     let mut up = 0.0;
     for tick in 0..1_300_u64 {
         let late = if tick < 1_200 { 20_000_000 } else { 100_000_000 };
-        let delay = Delay::OneWay(Both { up: 20_000_000, down: late });
+        let delay = Delay::OneWay(PerDirection { up: 20_000_000, down: late });
         let rates = law.tick(&Seen {
             at: Time::from_nanos(tick * 50_000_000),
             hour: HourOfWeek::new(0),
-            queues: Both::default(),
+            queues: PerDirection::default(),
             delays: &[DelaySample { reflector: (tick % 6) as u16, delay }],
         });
         down.push(rates.down / 1e6);
@@ -82,7 +82,7 @@ const BY_HAND: Rates = Rates { min: 5e6, base: 20e6, max: 80e6 };
 
 #[test]
 fn the_law_of_cake_autorate_by_hand() {
-    let (down, up) = idle_delay(&mut Cake::new(Both { up: BY_HAND, down: BY_HAND }));
+    let (down, up) = idle_delay(&mut Cake::new(PerDirection { up: BY_HAND, down: BY_HAND }));
     // Idle without delay it rests at its base. The third late sample of six cuts, 40 ms on average: a third of the way from
     // x 0.99 to x 0.75; 0.35 s later, with six late, x 0.75; and so on down to the least.
     assert_eq!((down[1_199], down[1_201]), (20.0, 20.0));
@@ -93,7 +93,7 @@ fn the_law_of_cake_autorate_by_hand() {
 
 #[test]
 fn the_law_of_sqm_autorate_by_hand() {
-    let (down, up) = idle_delay(&mut Sqm::new(Both { up: BY_HAND, down: BY_HAND }));
+    let (down, up) = idle_delay(&mut Sqm::new(PerDirection { up: BY_HAND, down: BY_HAND }));
     // It begins at 0.6 of its base. Of each reflector one sample later more than half of 80 ms are in the recent delay, which
     // is above 15 ms: with a load of 0 that is the least at once.
     assert_eq!((down[0], down[1_199]), (12.0, 12.0));
@@ -102,6 +102,6 @@ fn the_law_of_sqm_autorate_by_hand() {
 
 #[test]
 fn our_law_by_hand() {
-    let (down, up) = idle_delay(&mut Fathom::new(Both { up: BY_HAND, down: BY_HAND }));
+    let (down, up) = idle_delay(&mut Fathom::new(PerDirection { up: BY_HAND, down: BY_HAND }));
     assert!(down.iter().all(|rate| *rate == 20.0) && up == 20.0);
 }

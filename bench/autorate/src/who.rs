@@ -3,7 +3,7 @@ use crate::law::cake::Cake;
 use crate::law::fathom::Fathom;
 use crate::law::sqm::Sqm;
 use crate::law::{Law, Rates};
-use fathom_shape::autorate::Both;
+use fathom_units::PerDirection;
 
 /// A law's own way of asking.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl Who {
             Who::Sqm => "sqm-autorate",
         }
     }
-    pub(crate) fn law(self, rates: Both<Rates>) -> Box<dyn Law> {
+    pub(crate) fn law(self, rates: PerDirection<Rates>) -> Box<dyn Law> {
         match self {
             Who::Fathom => Box::new(Fathom::new(rates)),
             Who::Cake => Box::new(Cake::new(rates)),

@@ -3,9 +3,9 @@ use crate::AppError;
 use crate::sim::simulate;
 use fathom_diagnose::{LineEstimate, SideEstimate, estimate_line};
 use fathom_qdisc::Spec;
-use fathom_run::{Direction, Run};
+use fathom_run::Run;
 use fathom_scenario::{Plan, parse};
-use fathom_units::Ratio;
+use fathom_units::{Direction, Ratio};
 use std::path::Path;
 
 /// A queue for a side of the fitted line that never queued: no more than what was measured there.

@@ -6,12 +6,11 @@ use crate::{AppError, CancelToken, MeasureEvent};
 use fathom_client::{Event, PhasePlan, TestConfig, run_test};
 use fathom_lab::workload::{Played, Player};
 use fathom_lab::{Lab, LabOptions, LabReport};
-use fathom_link::Direction;
 use fathom_os::clock::Clock;
 use fathom_run::{Phase, PhaseKind, Run};
 use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkPlan, load_kind};
 use fathom_server::{Config, Server};
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 
 /// A line, and what is sent over it.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 use crate::{AppError, VERSION};
 use fathom_lab::{CaptureReport, LabReport, Loss, QueueReport};
 use fathom_link::BottleneckParams;
-use fathom_run::Direction;
 use fathom_scenario::{HopPlan, LinePlan};
+use fathom_units::Direction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -59,7 +59,7 @@ fn lines(members: impl Iterator<Item = Value>) -> String {
 fn queue(params: &BottleneckParams, totals: &QueueReport, between: [&str; 2]) -> Value {
     json!({
         "hop": totals.hop,
-        "direction": word(totals.direction),
+        "direction": totals.direction.name(),
         "between": between,
         "discipline": params.queue.to_string(),
         "rate_bits_per_second": params.nominal_rate().map(|rate| rate.as_bits_per_second()),
@@ -80,16 +80,9 @@ fn loss(lost: &Loss, line: &LinePlan, capture: &CaptureReport) -> Value {
     json!({
         "at_ns": lost.at.0,
         "hop": line.hops[lost.hop].name,
-        "direction": word(lost.direction),
+        "direction": lost.direction.name(),
         "reason": lost.reason.to_string(),
         "file": sender.map(|file| &file.name),
         "frame": lost.frame,
     })
-}
-
-const fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "up",
-        Direction::Down => "down",
-    }
 }

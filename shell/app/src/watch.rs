@@ -12,12 +12,12 @@ pub use source::Source;
 
 use crate::{AppError, CancelToken};
 use fathom_os::poll;
-use fathom_os::sched::give_up_real_time;
-use fathom_store::history::{History, HistoryConfig, Repair};
+use fathom_os::sched::drop_realtime_priority;
+use fathom_watch_alert::{Condition, Rule, Transition};
 use fathom_watch_engine::{Changes, Health, Kept, Monitor, packet_limit, permitted, unknown_load};
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::alert::{Condition, Rule, Transition};
 use fathom_watch_push::Pusher;
+use fathom_watch_store::{History, HistoryConfig, Repair};
 use fathom_watch_web::WebError;
 use notification::NotificationService;
 use std::net::SocketAddr;
@@ -165,7 +165,7 @@ pub fn run(
     let monitor = Monitor::start_with(plan, Box::new(Kept::new(history)), Some(alerting));
     let monitor = monitor.map_err(|error| AppError::Monitor(error.to_string()))?;
     // Only the threads that probe need the real-time priority.
-    let _ = give_up_real_time();
+    let _ = drop_realtime_priority();
     events(WatchEvent::Started);
     report_blind(plan, events);
     let page = page::start(request.listen, plan, store, monitor.board(), events)?;

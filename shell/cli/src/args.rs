@@ -17,7 +17,7 @@ use fathom_qdisc::Spec;
 use fathom_run::Measure;
 use fathom_scenario::{Axis, Setting};
 use fathom_units::{Bytes, Duration};
-pub(crate) use fix::{FixArgs, Way};
+pub(crate) use fix::FixArgs;
 pub(crate) use size::SizeArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@ use crate::args::{OutputArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_app::output::{exit_class, write};
-use fathom_diagnose::diagnose;
+use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_run::Run;
 
 /// Writes the files, prints the summary or the JSON document, and tells the exit code.
@@ -12,7 +12,7 @@ use fathom_run::Run;
 pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
     let diagnosis = diagnose(run);
     if output.json {
-        print_json(run)?;
+        print_json(run, &diagnosis)?;
     } else {
         let (style, columns) = terminal::stdout_form(when);
         terminal::print(&fathom_report::summary(run, &diagnosis, columns, style))?;
@@ -29,8 +29,9 @@ pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
     Ok(exit_class(run, &diagnosis))
 }
 
-/// Prints `run` as one line of JSON.
-pub(crate) fn print_json(run: &Run) -> Result<(), Failure> {
-    let text = serde_json::to_string(run).map_err(Failure::environment)?;
+/// Prints a run and what it shows as one line of JSON.
+pub(crate) fn print_json(run: &Run, diagnosis: &Diagnosis) -> Result<(), Failure> {
+    let document = fathom_report::document(run, diagnosis);
+    let text = serde_json::to_string(&document).map_err(Failure::environment)?;
     terminal::print(&(text + "\n"))
 }

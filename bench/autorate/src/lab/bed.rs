@@ -5,14 +5,12 @@ use crate::law::Rates;
 use crate::who::Who;
 use fathom_client::{ReflectConfig, Reflectors, TestConfig};
 use fathom_fix::auto::ShapedLine;
+use fathom_lab::workload::{Played, Player};
 use fathom_lab::{Lab, LabOptions};
-use fathom_link::Direction;
 use fathom_os::clock::Clock;
 use fathom_server::{Config, Server};
-use fathom_shape::autorate::Both;
 use fathom_shaper::{ApplyError, Framing, Place, Rung, Transaction, Wish};
-use fathom_units::{Duration, Rate, Time};
-use fathom_lab::workload::{Played, Player};
+use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -98,7 +96,7 @@ impl<'a> Bed<'a> {
     }
 }
 
-fn driven(drive: &Drive, rates: Both<Rates>, mut line: ShapedLine) -> Result<Vec<Tick>, ApplyError> {
+fn driven(drive: &Drive, rates: PerDirection<Rates>, mut line: ShapedLine) -> Result<Vec<Tick>, ApplyError> {
     let ticks = drive.run(&mut *drive.who.law(rates), &mut line);
     line.roll_back("the run is over")?;
     ticks

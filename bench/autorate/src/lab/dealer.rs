@@ -1,6 +1,7 @@
 //! Answers of our server, handed over as the reflectors that a law asks by itself.
 use crate::who::Plan;
-use fathom_shape::autorate::{Both, Delay, DelaySample};
+use fathom_shape::autorate::{Delay, DelaySample};
+use fathom_units::PerDirection;
 
 /// Whose answer is next, and when. There is one path: which of its ends is asked does not matter, how often does.
 pub(super) struct Dealer {
@@ -34,10 +35,10 @@ impl Dealer {
 }
 
 /// The same answer over a path that is longer now, ms.
-pub(super) fn later(delay: Delay, ms: Both<f64>) -> Delay {
+pub(super) fn later(delay: Delay, ms: PerDirection<f64>) -> Delay {
     match delay {
-        Delay::OneWay(Both { up, down }) => {
-            Delay::OneWay(Both { up: up + ns(ms.up), down: down + ns(ms.down) })
+        Delay::OneWay(PerDirection { up, down }) => {
+            Delay::OneWay(PerDirection { up: up + ns(ms.up), down: down + ns(ms.down) })
         }
         Delay::RoundTrip(time) => {
             Delay::RoundTrip(time + fathom_units::Duration::from_secs_f64((ms.up + ms.down) / 1e3))
@@ -56,7 +57,7 @@ mod tests {
     /// Answers each 50 ms for 3 s: whose they are said to be.
     fn dealt(plan: Plan) -> Vec<u16> {
         let mut dealer = Dealer::new(plan);
-        let sample = DelaySample { reflector: 9, delay: Delay::OneWay(Both { up: 1, down: 2 }) };
+        let sample = DelaySample { reflector: 9, delay: Delay::OneWay(PerDirection { up: 1, down: 2 }) };
         let answers = (0..60).filter_map(|number| dealer.deal(f64::from(number) * 0.05, sample));
         answers.map(|answer| answer.reflector).collect()
     }
@@ -78,9 +79,9 @@ mod tests {
 
     #[test]
     fn the_path_adds_to_either_way() {
-        let late = Both { up: 0.0, down: 70.0 };
-        let one_way = later(Delay::OneWay(Both { up: -5, down: 7 }), late);
-        assert_eq!(one_way, Delay::OneWay(Both { up: -5, down: 70_000_007 }));
+        let late = PerDirection { up: 0.0, down: 70.0 };
+        let one_way = later(Delay::OneWay(PerDirection { up: -5, down: 7 }), late);
+        assert_eq!(one_way, Delay::OneWay(PerDirection { up: -5, down: 70_000_007 }));
         let ms = |n| Delay::RoundTrip(fathom_units::Duration::from_millis(n));
         assert_eq!(later(ms(10), late), ms(80));
     }

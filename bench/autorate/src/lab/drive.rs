@@ -5,9 +5,9 @@ use crate::law::{Law, Seen};
 use crate::who::Who;
 use fathom_fix::auto::ShapedLine;
 use fathom_os::clock::Clock;
-use fathom_shape::autorate::{Both, DelaySample};
+use fathom_shape::autorate::DelaySample;
 use fathom_shaper::ApplyError;
-use fathom_units::{Duration, Rate, Time};
+use fathom_units::{Duration, PerDirection, Rate, Time};
 
 /// The peers' laws act on each answer, or at half seconds: this is often enough for either.
 const PEERS_TICK: Duration = Duration::from_millis(50);
@@ -17,9 +17,9 @@ const PEERS_TICK: Duration = Duration::from_millis(50);
 pub(super) struct Tick {
     /// Since the begin, s.
     pub(super) at: f64,
-    pub(super) cuts: Both<u64>,
+    pub(super) cuts: PerDirection<u64>,
     /// bit/s.
-    pub(super) rates: Both<f64>,
+    pub(super) rates: PerDirection<f64>,
 }
 
 /// One drive.
@@ -34,7 +34,7 @@ impl Drive {
     /// Until the end of the run.
     pub(super) fn run(&self, law: &mut dyn Law, line: &mut ShapedLine) -> Result<Vec<Tick>, ApplyError> {
         let mut dealer = Dealer::new(self.who.plan(self.is_round_trip));
-        let (mut ticks, mut set) = (Vec::new(), Both::default());
+        let (mut ticks, mut set) = (Vec::new(), PerDirection::default());
         let mut next = self.clock.now();
         let end = self.begin + Duration::from_secs_f64(LENGTH);
         while next < end {
@@ -48,7 +48,7 @@ impl Drive {
                 law.tick(&Seen { at: sight.at, hour: sight.hour, queues: sight.queues, delays: &delays });
             line.set_rates(changed(&mut set, rates.map(|rate| Rate::from_bits_per_second(rate as u64))))?;
             let after = law.cuts();
-            let cuts = Both { up: after.up - before.up, down: after.down - before.down };
+            let cuts = PerDirection { up: after.up - before.up, down: after.down - before.down };
             ticks.push(Tick { at, cuts, rates });
             law.unwanted(sight.at).into_iter().for_each(|id| dealer.replace(id));
         }
@@ -73,8 +73,8 @@ fn seconds(begin: Time, at: Time) -> f64 {
 }
 
 /// What is not set yet.
-fn changed(set: &mut Both<Rate>, wanted: Both<Rate>) -> Both<Option<Rate>> {
+fn changed(set: &mut PerDirection<Rate>, wanted: PerDirection<Rate>) -> PerDirection<Option<Rate>> {
     let before = std::mem::replace(set, wanted);
     let new = |now: Rate, then: Rate| (now != then).then_some(now);
-    Both { up: new(wanted.up, before.up), down: new(wanted.down, before.down) }
+    PerDirection { up: new(wanted.up, before.up), down: new(wanted.down, before.down) }
 }

@@ -3,8 +3,8 @@ use super::bed::Came;
 use super::schedule::{self, LENGTH, PROBE_MS, SAMPLE_MS};
 use super::track::Track;
 use crate::score::{Score, Way};
-use fathom_run::{Direction, Metric, Series, Value};
-use fathom_shape::autorate::Both;
+use fathom_run::{Metric, Series, Value};
+use fathom_units::{Direction, PerDirection};
 
 /// Payload of what the line carries: 1448 of 1500 bytes, as it counts from IP on.
 const PAYLOAD: f64 = 1_448.0 / 1_500.0;
@@ -45,7 +45,8 @@ impl Came {
     /// How the law did on this line.
     pub(super) fn score(&self, track: &Track) -> Score {
         let mut score = Score { hours: LENGTH / 3_600.0, ..Score::default() };
-        let delays = Both { up: Delays::of(self, Direction::Up), down: Delays::of(self, Direction::Down) };
+        let delays =
+            PerDirection { up: Delays::of(self, Direction::Up), down: Delays::of(self, Direction::Down) };
         wait(&mut score.up, &delays.up, |at| schedule::loaded(at).up);
         wait(&mut score.down, &delays.down, |at| schedule::loaded(at).down);
         self.carry(&mut score.up, Direction::Up, |at| schedule::loaded(at).up.then(|| track.capacity(at).up));
@@ -53,7 +54,7 @@ impl Came {
             schedule::loaded(at).down.then(|| track.capacity(at).down)
         });
         for tick in &self.ticks {
-            let queues = Both { up: delays.up.at(tick.at), down: delays.down.at(tick.at) };
+            let queues = PerDirection { up: delays.up.at(tick.at), down: delays.down.at(tick.at) };
             score.blame(tick.cuts, schedule::idle(tick.at), queues, schedule::is_noisy(tick.at));
         }
         score
@@ -94,7 +95,7 @@ impl Came {
             let sum =
                 rates.clone().fold((0.0, 0.0), |sum, tick| (sum.0 + tick.rates.up, sum.1 + tick.rates.down));
             let count = rates.count().max(1) as f64;
-            let way = |direction, rate: f64, of: fn(Both<f64>) -> f64| {
+            let way = |direction, rate: f64, of: fn(PerDirection<f64>) -> f64| {
                 let steps =
                     (0..10).map(|tenth| of(track.capacity(range.start + f64::from(tenth) / 10.0 + 0.05)));
                 let values = |metric| {
@@ -125,9 +126,9 @@ mod tests {
     use super::*;
     use crate::lab::drive::Tick;
     use crate::line::Kind;
+    use fathom_lab::workload::Played;
     use fathom_run::{Load, Observation, SeriesKey};
     use fathom_units::{Duration, Time};
-    use fathom_lab::workload::Played;
 
     const BEGIN: Time = Time::from_nanos(5_000_000_000);
 
@@ -165,7 +166,7 @@ mod tests {
             delivered_down_bytes: 0,
         };
         let played = Played { series: all, load: nothing, notes: Vec::new() };
-        let cut = |at, up, down| Tick { at, cuts: Both { up, down }, rates: Both::default() };
+        let cut = |at, up, down| Tick { at, cuts: PerDirection { up, down }, rates: PerDirection::default() };
         // In the path's noise while all is idle; down while the upload's queue is full; up by its own load; when all is quiet.
         let ticks = vec![cut(4.0, 1, 1), cut(10.0, 0, 1), cut(10.5, 1, 0), cut(32.0, 1, 0)];
         let score = Came { ticks, played, begin: BEGIN }.score(&track);

@@ -1,5 +1,5 @@
 //! What is sent when, in seconds of a run.
-use fathom_shape::autorate::Both;
+use fathom_units::PerDirection;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -29,28 +29,28 @@ const LOADS: [Load; 4] = [
 ];
 
 /// When the path beyond the line is slow while nothing is sent, and by how much in each direction, ms.
-const NOISE: [(Range<f64>, Both<f64>); 2] =
-    [(3.0..6.0, Both { up: 70.0, down: 70.0 }), (55.0..57.0, Both { up: 0.0, down: 70.0 })];
+const NOISE: [(Range<f64>, PerDirection<f64>); 2] =
+    [(3.0..6.0, PerDirection { up: 70.0, down: 70.0 }), (55.0..57.0, PerDirection { up: 0.0, down: 70.0 })];
 
 /// Which directions have a load.
-pub(super) fn loaded(at: f64) -> Both<bool> {
+pub(super) fn loaded(at: f64) -> PerDirection<bool> {
     let is = |is_up| LOADS.iter().any(|load| load.is_up == is_up && load.seconds.contains(&at));
-    Both { up: is(true), down: is(false) }
+    PerDirection { up: is(true), down: is(false) }
 }
 
 /// Which directions have had none for a while.
-pub(super) fn idle(at: f64) -> Both<bool> {
+pub(super) fn idle(at: f64) -> PerDirection<bool> {
     let is = |is_up| {
         let is_over = |load: &Load| at < load.seconds.start || at > load.seconds.end + IDLE;
         LOADS.iter().filter(|load| load.is_up == is_up).all(is_over)
     };
-    Both { up: is(true), down: is(false) }
+    PerDirection { up: is(true), down: is(false) }
 }
 
 /// What answers are later now because of the path, ms.
-pub(super) fn noise(at: f64) -> Both<f64> {
+pub(super) fn noise(at: f64) -> PerDirection<f64> {
     let now = NOISE.iter().find(|(seconds, _)| seconds.contains(&at));
-    now.map_or(Both::default(), |(_, late)| *late)
+    now.map_or(PerDirection::default(), |(_, late)| *late)
 }
 
 /// True while that is so, or may be remembered.

@@ -3,7 +3,7 @@ use super::schedule::{self, LENGTH};
 use crate::law::Rates;
 use crate::line::{Kind, Line};
 use fathom_scenario::{Plan, parse_with_files};
-use fathom_shape::autorate::Both;
+use fathom_units::PerDirection;
 use std::fmt::Write;
 
 /// Of all chance of the line: that of the weeks.
@@ -18,10 +18,10 @@ const STEP: f64 = 0.1;
 /// What a run has to go through.
 pub(super) struct Track {
     pub(super) name: &'static str,
-    pub(super) rates: Both<Rates>,
+    pub(super) rates: PerDirection<Rates>,
     pub(super) plan: Plan,
     /// Of each step, bit/s.
-    capacity: Vec<Both<f64>>,
+    capacity: Vec<PerDirection<f64>>,
 }
 
 /// What of its rate the lab takes downwards, so that two processors carry it.
@@ -38,36 +38,38 @@ impl Track {
         let facts = kind.facts();
         let down = |of: f64| of * share(kind);
         let Rates { min, base, max } = facts.rates.down;
-        let rates =
-            Both { up: facts.rates.up, down: Rates { min: down(min), base: down(base), max: down(max) } };
+        let rates = PerDirection {
+            up: facts.rates.up,
+            down: Rates { min: down(min), base: down(base), max: down(max) },
+        };
         let capacity = capacities(kind);
-        let limits = Both { up: facts.limits.up, down: down(facts.limits.down) };
+        let limits = PerDirection { up: facts.limits.up, down: down(facts.limits.down) };
         let text = scenario(facts.base, limits);
-        let traces = Both { up: trace(&capacity, |at| at.up), down: trace(&capacity, |at| at.down) };
+        let traces = PerDirection { up: trace(&capacity, |at| at.up), down: trace(&capacity, |at| at.down) };
         let file = |name: &str| Ok(if name == UP { traces.up.clone() } else { traces.down.clone() });
         let plan = parse_with_files(&text, "lab.toml", &file).unwrap_or_else(|error| panic!("{error}"));
         Track { name: facts.name, rates, plan, capacity }
     }
     /// What it carries at a time of the run, bit/s.
-    pub(super) fn capacity(&self, at: f64) -> Both<f64> {
+    pub(super) fn capacity(&self, at: f64) -> PerDirection<f64> {
         self.capacity.get((at / STEP) as usize).copied().unwrap_or_default()
     }
 }
 
-fn capacities(kind: Kind) -> Vec<Both<f64>> {
+fn capacities(kind: Kind) -> Vec<PerDirection<f64>> {
     let mut line = Line::new(kind, SEED);
     let mut step = |at: f64| {
         let now = EVENING + at;
         let here = line.at(now);
-        let capacity = Both { up: here.up.capacity(), down: here.down.capacity() };
+        let capacity = PerDirection { up: here.up.capacity(), down: here.down.capacity() };
         // Loads take all there is.
         let loaded = schedule::loaded(at);
         let carried = |rate: f64, is_loaded| if is_loaded { rate / 8.0 * STEP } else { 0.0 };
         line.carried(
             now,
-            Both { up: carried(capacity.up, loaded.up), down: carried(capacity.down, loaded.down) },
+            PerDirection { up: carried(capacity.up, loaded.up), down: carried(capacity.down, loaded.down) },
         );
-        Both { up: capacity.up, down: capacity.down * share(kind) }
+        PerDirection { up: capacity.up, down: capacity.down * share(kind) }
     };
     (0..(LENGTH / STEP) as usize).map(|number| step((number as f64 + 0.5) * STEP)).collect()
 }
@@ -75,7 +77,7 @@ fn capacities(kind: Kind) -> Vec<Both<f64>> {
 const UP: &str = "up.trace";
 
 /// From the lab's start on: first the time of the lead at the first rate.
-fn trace(capacity: &[Both<f64>], of: impl Fn(&Both<f64>) -> f64) -> String {
+fn trace(capacity: &[PerDirection<f64>], of: impl Fn(&PerDirection<f64>) -> f64) -> String {
     let mut text = String::new();
     for (number, at) in capacity.iter().enumerate() {
         let ms = if number == 0 { 0.0 } else { (LEAD + number as f64 * STEP) * 1e3 };
@@ -85,7 +87,7 @@ fn trace(capacity: &[Both<f64>], of: impl Fn(&Both<f64>) -> f64) -> String {
     text
 }
 
-fn scenario(base: f64, limits: Both<f64>) -> String {
+fn scenario(base: f64, limits: PerDirection<f64>) -> String {
     let way = |trace: &str, limit: f64| {
         let delay_us = base / 2.0 * 1e6;
         format!(

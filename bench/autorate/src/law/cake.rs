@@ -1,7 +1,7 @@
 //! The law of cake-autorate (lynxthecat/cake-autorate at 94238be, its defaults.sh), told in our words for the comparison.
 use crate::law::{Law, Rates, Seen, ways_ms};
-use fathom_shape::autorate::{Both, QueueReading};
-use fathom_units::Time;
+use fathom_shape::autorate::QueueReading;
+use fathom_units::{PerDirection, Time};
 
 const DELAY_MS: f64 = 30.0;
 const FULL_UP_MS: f64 = 10.0;
@@ -41,12 +41,12 @@ struct Way {
 #[derive(Clone, Copy)]
 struct Reflector {
     id: u16,
-    baseline: Both<f64>,
-    ewma: Both<f64>,
+    baseline: PerDirection<f64>,
+    ewma: PerDirection<f64>,
 }
 
 pub(crate) struct Cake {
-    ways: Both<Way>,
+    ways: PerDirection<Way>,
     reflectors: Vec<Reflector>,
     index: usize,
     achieved_at: f64,
@@ -54,7 +54,7 @@ pub(crate) struct Cake {
 }
 
 impl Cake {
-    pub(crate) fn new(rates: Both<Rates>) -> Self {
+    pub(crate) fn new(rates: PerDirection<Rates>) -> Self {
         Cake {
             ways: rates.map(Way::new),
             reflectors: Vec::new(),
@@ -63,11 +63,11 @@ impl Cake {
             compared_at: 0.0,
         }
     }
-    fn sample(&mut self, now: f64, id: u16, owd: Both<f64>) {
+    fn sample(&mut self, now: f64, id: u16, owd: PerDirection<f64>) {
         let known = self.reflectors.iter().position(|reflector| reflector.id == id);
         let place = known.unwrap_or_else(|| {
-            let start = Both { up: 100.0, down: 100.0 };
-            self.reflectors.push(Reflector { id, baseline: start, ewma: Both::default() });
+            let start = PerDirection { up: 100.0, down: 100.0 };
+            self.reflectors.push(Reflector { id, baseline: start, ewma: PerDirection::default() });
             self.reflectors.len() - 1
         });
         let is_light = !self.ways.up.is_high() && !self.ways.down.is_high();
@@ -143,7 +143,7 @@ impl Way {
 }
 
 impl Law for Cake {
-    fn tick(&mut self, seen: &Seen) -> Both<f64> {
+    fn tick(&mut self, seen: &Seen) -> PerDirection<f64> {
         let now = seen.at.as_secs_f64();
         let span = now - self.achieved_at;
         if span > ACHIEVED_EVERY_S - 1e-6 {
@@ -154,10 +154,10 @@ impl Law for Cake {
         for sample in seen.delays {
             self.sample(now, sample.reflector, ways_ms(sample.delay));
         }
-        Both { up: self.ways.up.rate, down: self.ways.down.rate }
+        PerDirection { up: self.ways.up.rate, down: self.ways.down.rate }
     }
-    fn cuts(&self) -> Both<u64> {
-        Both { up: self.ways.up.cuts, down: self.ways.down.cuts }
+    fn cuts(&self) -> PerDirection<u64> {
+        PerDirection { up: self.ways.up.cuts, down: self.ways.down.cuts }
     }
     fn unwanted(&mut self, at: Time) -> Option<u16> {
         if at.as_secs_f64() < self.compared_at + COMPARE_EVERY_S {

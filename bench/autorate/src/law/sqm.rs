@@ -1,8 +1,8 @@
 //! The law of sqm-autorate (sqm-autorate/sqm-autorate at 87e31e2, lib/ratecontroller_ewma.lua and lib/baseliner.lua), told
 //! in our words for the comparison.
 use crate::law::{Law, Rates, Seen, ways_ms};
-use fathom_shape::autorate::{Both, QueueReading};
-use fathom_units::{Rng, Time};
+use fathom_shape::autorate::QueueReading;
+use fathom_units::{PerDirection, Rng, Time};
 
 const TICK_S: f64 = 0.5;
 const SLOW_HALF_LIFE_S: f64 = 135.0;
@@ -26,12 +26,12 @@ struct Way {
 struct Reflector {
     id: u16,
     heard: f64,
-    baseline: Both<f64>,
-    recent: Both<f64>,
+    baseline: PerDirection<f64>,
+    recent: PerDirection<f64>,
 }
 
 pub(crate) struct Sqm {
-    ways: Both<Way>,
+    ways: PerDirection<Way>,
     reflectors: Vec<Reflector>,
     ticked: f64,
     selected: f64,
@@ -44,7 +44,7 @@ fn kept(half_life: f64) -> f64 {
 }
 
 impl Sqm {
-    pub(crate) fn new(rates: Both<Rates>) -> Self {
+    pub(crate) fn new(rates: PerDirection<Rates>) -> Self {
         let mut rng = Rng::stream(1, "sqm");
         let ways = rates.map(|rates| Way {
             rates,
@@ -56,7 +56,7 @@ impl Sqm {
         });
         Sqm { ways, reflectors: Vec::new(), ticked: 0.0, selected: 0.0, rng }
     }
-    fn sample(&mut self, now: f64, id: u16, owd: Both<f64>) {
+    fn sample(&mut self, now: f64, id: u16, owd: PerDirection<f64>) {
         let Some(reflector) = self.reflectors.iter_mut().find(|reflector| reflector.id == id) else {
             self.reflectors.push(Reflector { id, heard: now, baseline: owd, recent: owd });
             return;
@@ -68,7 +68,7 @@ impl Sqm {
         blend(&mut reflector.baseline.up, &mut reflector.recent.up, owd.up);
         blend(&mut reflector.baseline.down, &mut reflector.recent.down, owd.down);
     }
-    fn control(&mut self, now: f64, span: f64, queues: Both<QueueReading>) {
+    fn control(&mut self, now: f64, span: f64, queues: PerDirection<QueueReading>) {
         let fresh = || self.reflectors.iter().filter(|reflector| reflector.heard > now - 2.0 * TICK_S);
         let up = third(fresh().map(|reflector| reflector.recent.up - reflector.baseline.up).collect());
         let down = third(fresh().map(|reflector| reflector.recent.down - reflector.baseline.down).collect());
@@ -115,7 +115,7 @@ impl Way {
 }
 
 impl Law for Sqm {
-    fn tick(&mut self, seen: &Seen) -> Both<f64> {
+    fn tick(&mut self, seen: &Seen) -> PerDirection<f64> {
         let now = seen.at.as_secs_f64();
         for sample in seen.delays {
             self.sample(now, sample.reflector, ways_ms(sample.delay));
@@ -124,10 +124,10 @@ impl Law for Sqm {
             self.control(now, now - self.ticked, seen.queues);
             self.ticked = now;
         }
-        Both { up: self.ways.up.rate, down: self.ways.down.rate }
+        PerDirection { up: self.ways.up.rate, down: self.ways.down.rate }
     }
-    fn cuts(&self) -> Both<u64> {
-        Both { up: self.ways.up.cuts, down: self.ways.down.cuts }
+    fn cuts(&self) -> PerDirection<u64> {
+        PerDirection { up: self.ways.up.cuts, down: self.ways.down.cuts }
     }
     fn unwanted(&mut self, at: Time) -> Option<u16> {
         if at.as_secs_f64() < self.selected + RESELECT_EVERY_S {

@@ -1,6 +1,6 @@
 //! Kinds of lines, and what does not change about them.
 use crate::law::Rates;
-use fathom_shape::autorate::Both;
+use fathom_units::PerDirection;
 
 /// What kind of line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,9 +23,9 @@ pub(crate) struct Facts {
     /// Jitter of a direction's delay: up to this, s.
     pub(crate) jitter: f64,
     /// Buffers of the bottleneck, bytes.
-    pub(crate) limits: Both<f64>,
+    pub(crate) limits: PerDirection<f64>,
     /// Settings of every law alike.
-    pub(crate) rates: Both<Rates>,
+    pub(crate) rates: PerDirection<Rates>,
 }
 
 /// Delays in ms, buffers in kB, rates in Mbit/s.
@@ -36,8 +36,8 @@ const fn facts(
     up: Rates,
     down: Rates,
 ) -> Facts {
-    let limits = Both { up: limit_up * 1e3, down: limit_down * 1e3 };
-    Facts { name, base: base / 1e3, jitter: jitter / 1e3, limits, rates: Both { up, down } }
+    let limits = PerDirection { up: limit_up * 1e3, down: limit_down * 1e3 };
+    Facts { name, base: base / 1e3, jitter: jitter / 1e3, limits, rates: PerDirection { up, down } }
 }
 
 const fn mbit(min: f64, base: f64, max: f64) -> Rates {

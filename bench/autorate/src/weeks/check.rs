@@ -3,7 +3,7 @@ use super::fluid::{Flow, Pipe};
 use crate::line::{At, Kind, Line};
 use fathom_run::{Metric, PhaseKind, SeriesKey, Value};
 use fathom_sim::{Options, simulate};
-use fathom_units::Rng;
+use fathom_units::{Direction, Rng};
 use std::fmt::Write;
 
 const SECONDS: usize = 120;
@@ -107,7 +107,7 @@ fn packets(case: &Case) -> Came {
         .flat_map(|series| series.within(load))
         .map(|observation| (number(observation.value) - BASE).max(0.0))
         .collect();
-    let direction = if case.is_up { fathom_run::Direction::Up } else { fathom_run::Direction::Down };
+    let direction = if case.is_up { Direction::Up } else { Direction::Down };
     let goodput = run.series(&SeriesKey::directed(Metric::Goodput, direction)).expect("goodput");
     let rates: Vec<f64> = goodput.within(load).map(|o| number(o.value)).collect();
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;

@@ -1,11 +1,11 @@
 //! Reflectors: their answers, and all that is wrong with them.
 use crate::who::Plan;
-use fathom_shape::autorate::{Both, Delay, DelaySample};
-use fathom_units::{Duration, Rng};
+use fathom_shape::autorate::{Delay, DelaySample};
+use fathom_units::{Duration, PerDirection, Rng};
 
 struct Reflector {
     id: u16,
-    base: Both<f64>,
+    base: PerDirection<f64>,
     next: f64,
     bad_until: f64,
     bad: f64,
@@ -17,7 +17,7 @@ struct Pending {
     at: f64,
     up: f64,
     down: Option<f64>,
-    extra: Both<f64>,
+    extra: PerDirection<f64>,
 }
 
 /// What happens to the path and to reflectors, in time.
@@ -30,9 +30,9 @@ pub(crate) struct Probing {
     silent_next: f64,
     /// A delay of the path that is not the line's: until when, and how long, s.
     noise_until: f64,
-    noise: Both<f64>,
+    noise: PerDirection<f64>,
     /// A route that became another.
-    route: Both<f64>,
+    route: PerDirection<f64>,
     route_next: f64,
     rng: Rng,
     world: Rng,
@@ -42,8 +42,8 @@ pub(crate) struct Probing {
 pub(crate) struct Now {
     pub(crate) at: f64,
     /// Delays at the bottleneck and of the line beside it, s.
-    pub(crate) delay: Both<f64>,
-    pub(crate) is_full: Both<bool>,
+    pub(crate) delay: PerDirection<f64>,
+    pub(crate) is_full: PerDirection<bool>,
     pub(crate) is_idle: bool,
     pub(crate) jitter: f64,
 }
@@ -58,8 +58,8 @@ impl Probing {
             silent_until: 0.0,
             silent_next: 3_600.0,
             noise_until: 0.0,
-            noise: Both::default(),
-            route: Both::default(),
+            noise: PerDirection::default(),
+            route: PerDirection::default(),
             route_next: 7_200.0,
             rng: Rng::stream(seed, "probes"),
             world: Rng::stream(seed, "path"),
@@ -74,7 +74,7 @@ impl Probing {
         let base = 0.004 + 0.008 * self.rng.next_f64();
         let reflector = Reflector {
             id: self.next_id,
-            base: Both { up: base, down: base },
+            base: PerDirection { up: base, down: base },
             next,
             bad_until: 0.0,
             bad: 0.0,
@@ -108,9 +108,9 @@ impl Probing {
             let high = 0.04 + 0.11 * self.world.next_f64();
             self.noise_until = now.at + length;
             self.noise = match self.world.below(3) {
-                0 => Both { up: high, down: 0.0 },
-                1 => Both { up: 0.0, down: high },
-                _ => Both { up: high, down: high },
+                0 => PerDirection { up: high, down: 0.0 },
+                1 => PerDirection { up: 0.0, down: high },
+                _ => PerDirection { up: high, down: high },
             };
         }
         if is_due(&mut self.world, 7_200.0) {
@@ -124,12 +124,12 @@ impl Probing {
         }
         if now.at > self.route_next {
             let mut longer = || 0.03 * self.world.next_f64();
-            self.route = Both { up: longer(), down: longer() };
+            self.route = PerDirection { up: longer(), down: longer() };
             self.route_next = now.at + self.world.exponential(7_200_000) as f64 / 1e3;
         }
     }
     fn ask(&mut self, now: &Now) {
-        let injected = if now.at < self.noise_until { self.noise } else { Both::default() };
+        let injected = if now.at < self.noise_until { self.noise } else { PerDirection::default() };
         for reflector in &mut self.reflectors {
             if now.at < reflector.next - 1e-6 {
                 continue;
@@ -144,7 +144,7 @@ impl Probing {
             let up = reflector.base.up + self.route.up + injected.up + jitter();
             let down = reflector.base.down + self.route.down + injected.down + bad + jitter();
             let owd = up + now.delay.up;
-            let extra = Both { up, down };
+            let extra = PerDirection { up, down };
             self.pending.push(Pending {
                 reflector: reflector.id,
                 at: now.at + owd,
@@ -171,7 +171,7 @@ impl Probing {
             let delay = if is_round_trip {
                 Delay::RoundTrip(Duration::from_secs_f64(pending.up + down))
             } else {
-                Delay::OneWay(Both { up: ns(pending.up), down: ns(down) })
+                Delay::OneWay(PerDirection { up: ns(pending.up), down: ns(down) })
             };
             samples.push(DelaySample { reflector: pending.reflector, delay });
             false

@@ -1,7 +1,6 @@
 //! What the household sends: pages, films, copies, calls; little at night.
 use super::fluid::Flow;
-use fathom_shape::autorate::Both;
-use fathom_units::Rng;
+use fathom_units::{PerDirection, Rng};
 
 /// How busy the household is at an hour of the day: 1 in the evening.
 fn activity(now: f64) -> f64 {
@@ -19,7 +18,7 @@ const PIECE_EVERY: f64 = 4.0;
 const CALL: f64 = 1e6;
 const CALL_S: u64 = 300_000;
 /// Pauses in the evening, s.
-const PAUSE: Both<u64> = Both { up: 150_000, down: 60_000 };
+const PAUSE: PerDirection<u64> = PerDirection { up: 150_000, down: 60_000 };
 const CALLS: u64 = 2_400_000;
 
 /// One direction.
@@ -32,7 +31,7 @@ struct Way {
 
 /// Both, and calls.
 pub(crate) struct Traffic {
-    ways: Both<Way>,
+    ways: PerDirection<Way>,
     call_next: f64,
     call_until: f64,
     rng: Rng,
@@ -41,13 +40,13 @@ pub(crate) struct Traffic {
 impl Traffic {
     pub(crate) fn new(seed: u64) -> Self {
         let way = |is_up, name| Way { is_up, next: 5.0, film_until: 0.0, rng: Rng::stream(seed, name) };
-        let ways = Both { up: way(true, "traffic up"), down: way(false, "traffic down") };
+        let ways = PerDirection { up: way(true, "traffic up"), down: way(false, "traffic down") };
         Traffic { ways, call_next: 100.0, call_until: 0.0, rng: Rng::stream(seed, "calls") }
     }
     /// Flows that begin now, given that none are alive in a direction.
-    pub(crate) fn begin(&mut self, now: f64, is_free: Both<bool>) -> Both<Vec<Flow>> {
-        let Both { up, down } = &mut self.ways;
-        Both { up: up.begin(now, is_free.up), down: down.begin(now, is_free.down) }
+    pub(crate) fn begin(&mut self, now: f64, is_free: PerDirection<bool>) -> PerDirection<Vec<Flow>> {
+        let PerDirection { up, down } = &mut self.ways;
+        PerDirection { up: up.begin(now, is_free.up), down: down.begin(now, is_free.down) }
     }
     /// bit/s of calls, each way.
     pub(crate) fn calls(&mut self, now: f64) -> f64 {

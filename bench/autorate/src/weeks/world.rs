@@ -6,8 +6,8 @@ use crate::law::{Law, Seen};
 use crate::line::{At, Facts, Kind, Line};
 use crate::score::{self, Score};
 use crate::who::Plan;
-use fathom_shape::autorate::{Both, HourOfWeek, QueueReading};
-use fathom_units::{Bytes, Rng, Time};
+use fathom_shape::autorate::{HourOfWeek, QueueReading};
+use fathom_units::{Bytes, PerDirection, Rng, Time};
 
 /// Steps of the fluid and of the laws, ms.
 const STEP_MS: u64 = 10;
@@ -22,13 +22,13 @@ const IDLE: f64 = 1.0;
 pub(crate) struct World {
     facts: Facts,
     line: Line,
-    pipes: Both<Pipe>,
+    pipes: PerDirection<Pipe>,
     traffic: Traffic,
     probing: Probing,
-    queues: Both<Counter>,
-    rates: Both<f64>,
-    last_active: Both<f64>,
-    shaped: Both<f64>,
+    queues: PerDirection<Counter>,
+    rates: PerDirection<f64>,
+    last_active: PerDirection<f64>,
+    shaped: PerDirection<f64>,
     score: Score,
 }
 
@@ -44,7 +44,7 @@ impl World {
     pub(crate) fn new(kind: Kind, plan: Plan, seed: u64) -> Self {
         let facts = kind.facts();
         let pipe = |is_up, limit, name| Pipe::new(is_up, facts.base, limit, Rng::stream(seed, name));
-        let pipes = Both {
+        let pipes = PerDirection {
             up: pipe(true, facts.limits.up, "pipe up"),
             down: pipe(false, facts.limits.down, "pipe down"),
         };
@@ -55,10 +55,10 @@ impl World {
             pipes,
             traffic: Traffic::new(seed),
             probing: Probing::new(plan, seed),
-            queues: Both::default(),
+            queues: PerDirection::default(),
             rates,
-            last_active: Both::default(),
-            shaped: Both::default(),
+            last_active: PerDirection::default(),
+            shaped: PerDirection::default(),
             score: Score::default(),
         }
     }
@@ -71,7 +71,7 @@ impl World {
             let is_still = self.pipes.up.is_still() && self.pipes.down.is_still();
             let calls = self.traffic.calls(ms as f64 / 1e3);
             if is_still && calls == 0.0 {
-                self.line.carried(ms as f64 / 1e3, Both::default());
+                self.line.carried(ms as f64 / 1e3, PerDirection::default());
             } else {
                 (0..TICK_MS / STEP_MS).for_each(|step| self.step(ms + step * STEP_MS, calls));
             }
@@ -82,7 +82,8 @@ impl World {
     }
     fn begin(&mut self, ms: u64) {
         let now = ms as f64 / 1e3;
-        let is_free = Both { up: self.pipes.up.flows.is_empty(), down: self.pipes.down.flows.is_empty() };
+        let is_free =
+            PerDirection { up: self.pipes.up.flows.is_empty(), down: self.pipes.down.flows.is_empty() };
         let flows = self.traffic.begin(now, is_free);
         self.pipes.up.flows.extend(flows.up);
         self.pipes.down.flows.extend(flows.down);
@@ -92,11 +93,11 @@ impl World {
         let dt = STEP_MS as f64 / 1e3;
         let here = self.line.at(now);
         let other = calls / 8.0 * dt;
-        let acks = Both { up: self.shaped.down * ACKS, down: self.shaped.up * ACKS };
+        let acks = PerDirection { up: self.shaped.down * ACKS, down: self.shaped.up * ACKS };
         let up = self.pipes.up.step(dt, here.up, self.rates.up, other + acks.up);
         let down = self.pipes.down.step(dt, here.down, self.rates.down, other + acks.down);
-        self.line.carried(now, Both { up: up.carried, down: down.carried });
-        self.shaped = Both { up: up.shaped, down: down.shaped };
+        self.line.carried(now, PerDirection { up: up.carried, down: down.carried });
+        self.shaped = PerDirection { up: up.shaped, down: down.shaped };
         count(&mut self.queues.up, up, &self.pipes.up);
         count(&mut self.queues.down, down, &self.pipes.down);
         tally(&mut self.score.up, dt, &self.pipes.up, here.up, up.carried);
@@ -112,13 +113,16 @@ impl World {
     fn tick(&mut self, law: &mut dyn Law, ms: u64) {
         let at = ms as f64 / 1e3;
         let here = self.line.at(at);
-        let queues = Both { up: self.pipes.up.delay(here.up), down: self.pipes.down.delay(here.down) };
-        let is_idle = Both { up: at - self.last_active.up > IDLE, down: at - self.last_active.down > IDLE };
-        let delay = Both { up: queues.up + self.line.offset.up, down: queues.down + self.line.offset.down };
+        let queues =
+            PerDirection { up: self.pipes.up.delay(here.up), down: self.pipes.down.delay(here.down) };
+        let is_idle =
+            PerDirection { up: at - self.last_active.up > IDLE, down: at - self.last_active.down > IDLE };
+        let delay =
+            PerDirection { up: queues.up + self.line.offset.up, down: queues.down + self.line.offset.down };
         let now = Now {
             at,
             delay: delay.map(|s| s.min(5.0)),
-            is_full: Both { up: self.pipes.up.is_full(), down: self.pipes.down.is_full() },
+            is_full: PerDirection { up: self.pipes.up.is_full(), down: self.pipes.down.is_full() },
             is_idle: is_idle.up && is_idle.down,
             jitter: self.facts.jitter,
         };
@@ -129,7 +133,7 @@ impl World {
         self.rates =
             law.tick(&Seen { at: Time::from_nanos(ms * 1_000_000), hour, queues: readings, delays: &delays });
         let after = law.cuts();
-        let cuts = Both { up: after.up - before.up, down: after.down - before.down };
+        let cuts = PerDirection { up: after.up - before.up, down: after.down - before.down };
         self.score.blame(cuts, is_idle, queues, self.probing.is_noisy(at));
         if let Some(id) = law.unwanted(Time::from_nanos(ms * 1_000_000)) {
             self.probing.replace(id);

@@ -6,7 +6,8 @@ use crate::rules::buffer::{IP_PER_PAYLOAD, buffer};
 use crate::summarize::line_goodput;
 use crate::view::View;
 use alloc::string::{String, ToString};
-use fathom_run::{Direction, Run};
+use fathom_run::Run;
+use fathom_units::Direction;
 
 /// A path as one bottleneck a direction.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,7 +43,7 @@ pub struct SideEstimate {
 /// Why it shows none: no idle latency, no load, or a measurement that does not count.
 pub fn estimate_line(run: &Run) -> Result<LineEstimate, String> {
     let view = View::new(run);
-    if judge(&view).health() == Health::Invalid {
+    if judge(&view).health == Health::Invalid {
         return Err("the measurement does not count".to_string());
     }
     let idle = view.idle().ok_or("latency without load was not measured")?;

@@ -2,10 +2,9 @@
 use crate::view::{alone, is_loaded, pair, sample};
 use crate::{Impact, PhaseSummary};
 use alloc::vec::Vec;
-use fathom_run::{
-    Call, Direction, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, page_load_s,
-};
+use fathom_run::{Call, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, page_load_s};
 use fathom_stats::{Bounded, Sample, Summary, jain_index};
+use fathom_units::Direction;
 
 /// The phases of `run` in order; latency is that of `source`.
 pub(crate) fn phases(run: &Run, source: Option<&Series>) -> Vec<PhaseSummary> {

@@ -2,8 +2,9 @@
 use crate::health::MOSTLY_LOST;
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Value};
+use fathom_run::{Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Value};
 use fathom_stats::{Sample, Summary};
+use fathom_units::Direction;
 
 /// Round-trip series that can be the working latency, the best first: a UDP probe has one kernel timestamp on each
 /// side and no queue of its own; ICMP may be answered by another processor or be held back; a TCP connection loses

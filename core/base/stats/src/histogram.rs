@@ -1,17 +1,16 @@
 //! A mergeable histogram of delays.
+use crate::bins::{bin_of, lower_edge};
+use crate::percentile_bin;
 use alloc::collections::BTreeMap;
 use fathom_units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Bins per factor of two: the upper edge of a bin is at most 1/32 (3.1 %) above its lower edge.
-const BINS_PER_OCTAVE: u64 = 32;
-
-/// Counts of delays in logarithmic bins from 1 ns up; relative error of a percentile at most 3.1 %. Merging adds counts.
+/// Counts of delays in log-linear bins from 1 ns up; relative error of a percentile at most 3.1 %. Merging adds counts.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct DelayHistogram {
-    /// Bin number to count; see [`DelayHistogram::lower_edge`].
-    bins: BTreeMap<u64, u64>,
+    /// Bin number, as [`bin_of`] gives it, to count.
+    bins: BTreeMap<u32, u64>,
     /// Largest delay recorded, exact.
     max_ns: u64,
 }
@@ -19,7 +18,7 @@ pub struct DelayHistogram {
 /// A histogram as read, whose bins may not exist.
 #[derive(Deserialize)]
 struct Unchecked {
-    bins: BTreeMap<u64, u64>,
+    bins: BTreeMap<u32, u64>,
     max_ns: u64,
 }
 
@@ -68,12 +67,8 @@ impl DelayHistogram {
     }
     /// Lower edge of the bin that holds the smallest delay with at least `p` (0 to 1) of the counts at or below it.
     pub fn percentile(&self, p: f64) -> Option<Duration> {
-        let rank = libm::ceil(p * self.count() as f64).max(1.0) as u64;
-        let mut below = 0;
-        self.bins.iter().find_map(|(bin, count)| {
-            below += count;
-            (below >= rank).then(|| Duration::from_nanos(lower_edge(*bin)))
-        })
+        let bins = self.bins.iter().map(|(bin, count)| (*bin, *count));
+        percentile_bin(bins, self.count(), p).map(|bin| Duration::from_nanos(lower_edge(bin)))
     }
     /// Lower edge of each used bin and its count, ascending.
     pub fn bins(&self) -> impl Iterator<Item = (Duration, u64)> + '_ {
@@ -81,35 +76,9 @@ impl DelayHistogram {
     }
 }
 
-/// Below 32 a bin holds one value; above, each octave has 32 bins.
-fn bin_of(nanos: u64) -> u64 {
-    if nanos < BINS_PER_OCTAVE {
-        return nanos;
-    }
-    let shift = u64::from(nanos.ilog2() - BINS_PER_OCTAVE.ilog2());
-    shift * BINS_PER_OCTAVE + (nanos >> shift)
-}
-
-fn lower_edge(bin: u64) -> u64 {
-    if bin < 2 * BINS_PER_OCTAVE {
-        return bin;
-    }
-    let shift = bin / BINS_PER_OCTAVE - 1;
-    (bin - shift * BINS_PER_OCTAVE) << shift
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_value_lies_in_its_bin_and_bins_are_narrow() {
-        for nanos in (0..70).chain((6..63).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1, 3 << (e - 1)])) {
-            let (low, next) = (lower_edge(bin_of(nanos)), lower_edge(bin_of(nanos) + 1));
-            assert!(low <= nanos && nanos < next, "{nanos} not in {low}..{next}");
-            assert!((next - low) as f64 <= (low as f64 / 32.0).max(1.0), "bin at {low} too wide");
-        }
-    }
 
     #[test]
     fn percentile_and_merge() {

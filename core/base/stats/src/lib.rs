@@ -1,11 +1,17 @@
-//! From a sample to statistics: percentiles of censored samples, trimmed means, mergeable delay histograms, growth.
+//! From a sample to statistics: percentiles and medians (RFC 2330), samples with censored values, trimmed means, mergeable
+//! delay histograms.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
 
+pub mod bins;
 mod histogram;
+mod order;
 mod sample;
 
 pub use histogram::DelayHistogram;
+pub use order::{
+    median, midpoint_median, percentile, percentile_bin, percentile_of_sorted, rank, sorted, upper_median,
+};
 pub use sample::{Bounded, Sample, Summary, jain_index, trimmed_mean};

@@ -1,4 +1,5 @@
 //! A sample in which some values are known only from below, and its statistics.
+use crate::{rank, sorted};
 use alloc::vec::Vec;
 use serde::Serialize;
 
@@ -91,7 +92,7 @@ impl Sample {
     /// Where that falls on a censored value, the same rank among observed values and bounds together: no true value is
     /// below its bound, so the true percentile is not below that either. `None` for an empty sample.
     pub fn percentile(&self, p: f64) -> Option<Bounded> {
-        let index = rank(p, self.len())?;
+        let index = rank(p, self.len() as u64)? as usize;
         Some(match self.observed.get(index) {
             Some(value) => Bounded { value: *value, at_least: false },
             None => Bounded { value: self.all[index], at_least: true },
@@ -122,12 +123,6 @@ impl Sample {
     }
 }
 
-/// Index of the value of rank `ceil(p * len)`, at least the first.
-fn rank(p: f64, len: usize) -> Option<usize> {
-    let last = len.checked_sub(1)?;
-    Some((libm::ceil(p * len as f64).max(1.0) as usize - 1).min(last))
-}
-
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -136,8 +131,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 ///
 /// draft-ietf-ippm-responsiveness calls it the single-sided trimmed mean, with `keep` 0.95.
 pub fn trimmed_mean(values: impl IntoIterator<Item = f64>, keep: f64) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.into_iter().filter(|v| !v.is_nan()).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(values.into_iter().filter(|v| !v.is_nan()));
     let kept = (libm::floor(keep * sorted.len() as f64) as usize).clamp(1, sorted.len().max(1));
     mean(sorted.get(..kept)?)
 }

@@ -1,12 +1,12 @@
 //! One hop: a bottleneck each way, each with a medium of its own or both with one.
 use crate::bottleneck::{Bottleneck, BottleneckParams, Event, Observer};
-use crate::line::{Direction, Place, Router};
+use crate::line::{Place, Router};
 use crate::medium::Medium;
 use crate::transmitter::TransmitterParams;
 use crate::wifi::{Contention, WifiMedium};
 use alloc::boxed::Box;
 use fathom_qdisc::{Backlog, Packet};
-use fathom_units::{Rng, Time};
+use fathom_units::{Direction, Rng, Time};
 
 /// Both directions of a hop.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ pub use cellular::{CellularParams, CellularRate, OutageParams};
 pub use delay::DelayLine;
 pub use hop::HopParams;
 pub use impairment::{BurstParams, Fate, Impairment, ImpairmentParams};
-pub use line::{Direction, Line, Place, Router, Verdict};
+pub use line::{Line, Place, Router, Verdict};
 pub use serializer::Serializer;
 pub use trace::{OpportunityTrace, RateTrace, Trace, TraceError};
 pub use transmitter::TransmitterParams;

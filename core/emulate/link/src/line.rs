@@ -4,32 +4,7 @@ use crate::hop::{Hop, HopParams, Watch};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_qdisc::Packet;
-use fathom_units::{Duration, Rng, Time};
-
-/// As seen from the user's edge.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Direction {
-    /// From the user.
-    Up,
-    /// To the user.
-    Down,
-}
-
-impl Direction {
-    /// The other one.
-    pub const fn reverse(self) -> Direction {
-        match self {
-            Direction::Up => Direction::Down,
-            Direction::Down => Direction::Up,
-        }
-    }
-    const fn index(self) -> usize {
-        match self {
-            Direction::Up => 0,
-            Direction::Down => 1,
-        }
-    }
-}
+use fathom_units::{Direction, Duration, Rng, Time};
 
 /// One of a line's bottlenecks or, in [`Router::arrive`], a router and the way in which the packet travels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

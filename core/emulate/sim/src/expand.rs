@@ -7,11 +7,10 @@ use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_run::DatagramLog;
 use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, WorkKind, WorkPlan};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
-use fathom_units::{Bytes, Duration, Rng, Time};
+use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 
 /// A unit with the time of its life.
 pub(crate) struct Planned {
@@ -129,7 +128,7 @@ impl WorkUnits<'_> {
             let late = Duration::from_nanos(self.phase.below(every.as_nanos()));
             self.source(profile.clone(), direction, which, Time::ZERO + late)
         };
-        [Direction::Up, Direction::Down].into_iter().flat_map(one).collect()
+        Direction::BOTH.into_iter().flat_map(one).collect()
     }
     /// It sends from `first` on, or from its start if that is later.
     fn source(

@@ -2,9 +2,8 @@
 use crate::net::Edge;
 use crate::packet::Label;
 use alloc::boxed::Box;
-use fathom_link::Direction;
 use fathom_tcp::{Receiver, Sender};
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// One direction of a TCP connection, or of datagrams.
 pub(crate) struct Flow {

@@ -1,12 +1,12 @@
 //! What lies between the ends of all flows: the line, own delays on the server's side, access links of senders.
 use crate::agenda::{Agenda, Wake};
 use crate::packet::{END, Packet, Parcel, Parcels, Part};
-use crate::watch::{DIRECTIONS, Watch};
+use crate::watch::Watch;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use fathom_link::{DelayLine, Direction, Line, Place, Serializer};
+use fathom_link::{DelayLine, Line, Place, Serializer};
 use fathom_qdisc::Packet as _;
-use fathom_units::{Bytes, Duration, Rate, Time};
+use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 
 /// As a link of Ethernet charges a packet, and a scenario's hop by default.
 const ACCESS_OVERHEAD: Bytes = Bytes(14);
@@ -134,7 +134,7 @@ impl Net {
     /// Packets on the line, whatever they are doing there.
     pub(crate) fn on_the_line(&self) -> u64 {
         let places =
-            (0..self.line.len()).flat_map(|hop| DIRECTIONS.map(|direction| Place { hop, direction }));
+            (0..self.line.len()).flat_map(|hop| Direction::BOTH.map(|direction| Place { hop, direction }));
         let held = places.map(|place| {
             let bottleneck = self.line.bottleneck(place);
             let sending = bottleneck.sending(self.now).packets;

@@ -2,8 +2,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_qdisc::Stats;
-use fathom_run::{Direction, Run};
-use fathom_units::{Duration, Time};
+use fathom_run::Run;
+use fathom_units::{Direction, Duration, Time};
 
 /// Flows that have series of their own, unless said otherwise.
 const FLOW_SERIES: u32 = 64;

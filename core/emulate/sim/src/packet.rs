@@ -2,10 +2,9 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Deref;
-use fathom_link::Direction;
 use fathom_qdisc::{Ecn, End, Packet as Queueable, PureAck};
 use fathom_tcp::{Ack, Data, SackRange};
-use fathom_units::{Bytes, Time};
+use fathom_units::{Bytes, Direction, Time};
 
 /// Headers of IPv4 and of TCP with timestamps.
 const TCP_HEADERS: u16 = 52;

@@ -2,27 +2,17 @@
 use crate::flow::{Ends, Flow};
 use crate::net::Net;
 use crate::packet::Parcel;
-use crate::watch::DIRECTIONS;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_link::{Line, Place};
-use fathom_run::{Direction, Metric, Observation, Series, SeriesKey, Value};
+use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_scenario::LinePlan;
-use fathom_units::{Duration, Time};
-
-/// The same direction, as a `Run` spells it.
-pub(crate) const fn seen(direction: fathom_link::Direction) -> Direction {
-    match direction {
-        fathom_link::Direction::Up => Direction::Up,
-        fathom_link::Direction::Down => Direction::Down,
-    }
-}
+use fathom_units::{Direction, Duration, PerDirection, Time};
 
 /// All samples.
 pub(crate) struct Record {
     queues: Vec<QueueSeries>,
-    /// Up and down.
-    goodput: [Goodput; 2],
+    goodput: PerDirection<Goodput>,
     flows: Vec<FlowSeries>,
     /// Flows beyond so many have no series of their own.
     most_flows: usize,
@@ -58,12 +48,12 @@ struct FlowSeries {
 impl Record {
     pub(crate) fn new(plan: &LinePlan, loads: Vec<bool>, most_flows: usize, interval: Duration) -> Self {
         let places = plan.hops.iter().enumerate().flat_map(|(hop, named)| {
-            let sides = DIRECTIONS.into_iter().zip([&named.up, &named.down]);
+            let sides = [(Direction::Up, &named.up), (Direction::Down, &named.down)].into_iter();
             // In the others nothing can wait.
             let waiting = sides.filter(|(_, params)| params.nominal_rate().is_some());
             waiting.map(move |(direction, _)| QueueSeries::new(Place { hop, direction }, &named.name))
         });
-        let goodput = [Direction::Up, Direction::Down].map(|direction| Goodput {
+        let goodput = PerDirection::from_fn(|direction| Goodput {
             series: Series::new(SeriesKey::directed(Metric::Goodput, direction)),
             before: 0,
         });
@@ -95,11 +85,11 @@ impl Record {
         }
     }
     fn sample_goodput(&mut self, flows: &[Flow], work_of: &impl Fn(&Flow) -> u32, now: Time, in_load: bool) {
-        let mut totals = [0_u64; 2];
+        let mut totals = PerDirection::<u64>::default();
         for flow in flows.iter().filter(|flow| self.loads[work_of(flow) as usize]) {
-            totals[flow.direction as usize] += flow.total.delivered_bytes;
+            totals[flow.direction] += flow.total.delivered_bytes;
         }
-        for (goodput, delivered) in self.goodput.iter_mut().zip(totals) {
+        for (_, (goodput, delivered)) in self.goodput.as_mut().zip(totals) {
             let more = delivered - goodput.before;
             goodput.before = delivered;
             if in_load && delivered > 0 {
@@ -111,7 +101,7 @@ impl Record {
     pub(crate) fn into_series(self) -> Vec<Series> {
         let queues = self.queues.into_iter().flat_map(|q| [q.backlog, q.sojourn, q.drops, q.marks]);
         let flows = self.flows.into_iter().flat_map(|f| [f.goodput, f.rtt, f.cwnd, f.retransmits]);
-        let together = self.goodput.into_iter().map(|goodput| goodput.series);
+        let together = self.goodput.into_iter().map(|(_, goodput)| goodput.series);
         together.chain(flows).filter(|series| !series.values.is_empty()).chain(queues).collect()
     }
 }
@@ -135,7 +125,7 @@ fn observe_change(series: &mut Series, count: u64, at: Time) {
 impl QueueSeries {
     fn new(place: Place, name: &str) -> Self {
         let series = |metric| {
-            let (direction, scope) = (Some(seen(place.direction)), Some(name.to_string()));
+            let (direction, scope) = (Some(place.direction), Some(name.to_string()));
             Series::new(SeriesKey { metric, direction, flow: None, scope })
         };
         QueueSeries {
@@ -163,7 +153,7 @@ impl FlowSeries {
         let series = |metric| {
             // Flows are counted from 1, as a test counts them.
             let flow_number = Some(number as u32 + 1);
-            Series::new(SeriesKey { flow: flow_number, ..SeriesKey::directed(metric, seen(flow.direction)) })
+            Series::new(SeriesKey { flow: flow_number, ..SeriesKey::directed(metric, flow.direction) })
         };
         FlowSeries {
             before: 0,

@@ -1,19 +1,17 @@
 //! What a simulation came to.
-use crate::record::seen;
 use crate::sim::Sim;
 use crate::unit::{Purpose, Unit};
-use crate::watch::DIRECTIONS;
 use crate::{Counted, FlowOutcome, Outcome, QueueOutcome};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_link::{Direction, Place};
+use fathom_link::Place;
 use fathom_run::{
     Host, Instrument, Load, Metric, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series, SeriesKey,
 };
 use fathom_scenario::{Plan, WorkPlan, load_kind, loads};
-use fathom_units::Time;
+use fathom_units::{Direction, Time};
 
 impl Sim {
     /// The results.
@@ -43,7 +41,7 @@ impl Sim {
         let flows = self.world.flows.iter().enumerate();
         let outcome = flows.map(|(number, flow)| FlowOutcome {
             work: self.works[work_of(flow.unit) as usize].name.clone(),
-            direction: seen(flow.direction),
+            direction: flow.direction,
             delivered_bytes: flow.total.delivered_bytes,
             sent_packets: flow.total.sent_packets,
             delivered_packets: flow.total.delivered_packets,
@@ -59,11 +57,12 @@ impl Sim {
     fn queues(&self, plan: &Plan) -> Vec<QueueOutcome> {
         let of = |hop: usize, name: &str, direction: Direction| QueueOutcome {
             hop: name.to_owned(),
-            direction: seen(direction),
+            direction,
             stats: *self.world.net.line.bottleneck(Place { hop, direction }).stats(),
         };
         let hops = plan.line.hops.iter().enumerate();
-        hops.flat_map(|(hop, named)| DIRECTIONS.map(|direction| of(hop, &named.name, direction))).collect()
+        hops.flat_map(|(hop, named)| Direction::BOTH.map(|direction| of(hop, &named.name, direction)))
+            .collect()
     }
     fn counted(&self) -> Counted {
         let (net, inside) = (&self.world.net, self.world.net.watch.counted);
@@ -119,12 +118,8 @@ impl Sim {
             let Unit::Source(source) = &living.unit else { continue };
             // Within its work, both ways of a call alike.
             let (scope, flow) = (names.get(living.me.work as usize).cloned(), Some(source.nth + 1));
-            let key = |metric| SeriesKey {
-                metric,
-                direction: Some(seen(source.direction)),
-                flow,
-                scope: scope.clone(),
-            };
+            let key =
+                |metric| SeriesKey { metric, direction: Some(source.direction), flow, scope: scope.clone() };
             if source.log.is_empty() {
                 continue;
             }

@@ -10,10 +10,9 @@ use crate::world::{Digest, Notice, World};
 use crate::{Options, Probing};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_run::Timings;
 use fathom_scenario::{Plan, WorkPlan, loads};
-use fathom_units::{Duration, Rng, Time};
+use fathom_units::{Direction, Duration, Rng, Time};
 
 /// How long the answers to the last probes are waited for. A queue deeper than this has lost them.
 const PATIENCE: Duration = Duration::from_secs(5);

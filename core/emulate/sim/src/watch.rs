@@ -1,7 +1,7 @@
 //! What is seen inside the line.
 use crate::packet::{Packet, Parcel};
 use alloc::vec::Vec;
-use fathom_link::{Direction, Event, Place, Router, Verdict};
+use fathom_link::{Event, Place, Router, Verdict};
 use fathom_units::{Duration, Time};
 
 /// Counts what the line does to packets, and keeps the longest sojourns.
@@ -70,6 +70,3 @@ impl Router<Parcel> for Watch {
         }
     }
 }
-
-/// Directions in the order of [`index`].
-pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];

@@ -6,13 +6,12 @@ use crate::packet::{Body, Packet, Parcel, acknowledgement, segment};
 use crate::probe::Probes;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_run::Timings;
 use fathom_scenario::UDP_HEADERS;
 use fathom_tcp::{
     AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
-use fathom_units::{Duration, Rng, Time};
+use fathom_units::{Direction, Duration, Rng, Time};
 
 /// Everything but the units of workloads.
 pub(crate) struct World {

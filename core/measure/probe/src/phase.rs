@@ -9,6 +9,7 @@
 use crate::PhasePlan;
 use alloc::vec::Vec;
 use fathom_run::{PhaseEnd, PhaseKind};
+use fathom_stats::{median, percentile_of_sorted, sorted};
 use fathom_units::{Duration, Time};
 
 /// Delays of probes sent within one of these give one median.
@@ -88,8 +89,8 @@ impl PhaseControl {
     /// Median and 95th percentile of the answers so far.
     pub fn baseline(&self) -> Option<Baseline> {
         let delays = sorted(self.answers.iter().map(|a| a.1));
-        let high = *delays.get(delays.len().checked_sub(1)? * 95 / 100)?;
-        Some(Baseline { median_s: median(&delays)?, high_s: high })
+        let at = |p| percentile_of_sorted(&delays, p);
+        Some(Baseline { median_s: at(0.5)?, high_s: at(0.95)? })
     }
     /// Whether the phase is over at `now`. `oldest` is when the oldest probe without answer was sent.
     pub fn decide(&self, now: Time, oldest: Option<Time>) -> Option<PhaseEnd> {
@@ -128,7 +129,7 @@ impl PhaseControl {
         let mut record = None;
         for bucket in 0..whole {
             let delays = self.answers.iter().filter(|(sent, _)| bucket_of(*sent) == bucket).map(|a| a.1);
-            let Some(level) = median(&sorted(delays)) else { continue };
+            let Some(level) = median(delays) else { continue };
             if record.is_none_or(|(_, high): (u64, f64)| level > (high * GROWTH_RATIO).max(high + GROWTH_S)) {
                 record = Some((bucket, level));
             }
@@ -138,7 +139,7 @@ impl PhaseControl {
     fn idle_is_stable(&self) -> bool {
         let delays: Vec<f64> = self.answers.iter().map(|a| a.1).collect();
         let (first, second) = delays.split_at(delays.len() / 2);
-        let of = |half: &[f64]| median(&sorted(half.iter().copied()));
+        let of = |half: &[f64]| median(half.iter().copied());
         let Some((early, late)) = of(first).zip(of(second)) else { return false };
         let lowest = |part: &[f64]| part.iter().copied().fold(f64::MAX, f64::min);
         let (before, last) = delays.split_at(delays.len() - delays.len() / 4);
@@ -151,23 +152,11 @@ impl PhaseControl {
         match self.idle {
             Some(idle) => enough(1) && recent(0).all(|delay| delay <= idle.limit_s()),
             None => {
-                let falling =
-                    median(&sorted(recent(0))) < median(&sorted(recent(DRAINED_ANSWERS))).map(|m| m * 0.95);
+                let falling = median(recent(0)) < median(recent(DRAINED_ANSWERS)).map(|m| m * 0.95);
                 enough(2) && !falling
             }
         }
     }
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-/// The upper median.
-fn median(sorted: &[f64]) -> Option<f64> {
-    sorted.get(sorted.len() / 2).copied()
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ mod message;
 mod session;
 mod udp;
 
-pub use fathom_run::Direction;
 pub use first_line::{CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowRequest, Token};
 pub use http::{
     HTTP_HEAD_LIMIT_BYTES, HttpError, HttpRequest, HttpResponse, PROBE_PATH, http_response, parse_request,

@@ -26,18 +26,18 @@
 //! a point less. Nothing waits for a tick: one that comes late is a longer one, one that is not later than the last is ignored.
 //!
 //! ```
-//! use fathom_shape::autorate::{Bounds, Both, Config, Controller, HourOfWeek, Observation, QueueReading};
-//! use fathom_units::{Rate, Time};
+//! use fathom_shape::autorate::{Bounds, Config, Controller, HourOfWeek, Observation, QueueReading};
+//! use fathom_units::{PerDirection, Rate, Time};
 //!
 //! let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
 //! let up = Bounds { min: mbit(2), start: mbit(6), max: mbit(15) };
 //! let down = Bounds { min: mbit(5), start: mbit(15), max: mbit(40) };
-//! let mut controller = Controller::new(Config::new(Both { up, down }).unwrap());
+//! let mut controller = Controller::new(Config::new(PerDirection { up, down }).unwrap());
 //! // At each tick: the counters of the two qdiscs, the answers since the last one.
 //! let decided = controller.observe(&Observation {
 //!     at: Time::from_nanos(100_000_000),
 //!     hour: HourOfWeek::new(17),
-//!     queues: Both { up: QueueReading::default(), down: QueueReading::default() },
+//!     queues: PerDirection { up: QueueReading::default(), down: QueueReading::default() },
 //!     delays: &[],
 //! });
 //! assert_eq!(decided.down.reason.to_string(), "kept: no reflector answers");
@@ -68,7 +68,7 @@ mod way;
 
 pub use bounds::{Bounds, Config, ConfigError};
 pub use controller::{Controller, Decision};
-pub use observation::{Both, Delay, DelaySample, HourOfWeek, Observation, QueueReading};
+pub use observation::{Delay, DelaySample, HourOfWeek, Observation, QueueReading};
 pub use reason::Reason;
 pub use reflectors::REFLECTORS;
 pub use saved::SavedError;

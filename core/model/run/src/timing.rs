@@ -1,9 +1,9 @@
 //! How long what users wait for took: pages, transfers, requests.
-use crate::{Direction, Metric, Observation, Series, SeriesKey, Value};
+use crate::{Metric, Observation, Series, SeriesKey, Value};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 #[derive(Debug)]
 struct Timing {

@@ -2,9 +2,8 @@
 use crate::plan::LoadPlan;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_run::PhaseKind;
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Direction, Duration, Rate};
 
 /// Congestion controls that a simulation knows, by Linux's names.
 pub const CONGESTION_CONTROLS: &[&str] = &["reno", "cubic", "bbr", "dctcp", "vegas", "ledbat"];

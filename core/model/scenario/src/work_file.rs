@@ -8,8 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
 use core::ops::{Range, RangeInclusive};
-use fathom_link::Direction;
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Direction, Duration, NoDirection, Rate};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -257,13 +256,10 @@ impl WorkFile {
             let down = matches!(self.kind.get_ref().as_str(), "web" | "rpc" | "incast" | "video");
             return Ok(if down { Direction::Down } else { Direction::Up });
         };
-        match given.get_ref().as_str() {
-            "up" => Ok(Direction::Up),
-            "down" => Ok(Direction::Down),
-            other => {
-                Err((given.span(), format!("direction: \"{other}\" is none (expected \"up\" or \"down\")")))
-            }
-        }
+        let other = given.get_ref();
+        other.parse().map_err(|NoDirection| {
+            (given.span(), format!("direction: \"{other}\" is none (expected \"up\" or \"down\")"))
+        })
     }
 
     /// Swarms and incast are of many.

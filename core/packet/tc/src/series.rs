@@ -3,8 +3,8 @@ use crate::stats::{Detail, Stats};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric, Observation, Series, SeriesKey, Value};
-use fathom_units::Time;
+use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
+use fathom_units::{Direction, Time};
 
 /// Backlog, drops and marks of a queue that was looked at several times; of CAKE also of each tin, in the scope `QUEUE tin N`.
 /// A kind that does not tell its marks has no series of them.

@@ -2,7 +2,8 @@
 use crate::curve::phase_name;
 use alloc::format;
 use alloc::string::{String, ToString};
-use fathom_run::{Direction, Observation, Phase, Run, SeriesKey, Value};
+use fathom_run::{Observation, Phase, Run, SeriesKey, Value};
+use fathom_units::Direction;
 
 const HEAD: &str = "metric,direction,flow,scope,phase,time_s,value,unit,censored\n";
 
@@ -22,11 +23,7 @@ pub fn csv(run: &Run) -> String {
 }
 
 fn key_fields(key: &SeriesKey) -> String {
-    let direction = match key.direction {
-        Some(Direction::Up) => "up",
-        Some(Direction::Down) => "down",
-        None => "",
-    };
+    let direction = key.direction.map_or("", Direction::name);
     let flow = key.flow.map_or(String::new(), |f| f.to_string());
     format!("{},{direction},{flow},{},", key.metric.info().name, quoted(key.scope.as_deref().unwrap_or("")))
 }

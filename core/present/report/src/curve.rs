@@ -1,6 +1,8 @@
 //! From observations to what a chart shows.
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric, PhaseKind, Run, SeriesKey, Value};
+use fathom_run::{Metric, PhaseKind, Run, SeriesKey, Value};
+use fathom_stats::{median, percentile_of_sorted, sorted};
+use fathom_units::Direction;
 
 /// Observed values over time: seconds and the metric's unit.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -67,16 +69,13 @@ impl Curve {
     }
     /// The middle of its values; 0 without any.
     pub(crate) fn median(&self) -> f64 {
-        let mut values: Vec<f64> = self.points.iter().map(|p| p.1).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(0.0)
+        median(self.points.iter().map(|p| p.1)).unwrap_or(0.0)
     }
     /// The top of an axis on which rare spikes are cut off: data that waited for a lost packet arrive all at once.
     pub(crate) fn high_without_spikes(&self) -> f64 {
-        let mut values: Vec<f64> = self.points.iter().map(|p| p.1).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        let common = values.get(values.len() * 95 / 100).copied().unwrap_or(0.0);
-        values.last().copied().unwrap_or(0.0).min(1.25 * common)
+        let values = sorted(self.points.iter().map(|p| p.1));
+        let at = |p| percentile_of_sorted(&values, p).unwrap_or(0.0);
+        at(1.0).min(1.25 * at(0.95))
     }
     /// The points between `start` and `end` in `count` columns; columns without points are left out.
     pub(crate) fn columns(&self, start: f64, end: f64, count: usize) -> Vec<Column> {
@@ -92,9 +91,9 @@ impl Curve {
 }
 
 fn column(index: usize, points: &[(f64, f64)]) -> Column {
-    let mut values: Vec<f64> = points.iter().map(|p| p.1).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    Column { index, low: values[0], mid: values[values.len() / 2], high: values[values.len() - 1] }
+    let values = sorted(points.iter().map(|p| p.1));
+    let at = |p| percentile_of_sorted(&values, p).unwrap_or(0.0);
+    Column { index, low: at(0.0), mid: at(0.5), high: at(1.0) }
 }
 
 /// A phase as a chart marks it, in seconds.

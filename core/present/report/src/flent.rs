@@ -7,7 +7,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric, Phase, Run, SeriesKey};
+use fathom_run::{Metric, Phase, Run, SeriesKey};
+use fathom_units::Direction;
 use serde_json::{Value as Json, json};
 
 use crate::curve::{Curve, time_range};

@@ -8,9 +8,9 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_run::text::{milliseconds, rate};
-use fathom_run::{Direction, Metric, Observation, PhaseEnd, PhaseKind, SeriesKey, Value};
-use fathom_stats::Sample;
-use fathom_units::Time;
+use fathom_run::{Metric, Observation, PhaseEnd, PhaseKind, SeriesKey, Value};
+use fathom_stats::median;
+use fathom_units::{Direction, PerDirection, Time};
 
 /// Series that can be shown as latency, the best first.
 const LATENCIES: [Metric; 3] = [Metric::UdpRtt, Metric::IcmpRtt, Metric::TcpConnect];
@@ -26,7 +26,7 @@ pub struct LiveView {
     note: String,
     phases: Vec<LivePhase>,
     latencies: [Latency; LATENCIES.len()],
-    goodput: [Curve; 2],
+    goodput: PerDirection<Curve>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Latency {
         }
     }
     fn now_s(&self) -> Option<f64> {
-        median(&self.phase[self.phase.len().saturating_sub(NOW)..])
+        median(self.phase.iter().rev().take(NOW).copied())
     }
 }
 
@@ -70,10 +70,6 @@ fn keep_largest(curve: &mut Curve, at: f64, value: f64) {
         Some(last) if bin(last.0) == bin(at) => last.1 = last.1.max(value),
         _ => curve.points.push((at, value)),
     }
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    Sample::new(values.iter().map(|v| (*v, false))).percentile(0.5).map(|m| m.value)
 }
 
 impl LiveView {
@@ -93,7 +89,7 @@ impl LiveView {
         if let (Metric::Goodput, Some(direction), Value::Observed(v)) =
             (key.metric, key.direction, observation.value)
         {
-            self.goodput[direction as usize].points.push((at, v / 1e6));
+            self.goodput[direction].points.push((at, v / 1e6));
         }
     }
     /// A phase began.
@@ -104,7 +100,7 @@ impl LiveView {
     }
     /// The current phase ended. Its reason is shown if it is not the usual one.
     pub fn phase_ended(&mut self, end: PhaseEnd, at: Time) {
-        let median_s = median(&self.shown().phase);
+        let median_s = median(self.shown().phase.iter().copied());
         if let Some(phase) = self.phases.last_mut() {
             (phase.ended, phase.median_s, phase.span.end) = (true, median_s, at.as_secs_f64());
             if end == PhaseEnd::TimeLimit {
@@ -177,16 +173,16 @@ impl LiveView {
         if latency.lost > 0 {
             parts.push((Ink::Bad, format!("lost {}", latency.lost)));
         }
-        for (direction, ink, name) in [(Direction::Down, Ink::Down, "down"), (Direction::Up, Ink::Up, "up")] {
+        for (direction, ink) in [(Direction::Down, Ink::Down), (Direction::Up, Ink::Up)] {
             let last = self.current_goodput(direction);
-            parts.push((ink, format!("{name} {}", last.map_or(String::from("-"), |v| rate(v * 1e6)))));
+            parts.push((ink, format!("{direction} {}", last.map_or(String::from("-"), |v| rate(v * 1e6)))));
         }
         flow(&parts, columns, style)
     }
     /// The last goodput of the current phase, in Mbit/s.
     fn current_goodput(&self, direction: Direction) -> Option<f64> {
         let phase = self.phases.last().filter(|p| !p.ended)?;
-        let last = self.goodput[direction as usize].points.last();
+        let last = self.goodput[direction].points.last();
         last.filter(|(at, _)| *at > phase.span.start).map(|(_, v)| *v)
     }
     fn charts(&self, now: f64, columns: usize, room: usize, style: Style) -> Vec<String> {
@@ -202,7 +198,7 @@ impl LiveView {
         let latency = &self.shown().curve;
         let mut lines = chart("latency, ms", &[(latency, Ink::Latency, '*')], room - goodput_rows, false);
         if goodput_rows > 0 {
-            let [up, down] = &self.goodput;
+            let PerDirection { up, down } = &self.goodput;
             let title = style.pick("goodput, Mbit/s", "goodput, Mbit/s: d down, u up");
             lines.extend(chart(title, &[(down, Ink::Down, 'd'), (up, Ink::Up, 'u')], goodput_rows, true));
         }

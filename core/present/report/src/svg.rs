@@ -6,8 +6,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
-use fathom_run::{Direction, Metric, PhaseKind, Run, SeriesKey};
+use fathom_run::{Metric, PhaseKind, Run, SeriesKey};
 use fathom_stats::{DelayHistogram, Sample};
+use fathom_units::Direction;
 
 /// Size of a chart in user units.
 pub(crate) const WIDTH: f64 = 720.0;
@@ -296,8 +297,9 @@ fn longest_queue(run: &Run, direction: Direction) -> Option<Curve> {
 /// Goodput over time.
 pub(crate) fn goodput_chart(run: &Run, extent: &Extent) -> Option<String> {
     let mut panel = time_panel(run, extent, Axis::linear(extent.goodput, 6));
-    for (direction, class, name) in [(Direction::Down, "down", "down"), (Direction::Up, "up", "up")] {
-        panel.curve(class, name, &Curve::goodput(run, direction), window(run, extent), Fill::Ground);
+    for direction in [Direction::Down, Direction::Up] {
+        let name = direction.name();
+        panel.curve(name, name, &Curve::goodput(run, direction), window(run, extent), Fill::Ground);
     }
     panel.flows(&flows::goodput(run), window(run, extent));
     panel.finish("Goodput, Mbit/s")

@@ -3,8 +3,9 @@ use crate::rows::{Quantity, Unit};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric, Run, Value};
+use fathom_run::{Metric, Run, Value};
 use fathom_stats::Sample;
+use fathom_units::Direction;
 
 /// Metric, how it is called, its unit.
 const MEASURES: [(Metric, &str, Unit); 6] = [

@@ -3,6 +3,7 @@ use crate::scale::{self, HIGHEST, LOWEST};
 use crate::{Code, DecodeError, bytes::Reader, bytes::Writer};
 use alloc::vec;
 use alloc::vec::Vec;
+use fathom_stats::percentile_bin;
 
 /// Counts of values in the buckets of [`crate::scale`]. Merging adds them, so that any order and any grouping gives the same.
 ///
@@ -81,20 +82,9 @@ impl Sketch {
     }
     /// The smallest value with at least the share `q` of all values at or below it (RFC 2330 section 11.3), within 1.09 %.
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        let all = self.count();
-        // A float to integer cast saturates and maps NaN to 0.
-        let product = q * all as f64;
-        let floor = product as u64;
-        let rank = (floor + u64::from((floor as f64) < product)).clamp(1, all.max(1));
-        if all == 0 || rank <= self.zero {
-            return (all > 0).then_some(0.0);
-        }
-        let mut below = self.zero;
-        let reached = |(_, count): &(i32, u64)| {
-            below = below.saturating_add(*count);
-            below >= rank
-        };
-        self.buckets().find(reached).map(|(bucket, _)| scale::value_of(bucket))
+        let zero = (self.zero > 0).then_some((0.0, self.zero));
+        let others = self.buckets().map(|(bucket, count)| (scale::value_of(bucket), count));
+        percentile_bin(zero.into_iter().chain(others), self.count(), q)
     }
     fn last(&self) -> Option<i32> {
         (!self.counts.is_empty()).then(|| self.first + self.counts.len() as i32 - 1)

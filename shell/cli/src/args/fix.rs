@@ -1,7 +1,8 @@
 //! Flags of `fathom fix`.
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
 use fathom_shaper::{Place, Rung};
-use fathom_units::{Duration, Rate};
+use fathom_units::{Direction, Duration, Rate};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -38,8 +39,8 @@ pub(crate) struct FixArgs {
     #[arg(long, value_name = "TIME", requires = "server")]
     pub(crate) budget: Option<Duration>,
     /// Shape this direction alone
-    #[arg(long, value_name = "WAY", requires = "server", conflicts_with_all = ["up", "down"])]
-    pub(crate) only: Option<Way>,
+    #[arg(long, value_name = "WAY", requires = "server", conflicts_with_all = ["up", "down"], value_parser = direction())]
+    pub(crate) only: Option<Direction>,
     /// Shape even a line without bufferbloat
     #[arg(long, requires = "server")]
     pub(crate) force: bool,
@@ -143,11 +144,8 @@ pub(crate) struct AutoArgs {
     pub(crate) duration: Option<Duration>,
 }
 
-/// A direction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Way {
-    Up,
-    Down,
+fn direction() -> impl TypedValueParser<Value = Direction> {
+    PossibleValuesParser::new(Direction::BOTH.map(Direction::name)).try_map(|name| name.parse::<Direction>())
 }
 
 fn interface(text: &str) -> Result<String, String> {

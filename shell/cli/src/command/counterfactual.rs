@@ -5,7 +5,8 @@ use crate::failure::Outcome;
 use crate::terminal;
 use fathom_app::counterfactual::{fit, parse_trial, try_queue};
 use fathom_diagnose::{LineEstimate, diagnose};
-use fathom_run::{Direction, PhaseKind, Run};
+use fathom_run::{PhaseKind, Run};
+use fathom_units::Direction;
 use std::path::Path;
 
 /// Fits, simulates what was measured and the trial, and shows all side by side.
@@ -22,9 +23,9 @@ pub(crate) fn run(args: &SimArgs, from: &Path, when: When) -> Outcome {
 
 /// The fit, and how well it reproduces what was measured.
 fn told(line: &LineEstimate, direction: Direction, runs: [&Run; 2]) -> String {
-    let (name, side) = match direction {
-        Direction::Up => ("up", &line.up),
-        Direction::Down => ("down", &line.down),
+    let side = match direction {
+        Direction::Up => &line.up,
+        Direction::Down => &line.down,
     };
     let side = side.as_ref().map_or_else(String::new, |side| {
         let held = side.buffer_bytes.map_or_else(
@@ -43,7 +44,7 @@ fn told(line: &LineEstimate, direction: Direction, runs: [&Run; 2]) -> String {
     };
     let p95 = runs.map(p95);
     format!(
-        "fathom sim: fitted {name}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
+        "fathom sim: fitted {direction}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
         fathom_run::text::milliseconds(line.idle_rtt_s),
         p95[0],
         p95[1]

@@ -10,7 +10,7 @@ use fathom_app::scenario::{load, rates};
 use fathom_app::{lab, sim};
 use fathom_diagnose::diagnose;
 use fathom_lab::{Addresses, CaptureOptions, QueueReport};
-use fathom_run::{Direction, Run};
+use fathom_run::Run;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use std::collections::BTreeMap;
 
@@ -109,10 +109,14 @@ fn welcome(request: &LabRequest, near: Addresses, far: Addresses) -> String {
 fn outcome(queues: &[QueueReport]) -> String {
     let mut text = String::from("fathom lab: what the queues did");
     for queue in queues.iter().filter(|q| q.arrived_packets > 0) {
-        let direction = if queue.direction == Direction::Up { "up" } else { "down" };
         text += &format!(
-            "\n  {:<20} {direction:<5} {:>8} packets, {:>6} dropped, {:>6} marked, at most {} queued",
-            queue.hop, queue.arrived_packets, queue.dropped_packets, queue.marked_packets, queue.max_backlog
+            "\n  {:<20} {:<5} {:>8} packets, {:>6} dropped, {:>6} marked, at most {} queued",
+            queue.hop,
+            queue.direction,
+            queue.arrived_packets,
+            queue.dropped_packets,
+            queue.marked_packets,
+            queue.max_backlog
         );
     }
     text

@@ -1,6 +1,7 @@
 //! A scenario's works in both worlds: the simulator's and the kernel's.
 use crate::program::{Words, alone, fathom, scratch};
-use fathom_run::{Direction, Measure, Metric, PhaseKind, Run, SeriesKey};
+use fathom_run::{Measure, Metric, PhaseKind, Run, SeriesKey};
+use fathom_units::Direction;
 use std::path::PathBuf;
 
 /// A line of 4 Mbit/s and 64 ms of buffer, 20 ms away.

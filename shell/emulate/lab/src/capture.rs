@@ -7,8 +7,7 @@ mod writer;
 pub(crate) use point::Point;
 pub(crate) use tap::{Seen, Tap};
 
-use fathom_run::Direction;
-use fathom_units::WallTime;
+use fathom_units::{Direction, WallTime};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -49,10 +48,6 @@ impl CaptureReport {
     /// If the line has no such hop.
     #[must_use]
     pub fn around(&self, hop: usize, direction: Direction) -> [&str; 2] {
-        let direction = match direction {
-            Direction::Up => fathom_link::Direction::Up,
-            Direction::Down => fathom_link::Direction::Down,
-        };
         let place = fathom_link::Place { hop, direction };
         [Point::before(place), Point::behind(place)].map(|point| self.files[point.index()].name.as_str())
     }

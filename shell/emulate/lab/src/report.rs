@@ -1,8 +1,8 @@
 //! What a lab saw of its own line.
 use crate::CaptureReport;
-use fathom_run::{Direction, Series};
+use fathom_run::Series;
 use fathom_stats::DelayHistogram;
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Direction};
 
 /// The truth about the line, as only the emulator knows it.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 use crate::address::Router as Addresses;
 use crate::capture::{LossReason, Point, Tap};
 use crate::slice::{Buffer, Pool, Slice};
-use fathom_link::{Direction, Event, Place, Router, Verdict};
+use fathom_link::{Event, Place, Router, Verdict};
 use fathom_qdisc::DropReason;
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 use fathom_wire::{IpPacket, icmp};
 use std::net::IpAddr;
 

@@ -3,9 +3,9 @@ use crate::QueueReport;
 use crate::router::Routers;
 use crate::slice::Slice;
 use fathom_link::{Line, Place};
-use fathom_run::{Direction, Metric, Observation, Series, SeriesKey, Value};
+use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_scenario::LinePlan;
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// The series of one queue.
 #[derive(Debug)]
@@ -29,8 +29,7 @@ impl Truth {
     /// For the queues of `plan` in which something can wait: those before a link with a rate.
     pub(crate) fn new(plan: &LinePlan, interval: Duration, start: Time) -> Self {
         let places = plan.hops.iter().enumerate().flat_map(|(hop, named)| {
-            let directions =
-                [(fathom_link::Direction::Up, &named.up), (fathom_link::Direction::Down, &named.down)];
+            let directions = [(Direction::Up, &named.up), (Direction::Down, &named.down)];
             let waiting = directions.into_iter().filter(|(_, params)| params.nominal_rate().is_some());
             waiting.map(move |(direction, _)| Probe::new(Place { hop, direction }, &named.name))
         });
@@ -60,7 +59,7 @@ impl Truth {
 impl Probe {
     fn new(place: Place, name: &str) -> Self {
         let series = |metric| {
-            let (direction, scope) = (Some(direction(place)), Some(name.to_owned()));
+            let (direction, scope) = (Some(place.direction), Some(name.to_owned()));
             Series::new(SeriesKey { metric, direction, flow: None, scope })
         };
         Probe {
@@ -95,22 +94,13 @@ fn observe_change(series: &mut Series, count: u64, at: Time) {
     }
 }
 
-/// The same direction, as a `Run` spells it.
-pub(crate) fn direction(place: Place) -> Direction {
-    match place.direction {
-        fathom_link::Direction::Up => Direction::Up,
-        fathom_link::Direction::Down => Direction::Down,
-    }
-}
-
 /// Totals of all queues, from the user's edge to the far side, up before down.
 pub(crate) fn totals(plan: &LinePlan, line: &Line<Slice>) -> Vec<QueueReport> {
-    let of = |hop: usize, name: &str, direction_of_link| {
-        let place = Place { hop, direction: direction_of_link };
-        let stats = line.bottleneck(place).stats();
+    let of = |hop: usize, name: &str, direction| {
+        let stats = line.bottleneck(Place { hop, direction }).stats();
         QueueReport {
             hop: name.to_owned(),
-            direction: direction(place),
+            direction,
             arrived_packets: stats.arrived.packets,
             dropped_packets: stats.dropped().packets,
             marked_packets: stats.marked.packets,
@@ -118,6 +108,5 @@ pub(crate) fn totals(plan: &LinePlan, line: &Line<Slice>) -> Vec<QueueReport> {
         }
     };
     let hops = plan.hops.iter().enumerate();
-    let both = [fathom_link::Direction::Up, fathom_link::Direction::Down];
-    hops.flat_map(|(hop, named)| both.map(|d| of(hop, &named.name, d))).collect()
+    hops.flat_map(|(hop, named)| Direction::BOTH.map(|d| of(hop, &named.name, d))).collect()
 }

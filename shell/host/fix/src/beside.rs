@@ -2,10 +2,10 @@
 use fathom_client::Event;
 use fathom_os::clock::Clock;
 use fathom_os::cpu::{PacketTimes, packet_times};
-use fathom_run::{Direction, PhaseKind, Series};
+use fathom_run::{PhaseKind, Series};
 use fathom_shaper::{ApplyError, Look, Transaction};
 use fathom_tc::{Stats, series_of};
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 use std::collections::BTreeMap;
 
 /// Interval of the shaper's counters between the phases' ends.

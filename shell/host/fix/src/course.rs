@@ -8,10 +8,10 @@ use crate::search::{NoKnee, Progress, Search};
 use crate::sizes;
 use fathom_client::{Event, PhasePlan, ProbeKind, TestConfig, TestError, run_test};
 use fathom_diagnose::{Diagnosis, diagnose};
-use fathom_run::{Direction, PhaseKind, Run};
+use fathom_run::{PhaseKind, Run};
 use fathom_shape::knee::{Failure, Found, Knee, Trial};
 use fathom_shaper::{ApplyError, Framing, Place, Plan, Restored, Rung, Transaction, Wish};
-use fathom_units::{Duration, Rate};
+use fathom_units::{Direction, Duration, Rate};
 use std::fmt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,24 +99,18 @@ impl fmt::Display for FixError {
         match self {
             FixError::Test(error) => error.fmt(f),
             FixError::Apply(error) => error.fmt(f),
-            FixError::NoKnee(direction, failure) => {
-                let (way, rate) = match direction {
-                    Direction::Up => ("up", "--up"),
-                    Direction::Down => ("down", "--down"),
-                };
-                match failure {
-                    Failure::NotDemanded => write!(
-                        f,
-                        "no knee {way}: the load did not fill the shaper even below what the line gave without it\n  try: \
-                         a nearer server, or {rate} RATE"
-                    ),
-                    Failure::AlwaysDelayed => write!(
-                        f,
-                        "no knee {way}: the delay stays at every rate, so the queue is not behind this interface\n  try: \
+            FixError::NoKnee(direction, failure) => match failure {
+                Failure::NotDemanded => write!(
+                    f,
+                    "no knee {direction}: the load did not fill the shaper even below what the line gave without it\n  try: \
+                         a nearer server, or --{direction} RATE"
+                ),
+                Failure::AlwaysDelayed => write!(
+                    f,
+                    "no knee {direction}: the delay stays at every rate, so the queue is not behind this interface\n  try: \
                          fathom audit, another interface, or a larger --budget"
-                    ),
-                }
-            }
+                ),
+            },
             FixError::Short(why) => write!(f, "the measurement was cut short: {why}"),
             FixError::Stopped => f.write_str("stopped; everything is as it was"),
         }

@@ -1,8 +1,7 @@
 //! Trials on disk, so that a search that was cut short goes on where it was.
-use fathom_run::Direction;
 use fathom_shape::knee::{Knee, Trial};
 use fathom_shaper::Place;
-use fathom_units::{Duration, Rate};
+use fathom_units::{Direction, Duration, Rate};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -20,8 +19,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new(place: &Place, direction: Direction, server: &str, shaper: &'static str) -> Memory {
-        let way = if direction == Direction::Up { "up" } else { "down" };
-        let file = place.folder.join(format!("{}.knee-{way}.json", place.device));
+        let file = place.folder.join(format!("{}.knee-{direction}.json", place.device));
         Memory { file, server: server.to_owned(), shaper }
     }
     /// The search that was cut short, if it was of this server and shaper, and not long ago. A file that cannot be read is no search.

@@ -2,11 +2,11 @@
 use crate::budget::Budget;
 use crate::watch::Watch;
 use fathom_client::{Event, PhasePlan, ProbeKind, TestConfig, TestError, run_test};
-use fathom_run::{Direction, Metric, Observation, PhaseEnd, PhaseKind, Value};
+use fathom_run::{Metric, Observation, PhaseEnd, PhaseKind, Value};
 use fathom_shape::knee::{Failure, Found, Knee, Step, Trial};
 use fathom_shaper::Transaction;
 use fathom_stats::Sample;
-use fathom_units::{Duration, Rate, Time};
+use fathom_units::{Direction, Duration, Rate, Time};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A trial: half for slow start and for what the line had left of a burst, half to look at. A hundredth too much has filled 20 ms of queue

@@ -1,10 +1,10 @@
 //! The line's overhead, by a load of small packets and one of large ones.
 use fathom_client::{PhasePlan, ProbeKind, TestConfig, TestError, run_test};
-use fathom_run::{Direction, Metric, PhaseKind, Run, SeriesKey, Value};
+use fathom_run::{Metric, PhaseKind, Run, SeriesKey, Value};
 use fathom_shape::overhead::{Sized, overhead_bytes};
 use fathom_shaper::Kernel;
 use fathom_stats::Sample;
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 use std::sync::atomic::AtomicBool;
 
 /// Largest segments of the two loads, as announced: with the headers of IP less than any path's MTU, and more than what some systems

@@ -1,8 +1,8 @@
 //! The account of the load flows: bytes delivered, and the senders' state.
 use crate::record::Record;
 use fathom_probe::protocol::FlowReport;
-use fathom_run::{Direction, Metric, SeriesKey};
-use fathom_units::{Bytes, Duration, Rate, Time};
+use fathom_run::{Metric, SeriesKey};
+use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A rate over less than this says little of the line's capacity.

@@ -20,12 +20,6 @@ pub(super) fn at_least(hits: usize, tries: usize, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// The middle value, the upper one of two.
-pub(super) fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,12 @@
 //! The house's own traffic fills a buffer.
-use super::chance::{at_least, median};
+use super::chance::at_least;
 use super::view::View;
-use super::words::{finding_of, ms};
-use super::{LEAST_DAYS, MonthsFinding, MonthsKind, PastLoad, Stretch};
-use crate::diagnosis::Confidence;
+use super::{LEAST_DAYS, PastLoad};
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::Direction;
-use fathom_units::WallTime;
+use fathom_run::{Certainty, Conclusion, Finding, OwnLoad};
+use fathom_stats::{median, percentile};
+use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 
 /// The link is full above this share of the most that it was seen to carry, and idle below the other.
@@ -37,19 +34,18 @@ struct Slot {
     share: [f64; 2],
 }
 
-pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<MonthsFinding> {
+pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Finding> {
     let slots = slots(view, load);
     let mut idle: Vec<f64> =
         slots.iter().filter(|s| s.share.iter().all(|x| *x < IDLE_SHARE)).map(|s| s.excess).collect();
-    idle.sort_unstable_by(f64::total_cmp);
-    let rare = idle.get(((1.0 - RARE) * idle.len() as f64) as usize).copied();
-    let (Some(rare), Some(usual)) = (rare, median(&mut idle)) else { return Vec::new() };
+    let (Some(rare), Some(usual)) = (percentile(&mut idle, 1.0 - RARE), percentile(&mut idle, 0.5)) else {
+        return Vec::new();
+    };
     let mut findings = Vec::new();
     for (place, direction) in [Direction::Up, Direction::Down].into_iter().enumerate() {
         let episodes = episodes(&slots, place);
         let high = episodes.iter().filter(|e| e.excess > rare).count();
-        let mut sizes: Vec<f64> = episodes.iter().map(|e| e.excess).collect();
-        let size = median(&mut sizes).unwrap_or(0.0);
+        let size = median(episodes.iter().map(|e| e.excess)).unwrap_or(0.0);
         // Both directions are tested; the share of idle times above `rare` may by chance be a little more than it should.
         let by_chance = at_least(high, episodes.len(), 2.0 * RARE);
         if episodes.len() < LEAST_EPISODES
@@ -59,7 +55,8 @@ pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Months
         {
             continue;
         }
-        findings.push(finding(view, direction, &episodes, (size, usual, rare, by_chance)));
+        let found = Found { direction, size, usual, rare, by_chance };
+        findings.push(finding(view, &episodes, &found));
     }
     findings
 }
@@ -112,37 +109,34 @@ fn episodes(slots: &[Slot], direction: usize) -> Vec<Slot> {
     found
 }
 
-fn finding(
-    view: &View<'_>,
+/// A direction whose delay rises when it is full.
+struct Found {
     direction: Direction,
-    episodes: &[Slot],
-    (size, usual, rare, by_chance): (f64, f64, f64, f64),
-) -> MonthsFinding {
-    let high: Vec<&Slot> = episodes.iter().filter(|e| e.excess > rare.max(size / 2.0)).collect();
+    /// Median delay while the link is full, above the day's base, in seconds.
+    size: f64,
+    /// The same while it is idle.
+    usual: f64,
+    /// Delay that is rarely exceeded while it is idle.
+    rare: f64,
+    /// Probability by chance.
+    by_chance: f64,
+}
+
+fn finding(view: &View<'_>, episodes: &[Slot], found: &Found) -> Finding {
+    let high: Vec<&Slot> = episodes.iter().filter(|e| e.excess > found.rare.max(found.size / 2.0)).collect();
     let days = view.past.slots.len() as f64 / 144.0;
-    let per_day = high.len() as f64 / days.max(1.0);
-    let often = if per_day >= 1.5 {
-        format!("{per_day:.0} times a day")
-    } else {
-        format!("{:.0} times a week", (per_day * 7.0).max(1.0))
+    let load = OwnLoad {
+        of: view.past.named(),
+        delay_s: found.size,
+        idle_delay_s: found.usual,
+        full_count: episodes.len() as u64,
+        slow_count: high.len() as u64,
+        slow_per_day: high.len() as f64 / days.max(1.0),
+        chance_ratio: found.by_chance,
     };
-    let (what, to) = match direction {
-        Direction::Up => ("Uploads from this house fill", "the modem's or router's"),
-        Direction::Down => ("Downloads to this house fill", "the provider's"),
-    };
-    let text = format!("{what} {} of buffer {often}: it is {to} queue for this line.", ms(size));
-    let refuted = "a full link without delay, or as much delay while the link is idle";
-    let mut finding = finding_of(view, MonthsKind::OwnLoad, text, refuted);
-    finding.confidence =
-        if by_chance < 1e-12 && size > 4.0 * usual { Confidence::High } else { Confidence::Medium };
-    let one = |name: &str, value: f64, unit| crate::Evidence { name: String::from(name), value, unit };
-    finding.evidence = Vec::from([
-        one("delay while the link is full, above the day's base", size, "s"),
-        one("the same while it is idle", usual, "s"),
-        one("times the link was full", episodes.len() as f64, "times"),
-        one("times it was full and slow", high.len() as f64, "times"),
-        one("probability by chance", by_chance, "ratio"),
-    ]);
-    finding.stretches = high.iter().rev().take(SHOWN).map(|e| Stretch { from: e.from, to: e.to }).collect();
+    let is_certain = found.by_chance < 1e-12 && found.size > 4.0 * found.usual;
+    let certainty = if is_certain { Certainty::Certain } else { Certainty::Likely };
+    let mut finding = Finding::new(Conclusion::OwnLoad(load), Some(found.direction), certainty);
+    finding.spans.extend(high.iter().rev().take(SHOWN).map(|e| view.months.span(e.from, e.to)));
     finding
 }

@@ -1,10 +1,9 @@
 //! A made-up line with a fluid queue: what a run on it would record. Deterministic for a seed.
 #![allow(dead_code, reason = "each test binary that includes this file uses another part of it")]
 use fathom_run::{
-    Direction, Instrument, Load, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey,
-    Value,
+    Instrument, Load, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value,
 };
-use fathom_units::{Duration, Rng, Time};
+use fathom_units::{Direction, Duration, Rng, Time};
 
 /// A line as a household has it, and what was done on it.
 #[derive(Clone)]

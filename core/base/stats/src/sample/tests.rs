@@ -77,7 +77,7 @@ fn a_bound_is_never_above_the_truth() {
             .collect();
         let (truth, seen) = (Sample::new(truth.into_iter().map(|v| (v, false))), Sample::new(seen));
         for p in [0.1, 0.5, 0.9, 1.0] {
-            let bound = seen.all[rank(p, seen.len()).unwrap()];
+            let bound = seen.all[rank(p, seen.len() as u64).unwrap() as usize];
             assert!(bound <= truth.percentile(p).unwrap().value, "seed {seed} p {p}");
         }
     }

@@ -1,8 +1,8 @@
 //! Closed forms: what each kind of link carries, from its own numbers.
 use crate::common::{TestPacket, at, packet};
 use crate::kinds::{Kind, kind};
-use fathom_link::{Direction, Line, OpportunityTrace, RateTrace, wifi};
-use fathom_units::{Bytes, Duration, Rate, Time};
+use fathom_link::{Line, OpportunityTrace, RateTrace, wifi};
+use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 
 /// The line with its queues always full until `end`; arrival times of packets of 1500 bytes up and down.
 fn saturated(kind: &Kind, ways: &[Direction], end: Time, seed: u64) -> [Vec<Time>; 2] {

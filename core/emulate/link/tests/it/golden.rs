@@ -7,7 +7,7 @@
 //! Time, what arrives, and when each of these comes out. `a1..a3 1000b` are three packets. See `kinds.rs` for the kinds.
 use crate::common::{TestPacket, at, packet};
 use crate::kinds::kind;
-use fathom_link::{Direction, Line};
+use fathom_link::Line;
 use fathom_units::{Bytes, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ impl Story {
     fn arrive(&mut self, now: Time, arrivals: &str) {
         for arrival in arrivals.split(", ") {
             let words: Vec<&str> = arrival.split_whitespace().collect();
-            let direction = if words[0] == "up" { Direction::Up } else { Direction::Down };
+            let direction = words[0].parse().unwrap();
             let len: Bytes = words[2].parse().unwrap();
             for name in names(words[1]) {
                 self.names.push(name);

@@ -1,11 +1,11 @@
 //! Links of every kind from a text, and what must hold for all of them.
 use crate::common::{TestPacket, link, packet, words};
 use fathom_link::{
-    AggregateLimits, BoostParams, BottleneckParams, BurstParams, CellularParams, CellularRate, Direction,
-    Event, HopParams, ImpairmentParams, Line, OutageParams, Place, Router, Trace, TransmitterParams, Verdict,
+    AggregateLimits, BoostParams, BottleneckParams, BurstParams, CellularParams, CellularRate, Event,
+    HopParams, ImpairmentParams, Line, OutageParams, Place, Router, Trace, TransmitterParams, Verdict,
     WifiParams,
 };
-use fathom_units::{Duration, Ratio, Rng, Time};
+use fathom_units::{Direction, Duration, Ratio, Rng, Time};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 

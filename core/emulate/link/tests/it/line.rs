@@ -1,7 +1,7 @@
 //! Hops in a row: the way of packets and answers, and the order of events.
 use crate::common::{TestPacket, at, link, packet, words};
-use fathom_link::{BottleneckParams, Direction, Event, HopParams, Line, Place, Router, Verdict};
-use fathom_units::{Duration, Rng, Time};
+use fathom_link::{BottleneckParams, Event, HopParams, Line, Place, Router, Verdict};
+use fathom_units::{Direction, Duration, Rng, Time};
 
 /// Routers that count down the TTL and answer when it ends; the answer has the number 1000 + hop.
 #[derive(Default)]

@@ -1,9 +1,8 @@
 //! Transfers, and peers that come and go.
 use super::Me;
 use crate::world::{Profile, World};
-use fathom_link::Direction;
 use fathom_run::Metric;
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 
 /// More than any run can send.
 const ENDLESS: u64 = 1 << 60;
@@ -24,8 +23,8 @@ impl Transfer {
         match self.bytes {
             None => world.write(flow, ENDLESS),
             Some(bytes) => {
-                let (direction, now) = (crate::record::seen(self.direction), world.now());
-                self.timing = Some(world.timings.begin(Metric::FlowCompletion, me.work, direction, now));
+                let now = world.now();
+                self.timing = Some(world.timings.begin(Metric::FlowCompletion, me.work, self.direction, now));
                 world.write_to_the_end(flow, bytes);
             }
         }

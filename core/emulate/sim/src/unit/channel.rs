@@ -1,6 +1,6 @@
 //! A connection with requests one way and answers the other.
 use crate::world::{Profile, World};
-use fathom_link::Direction;
+use fathom_units::Direction;
 
 /// Requests go up and answers down, each with a window of its own, as on one TCP connection.
 #[derive(Clone, Copy)]

@@ -3,9 +3,8 @@ use super::Me;
 use crate::world::{Profile, World};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use fathom_link::Direction;
 use fathom_run::Metric;
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 /// Rounds of blocks, one from each sender. The first round includes the handshakes.
 pub(crate) struct Incast {
@@ -45,8 +44,7 @@ impl Incast {
             self.flows = self.profiles.iter().map(open).collect();
         }
         self.began = world.now();
-        let direction = crate::record::seen(self.direction);
-        self.timing = world.timings.begin(Metric::Request, me.work, direction, self.began);
+        self.timing = world.timings.begin(Metric::Request, me.work, self.direction, self.began);
         self.waiting = self.flows.len();
         let spread = self.spread.as_nanos();
         let mut late = || Duration::from_nanos(if spread == 0 { 0 } else { world.rng.below(spread) });

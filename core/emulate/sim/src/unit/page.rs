@@ -2,9 +2,9 @@
 use super::{Channel, Me};
 use crate::world::{Profile, World};
 use alloc::vec::Vec;
-use fathom_run::{Direction, Metric};
+use fathom_run::Metric;
 use fathom_scenario::{PAGE_REQUEST, PagePlan};
-use fathom_units::Time;
+use fathom_units::{Direction, Time};
 
 /// One user who loads a page after the other.
 pub(crate) struct Page {

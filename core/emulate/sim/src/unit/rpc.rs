@@ -1,8 +1,8 @@
 //! Requests and answers on a kept connection.
 use super::{Channel, Me};
 use crate::world::{Profile, World};
-use fathom_run::{Direction, Metric};
-use fathom_units::{Duration, Time};
+use fathom_run::Metric;
+use fathom_units::{Direction, Duration, Time};
 
 /// One client.
 pub(crate) struct Rpc {

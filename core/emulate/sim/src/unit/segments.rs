@@ -2,9 +2,8 @@
 use super::Me;
 use crate::world::{Profile, World};
 use alloc::collections::VecDeque;
-use fathom_link::Direction;
 use fathom_run::Metric;
-use fathom_units::{Duration, Rate};
+use fathom_units::{Direction, Duration, Rate};
 
 /// One viewer: segments are written as they are due, whether or not the one before has arrived.
 pub(crate) struct Segments {
@@ -22,8 +21,7 @@ impl Segments {
         let (profile, direction) = (&self.profile, self.direction);
         let flow = *self.flow.get_or_insert_with(|| world.open(profile, direction, (me.unit, 0), false));
         let bytes = self.rate.bytes_in(self.every).get().max(1);
-        let seen = crate::record::seen(direction);
-        let timing = world.timings.begin(Metric::Request, me.work, seen, world.net.now);
+        let timing = world.timings.begin(Metric::Request, me.work, direction, world.net.now);
         let entry = &mut world.flows[flow as usize];
         let end = entry.written + bytes;
         if self.under_way.is_empty() {

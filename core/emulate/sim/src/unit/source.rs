@@ -1,10 +1,9 @@
 //! Datagrams: cameras, calls, games, and those that only fill a line.
 use super::Me;
 use crate::world::{Profile, World};
-use fathom_link::Direction;
 use fathom_run::DatagramLog;
 use fathom_scenario::Timetable;
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 
 /// What is wanted to be known of the datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

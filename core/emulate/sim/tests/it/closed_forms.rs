@@ -1,8 +1,8 @@
 //! Queues whose behaviour is known from their arithmetic.
 use crate::common::{number, plan, run, within};
-use fathom_run::Direction;
 use fathom_scenario::Plan;
 use fathom_sim::{Options, Outcome, simulate};
+use fathom_units::Direction;
 
 /// No probes and no samples, which would be traffic of their own; no load before or after.
 const ALONE: &str = "[run]\nidle = \"0s\"\ndrain = \"1s\"\nsample_every = \"60min\"\n";

@@ -1,7 +1,8 @@
 //! Each kind of work over a line whose answer is known.
 use crate::common::{number, plan, run, within};
-use fathom_run::{Direction, PhaseKind};
+use fathom_run::PhaseKind;
 use fathom_sim::Outcome;
+use fathom_units::Direction;
 
 /// 20 Mbit/s and 10 ms each way; `queue` down.
 fn over(queue: &str, works: &str) -> Outcome {

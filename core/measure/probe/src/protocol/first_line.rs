@@ -5,7 +5,7 @@ use super::{
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
-use fathom_run::Direction;
+use fathom_units::{Direction, NoDirection};
 
 /// What a connection is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,11 +123,9 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
     let session =
         next()?.parse().map_err(|_| FirstLineError::Malformed("session is not 32 hexadecimal digits"))?;
     let number = parse_number(next()?)?;
-    let direction = match next()? {
-        "up" => Direction::Up,
-        "down" => Direction::Down,
-        _ => return Err(FirstLineError::Malformed("direction is neither up nor down")),
-    };
+    let direction = next()?
+        .parse()
+        .map_err(|NoDirection| FirstLineError::Malformed("direction is neither up nor down"))?;
     let congestion_control = match next()? {
         "-" => None,
         name => Some(name.parse()?),
@@ -156,12 +154,8 @@ impl fmt::Display for FirstLine {
 
 impl fmt::Display for FlowRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = match self.direction {
-            Direction::Up => "up",
-            Direction::Down => "down",
-        };
         let cc = self.congestion_control.as_ref().map_or("-", CongestionControl::as_str);
-        write!(f, "FATHOM/1 FLOW {} {} {direction} {cc}", self.session, self.number)
+        write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The protocol: its document, its forms, its limits.
 use crate::protocol_bytes::check;
 use fathom_probe::protocol::*;
-use fathom_units::Rng;
+use fathom_units::{Direction, Rng};
 use std::path::PathBuf;
 
 fn root() -> PathBuf {

@@ -1,7 +1,6 @@
 //! Within which rates the controller stays.
-use super::Both;
 use core::fmt;
-use fathom_units::Rate;
+use fathom_units::{Direction, PerDirection, Rate};
 
 /// The rates of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,21 +16,21 @@ pub struct Bounds {
 /// What a controller is told once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    bounds: Both<Bounds>,
+    bounds: PerDirection<Bounds>,
 }
 
 /// Rates that no controller can keep to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    direction: &'static str,
+    direction: Direction,
     bounds: Bounds,
 }
 
 impl Config {
     /// # Errors
     /// If a direction's rates are not `0 < min <= start <= max`.
-    pub fn new(bounds: Both<Bounds>) -> Result<Self, ConfigError> {
-        for (direction, one) in [("up", bounds.up), ("down", bounds.down)] {
+    pub fn new(bounds: PerDirection<Bounds>) -> Result<Self, ConfigError> {
+        for (direction, one) in bounds {
             let is_right = Rate::default() < one.min && one.min <= one.start && one.start <= one.max;
             if !is_right {
                 return Err(ConfigError { direction, bounds: one });
@@ -40,7 +39,7 @@ impl Config {
         Ok(Config { bounds })
     }
     /// Of both directions.
-    pub const fn bounds(&self) -> &Both<Bounds> {
+    pub const fn bounds(&self) -> &PerDirection<Bounds> {
         &self.bounds
     }
 }

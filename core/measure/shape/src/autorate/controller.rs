@@ -1,10 +1,10 @@
 //! Both directions together.
 use super::bounds::Config;
-use super::observation::{Both, HourOfWeek, Observation};
+use super::observation::{HourOfWeek, Observation};
 use super::reason::Reason;
 use super::reflectors::{Heard, Reflectors};
 use super::way::{Outcome, Tick, Way};
-use fathom_units::{Rate, Time};
+use fathom_units::{PerDirection, Rate, Time};
 
 /// What is to be done with one direction's shaper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,11 +21,11 @@ pub struct Decision {
 #[derive(Clone, Debug)]
 pub struct Controller {
     pub(super) config: Config,
-    pub(super) ways: Both<Way>,
+    pub(super) ways: PerDirection<Way>,
     reflectors: Reflectors,
     last: Option<Time>,
-    heard: Both<Option<Heard>>,
-    last_reasons: Both<Reason>,
+    heard: PerDirection<Option<Heard>>,
+    last_reasons: PerDirection<Reason>,
 }
 
 impl Controller {
@@ -34,11 +34,11 @@ impl Controller {
         let bounds = config.bounds();
         Controller {
             config,
-            ways: Both { up: Way::new(true, bounds.up), down: Way::new(false, bounds.down) },
+            ways: PerDirection { up: Way::new(true, bounds.up), down: Way::new(false, bounds.down) },
             reflectors: Reflectors::default(),
             last: None,
-            heard: Both::default(),
-            last_reasons: Both { up: Reason::Silent, down: Reason::Silent },
+            heard: PerDirection::default(),
+            last_reasons: PerDirection { up: Reason::Silent, down: Reason::Silent },
         }
     }
     /// What it was told once.
@@ -46,17 +46,17 @@ impl Controller {
         &self.config
     }
     /// The rates that hold now.
-    pub fn rates(&self) -> Both<Rate> {
-        Both { up: rounded(self.ways.up.rate), down: rounded(self.ways.down.rate) }
+    pub fn rates(&self) -> PerDirection<Rate> {
+        PerDirection { up: rounded(self.ways.up.rate), down: rounded(self.ways.down.rate) }
     }
     /// Delay beyond our queue above the usual, in s, as most reflectors say; nothing if none answers.
-    pub fn excess(&self) -> Both<Option<f64>> {
+    pub fn excess(&self) -> PerDirection<Option<f64>> {
         self.heard.map(|heard| heard.map(|heard| heard.excess))
     }
     /// What the lines carried at an hour of the week, in four fifths and in a fifth of the cases, if that is known.
-    pub fn usual(&self, hour: HourOfWeek) -> Both<Option<(Rate, Rate)>> {
+    pub fn usual(&self, hour: HourOfWeek) -> PerDirection<Option<(Rate, Rate)>> {
         let of = |way: &Way| way.learned.at(hour).map(|known| (rounded(known.low), rounded(known.high)));
-        Both { up: of(&self.ways.up), down: of(&self.ways.down) }
+        PerDirection { up: of(&self.ways.up), down: of(&self.ways.down) }
     }
     /// Reflectors that say otherwise than most: others should be asked instead.
     pub fn suspects(&self) -> impl Iterator<Item = u16> {
@@ -64,7 +64,7 @@ impl Controller {
     }
 
     /// A tick. One that is not later than the last changes nothing.
-    pub fn observe(&mut self, observation: &Observation) -> Both<Decision> {
+    pub fn observe(&mut self, observation: &Observation) -> PerDirection<Decision> {
         let Observation { at, hour, queues, delays } = *observation;
         let before = self.rates();
         if self.last.is_some_and(|last| at <= last) {
@@ -74,19 +74,19 @@ impl Controller {
         self.last = Some(at);
         self.ways.up.read(at, queues.up);
         self.ways.down.read(at, queues.down);
-        let quiet = Both { up: self.ways.up.is_quiet(), down: self.ways.down.is_quiet() };
+        let quiet = PerDirection { up: self.ways.up.is_quiet(), down: self.ways.down.is_quiet() };
         self.reflectors.sample(at, delays, quiet);
         self.heard = self.reflectors.heard(at, quiet);
-        let loads = Both { up: self.ways.up.load(), down: self.ways.down.load() };
+        let loads = PerDirection { up: self.ways.up.load(), down: self.ways.down.load() };
         let up = Tick { at, elapsed, hour, heard: self.heard.up, other: loads.down };
         let down = Tick { heard: self.heard.down, other: loads.up, ..up };
-        let outcomes = Both { up: self.ways.up.decide(&up), down: self.ways.down.decide(&down) };
+        let outcomes = PerDirection { up: self.ways.up.decide(&up), down: self.ways.down.decide(&down) };
         self.shift(outcomes);
         self.last_reasons = outcomes.map(|outcome| outcome.reason);
         self.decisions(before)
     }
 
-    fn shift(&mut self, outcomes: Both<Outcome>) {
+    fn shift(&mut self, outcomes: PerDirection<Outcome>) {
         if let Some(longer) = outcomes.up.shift {
             self.longer(self.heard.up, longer, true);
         }
@@ -101,10 +101,10 @@ impl Controller {
             self.reflectors.shift_round(longer);
         }
     }
-    fn decisions(&self, before: Both<Rate>) -> Both<Decision> {
+    fn decisions(&self, before: PerDirection<Rate>) -> PerDirection<Decision> {
         let rates = self.rates();
         let of = |rate, old, reason| Decision { rate, reason, is_new: rate != old };
-        Both {
+        PerDirection {
             up: of(rates.up, before.up, self.last_reasons.up),
             down: of(rates.down, before.down, self.last_reasons.down),
         }

@@ -1,21 +1,5 @@
 //! What the controller is told at each tick.
-use fathom_units::{Bytes, Duration, Time};
-
-/// One of each direction, as seen from the user's edge.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Both<T> {
-    /// Towards the Internet.
-    pub up: T,
-    /// From it.
-    pub down: T,
-}
-
-impl<T> Both<T> {
-    /// The same made for each.
-    pub fn map<U>(self, mut make: impl FnMut(T) -> U) -> Both<U> {
-        Both { up: make(self.up), down: make(self.down) }
-    }
-}
+use fathom_units::{Bytes, Duration, PerDirection, Time};
 
 /// Hours since Monday 00:00 of the household's time, 0 to 167.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -62,7 +46,7 @@ pub struct DelaySample {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delay {
     /// Each way by itself in ns, by two clocks whose offset nobody knows: only changes count, so that it may be negative.
-    OneWay(Both<i64>),
+    OneWay(PerDirection<i64>),
     /// Both ways together: less certain, as it does not say in which direction a queue is.
     RoundTrip(Duration),
 }
@@ -75,7 +59,7 @@ pub struct Observation<'a> {
     /// By the household's clock.
     pub hour: HourOfWeek,
     /// Our own queues.
-    pub queues: Both<QueueReading>,
+    pub queues: PerDirection<QueueReading>,
     /// Answers that came since the last tick, the latest last; none is silence.
     pub delays: &'a [DelaySample],
 }

@@ -1,9 +1,9 @@
 //! All reflectors: what most of them say.
 use super::baseline::Track;
 use super::flow::seconds;
-use super::observation::{Both, Delay, DelaySample};
+use super::observation::{Delay, DelaySample};
 use alloc::vec::Vec;
-use fathom_units::Time;
+use fathom_units::{PerDirection, Time};
 
 /// Reflectors that are followed at a time; one that was silent for a minute makes room.
 pub const REFLECTORS: usize = 32;
@@ -30,7 +30,7 @@ const DEVIATIONS: f64 = 4.0;
 struct Reflector {
     id: u16,
     heard: Time,
-    ways: Both<Track>,
+    ways: PerDirection<Track>,
     round: Track,
     /// Mean distance from what most say, s.
     distance: f64,
@@ -47,7 +47,7 @@ struct Calm {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reflectors {
     all: Vec<Reflector>,
-    calm: Both<Calm>,
+    calm: PerDirection<Calm>,
     calm_round: Calm,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Heard {
 
 impl Reflectors {
     /// Answers came. A direction is quiet if what it sends cannot fill a queue.
-    pub(crate) fn sample(&mut self, at: Time, samples: &[DelaySample], quiet: Both<bool>) {
+    pub(crate) fn sample(&mut self, at: Time, samples: &[DelaySample], quiet: PerDirection<bool>) {
         for sample in samples {
             let Some(reflector) = self.of(sample.reflector, at) else { continue };
             reflector.heard = at;
@@ -81,18 +81,18 @@ impl Reflectors {
         self.compare(at, samples);
     }
     /// What most say, of each direction.
-    pub(crate) fn heard(&mut self, at: Time, quiet: Both<bool>) -> Both<Option<Heard>> {
+    pub(crate) fn heard(&mut self, at: Time, quiet: PerDirection<bool>) -> PerDirection<Option<Heard>> {
         let up = self.middle(at, |reflector| &reflector.ways.up);
         let down = self.middle(at, |reflector| &reflector.ways.down);
         let round = self.middle(at, |reflector| &reflector.round);
         let round = round.map(|excess| self.calm_round.heard(excess, quiet.up && quiet.down, false));
-        Both {
+        PerDirection {
             up: up.map(|excess| self.calm.up.heard(excess, quiet.up, true)).or(round),
             down: down.map(|excess| self.calm.down.heard(excess, quiet.down, true)).or(round),
         }
     }
     /// What is longer for all of them since a cut is the path.
-    pub(crate) fn shift(&mut self, longer: f64, pick: impl Fn(&mut Both<Track>) -> &mut Track) {
+    pub(crate) fn shift(&mut self, longer: f64, pick: impl Fn(&mut PerDirection<Track>) -> &mut Track) {
         for reflector in &mut self.all {
             pick(&mut reflector.ways).shift(longer);
         }
@@ -119,7 +119,7 @@ impl Reflectors {
         self.all.push(Reflector {
             id,
             heard: at,
-            ways: Both::default(),
+            ways: PerDirection::default(),
             round: Track::default(),
             distance: 0.0,
         });

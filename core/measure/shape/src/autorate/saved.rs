@@ -7,6 +7,7 @@ use super::way::Way;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
+use fathom_units::Direction;
 
 /// Its first line; another number is another form.
 const FIRST: &str = "fathom-autorate 1";
@@ -33,13 +34,13 @@ impl Controller {
     pub fn save(&self) -> String {
         let mut text = String::from(FIRST);
         text.push('\n');
-        for (name, way) in [("up", &self.ways.up), ("down", &self.ways.down)] {
+        for (direction, way) in self.ways.iter() {
             // A String takes everything.
-            let _ = writeln!(text, "rate {name} {}", whole(way.rate));
+            let _ = writeln!(text, "rate {direction} {}", whole(way.rate));
             for (hour, known) in way.learned.iter() {
                 let _ = writeln!(
                     text,
-                    "hour {name} {hour} {} {} {}",
+                    "hour {direction} {hour} {} {} {}",
                     whole(known.low),
                     whole(known.high),
                     known.count
@@ -95,11 +96,8 @@ fn read(controller: &mut Controller, line: &str) -> Result<(), &'static str> {
 }
 
 fn way<'a>(controller: &'a mut Controller, direction: &str) -> Result<&'a mut Way, &'static str> {
-    match direction {
-        "up" => Ok(&mut controller.ways.up),
-        "down" => Ok(&mut controller.ways.down),
-        _ => Err("\"up\" or \"down\""),
-    }
+    let direction: Direction = direction.parse().or(Err("\"up\" or \"down\""))?;
+    Ok(&mut controller.ways[direction])
 }
 
 fn number(text: &str) -> Result<f64, &'static str> {

@@ -1,8 +1,8 @@
 //! A controller that is told made-up ticks.
 use fathom_shape::autorate::{
-    Both, Bounds, Config, Controller, Decision, Delay, DelaySample, HourOfWeek, Observation, QueueReading,
+    Bounds, Config, Controller, Decision, Delay, DelaySample, HourOfWeek, Observation, QueueReading,
 };
-use fathom_units::{Bytes, Duration, Rate, Time};
+use fathom_units::{Bytes, Duration, PerDirection, Rate, Time};
 
 /// From one tick to the next, ms.
 pub(crate) const TICK: u64 = 100;
@@ -13,7 +13,7 @@ pub(crate) fn mbit(mbit: f64) -> Rate {
 
 pub(crate) fn config(up: [f64; 3], down: [f64; 3]) -> Config {
     let bounds = |[min, start, max]: [f64; 3]| Bounds { min: mbit(min), start: mbit(start), max: mbit(max) };
-    Config::new(Both { up: bounds(up), down: bounds(down) }).unwrap()
+    Config::new(PerDirection { up: bounds(up), down: bounds(down) }).unwrap()
 }
 
 /// What a tick shows of one direction.
@@ -43,14 +43,14 @@ pub(crate) struct Told {
     pub(crate) ms: u64,
     pub(crate) hour: u64,
     pub(crate) answers: Answers,
-    queues: Both<QueueReading>,
+    queues: PerDirection<QueueReading>,
 }
 
 impl Told {
     pub(crate) fn new(controller: Controller) -> Self {
-        Told { controller, ms: 0, hour: 0, answers: Answers::OneWay, queues: Both::default() }
+        Told { controller, ms: 0, hour: 0, answers: Answers::OneWay, queues: PerDirection::default() }
     }
-    pub(crate) fn tick(&mut self, shown: Both<Shown>) -> Both<Decision> {
+    pub(crate) fn tick(&mut self, shown: PerDirection<Shown>) -> PerDirection<Decision> {
         self.ms += TICK;
         let add = |queue: &mut QueueReading, one: Shown| {
             queue.sent += mbit(one.sent).bytes_in(Duration::from_millis(TICK));
@@ -67,7 +67,7 @@ impl Told {
         })
     }
     /// Clocks differ, and so do paths.
-    fn answer(&self, reflector: u16, shown: Both<Shown>) -> Option<DelaySample> {
+    fn answer(&self, reflector: u16, shown: PerDirection<Shown>) -> Option<DelaySample> {
         let late = if self.answers == Answers::OneIsLate && reflector == 2 { 120.0 } else { 0.0 };
         let path = 10.0 + f64::from(reflector);
         let ns = |ms: f64| (ms * 1e6) as i64;
@@ -77,7 +77,7 @@ impl Told {
             Answers::RoundTrip => Delay::RoundTrip(Duration::from_secs_f64(
                 (2.0 * path + shown.up.delay + shown.down.delay) / 1e3,
             )),
-            Answers::OneWay | Answers::OneIsLate => Delay::OneWay(Both {
+            Answers::OneWay | Answers::OneIsLate => Delay::OneWay(PerDirection {
                 up: ns(path + shown.up.delay - offset),
                 down: ns(path + shown.down.delay + late + offset),
             }),

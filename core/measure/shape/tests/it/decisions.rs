@@ -1,7 +1,8 @@
 //! What is decided when, and why, as a table that a person can check: `golden/autorate/decisions.txt`. `UPDATE_GOLDEN=1`
 //! rewrites it.
 use crate::common::{Answers, Shown, TICK, Told, config};
-use fathom_shape::autorate::{Both, Controller, Decision, Reason};
+use fathom_shape::autorate::{Controller, Decision, Reason};
+use fathom_units::PerDirection;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -26,7 +27,7 @@ impl Scene {
         Scene { told: Told::new(Controller::new(config(UP, DOWN))), text, is_up, last: None }
     }
     /// Tells `seconds` of ticks, which may depend on the second and on the rate; notes those at which the reason changes.
-    fn run(&mut self, seconds: f64, mut show: impl FnMut(f64, f64) -> Both<Shown>) {
+    fn run(&mut self, seconds: f64, mut show: impl FnMut(f64, f64) -> PerDirection<Shown>) {
         let from = self.told.ms;
         for _ in 0..(seconds * 1e3) as u64 / TICK {
             let rates = self.told.controller.rates();
@@ -37,7 +38,7 @@ impl Scene {
             self.note(self.of(shown), self.of(decisions));
         }
     }
-    fn of<T>(&self, both: Both<T>) -> T {
+    fn of<T>(&self, both: PerDirection<T>) -> T {
         if self.is_up { both.up } else { both.down }
     }
     fn note(&mut self, shown: Shown, decision: Decision) {
@@ -62,11 +63,11 @@ impl Scene {
 
 const IDLE: Shown = Shown { sent: 0.05, ours: 0.0, delay: 0.0 };
 
-const fn up(shown: Shown) -> Both<Shown> {
-    Both { up: shown, down: IDLE }
+const fn up(shown: Shown) -> PerDirection<Shown> {
+    PerDirection { up: shown, down: IDLE }
 }
-const fn down(shown: Shown) -> Both<Shown> {
-    Both { up: IDLE, down: shown }
+const fn down(shown: Shown) -> PerDirection<Shown> {
+    PerDirection { up: IDLE, down: shown }
 }
 /// A sender that fills whatever there is over a line of `capacity` Mbit/s behind us, whose queue is `queue` ms.
 fn full(capacity: f64, rate: f64, queue: &mut f64) -> Shown {
@@ -166,8 +167,8 @@ fn other_direction(answers: Answers, title: &str) -> String {
     let mut scene = Scene::new(title, false);
     scene.told.answers = answers;
     let page = Shown { sent: 5.0, ..IDLE };
-    scene.run(3.0, |_, _| Both { up: IDLE, down: IDLE });
-    scene.run(3.0, |_, _| Both { up: Shown { sent: 9.5, ours: 0.0, delay: 90.0 }, down: page });
+    scene.run(3.0, |_, _| PerDirection { up: IDLE, down: IDLE });
+    scene.run(3.0, |_, _| PerDirection { up: Shown { sent: 9.5, ours: 0.0, delay: 90.0 }, down: page });
     scene.text
 }
 fn silence() -> String {

@@ -1,9 +1,9 @@
 //! What holds for any ticks whatever.
 use crate::common::{Answers, Shown, Told, config};
 use fathom_shape::autorate::{
-    Both, Bounds, Config, Controller, Delay, DelaySample, HourOfWeek, Observation, QueueReading, Reason,
+    Bounds, Config, Controller, Delay, DelaySample, HourOfWeek, Observation, QueueReading, Reason,
 };
-use fathom_units::{Bytes, Duration, Rate, Rng, Time};
+use fathom_units::{Bytes, Duration, PerDirection, Rate, Rng, Time};
 
 const UP: [f64; 3] = [2.0, 10.0, 20.0];
 const DOWN: [f64; 3] = [5.0, 20.0, 60.0];
@@ -30,7 +30,7 @@ fn wild_sample(rng: &mut Rng) -> DelaySample {
     let delay = if rng.chance(0.3) {
         Delay::RoundTrip(Duration::from_nanos(wild(rng)))
     } else {
-        Delay::OneWay(Both { up: wild(rng) as i64, down: wild(rng) as i64 })
+        Delay::OneWay(PerDirection { up: wild(rng) as i64, down: wild(rng) as i64 })
     };
     DelaySample { reflector: rng.below(60) as u16, delay }
 }
@@ -50,7 +50,7 @@ fn rates_stay_within_their_bounds_whatever_comes() {
             let decided = controller.observe(&Observation {
                 at: Time::from_nanos(at),
                 hour: HourOfWeek::new(wild(&mut rng)),
-                queues: Both { up: wild_queue(&mut rng), down: wild_queue(&mut rng) },
+                queues: PerDirection { up: wild_queue(&mut rng), down: wild_queue(&mut rng) },
                 delays: &delays,
             });
             for (decision, [min, _, max]) in [(decided.up, UP), (decided.down, DOWN)] {
@@ -80,14 +80,14 @@ fn silence_never_lowers() {
         for _ in 0..stages {
             let (up, down) = (usual(&mut rng, 12.0), usual(&mut rng, 40.0));
             (0..rng.below(30)).for_each(|_| {
-                told.tick(Both { up, down });
+                told.tick(PerDirection { up, down });
             });
         }
         told.answers = Answers::None;
         // What was heard last is heeded for 0.7 s more.
         let mut heard = told.controller.rates();
         for tick in 0..3_000 {
-            let shown = Both { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) };
+            let shown = PerDirection { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) };
             let decided = told.tick(shown);
             if tick >= 8 {
                 let (up, down) = (decided.up, decided.down);
@@ -114,7 +114,7 @@ fn a_direction_without_load_is_never_cut() {
                 let up = usual(&mut rng, 12.0);
                 let down = Shown { sent: 3.0 * rng.next_f64(), ours: 0.0, delay: 150.0 * rng.next_f64() };
                 for _ in 0..rng.below(40) {
-                    let decided = told.tick(Both { up, down });
+                    let decided = told.tick(PerDirection { up, down });
                     assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
                 }
             }
@@ -132,7 +132,7 @@ fn delay_of_one_direction_never_cuts_the_other() {
             let up = usual(&mut rng, 12.0);
             let down = Shown { delay: 5.0 * rng.next_f64(), ..usual(&mut rng, 40.0) };
             for _ in 0..rng.below(40) {
-                let decided = told.tick(Both { up, down });
+                let decided = told.tick(PerDirection { up, down });
                 assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
             }
         }
@@ -146,11 +146,11 @@ fn a_lasting_delay_under_load_is_cut_within_a_second() {
         let mut told = Told::new(controller());
         let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
         (0..50).for_each(|_| {
-            told.tick(Both { up: idle, down: idle });
+            told.tick(PerDirection { up: idle, down: idle });
         });
         let before = told.controller.rates().down;
         let loaded = Shown { sent: 19.0, ours: 0.0, delay: 30.0 + 300.0 * rng.next_f64() };
-        let cut = (0..10).any(|_| told.tick(Both { up: idle, down: loaded }).down.reason.is_cut());
+        let cut = (0..10).any(|_| told.tick(PerDirection { up: idle, down: loaded }).down.reason.is_cut());
         assert!(cut && told.controller.rates().down < before, "seed {seed}: {} ms", loaded.delay);
     }
 }
@@ -163,18 +163,18 @@ fn a_cut_goes_to_what_was_delivered_and_comes_back_to_it() {
         let mut told = Told::new(controller());
         let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
         (0..50).for_each(|_| {
-            told.tick(Both { up: idle, down: idle });
+            told.tick(PerDirection { up: idle, down: idle });
         });
         let full = Shown { sent: delivered, ours: 0.0, delay: 100.0 };
         let cut = (0..10).find_map(|_| {
-            let decision = told.tick(Both { up: idle, down: full }).down;
+            let decision = told.tick(PerDirection { up: idle, down: full }).down;
             decision.reason.is_cut().then_some(decision.rate.as_bits_per_second() as f64 / 1e6)
         });
         let low = cut.unwrap();
         assert!(low < delivered && low > delivered * 0.5 || low == DOWN[0], "{delivered}: cut to {low}");
         let drained = Shown { sent: low, ours: 0.0, delay: 0.0 };
         (0..10).for_each(|_| {
-            told.tick(Both { up: idle, down: drained });
+            told.tick(PerDirection { up: idle, down: drained });
         });
         let rate = told.controller.rates().down.as_bits_per_second() as f64 / 1e6;
         assert!((rate / delivered - 1.0).abs() < 0.02, "{delivered}: went on with {rate}");
@@ -187,7 +187,7 @@ fn the_same_ticks_make_the_same_decisions() {
         let mut rng = Rng::new(3);
         let mut told = Told::new(controller());
         (0..2_000)
-            .map(|_| told.tick(Both { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) }))
+            .map(|_| told.tick(PerDirection { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) }))
             .collect::<Vec<_>>()
     };
     assert_eq!(run(), run());
@@ -198,12 +198,12 @@ fn a_tick_that_is_not_later_changes_nothing() {
     let mut told = Told::new(controller());
     let full = Shown { sent: 9.0, ours: 90.0, delay: 0.0 };
     (0..30).for_each(|_| {
-        told.tick(Both { up: full, down: full });
+        told.tick(PerDirection { up: full, down: full });
     });
     let before = told.controller.save();
     let late = Shown { sent: 9.0, ours: 0.0, delay: 500.0 };
     told.ms = 1_000;
-    told.tick(Both { up: late, down: late });
+    told.tick(PerDirection { up: late, down: late });
     assert_eq!(told.controller.save(), before);
 }
 
@@ -216,11 +216,11 @@ fn bounds_that_cannot_be_kept_are_refused() {
     };
     let right = bounds(1, 2, 3);
     for wrong in [bounds(0, 1, 2), bounds(3, 2, 4), bounds(1, 5, 4)] {
-        assert!(Config::new(Both { up: wrong, down: right }).is_err());
-        assert!(Config::new(Both { up: right, down: wrong }).is_err());
+        assert!(Config::new(PerDirection { up: wrong, down: right }).is_err());
+        assert!(Config::new(PerDirection { up: right, down: wrong }).is_err());
     }
-    let error =
-        Config::new(Both { up: right, down: bounds(20_000_000, 10_000_000, 50_000_000) }).unwrap_err();
+    let error = Config::new(PerDirection { up: right, down: bounds(20_000_000, 10_000_000, 50_000_000) })
+        .unwrap_err();
     let text = "down: rates min 20Mbit, start 10Mbit, max 50Mbit are not 0 < min <= start <= max";
     assert_eq!(error.to_string(), text);
 }

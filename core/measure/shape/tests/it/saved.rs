@@ -1,6 +1,7 @@
 //! What is kept over a restart.
 use crate::common::{Shown, Told, config};
-use fathom_shape::autorate::{Both, Controller, HourOfWeek};
+use fathom_shape::autorate::{Controller, HourOfWeek};
+use fathom_units::PerDirection;
 
 fn taught() -> Told {
     let mut told = Told::new(Controller::new(config([2.0, 10.0, 20.0], [5.0, 20.0, 60.0])));
@@ -9,11 +10,11 @@ fn taught() -> Told {
         told.hour = hour;
         for _ in 0..12 {
             (0..50).for_each(|_| {
-                told.tick(Both { up: idle, down: idle });
+                told.tick(PerDirection { up: idle, down: idle });
             });
             let full = Shown { sent: 7.0, ours: 0.0, delay: 80.0 };
             (0..4).for_each(|_| {
-                told.tick(Both { up: full, down: full });
+                told.tick(PerDirection { up: full, down: full });
             });
         }
     }

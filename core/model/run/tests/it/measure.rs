@@ -1,8 +1,6 @@
 //! Measures by hand.
-use fathom_run::{
-    Direction, Measure, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value,
-};
-use fathom_units::Time;
+use fathom_run::{Measure, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value};
+use fathom_units::{Direction, Time};
 
 fn series(key: SeriesKey, values: &[(u64, f64)]) -> Series {
     let mut series = Series::new(key);

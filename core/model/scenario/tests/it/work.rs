@@ -1,7 +1,6 @@
 //! `[[work]]` and `[run]`.
-use fathom_link::Direction;
 use fathom_scenario::{Plan, ScenarioError, Spacing, WorkKind, WorkPlan, parse};
-use fathom_units::{Bytes, Duration};
+use fathom_units::{Bytes, Direction, Duration};
 
 /// Nine lines, so that what follows begins in line 10.
 const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\nup = { delay = \"1ms\" }\n\

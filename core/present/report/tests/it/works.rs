@@ -2,8 +2,8 @@
 use crate::line::MANAGED;
 use fathom_diagnose::diagnose;
 use fathom_report::{Style, compare, html};
-use fathom_run::{Direction, Metric, Observation, Run, Series, SeriesKey, Value};
-use fathom_units::Time;
+use fathom_run::{Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_units::{Direction, Time};
 
 fn with(keys: &[(Metric, Direction, &str, &[f64])]) -> Run {
     let mut run = MANAGED.run();

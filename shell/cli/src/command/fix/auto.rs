@@ -10,9 +10,9 @@ use fathom_client::ReflectConfig;
 use fathom_fix::auto::{AutoConfig, AutoTell, DirectionStatus, Status, auto};
 use fathom_os::clock::Clock;
 use fathom_run::text::{milliseconds, rate};
-use fathom_shape::autorate::{Both, Bounds, Config};
+use fathom_shape::autorate::{Bounds, Config};
 use fathom_shaper::{Framing, Place, Rung, defeat};
-use fathom_units::Rate;
+use fathom_units::{PerDirection, Rate};
 use std::path::Path;
 use talk::{Talk, cuts};
 
@@ -74,7 +74,7 @@ fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
     let auto = &args.auto;
     let up = bounds(args.up, auto.least_up, auto.most_up);
     let down = bounds(args.down, auto.least_down, auto.most_down);
-    let rates = Config::new(Both { up, down }).map_err(|error| {
+    let rates = Config::new(PerDirection { up, down }).map_err(|error| {
         Failure::input(format_args!(
             "{error}\n  try: --least-up, --up and --most-up (or -down) in this order"
         ))
@@ -106,7 +106,7 @@ fn bounds(start: Option<Rate>, least: Option<Rate>, most: Option<Rate>) -> Bound
 fn summary(args: &FixArgs, status: &Status) -> String {
     let device = &status.device;
     let mut text = String::new();
-    for (name, way) in [("up", &status.ways.up), ("down", &status.ways.down)] {
+    for (name, way) in status.ways.iter() {
         text += &format!("{name:<5} {}\n", direction(way));
     }
     let state = show::state_flag(&args.state);

@@ -1,16 +1,16 @@
 //! `fathom fix --server`: the rates are searched, and the shaper stays only if it is proven.
 use super::{boot_words, failure, guard_command, show};
-use crate::args::{FixArgs, Way};
+use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{signal, terminal};
 use fathom_client::{Family, TestConfig};
 use fathom_diagnose::{Diagnosis, PhaseSummary, diagnose};
 use fathom_fix::{Budget, Check, FixConfig, FixError, Fixed, Outcome as Ending, Tell, fix};
+use fathom_run::PhaseKind;
 use fathom_run::text::{milliseconds, percent, rate};
-use fathom_run::{Direction, PhaseKind};
 use fathom_shape::knee::{Found, Trial};
 use fathom_shaper::{Framing, Place, defeat};
-use fathom_units::Rate;
+use fathom_units::{Direction, Rate};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -89,8 +89,8 @@ pub(super) fn test_config(args: &FixArgs, server: &str) -> TestConfig {
 fn config(args: &FixArgs, device: &str) -> FixConfig {
     let server = args.server.clone().unwrap_or_default();
     let given = args.up.is_some() || args.down.is_some();
-    let wants = |way: Way, own: Option<Rate>| match args.only {
-        Some(only) => only == way,
+    let wants = |direction: Direction, own: Option<Rate>| match args.only {
+        Some(only) => only == direction,
         // A rate that is given says which directions are meant.
         None => !given || own.is_some(),
     };
@@ -100,7 +100,7 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
         rung: args.rung,
         framing: Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm },
         budget: Budget::new(args.budget),
-        directions: [wants(Way::Up, args.up), wants(Way::Down, args.down)],
+        directions: [wants(Direction::Up, args.up), wants(Direction::Down, args.down)],
         rates: [args.up, args.down],
         force: args.force,
         dry_run: args.dry_run,
@@ -130,13 +130,6 @@ fn keep(args: &FixArgs, fixed: &Fixed) -> Result<(), Failure> {
     Ok(())
 }
 
-const fn way(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "up",
-        Direction::Down => "down",
-    }
-}
-
 fn mbit(value: Rate) -> String {
     rate(value.as_bits_per_second() as f64)
 }
@@ -155,15 +148,11 @@ fn words(tell: &Tell<'_>) -> Option<String> {
             "  what a packet takes beyond IP cannot be told: the size that the interface sees is taken"
                 .to_owned()
         }
-        Tell::Search(direction, 0) => format!(
-            "searching the knee {}: load behind a shaper of one rate after the other",
-            way(*direction)
-        ),
+        Tell::Search(direction, 0) => {
+            format!("searching the knee {}: load behind a shaper of one rate after the other", direction)
+        }
         Tell::Search(direction, trials) => {
-            format!(
-                "searching the knee {}: {trials} trials of an earlier search are taken over",
-                way(*direction)
-            )
+            format!("searching the knee {}: {trials} trials of an earlier search are taken over", direction)
         }
         Tell::Trial(_, trial) => trial_words(trial),
         Tell::Knee(direction, found) => knee_words(*direction, found),
@@ -206,7 +195,7 @@ fn knee_words(direction: Direction, found: &Found) -> String {
     let above =
         found.above.map_or_else(String::new, |above| format!("; with {} a queue begins", mbit(above)));
     let varies = if found.is_varying { "; the line's rate varies" } else { "" };
-    format!("  {}: {} without a queue{above}{varies}", way(direction), mbit(found.rate))
+    format!("  {}: {} without a queue{above}{varies}", direction, mbit(found.rate))
 }
 
 fn check_words(check: &Check) -> String {

@@ -1,6 +1,6 @@
 //! What a watch reports, in words for stderr.
 use fathom_app::watch::{WatchEvent, WatchRequest};
-use fathom_store::history::Repair;
+use fathom_watch_store::Repair;
 
 /// The lines of an event of the watch that `request` started.
 pub(super) fn text(event: &WatchEvent, request: &WatchRequest) -> String {

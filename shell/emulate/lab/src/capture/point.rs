@@ -1,5 +1,6 @@
 //! The places along a line at which packets are seen.
-use fathom_link::{Direction, Place};
+use fathom_link::Place;
+use fathom_units::Direction;
 
 /// A place along the path.
 ///

@@ -5,10 +5,9 @@ use super::writer::Writer;
 use super::{CaptureOptions, CaptureReport, CapturedFile, Loss, LossReason};
 use crate::LabError;
 use crate::slice::{Buffer, Slice};
-use crate::truth::direction;
-use fathom_link::{Direction, Place};
+use fathom_link::Place;
 use fathom_os::clock::{Clock, wall_now};
-use fathom_units::{Time, WallTime};
+use fathom_units::{Direction, Time, WallTime};
 use fathom_wire::{MAX_HEADER_BYTES, Rewrite};
 use std::ops::Range;
 
@@ -80,7 +79,7 @@ impl Tap {
             true => first,
             false => first + slice.segment() as u64,
         });
-        let (hop, direction) = (place.hop, direction(place));
+        let Place { hop, direction } = place;
         self.losses.push(Loss { at: self.origin_plus(at), hop, direction, reason, frame });
     }
     fn origin_plus(&self, at: Time) -> WallTime {

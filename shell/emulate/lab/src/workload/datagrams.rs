@@ -1,17 +1,16 @@
 //! Calls, games, cameras, and datagrams that only fill a line.
 use crate::workload::life::lock;
-use crate::workload::stage::{Stage, seen};
+use crate::workload::stage::Stage;
 use crate::workload::unit::Unit;
 use crate::workload::wire::LOOK_EVERY;
 use crate::workload::work::Player;
-use fathom_link::Direction;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
 use fathom_probe::StampConverter;
 use fathom_run::{Metric, Series, SeriesKey};
 use fathom_scenario::{Timetable, UDP_HEADERS, WorkKind};
-use fathom_units::Time;
+use fathom_units::{Direction, Time};
 use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
@@ -111,7 +110,7 @@ pub(crate) fn series(stage: &Stage, end: Time) -> Vec<Series> {
         let key = |metric| SeriesKey {
             flow: Some(unit.flow + 1),
             scope: Some(work.name.clone()),
-            ..SeriesKey::directed(metric, seen(unit.way))
+            ..SeriesKey::directed(metric, unit.way)
         };
         let more = match work.kind {
             WorkKind::Call => Some(log.quality(key(Metric::CallMos))),

@@ -1,13 +1,12 @@
 //! The works' player: enters both sides, begins, and tells what came of it.
 use crate::workload::life::lock;
-use crate::workload::stage::{Place, Stage, seen};
+use crate::workload::stage::{Place, Stage};
 use crate::workload::unit::{Unit, units};
 use crate::workload::{datagrams, wire, work};
-use fathom_link::Direction;
 use fathom_os::clock::Clock;
 use fathom_run::{Load, Metric, Observation, Series, SeriesKey, Value};
 use fathom_scenario::{RunPlan, WorkPlan};
-use fathom_units::{Duration, Rng, Time};
+use fathom_units::{Direction, Duration, Rng, Time};
 use socket2::{Domain, Socket, Type};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -165,7 +164,7 @@ fn conduct(stage: &Arc<Stage>, units: &[Arc<Unit>], told: &Receiver<Time>) {
 /// Goodput of the load, up and down.
 fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> [Series; 2] {
     let both = [Direction::Up, Direction::Down];
-    let mut series = both.map(|way| Series::new(SeriesKey::directed(Metric::Goodput, seen(way))));
+    let mut series = both.map(|way| Series::new(SeriesKey::directed(Metric::Goodput, way)));
     let (mut before, mut last) = ([0; 2], begin);
     let mut due = begin + run.sample_every;
     while due <= begin + run.duration && stage.life.sleep_until(due) {

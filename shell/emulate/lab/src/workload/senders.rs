@@ -1,10 +1,8 @@
 //! What the kernel knows of the load's senders, sampled: as a test and the simulator have it of their flows.
 use crate::workload::life::lock;
-use crate::workload::stage::seen;
-use fathom_link::Direction;
 use fathom_os::tcp_info::tcp_info;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
-use fathom_units::Time;
+use fathom_units::{Direction, Time};
 use socket2::Socket;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, Weak};
@@ -28,7 +26,7 @@ impl Senders {
         if all.len() < MOST {
             // Flows are counted from 1, as a test counts them.
             let flow = Some(all.len() as u32 + 1);
-            let key = |metric| SeriesKey { flow, ..SeriesKey::directed(metric, seen(way)) };
+            let key = |metric| SeriesKey { flow, ..SeriesKey::directed(metric, way) };
             let series = METRICS.map(|metric| Series::new(key(metric)));
             all.push(Sender { socket: Arc::downgrade(socket), series });
         }

@@ -3,12 +3,11 @@ use crate::workload::life::{Life, lock};
 use crate::workload::senders::Senders;
 use crate::workload::unit::Unit;
 use crate::workload::wire::Wire;
-use fathom_link::Direction;
 use fathom_os::clock::Clock;
 use fathom_os::socket::memory_file;
 use fathom_run::{DatagramLog, Metric, Timings};
 use fathom_scenario::{WorkPlan, loads};
-use fathom_units::{Rng, Time};
+use fathom_units::{Direction, Rng, Time};
 use socket2::Socket;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -87,7 +86,7 @@ impl Stage {
     /// Something that is timed begins now.
     pub(crate) fn begin(&self, metric: Metric, unit: &Unit, direction: Direction) -> usize {
         let now = self.clock.now();
-        lock(&self.timings).begin(metric, unit.work, seen(direction), now)
+        lock(&self.timings).begin(metric, unit.work, direction, now)
     }
     /// It is done.
     pub(crate) fn finish(&self, timing: usize) {
@@ -132,13 +131,5 @@ impl Stage {
     }
     pub(crate) fn notes(&self) -> Vec<String> {
         lock(&self.notes).iter().cloned().collect()
-    }
-}
-
-/// The same direction, as a `Run` spells it.
-pub(crate) const fn seen(direction: Direction) -> fathom_run::Direction {
-    match direction {
-        Direction::Up => fathom_run::Direction::Up,
-        Direction::Down => fathom_run::Direction::Down,
     }
 }

@@ -2,11 +2,10 @@
 use crate::workload::player::{Played, Player};
 use crate::workload::refusal::refusal;
 use crate::workload::unit::units;
-use fathom_link::Direction;
 use fathom_os::clock::Clock;
 use fathom_run::{Metric, Series};
 use fathom_scenario::{Plan, parse};
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 use std::net::{IpAddr, Ipv4Addr};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -47,7 +46,7 @@ fn a_transfer_is_whole_and_timed() {
     let times = series(&played, Metric::FlowCompletion);
     assert_eq!((times.values.len(), times.censored.len()), (3, 0));
     assert_eq!(times.key.scope.as_deref(), Some("copy"));
-    assert_eq!(times.key.direction, Some(fathom_run::Direction::Up));
+    assert_eq!(times.key.direction, Some(Direction::Up));
     assert_eq!((played.load.delivered_up_bytes, played.load.delivered_down_bytes), (3_000_000, 0));
     assert_eq!(
         (played.load.flows_up, played.load.flows_down, played.load.congestion_control.as_str()),

@@ -1,9 +1,8 @@
 //! From works to units: one for each transfer, peer, page, client, incast, viewer, and way of a call.
 use crate::workload::life::Life;
-use fathom_link::Direction;
 use fathom_os::clock::Clock;
 use fathom_scenario::{RunPlan, START_WITHIN, WorkKind, WorkPlan};
-use fathom_units::{Duration, Rng};
+use fathom_units::{Direction, Duration, Rng};
 use std::sync::Arc;
 
 /// One thread's part.

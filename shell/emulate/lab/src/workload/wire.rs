@@ -2,11 +2,10 @@
 use crate::workload::life::lock;
 use crate::workload::stage::{Job, PAYLOAD_BYTES, Stage};
 use crate::workload::unit::Unit;
-use fathom_link::Direction;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::{discard, send_file, set_congestion_control, set_paced, set_receive_window};
 use fathom_scenario::WorkPlan;
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 use socket2::{Domain, Socket, Type};
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd;

@@ -3,7 +3,7 @@ use crate::ends::{connect, pings};
 use crate::{Alone, options, start};
 use fathom_capture::{Packet, Reader, Step, Transport, dissect};
 use fathom_lab::{CaptureOptions, CaptureReport, Lab, LabOptions, LossReason, Side};
-use fathom_run::Direction;
+use fathom_units::Direction;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Shutdown, UdpSocket};

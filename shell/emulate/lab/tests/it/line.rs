@@ -1,7 +1,8 @@
 //! Rate, delay and buffer of the line, as programs at its ends see them.
 use crate::ends::{Echo, PING_BYTES, connect, count_until, pings};
 use crate::{one_link, soon, start};
-use fathom_run::{Direction, Metric, SeriesKey};
+use fathom_run::{Metric, SeriesKey};
+use fathom_units::Direction;
 use std::fs;
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};

@@ -3,6 +3,7 @@ use crate::ends::connect;
 use crate::{options, start};
 use fathom_lab::{Lab, LabError, LabOptions};
 use fathom_os::socket::congestion_control;
+use fathom_units::Direction;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -65,7 +66,7 @@ fn a_flood_of_expired_packets_is_answered_at_a_limited_rate() {
     (0..3000).for_each(|_| drop(udp.send_to(b"probe", target)));
     let allowed = 50 + begin.elapsed().as_millis() as u64 + 100;
     let report = lab.lab.finish().unwrap();
-    let answers = report.queues.iter().find(|q| q.direction == fathom_run::Direction::Down).unwrap();
+    let answers = report.queues.iter().find(|q| q.direction == Direction::Down).unwrap();
     assert!((50..allowed).contains(&answers.arrived_packets), "{answers:?}, allowed {allowed}");
 }
 

@@ -1,9 +1,9 @@
 //! From what the kernel and the reflectors say to what the controller is told.
 use fathom_client::{ReflectedDelay, Reflection};
-use fathom_shape::autorate::{Both, Delay, DelaySample, HourOfWeek, QueueReading};
+use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek, QueueReading};
 use fathom_shaper::Framing;
 use fathom_tc::Stats;
-use fathom_units::{Bytes, WallTime};
+use fathom_units::{Bytes, PerDirection, WallTime};
 
 /// What the kernel counts of a packet beyond IP.
 const ETHERNET_HEADER_BYTES: i64 = 14;
@@ -31,7 +31,7 @@ pub(super) fn added_bytes(framing: Framing) -> i64 {
 /// Answers, as the controller has them.
 pub(super) fn samples(answers: &[Reflection]) -> Vec<DelaySample> {
     let delay = |told| match told {
-        ReflectedDelay::OneWay([up, down]) => Delay::OneWay(Both { up, down }),
+        ReflectedDelay::OneWay([up, down]) => Delay::OneWay(PerDirection { up, down }),
         ReflectedDelay::RoundTrip(time) => Delay::RoundTrip(time),
     };
     answers.iter().map(|one| DelaySample { reflector: one.host, delay: delay(one.delay) }).collect()
@@ -97,7 +97,7 @@ mod tests {
             Reflection { host: 7, delay: ReflectedDelay::RoundTrip(Duration::from_millis(3)) },
         ];
         let told = samples(&answers);
-        assert_eq!(told[0].delay, Delay::OneWay(Both { up: -5, down: 9 }));
+        assert_eq!(told[0].delay, Delay::OneWay(PerDirection { up: -5, down: 9 }));
         assert_eq!(told[1].reflector, 7);
     }
 }

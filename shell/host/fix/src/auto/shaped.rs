@@ -3,9 +3,9 @@ use super::Passing;
 use super::observe::{added_bytes, hour_of_week, reading, samples};
 use fathom_client::Reflectors;
 use fathom_os::clock::{Clock, utc_offset_s, wall_now};
-use fathom_shape::autorate::{Both, DelaySample, HourOfWeek, Observation, QueueReading};
+use fathom_shape::autorate::{DelaySample, HourOfWeek, Observation, QueueReading};
 use fathom_shaper::{ApplyError, Framing, Side, Transaction};
-use fathom_units::{Duration, Rate, Time, WallTime};
+use fathom_units::{Duration, PerDirection, Rate, Time, WallTime};
 
 /// From one look to the next under load, and when nothing is sent. In the lab's LTE the delay was up for 12.2 to 13.1 % of the time with
 /// ten looks a second under load (three runs), and for 11.1 to 12.5 % with twenty (five).
@@ -27,8 +27,8 @@ pub struct ShapedLine {
     transaction: Transaction,
     /// Bytes of a packet that the shaper counts in its rate, and not in its counter.
     added: i64,
-    last: Option<(Time, Both<QueueReading>)>,
-    delivered: Both<f64>,
+    last: Option<(Time, PerDirection<QueueReading>)>,
+    delivered: PerDirection<f64>,
 }
 
 /// What was seen of it.
@@ -41,9 +41,9 @@ pub struct Sight {
     /// By the household's clock.
     pub hour: HourOfWeek,
     /// Our own queues.
-    pub queues: Both<QueueReading>,
+    pub queues: PerDirection<QueueReading>,
     /// What left them in the last second, bit/s.
-    pub delivered: Both<f64>,
+    pub delivered: PerDirection<f64>,
     /// Answers since the sight before.
     pub delays: Vec<DelaySample>,
 }
@@ -73,7 +73,7 @@ impl ShapedLine {
             transaction,
             added: added_bytes(framing),
             last: None,
-            delivered: Both::default(),
+            delivered: PerDirection::default(),
         }
     }
     /// Has what passes count while nobody answers.
@@ -84,7 +84,7 @@ impl ShapedLine {
     /// True if nothing is sent that could fill a queue.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        let queues = self.last.map_or(Both::default(), |(_, queues)| queues);
+        let queues = self.last.map_or(PerDirection::default(), |(_, queues)| queues);
         let is_little = |side: &Option<Side>, delivered: f64, queue: QueueReading| {
             let rate = side.as_ref().map_or(Rate::default(), |side| side.shaper.rate);
             queue.backlog.get() == 0 && delivered < rate.as_bits_per_second() as f64 * QUIET_RATIO
@@ -107,7 +107,8 @@ impl ShapedLine {
         let delays = self.delays(answers);
         let look = self.transaction.look()?;
         let (at, wall) = (self.clock.now(), wall_now());
-        let queues = Both { up: look.up, down: look.down }.map(|stats| reading(stats.as_ref(), self.added));
+        let queues =
+            PerDirection { up: look.up, down: look.down }.map(|stats| reading(stats.as_ref(), self.added));
         self.count(at, queues);
         let hour = hour_of_week(wall, utc_offset_s(wall));
         Ok(Sight { at, wall, hour, queues, delivered: self.delivered, delays })
@@ -122,7 +123,7 @@ impl ShapedLine {
         let is_answered = self.answered.is_some_and(|at| now.saturating_since(at) < ASKED_COUNTS);
         if is_answered { answers } else { passed }
     }
-    fn count(&mut self, at: Time, queues: Both<QueueReading>) {
+    fn count(&mut self, at: Time, queues: PerDirection<QueueReading>) {
         let Some((then, before)) = self.last.replace((at, queues)) else { return };
         let seconds = at.saturating_since(then).as_secs_f64().max(1e-9);
         let blend = |mean: &mut f64, now: QueueReading, earlier: QueueReading| {
@@ -136,8 +137,8 @@ impl ShapedLine {
     ///
     /// # Errors
     /// If the kernel refuses, as when somebody took a shaper away.
-    pub fn set_rates(&mut self, rates: Both<Option<Rate>>) -> Result<(), ApplyError> {
-        if rates == Both::default() {
+    pub fn set_rates(&mut self, rates: PerDirection<Option<Rate>>) -> Result<(), ApplyError> {
+        if rates == PerDirection::default() {
             return Ok(());
         }
         self.transaction.set_rates(rates.up, rates.down)

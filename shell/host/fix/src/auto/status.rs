@@ -1,9 +1,9 @@
 //! What a person, a program or a metric is told of how it is now.
 use super::shaped::Sight;
 use fathom_os::clock::wall_now;
-use fathom_shape::autorate::{Both, Decision, Reason};
+use fathom_shape::autorate::{Decision, Reason};
 use fathom_shaper::Place;
-use fathom_units::{Rate, WallTime};
+use fathom_units::{PerDirection, Rate, WallTime};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub struct Status {
     /// When the last tick was.
     pub at: WallTime,
     /// Both directions.
-    pub ways: Both<DirectionStatus>,
+    pub ways: PerDirection<DirectionStatus>,
     /// Answers since it began.
     pub answers: u64,
     /// Reflectors that say otherwise than the others.
@@ -67,7 +67,7 @@ impl Status {
     pub fn file(place: &Place) -> PathBuf {
         place.folder.join(format!("{}.auto.json", place.device))
     }
-    pub(super) fn new(device: &str, shaper: &'static str, rates: Both<Rate>) -> Status {
+    pub(super) fn new(device: &str, shaper: &'static str, rates: PerDirection<Rate>) -> Status {
         let now = wall_now();
         Status {
             device: device.to_owned(),
@@ -80,7 +80,12 @@ impl Status {
             problem: None,
         }
     }
-    pub(super) fn note(&mut self, seen: &Sight, decided: Both<Decision>, excess: Both<Option<f64>>) {
+    pub(super) fn note(
+        &mut self,
+        seen: &Sight,
+        decided: PerDirection<Decision>,
+        excess: PerDirection<Option<f64>>,
+    ) {
         self.at = seen.wall;
         self.answers += seen.delays.len() as u64;
         let both =

@@ -27,18 +27,17 @@ const GAUGES: [(&str, &str, &str, Value); 4] = [
 pub(super) fn metrics(status: &Status) -> String {
     let mut text = String::new();
     let device = status.device.replace('\\', "\\\\").replace('"', "\\\"");
-    let ways = [("up", &status.ways.up), ("down", &status.ways.down)];
     // A String takes everything.
     for (name, unit, help, value) in GAUGES {
         let _ = write!(text, "# TYPE {name} gauge\n# UNIT {name} {unit}\n# HELP {name} {help}\n");
-        for (direction, way) in ways {
+        for (direction, way) in status.ways.iter() {
             if let Some(now) = value(way) {
                 let _ = writeln!(text, "{name}{{interface=\"{device}\",direction=\"{direction}\"}} {now}");
             }
         }
     }
     text += "# TYPE fathom_auto_decisions counter\n# HELP fathom_auto_decisions Ticks with each reason.\n";
-    for (direction, way) in ways {
+    for (direction, way) in status.ways.iter() {
         for (why, count) in &way.decisions {
             let labels =
                 format!("interface=\"{device}\",direction=\"{direction}\",reason=\"{}\"", why.name());
@@ -100,12 +99,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_shape::autorate::{Both, Reason};
-    use fathom_units::Rate;
+    use fathom_shape::autorate::Reason;
+    use fathom_units::{PerDirection, Rate};
 
     fn status() -> Status {
         let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
-        let mut status = Status::new("wan\"<", "flow-hash", Both { up: mbit(9), down: mbit(40) });
+        let mut status = Status::new("wan\"<", "flow-hash", PerDirection { up: mbit(9), down: mbit(40) });
         status.ways.up.delay_s = Some(0.012);
         status.ways.up.decisions.insert(Reason::Exploring, 3);
         status.answers = 7;

@@ -4,9 +4,9 @@ use crate::modem::{Modem, mbit};
 use fathom_client::{ReflectConfig, TestConfig};
 use fathom_fix::auto::{AutoConfig, AutoTell, Status, auto};
 use fathom_os::clock::Clock;
-use fathom_shape::autorate::{Both, Bounds, Config};
+use fathom_shape::autorate::{Bounds, Config};
 use fathom_shaper::{Framing, Rung};
-use fathom_units::Duration;
+use fathom_units::{Duration, PerDirection};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ fn config(modem: &Modem, seconds: u64) -> AutoConfig {
         place: modem.place(),
         rung: Some(Rung::FlowHash),
         framing: Framing::default(),
-        rates: Config::new(Both { up, down }).unwrap(),
+        rates: Config::new(PerDirection { up, down }).unwrap(),
         reflectors: ReflectConfig { server: Some(server), hosts: Vec::new(), clock },
         passive: false,
         duration: Some(Duration::from_secs(seconds)),

@@ -1,9 +1,9 @@
 //! Against `fathom-server`.
 use crate::support::{UNPRIVILEGED, directed, median, phase, quick, run, run_with_events, series, server};
 use fathom_client::{Event, TestConfig, TestError, run_test};
-use fathom_run::{Direction, Metric, PhaseEnd, PhaseKind};
+use fathom_run::{Metric, PhaseEnd, PhaseKind};
 use fathom_server::Config;
-use fathom_units::{Bytes, Duration};
+use fathom_units::{Bytes, Direction, Duration};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]

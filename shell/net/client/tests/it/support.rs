@@ -1,8 +1,8 @@
 //! A server, a quick plan, and ways to look at a run.
 use fathom_client::{Event, PhasePlan, ProbeKind, TestConfig, TestError, run_test};
-use fathom_run::{Direction, Metric, PhaseKind, Run, Series, SeriesKey};
+use fathom_run::{Metric, PhaseKind, Run, Series, SeriesKey};
 use fathom_server::{Config, Server};
-use fathom_units::Duration;
+use fathom_units::{Direction, Duration};
 use std::sync::atomic::AtomicBool;
 
 /// A server on loopback and a free port.

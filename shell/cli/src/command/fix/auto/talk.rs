@@ -2,8 +2,7 @@
 use fathom_fix::auto::{Change, DirectionStatus, Status};
 use fathom_os::clock::utc_offset_s;
 use fathom_run::text::rate;
-use fathom_shape::autorate::Both;
-use fathom_units::{Rate, WallTime};
+use fathom_units::{Direction, PerDirection, Rate, WallTime};
 
 /// No more than one line of each direction in this time, ns: under load a rate goes up and down by a tenth each second.
 const QUIET_NS: u64 = 10_000_000_000;
@@ -15,7 +14,7 @@ const PATIENCE_NS: u64 = 5_000_000_000;
 /// A rate that is another one by a tenth is said, with all that came in between; and that nobody answers.
 #[derive(Default)]
 pub(super) struct Talk {
-    told: Option<Both<Told>>,
+    told: Option<PerDirection<Told>>,
     answers: u64,
     is_silent: bool,
     heard_ns: u64,
@@ -52,12 +51,12 @@ impl Told {
         }
     }
     /// What is worth a line; then that is told.
-    fn line(&mut self, name: &str, now_ns: u64, now: Rate, cuts: u64) -> Option<String> {
+    fn line(&mut self, direction: Direction, now_ns: u64, now: Rate, cuts: u64) -> Option<String> {
         let why = if now < self.rate { self.lowered } else { self.raised };
         let why =
             why.filter(|_| is_worth(self.rate, now) && now_ns.saturating_sub(self.at_ns) >= QUIET_NS)?;
         let line = format!(
-            "{}  {name} {} -> {}{}  {}",
+            "{}  {direction} {} -> {}{}  {}",
             clock_words(WallTime(now_ns)),
             words(self.rate),
             words(now),
@@ -86,11 +85,11 @@ impl Talk {
         let (now_ns, ways) = (status.at.0, &status.ways);
         // The first change is said at once.
         let begin = |way: &DirectionStatus| Told::new(0, way.last.map_or(way.rate, |last| last.from), 0);
-        let told = self.told.get_or_insert(Both { up: begin(&ways.up), down: begin(&ways.down) });
+        let told = self.told.get_or_insert_with(|| ways.as_ref().map(begin));
         let mut lines = Vec::new();
-        for (name, way, one) in [("up", &ways.up, &mut told.up), ("down", &ways.down, &mut told.down)] {
+        for (direction, (way, one)) in ways.as_ref().zip(told.as_mut()) {
             one.note(way.rate, way.last);
-            lines.extend(one.line(name, now_ns, way.rate, cuts(way)));
+            lines.extend(one.line(direction, now_ns, way.rate, cuts(way)));
         }
         lines.extend(self.silence(status));
         lines
@@ -149,18 +148,18 @@ mod tests {
         let s = |n: u64| n * 1_000_000_000;
         let mut told = Told::new(0, mbit(11), 0);
         told.note(mbit(11), None);
-        assert_eq!(told.line("up", s(1_000), mbit(11), 0), None);
+        assert_eq!(told.line(Direction::Up, s(1_000), mbit(11), 0), None);
         told.note(mbit(5), changed(1, 11, 5, Reason::BottleneckBelow));
         told.note(mbit(6), changed(2, 5, 6, Reason::Exploring));
-        let line = told.line("up", s(1_000), mbit(6), 1).unwrap();
+        let line = told.line(Direction::Up, s(1_000), mbit(6), 1).unwrap();
         let words = "  up 11.0 Mbit/s -> 6.00 Mbit/s (5.00 Mbit/s to 11.0 Mbit/s meanwhile, cuts: 1)  cut to what was";
         assert!(line.contains(words), "{line}");
         // Nothing more for ten seconds, whatever comes; then one line for all of it.
         for (second, rate) in [(1, 9), (2, 6), (3, 12), (9, 14)] {
             told.note(mbit(rate), changed(second, 6, 14, Reason::Exploring));
-            assert_eq!(told.line("up", s(1_000 + second), mbit(rate), 5), None);
+            assert_eq!(told.line(Direction::Up, s(1_000 + second), mbit(rate), 5), None);
         }
-        let later = told.line("up", s(1_010), mbit(14), 5).unwrap();
+        let later = told.line(Direction::Up, s(1_010), mbit(14), 5).unwrap();
         assert!(
             later.contains("  up 6.00 Mbit/s -> 14.0 Mbit/s (cuts: 4)  raised: our own backlog"),
             "{later}"
