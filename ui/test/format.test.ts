@@ -1,7 +1,27 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { labels, moment, quantity, scaleFor, thousands, ticks } from "../src/format.ts";
 
+/** Rows of golden/text.txt, which the Rust programs keep to as well: form, value and text. */
+const golden = readFileSync(new URL("../../golden/text.txt", import.meta.url), "utf8")
+  .split("\n")
+  .map((line) => /^(\w+) (\S+) = (.+)$/.exec(line))
+  .filter((row) => row !== null)
+  .map(([, form, value, text]) => [form, Number(value), text] as const);
+
+/** The forms that pages have, too. Terminals may be without "µ". */
+const FORMS = new Map<string, (value: number) => string>([
+  ["delay", (value) => quantity(value, "seconds").replace("µs", "us")],
+  ["rate", (value) => quantity(value, "rate")],
+  ["bytes", (value) => quantity(value, "bytes")],
+  ["thousands", thousands],
+]);
+
 describe("numbers as a person reads them", () => {
+  it.each(golden.filter(([form]) => FORMS.has(form)))("%s of %d is %s in the Rust programs, too", (form, value, text) => {
+    expect(FORMS.get(form)?.(value)).toBe(text);
+  });
+
   it.each([
     [0, "seconds", "0 ms"],
     [0.000_000_4, "seconds", "400 ns"],

@@ -1,7 +1,7 @@
 //! Writes a page of a made-up upload with as many segments as one likes: `cargo run --example sawtooth -- FILE [SEGMENTS]`.
 use fathom_capture::Address;
 use fathom_flow::{Probe, ProbeKind, RttValidity, Sink, Times};
-use fathom_run::text::thousands;
+use fathom_text::thousands;
 use fathom_trace_page::{Curve, Finding, Level, Limits, Panel, Recorder, Scope, Tone, Words};
 use std::process::ExitCode;
 

@@ -100,7 +100,7 @@ pub(crate) struct Rates {
     pub(crate) typical: RateSpan,
     /// Between changes.
     pub(crate) spans: Vec<RateSpan>,
-    /// Share of the time in which next to nothing, or much more than typical, came through.
+    /// Share of the time in which next to nothing, or much more than usual, came through.
     pub(crate) stalled_ratio: f64,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> 
     let band = OUTLYING * scatter(pieces).max(step).max(LEAST_BAND);
     let is_usual = |piece: &&Piece| libm::fabs(piece.rate() / middle.max(1.0) - 1.0) <= band;
     let typical: Vec<Piece> = pieces.iter().filter(is_usual).copied().collect();
-    let stalled_ratio = 1.0 - time(&usual) / time(pieces).max(1.0);
+    let stalled_ratio = 1.0 - time(&typical) / time(pieces).max(1.0);
     let kept = if stalled_ratio <= MOST_STALLED { typical.as_slice() } else { pieces };
     let mut spans = Vec::new();
     split(kept, acknowledged_bytes, &mut spans, 6);

@@ -275,13 +275,13 @@ impl SharedBottleneck<'_> {
     /// When delays tell of what was lost: behind the queue at once, before it when those next to it were answered.
     fn delays_at_losses(&self, losses: &[(f64, Option<f64>)], base_ns: f64) -> Vec<f64> {
         let is_ahead = self.fillers.first().is_some_and(|first| first.is_ahead());
-        let delays_at_losses = losses.iter().map(|(at, delay)| match delay {
+        let times = losses.iter().map(|(at, delay)| match delay {
             Some(delay) if is_ahead => at + base_ns + delay,
             _ => *at,
         });
-        let mut times: Vec<f64> = felt.collect();
-        felt.sort_by(f64::total_cmp);
-        delays_at_losses
+        let mut times: Vec<f64> = times.collect();
+        times.sort_by(f64::total_cmp);
+        times
     }
     /// How many were lost, and marked.
     fn counts(&self) -> (u64, u64) {

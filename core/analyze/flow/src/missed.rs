@@ -3,7 +3,7 @@ use crate::one_sided::missing_end;
 use crate::{FlowSummary, Flows, Totals};
 use alloc::format;
 use alloc::string::String;
-use fathom_run::text::{bytes, percent, thousands};
+use fathom_text::{bytes, percent, thousands};
 
 /// Less than this share of the data, or than two segments, is not worth a sentence: processors may store data behind its ACK.
 const TOLD_RATIO: f64 = 1e-3;

@@ -55,8 +55,9 @@ impl Order {
             let directions = [0, 1].map(|direction| self.way(between, direction).signum());
             let open = between.hosts.iter().filter(|(hosts, _)| !self.directions.contains_key(hosts));
             for (hosts, of) in open {
-                let along: i64 = [0, 1].map(|sense| ways[sense] * of.way(sense).signum()).iter().sum();
-                let against: i64 = [0, 1].map(|sense| ways[1 - sense] * of.way(sense).signum()).iter().sum();
+                let along: i64 = [0, 1].map(|sense| directions[sense] * of.way(sense).signum()).iter().sum();
+                let against: i64 =
+                    [0, 1].map(|sense| directions[1 - sense] * of.way(sense).signum()).iter().sum();
                 *votes.entry(*hosts).or_default() += along - against;
             }
         }

@@ -4,7 +4,7 @@ use Seed::{CheapRam, OnBufferbloat, Talk};
 use Told::{Bits, Buffer, Delay, Fill, Growth, Overload, Packets, Rate};
 use alloc::format;
 use alloc::string::String;
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 
 /// A text that the project began with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

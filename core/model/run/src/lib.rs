@@ -13,7 +13,6 @@ mod measure;
 mod registry;
 mod run;
 mod score;
-pub mod text;
 pub mod threshold;
 mod timing;
 

@@ -2,8 +2,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{Evidence, Finding, Statistic};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use serde_json::Value as Json;
 
 /// Times of this length and more are read in seconds.

@@ -3,11 +3,11 @@ use crate::phase::{doing, noun, while_doing};
 use crate::{history, instrument, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
     AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DrainTime, FillTime, Finding,
     LatencyIncrease, LowerBound, Outage, PhaseEnd, PhaseKind, ProbeLoss,
 };
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
 
 /// A finding in words. `capture` is that of the run it was made from, which names flows and places.

@@ -1,11 +1,11 @@
 //! What months of a watch show.
 use alloc::format;
 use alloc::string::{String, ToString};
-use fathom_run::text::percent;
 use fathom_run::{
     BaseChange, Conclusion, DayGroup, Finding, LinkUse, OwnLoad, RecurringDelay, RecurringHours,
     RecurringLoss,
 };
+use fathom_text::percent;
 use fathom_units::Direction;
 
 const WEEKDAYS: [&str; 7] =

@@ -3,8 +3,8 @@ use crate::phase::while_doing;
 use crate::queue::{self, counted};
 use alloc::format;
 use alloc::string::{String, ToString};
-use fathom_run::text::{milliseconds, percent, thousands};
 use fathom_run::{CpuCause, InstrumentEffect, InstrumentPart, Reason};
+use fathom_text::{milliseconds, percent, thousands};
 
 const fn part_name(part: InstrumentPart) -> &'static str {
     match part {

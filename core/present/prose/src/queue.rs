@@ -2,13 +2,13 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
     Bottleneck, Capture, CapturedFlow, CapturedQueue, DelayedParty, DelayedProbes, Estimate,
     FlowRetransmission, IpMarking, Management, ManagementRule, Oscillation, PathLoss, PathRemarking,
     ProbeKind, QueueAlternative, QueueDelay, QueueManagement, QueuePlace, QueueVictims, Remarking,
     Reordering, UnknownQueue, UnknownReason,
 };
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
 
 use crate::instrument::packets;

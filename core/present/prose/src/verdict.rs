@@ -6,12 +6,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
-use fathom_run::text::{bytes, milliseconds, rate, seconds};
 use fathom_run::threshold::{MODEST_S, SHAPER_RATE_RATIO};
 use fathom_run::{
     BufferSize, Capture, CapturedQueue, Conclusion, Finding, FindingKind, LatencyIncrease, PhaseKind, Remedy,
     Run,
 };
+use fathom_text::{bytes, milliseconds, rate, seconds};
 use fathom_units::Direction;
 
 /// Largest factor between two latencies that is worth a sentence: beyond it the idle latency is that of a laboratory.

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_audit::{Host, Level, LinkRate, Place, Seen, Spot};
-use fathom_run::text::{bytes, milliseconds, rate, seconds};
+use fathom_text::{bytes, milliseconds, rate, seconds};
 use fathom_units::Duration;
 
 /// All of an audit.
@@ -156,11 +156,11 @@ fn faster(ratio: f64) -> String {
 }
 
 fn short(ratio: f64) -> String {
-    if ratio < 9.95 { format!("{ratio:.1}") } else { fathom_run::text::thousands(ratio) }
+    if ratio < 9.95 { format!("{ratio:.1}") } else { fathom_text::thousands(ratio) }
 }
 
 fn percent(ratio: f64) -> String {
-    fathom_run::text::percent(ratio)
+    fathom_text::percent(ratio)
 }
 
 /// One line, so that ten interfaces do not hide the eleventh.

@@ -2,7 +2,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::text::thousands;
+use fathom_text::thousands;
 
 /// A range of values, where in it a value lies, and the values that are labelled.
 #[derive(Clone, PartialEq, Debug)]

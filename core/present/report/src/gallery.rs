@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_diagnose::Diagnosis;
 use fathom_run::Run;
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds};
 
 /// From here on a time is told in seconds.
 const LONG_S: f64 = 10.0;

@@ -12,9 +12,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_prose::{certainty_name, kind_name};
-use fathom_run::text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{Alternative, Finding, FindingKind, Grade, Metric, PhaseKind, Rpm, Run};
 use fathom_stats::DelayHistogram;
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 
 /// A run and what was found in it.
 type Pair<'a> = (&'a Run, &'a Diagnosis);

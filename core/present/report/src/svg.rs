@@ -279,7 +279,7 @@ pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -
     panel.curve("latency", source_name(diagnosis.latency_source), &latency, time, Fill::Band);
     panel.lost(&latency.lost, time.0);
     if let Some(idle) = diagnosis.phase(PhaseKind::Idle).and_then(|p| p.latency) {
-        let name = format!("idle {}", fathom_run::text::milliseconds(idle.p50.value));
+        let name = format!("idle {}", fathom_text::milliseconds(idle.p50.value));
         panel.reference(idle.p50.value * 1e3, name);
     }
     panel.finish(if run.capture.is_some() { "Delay of the queue, ms" } else { "Latency, ms" })

@@ -30,22 +30,22 @@ fn told(line: &LineEstimate, direction: Direction, runs: [&Run; 2]) -> String {
     let side = side.as_ref().map_or_else(String::new, |side| {
         let held = side.buffer_bytes.map_or_else(
             || "a queue that never rose".to_owned(),
-            |bytes| format!("a buffer of {}", fathom_run::text::bytes(bytes)),
+            |bytes| format!("a buffer of {}", fathom_text::bytes(bytes)),
         );
         let least = if side.is_lower_bound { " or more" } else { "" };
-        format!("{}, {held}{least}", fathom_run::text::rate(side.bits_per_second))
+        format!("{}, {held}{least}", fathom_text::rate(side.bits_per_second))
     });
     let p95 = |run: &Run| {
         let diagnosis = diagnose(run);
         let kind = if direction == Direction::Up { PhaseKind::Up } else { PhaseKind::Down };
         let latency =
             diagnosis.phase(kind).or(diagnosis.phase(PhaseKind::Both)).and_then(|phase| phase.latency);
-        latency.map_or_else(|| "?".to_owned(), |l| fathom_run::text::milliseconds(l.p95.value))
+        latency.map_or_else(|| "?".to_owned(), |l| fathom_text::milliseconds(l.p95.value))
     };
     let p95 = runs.map(p95);
     format!(
         "fathom sim: fitted {direction}: {side}, {} idle; 95th percentile of the latency under load: measured {}, fitted {}",
-        fathom_run::text::milliseconds(line.idle_rtt_s),
+        fathom_text::milliseconds(line.idle_rtt_s),
         p95[0],
         p95[1]
     )

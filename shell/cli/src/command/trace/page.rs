@@ -4,8 +4,8 @@ use fathom_diagnose::{Diagnosis, Health};
 use fathom_flow::End;
 use fathom_prose::{certainty_name, kind_name};
 use fathom_report::look::kind_class;
-use fathom_run::text::{bytes, seconds, thousands};
 use fathom_run::{Finding, Run};
+use fathom_text::{bytes, seconds, thousands};
 use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
 
 /// The page as text.

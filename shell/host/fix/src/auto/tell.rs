@@ -1,6 +1,6 @@
 //! The status as a program or a person reads it over HTTP.
 use super::status::{DirectionStatus, Status};
-use fathom_run::text::{milliseconds, rate};
+use fathom_text::{milliseconds, rate};
 use std::fmt::Write;
 
 /// OpenMetrics 1.0: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.

@@ -1,7 +1,7 @@
 //! What is said on the way, and when.
 use fathom_fix::auto::{Change, DirectionStatus, Status};
 use fathom_os::clock::utc_offset_s;
-use fathom_run::text::rate;
+use fathom_text::rate;
 use fathom_units::{Direction, PerDirection, Rate, WallTime};
 
 /// No more than one line of each direction in this time, ns: under load a rate goes up and down by a tenth each second.

@@ -1,4 +1,12 @@
-//! Numbers as a person reads them; one spelling for the diagnosis and every report.
+//! Numbers as people read them: one form for findings, reports, alerts and the command line.
+//!
+//! Texts that a program or `tc(8)` reads are the `Display` of the types of `fathom-units`. `ui/src/format.ts` has the same forms
+//! for the pages; `golden/text.txt` holds both to them.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
 use alloc::format;
 use alloc::string::String;
 
@@ -21,6 +29,18 @@ pub fn milliseconds_bare(seconds: f64) -> String {
 /// Seconds with as many decimals as matter: `1.6 s`, `16 s`.
 pub fn seconds(seconds: f64) -> String {
     if libm::fabs(seconds) < 9.95 { format!("{seconds:.1} s") } else { format!("{} s", thousands(seconds)) }
+}
+
+/// Seconds with three digits, where the difference of two close delays matters: `420 us`, `20.1 ms`, `1,049 ms`, `12.3 s`.
+pub fn delay(seconds: f64) -> String {
+    match libm::fabs(seconds) {
+        0.0 => "0 ms".into(),
+        // Delays of this field are milliseconds, up to 10 s.
+        s if (0.000_999_5..9.995).contains(&s) => three_digits(seconds * 1e3, "ms"),
+        s if s >= 9.995 => three_digits(seconds, "s"),
+        s if s >= 0.999_5e-6 => three_digits(seconds * 1e6, "us"),
+        _ => three_digits(seconds * 1e9, "ns"),
+    }
 }
 
 /// bit/s with three digits: `3.00 Mbit/s`, `18.7 Mbit/s`, `940 Mbit/s`.
@@ -57,42 +77,17 @@ fn scaled(value: f64, units: &[(f64, &str)], smallest: &str) -> String {
     // A unit is used from the value on that rounds to 1.00 of it.
     let found = units.iter().find(|(scale, _)| value >= scale * 0.9995);
     let (scale, unit) = found.copied().unwrap_or((1.0, smallest));
-    match value / scale {
-        v if scale == 1.0 || v >= 99.95 => format!("{} {unit}", thousands(v)),
-        v if v >= 9.995 => format!("{v:.1} {unit}"),
-        v => format!("{v:.2} {unit}"),
+    if scale == 1.0 {
+        return format!("{} {unit}", thousands(value));
     }
+    three_digits(value / scale, unit)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_digits_and_a_unit() {
-        let cases = [
-            (0.0, "0.00 ms"),
-            (0.000_42, "0.42 ms"),
-            (0.005_26, "5.3 ms"),
-            (0.009_96, "10 ms"),
-            (1.0486, "1,049 ms"),
-        ];
-        for (s, text) in cases {
-            assert_eq!(milliseconds(s), text);
-        }
-        let rates = [(0.0, "0 bit/s"), (999.0, "999 bit/s"), (3e6, "3.00 Mbit/s"), (18.74e6, "18.7 Mbit/s")];
-        for (bits, text) in rates.into_iter().chain([(999.6e3, "1.00 Mbit/s"), (940e6, "940 Mbit/s")]) {
-            assert_eq!(rate(bits), text);
-        }
-        for (b, text) in [(375e3, "375 kB"), (1.25e6, "1.25 MB"), (12.0, "12 B")] {
-            assert_eq!(bytes(b), text);
-        }
-        for (r, text) in [(0.0, "0 %"), (0.004, "0.4 %"), (0.123, "12 %"), (1.0, "100 %")] {
-            assert_eq!(percent(r), text);
-        }
-        for (v, text) in [(-1234.4, "-1,234"), (999.5, "1,000"), (1e6, "1,000,000"), (-0.2, "0")] {
-            assert_eq!(thousands(v), text);
-        }
-        assert_eq!((seconds(1.64), seconds(16.4)), ("1.6 s".into(), "16 s".into()));
+fn three_digits(value: f64, unit: &str) -> String {
+    // The limits are those at which rounding would show one digit more.
+    match libm::fabs(value) {
+        v if v >= 99.95 => format!("{} {unit}", thousands(value)),
+        v if v >= 9.995 => format!("{value:.1} {unit}"),
+        _ => format!("{value:.2} {unit}"),
     }
 }
