@@ -1,5 +1,6 @@
 //! Why a use case has no result, and the class of its exit code.
 use crate::sweep::SweepError;
+use fathom_capture_source::TapError;
 use fathom_client::TestError;
 use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError, gallery_names};
@@ -149,6 +150,42 @@ pub enum AppError {
     },
     /// A sweep ended early.
     Sweep(SweepError),
+    /// There is neither a capture nor an interface.
+    NothingToRead,
+    /// Standard input is several captures at once.
+    SeveralStdin,
+    /// A capture cannot be opened.
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A file that is read would be written over.
+    WouldOverwrite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A page and exports need a file, which is read a second time.
+    NeedsFile,
+    /// A capture or an interface cannot be read.
+    Tap(TapError),
+    /// Captures are not of one path.
+    CapturePath(String),
+    /// A capture has no flow of this number.
+    NoFlow {
+        /// The number.
+        number: u32,
+        /// How many flows the capture has.
+        count: usize,
+    },
+    /// A file could not be written to its end.
+    CutShort {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system gives no random numbers.
+    NoRandomness(String),
     /// The configuration of a watch has a mistake; the text names its place.
     WatchPlan(String),
     /// This process may not send the probes of a watch.
@@ -180,6 +217,10 @@ impl AppError {
             | AppError::Truth { .. }
             | AppError::Unwritable { .. }
             | AppError::Sweep(SweepError::Table(_))
+            | AppError::CannotOpen { .. }
+            | AppError::Tap(TapError::Io { .. } | TapError::Interface(_))
+            | AppError::CutShort { .. }
+            | AppError::NoRandomness(_)
             | AppError::NotPermitted(_)
             | AppError::Monitor(_)
             | AppError::History(_)
@@ -235,6 +276,23 @@ impl fmt::Display for AppError {
             AppError::NotLoaded => f.write_str("that direction was not loaded"),
             AppError::TooManyCells { most } => write!(f, "more than {most} cells"),
             AppError::Sweep(error) => error.fmt(f),
+            AppError::NothingToRead => f.write_str("nothing to read"),
+            AppError::SeveralStdin => f.write_str("standard input can be one capture only"),
+            AppError::CannotOpen { path, source } => {
+                write!(f, "{}: cannot open it: {source}", path.display())
+            }
+            AppError::WouldOverwrite { path } => {
+                write!(f, "{}: is read, and would be written over", path.display())
+            }
+            AppError::NeedsFile => f.write_str("a page and exports need a file, which is read a second time"),
+            AppError::Tap(error) => error.fmt(f),
+            AppError::NoFlow { number, count } => {
+                write!(f, "there is no flow {number}: the capture has {count}, numbered from 1")
+            }
+            AppError::CutShort { path } => {
+                write!(f, "{}: could not be written to its end: is the disk full?", path.display())
+            }
+            AppError::CapturePath(text) | AppError::NoRandomness(text) => f.write_str(text),
             AppError::WatchPlan(text) | AppError::NotPermitted(text) | AppError::Monitor(text) => {
                 f.write_str(text)
             }

@@ -20,6 +20,7 @@ pub mod scenario;
 pub mod sim;
 pub mod sweep;
 pub mod test;
+pub mod trace;
 pub mod watch;
 
 pub use cancel::CancelToken;

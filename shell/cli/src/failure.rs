@@ -31,6 +31,9 @@ impl From<AppError> for Failure {
         let advice = match &error {
             AppError::NothingToSend { .. } => "\n  try: fathom lab --line FILE -- COMMAND",
             AppError::TooManyCells { .. } => "\n  try: fewer values with --vary, or fewer --seeds",
+            AppError::NothingToRead => "\n  try: fathom trace FILE",
+            AppError::WouldOverwrite { .. } => "\n  try: another name for what is written",
+            AppError::NeedsFile => "\n  try: tcpdump -w up.pcap, or ... | tee up.pcap | fathom trace -",
             _ => "",
         };
         Failure { exit: error.class(), message: format!("{error}{advice}") }

@@ -4,9 +4,9 @@
 #[path = "../tests/it/support.rs"]
 mod support;
 
-use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId};
 use fathom_units::WallTime;
 use fathom_watch_samples::Sample;
+use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId};
 use std::fs;
 use std::io::Write;
 use std::path::Path;

@@ -2,9 +2,9 @@
 use super::support::{
     Dir, KILLED_STEP, SECOND, START, all, child_program, kept, killed_config, naive, open, sample,
 };
-use fathom_watch_store::HistoryReader;
 use fathom_units::{Rng, WallTime};
 use fathom_watch_samples::Sample;
+use fathom_watch_store::HistoryReader;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! From a capture to its flows and queues, in one pass and in bounded memory.
 use super::input::Input;
 use super::path::PathOf;
-use crate::failure::Failure;
+use crate::AppError;
 use fathom_bottleneck::{QueueWatch, Queues};
 use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
 use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions};
@@ -18,7 +18,7 @@ pub(super) struct Read {
 }
 
 /// Reads `input`. Nothing of the result depends on how many `threads` follow flows; where none are named, as many as gain time.
-pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>) -> Result<Read, Failure> {
+pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>) -> Result<Read, AppError> {
     let shards = shards();
     let processors = thread::available_parallelism().map_or(1, usize::from);
     // What is unpacked, or comes by a pipe, is read by a thread of its own.
@@ -54,7 +54,7 @@ fn by_one(
     input: &mut Input,
     path: &mut PathOf<'_>,
     shards: [Shard<QueueWatch>; SHARDS],
-) -> Result<Told, Failure> {
+) -> Result<Told, AppError> {
     let mut shards = Shards::new(shards);
     // Apart, as of a packet that is shown to one only less has to be at hand.
     let source = if path.is_of_one() {
@@ -74,11 +74,11 @@ fn by_two(
     [mut first, mut second]: [Input; SHARDS],
     path: &mut PathOf<'_>,
     [mut one, mut other]: [Shard<QueueWatch>; SHARDS],
-) -> Result<Told, Failure> {
+) -> Result<Told, AppError> {
     thread::scope(|scope| {
         let read_other = move || {
             let (source, _) = pass(&mut second, |times, packet| other.packet(times, packet))?;
-            Ok::<_, Failure>((source.defects, other.finish()))
+            Ok::<_, AppError>((source.defects, other.finish()))
         };
         let Ok(beside) = thread::Builder::new().spawn_scoped(scope, read_other) else {
             // Nothing was read yet.
@@ -108,7 +108,7 @@ fn add_other(defects: &mut Vec<String>, others: Vec<String>) {
 pub(super) fn pass(
     input: &mut Input,
     mut visit: impl FnMut(Times, &Packet<'_>),
-) -> Result<(CaptureSource, i64), Failure> {
+) -> Result<(CaptureSource, i64), AppError> {
     let mut quality = Quality::new();
     let ending =
         input.for_each(|number, frame| match dissect_fast(frame.link, frame.original_len, frame.bytes) {

@@ -1,8 +1,7 @@
 //! Several captures of one path.
 use super::input::{Input, is_stdin};
 use super::read::pass;
-use crate::args::TraceArgs;
-use crate::failure::Failure;
+use crate::AppError;
 use fathom_capture::Packet;
 use fathom_capture_run::hops;
 use fathom_flow::Times;
@@ -18,10 +17,10 @@ pub(super) struct PathOf<'a> {
 }
 
 impl<'a> PathOf<'a> {
-    pub(super) fn new(args: &'a TraceArgs) -> Self {
-        let settings = Settings { is_one_clock: args.one_clock, ..Settings::default() };
-        let count = args.files.len();
-        PathOf { files: &args.files, captures: (count > 1).then(|| Captures::new(count, settings)) }
+    pub(super) fn new(files: &'a [PathBuf], is_one_clock: bool) -> Self {
+        let settings = Settings { is_one_clock, ..Settings::default() };
+        let count = files.len();
+        PathOf { files, captures: (count > 1).then(|| Captures::new(count, settings)) }
     }
     /// There is one capture, which is no path.
     pub(super) const fn is_of_one(&self) -> bool {
@@ -36,7 +35,7 @@ impl<'a> PathOf<'a> {
         }
     }
     /// Reads the captures behind the first.
-    pub(super) fn read_others(&mut self) -> impl Iterator<Item = Result<CaptureSource, Failure>> {
+    pub(super) fn read_others(&mut self) -> impl Iterator<Item = Result<CaptureSource, AppError>> {
         let files = self.files.iter().enumerate().skip(1);
         files.filter_map(|(number, file)| {
             let captures = self.captures.as_mut()?;
@@ -45,9 +44,9 @@ impl<'a> PathOf<'a> {
         })
     }
     /// Adds to `run` what the captures together tell of their path.
-    pub(super) fn add_to(self, run: &mut Run) -> Result<(), Failure> {
+    pub(super) fn add_to(self, run: &mut Run) -> Result<(), AppError> {
         let Some(captures) = self.captures else { return Ok(()) };
-        let report = captures.finish().map_err(Failure::input)?;
+        let report = captures.finish().map_err(|error| AppError::CapturePath(error.to_string()))?;
         if let Some(capture) = &mut run.capture {
             capture.hops = hops(&report, &names(self.files));
         }

@@ -1,14 +1,11 @@
 //! Where the packets come from: a file, standard input, or an interface.
-use crate::args::TraceArgs;
-use crate::failure::Failure;
-use crate::signal;
+use super::CaptureInput;
+use crate::{AppError, CancelToken};
 use fathom_capture::Frame;
 use fathom_capture_source::{Ending, Live, Tap, TapError};
 use fathom_units::Duration;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// One source of frames.
@@ -23,22 +20,23 @@ pub(super) enum Input {
         name: String,
         snaplen: u32,
         duration: Option<Duration>,
-        stop: Arc<AtomicBool>,
+        cancel: CancelToken,
     },
 }
 
 impl Input {
     /// The first file, or the interface.
-    pub(super) fn of(args: &TraceArgs) -> Result<Input, Failure> {
-        match (&args.interface, args.files.first()) {
-            (Some(name), _) => Ok(Input::Interface {
+    pub(super) fn of(input: &CaptureInput, cancel: &CancelToken) -> Result<Input, AppError> {
+        match input {
+            CaptureInput::Interface { name, snaplen, duration } => Ok(Input::Interface {
                 name: name.clone(),
-                snaplen: args.snaplen,
-                duration: args.duration,
-                stop: signal::stop_flag()?,
+                snaplen: *snaplen,
+                duration: *duration,
+                cancel: cancel.clone(),
             }),
-            (None, Some(file)) => Ok(Input::File(file.clone())),
-            (None, None) => Err(Failure::input("nothing to read\n  try: fathom trace FILE")),
+            CaptureInput::Files(files) => {
+                files.first().map(|file| Input::File(file.clone())).ok_or(AppError::NothingToRead)
+            }
         }
     }
     /// For a person.
@@ -50,22 +48,24 @@ impl Input {
         }
     }
     /// A file opened for two threads, each of which has all frames, or for one as [`Tap::twins`] has it; `None` of an interface.
-    pub(super) fn twins(&self, has_room: bool) -> Result<Option<(Input, Option<Input>)>, Failure> {
+    pub(super) fn twins(&self, has_room: bool) -> Result<Option<(Input, Option<Input>)>, AppError> {
         let Input::File(path) = self else { return Ok(None) };
-        let (first, second) = Tap::twins(path, has_room).map_err(failure)?;
+        let (first, second) = Tap::twins(path, has_room).map_err(AppError::Tap)?;
         let opened = |tap| Input::Opened { name: self.name(), tap: Box::new(tap) };
         Ok(Some((opened(first), second.map(opened))))
     }
     /// Hands over each frame with its number.
-    pub(super) fn for_each(&mut self, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, Failure> {
+    pub(super) fn for_each(&mut self, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, AppError> {
         match self {
-            Input::File(path) => Tap::open(path).and_then(|mut tap| of_tap(&mut tap, visit)).map_err(failure),
-            Input::Opened { tap, .. } => of_tap(tap, visit).map_err(failure),
-            Input::Interface { name, snaplen, duration, stop } => {
-                let mut live = Live::open(name, *snaplen).map_err(failure)?;
+            Input::File(path) => {
+                Tap::open(path).and_then(|mut tap| of_tap(&mut tap, visit)).map_err(AppError::Tap)
+            }
+            Input::Opened { tap, .. } => of_tap(tap, visit).map_err(AppError::Tap),
+            Input::Interface { name, snaplen, duration, cancel } => {
+                let mut live = Live::open(name, *snaplen).map_err(AppError::Tap)?;
                 let end = duration
                     .map(|length| Instant::now() + std::time::Duration::from_nanos(length.as_nanos()));
-                let is_over = || stop.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end);
+                let is_over = || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
                 Ok(live.for_each(is_over, |number, frame| {
                     visit(number, frame);
                     ControlFlow::Continue(())
@@ -86,11 +86,4 @@ fn of_tap(tap: &mut Tap, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Endin
         visit(number, frame);
         ControlFlow::Continue(())
     })
-}
-
-fn failure(error: TapError) -> Failure {
-    match error {
-        TapError::Io { .. } | TapError::Interface(_) => Failure::environment(error),
-        _ => Failure::input(error),
-    }
 }

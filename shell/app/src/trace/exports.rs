@@ -1,7 +1,7 @@
 //! What is written beside the diagnosis: the page, and the formats of other tools.
-use crate::args::{Export, TraceArgs};
-use crate::command::trace::input::is_stdin;
-use crate::failure::Failure;
+use super::{CaptureInput, ExportForm, Exports};
+use crate::AppError;
+use crate::trace::input::is_stdin;
 use fathom_capture::Address;
 use fathom_flow::{FlowId, FlowSummary, Flows};
 use fathom_trace_formats::{Files, Graphs, Pping, Qlog, Tstat, Xplot, tcptrace_csv};
@@ -14,13 +14,10 @@ use std::path::{Path, PathBuf};
 /// Flows on the page, and in graphs, where none were chosen.
 const PICTURES: usize = 8;
 
-/// What was asked for.
+/// What is written from a second pass.
 pub(super) struct Extras {
-    pages: Vec<PathBuf>,
-    exports: Vec<Export>,
-    /// By number, from 1; the largest if none.
-    flows: Vec<u32>,
-    /// Those that are on the page and in graphs.
+    exports: Exports,
+    /// The flows that are on the page and in graphs.
     chosen: Vec<FlowId>,
 }
 
@@ -34,46 +31,34 @@ pub(super) type Sinks = (
 
 impl Extras {
     /// Refuses what could not be written in the end, before anything is read.
-    pub(super) fn new(args: &TraceArgs, pages: &[PathBuf]) -> Result<Extras, Failure> {
-        let extras = Extras {
-            pages: pages.to_vec(),
-            exports: args.export.clone(),
-            flows: args.flow.clone(),
-            chosen: Vec::new(),
-        };
-        let again = args.interface.is_some() || args.files.first().is_some_and(|file| is_stdin(file));
-        if !extras.is_empty() && again {
-            return Err(Failure::input(
-                "a page and exports need a file, which is read a second time\n  try: tcpdump -w up.pcap, or ... | tee up.pcap | fathom trace -",
-            ));
-        }
-        Ok(extras)
+    pub(super) fn new(exports: &Exports, input: &CaptureInput) -> Result<Extras, AppError> {
+        let extras = Extras { exports: exports.clone(), chosen: Vec::new() };
+        let is_file =
+            matches!(input, CaptureInput::Files(files) if files.first().is_some_and(|file| !is_stdin(file)));
+        if extras.is_empty() || is_file { Ok(extras) } else { Err(AppError::NeedsFile) }
     }
     pub(super) fn is_empty(&self) -> bool {
-        self.pages.is_empty() && self.exports.is_empty()
+        self.exports.pages.is_empty() && self.exports.others.is_empty()
     }
-    fn path(&self, of: impl Fn(&Export) -> Option<&PathBuf>) -> Option<PathBuf> {
-        self.exports.iter().find_map(of).cloned()
+    fn path(&self, form: ExportForm) -> Option<PathBuf> {
+        let found = self.exports.others.iter().find(|export| export.form == form);
+        found.map(|export| export.path.clone())
     }
     /// The sinks for what was asked for.
-    pub(super) fn sinks(&mut self, flows: &Flows) -> Result<Sinks, Failure> {
-        self.chosen = chosen(flows, &self.flows)?;
-        let recorder = (!self.pages.is_empty())
+    pub(super) fn sinks(&mut self, flows: &Flows) -> Result<Sinks, AppError> {
+        self.chosen = chosen(flows, &self.exports.flows)?;
+        let recorder = (!self.exports.pages.is_empty())
             .then(|| Recorder::new(&self.chosen, Limits::default(), flows.totalled.first_at));
-        let tstat = self.path(Export::tstat).map(|_| Tstat::new());
-        let pping = self.path(Export::pping).map(Text::create).transpose()?.map(Pping::new);
-        let folder = |of: fn(&Export) -> Option<&PathBuf>| self.path(of).map(Folder::create).transpose();
-        let xplot = folder(Export::xplot)?.map(|into| Xplot::new(Graphs::ALL, into, self.choice()));
-        let qlog = folder(Export::qlog)?.map(|into| Qlog::new(into, self.choice()));
+        let tstat = self.path(ExportForm::Tstat).map(|_| Tstat::new());
+        let pping = self.path(ExportForm::Pping).map(Text::create).transpose()?.map(Pping::new);
+        let folder = |form| self.path(form).map(Folder::create).transpose();
+        let xplot = folder(ExportForm::Xplot)?.map(|into| Xplot::new(Graphs::ALL, into, self.choice()));
+        let qlog = folder(ExportForm::Qlog)?.map(|into| Qlog::new(into, self.choice()));
         Ok(((recorder, tstat), (pping, (xplot, qlog))))
     }
     /// The format does not keep the system's answer.
-    fn cut_short(&self, of: fn(&Export) -> Option<&PathBuf>) -> Failure {
-        let path = self.path(of).unwrap_or_default();
-        Failure::environment(format_args!(
-            "{}: could not be written to its end: is the disk full?",
-            path.display()
-        ))
+    fn cut_short(&self, form: ExportForm) -> AppError {
+        AppError::CutShort { path: self.path(form).unwrap_or_default() }
     }
     fn choice(&self) -> Choice {
         let chosen = self.chosen.clone();
@@ -85,41 +70,39 @@ impl Extras {
         sinks: Sinks,
         flows: &Flows,
         page: impl FnOnce(Recorder) -> String,
-    ) -> Result<Vec<PathBuf>, Failure> {
+    ) -> Result<Vec<PathBuf>, AppError> {
         let ((recorder, tstat), (pping, (xplot, qlog))) = sinks;
         if let Some(recorder) = recorder {
             let text = page(recorder);
-            for path in &self.pages {
+            for path in &self.exports.pages {
                 whole(path, |out| fmt::Write::write_str(out, &text))?;
             }
         }
-        if let Some((mut tstat, path)) = tstat.zip(self.path(Export::tstat)) {
+        if let Some((mut tstat, path)) = tstat.zip(self.path(ExportForm::Tstat)) {
             whole(&path, |out| tstat.write(flows, out))?;
         }
-        if let Some(path) = self.path(Export::tcptrace) {
+        if let Some(path) = self.path(ExportForm::Tcptrace) {
             whole(&path, |out| tcptrace_csv(flows, out))?;
         }
         if let Some(pping) = pping {
-            pping.finish().map_err(|_| self.cut_short(Export::pping))?.close()?;
+            pping.finish().map_err(|_| self.cut_short(ExportForm::Pping))?.close()?;
         }
         if let Some(xplot) = xplot {
-            xplot.finish().map_err(|_| self.cut_short(Export::xplot))?.close()?;
+            xplot.finish().map_err(|_| self.cut_short(ExportForm::Xplot))?.close()?;
         }
         if let Some(qlog) = qlog {
-            qlog.finish().map_err(|_| self.cut_short(Export::qlog))?.close()?;
+            qlog.finish().map_err(|_| self.cut_short(ExportForm::Qlog))?.close()?;
         }
-        Ok(self.pages.iter().chain(self.exports.iter().map(Export::path)).cloned().collect())
+        Ok(self.exports.paths().cloned().collect())
     }
 }
 
 /// The flows of these numbers, or the largest.
-fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, Failure> {
+fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, AppError> {
     let is_there = |number: &u32| flows.flows.iter().any(|flow| flow.id.number() == *number);
     if let Some(number) = numbers.iter().find(|number| !is_there(number)) {
         let count = flows.flows.len();
-        return Err(Failure::input(format_args!(
-            "there is no flow {number}: the capture has {count}, numbered from 1"
-        )));
+        return Err(AppError::NoFlow { number: *number, count });
     }
     let named: Vec<FlowId> = numbers.iter().filter_map(|number| FlowId::from_number(*number)).collect();
     if !named.is_empty() {
@@ -146,12 +129,12 @@ pub(super) fn flush(file: Option<BufWriter<File>>) -> io::Result<()> {
 }
 
 /// Why nothing is at `path`.
-pub(super) fn unwritten(path: &Path, error: &io::Error) -> Failure {
-    Failure::environment(format_args!("{}: cannot be written: {error}", path.display()))
+pub(super) fn unwritten(path: &Path, error: &io::Error) -> AppError {
+    AppError::Unwritable { path: path.to_owned(), reason: format!("cannot be written: {error}") }
 }
 
 /// Writes a file by `write`.
-fn whole(path: &Path, write: impl FnOnce(&mut Text) -> fmt::Result) -> Result<(), Failure> {
+fn whole(path: &Path, write: impl FnOnce(&mut Text) -> fmt::Result) -> Result<(), AppError> {
     let mut text = Text::new(path.to_path_buf());
     let _ = write(&mut text);
     text.close()
@@ -168,7 +151,7 @@ impl Text {
         Text { path, file: Ok(None) }
     }
     /// The file at once, so that it is known whether there can be one.
-    fn create(path: PathBuf) -> Result<Self, Failure> {
+    fn create(path: PathBuf) -> Result<Self, AppError> {
         let mut text = Text::new(path);
         let _ = fmt::Write::write_str(&mut text, "");
         match text.file {
@@ -176,7 +159,7 @@ impl Text {
             Err(error) => Err(unwritten(&text.path, &error)),
         }
     }
-    fn close(mut self) -> Result<(), Failure> {
+    fn close(mut self) -> Result<(), AppError> {
         let _ = fmt::Write::write_str(&mut self, "");
         self.file.and_then(flush).map_err(|error| unwritten(&self.path, &error))
     }
@@ -201,11 +184,11 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    fn create(path: PathBuf) -> Result<Self, Failure> {
+    fn create(path: PathBuf) -> Result<Self, AppError> {
         std::fs::create_dir_all(&path).map_err(|error| unwritten(&path, &error))?;
         Ok(Folder { path, begun: std::collections::HashSet::new(), result: Ok(()) })
     }
-    fn close(self) -> Result<(), Failure> {
+    fn close(self) -> Result<(), AppError> {
         self.result.map_err(|error| unwritten(&self.path, &error))
     }
     fn add(&mut self, name: &str, text: &str) -> io::Result<()> {
