@@ -14,7 +14,7 @@ use crate::{AppError, CancelToken};
 use fathom_os::poll;
 use fathom_os::sched::drop_realtime_priority;
 use fathom_watch_alert::{Condition, Rule, Transition};
-use fathom_watch_engine::{Changes, Health, Kept, Monitor, packet_limit, permitted, unknown_load};
+use fathom_watch_engine::{Changes, Health, Monitor, StoreWriter, packet_limit, permitted, unknown_load};
 use fathom_watch_plan::Plan;
 use fathom_watch_push::Pusher;
 use fathom_watch_store::{History, HistoryConfig, Repair};
@@ -162,13 +162,13 @@ pub fn run(
     let history = open_history(store, &mut |repair| events(WatchEvent::Repaired(repair)))?;
     confined::confine(plan, store, events);
     let (notifications, alerting) = notification::start(plan, store, events);
-    let monitor = Monitor::start_with(plan, Box::new(Kept::new(history)), Some(alerting));
+    let monitor = Monitor::start_with(plan, Box::new(StoreWriter::new(history)), Some(alerting));
     let monitor = monitor.map_err(|error| AppError::Monitor(error.to_string()))?;
     // Only the threads that probe need the real-time priority.
     let _ = drop_realtime_priority();
     events(WatchEvent::Started);
     report_blind(plan, events);
-    let page = page::start(request.listen, plan, store, monitor.board(), events)?;
+    let page = page::start(request.listen, plan, store, monitor.live(), events)?;
     let pusher = push::start(plan, store)?;
     let mut running = Running { request, monitor, pusher, notifications, events };
     running.run_until_cancelled(cancel, reload);

@@ -2,9 +2,9 @@
 use super::{Events, WatchEvent};
 use fathom_os::clock::utc_offset_s;
 use fathom_units::WallTime;
-use fathom_watch_alert::{Past, PastHour, Remembered, Transition};
+use fathom_watch_alert::{AlertState, Past, PastHour, Transition};
 use fathom_watch_engine::{Alerting, Event, Monitor};
-use fathom_watch_notify::{Desk, Memory, Report};
+use fathom_watch_notify::{AlertStateFile, Dispatcher, Report};
 use fathom_watch_plan::Plan;
 use fathom_watch_samples::Column;
 use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
@@ -16,15 +16,15 @@ const DAY_HOURS: usize = 24;
 
 /// Delivers notifications. The thread that judges shares the dispatcher.
 pub(super) struct NotificationService {
-    dispatcher: Arc<Mutex<Desk>>,
+    dispatcher: Arc<Mutex<Dispatcher>>,
     events: Events,
 }
 
 /// What the thread that judges needs: receivers, alerts that were raised before, and the past.
 struct AlertHandler {
-    dispatcher: Arc<Mutex<Desk>>,
+    dispatcher: Arc<Mutex<Dispatcher>>,
     events: Events,
-    memory: Memory,
+    memory: AlertStateFile,
     store: PathBuf,
     reader: Option<HistoryReader>,
     trouble: Option<String>,
@@ -32,11 +32,11 @@ struct AlertHandler {
 
 /// Starts the notifications of a plan, whose files are in the directory of the history.
 pub(super) fn start(plan: &Plan, store: &Path, events: &Events) -> (NotificationService, Box<dyn Alerting>) {
-    let dispatcher = Arc::new(Mutex::new(Desk::start(&plan.receivers, Some(store))));
+    let dispatcher = Arc::new(Mutex::new(Dispatcher::start(&plan.receivers, Some(store))));
     let handler = AlertHandler {
         dispatcher: Arc::clone(&dispatcher),
         events: Arc::clone(events),
-        memory: Memory::in_dir(store),
+        memory: AlertStateFile::in_dir(store),
         store: store.to_owned(),
         reader: None,
         trouble: None,
@@ -44,7 +44,7 @@ pub(super) fn start(plan: &Plan, store: &Path, events: &Events) -> (Notification
     (NotificationService { dispatcher, events: Arc::clone(events) }, Box::new(handler))
 }
 
-fn hold(dispatcher: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+fn hold(dispatcher: &Mutex<Dispatcher>) -> MutexGuard<'_, Dispatcher> {
     dispatcher.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -72,13 +72,13 @@ impl NotificationService {
 }
 
 impl Alerting for AlertHandler {
-    fn remembered(&mut self) -> Vec<Remembered> {
+    fn remembered(&mut self) -> Vec<AlertState> {
         self.memory.load().unwrap_or_else(|why| {
             (self.events)(WatchEvent::AlertsNotLoaded(why));
             Vec::new()
         })
     }
-    fn remember(&mut self, all: &[Remembered]) {
+    fn remember(&mut self, all: &[AlertState]) {
         let trouble = self.memory.save(all).err();
         if let Some(why) = trouble.as_ref().filter(|why| self.trouble.as_ref() != Some(why)) {
             (self.events)(WatchEvent::AlertsNotSaved(why.clone()));
@@ -87,7 +87,7 @@ impl Alerting for AlertHandler {
     }
     fn tell(&mut self, one: &Transition) {
         (self.events)(WatchEvent::Alert(Box::new(one.clone())));
-        hold(&self.dispatcher).tell(one);
+        hold(&self.dispatcher).notify(one);
     }
     fn remind(&mut self, standing: &[Transition]) {
         hold(&self.dispatcher).remind(standing);

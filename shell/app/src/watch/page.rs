@@ -3,7 +3,7 @@ use super::results_dir::ResultsDir;
 use super::{Events, WatchEvent};
 use crate::AppError;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_engine::Board;
+use fathom_watch_engine::LiveState;
 use fathom_watch_plan::{Plan, TargetNow};
 use fathom_watch_web::{DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve};
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ pub(super) fn start(
     given: Option<SocketAddr>,
     plan: &Plan,
     store: &Path,
-    board: Arc<Board>,
+    board: Arc<LiveState>,
     events: &Events,
 ) -> Result<Option<Server>, AppError> {
     let asked = given.or(plan.listen);
@@ -56,7 +56,7 @@ fn password_file(listen: SocketAddr, plan: &Plan, store: &Path) -> Option<PathBu
 
 /// The engine's board as the page asks for it.
 struct Now {
-    board: Arc<Board>,
+    board: Arc<LiveState>,
     results: Option<ResultsDir>,
 }
 

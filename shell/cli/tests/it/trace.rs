@@ -98,7 +98,9 @@ fn told_of(path: &str) -> (serde_json::Value, String) {
     fn strip(value: &mut serde_json::Value) {
         match value {
             serde_json::Value::Object(members) => {
-                members.retain(|name, _| !["name", "title", "started", "host", "source"].contains(&name.as_str()));
+                members.retain(|name, _| {
+                    !["name", "title", "started", "host", "source"].contains(&name.as_str())
+                });
                 members.values_mut().for_each(strip);
             }
             serde_json::Value::Array(values) => values.iter_mut().for_each(strip),

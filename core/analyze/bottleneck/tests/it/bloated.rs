@@ -40,7 +40,7 @@ fn check(queues: &Queues, leg: Leg) {
     assert!(off(found.standing.p50_ns, 0.855e9) < 0.03, "{:?}", found.standing);
     assert!(off(found.standing.p95_ns, 0.998e9) < 0.01, "{:?}", found.standing);
     assert!(found.shares[0].passed_ratio > 0.99, "{:?}", found.shares[0]);
-    assert!(off(found.victims[0].added_p50_ns, 0.855e9) < 0.05, "{:?}", found.delayed_flows);
+    assert!(off(found.delayed_flows[0].added_p50_ns, 0.855e9) < 0.05, "{:?}", found.delayed_flows);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn what_passes_beside_for_a_month_is_not_spread_over_milliseconds() {
             wire_bytes: 98,
             transport: Transport::Icmp(echo),
         };
-        watch.other(&packet, Times { at: begins + second * 1_000_000_000, frame: 1 });
+        watch.non_tcp(&packet, Times { at: begins + second * 1_000_000_000, frame: 1 });
     }
     check(&watch.finish(), Leg::To(End::B));
 }

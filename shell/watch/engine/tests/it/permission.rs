@@ -2,33 +2,31 @@
 use std::process::Command;
 
 /// Runs the example `allowed` without any capability, in a network namespace where `prepare` has been run before.
-fn without_capabilities(name: &str, prepare: &str) -> String {
+fn without_capabilities(prepare: &str) -> String {
     fathom_test_support::require_namespaces();
-    let folder = std::env::temp_dir().join(format!("fathom-monitor-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     // The build's own folder may be closed to others.
     let example = std::env::current_exe().unwrap().with_file_name("../examples/allowed");
-    std::fs::copy(&example, folder.join("allowed")).unwrap_or_else(|e| {
+    std::fs::copy(&example, folder.path().join("allowed")).unwrap_or_else(|e| {
         panic!("{}: {e}; cargo test builds it unless --test is given", example.display())
     });
     let script = format!("set -e; {prepare}\nexec setpriv --bounding-set=-all \"$FOLDER/allowed\"");
     let mut command = Command::new("unshare");
-    command.args(["--net", "sh", "-c", &script]).env("FOLDER", &folder);
+    command.args(["--net", "sh", "-c", &script]).env("FOLDER", folder.path());
     let ran = command.output().unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
     String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned()
 }
 
 #[test]
 fn a_closed_group_range_is_named_with_what_to_try() {
     // A new network namespace lets no group in.
-    let told = without_capabilities("closed", ":");
+    let told = without_capabilities(":");
     assert!(told.contains("net.ipv4.ping_group_range") && told.contains("CAP_NET_RAW"), "{told}");
 }
 
 #[test]
 fn an_open_one_is_enough() {
     // Zero is the only group of a user namespace.
-    let told = without_capabilities("open", "sysctl -qw net.ipv4.ping_group_range='0 0'");
+    let told = without_capabilities("sysctl -qw net.ipv4.ping_group_range='0 0'");
     assert_eq!(told.trim(), "permitted");
 }

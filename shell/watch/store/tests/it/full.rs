@@ -5,7 +5,7 @@ use std::process::Command;
 /// Runs the example `history_child` on a disk of its own, which is gone with the process.
 fn on_a_disk_of(size: &str, child: &str) {
     fathom_test_support::require_namespaces();
-    let dir = Dir::new(child);
+    let dir = Dir::new();
     let script = format!("mount -t tmpfs -o size={size} none \"$1\" && exec \"$0\" {child} \"$1\"");
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", &script])
