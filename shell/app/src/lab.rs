@@ -122,6 +122,7 @@ fn run_of(request: &LabRequest, started: String, report: LabReport) -> Run {
         instrument: Instrument::default(),
         partial: None,
         capture: None,
+        history: None,
         notes: Vec::new(),
     };
     add_report(&mut run, report);
