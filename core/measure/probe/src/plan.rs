@@ -122,6 +122,8 @@ impl PhasePlan {
             PhaseKind::Idle => (3, 5),
             PhaseKind::Down | PhaseKind::Up | PhaseKind::Both => (6, 30),
             PhaseKind::Drain => (1, 15),
+            // A watch has no plan of phases: this one is idle.
+            PhaseKind::Watch => (3, 5),
         };
         PhasePlan { kind, min: Duration::from_secs(min), max: Duration::from_secs(max) }
     }

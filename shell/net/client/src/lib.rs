@@ -177,6 +177,7 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
         instrument,
         partial,
         capture: None,
+        history: None,
         notes: std::mem::take(&mut test.record.notes),
     }
 }

@@ -495,7 +495,7 @@ fn report_interval(flows: u32, down: Rate) -> Duration {
 
 const fn directions(kind: PhaseKind) -> &'static [Direction] {
     match kind {
-        PhaseKind::Idle | PhaseKind::Drain => &[],
+        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => &[],
         PhaseKind::Down => &[Direction::Down],
         PhaseKind::Up => &[Direction::Up],
         PhaseKind::Both => &Direction::BOTH,
