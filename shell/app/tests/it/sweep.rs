@@ -26,7 +26,6 @@ fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         partial: None,
         capture: None,
         history: None,
-        history: None,
         notes: Vec::new(),
     };
     let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));
