@@ -8,8 +8,8 @@ use crate::{Diagnosis, Health};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_text::{bytes, milliseconds, rate};
 use fathom_run::{Capture, CapturedQueue, Metric, Run, SeriesKey};
+use fathom_text::{bytes, milliseconds, rate};
 use words::{manager, place, size, who};
 
 /// A queue of this length delays nobody noticeably: DSLReports' grade A is below 30 ms.

@@ -6,9 +6,9 @@ use crate::{Health, PhaseSummary};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_text::{milliseconds, percent};
 use fathom_run::{Metric, NOT_RUN_IN_TIME};
 use fathom_stats::DelayHistogram;
+use fathom_text::{milliseconds, percent};
 
 /// Median increase from which a line is called bloated: where DSLReports' grade C begins.
 pub(crate) const BLOATED_P50_S: f64 = 0.060;

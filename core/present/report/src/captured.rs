@@ -7,10 +7,10 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Finding};
-use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_run::{
     Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind, Run,
 };
+use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Rows of the table of flows.
 const FLOWS: usize = 10;

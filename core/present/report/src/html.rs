@@ -11,9 +11,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health};
-use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{Grade, Metric, PhaseKind, Rpm, Run};
 use fathom_stats::DelayHistogram;
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 
 /// A run and what was found in it.
 type Pair<'a> = (&'a Run, &'a Diagnosis);

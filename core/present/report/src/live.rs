@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_text::{milliseconds, rate};
 use fathom_run::{Metric, Observation, PhaseEnd, PhaseKind, SeriesKey, Value};
 use fathom_stats::median;
+use fathom_text::{milliseconds, rate};
 use fathom_units::{Direction, PerDirection, Time};
 
 /// Series that can be shown as latency, the best first.

@@ -5,9 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_run::{PhaseKind, Run};
 use fathom_stats::Bounded;
+use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Headings of [`phase_cells`].
 pub(crate) const PHASE_HEADINGS: [&str; 10] =

@@ -4,8 +4,8 @@ use crate::terminal::{Ink, Table, cells, left, right, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_size::{Answer, Case, Growth, Needs, Question, Seed, SizeError, Unknown};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Bytes, Duration};
 
 /// Delays that people notice. Sources: 20 ms, three frames of a game; 150 ms, ITU-T G.114 for a call without effort;

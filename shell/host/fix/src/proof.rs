@@ -3,9 +3,9 @@ use crate::beside::{Span, Spans};
 use crate::budget::Budget;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_run::PhaseKind;
-use fathom_text::{milliseconds, percent, rate};
 use fathom_shaper::{Look, Rung, defeat};
 use fathom_tc::Stats;
+use fathom_text::{milliseconds, percent, rate};
 use fathom_units::Rate;
 
 /// A shaper that passes more than this share of its rate does not shape; a packet at either end of a phase is within.

@@ -5,11 +5,11 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_run::{
     Capture, CapturedFlow, CapturedProbes, CapturedQueue, CapturedSide, ProbeKind, QueueManagement,
     QueuePlace,
 };
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 
 /// Fewer round trips than this are few for a conclusion, and more than so many are plenty.
 const FEW: u64 = 100;

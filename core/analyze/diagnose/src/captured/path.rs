@@ -5,8 +5,8 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_text::percent;
 use fathom_run::{Capture, CapturedHop};
+use fathom_text::percent;
 
 /// Hop after hop; a NAT once, though both directions pass it.
 pub(super) fn findings(capture: &Capture) -> Vec<Finding> {

@@ -2,8 +2,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_text::{bytes, percent, rate, thousands};
 use fathom_run::{Capture, CapturedFlow, CapturedQueue, Estimate, QueueManagement, QueuePlace};
+use fathom_text::{bytes, percent, rate, thousands};
 
 /// Share of a queue's bytes by which a flow alone filled it.
 const ALONE: f64 = 0.8;

@@ -1,12 +1,13 @@
 //! The least delay is another one since a day.
 use super::view::{Day, View};
-use super::words::{date, finding_of, ms};
+use super::words::{date, finding_of};
 use super::{MonthsFinding, MonthsKind, Stretch};
 use crate::diagnosis::Confidence;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_stats::median;
+use fathom_text::milliseconds;
 use fathom_units::WallTime;
 
 /// Days on each side that must all differ: of 24 that are alike by chance in any order, one order in 2,704,156 parts them so.
@@ -63,7 +64,7 @@ fn finding(
     let path = path_changes.iter().any(|(series, at)| *series == view.past.series && near(at));
     let why = if path { ", about when the path changed" } else { "" };
     let way = if step > 0.0 { "longer" } else { "shorter" };
-    let text = format!("Since {} the least delay is {} {way}{why}.", date(*day), ms(step.abs()));
+    let text = format!("Since {} the least delay is {} {way}{why}.", date(*day), milliseconds(step.abs()));
     let refuted = "days since then with the least delay of before";
     let mut finding = finding_of(view, MonthsKind::BaseChange, text, refuted);
     finding.confidence = if path { Confidence::High } else { Confidence::Medium };

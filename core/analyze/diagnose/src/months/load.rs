@@ -1,7 +1,7 @@
 //! The house's own traffic fills a buffer.
 use super::chance::at_least;
 use super::view::View;
-use super::words::{finding_of, ms};
+use super::words::finding_of;
 use super::{LEAST_DAYS, MonthsFinding, MonthsKind, PastLoad, Stretch};
 use crate::diagnosis::Confidence;
 use alloc::collections::BTreeMap;
@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_stats::{median, percentile};
+use fathom_text::milliseconds;
 use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 
@@ -129,7 +130,7 @@ fn finding(
         Direction::Up => ("Uploads from this house fill", "the modem's or router's"),
         Direction::Down => ("Downloads to this house fill", "the provider's"),
     };
-    let text = format!("{what} {} of buffer {often}: it is {to} queue for this line.", ms(size));
+    let text = format!("{what} {} of buffer {often}: it is {to} queue for this line.", milliseconds(size));
     let refuted = "a full link without delay, or as much delay while the link is idle";
     let mut finding = finding_of(view, MonthsKind::OwnLoad, text, refuted);
     finding.confidence =

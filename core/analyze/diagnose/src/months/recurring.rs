@@ -1,7 +1,7 @@
 //! What comes back at the same hours.
 use super::chance::at_least;
 use super::view::{Hour, View};
-use super::words::{Group, finding_of, hours, ms, percent};
+use super::words::{Group, finding_of, hours};
 use super::{LEAST_DAYS, MonthsFinding, MonthsKind, PastLoad, Stretch};
 use crate::diagnosis::Confidence;
 use alloc::collections::BTreeSet;
@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_stats::median;
+use fathom_text::{milliseconds, percent};
 
 /// Below it nobody notices: ITU-T G.114 has calls begin to suffer far above, games at some 10 ms.
 const LEAST_EXCESS_S: f64 = 0.005;
@@ -58,7 +59,10 @@ pub(super) fn delay(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Mont
             Some(_) => "this house's own link was busy then, which may be the reason",
             None => "whose queue it is cannot be told, as this house's own traffic was not kept",
         };
-        let text = format!("{when} the delay is {} higher than in the rest of the day; {whose}.", ms(size));
+        let text = format!(
+            "{when} the delay is {} higher than in the rest of the day; {whose}.",
+            milliseconds(size)
+        );
         let refuted =
             "other hours as slow as these on most days, or a second target by the same way without it";
         let mut finding = finding_of(view, MonthsKind::RecurringDelay, text, refuted);

@@ -5,6 +5,7 @@ use crate::diagnosis::Confidence;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_units::Date;
 
 const WEEKDAYS: [&str; 7] =
     ["Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"];
@@ -73,32 +74,11 @@ pub(super) fn hours(group: Group, from: u64, to: u64) -> String {
     format!("{days} from {from} to {to} h")
 }
 
-/// Seconds for a person.
-pub(super) fn ms(seconds: f64) -> String {
-    if seconds >= 1.0 {
-        format!("{seconds:.1} s")
-    } else if seconds >= 0.01 {
-        format!("{:.0} ms", seconds * 1e3)
-    } else {
-        format!("{:.1} ms", seconds * 1e3)
-    }
-}
-
-pub(super) fn percent(ratio: f64) -> String {
-    if ratio >= 0.0995 { format!("{:.0} %", ratio * 100.0) } else { format!("{:.1} %", ratio * 100.0) }
-}
-
-/// A day since 1970-01-01 as `3 March 2026` (Hinnant's algorithm for civil dates).
-pub(super) fn date(day: u64) -> String {
-    let shifted = day + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let of_month = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 2 } else { shifted_month - 10 };
-    let year = year_of_era + era * 400 + u64::from(month < 2);
-    format!("{of_month} {} {year}", MONTHS.get(month as usize).unwrap_or(&""))
+/// A day since 1970-01-01 as `3 March 2026`.
+pub(super) fn date(days: u64) -> String {
+    let Date { year, month, day } = Date::from_days(days);
+    let name = MONTHS.get((month - 1) as usize).unwrap_or(&"");
+    format!("{day} {name} {year}")
 }
 
 pub(super) fn finding_of(view: &View<'_>, kind: MonthsKind, text: String, refuted_by: &str) -> MonthsFinding {

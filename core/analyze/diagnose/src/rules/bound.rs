@@ -6,8 +6,8 @@ use crate::view::{Rise, View};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_text::milliseconds;
 use fathom_run::{Metric, PhaseEnd, PhaseKind};
+use fathom_text::milliseconds;
 use fathom_units::Direction;
 
 /// Growth from the middle to the last third of a phase that is more than a sawtooth's chance: 10 % and 5 ms.

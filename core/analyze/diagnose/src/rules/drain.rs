@@ -4,8 +4,8 @@ use crate::view::{Rise, View};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_text::seconds;
 use fathom_run::{PhaseKind, Value};
+use fathom_text::seconds;
 
 /// A queue counts as empty when this share of its height is left, or 10 ms.
 const EMPTY: f64 = 0.1;

@@ -6,8 +6,8 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_run::Phase;
-use fathom_text::{milliseconds, seconds};
 use fathom_stats::Sample;
+use fathom_text::{milliseconds, seconds};
 use fathom_units::Time;
 
 /// Width of the windows whose medians make the curve: several probes each, short beside any fill.

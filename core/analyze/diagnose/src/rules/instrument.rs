@@ -5,8 +5,8 @@ use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_text::{milliseconds, percent};
 use fathom_run::{Metric, Phase};
+use fathom_text::{milliseconds, percent};
 
 /// Lateness that is told.
 const LATE_S: f64 = 0.001;

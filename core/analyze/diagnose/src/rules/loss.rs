@@ -4,9 +4,9 @@ use crate::view::{View, sample};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_text::percent;
 use fathom_run::{Metric, Phase, SeriesKey};
 use fathom_stats::{Sample, Summary};
+use fathom_text::percent;
 use fathom_units::Direction;
 
 /// Loss from which a person hears it in a call (about 1 %); less is the price of any congestion control by loss.

@@ -5,9 +5,9 @@ use crate::view::{Rise, View, alone};
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_text::{milliseconds, percent};
 use fathom_run::{Metric, Phase, Run, Value};
 use fathom_stats::Sample;
+use fathom_text::{milliseconds, percent};
 use fathom_units::{Direction, Duration, Time};
 
 /// Losses closer to the top than this share of the queue's height happened to a full queue. A sender learns of a loss

@@ -6,8 +6,8 @@ use crate::view::View;
 use crate::{Confidence, Finding, FindingKind};
 use alloc::format;
 use alloc::vec::Vec;
-use fathom_text::seconds;
 use fathom_run::{Phase, Value};
+use fathom_text::seconds;
 
 /// A shorter one is a retry of 802.11, or the instrument's.
 const SHORTEST_NS: u64 = 1_000_000_000;

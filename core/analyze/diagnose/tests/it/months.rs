@@ -163,7 +163,7 @@ fn whose_queue_it_is() {
     };
     let own = findings(&bloated, &rate);
     assert!(
-        one_text(&own).starts_with("Uploads from this house fill 1.1 s of buffer 14 times a day"),
+        one_text(&own).starts_with("Uploads from this house fill 1,111 ms of buffer 14 times a day"),
         "{own:#?}"
     );
     assert_eq!((own[0].kind, own[0].confidence), (MonthsKind::OwnLoad, Confidence::High));

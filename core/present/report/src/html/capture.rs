@@ -4,8 +4,8 @@ use crate::svg::escape;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
 use fathom_run::{Capture, CapturedFlow, Run};
+use fathom_text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Flows in the table, the largest first.
 const FLOWS: usize = 12;
