@@ -7,7 +7,7 @@ of version 3, to that by remote-write 2.0 and by OTLP. In the middle the receive
 with -9 and started again. At the end each count that a receiver has is compared with the history's, as `fathom watch export` writes
 it; and each quantile of the round trips. Prometheus scrapes /metrics meanwhile: once as protobuf, once as OpenMetrics.
 
-Then a day of 500 targets (made up by shell/store/examples/watch_store, a sample a second) is sent at once, as after an outage of a day, by
+Then a day of 500 targets (made up by shell/watch/store/examples/watch_store, a sample a second) is sent at once, as after an outage of a day, by
 remote-write 2.0 at a point a minute to a receiver that takes all: how long that takes, and what it costs.
 
 Limits: no count differs; a quantile differs by at most one bucket of the history (2.2 %), for classic histograms by a factor of two.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The history of a watch: bytes beside SmokePing's files and Prometheus' blocks, writes, time to a picture, and harm done to it.
 
-The lines are made up (shell/store/examples/watch_store/line.rs): fibre, DOCSIS and Wi-Fi with evening load, uploads that fill the
+The lines are made up (shell/watch/store/examples/watch_store/line.rs): fibre, DOCSIS and Wi-Fi with evening load, uploads that fill the
 buffer, changes of route and loss. Sizes are of a whole year at one sample a second. SmokePing's files have their size from the first
 day; both layouts are made by the real rrdtool. Prometheus' blocks are of two days, made by its own promtool.
 
@@ -176,7 +176,7 @@ def main():
         if shutil.which(tool) is None:
             sys.exit(f"store: {tool} is missing\n  try: apt-get install -y rrdtool prometheus")
     if "WATCH_STORE" not in os.environ:
-        build = ["cargo", "build", "--release", "--locked", "--package", "fathom-store", "--example", "watch_store"]
+        build = ["cargo", "build", "--release", "--locked", "--package", "fathom-watch-store", "--example", "watch_store"]
         subprocess.run(build, check=True)
     # On a disk, which /tmp may not be.
     with tempfile.TemporaryDirectory(dir=os.environ.get("WATCH_STORE_DIR")) as folder:

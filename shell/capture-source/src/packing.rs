@@ -1,12 +1,8 @@
 //! What files are packed in. Each is unpacked as it is read; members that follow each other are one stream.
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Bytes that are read of a packed file at once.
 const BUFFER_BYTES: usize = 128 << 10;
-/// Bytes that are unpacked of zstd at once: its largest block (RFC 8878 section 3.1.1.2.4).
-const ZSTD_BLOCK: usize = 128 << 10;
 /// Dictionary that an xz file may ask for: four times what its strongest preset needs. KiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
@@ -20,7 +16,8 @@ pub(crate) fn unpack(begins: &[u8], packed: Source) -> Result<Source, Source> {
         [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(packed))),
         // A frame, or one that is to be passed over.
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
-            Box::new(Zstd { source: buffered(packed), frame: FrameDecoder::new() })
+            let unread = |(source, _)| -> Source { Box::new(source) };
+            Box::new(zstd::Decoder::try_with_buffer(buffered(packed)).map_err(unread)?)
         }
         [0x04, 0x22, 0x4d, 0x18, ..] => {
             Box::new(Lz4(Some(lz4_flex::frame::FrameDecoder::new(buffered(packed)))))
@@ -30,45 +27,6 @@ pub(crate) fn unpack(begins: &[u8], packed: Source) -> Result<Source, Source> {
         }
         _ => return Err(packed),
     })
-}
-
-/// zstd (RFC 8878): frame after frame.
-struct Zstd {
-    source: BufReader<Source>,
-    frame: FrameDecoder,
-}
-
-impl Read for Zstd {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.frame.read(into)?;
-            if read > 0 || into.is_empty() {
-                return Ok(read);
-            }
-            if !self.frame.is_finished() {
-                let enough = BlockDecodingStrategy::UptoBytes(ZSTD_BLOCK);
-                self.frame.decode_blocks(&mut self.source, enough).map_err(io::Error::other)?;
-            } else if self.source.fill_buf()?.is_empty() {
-                return Ok(0);
-            } else {
-                self.begin_frame()?;
-            }
-        }
-    }
-}
-
-impl Zstd {
-    fn begin_frame(&mut self) -> io::Result<()> {
-        match self.frame.reset(&mut self.source) {
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                length, ..
-            })) => {
-                let skipped = io::copy(&mut (&mut self.source).take(u64::from(length)), &mut io::sink())?;
-                if skipped < u64::from(length) { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
-            }
-            begun => begun.map_err(io::Error::other),
-        }
-    }
 }
 
 /// lz4's frames. The decoder tells the end of each as the end of all, and cannot bear blocks of another size after that.

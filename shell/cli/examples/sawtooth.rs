@@ -1,7 +1,7 @@
 //! Writes a page of a made-up upload with as many segments as one likes: `cargo run --example sawtooth -- FILE [SEGMENTS]`.
 use fathom_capture::Address;
+use fathom_flow::{Probe, ProbeKind, RttValidity, Sink, Times};
 use fathom_text::thousands;
-use fathom_trace::{Karn, Probe, ProbeKind, Sink, Times};
 use fathom_trace_page::{Curve, Finding, Level, Limits, Panel, Recorder, Scope, Tone, Words};
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ fn ping(number: u64, at: i64, delay_s: f64) -> Probe {
         ends: [(Address::v4([10, 7, 0, 1]), 1), (Address::v4([10, 7, 0, 2]), 0)],
         asked: Times { at, frame },
         answered: Some(Times { at: at + took, frame: frame + 3 }),
-        karn: Karn::Clean,
+        validity: RttValidity::Clean,
     }
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), Fail
 pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
     let diagnosis = diagnose(run);
     if output.json {
-        print_json(run)?;
+        print_json(run, &diagnosis)?;
     } else {
         let (style, columns) = terminal::stdout_form(when);
         terminal::print(&fathom_report::summary(run, &diagnosis, columns, style))?;
@@ -92,9 +92,10 @@ pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
     Ok(exit_of(run, &diagnosis))
 }
 
-/// Prints `run` as one line of JSON.
-pub(crate) fn print_json(run: &Run) -> Result<(), Failure> {
-    let text = serde_json::to_string(run).map_err(Failure::environment)?;
+/// Prints a run and what it shows as one line of JSON.
+pub(crate) fn print_json(run: &Run, diagnosis: &Diagnosis) -> Result<(), Failure> {
+    let document = fathom_report::document(run, diagnosis);
+    let text = serde_json::to_string(&document).map_err(Failure::environment)?;
     terminal::print(&(text + "\n"))
 }
 

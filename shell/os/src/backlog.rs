@@ -1,8 +1,9 @@
 //! How much waits in the queue of an interface, by rtnetlink(7).
-use crate::netlink::LOOPBACK;
+use crate::netlink::{LOOPBACK, route_socket};
 use fathom_units::Bytes;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// `struct nlmsghdr` and `struct tcmsg`.
 const HEADER_BYTES: usize = 16;
@@ -21,14 +22,12 @@ pub fn backlog(interface: u32) -> io::Result<Option<Bytes>> {
     if interface == LOOPBACK {
         return Ok(None);
     }
-    let socket = open()?;
+    let socket = route_socket()?;
     request(&socket, interface)?;
     let mut found = None;
     let mut bytes = vec![0_u8; 32 * 1024];
     loop {
-        // SAFETY: the pointer and length describe `bytes`, which outlives the call.
-        let got = unsafe { libc::recv(socket.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-        let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
+        let (got, _) = recv(&socket, &mut bytes[..], RecvFlags::empty())?;
         let mut rest = bytes.get(..got).unwrap_or_default();
         while let Some((kind, body, after)) = message(rest) {
             match i32::from(kind) {
@@ -40,17 +39,6 @@ pub fn backlog(interface: u32) -> io::Result<Option<Bytes>> {
     }
 }
 
-fn open() -> io::Result<OwnedFd> {
-    // SAFETY: socket takes integers.
-    let fd =
-        unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and nobody else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
 fn request(socket: &OwnedFd, interface: u32) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + TCMSG_BYTES);
     bytes.extend(((HEADER_BYTES + TCMSG_BYTES) as u32).to_ne_bytes());
@@ -60,9 +48,8 @@ fn request(socket: &OwnedFd, interface: u32) -> io::Result<()> {
     bytes.extend([0; 12]);
     bytes.extend(interface.to_ne_bytes());
     bytes.extend([0; 12]);
-    // SAFETY: the pointer and length describe `bytes`, which outlives the call.
-    let sent = unsafe { libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    send(socket, &bytes, SendFlags::empty())?;
+    Ok(())
 }
 
 /// Type and body of the first message, and what follows it.

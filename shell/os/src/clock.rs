@@ -1,5 +1,6 @@
 //! The run's monotonic clock, and the wall clock.
 use fathom_units::{Time, WallTime};
+use rustix::time::{ClockId, clock_gettime};
 
 /// CLOCK_MONOTONIC counted from the clock's creation. A copy counts from the same moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,12 +12,12 @@ impl Clock {
     /// A clock that reads zero now.
     #[must_use]
     pub fn start() -> Self {
-        Clock { origin_ns: read(libc::CLOCK_MONOTONIC) }
+        Clock { origin_ns: read(ClockId::Monotonic) }
     }
     /// Time since the clock's creation.
     #[must_use]
     pub fn now(self) -> Time {
-        self.time_of_monotonic(read(libc::CLOCK_MONOTONIC))
+        self.time_of_monotonic(read(ClockId::Monotonic))
     }
     /// The [`Time`] of a reading of CLOCK_MONOTONIC in nanoseconds; [`Time::ZERO`] if it is before the clock's creation.
     #[must_use]
@@ -28,7 +29,7 @@ impl Clock {
 /// CLOCK_REALTIME now.
 #[must_use]
 pub fn wall_now() -> WallTime {
-    WallTime(read(libc::CLOCK_REALTIME))
+    WallTime(read(ClockId::Realtime))
 }
 
 /// How far this host's local time is from UTC at a time, in seconds, positive east: by `TZ` or /etc/localtime, with summer time.
@@ -44,11 +45,8 @@ pub fn utc_offset_s(at: WallTime) -> i64 {
     if done.is_null() { 0 } else { offset_s }
 }
 
-fn read(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec for the duration of the call.
-    let failed = unsafe { libc::clock_gettime(clock, &raw mut now) };
-    assert_eq!(failed, 0, "clock_gettime knows this clock on every Linux");
+fn read(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 

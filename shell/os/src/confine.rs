@@ -1,105 +1,39 @@
-//! Giving up the right to change files (Landlock, Linux 5.13; landlock(7)): what a thread gives up, no bug in it gets back.
-use std::fs::File;
+//! Gives up the right to change files (Landlock, Linux 5.13; landlock(7)): what a thread gives up, no bug in it gets back.
+use landlock::{
+    ABI, AccessFs, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
+    RulesetStatus,
+};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// `LANDLOCK_ACCESS_FS_*` of linux/landlock.h: what changes a file or a folder.
-const WRITE_FILE: u64 = 1 << 1;
-const REMOVE_TO_MAKE_SYM: u64 = 0x1ff << 4;
-/// Renaming from folder to folder, since the second version.
-const REFER: u64 = 1 << 13;
-/// Since the third.
-const TRUNCATE: u64 = 1 << 14;
-/// Running a program.
-const EXECUTE: u64 = 1;
-
-const CREATE_RULESET_VERSION: libc::c_uint = 1;
-const RULE_PATH_BENEATH: libc::c_uint = 1;
-
-/// `struct landlock_ruleset_attr`, as much of it as the first version has.
-#[repr(C)]
-struct Ruleset {
-    handled_access_fs: u64,
-}
-
-/// `struct landlock_path_beneath_attr`.
-#[repr(C, packed)]
-struct Beneath {
-    allowed_access: u64,
-    parent_fd: i32,
-}
-
 /// From now on this thread, and what it starts, changes no file but beneath `folders`, and runs no program. Reading, and what is open
-/// already, stay as they are. False if the kernel has no Landlock, and then nothing is changed.
+/// already, stay as they are. False if the kernel has no Landlock, and then nothing is changed. On a kernel with an older version, the
+/// rights that it does not know (renaming between folders, truncation) are not restricted.
 ///
 /// # Errors
 /// If a folder cannot be opened, or as landlock_restrict_self(2).
 pub fn confine_writes(folders: &[&Path]) -> io::Result<bool> {
-    let Some(version) = version() else { return Ok(false) };
-    let mut change = WRITE_FILE | REMOVE_TO_MAKE_SYM;
-    if version >= 2 {
-        change |= REFER;
-    }
-    if version >= 3 {
-        change |= TRUNCATE;
-    }
-    let rules = ruleset(change | EXECUTE)?;
+    // The third version is the first that knows truncation.
+    let change = AccessFs::from_write(ABI::V3);
+    let rules = Ruleset::default().handle_access(change | AccessFs::Execute).map_err(refused)?;
+    let mut rules = rules.create().map_err(refused)?;
     for folder in folders {
-        allow(&rules, folder, change)?;
+        let folder = PathFd::new(folder).map_err(unopened)?;
+        rules = rules.add_rule(PathBeneath::new(folder, change)).map_err(refused)?;
     }
-    restrict(&rules)?;
-    Ok(true)
+    let restricted = rules.restrict_self().map_err(refused)?;
+    Ok(restricted.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// The version of Landlock, if there is one.
-fn version() -> Option<i64> {
-    let none = std::ptr::null::<Ruleset>();
-    // SAFETY: with this flag and no attributes the call only gives a number.
-    let version =
-        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0_usize, CREATE_RULESET_VERSION) };
-    (version > 0).then_some(version)
+fn refused(error: RulesetError) -> io::Error {
+    io::Error::other(error)
 }
 
-fn ruleset(handled_access_fs: u64) -> io::Result<OwnedFd> {
-    let attributes = Ruleset { handled_access_fs };
-    // SAFETY: `attributes` is valid through the call, with its size beside it.
-    let fd = unsafe {
-        libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attributes, size_of::<Ruleset>(), 0)
-    };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
+fn unopened(error: PathFdError) -> io::Error {
+    match error {
+        PathFdError::OpenCall { source, .. } => source,
+        other => io::Error::other(other),
     }
-    // SAFETY: the kernel has just made this descriptor for us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
-}
-
-fn allow(rules: &OwnedFd, folder: &Path, allowed_access: u64) -> io::Result<()> {
-    let folder = File::options().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(folder)?;
-    let rule = Beneath { allowed_access, parent_fd: folder.as_raw_fd() };
-    // SAFETY: `rule` and both descriptors are valid through the call.
-    let failed = unsafe {
-        libc::syscall(
-            libc::SYS_landlock_add_rule,
-            rules.as_raw_fd(),
-            RULE_PATH_BENEATH,
-            &raw const rule,
-            0_u32,
-        )
-    };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-fn restrict(rules: &OwnedFd) -> io::Result<()> {
-    // A thread that could run programs of other users has to give that up first.
-    // SAFETY: the call takes numbers alone.
-    if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is valid through the call.
-    let failed = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32) };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]

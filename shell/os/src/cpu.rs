@@ -1,5 +1,6 @@
 //! How busy the CPUs are.
 use fathom_units::Duration;
+use rustix::time::{ClockId, clock_gettime};
 use std::io;
 
 /// Time of all CPUs since boot, in ticks (`USER_HZ`, usually 10 ms).
@@ -65,9 +66,7 @@ fn parse_each(text: &str) -> Vec<PacketTimes> {
 /// CPU time that the calling thread has used.
 #[must_use]
 pub fn thread_time() -> Duration {
-    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `used` is a valid timespec for the duration of the call. Every Linux knows this clock.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut used) };
+    let used = clock_gettime(ClockId::ThreadCPUTime);
     let nanos = u64::try_from(used.tv_nsec).unwrap_or(0);
     Duration::from_secs(u64::try_from(used.tv_sec).unwrap_or(0)) + Duration::from_nanos(nanos)
 }

@@ -1,4 +1,5 @@
 //! How many files and sockets this process may have open; files that cannot make it wait.
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -22,19 +23,12 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
 /// select(2), which this one does not.
 ///
 /// # Errors
-/// As `getrlimit(2)` and `setrlimit(2)`.
+/// As `setrlimit(2)`.
 pub fn raise_limit() -> io::Result<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is valid through the call.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    limit.rlim_cur = limit.rlim_max;
-    // SAFETY: `limit` is valid through the call, and only read.
-    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(limit.rlim_cur)
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
+    // `None` is no limit.
+    Ok(limit.maximum.unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

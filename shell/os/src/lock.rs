@@ -1,7 +1,8 @@
 //! A lock that ends with the process that holds it, however that ends.
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// A locked file (`flock(2)`).
@@ -17,20 +18,18 @@ impl Lock {
     /// If the file cannot be opened.
     pub fn take(path: &Path) -> io::Result<Option<Lock>> {
         let file = File::options().create(true).append(true).open(path)?;
-        // SAFETY: flock takes integers; the descriptor is open.
-        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-            return Ok(Some(Lock { file }));
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Lock { file })),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
         }
-        let error = io::Error::last_os_error();
-        if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) }
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
         // A process that is just being started has the descriptor too, until it executes its program.
-        // SAFETY: flock takes integers; the descriptor is open.
-        unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+        let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 

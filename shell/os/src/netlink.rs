@@ -1,7 +1,10 @@
 //! The few requests of rtnetlink(7) that an emulated line needs, in the namespace of the thread that opens the socket.
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, recv, send, socket_with,
+};
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// Index of the loopback interface in every namespace. Source: the kernel registers it first (`LOOPBACK_IFINDEX`).
 pub const LOOPBACK: u32 = 1;
@@ -33,15 +36,7 @@ impl Netlink {
     /// # Errors
     /// As `socket(2)`.
     pub fn open() -> io::Result<Netlink> {
-        // SAFETY: socket takes integers.
-        let fd = unsafe {
-            libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE)
-        };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new and nobody else owns it.
-        Ok(Netlink { fd: unsafe { OwnedFd::from_raw_fd(fd) }, sequence: 0 })
+        Ok(Netlink { fd: route_socket()?, sequence: 0 })
     }
     /// Brings an interface up; `mtu` and `queue_packets` (its `txqueuelen`) are changed if given.
     ///
@@ -98,16 +93,13 @@ impl Netlink {
     fn request(&mut self, message: Message) -> io::Result<()> {
         self.sequence += 1;
         let bytes = message.finish(self.sequence);
-        // SAFETY: the pointer and length describe `bytes`, which outlives the call.
-        let sent = unsafe { libc::send(self.fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) };
-        if sent < 0 { Err(io::Error::last_os_error()) } else { self.acknowledgement() }
+        send(&self.fd, &bytes, SendFlags::empty())?;
+        self.acknowledgement()
     }
     /// The kernel answers a request with NLM_F_ACK by one NLMSG_ERROR, whose first int is 0 or a negated errno.
     fn acknowledgement(&self) -> io::Result<()> {
         let mut answer = [0_u8; 4096];
-        // SAFETY: the pointer and length describe `answer`, which outlives the call.
-        let got = unsafe { libc::recv(self.fd.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
-        let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
+        let (got, _) = recv(&self.fd, &mut answer, RecvFlags::empty())?;
         match answer[..got].get(HEADER_BYTES..HEADER_BYTES + 4).and_then(|b| b.try_into().ok()) {
             Some(code) if i32::from_ne_bytes(code) == 0 => Ok(()),
             Some(code) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes(code))),
@@ -121,10 +113,17 @@ impl Netlink {
 /// # Errors
 /// `ENODEV` if there is none.
 pub fn interface_index(name: &str) -> io::Result<u32> {
-    let name = std::ffi::CString::new(name)?;
-    // SAFETY: `name` ends with a NUL and outlives the call.
-    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-    if index == 0 { Err(io::Error::last_os_error()) } else { Ok(index) }
+    let any = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    Ok(netdevice::name_to_index(any, name)?)
+}
+
+/// A socket of rtnetlink(7) in the network namespace of the calling thread.
+///
+/// # Errors
+/// As `socket(2)`.
+pub(crate) fn route_socket() -> io::Result<OwnedFd> {
+    // The protocol 0 is NETLINK_ROUTE.
+    Ok(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?)
 }
 
 /// Bytes of `struct nlmsghdr`.

@@ -1,7 +1,8 @@
 //! Network namespaces without a name: they end with the last descriptor and thread that holds them.
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
 /// An open network namespace.
@@ -17,9 +18,9 @@ impl NetNs {
     /// As `unshare(2)` with `CLONE_NEWNET`; `userns::explain` puts a refusal into words.
     pub fn create() -> io::Result<NetNs> {
         let made = thread::Builder::new().name("netns".into()).spawn(|| {
-            // SAFETY: unshare touches no memory; it moves this thread alone, which ends here.
-            let failed = unsafe { libc::unshare(libc::CLONE_NEWNET) };
-            if failed == 0 { NetNs::current() } else { Err(io::Error::last_os_error()) }
+            // SAFETY: it does not unshare descriptors; it moves this thread alone, which ends here.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
+            NetNs::current()
         })?;
         made.join().map_err(|_| io::Error::other("the thread that makes a network namespace panicked"))?
     }
@@ -42,8 +43,6 @@ impl NetNs {
     /// # Errors
     /// As `setns(2)`.
     pub fn enter(&self) -> io::Result<()> {
-        // SAFETY: the descriptor is open as long as `self`; setns touches no memory.
-        let failed = unsafe { libc::setns(self.fd.as_raw_fd(), libc::CLONE_NEWNET) };
-        if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        Ok(move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))?)
     }
 }

@@ -7,6 +7,14 @@
 //! ```
 //! Whichever of them is killed, even with SIGKILL, the kernel ends the others.
 use crate::netns::NetNs;
+use rustix::io::retry_on_intr;
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpgrp, kill_process, set_parent_process_death_signal,
+    setpgid, waitid, waitpid,
+};
+use rustix::termios::{isatty, tcgetpgrp, tcsetpgrp};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
@@ -18,7 +26,7 @@ use std::thread;
 #[derive(Debug)]
 pub struct Child {
     /// PID of the namespace's PID 1 until it has been waited for; then it may belong to another process.
-    pid: Arc<Mutex<Option<libc::pid_t>>>,
+    pid: Arc<Mutex<Option<Pid>>>,
     keeper: Option<thread::JoinHandle<io::Result<ExitStatus>>>,
 }
 
@@ -51,8 +59,8 @@ impl Child {
     pub fn kill(&self) {
         let pid = lock(&self.pid);
         if let Some(pid) = *pid {
-            // SAFETY: kill takes integers; the lock keeps the PID from being reaped and reused meanwhile.
-            unsafe { libc::kill(pid, libc::SIGKILL) };
+            // The lock keeps the PID from being reaped and reused meanwhile.
+            let _ = kill_process(pid, Signal::KILL);
         }
     }
     fn join(&mut self) -> Option<io::Result<ExitStatus>> {
@@ -80,7 +88,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn keep(
     command: Command,
     namespace: &NetNs,
-    pid: &Mutex<Option<libc::pid_t>>,
+    pid: &Mutex<Option<Pid>>,
     started: &mpsc::Sender<io::Result<()>>,
 ) -> io::Result<ExitStatus> {
     let foreground = in_foreground();
@@ -97,71 +105,58 @@ fn keep(
     let _ = started.send(Ok(()));
     let ended = wait_and_forget(child, pid);
     if foreground {
-        // SAFETY: getpgrp cannot fail. Failing to take the terminal back concerns the shell that started us, not us.
-        let _ = take_terminal(unsafe { libc::getpgrp() });
+        // Failing to take the terminal back concerns the shell that started us, not us.
+        let _ = take_terminal(getpgrp());
     }
     ended
 }
 
-fn start(mut command: Command, namespace: &NetNs) -> io::Result<libc::pid_t> {
+fn start(mut command: Command, namespace: &NetNs) -> io::Result<Pid> {
     namespace.enter()?;
-    // SAFETY: unshare touches no memory. It changes where this thread's children go, not where it is.
-    check(unsafe { libc::unshare(libc::CLONE_NEWPID) })?;
+    // SAFETY: it does not unshare descriptors. It changes where this thread's children go, not where it is.
+    unsafe { unshare_unsafe(UnshareFlags::NEWPID) }?;
     let foreground = in_foreground();
     // SAFETY: the hook runs between fork and exec and makes system calls only: no allocation, no lock.
     unsafe { command.pre_exec(move || become_command(foreground)) };
-    let child = command.spawn()?;
-    Ok(child.id() as libc::pid_t)
+    Ok(Pid::from_child(&command.spawn()?))
 }
 
 /// Runs in the forked child, which is PID 1 of the new namespace. Returns only in the process that is to exec.
 fn become_command(foreground: bool) -> io::Result<()> {
-    // SAFETY: system calls with integers, null pointers and static strings.
-    unsafe {
-        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        mount_own_proc();
-        match libc::fork() {
-            -1 => Err(io::Error::last_os_error()),
-            0 => lead_group(foreground),
-            command => reap_until(command),
-        }
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    mount_own_proc();
+    // SAFETY: between fork and exec; both sides make system calls only.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => lead_group(foreground),
+        command => reap_until(command),
     }
 }
 
 /// A `/proc` that shows this PID namespace. Where mounting is forbidden the host's stays, which only `ps` notices.
 fn mount_own_proc() {
-    const PRIVATE: libc::c_ulong = libc::MS_REC | libc::MS_PRIVATE;
-    const PLAIN: libc::c_ulong = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    let (root, proc) = (c"/".as_ptr(), c"/proc".as_ptr());
-    // SAFETY: static strings and null pointers where mount(2) allows them.
-    unsafe {
-        if libc::unshare(libc::CLONE_NEWNS) == 0
-            && libc::mount(std::ptr::null(), root, std::ptr::null(), PRIVATE, std::ptr::null()) == 0
-        {
-            libc::mount(c"proc".as_ptr(), proc, c"proc".as_ptr(), PLAIN, std::ptr::null());
-        }
+    let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+    let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    // SAFETY: it does not unshare descriptors.
+    if unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.is_ok() && mount_change(c"/", private).is_ok() {
+        let _ = mount(c"proc", c"/proc", c"proc", plain, None);
     }
 }
 
 /// Makes the calling process the leader of a process group, and where we had the terminal, passes it on: Ctrl-C reaches
 /// the command, and a shell finds itself in control.
 fn lead_group(foreground: bool) -> io::Result<()> {
-    // SAFETY: system calls with integers.
-    unsafe {
-        check(libc::setpgid(0, 0))?;
-        let terminal = foreground && libc::isatty(libc::STDIN_FILENO) == 1;
-        if terminal { take_terminal(libc::getpgrp()) } else { Ok(()) }
-    }
+    setpgid(None, None)?;
+    if foreground && isatty(io::stdin()) { take_terminal(getpgrp()) } else { Ok(()) }
 }
 
 /// Whether this process is the one that the terminal listens to.
 fn in_foreground() -> bool {
-    // SAFETY: system calls with integers.
-    unsafe { libc::tcgetpgrp(libc::STDIN_FILENO) == libc::getpgrp() }
+    tcgetpgrp(io::stdin()) == Ok(getpgrp())
 }
 
 /// Gives the terminal to `group`. A background process that does so gets SIGTTOU, which is blocked meanwhile.
-fn take_terminal(group: libc::pid_t) -> io::Result<()> {
+fn take_terminal(group: Pid) -> io::Result<()> {
     // SAFETY: both signal sets are valid for the calls and filled by them.
     unsafe {
         let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) =
@@ -169,9 +164,9 @@ fn take_terminal(group: libc::pid_t) -> io::Result<()> {
         libc::sigemptyset(&raw mut blocked);
         libc::sigaddset(&raw mut blocked, libc::SIGTTOU);
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
-        let result = check(libc::tcsetpgrp(libc::STDIN_FILENO, group));
+        let result = tcsetpgrp(io::stdin(), group);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        result
+        Ok(result?)
     }
 }
 
@@ -205,30 +200,18 @@ fn exit_code(status: libc::c_int) -> libc::c_int {
 }
 
 /// Waits for the end of `child`, then gives up its PID.
-fn wait_and_forget(child: libc::pid_t, pid: &Mutex<Option<libc::pid_t>>) -> io::Result<ExitStatus> {
+fn wait_and_forget(child: Pid, pid: &Mutex<Option<Pid>>) -> io::Result<ExitStatus> {
     wait_without_reaping(child)?;
     let mut held = lock(pid);
-    let mut status = 0;
-    // SAFETY: `status` is valid for the call.
-    let reaped = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    let reaped = waitpid(Some(child), WaitOptions::empty());
     *held = None;
-    if reaped == child { Ok(ExitStatus::from_raw(status)) } else { Err(io::Error::last_os_error()) }
-}
-
-fn wait_without_reaping(child: libc::pid_t) -> io::Result<()> {
-    loop {
-        // SAFETY: `info` is plain data, valid for the call.
-        let failed = unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            libc::waitid(libc::P_PID, child as libc::id_t, &raw mut info, libc::WEXITED | libc::WNOWAIT)
-        };
-        match check(failed) {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
+    match reaped? {
+        Some((_, status)) => Ok(ExitStatus::from_raw(status.as_raw())),
+        None => Err(io::ErrorKind::NotFound.into()),
     }
 }
 
-fn check(returned: libc::c_int) -> io::Result<()> {
-    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+fn wait_without_reaping(child: Pid) -> io::Result<()> {
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    Ok(retry_on_intr(|| waitid(WaitId::Pid(child), ended)).map(drop)?)
 }

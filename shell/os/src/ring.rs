@@ -1,5 +1,6 @@
 //! Packets of an interface as they pass, out of a ring that the kernel fills (`packet(7)`, TPACKET_V3): one call per block of packets.
 use crate::netlink::interface_index;
+use crate::option;
 use crate::tun::interface_request;
 use socket2::{Domain, Socket, Type};
 use std::fmt;
@@ -147,9 +148,9 @@ impl Ring {
         let socket = Socket::new(Domain::PACKET, layer, None).map_err(refused("socket"))?;
         filter(&socket, snaplen).map_err(refused("SO_ATTACH_FILTER"))?;
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
-        set_option(&socket, (libc::SOL_PACKET, libc::PACKET_VERSION), version)
+        option::set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, version)
             .map_err(refused("PACKET_VERSION"))?;
-        set_option(&socket, (libc::SOL_PACKET, libc::PACKET_RX_RING), request())
+        option::set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, request())
             .map_err(refused("PACKET_RX_RING"))?;
         let blocks = Blocks::map(&socket).map_err(refused("mmap"))?;
         // Last, so that no packet comes before its length is limited and there is a ring for it.
@@ -355,7 +356,7 @@ fn filter(socket: &Socket, snaplen: u32) -> io::Result<()> {
         step(RETURN_CONSTANT, (0, 0), snaplen),
     ];
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    set_option(socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)
+    option::set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, program)
 }
 
 fn bind(socket: &Socket, interface: u32) -> io::Result<()> {
@@ -367,18 +368,6 @@ fn bind(socket: &Socket, interface: u32) -> io::Result<()> {
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     // SAFETY: `address` is on the stack through the call, and `length` bytes long.
     check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })
-}
-
-/// `T` is the option's type, plain data; what it points to outlives the call.
-fn set_option<T: Copy>(
-    socket: &Socket,
-    (level, name): (libc::c_int, libc::c_int),
-    value: T,
-) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    let bytes = (&raw const value).cast();
-    // SAFETY: `value` is on the stack through the call, and `length` bytes long.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, bytes, length) })
 }
 
 fn check(returned: libc::c_int) -> io::Result<()> {

@@ -1,7 +1,10 @@
 //! A route socket (rtnetlink(7)) for requests that are made elsewhere: sends bytes, gives datagrams. The kernel is asked to say in
 //! words why it refuses.
+use crate::netlink::route_socket;
+use crate::option;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// Source: linux/netlink.h.
@@ -22,62 +25,46 @@ impl RouteSocket {
     /// # Errors
     /// As `socket(2)` and `setsockopt(2)`.
     pub fn open(patience: Duration) -> io::Result<RouteSocket> {
-        // SAFETY: socket takes integers.
-        let fd = unsafe {
-            libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE)
-        };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new and nobody else owns it.
-        let socket = RouteSocket { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        let socket = RouteSocket { fd: route_socket()? };
         // Words came with Linux 4.12; without them there are numbers.
         for option in [NETLINK_CAP_ACK, NETLINK_EXT_ACK] {
-            let _ = socket.set(libc::SOL_NETLINK, option, &1_i32);
+            let _ = socket.set(libc::SOL_NETLINK, option, 1_i32);
         }
         // Root may have more than the system's limit; anybody else what that is.
         let _ = socket
-            .set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER_BYTES)
-            .or_else(|_| socket.set(libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER_BYTES));
+            .set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES)
+            .or_else(|_| socket.set(libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER_BYTES));
         let patience = libc::timeval {
             tv_sec: patience.as_secs() as libc::time_t,
             tv_usec: libc::suseconds_t::from(patience.subsec_micros() as i32),
         };
-        socket.set(libc::SOL_SOCKET, libc::SO_RCVTIMEO, &patience)?;
+        socket.set(libc::SOL_SOCKET, libc::SO_RCVTIMEO, patience)?;
         Ok(socket)
     }
-    fn set<T: Copy>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
-        let size = size_of::<T>() as libc::socklen_t;
-        // SAFETY: the pointer and size describe `value`, plain data that outlives the call.
-        let failed = unsafe {
-            libc::setsockopt(self.fd.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), size)
-        };
-        if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    fn set<T: Copy>(&self, level: libc::c_int, name: libc::c_int, value: T) -> io::Result<()> {
+        option::set(&self.fd, level, name, value)
     }
     /// Sends one or more requests; the kernel has treated all of them when this returns, and its answers wait.
     ///
     /// # Errors
     /// As `send(2)`.
     pub fn send(&self, requests: &[u8]) -> io::Result<()> {
-        // SAFETY: the pointer and length describe `requests`, which outlives the call.
-        let sent = unsafe { libc::send(self.fd.as_raw_fd(), requests.as_ptr().cast(), requests.len(), 0) };
-        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        send(&self.fd, requests, SendFlags::empty())?;
+        Ok(())
     }
     /// One datagram of answers, whole.
     ///
     /// # Errors
     /// As `recv(2)`: `ENOBUFS` if answers were lost, `WouldBlock` if none came in time.
     pub fn receive(&self) -> io::Result<Vec<u8>> {
-        let waiting = self.receive_into(&mut [], libc::MSG_PEEK | libc::MSG_TRUNC)?;
+        let waiting = self.receive_into(&mut [], RecvFlags::PEEK | RecvFlags::TRUNC)?;
         let mut datagram = vec![0; waiting];
-        let got = self.receive_into(&mut datagram, 0)?;
+        let got = self.receive_into(&mut datagram, RecvFlags::empty())?;
         datagram.truncate(got);
         Ok(datagram)
     }
-    fn receive_into(&self, buffer: &mut [u8], flags: libc::c_int) -> io::Result<usize> {
-        // SAFETY: the pointer and length describe `buffer`, which outlives the call.
-        let got = unsafe { libc::recv(self.fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), flags) };
-        if got < 0 { Err(io::Error::last_os_error()) } else { Ok(got.cast_unsigned()) }
+    fn receive_into(&self, buffer: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        Ok(recv(&self.fd, buffer, flags)?.1)
     }
 }
 

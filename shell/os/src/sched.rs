@@ -1,4 +1,5 @@
 //! Priority of the thread that measures.
+use rustix::process::setpriority_process;
 use std::fmt;
 use std::io;
 
@@ -43,7 +44,7 @@ pub fn raise_priority() -> Priority {
 ///
 /// # Errors
 /// As `sched_setscheduler(2)`.
-pub fn give_up_real_time() -> io::Result<()> {
+pub fn drop_realtime_priority() -> io::Result<()> {
     set_scheduler(libc::SCHED_OTHER, 0)
 }
 
@@ -62,9 +63,8 @@ fn set_scheduler(policy: i32, priority: i32) -> io::Result<()> {
 }
 
 fn set_nice() -> io::Result<()> {
-    // SAFETY: touches no memory; on Linux 0 is the calling thread, not its process.
-    let failed = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    // On Linux that is the calling thread, not its process.
+    Ok(setpriority_process(None, NICE)?)
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
     fn a_thread_runs_on_with_whatever_it_was_given() {
         let given = std::thread::spawn(|| {
             let given = raise_priority();
-            give_up_real_time().unwrap();
+            drop_realtime_priority().unwrap();
             assert_eq!(raise_priority(), given, "after giving it up");
             given
         });

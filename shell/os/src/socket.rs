@@ -1,11 +1,13 @@
 //! Sockets for load and for echo requests, and calls that std and socket2 lack.
+use crate::option;
 use fathom_units::Bytes;
+use rustix::fs::{MemfdFlags, memfd_create, sendfile};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 /// A socket that may send ICMP echo requests.
@@ -72,7 +74,7 @@ pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
 pub fn day_clock_socket() -> io::Result<Socket> {
     const ANSWER: u32 = 14;
     let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
-    set_option(&socket, (libc::SOL_RAW, ICMP_FILTER), !(1_u32 << ANSWER))?;
+    option::set(&socket, libc::SOL_RAW, ICMP_FILTER, !(1_u32 << ANSWER))?;
     socket.set_nonblocking(true)?;
     Ok(socket)
 }
@@ -88,9 +90,9 @@ fn only_replies_and_errors(socket: &Socket, v6: bool) -> io::Result<()> {
         let mut filter = [0_u32; 8];
         // Type 128, an echo request.
         filter[128 / 32] = 1;
-        set_option(socket, (libc::IPPROTO_ICMPV6, ICMPV6_FILTER), filter)
+        option::set(socket, libc::IPPROTO_ICMPV6, ICMPV6_FILTER, filter)
     } else {
-        set_option(socket, (libc::SOL_RAW, ICMP_FILTER), 1_u32 << 8)
+        option::set(socket, libc::SOL_RAW, ICMP_FILTER, 1_u32 << 8)
     }
 }
 
@@ -99,13 +101,7 @@ fn only_replies_and_errors(socket: &Socket, v6: bool) -> io::Result<()> {
 /// # Errors
 /// As `memfd_create(2)` and `write(2)`.
 pub fn memory_file(bytes: &[u8]) -> io::Result<File> {
-    // SAFETY: the name is a C string; the call touches no other memory.
-    let fd = unsafe { libc::memfd_create(c"fathom-load".as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: `fd` was just opened and nobody else owns it.
-    let mut file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    let mut file = File::from(memfd_create("fathom-load", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     Ok(file)
 }
@@ -120,10 +116,8 @@ pub fn send_file(
     offset: u64,
     length: usize,
 ) -> io::Result<usize> {
-    let mut at = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // SAFETY: `at` is valid through the call; the descriptors are borrowed.
-    let sent = unsafe { libc::sendfile(socket.as_raw_fd(), file.as_raw_fd(), &raw mut at, length) };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    let mut at = offset;
+    Ok(sendfile(socket, file, Some(&mut at), length)?)
 }
 
 /// Takes up to `length` bytes off a TCP socket without copying them anywhere; waits for the first if the socket blocks.
@@ -174,15 +168,15 @@ pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
     // A buffer that is set no longer grows by itself, and the clamp with it. The kernel counts a packet's own memory,
     // up to several times its bytes.
     let buffer = bytes.saturating_mul(4);
-    set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), buffer)
-        .or_else(|_| set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUF), buffer))?;
+    option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, buffer)
+        .or_else(|_| option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, buffer))?;
     if u64::try_from(socket.recv_buffer_size()?).unwrap_or(0) < window.get().saturating_mul(2) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("a receive window of {window} needs more than sysctl net.core.rmem_max"),
         ));
     }
-    set_option(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), bytes)
+    option::set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
 }
 
 /// Has the kernel spread a TCP socket's packets over the round trip, as it does for BBR, whatever the congestion control.
@@ -191,7 +185,7 @@ pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
 /// As `setsockopt(2)`.
 pub fn set_paced(socket: &Socket) -> io::Result<()> {
     // Any limit of the pacing rate but "none" (all ones) switches pacing on; this is the highest.
-    set_option(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), u32::MAX - 1)
+    option::set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u32::MAX - 1)
 }
 
 /// Makes room for `bytes` of received packets: beyond the host's limit where that is permitted, else up to it.
@@ -200,8 +194,8 @@ pub fn set_paced(socket: &Socket) -> io::Result<()> {
 /// As `setsockopt(2)`.
 pub fn set_receive_buffer(socket: &Socket, bytes: u32) -> io::Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-    set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), bytes)
-        .or_else(|_| set_option(socket, (libc::SOL_SOCKET, libc::SO_RCVBUF), bytes))
+    option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)
+        .or_else(|_| option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))
 }
 
 /// Has the errors that routers send about a socket's packets queued on it, with the router's address.
@@ -209,9 +203,9 @@ pub fn set_receive_buffer(socket: &Socket, bytes: u32) -> io::Result<()> {
 /// # Errors
 /// As `setsockopt(2)`.
 pub fn queue_errors(socket: &Socket, v6: bool) -> io::Result<()> {
-    let option =
+    let (level, name) =
         if v6 { (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) } else { (libc::IPPROTO_IP, libc::IP_RECVERR) };
-    set_option::<libc::c_int>(socket, option, 1)
+    option::set::<libc::c_int>(socket, level, name, 1)
 }
 
 /// Marks what a socket sends with the six DSCP bits.
@@ -219,8 +213,9 @@ pub fn queue_errors(socket: &Socket, v6: bool) -> io::Result<()> {
 /// # Errors
 /// As `setsockopt(2)`.
 pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
-    let option = if v6 { (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) } else { (libc::IPPROTO_IP, libc::IP_TOS) };
-    set_option(socket, option, libc::c_int::from(dscp) << 2)
+    let (level, name) =
+        if v6 { (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) } else { (libc::IPPROTO_IP, libc::IP_TOS) };
+    option::set(socket, level, name, libc::c_int::from(dscp) << 2)
 }
 
 /// Has what an IPv4 socket sends never taken apart on the way, whatever is known of the path. It spares the kernel the search for a
@@ -229,7 +224,7 @@ pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
 /// # Errors
 /// As `setsockopt(2)`.
 pub fn set_unfragmented(socket: &Socket) -> io::Result<()> {
-    set_option(socket, (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER), libc::IP_PMTUDISC_PROBE)
+    option::set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
 }
 
 /// Sets the hop limit (IPv4: time to live) of what a socket sends from now on.
@@ -237,22 +232,9 @@ pub fn set_unfragmented(socket: &Socket) -> io::Result<()> {
 /// # Errors
 /// As `setsockopt(2)`.
 pub fn set_hop_limit(socket: &Socket, v6: bool, hops: u8) -> io::Result<()> {
-    let option =
+    let (level, name) =
         if v6 { (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS) } else { (libc::IPPROTO_IP, libc::IP_TTL) };
-    set_option(socket, option, libc::c_int::from(hops))
-}
-
-/// `T` is the option's type, an integer or several.
-fn set_option<T: Copy>(
-    socket: &Socket,
-    (level, name): (libc::c_int, libc::c_int),
-    value: T,
-) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: `value` is on the stack through the call, and `length` bytes long.
-    let failed =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), length) };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    option::set(socket, level, name, libc::c_int::from(hops))
 }
 
 /// The congestion control of a TCP socket.

@@ -2,6 +2,7 @@
 //!
 //! The kernel stamps in wall time. The caller turns it into monotonic time with both clocks read just after the call.
 use crate::clock::{Clock, wall_now};
+use crate::option;
 use fathom_units::{Time, WallTime};
 use socket2::SockAddr;
 use std::io;
@@ -83,13 +84,7 @@ pub fn send_stamped(socket: BorrowedFd<'_>, bytes: &[u8], to: &SockAddr) -> io::
 }
 
 fn set_flags(socket: BorrowedFd<'_>, flags: libc::c_uint) -> io::Result<()> {
-    let length = size_of_val(&flags) as libc::socklen_t;
-    let value = (&raw const flags).cast();
-    // SAFETY: `value` points to `length` readable bytes.
-    let failed = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, value, length)
-    };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags)
 }
 
 /// Wall and monotonic time of the same moment: of three pairs of readings the one that took the shortest.

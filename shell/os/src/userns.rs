@@ -1,4 +1,6 @@
 //! A user namespace, in which an ordinary user may make network namespaces; and which setting forbids it, if one does.
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::{fmt, fs, io};
 
 /// Why namespaces cannot be made. Its `Display` names the setting and what to do.
@@ -77,12 +79,9 @@ pub fn become_root() -> Result<(), Refusal> {
     if is_privileged() {
         return Ok(());
     }
-    // SAFETY: these two take no argument and cannot fail.
-    let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
-    // SAFETY: unshare touches no memory.
-    if unsafe { libc::unshare(libc::CLONE_NEWUSER) } != 0 {
-        return Err(explain(io::Error::last_os_error()));
-    }
+    let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
+    // SAFETY: it does not unshare descriptors.
+    unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }.map_err(|error| explain(error.into()))?;
     // Without a capability in the parent a user may map only himself, and gid_map only once setgroups is given up.
     fs::write("/proc/self/setgroups", "deny").map_err(explain)?;
     fs::write("/proc/self/uid_map", format!("0 {uid} 1")).map_err(explain)?;

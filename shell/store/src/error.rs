@@ -1,4 +1,5 @@
 //! Why a file could not be written or read.
+use fathom_os::error::without_code;
 use fathom_run::RunError;
 use std::fmt;
 use std::io;
@@ -43,14 +44,19 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Write { path, needed, source, rescued } => {
-                write!(f, "cannot write {} ({needed} bytes needed): {}. ", path.display(), reason(source))?;
+                write!(
+                    f,
+                    "cannot write {} ({needed} bytes needed): {}. ",
+                    path.display(),
+                    without_code(source)
+                )?;
                 match rescued {
                     Some(kept) => write!(f, "The run is kept in {}", kept.display()),
                     None => write!(f, "Try another directory"),
                 }
             }
             StoreError::Read { path, source } => {
-                write!(f, "cannot read {}: {}", path.display(), reason(source))
+                write!(f, "cannot read {}: {}", path.display(), without_code(source))
             }
             StoreError::TooLarge { path } => {
                 write!(
@@ -66,9 +72,3 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
-
-/// The system's words, without the number of its error.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_string()
-}

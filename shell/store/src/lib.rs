@@ -1,11 +1,8 @@
-//! Result files and exports on disk, each written whole or not at all; and the [`history`] of a watch
-//! with its [`export`].
+//! Result files and exports on disk, each written whole or not at all.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod error;
-pub mod export;
-pub mod history;
 mod read;
 mod write;
 

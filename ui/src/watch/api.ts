@@ -81,8 +81,8 @@ export interface Finding {
   target: string;
   probe: string;
   text: string;
-  confidence: string;
-  evidence: { name: string; value: number; unit: string }[];
+  certainty: string;
+  figures: { name: string; value: string }[];
   stretches: { from_s: number; to_s: number }[];
   refuted_by: string;
 }

@@ -1,5 +1,4 @@
 import { make } from "../dom.ts";
-import { quantity } from "../format.ts";
 import { api, type Finding } from "./api.ts";
 import { moment } from "./axis.ts";
 import { offsets } from "./heat.ts";
@@ -12,13 +11,6 @@ const SPAN_S = 90 * DAY_S;
 const AFTER_MS = 1_500;
 /** Findings rest on whole days. */
 const AGAIN_MS = 3_600_000;
-
-/** A measured value in words. */
-export function figure(value: number, unit: string): string {
-  if (unit === "s") return (value < 0 ? "−" : "") + quantity(Math.abs(value), "seconds");
-  if (unit !== "ratio") return `${Math.round(value)} ${unit}`;
-  return value > 0 && value < 1e-4 ? value.toExponential(0) : `${(value * 100).toFixed(value < 0.1 ? 2 : 0)} %`;
-}
 
 /** What months of the history say, each with the times at which it is seen. */
 export class Findings {
@@ -57,7 +49,7 @@ export class Findings {
   }
 
   private one(finding: Finding): HTMLElement {
-    const rows = finding.evidence.map(({ name, value, unit }) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, figure(value, unit))));
+    const rows = finding.figures.map(({ name, value }) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)));
     const places = finding.stretches.map(({ from_s: from, to_s: to }) => {
       // The evidence in the middle, and as much before and after it, to compare with.
       const span = Math.max((to - from) * 3, 3_600);
@@ -67,6 +59,6 @@ export class Findings {
     const seen = make("p", { class: "seen" }, "Seen at ", ...places.flatMap((place, n) => (n > 0 ? [", ", place] : [place])));
     const name = finding.probe === "icmp" ? finding.target : `${finding.target} · ${finding.probe}`;
     const more = make("details", {}, make("summary", {}, "Evidence"), make("table", {}, make("tbody", {}, ...rows)), make("p", {}, `Refuted by: ${finding.refuted_by}.`));
-    return make("li", {}, make("p", {}, make("b", {}, name), " ", finding.text, " ", make("small", {}, `confidence: ${finding.confidence}`)), seen, more);
+    return make("li", {}, make("p", {}, make("b", {}, name), " ", finding.text, " ", make("small", {}, `certainty: ${finding.certainty}`)), seen, more);
   }
 }

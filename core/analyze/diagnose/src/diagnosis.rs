@@ -1,9 +1,7 @@
 //! What a diagnosis is made of.
-use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::{Call, Game, Grade, Metric, PhaseEnd, PhaseKind, Rpm};
+use fathom_run::{Call, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Rpm};
 use fathom_stats::{Bounded, Summary};
-use fathom_units::Direction;
 use serde::Serialize;
 
 /// The line's state in one word.
@@ -18,80 +16,6 @@ pub enum Health {
     Invalid,
     /// The run does not hold what a verdict needs.
     Inconclusive,
-}
-
-/// How sure a finding is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Confidence {
-    /// It fits, and so do the alternatives.
-    Low,
-    /// It fits better than the alternatives.
-    Medium,
-    /// The evidence excludes the alternatives that are known.
-    High,
-}
-
-/// What a finding is about.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FindingKind {
-    /// Latency rises under load.
-    Bufferbloat,
-    /// Latency stays low under load.
-    LowLatency,
-    /// Nothing came through for a while.
-    Outage,
-    /// How the queue filled.
-    Growth,
-    /// How many bytes the buffer holds.
-    BufferSize,
-    /// What limits the queue: its end, or a rule.
-    Management,
-    /// How long the queue took to empty.
-    Drain,
-    /// The download falls while the upload's queue delays its acknowledgements.
-    AckStarvation,
-    /// A queue swings.
-    Oscillation,
-    /// Who waited in a queue that others filled.
-    Victims,
-    /// DSCP or ECN changes on the path.
-    Remarking,
-    /// Probes were lost.
-    Loss,
-    /// The load may not show the line's worst.
-    LowerBound,
-    /// What the instrument did to the result.
-    Instrument,
-}
-
-/// A measured value that a finding rests on.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Evidence {
-    /// What it is, in words.
-    pub name: String,
-    /// Value in `unit`.
-    pub value: f64,
-    /// SI unit.
-    pub unit: &'static str,
-}
-
-/// One conclusion, with what it rests on.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Finding {
-    /// What it is about.
-    pub kind: FindingKind,
-    /// The direction, where it has one.
-    pub direction: Option<Direction>,
-    /// One or two sentences.
-    pub text: String,
-    /// How sure it is.
-    pub confidence: Confidence,
-    /// The measured values it rests on.
-    pub evidence: Vec<Evidence>,
-    /// What else would look like this.
-    pub alternatives: Vec<String>,
 }
 
 /// What a phase would be like for a person.
@@ -143,14 +67,14 @@ pub struct PhaseSummary {
 /// What a run shows.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Diagnosis {
-    /// In one word.
+    /// The line's state in one word.
     pub health: Health,
-    /// In one sentence.
-    pub headline: String,
-    /// The phase that the headline speaks of.
+    /// Why the run is invalid or inconclusive, if it is.
+    pub reason: Option<Reason>,
+    /// The phase with the largest increase of latency, which the headline is about.
     pub headline_phase: Option<PhaseKind>,
-    /// In a few sentences for the household: where the queue is, what it does, what to try.
-    pub verdict: Vec<String>,
+    /// What to do, the most useful first.
+    pub advice: Vec<Remedy>,
     /// Which series is the working latency; `None` if the run has none.
     pub latency_source: Option<Metric>,
     /// Worst grade of the phases with load.

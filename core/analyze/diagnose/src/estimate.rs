@@ -43,7 +43,7 @@ pub struct SideEstimate {
 /// Why it shows none: no idle latency, no load, or a measurement that does not count.
 pub fn estimate_line(run: &Run) -> Result<LineEstimate, String> {
     let view = View::new(run);
-    if judge(&view).health() == Health::Invalid {
+    if judge(&view).health == Health::Invalid {
         return Err("the measurement does not count".to_string());
     }
     let idle = view.idle().ok_or("latency without load was not measured")?;

@@ -1,4 +1,4 @@
-//! Run, and months of a watch, to findings: the only maker of them. A finding names its evidence, its confidence and its alternatives.
+//! Run, and months of a watch, to findings: the only maker of them. A finding is data: see `fathom_run::Finding`.
 //!
 //! Series of the true queue (sojourn, backlog, drops) are never looked at: they exist to score this crate.
 #![no_std]
@@ -16,12 +16,9 @@ mod summarize;
 mod verdict;
 mod view;
 
-pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health, Impact, PhaseSummary};
+pub use diagnosis::{Diagnosis, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
-pub use months::{
-    CHANCE, LEAST_DAYS, Months, MonthsFinding, MonthsKind, PastLoad, PastSeries, Stretch, Zone,
-    diagnose_months,
-};
+pub use months::{CHANCE, LEAST_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
 
 /// What `run` shows. Never fails: what is missing makes it inconclusive.
 pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
@@ -29,14 +26,13 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
         return captured::diagnose(run, capture);
     }
     let view = view::View::new(run);
-    let state = health::judge(&view);
+    let judgment = health::judge(&view);
     let findings = rules::findings(&view);
-    let words = verdict::verdict(&view, &state, &findings);
     Diagnosis {
-        health: state.health(),
-        headline: words.headline,
+        health: judgment.health,
+        reason: judgment.reason,
         headline_phase: verdict::worst(&view).map(|rise| rise.phase.kind),
-        verdict: words.sentences,
+        advice: verdict::advice(judgment.health, &findings),
         latency_source: view.source.map(|s| s.key.metric),
         grade: view.phases.iter().filter_map(|p| p.grade).max(),
         phases: view.phases,

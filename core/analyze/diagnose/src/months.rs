@@ -5,17 +5,16 @@
 //! are independent of each other: a disturbance that lasts for a week is one event to a person, and seven to the test.
 mod base;
 mod chance;
+mod days;
 mod load;
 mod recurring;
 mod view;
-mod words;
 
-use crate::diagnosis::{Confidence, Evidence};
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_run::{Conclusion, Finding, HistorySeries, Span};
 use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
-use serde::Serialize;
 
 /// Of a thousand histories of plain noise, at most one has any finding of one kind.
 pub const CHANCE: f64 = 1e-3;
@@ -61,72 +60,51 @@ pub struct Months {
     pub path_changes: Vec<(u32, WallTime)>,
     /// The household's clock.
     pub zone: Zone,
-}
-
-/// What a finding is about.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MonthsKind {
-    /// Delay at the same hours again and again.
-    RecurringDelay,
-    /// Loss at the same hours again and again.
-    RecurringLoss,
-    /// The house's own traffic fills a buffer.
-    OwnLoad,
-    /// The least delay is another one since a day.
-    BaseChange,
-}
-
-/// A stretch of time in which the evidence is seen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stretch {
-    /// Its beginning.
-    pub from: WallTime,
-    /// Its end.
-    pub to: WallTime,
-}
-
-/// One conclusion over months.
-#[derive(Clone, PartialEq, Debug)]
-pub struct MonthsFinding {
-    /// What it is about.
-    pub kind: MonthsKind,
-    /// Number of the series.
-    pub series: u32,
-    /// The target's name.
-    pub target: String,
-    /// How it is asked.
-    pub probe: String,
-    /// One or two sentences.
-    pub text: String,
-    /// How sure it is.
-    pub confidence: Confidence,
-    /// The measured values it rests on.
-    pub evidence: Vec<Evidence>,
-    /// Where to look: the latest stretches.
-    pub stretches: Vec<Stretch>,
-    /// What would refute it.
-    pub refuted_by: String,
+    /// Time zero of the spans of findings.
+    pub start: WallTime,
 }
 
 /// All findings, those that cost a person most first.
-pub fn diagnose_months(months: &Months) -> Vec<MonthsFinding> {
+pub fn diagnose_months(months: &Months) -> Vec<Finding> {
     // The bound is for the whole of a history, however many series it has.
     let chance = CHANCE / months.series.len().max(1) as f64;
-    let mut findings: Vec<MonthsFinding> = Vec::new();
+    let mut findings: Vec<Finding> = Vec::new();
     for series in &months.series {
-        let view = view::View::new(series, &months.zone);
+        let view = view::View::new(series, months);
         findings.extend(recurring::delay(&view, &months.load, chance));
         findings.extend(recurring::loss(&view, chance));
         findings.extend(load::own(&view, &months.load, chance));
         findings.extend(base::changes(&view, &months.path_changes, chance));
     }
-    let size = |finding: &MonthsFinding| finding.evidence.first().map_or(0.0, |evidence| evidence.value);
     findings.sort_by(|a, b| {
-        let by_rank = b.confidence.cmp(&a.confidence).then(a.kind.cmp(&b.kind));
+        let by_rank = b.certainty.cmp(&a.certainty).then(a.kind().cmp(&b.kind()));
         by_rank.then(size(b).total_cmp(&size(a)))
     });
     findings
+}
+
+/// How much a finding costs, compared with others of its kind.
+fn size(finding: &Finding) -> f64 {
+    match &finding.conclusion {
+        Conclusion::RecurringDelay(delay) => delay.excess_s,
+        Conclusion::RecurringLoss(loss) => loss.loss_ratio,
+        Conclusion::OwnLoad(load) => load.delay_s,
+        Conclusion::BaseChange(change) => change.change_s,
+        _ => 0.0,
+    }
+}
+
+impl PastSeries {
+    fn named(&self) -> HistorySeries {
+        HistorySeries { series: self.series, target: self.target.clone(), probe: self.probe.clone() }
+    }
+}
+
+impl Months {
+    /// A span of wall time as one of the run.
+    fn span(&self, from: WallTime, to: WallTime) -> Span {
+        Span { start_ns: from.0.saturating_sub(self.start.0), end_ns: to.0.saturating_sub(self.start.0) }
+    }
 }
 
 impl Zone {

@@ -10,12 +10,9 @@ mod management;
 mod outage;
 mod starvation;
 
-use crate::view::View;
-use crate::{Confidence, Evidence, Finding, FindingKind};
-use alloc::string::String;
+use crate::view::{View, sample};
 use alloc::vec::Vec;
-use fathom_run::PhaseKind;
-use fathom_units::Direction;
+use fathom_run::{Evidence, Finding, Phase, SeriesKey, Span, Statistic};
 
 /// All findings, the weightiest first.
 pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
@@ -34,56 +31,27 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     rules.iter().flat_map(|rule| rule(view)).collect()
 }
 
-impl Finding {
-    pub(crate) fn new(
-        kind: FindingKind,
-        direction: Option<Direction>,
-        confidence: Confidence,
-        text: String,
-    ) -> Self {
-        Finding { kind, direction, text, confidence, evidence: Vec::new(), alternatives: Vec::new() }
-    }
-    pub(crate) fn evidence(mut self, name: impl Into<String>, value: f64, unit: &'static str) -> Self {
-        self.evidence.push(Evidence { name: name.into(), value, unit });
-        self
-    }
-    pub(crate) fn evidence_if(self, name: &str, value: Option<f64>, unit: &'static str) -> Self {
-        match value {
-            Some(value) => self.evidence(name, value, unit),
-            None => self,
-        }
-    }
-    pub(crate) fn alternative(mut self, text: &str) -> Self {
-        self.alternatives.push(text.into());
-        self
-    }
+/// A statistic of one series in one phase, as evidence; `None` if it has no observation there.
+pub(crate) fn evidence(
+    view: &View<'_>,
+    key: &SeriesKey,
+    phase: &Phase,
+    statistic: Statistic,
+) -> Option<Evidence> {
+    let all = sample(view.run, key, phase);
+    let value = match statistic {
+        Statistic::Percentile(p) => all.percentile(p)?.value,
+        Statistic::Max => *all.observed().last()?,
+        Statistic::Mean => all.mean_of_observed()?,
+        Statistic::Count => all.summary()?.count as f64,
+        Statistic::Lost => all.summary()?.censored_ratio(),
+        _ => return None,
+    };
+    let span = Span { start_ns: phase.start_ns, end_ns: phase.end_ns };
+    Some(Evidence { series: key.clone(), statistic, span, value })
 }
 
-/// What the user does in a phase, to start a sentence.
-pub(crate) const fn doing(kind: PhaseKind) -> &'static str {
-    match kind {
-        PhaseKind::Up => "Uploading",
-        PhaseKind::Down => "Downloading",
-        PhaseKind::Both => "Uploading and downloading at once",
-        PhaseKind::Idle | PhaseKind::Drain => "Doing nothing",
-    }
-}
-
-/// What the user does in a phase, within a sentence.
-pub(crate) const fn while_doing(kind: PhaseKind) -> &'static str {
-    match kind {
-        PhaseKind::Up => "while uploading",
-        PhaseKind::Down => "while downloading",
-        PhaseKind::Both => "while uploading and downloading",
-        PhaseKind::Idle => "without load",
-        PhaseKind::Drain => "after the load",
-    }
-}
-
-/// `upload` or `download`.
-pub(crate) const fn noun(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "upload",
-        Direction::Down => "download",
-    }
+/// As [`evidence`], of the working latency.
+pub(crate) fn latency_evidence(view: &View<'_>, phase: &Phase, statistic: Statistic) -> Option<Evidence> {
+    evidence(view, &view.source?.key, phase, statistic)
 }

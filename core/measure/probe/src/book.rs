@@ -1,224 +1,207 @@
-//! The book of one kind of probe: what was sent, what came back, when.
-use alloc::string::ToString;
+//! Bookkeeping of the probes of one series: which are outstanding, which were lost, and what a reply is.
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use fathom_run::{Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, Time};
 
-/// What an answer turned out to be.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Answer {
-    /// The first answer to its probe.
-    First(Observation),
-    /// A further answer to a probe that was answered, or given up, before.
+/// How long after its sending a lost probe is remembered: replies were seen 716 s late on a mobile line.
+pub const RETENTION: Duration = Duration::from_secs(1_200);
+
+/// When a probe counts as lost, and how long a lost one is remembered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LossPolicy {
+    /// A probe without a reply is lost this long after its sending. A reply that comes later is late.
+    pub timeout: Duration,
+    /// A reply that comes this long after its probe's sending is not recognized any more.
+    pub retention: Duration,
+}
+
+impl LossPolicy {
+    /// No probe is ever lost, and every reply counts.
+    pub const NEVER: LossPolicy = LossPolicy { timeout: Duration::MAX, retention: Duration::MAX };
+
+    /// Lost after `timeout`, remembered for [`RETENTION`].
+    pub const fn after(timeout: Duration) -> Self {
+        LossPolicy { timeout, retention: RETENTION }
+    }
+}
+
+/// A probe. `A` is the type of the time by which its sample is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe<A = ()> {
+    /// Number of the probe within its series.
+    pub sequence: u32,
+    /// Time of its sample.
+    pub at: A,
+    /// When it was sent, on the program's own clock.
+    pub sent: Time,
+}
+
+/// Classification of a reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReplyKind {
+    /// The first reply, within the timeout.
+    InTime,
+    /// The first reply, after the timeout. The probe was not yet reported as lost.
+    Late,
+    /// The first reply to a probe that was reported as lost.
+    AfterLoss,
+    /// A further reply.
     Duplicate,
-    /// Nobody asked.
+    /// A reply to no probe of this book, or one older than the retention.
     Unknown,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Outcome {
-    Outstanding,
-    Answered(f64),
-    /// Its connection broke after this many seconds; the answer can come no more.
-    GivenUp(f64),
+/// A reply that arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reply<A = ()> {
+    /// What it is.
+    pub kind: ReplyKind,
+    /// Time of the probe's sample.
+    pub at: A,
+    /// From sending to arrival.
+    pub delay: Duration,
+    /// A reply to a later probe arrived before it (RFC 4737 section 3.3).
+    pub is_reordered: bool,
 }
 
+impl<A> Reply<A> {
+    /// Whether this is the first reply to its probe.
+    pub const fn is_first(&self) -> bool {
+        matches!(self.kind, ReplyKind::InTime | ReplyKind::Late | ReplyKind::AfterLoss)
+    }
+}
+
+/// Consecutive probes that were lost.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct LostRun {
+    first: u32,
+    last: u32,
+    /// When the last one was sent.
     sent: Time,
-    outcome: Outcome,
 }
 
-/// Probes by sequence number. The loop is open: sending never waits for answers, and an answer counts however late.
+/// Probes of one series. The loop is open: sending never waits for replies.
+///
+/// A probe that was answered leaves no trace, and a run of lost ones only its limits: a target that is down for 20 minutes takes
+/// no more memory than one that is up.
 #[derive(Clone, Debug)]
-pub struct Book {
-    entries: Vec<Entry>,
-    /// Every probe below this number has its outcome.
-    settled_below: usize,
-    outstanding: usize,
-    /// One more than the highest sequence answered: RFC 4737's NextExp.
-    next_expected: u64,
-    largest_s: f64,
-    series: Series,
+pub struct Book<A = ()> {
+    policy: LossPolicy,
+    next: u32,
+    /// One more than the highest sequence number answered: NextExp of RFC 4737.
+    next_expected: u32,
+    /// In order of sequence numbers.
+    outstanding: VecDeque<Probe<A>>,
+    lost: Vec<LostRun>,
 }
 
-impl Book {
-    /// An empty book whose series will be of `key`.
-    pub const fn new(key: SeriesKey) -> Self {
-        Book {
-            entries: Vec::new(),
-            settled_below: 0,
-            outstanding: 0,
-            next_expected: 0,
-            largest_s: 0.0,
-            series: Series::new(key),
+impl<A: Copy> Book<A> {
+    /// An empty book.
+    pub const fn new(policy: LossPolicy) -> Self {
+        Book { policy, next: 0, next_expected: 0, outstanding: VecDeque::new(), lost: Vec::new() }
+    }
+    /// Records a probe that is about to leave, and returns what it carries. Times must not decrease.
+    pub fn send(&mut self, at: A, now: Time) -> Probe<A> {
+        // Numbers wrap after 13 years at ten probes a second.
+        let probe = Probe { sequence: self.next, at, sent: now };
+        self.outstanding.push_back(probe);
+        self.next = self.next.wrapping_add(1);
+        probe
+    }
+    /// Removes a probe that could not be sent. Its number is used again if it was the last.
+    pub fn cancel(&mut self, sequence: u32) {
+        if self.give_up(sequence) && sequence.wrapping_add(1) == self.next {
+            self.next = sequence;
         }
     }
-    /// What the series is of.
-    pub const fn key(&self) -> &SeriesKey {
-        &self.series.key
+    /// Removes a probe that can no longer be answered. True if it was outstanding.
+    pub fn give_up(&mut self, sequence: u32) -> bool {
+        self.position(sequence).is_some_and(|place| self.outstanding.remove(place).is_some())
     }
-    /// The sequence number of the next probe.
-    pub const fn next_sequence(&self) -> u64 {
-        self.entries.len() as u64
-    }
-    /// Notes a probe that left at `at`, and returns its sequence number. Times must not decrease.
-    pub fn sent(&mut self, at: Time) -> u64 {
-        self.entries.push(Entry { sent: at, outcome: Outcome::Outstanding });
-        self.outstanding += 1;
-        self.next_sequence() - 1
-    }
-    /// Notes a probe that was due but could not be sent.
-    pub fn not_sent(&mut self, reason: &str, count: u32) {
-        if count > 0 {
-            *self.series.not_sent.entry(reason.to_string()).or_insert(0) += count;
+    /// Corrects the time of sending by the kernel's timestamp.
+    pub fn departed(&mut self, sequence: u32, at: Time) {
+        let place = self.position(sequence);
+        if let Some(probe) = place.and_then(|place| self.outstanding.get_mut(place)) {
+            probe.sent = at;
         }
     }
-    /// Notes the answer to probe `sequence`; `delay` is from its sending.
-    pub fn answered(&mut self, sequence: u64, delay: Duration) -> Answer {
-        let Some(entry) = usize::try_from(sequence).ok().and_then(|i| self.entries.get_mut(i)) else {
-            return Answer::Unknown;
-        };
-        if entry.outcome != Outcome::Outstanding {
-            self.series.duplicates += 1;
-            return Answer::Duplicate;
-        }
-        let seconds = delay.as_secs_f64();
-        entry.outcome = Outcome::Answered(seconds);
-        let first = Answer::First(Observation { at: entry.sent, value: Value::Observed(seconds) });
-        self.largest_s = self.largest_s.max(seconds);
-        self.note_order(sequence);
-        self.settle();
-        first
+    /// When an outstanding probe was sent.
+    pub fn sent_at(&self, sequence: u32) -> Option<Time> {
+        self.outstanding.get(self.position(sequence)?).map(|probe| probe.sent)
     }
-    /// RFC 4737 section 3.3: an arrival is reordered if its sequence is below the next expected one.
-    fn note_order(&mut self, sequence: u64) {
-        if sequence < self.next_expected {
-            self.series.reordered += 1;
+    /// Records the reply to `probe`, received at `received`. Of an outstanding probe the book's own times count; of a lost one those
+    /// that the reply carries.
+    pub fn reply(&mut self, probe: &Probe<A>, received: Time) -> Reply<A> {
+        let mut reply = self.classify(probe, received);
+        if reply.is_first() {
+            reply.is_reordered = probe.sequence < self.next_expected;
+            self.next_expected = self.next_expected.max(probe.sequence.wrapping_add(1));
+        }
+        reply
+    }
+    fn classify(&mut self, probe: &Probe<A>, received: Time) -> Reply<A> {
+        let LossPolicy { timeout, retention } = self.policy;
+        let outstanding = self.position(probe.sequence).and_then(|place| self.outstanding.remove(place));
+        let own = outstanding.as_ref().unwrap_or(probe);
+        let delay = received.saturating_since(own.sent);
+        let kind = if outstanding.is_some() {
+            if delay > timeout { ReplyKind::Late } else { ReplyKind::InTime }
+        } else if delay > retention || probe.sequence >= self.next {
+            ReplyKind::Unknown
+        } else if self.take_lost(probe.sequence) {
+            ReplyKind::AfterLoss
         } else {
-            self.next_expected = sequence + 1;
+            ReplyKind::Duplicate
+        };
+        Reply { kind, at: own.at, delay, is_reordered: false }
+    }
+    /// Removes `sequence` from the lost ones. True if it was there.
+    fn take_lost(&mut self, sequence: u32) -> bool {
+        let Some(place) = self.lost.iter().position(|r| (r.first..=r.last).contains(&sequence)) else {
+            return false;
+        };
+        let run = self.lost.remove(place);
+        let before = (run.first < sequence).then(|| LostRun { last: sequence - 1, ..run });
+        let after = (sequence < run.last).then(|| LostRun { first: sequence + 1, ..run });
+        self.lost.splice(place..place, before.into_iter().chain(after));
+        true
+    }
+    /// Removes the oldest probe that has waited longer than the timeout: it is lost.
+    pub fn expire(&mut self, now: Time) -> Option<Probe<A>> {
+        let is_lost = |probe: &Probe<A>| now.saturating_since(probe.sent) > self.policy.timeout;
+        let probe = self.outstanding.front().copied().filter(is_lost)?;
+        self.outstanding.pop_front();
+        self.lose(&probe, now);
+        Some(probe)
+    }
+    fn lose(&mut self, probe: &Probe<A>, now: Time) {
+        match self.lost.last_mut() {
+            Some(run) if run.last.checked_add(1) == Some(probe.sequence) => {
+                (run.last, run.sent) = (probe.sequence, probe.sent);
+            }
+            _ => self.lost.push(LostRun { first: probe.sequence, last: probe.sequence, sent: probe.sent }),
         }
+        let retention = self.policy.retention;
+        self.lost.retain(|run| now.saturating_since(run.sent) <= retention);
     }
-    /// Notes that probe `sequence` can no longer be answered: its connection broke at `at`.
-    pub fn give_up(&mut self, sequence: u64, at: Time) {
-        let entry = usize::try_from(sequence).ok().and_then(|i| self.entries.get_mut(i));
-        if let Some(entry) = entry.filter(|e| e.outcome == Outcome::Outstanding) {
-            entry.outcome = Outcome::GivenUp(at.saturating_since(entry.sent).as_secs_f64());
-            self.settle();
-        }
+    /// Number of the next probe.
+    pub const fn next_sequence(&self) -> u32 {
+        self.next
     }
-    fn settle(&mut self) {
-        self.outstanding -= 1;
-        let pending = |e: &Entry| e.outcome == Outcome::Outstanding;
-        let more = self.entries[self.settled_below..].iter().position(pending);
-        self.settled_below = more.map_or(self.entries.len(), |n| self.settled_below + n);
+    /// Number of probes without an outcome.
+    pub fn outstanding(&self) -> usize {
+        self.outstanding.len()
     }
-    /// When probe `sequence` was sent.
-    pub fn sent_at(&self, sequence: u64) -> Option<Time> {
-        self.entries.get(usize::try_from(sequence).ok()?).map(|e| e.sent)
-    }
-    /// Number of probes sent that have no outcome yet.
-    pub const fn outstanding(&self) -> usize {
-        self.outstanding
-    }
-    /// When the oldest probe without outcome was sent.
+    /// When the oldest probe without an outcome was sent.
     pub fn oldest_outstanding(&self) -> Option<Time> {
-        self.entries.get(self.settled_below).map(|e| e.sent)
+        self.outstanding.front().map(|probe| probe.sent)
     }
-    /// The largest delay seen.
-    pub fn largest_delay(&self) -> Duration {
-        Duration::from_secs_f64(self.largest_s)
-    }
-    /// Whether a probe was ever answered.
-    pub const fn has_answers(&self) -> bool {
+    /// Whether any probe was answered.
+    pub const fn has_replies(&self) -> bool {
         self.next_expected > 0
     }
-    /// The series, in order of sending. Probes unanswered at `at` are censored with the time waited for them.
-    pub fn close(self, at: Time) -> Series {
-        let mut series = self.series;
-        for entry in self.entries {
-            let value = match entry.outcome {
-                Outcome::Answered(seconds) => Value::Observed(seconds),
-                Outcome::GivenUp(seconds) => Value::Censored { at_least: seconds },
-                Outcome::Outstanding => {
-                    Value::Censored { at_least: at.saturating_since(entry.sent).as_secs_f64() }
-                }
-            };
-            series.push(Observation { at: entry.sent, value });
-        }
-        series
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-    use fathom_run::Metric;
-
-    const MS: fn(u64) -> Duration = Duration::from_millis;
-
-    fn book_with(probes: u64) -> Book {
-        let mut book = Book::new(SeriesKey::of(Metric::UdpRtt));
-        for n in 0..probes {
-            assert_eq!(book.sent(Time::from_nanos(n * 50_000_000)), n);
-        }
-        book
-    }
-
-    #[test]
-    fn an_answer_counts_however_late() {
-        let mut book = book_with(20_000);
-        // 716 s, once seen on an LTE line.
-        let late = Duration::from_secs(716);
-        let expected = Observation { at: Time::ZERO, value: Value::Observed(716.0) };
-        assert_eq!(book.answered(0, late), Answer::First(expected));
-        assert_eq!(book.largest_delay(), late);
-        assert_eq!(book.outstanding(), 19_999);
-        assert_eq!(book.close(Time::from_nanos(1)).values[0], 716.0);
-    }
-
-    #[test]
-    fn duplicates_reordering_and_strangers_are_told_apart() {
-        let mut book = book_with(5);
-        let order = [0, 2, 2, 1, 4, 3, 9];
-        let kinds: Vec<_> = order
-            .iter()
-            .map(|n| match book.answered(*n, MS(1)) {
-                Answer::First(_) => 'f',
-                Answer::Duplicate => 'd',
-                Answer::Unknown => 'u',
-            })
-            .collect();
-        assert_eq!(kinds, vec!['f', 'f', 'd', 'f', 'f', 'f', 'u']);
-        let series = book.close(Time::ZERO);
-        assert_eq!((series.duplicates, series.reordered), (1, 2));
-    }
-
-    #[test]
-    fn the_unanswered_are_censored_with_the_time_waited() {
-        let mut book = book_with(4);
-        assert!(!book.has_answers());
-        book.answered(0, MS(30));
-        assert_eq!(book.oldest_outstanding(), Some(Time::from_nanos(50_000_000)));
-        book.give_up(1, Time::from_nanos(90_000_000));
-        book.answered(2, MS(7));
-        assert_eq!(book.oldest_outstanding(), Some(Time::from_nanos(150_000_000)));
-        book.not_sent("missed", 2);
-        book.not_sent("missed", 1);
-        let series = book.close(Time::from_nanos(1_150_000_000));
-        assert_eq!(series.values, vec![0.030, 0.040, 0.007, 1.0]);
-        assert_eq!(series.censored, vec![1, 3]);
-        assert_eq!(series.not_sent["missed"], 3);
-        assert!(series.at_ns.is_sorted());
-    }
-
-    #[test]
-    fn an_answer_after_giving_up_is_not_a_second_outcome() {
-        let mut book = book_with(1);
-        book.give_up(0, Time::from_nanos(10));
-        book.give_up(0, Time::from_nanos(20));
-        assert_eq!(book.answered(0, MS(1)), Answer::Duplicate);
-        assert_eq!(book.outstanding(), 0);
+    /// Place of an outstanding probe.
+    fn position(&self, sequence: u32) -> Option<usize> {
+        self.outstanding.binary_search_by_key(&sequence, |probe| probe.sequence).ok()
     }
 }

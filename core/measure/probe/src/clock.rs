@@ -116,6 +116,64 @@ impl ClockSamples {
     }
 }
 
+/// Follows the server's clock while samples come, without a new fit for each of them.
+#[derive(Clone, Debug)]
+pub struct ClockTracker {
+    refit_every: Duration,
+    /// Samples older than one to two of these are forgotten.
+    span: Duration,
+    /// Samples of this span and of the one before it.
+    older: ClockSamples,
+    /// Samples of this span.
+    newer: ClockSamples,
+    turned: Time,
+    fitted: Time,
+    fit: Option<ClockFit>,
+}
+
+impl ClockTracker {
+    /// Fits all samples anew at most once in `refit_every`.
+    pub const fn new(refit_every: Duration) -> Self {
+        Self::forgetting(Duration::MAX, refit_every)
+    }
+    /// Fits the samples of the last one to two `span`s, as the drift of a clock changes.
+    pub const fn forgetting(span: Duration, refit_every: Duration) -> Self {
+        ClockTracker {
+            refit_every,
+            span,
+            older: ClockSamples { best: Vec::new() },
+            newer: ClockSamples { best: Vec::new() },
+            turned: Time::ZERO,
+            fitted: Time::ZERO,
+            fit: None,
+        }
+    }
+    /// Adds a sample, and returns the clock as known so far.
+    pub fn add(&mut self, stamps: &FourStamps) -> Option<ClockFit> {
+        let now = stamps.received;
+        if now.saturating_since(self.turned) > self.span {
+            self.older = core::mem::take(&mut self.newer);
+            self.turned = now;
+        }
+        self.older.add(stamps);
+        if self.span != Duration::MAX {
+            self.newer.add(stamps);
+        }
+        if self.fit.is_none() || now.saturating_since(self.fitted) > self.refit_every {
+            (self.fit, self.fitted) = (self.older.fit(), now);
+        }
+        self.fit
+    }
+    /// The clock as known at the last fit; `None` before the first sample.
+    pub const fn fit(&self) -> Option<ClockFit> {
+        self.fit
+    }
+    /// The fit of all samples that are remembered, made now.
+    pub fn refit(&self) -> Option<ClockFit> {
+        self.older.fit()
+    }
+}
+
 /// Least squares: slope, value at x = 0, and spread of the residuals. The slope is held towards zero while the points span
 /// too little time to tell a drift from noise: it is the most probable one, given [`TYPICAL_DRIFT`].
 fn line(points: &[(f64, f64)]) -> (f64, f64, f64) {
@@ -232,6 +290,46 @@ mod tests {
             run.iter().for_each(|(s, _)| samples.add(s));
             let drift = samples.fit().unwrap().drift_ratio;
             assert!(drift.abs() < 15e-6, "seed {seed}: {drift}");
+        }
+    }
+
+    #[test]
+    fn the_tracker_refits_seldom_and_ends_with_the_whole_fit() {
+        let line = Line { drift: 50e-6, offset_ns: 8.6e14, queue: |_| [0, 0] };
+        let run = run(&line, 70, &mut Rng::new(7));
+        let (mut tracker, mut samples) = (ClockTracker::new(Duration::from_secs(1)), ClockSamples::default());
+        let mut fits = 0;
+        for (stamps, truth) in &run {
+            let before = tracker.fit();
+            let fit = tracker.add(stamps).unwrap();
+            samples.add(stamps);
+            fits += u32::from(before != Some(fit));
+            let error = fit.one_way(stamps)[0].as_nanos().abs_diff(truth[0]);
+            assert!(error < 300_000, "{error} ns at {}", stamps.sent);
+        }
+        assert!((60..=71).contains(&fits), "{fits} fits in 70 s");
+        assert_eq!(tracker.refit(), samples.fit());
+    }
+
+    #[test]
+    fn a_tracker_that_forgets_follows_a_clock_that_was_set() {
+        let seconds = Duration::from_secs;
+        let mut tracker = ClockTracker::forgetting(seconds(20), seconds(1));
+        for (seed, offset_ns) in [(8, 1e12), (9, 5e12)] {
+            let line = Line { drift: 0.0, offset_ns, queue: |_| [0, 0] };
+            for (stamps, _) in run(&line, 60, &mut Rng::new(seed)) {
+                let later = if seed == 9 { seconds(60) } else { Duration::ZERO };
+                let shifted = |at: Time| at + later;
+                tracker.add(&FourStamps {
+                    sent: shifted(stamps.sent),
+                    received: shifted(stamps.received),
+                    server_received_ns: stamps.server_received_ns + later.as_nanos(),
+                    server_sent_ns: stamps.server_sent_ns + later.as_nanos(),
+                });
+            }
+            let offset_ns = offset_ns as i128;
+            let fit = tracker.fit().unwrap();
+            assert!((fit.offset_ns - offset_ns).abs() < 2_000_000, "{fit:?}");
         }
     }
 

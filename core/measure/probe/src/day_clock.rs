@@ -1,6 +1,7 @@
 //! ICMP timestamps (RFC 792): when a question came to a host and when its answer left, by that host's clock, in ms of UTC's day.
 
-use crate::echo::{checksum, icmp_of};
+use crate::echo::without_ipv4_header;
+use fathom_wire::checksum;
 
 /// Bytes of a question, and of an answer.
 pub const DAY_CLOCK_BYTES: usize = 20;
@@ -35,14 +36,14 @@ impl DayClockSession {
         bytes[0] = QUESTION;
         bytes[4..6].copy_from_slice(&self.identifier.to_be_bytes());
         bytes[6..8].copy_from_slice(&sequence.to_be_bytes());
-        let sum = checksum(&bytes);
+        let sum = checksum::of(&bytes);
         bytes[2..4].copy_from_slice(&sum.to_be_bytes());
         bytes
     }
     /// What an answer to one of them says; `None` for anything else, and for a clock that does not tell UTC's day. A raw socket gives
     /// the IP header too.
     pub fn reply(&self, received: &[u8]) -> Option<DayClock> {
-        let icmp = icmp_of(received)?.first_chunk::<DAY_CLOCK_BYTES>()?;
+        let icmp = without_ipv4_header(received)?.first_chunk::<DAY_CLOCK_BYTES>()?;
         let half = |at: usize| u16::from_be_bytes([icmp[at], icmp[at + 1]]);
         let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
         let told = DayClock { sequence: half(6), received_ms: word(12), sent_ms: word(16) };
@@ -88,6 +89,6 @@ mod tests {
 
     #[test]
     fn the_checksum_makes_the_sum_zero() {
-        assert_eq!(checksum(&SESSION.request(u16::MAX)), 0);
+        assert_eq!(checksum::of(&SESSION.request(u16::MAX)), 0);
     }
 }

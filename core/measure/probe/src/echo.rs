@@ -1,13 +1,21 @@
-//! ICMP echo (RFC 792, RFC 4443) with 56 bytes of payload that name the probe.
+//! ICMP echo messages (RFC 792, RFC 4443). The payload carries everything that a reply is matched by.
+use crate::Probe;
+use fathom_units::{Time, WallTime};
+use fathom_wire::checksum;
 
-/// Payload bytes: what ping(8) sends, and what `IcmpRtt` is defined by.
-const PAYLOAD_BYTES: usize = 56;
-/// Header and payload.
-pub const ECHO_BYTES: usize = 8 + PAYLOAD_BYTES;
+/// Bytes before the payload: type, code, checksum, identifier, sequence number.
+pub const ECHO_HEADER_BYTES: usize = 8;
+/// Smallest payload in bytes: token, target and sequence number, and two times.
+pub const ECHO_MIN_PAYLOAD_BYTES: usize = 4 * 8;
+/// Payload bytes of the probes of a test: what ping(8) sends, and what `IcmpRtt` is defined by.
+const TEST_PAYLOAD_BYTES: usize = 56;
+/// Bytes of the ICMP message that a test sends.
+pub const ECHO_BYTES: usize = ECHO_HEADER_BYTES + TEST_PAYLOAD_BYTES;
 
-const MAGIC: [u8; 8] = *b"fathom\0\x01";
+const REQUEST_TYPE: [u8; 2] = [8, 128];
+const REPLY_TYPE: [u8; 2] = [0, 129];
 
-/// Which ICMP.
+/// Version of ICMP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IcmpVersion {
     /// RFC 792.
@@ -16,100 +24,158 @@ pub enum IcmpVersion {
     V6,
 }
 
-/// Names the probes of one run, so that those of another program, or of another run, are not taken for ours.
+/// What an echo message carries there and back, so that a late reply needs no memory of its probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EchoSession {
-    /// The version.
-    pub version: IcmpVersion,
-    /// In the payload: any number that other runs will not have.
-    pub token: u64,
+pub struct EchoPayload {
+    /// Number of the target within the program.
+    pub target: u32,
+    /// The probe.
+    pub probe: Probe<WallTime>,
 }
 
-impl EchoSession {
-    /// The request with this sequence number. The 16-bit one of the header wraps; the payload holds the whole.
-    pub fn request(&self, sequence: u64) -> [u8; ECHO_BYTES] {
-        let mut bytes = [0; ECHO_BYTES];
-        bytes[0] = match self.version {
-            IcmpVersion::V4 => 8,
-            IcmpVersion::V6 => 128,
-        };
-        bytes[4..6].copy_from_slice(&self.token.to_be_bytes()[6..]);
-        bytes[6..8].copy_from_slice(&sequence.to_be_bytes()[6..]);
-        bytes[8..16].copy_from_slice(&MAGIC);
-        bytes[16..24].copy_from_slice(&self.token.to_be_bytes());
-        bytes[24..32].copy_from_slice(&sequence.to_be_bytes());
-        // The kernel fills in the checksum of ICMPv6, which covers addresses.
-        if self.version == IcmpVersion::V4 {
-            let sum = checksum(&bytes);
-            bytes[2..4].copy_from_slice(&sum.to_be_bytes());
+/// Writes the requests of one run of the program, and recognizes the replies to them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EchoCodec {
+    /// Version of ICMP.
+    pub version: IcmpVersion,
+    /// A number that no other run has. It distinguishes replies from those to other programs.
+    pub token: u64,
+    /// Identifier in the header. A socket on which the kernel sets the identifier ignores it.
+    pub identifier: u16,
+    /// Whether to fill in the checksum. The kernel fills in that of ICMPv6, which covers addresses.
+    pub has_checksum: bool,
+}
+
+impl EchoCodec {
+    /// A codec whose identifier is the low bits of `token`, with a checksum where the kernel may not fill it in.
+    pub const fn new(version: IcmpVersion, token: u64) -> Self {
+        EchoCodec {
+            version,
+            token,
+            identifier: token as u16,
+            has_checksum: matches!(version, IcmpVersion::V4),
         }
+    }
+    /// Writes a request into `bytes`, all of which is sent. There must be room for [`ECHO_HEADER_BYTES`] and
+    /// [`ECHO_MIN_PAYLOAD_BYTES`].
+    ///
+    /// Replies are matched by the 64 bits in the payload, never by the 16 bits of the header: those wrap within seconds, and routers
+    /// rewrite them.
+    pub fn write(&self, bytes: &mut [u8], payload: &EchoPayload) {
+        let EchoPayload { target, probe } = payload;
+        let fields: [(usize, u64); 4] = [
+            (ECHO_HEADER_BYTES, self.token),
+            (16, u64::from(*target) << 32 | u64::from(probe.sequence)),
+            (24, probe.at.0),
+            (32, probe.sent.as_nanos()),
+        ];
+        put(bytes, 0, &[REQUEST_TYPE[self.version as usize], 0, 0, 0]);
+        put(bytes, 4, &self.identifier.to_be_bytes());
+        put(bytes, 6, &(probe.sequence as u16).to_be_bytes());
+        for (at, value) in fields {
+            put(bytes, at, &value.to_be_bytes());
+        }
+        if self.has_checksum {
+            put(bytes, 2, &checksum::of(bytes).to_be_bytes());
+        }
+    }
+    /// The request that a test sends.
+    pub fn request(&self, payload: &EchoPayload) -> [u8; ECHO_BYTES] {
+        let mut bytes = [0; ECHO_BYTES];
+        self.write(&mut bytes, payload);
         bytes
     }
-    /// The sequence number of a reply to a request of this session; `None` for anything else. A raw IPv4 socket gives the IP
-    /// header too.
-    pub fn reply(&self, received: &[u8]) -> Option<u64> {
-        let reply_type = match self.version {
-            IcmpVersion::V4 => 0,
-            IcmpVersion::V6 => 129,
-        };
-        let icmp = if self.version == IcmpVersion::V4 { icmp_of(received)? } else { received };
-        let icmp = Some(icmp).filter(|b| b.len() >= 32)?;
-        let ours = icmp[0] == reply_type && icmp[8..16] == MAGIC && icmp[16..24] == self.token.to_be_bytes();
-        ours.then(|| u64::from_be_bytes(core::array::from_fn(|i| icmp[24 + i])))
+    /// Payload of a reply to a request of this run; `None` for anything else. A raw IPv4 socket delivers the IP header too.
+    pub fn read_reply(&self, received: &[u8]) -> Option<EchoPayload> {
+        let icmp = if self.version == IcmpVersion::V4 { without_ipv4_header(received)? } else { received };
+        let is_reply = *icmp.first()? == REPLY_TYPE[self.version as usize];
+        let is_ours = is_reply && word(icmp, ECHO_HEADER_BYTES)? == self.token;
+        is_ours.then(|| payload(icmp, ECHO_HEADER_BYTES)).flatten()
+    }
+    /// Payload of a request of this run, after any headers.
+    pub fn read_request(&self, packet: &[u8]) -> Option<EchoPayload> {
+        // After IPv4 with and without an Ethernet header, and after IPv6; else anywhere.
+        const USUAL: [usize; 4] = [42, 28, 62, 48];
+        let is_here = |at: &usize| word(packet, *at) == Some(self.token);
+        let found = USUAL.into_iter().find(is_here).or_else(|| (0..packet.len()).find(is_here));
+        payload(packet, found?)
     }
 }
 
-/// A message of ICMP, without the IPv4 header that a raw socket gives before it. The types that are used here are below 0x40; a header
-/// begins with 0x4.
-pub(crate) fn icmp_of(received: &[u8]) -> Option<&[u8]> {
-    let with_header = received.first()? >> 4 == 4;
-    let header_bytes = if with_header { usize::from(received[0] & 0xf) * 4 } else { 0 };
+/// An ICMP message without the IPv4 header that a raw socket delivers before it. ICMP types are below 0x40 or above 0x7f; an IPv4
+/// header begins with 0x4.
+pub(crate) fn without_ipv4_header(received: &[u8]) -> Option<&[u8]> {
+    let first = *received.first()?;
+    let header_bytes = if first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { 0 };
     received.get(header_bytes..)
 }
 
-/// RFC 1071.
-pub(crate) fn checksum(bytes: &[u8]) -> u16 {
-    let words = bytes.chunks_exact(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
-    let sum: u32 = words.sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    !((folded & 0xffff) + (folded >> 16)) as u16
+/// The fields that follow the token at `at`.
+fn payload(bytes: &[u8], at: usize) -> Option<EchoPayload> {
+    let name = word(bytes, at + 8)?;
+    let (wall, sent) = (WallTime(word(bytes, at + 16)?), Time::from_nanos(word(bytes, at + 24)?));
+    Some(EchoPayload { target: (name >> 32) as u32, probe: Probe { sequence: name as u32, at: wall, sent } })
+}
+
+fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+    if let Some(place) = bytes.get_mut(at..at + value.len()) {
+        place.copy_from_slice(value);
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..at + 8)?.try_into().ok()?;
+    Some(u64::from_be_bytes(eight))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec;
-    use alloc::vec::Vec;
 
-    fn answer(session: EchoSession, sequence: u64, ip_header: bool) -> Vec<u8> {
-        let mut bytes = if ip_header { vec![0x45; 20] } else { vec![] };
-        bytes.extend(session.request(sequence));
-        let at = if ip_header { 20 } else { 0 };
-        bytes[at] = if session.version == IcmpVersion::V4 { 0 } else { 129 };
-        bytes
+    const CODEC: EchoCodec = EchoCodec::new(IcmpVersion::V4, 0x0102_0304_0506_0708);
+
+    fn message(target: u32, sequence: u32) -> EchoPayload {
+        EchoPayload {
+            target,
+            probe: Probe { sequence, at: WallTime(u64::MAX - 1), sent: Time::from_nanos(5) },
+        }
     }
 
     #[test]
-    fn a_reply_names_its_request() {
-        for version in [IcmpVersion::V4, IcmpVersion::V6] {
-            let session = EchoSession { version, token: 0x1234_5678_9abc_def0 };
-            for sequence in [0, 65_536, u64::MAX] {
-                assert_eq!(session.reply(&answer(session, sequence, false)), Some(sequence));
-            }
-            assert_eq!(session.reply(&session.request(1)), None, "a request is no reply");
-            let other = EchoSession { token: 7, ..session };
-            assert_eq!(session.reply(&answer(other, 1, false)), None, "another run's");
-            for length in 0..32 {
-                assert_eq!(session.reply(&answer(session, 1, false)[..length]), None, "{length} bytes");
+    fn a_reply_carries_target_probe_and_times() {
+        for (version, reply_type) in [(IcmpVersion::V4, 0), (IcmpVersion::V6, 129)] {
+            let codec = EchoCodec { version, ..CODEC };
+            for sequence in [0, 65_536, u32::MAX] {
+                let message = message(0xfedc_ba98, sequence);
+                let mut reply = [0; 40];
+                codec.write(&mut reply, &message);
+                assert_eq!(codec.read_reply(&reply), None, "a request is no reply");
+                for before in [0, 20, 34, 37, 40, 54] {
+                    let packet = [vec![1; before], reply.to_vec()].concat();
+                    assert_eq!(codec.read_request(&packet), Some(message), "{before} bytes before it");
+                    assert_eq!(codec.read_request(&packet[..before + 39]), None);
+                }
+                reply[0] = reply_type;
+                assert_eq!(codec.read_reply(&reply), Some(message));
+                assert_eq!(EchoCodec { token: 1, ..codec }.read_reply(&reply), None, "another program's");
+                for length in 0..40 {
+                    assert_eq!(codec.read_reply(&reply[..length]), None, "{length} bytes");
+                }
+                let mut raw = [0_u8; 60];
+                raw[0] = 0x45;
+                raw[20..].copy_from_slice(&reply);
+                let has_header = version == IcmpVersion::V4;
+                assert_eq!(codec.read_reply(&raw).is_some(), has_header, "with the header of IPv4");
             }
         }
-        let v4 = EchoSession { version: IcmpVersion::V4, token: 1 };
-        assert_eq!(v4.reply(&answer(v4, 9, true)), Some(9));
     }
 
     #[test]
     fn the_checksum_makes_the_sum_zero() {
-        let bytes = EchoSession { version: IcmpVersion::V4, token: u64::MAX }.request(77);
-        assert_eq!(checksum(&bytes), 0);
+        let bytes = CODEC.request(&message(3, 77));
+        assert_eq!(checksum::of(&bytes), 0);
+        let kernel_fills_it_in = EchoCodec::new(IcmpVersion::V6, 1).request(&message(3, 77));
+        assert_eq!(kernel_fills_it_in[2..4], [0, 0]);
     }
 }

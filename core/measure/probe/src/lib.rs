@@ -1,4 +1,6 @@
-//! Probe and load protocols without I/O: the book of probes, their schedule, clocks, and when a phase is over.
+//! Probe and load protocols without I/O: bookkeeping and schedules of probes, their messages, clocks, and when a phase is over.
+//!
+//! `fathom test`, `fathom watch`, the autorate and the simulator use the same code.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -6,25 +8,31 @@ extern crate alloc;
 
 mod answers;
 mod book;
+mod budget;
 mod clock;
 mod day_clock;
+pub mod dns;
 mod echo;
 mod one_way;
 mod phase;
 mod plan;
 pub mod protocol;
 mod schedule;
+mod series;
+pub mod session;
 mod stamp;
 mod watch;
 
 pub use answers::Answers;
-pub use book::{Answer, Book};
-pub use clock::{ClockFit, ClockSamples, FourStamps};
+pub use book::{Book, LossPolicy, Probe, RETENTION, Reply, ReplyKind};
+pub use budget::{BytesPerRound, ProbeBudget, round_bytes};
+pub use clock::{ClockFit, ClockSamples, ClockTracker, FourStamps};
 pub use day_clock::{DAY_CLOCK_BYTES, DayClock, DayClockSession};
-pub use echo::{ECHO_BYTES, EchoSession, IcmpVersion};
-pub use one_way::{UdpAnswer, one_way_series};
+pub use echo::{ECHO_BYTES, ECHO_HEADER_BYTES, ECHO_MIN_PAYLOAD_BYTES, EchoCodec, EchoPayload, IcmpVersion};
+pub use one_way::{UdpAnswer, UdpRecord, one_way_observations, one_way_series};
 pub use phase::{Baseline, PhaseControl};
-pub use plan::{PhasePlan, ProbeKind};
-pub use schedule::{BytesPerRound, Due, Schedule, round_bytes};
+pub use plan::{PhasePlan, ProbeKind, ProbeSpec};
+pub use schedule::{Due, LatePolicy, Pace, Schedule, tick};
+pub use series::ProbeSeries;
 pub use stamp::StampConverter;
 pub use watch::{CpuReading, CpuShare, SelfWatch};

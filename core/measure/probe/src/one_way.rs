@@ -8,11 +8,20 @@ use fathom_units::{Direction, Duration, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpAnswer {
     /// The probe's number.
-    pub sequence: u64,
+    pub sequence: u32,
     /// Its timestamps.
     pub stamps: FourStamps,
     /// Probes that the server had received when it answered, this one included.
     pub received: u64,
+}
+
+/// The UDP probes of a test.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct UdpRecord {
+    /// Time sent of every probe, by sequence number, and how long it was waited for.
+    pub sent: Vec<(Time, Duration)>,
+    /// The first answer to each.
+    pub answers: Vec<UdpAnswer>,
 }
 
 /// The way on which a probe was lost.
@@ -23,23 +32,26 @@ enum Loss {
     Unknown,
 }
 
-/// One-way delays, up and down, in order of sending. `sent` holds the time of every probe, by number, and how long it was waited for;
-/// `total` is the server's final count of probes, if it told.
+/// One-way delays of one probe, up and down, of which `at` is the time of its sample.
+pub fn one_way_observations(fit: &ClockFit, at: Time, stamps: &FourStamps) -> [Observation; 2] {
+    fit.one_way(stamps).map(|delay| Observation { at, value: Value::Observed(delay.as_secs_f64()) })
+}
+
+/// One-way delays, up and down, in order of sending. `total` is the server's final count of probes, if it reported one.
 ///
 /// A probe that the server received has no delay up that is known, and one that it did not receive none down: the series
 /// of the other direction leaves it out. Of a gap in which some were lost each way only the numbers are known: the first
 /// are then called lost on the way up.
 pub fn one_way_series(
     fit: &ClockFit,
-    sent: &[(Time, Duration)],
-    answers: &[UdpAnswer],
+    UdpRecord { sent, answers }: &UdpRecord,
     total: Option<u64>,
 ) -> [Series; 2] {
     let [mut up, mut down] =
         Direction::BOTH.map(|d| Series::new(SeriesKey::directed(Metric::OneWayDelay, d)));
     let mut by_number: Vec<Option<&UdpAnswer>> = alloc::vec![None; sent.len()];
     for answer in answers {
-        let place = usize::try_from(answer.sequence).ok().and_then(|n| by_number.get_mut(n));
+        let place = by_number.get_mut(answer.sequence as usize);
         place.into_iter().for_each(|p| *p = Some(answer));
     }
     let losses = losses(&by_number, total);
@@ -47,10 +59,8 @@ pub fn one_way_series(
         let censored = Observation { at: *at, value: Value::Censored { at_least: waited.as_secs_f64() } };
         match (answer, loss) {
             (Some(answer), _) => {
-                let delays = fit.one_way(&answer.stamps);
-                for (series, delay) in [&mut up, &mut down].into_iter().zip(delays) {
-                    series.push(Observation { at: *at, value: Value::Observed(delay.as_secs_f64()) });
-                }
+                let observations = one_way_observations(fit, *at, &answer.stamps);
+                [&mut up, &mut down].into_iter().zip(observations).for_each(|(series, o)| series.push(o));
             }
             (None, Loss::Up) => up.push(censored),
             (None, Loss::Down) => down.push(censored),
@@ -94,8 +104,8 @@ mod tests {
 
     const FIT: ClockFit = ClockFit { offset_ns: 1_000_000, drift_ratio: 0.0, uncertainty: Duration::ZERO };
 
-    fn answer(sequence: u64, received: u64) -> UdpAnswer {
-        let sent = Time::from_nanos(sequence * 50);
+    fn answer(sequence: u32, received: u64) -> UdpAnswer {
+        let sent = Time::from_nanos(u64::from(sequence) * 50);
         UdpAnswer {
             sequence,
             stamps: FourStamps {
@@ -110,21 +120,23 @@ mod tests {
 
     #[test]
     fn losses_have_a_direction() {
-        let sent: Vec<_> = (0..10).map(|n| (Time::from_nanos(n * 50), Duration::from_secs(n))).collect();
+        let sent = (0..10).map(|n| (Time::from_nanos(n * 50), Duration::from_secs(n))).collect();
         // 1 lost up; 3 and 4 lost down; of 6 and 7 one each way; 9 lost up, by the final count.
-        let answers = [answer(2, 2), answer(0, 1), answer(5, 5), answer(8, 7)];
-        let [up, down] = one_way_series(&FIT, &sent, &answers, Some(7));
+        let answers = vec![answer(2, 2), answer(0, 1), answer(5, 5), answer(8, 7)];
+        let record = UdpRecord { sent, answers };
+        let [up, down] = one_way_series(&FIT, &record, Some(7));
         let censored = |s: &Series| s.censored.iter().map(|i| s.values[*i as usize]).collect::<Vec<_>>();
         assert_eq!((censored(&up), censored(&down)), (vec![1.0, 6.0, 9.0], vec![3.0, 4.0, 7.0]));
         assert_eq!((up.values[0], down.values[0]), (10e-9, 20e-9));
-        let [told_less, _] = one_way_series(&FIT, &sent, &answers, None);
-        assert_eq!(censored(&told_less), vec![1.0, 6.0]);
+        let [without_total, _] = one_way_series(&FIT, &record, None);
+        assert_eq!(censored(&without_total), vec![1.0, 6.0]);
     }
 
     #[test]
     fn without_answers_all_is_known_only_from_the_total() {
-        let sent = [(Time::ZERO, Duration::from_secs(1)); 3];
-        let counts = |total| one_way_series(&FIT, &sent, &[], total).map(|s| s.censored.len());
+        let sent = vec![(Time::ZERO, Duration::from_secs(1)); 3];
+        let record = UdpRecord { sent, answers: vec![] };
+        let counts = |total| one_way_series(&FIT, &record, total).map(|s| s.censored.len());
         assert_eq!(counts(Some(0)), [3, 0]);
         assert_eq!(counts(Some(3)), [0, 3]);
         assert_eq!(counts(None), [0, 0]);
@@ -132,9 +144,10 @@ mod tests {
 
     #[test]
     fn a_server_that_counts_nonsense_does_no_harm() {
-        let sent = [(Time::ZERO, Duration::ZERO); 4];
-        let answers = [answer(3, u64::MAX), answer(1, 0), answer(77, 5)];
-        let [up, down] = one_way_series(&FIT, &sent, &answers, Some(1));
+        let sent = vec![(Time::ZERO, Duration::ZERO); 4];
+        let answers = vec![answer(3, u64::MAX), answer(1, 0), answer(77, 5)];
+        let record = UdpRecord { sent, answers };
+        let [up, down] = one_way_series(&FIT, &record, Some(1));
         assert_eq!((up.values.len(), down.values.len()), (3, 3));
     }
 }

@@ -1,35 +1,104 @@
 //! What a test is asked to do: the kinds of probe and the phases.
 use alloc::vec::Vec;
-use fathom_run::PhaseKind;
-use fathom_units::Duration;
+use fathom_run::{Metric, PhaseKind};
+use fathom_units::{Bytes, Duration};
 
 /// A kind of probe. Each has its own schedule, so that no two kinds leave at the same moment.
+///
+/// To add one: a variant here, its row in [`ProbeKind::SPECS`], and the type that sends it, in the list of `shell/net/client/src/probes.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ProbeKind {
-    /// ICMP echo: `IcmpRtt`.
+    /// ICMP echo.
     Icmp,
-    /// UDP with four timestamps: `UdpRtt`, `OneWayDelay`.
+    /// UDP with four timestamps, which give the one-way delays too.
     Udp,
-    /// A new TCP connection with one request on it: `TcpConnect`, `HttpForeign`.
+    /// A new TCP connection with one request on it.
     Connect,
-    /// A request on a kept connection: `HttpKept`.
+    /// A request on a kept connection.
     Kept,
 }
 
+/// Everything about a kind of probe but its sockets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProbeSpec {
+    /// The kind.
+    pub kind: ProbeKind,
+    /// Name for notes and messages.
+    pub name: &'static str,
+    /// The series of its delays: metric, and plural name for messages. The first is that of the probe itself, and decides when a
+    /// phase ends.
+    pub series: &'static [(Metric, &'static str)],
+    /// Wire bytes from the user of one probe, with Ethernet, IPv6 (the larger) and transport headers.
+    pub up: Bytes,
+    /// Wire bytes to the user of the answer.
+    pub down: Bytes,
+    /// How well it serves to decide when a phase ends: of those that are answered the one with the lowest rank decides.
+    pub rank: u8,
+}
+
 impl ProbeKind {
-    /// Every kind.
+    /// The kinds, in the order of [`ProbeKind::SPECS`].
     pub const ALL: [ProbeKind; 4] = [ProbeKind::Icmp, ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Kept];
 
-    /// For notes and messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ProbeKind::Icmp => "ICMP echo",
-            ProbeKind::Udp => "UDP",
-            ProbeKind::Connect => "TCP connect",
-            ProbeKind::Kept => "kept HTTP",
-        }
+    /// The list of all kinds.
+    pub const SPECS: [ProbeSpec; ProbeKind::ALL.len()] = [
+        ProbeSpec {
+            kind: ProbeKind::Icmp,
+            name: "ICMP echo",
+            series: &[(Metric::IcmpRtt, "ICMP echo")],
+            // 14 Ethernet + 40 IP + 8 ICMP + 56 payload.
+            up: Bytes(118),
+            down: Bytes(118),
+            rank: 1,
+        },
+        ProbeSpec {
+            kind: ProbeKind::Udp,
+            name: "UDP",
+            series: &[(Metric::UdpRtt, "UDP probes")],
+            // 14 + 40 + 8 UDP + 64 payload.
+            up: Bytes(126),
+            down: Bytes(126),
+            rank: 0,
+        },
+        ProbeSpec {
+            kind: ProbeKind::Connect,
+            name: "TCP connect",
+            series: &[
+                (Metric::TcpConnect, "TCP connections"),
+                (Metric::HttpForeign, "HTTP requests on new connections"),
+            ],
+            // SYN 94, ACK 86, GET 86 + 60, ACK 86, RST 74.
+            up: Bytes(486),
+            // SYN-ACK 94, ACK 86, answer 86 + 100.
+            down: Bytes(366),
+            rank: 3,
+        },
+        ProbeSpec {
+            kind: ProbeKind::Kept,
+            name: "kept HTTP",
+            series: &[(Metric::HttpKept, "HTTP requests on the kept connection")],
+            // GET 86 + 60, ACK 86.
+            up: Bytes(232),
+            // Answer 86 + 100.
+            down: Bytes(186),
+            rank: 2,
+        },
+    ];
+
+    /// Its row in [`ProbeKind::SPECS`].
+    pub const fn spec(self) -> &'static ProbeSpec {
+        &Self::SPECS[self as usize]
     }
 }
+
+// Rows are found by the number of the kind.
+const _: () = {
+    let mut n = 0;
+    while n < ProbeKind::SPECS.len() {
+        assert!(ProbeKind::ALL[n] as usize == n && ProbeKind::SPECS[n].kind as usize == n);
+        n += 1;
+    }
+};
 
 /// A phase as planned. It lasts at least `min`; then until it has settled; at most `max`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

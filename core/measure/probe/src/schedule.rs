@@ -1,169 +1,218 @@
-//! When probes are due: open loop, on fixed slots.
-use crate::ProbeKind;
+//! When probes are due: open loop, on fixed slots that stay where they are however late the caller wakes.
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use fathom_units::{Bytes, Duration, Rate, Time};
+use fathom_units::{Duration, Time};
 
-/// Share of the line that probes may take in each direction: 5 % (draft-ietf-ippm-responsiveness, PTC) less 1 % for the
-/// server's reports of the load.
-const PROBE_CAPACITY_PERCENT: u64 = 4;
+/// A slot of a watch that nobody looked at for so long is left out: sending it now would be a burst after a suspended or stopped host.
+/// Six times the longest tick, so that a host that is merely busy loses none.
+const LATEST: Duration = Duration::from_millis(100);
+/// A target that is probed more seldom than this is probed once at the start too, so that its state is soon known.
+const SEEN_WITHIN: Duration = Duration::from_secs(10);
+/// Fraction of the golden ratio in 64 bits. Multiples of it modulo 1 lie evenly at every count of them: no two gaps
+/// between neighbours differ by more than a factor of 2.7 (three-distance theorem, Sos 1958).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Probes of one tick leave together. This many small ones are about one packet of full size on the line.
+const PACKETS_OF_A_TICK: f64 = 16.0;
+const SHORTEST_TICK: Duration = Duration::from_millis(1);
+const LONGEST_TICK: Duration = Duration::from_millis(16);
 
-/// Bytes in each direction, on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct BytesPerRound {
-    /// From the user.
-    pub up: Bytes,
-    /// To the user.
-    pub down: Bytes,
+/// How often to look what is due, for a plan of so many packets in a second: seldom enough to spare the CPU (each look
+/// is a wake-up), often enough that what leaves together is no burst.
+pub fn tick(packets_per_second: f64) -> Duration {
+    let seconds = PACKETS_OF_A_TICK / packets_per_second.max(1.0);
+    Duration::from_secs_f64(seconds).clamp(SHORTEST_TICK, LONGEST_TICK)
 }
 
-/// Wire bytes of one probe and its answer, Ethernet, IPv6 (the larger) and transport headers included.
-const fn probe_bytes(kind: ProbeKind) -> (u64, u64) {
-    match kind {
-        // 14 Ethernet + 40 IP + 8 ICMP + 56 payload.
-        ProbeKind::Icmp => (118, 118),
-        // 14 + 40 + 8 UDP + 64 payload.
-        ProbeKind::Udp => (126, 126),
-        // Up: SYN 94, ACK 86, GET 86 + 60, ACK 86, RST 74. Down: SYN-ACK 94, ACK 86, answer 86 + 100.
-        ProbeKind::Connect => (486, 366),
-        // Up: GET 86 + 60, ACK 86. Down: answer 86 + 100.
-        ProbeKind::Kept => (232, 186),
+/// When a target is probed: rounds of probes, or one at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pace {
+    /// From the start of a round to the start of the next.
+    pub interval: Duration,
+    /// Probes of a round.
+    pub probes: u32,
+    /// Between two probes of a round.
+    pub gap: Duration,
+}
+
+impl Pace {
+    /// Probes per second.
+    pub fn per_second(&self) -> f64 {
+        f64::from(self.probes) / self.interval.as_secs_f64()
     }
 }
 
-/// Wire bytes of one round: one probe of each of `kinds`, and its answer.
-pub fn round_bytes(kinds: &[ProbeKind]) -> BytesPerRound {
-    kinds.iter().map(|k| probe_bytes(*k)).fold(BytesPerRound::default(), |sum, (up, down)| BytesPerRound {
-        up: sum.up + Bytes(up),
-        down: sum.down + Bytes(down),
-    })
+/// What happens to slots that passed without anyone looking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LatePolicy {
+    /// The last one is sent however late; those before it are missed.
+    SendLast,
+    /// Those that are later than this are missed.
+    SkipAfter(Duration),
 }
 
 /// A probe that is due now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Due {
-    /// Of which kind.
-    pub kind: ProbeKind,
-    /// The moment it was due.
+    /// Number of the target, as it was added.
+    pub target: u32,
+    /// When the probe should have been sent.
     pub slot: Time,
-    /// Slots of this kind before it that passed without anyone looking: probes not sent.
+    /// Slots of this target just before it that were missed.
     pub missed: u32,
 }
 
-/// One row of slots per kind, spread evenly over the interval so that no two kinds leave together.
-///
-/// Slots stay where they are however late the caller wakes: a late probe does not move the next.
+impl Due {
+    const fn at(target: u32, slot: Time) -> Self {
+        Due { target, slot, missed: 0 }
+    }
+}
+
+/// All targets of one interval. Each goes to the back of the queue when it was probed, so the queue stays in order by itself:
+/// no step of the schedule costs more with more targets.
+#[derive(Clone, Default, Debug)]
+struct Lane {
+    queue: VecDeque<Due>,
+    /// Targets added so far, for their phases.
+    added: u64,
+    in_order: bool,
+}
+
+/// The slots of all targets.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    base: Duration,
-    interval: Duration,
-    round: BytesPerRound,
-    rows: Vec<(ProbeKind, Time)>,
+    seed: u64,
+    late: LatePolicy,
+    /// By interval; an interval of zero holds what is probed once.
+    lanes: BTreeMap<Duration, Lane>,
+    missed: u64,
 }
 
 impl Schedule {
-    /// One probe of each kind every `interval`, from `start`.
-    pub fn new(kinds: &[ProbeKind], interval: Duration, start: Time) -> Self {
-        let count = kinds.len().max(1) as u64;
-        let offset = |n: usize| interval * (n as u64) / count;
-        let rows = kinds.iter().enumerate().map(|(n, kind)| (*kind, start + offset(n))).collect();
-        Schedule { base: interval, interval, round: round_bytes(kinds), rows }
+    /// For a watch: without targets, and slots that are late by more than 100 ms are skipped. The seed decides the phases and nothing
+    /// else.
+    pub const fn new(seed: u64) -> Self {
+        Schedule { seed, late: LatePolicy::SkipAfter(LATEST), lanes: BTreeMap::new(), missed: 0 }
     }
-    /// The interval in force.
-    pub const fn interval(&self) -> Duration {
-        self.interval
+    /// For a test: targets 0 to `count` - 1, each probed every `interval` from `start`, spread evenly over it so that no two leave
+    /// together. Of late slots the last is sent.
+    pub fn even(count: u32, interval: Duration, start: Time) -> Self {
+        let offset = |n: u32| interval * u64::from(n) / u64::from(count.max(1));
+        let queue = (0..count).map(|n| Due::at(n, start + offset(n))).collect();
+        let lane = Lane { queue, added: u64::from(count), in_order: true };
+        let lanes = BTreeMap::from([(interval, lane)]);
+        Schedule { seed: 0, late: LatePolicy::SendLast, lanes, missed: 0 }
     }
-    /// Stretches the interval so that all probes together take at most 4 % of the line as known so far, each way. It is
-    /// never shorter than the one asked for. The next slot of each kind stays; the new interval counts from there.
-    pub fn limit_to(&mut self, up: Option<Rate>, down: Option<Rate>) {
-        let needed = |rate: Option<Rate>, bytes: Bytes| {
-            let share =
-                rate.map(|r| r.as_bits_per_second() * PROBE_CAPACITY_PERCENT / 100).filter(|r| *r > 0);
-            let one = Duration::from_nanos(1); // serialization_time rounds down
-            share.map_or(Duration::ZERO, |r| Rate::from_bits_per_second(r).serialization_time(bytes) + one)
-        };
-        self.interval = self.base.max(needed(up, self.round.up)).max(needed(down, self.round.down));
+    /// Adds a target from `now` on. Those that are there keep their slots.
+    pub fn add(&mut self, target: u32, pace: &Pace, now: Time) {
+        let interval = pace.interval;
+        let lane = self.lanes.entry(interval).or_default();
+        let turn = self.seed.wrapping_add(interval.as_nanos()).wrapping_mul(GOLDEN);
+        let phase = turn.wrapping_add(lane.added.wrapping_mul(GOLDEN));
+        lane.added += 1;
+        let fraction = |of: Duration| ((u128::from(phase) * u128::from(of.as_nanos())) >> 64) as u64;
+        for n in 0..u64::from(pace.probes) {
+            let offset = fraction(interval) + (pace.gap * n).as_nanos();
+            lane.push(Due::at(target, next_on_grid(offset, interval, now)));
+        }
+        if interval > SEEN_WITHIN {
+            let slot = now + Duration::from_nanos(fraction(SEEN_WITHIN));
+            self.lanes.entry(Duration::ZERO).or_default().push(Due::at(target, slot));
+        }
     }
-    /// Takes a kind out, because it cannot be sent at all.
-    pub fn remove(&mut self, kind: ProbeKind) {
-        self.rows.retain(|(k, _)| *k != kind);
-        self.round = round_bytes(&self.rows.iter().map(|(k, _)| *k).collect::<Vec<_>>());
+    /// Removes the targets for which `is_gone` is true.
+    pub fn remove(&mut self, is_gone: impl Fn(u32) -> bool) {
+        self.lanes.values_mut().for_each(|lane| lane.queue.retain(|due| !is_gone(due.target)));
+        self.lanes.retain(|_, lane| !lane.queue.is_empty());
     }
-    /// The next moment at which something is due.
-    pub fn next(&self) -> Option<Time> {
-        self.rows.iter().map(|(_, at)| *at).min()
+    /// Gives all targets the same interval. The next slot of each stays; the new interval counts from there.
+    pub fn set_interval(&mut self, interval: Duration) {
+        if self.lanes.len() == 1 && self.lanes.contains_key(&interval) {
+            return;
+        }
+        let mut all = Lane::default();
+        for lane in core::mem::take(&mut self.lanes).into_values() {
+            all.added += lane.added;
+            all.queue.extend(lane.queue);
+        }
+        if !all.queue.is_empty() {
+            self.lanes.insert(interval, all);
+        }
     }
-    /// The earliest probe due at `now`, if there is one. Of several missed slots of a kind only the last is sent.
-    pub fn due(&mut self, now: Time) -> Option<Due> {
-        let interval = self.interval;
-        let (kind, next) = self.rows.iter_mut().filter(|(_, at)| *at <= now).min_by_key(|(_, at)| *at)?;
-        let missed = (now - *next).as_nanos() / interval.as_nanos().max(1);
-        let slot = *next + interval * missed;
-        *next = slot + interval;
-        Some(Due { kind: *kind, slot, missed: u32::try_from(missed).unwrap_or(u32::MAX) })
+    /// The next slot of all.
+    pub fn next_slot(&mut self) -> Option<Time> {
+        self.lanes.values_mut().filter_map(|lane| lane.front().map(|due| due.slot)).min()
+    }
+    /// Slots missed so far.
+    pub const fn missed(&self) -> u64 {
+        self.missed
+    }
+    /// Appends what is due at `now` to `found`, in order within each interval. Each slot is given once.
+    pub fn take_due(&mut self, now: Time, found: &mut Vec<Due>) {
+        for (interval, lane) in &mut self.lanes {
+            self.missed += lane.take_due(*interval, now, self.late, found);
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-
-    const fn ms(n: u64) -> Time {
-        Time::from_nanos(n * 1_000_000)
+impl Lane {
+    fn push(&mut self, due: Due) {
+        self.queue.push_back(due);
+        self.in_order = false;
     }
-    fn two_kinds() -> Schedule {
-        Schedule::new(&[ProbeKind::Icmp, ProbeKind::Udp], Duration::from_millis(50), Time::ZERO)
+    fn sort(&mut self) {
+        if !self.in_order {
+            self.queue.make_contiguous().sort_unstable_by_key(|due| (due.slot, due.target));
+            self.in_order = true;
+        }
     }
-
-    #[test]
-    fn kinds_are_spread_and_late_wakeups_do_not_shift_slots() {
-        let mut schedule = two_kinds();
-        let mut slots = vec![];
-        // Awake at these milliseconds only.
-        for now in [0, 24, 25, 57, 76, 260] {
-            while let Some(due) = schedule.due(ms(now)) {
-                slots.push((now, due.kind, due.slot, due.missed));
+    fn front(&mut self) -> Option<Due> {
+        self.sort();
+        self.queue.front().copied()
+    }
+    /// Returns how many slots were missed.
+    fn take_due(&mut self, interval: Duration, now: Time, policy: LatePolicy, found: &mut Vec<Due>) -> u64 {
+        let mut missed = 0;
+        // Targets with missed slots come in another order: all of them are put back at once, and sorted once.
+        let mut moved = Vec::new();
+        while let Some(due) = self.front().filter(|due| due.slot <= now) {
+            self.queue.pop_front();
+            let is_once = interval == Duration::ZERO;
+            if is_once {
+                found.push(due);
+                continue;
+            }
+            let late = now.saturating_since(due.slot);
+            match policy {
+                LatePolicy::SkipAfter(limit) if late <= limit => {
+                    found.push(due);
+                    self.queue.push_back(Due { slot: due.slot + interval, ..due });
+                }
+                LatePolicy::SkipAfter(_) => {
+                    // The grid goes on where it was.
+                    let slot = next_on_grid(due.slot.as_nanos(), interval, now);
+                    missed += slot.saturating_since(due.slot).as_nanos() / interval.as_nanos();
+                    moved.push(Due { slot, ..due });
+                }
+                LatePolicy::SendLast => {
+                    let passed = late.as_nanos() / interval.as_nanos();
+                    let slot = due.slot + interval * passed;
+                    missed += passed;
+                    found.push(Due { slot, missed: u32::try_from(passed).unwrap_or(u32::MAX), ..due });
+                    moved.push(Due { slot: slot + interval, ..due });
+                }
             }
         }
-        let (i, u) = (ProbeKind::Icmp, ProbeKind::Udp);
-        assert_eq!(
-            slots,
-            vec![
-                (0, i, ms(0), 0),
-                (25, u, ms(25), 0),
-                (57, i, ms(50), 0),
-                (76, u, ms(75), 0),
-                (260, i, ms(250), 3),
-                (260, u, ms(225), 2),
-            ]
-        );
-        assert_eq!(schedule.next(), Some(ms(275)));
+        self.in_order &= moved.is_empty();
+        self.queue.extend(moved);
+        missed
     }
+}
 
-    #[test]
-    fn all_probes_together_take_at_most_a_twentieth_of_either_direction() {
-        let mut schedule = Schedule::new(&ProbeKind::ALL, Duration::from_millis(50), Time::ZERO);
-        let (fast, slow) = (Rate::from_bits_per_second(100_000_000), Rate::from_bits_per_second(500_000));
-        schedule.limit_to(Some(fast), Some(fast));
-        assert_eq!(schedule.interval(), Duration::from_millis(50));
-        for (up, down) in [(slow, fast), (fast, slow), (slow, slow)] {
-            schedule.limit_to(Some(up), Some(down));
-            let round = round_bytes(&ProbeKind::ALL);
-            let rate = |bytes| Rate::from_bytes_per(bytes, schedule.interval()).as_bits_per_second();
-            // A twenty-fifth: with the server's reports, which take a hundredth, it is a twentieth.
-            assert!(rate(round.up) <= up.as_bits_per_second() / 25, "up {up} {}", schedule.interval());
-            assert!(rate(round.down) <= down.as_bits_per_second() / 25, "down {down}");
-            assert!(rate(round.up) > up.as_bits_per_second() / 30 || up == fast, "more than needed");
-        }
-        schedule.limit_to(None, None);
-        assert_eq!(schedule.interval(), Duration::from_millis(50));
-    }
-
-    #[test]
-    fn a_removed_kind_is_never_due() {
-        let mut schedule = two_kinds();
-        schedule.remove(ProbeKind::Icmp);
-        assert_eq!(schedule.next(), Some(ms(25)));
-        assert_eq!(schedule.due(ms(24)), None);
-    }
+/// The first moment after `now` that lies a multiple of `interval` from `offset` nanoseconds.
+fn next_on_grid(offset: u64, interval: Duration, now: Time) -> Time {
+    let (step, now) = (interval.as_nanos().max(1), now.as_nanos());
+    let phase = offset % step;
+    let before = now.saturating_sub(phase) / step;
+    let slot = before * step + phase;
+    Time::from_nanos(if slot > now { slot } else { slot + step })
 }

@@ -1,8 +1,12 @@
 //! What a capture shows beside its series: its flows, the queues on its path, and what could not be known.
 //!
-//! Results, not findings: `fathom-diagnose` puts them into words.
+//! Results, not findings: there is no sentence in them. `fathom-diagnose` puts them into words. Files of schema version 1 had sentences
+//! and lists in some places; [`v1`] reads them.
+mod v1;
+
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// What one or more captures of a path show.
@@ -22,9 +26,9 @@ pub struct Capture {
     /// From each capture of a path to the next, both ways; empty for one capture.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<CapturedHop>,
-    /// What could not be told, and why: sentences.
+    /// Bulk flows of which it is not known where their packets waited: the first few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<String>,
+    pub unknown: Vec<UnknownQueue>,
 }
 
 /// A file, or an interface.
@@ -77,7 +81,8 @@ pub struct CapturedSide {
     /// Packets with CE.
     pub ce_packets: u64,
     /// Most bytes outstanding, less what was selectively acknowledged.
-    pub most_outstanding_bytes: u64,
+    #[serde(alias = "most_outstanding_bytes")]
+    pub max_outstanding_bytes: u64,
     /// Round trips from the capture point to the other end and back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<RoundTrips>,
@@ -186,11 +191,12 @@ pub struct CapturedQueue {
     pub from: String,
     /// Host to which they go.
     pub to: String,
-    /// Delay in it: 5th, 50th and 95th percentile of the time under load, and the largest.
-    pub delay_s: [f64; 4],
-    /// Delay of the other parts of the path in that time, 95th percentile, each with its name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub elsewhere_s: Vec<(String, f64)>,
+    /// Delay in it, over the time under load.
+    #[serde(alias = "delay_s")]
+    pub delay: DelayPercentiles,
+    /// Delay of the other parts of the path in that time.
+    #[serde(default, alias = "elsewhere_s", skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<PartDelay>,
     /// The round trip without queues; `None` if the path was never seen empty, so that delays are above the least seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_rtt_s: Option<f64>,
@@ -209,21 +215,21 @@ pub struct CapturedQueue {
     pub marked_packets: u64,
     /// Episodes of loss.
     pub episodes: u64,
-    /// Delay in it when packets were lost or marked, 10th, 50th and 90th percentile.
+    /// Delay in it when packets were lost or marked.
+    #[serde(default, alias = "delay_at_loss_s", skip_serializing_if = "Option::is_none")]
+    pub delay_at_loss: Option<DelayAtLoss>,
+    /// What manages it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay_at_loss_s: Option<[f64; 3]>,
-    /// What manages it, and how sure that is (0 to 1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub management: Option<(QueueManagement, f64)>,
+    pub management: Option<ManagementEstimate>,
     /// How it swings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swing: Option<Swing>,
-    /// Flows that filled it, by number, with their share of its bytes.
+    /// Flows that filled it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub filled_by: Vec<(u32, f64)>,
-    /// Who waited without filling it, with the 95th percentile of the delay that was added.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub suffered: Vec<(String, f64)>,
+    pub filled_by: Vec<FlowShare>,
+    /// Flows that waited without filling it.
+    #[serde(default, alias = "suffered", skip_serializing_if = "Vec::is_empty")]
+    pub delayed: Vec<DelayedFlows>,
     /// Questions and answers apart from TCP that waited in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<CapturedProbes>,
@@ -232,9 +238,220 @@ pub struct CapturedQueue {
     /// Frames to look at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<u64>,
-    /// How it was found, and what it rests on: sentences.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub because: Vec<String>,
+    /// What else would look like this queue.
+    #[serde(default, alias = "because", skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<QueueAlternative>,
+}
+
+/// Percentiles of a delay over time.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "v1::Delay")]
+pub struct DelayPercentiles {
+    /// 5th percentile.
+    pub p5_s: f64,
+    /// Median.
+    pub median_s: f64,
+    /// 90th percentile. Files of schema version 1 do not have it: then it is the 95th, which is no less.
+    pub p90_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// The largest.
+    pub max_s: f64,
+}
+
+/// One of the parts of a path between the capture point and its ends, in one direction. `Display` gives `10.0.0.1 to capture`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PathPart {
+    /// The host at its end.
+    pub host: String,
+    /// In which direction.
+    pub direction: PartDirection,
+}
+
+/// Direction of a part of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartDirection {
+    /// From the host to the capture point.
+    ToCapture,
+    /// From the capture point to the host.
+    FromCapture,
+}
+
+impl fmt::Display for PathPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.direction {
+            PartDirection::ToCapture => write!(f, "{} to capture", self.host),
+            PartDirection::FromCapture => write!(f, "capture to {}", self.host),
+        }
+    }
+}
+
+/// Delay of one part of a path.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "v1::PartDelay")]
+pub struct PartDelay {
+    /// Which part.
+    pub part: PathPart,
+    /// 95th percentile.
+    pub p95_s: f64,
+}
+
+/// Delay in a queue when packets were lost or marked.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "v1::DelayAtLoss")]
+pub struct DelayAtLoss {
+    /// 10th percentile.
+    pub p10_s: f64,
+    /// Median.
+    pub median_s: f64,
+    /// 90th percentile.
+    pub p90_s: f64,
+}
+
+/// What manages a queue, and how sure that is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "v1::Management")]
+pub struct ManagementEstimate {
+    /// What manages it.
+    pub kind: QueueManagement,
+    /// How sure that is, 0 to 1.
+    pub confidence_ratio: f64,
+}
+
+/// The share of a flow in a queue.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "v1::FlowShare")]
+pub struct FlowShare {
+    /// Its number.
+    pub flow: u32,
+    /// Its share of the queue's bytes, 0 to 1.
+    pub bytes_ratio: f64,
+}
+
+/// Flows that waited in a queue without filling it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "v1::DelayedFlows")]
+pub struct DelayedFlows {
+    /// Which.
+    pub who: DelayedParty,
+    /// What the queue added to their round trips, 95th percentile.
+    pub added_p95_s: f64,
+}
+
+/// Which flows waited.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DelayedParty {
+    /// One flow.
+    Flow {
+        /// Its number.
+        number: u32,
+        /// Address and port of its ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ends: Option<[String; 2]>,
+    },
+    /// The first exchange of flows of a few packets.
+    ShortFlows {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// What else would look like a queue.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "v1::Alternative")]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum QueueAlternative {
+    /// The timestamps of a host do not come from a steady clock.
+    UnsteadyClock {
+        /// The host.
+        host: String,
+        /// Its rate, as it was found.
+        hertz: f64,
+        /// Packets that fit it.
+        packets: u64,
+        /// Within so much.
+        error_s: f64,
+    },
+    /// What was acknowledged while the queue stood took another way than the link behind it.
+    AcknowledgedElsewhere,
+    /// What arrived while the queue stood came another way than over the link behind it.
+    ArrivedElsewhere,
+    /// The queue is in the sender where it is said to be behind it, or the other way round.
+    SenderOrNextHop,
+    /// As schema version 1 has it.
+    Text {
+        /// A sentence.
+        text: String,
+    },
+}
+
+/// A bulk flow of which it is not known where its packets waited.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "v1::Unknown")]
+pub struct UnknownQueue {
+    /// Its number; 0 where a file of schema version 1 does not say.
+    pub flow: u32,
+    /// Why not.
+    pub reason: UnknownReason,
+}
+
+/// Why it is not known where packets waited.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum UnknownReason {
+    /// No part of the path delays for longer than the error of the clocks.
+    NoQueue {
+        /// 95th percentile of the part that delays most.
+        p95_s: f64,
+        /// Its error.
+        error_s: f64,
+    },
+    /// Two parts of the path delay alike.
+    SeveralParts {
+        /// The part that delays most, and the next.
+        parts: [PathPart; 2],
+    },
+    /// The flow has no TCP timestamps.
+    NoTimestamps,
+    /// Its timestamps show too few ticks.
+    TooFewTicks {
+        /// Ticks.
+        ticks: f64,
+        /// From the first to the last.
+        duration_s: f64,
+    },
+    /// Its timestamps begin anew.
+    RestartedClock {
+        /// In this frame.
+        frame: u64,
+    },
+    /// More than one rate of its clock fits.
+    AmbiguousClock {
+        /// The lowest.
+        min_hertz: f64,
+        /// The highest.
+        max_hertz: f64,
+    },
+    /// Its clock may be off by more than delays vary.
+    UncertainClock {
+        /// What the clock may be off.
+        error_s: f64,
+        /// How much delays vary.
+        variation_s: f64,
+    },
+    /// Its ACKs queued behind its own data.
+    AcksQueued,
+    /// Nothing was seen going that way.
+    NothingSeen,
+    /// Too few round trips, and no timestamps.
+    TooFewRoundTrips,
+    /// As schema version 1 has it.
+    Text {
+        /// A sentence.
+        text: String,
+    },
 }
 
 /// Questions apart from TCP, of one kind.
@@ -265,9 +482,11 @@ pub struct CapturedProbes {
     /// Questions without an answer in the whole capture.
     pub unanswered: u64,
     /// The least that an answer took in the whole capture.
-    pub least_s: f64,
+    #[serde(alias = "least_s")]
+    pub min_s: f64,
     /// The most that one took while the queue stood.
-    pub most_s: f64,
+    #[serde(alias = "most_s")]
+    pub max_s: f64,
     /// What the queue added, 95th percentile.
     pub added_p95_s: f64,
 }
@@ -327,11 +546,11 @@ pub struct CapturedHop {
     /// Further copies.
     pub duplicated_packets: u64,
     /// The least delay, and how far it may be off; without synchronised clocks half the least round trip between the captures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub least_delay_s: Option<Estimate>,
-    /// Above the least delay: median, 95th percentile, and the most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay_s: Option<[f64; 3]>,
+    #[serde(default, alias = "least_delay_s", skip_serializing_if = "Option::is_none")]
+    pub min_delay_s: Option<Estimate>,
+    /// Above the least delay.
+    #[serde(default, alias = "delay_s", skip_serializing_if = "Option::is_none")]
+    pub delay: Option<HopDelay>,
     /// The second clock less the first, when the capture began.
     pub clock_offset_s: f64,
     /// How much faster the second clock is.
@@ -339,10 +558,43 @@ pub struct CapturedHop {
     /// A clock was set while the captures ran: delays are not to be trusted.
     #[serde(default)]
     pub is_clock_set: bool,
-    /// Changes of DSCP and ECN, in words.
+    /// Changes of DSCP and ECN.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub remarked: Vec<String>,
+    pub remarked: Vec<Remarking>,
     /// Routers that were passed: by how much the hop limit fell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routers: Option<i16>,
+}
+
+/// Delay from one capture to the next, above the least.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "v1::HopDelay")]
+pub struct HopDelay {
+    /// Median.
+    pub median_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// The largest.
+    pub max_s: f64,
+}
+
+/// Packets whose DSCP and ECN bits changed from one capture to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "v1::Remarking")]
+pub struct Remarking {
+    /// Before.
+    pub from: IpMarking,
+    /// After.
+    pub to: IpMarking,
+    /// How many packets.
+    pub packets: u64,
+}
+
+/// The marking of an IP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct IpMarking {
+    /// DSCP (RFC 2474), 0 to 63.
+    pub dscp: u8,
+    /// ECN codepoint (RFC 3168): 0 is Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn: u8,
 }

@@ -1,5 +1,5 @@
 //! Reading of run files: what a [`Run`] from outside must satisfy before anything else looks at it.
-use crate::{Metric, Phase, Run, SCHEMA_VERSION, Series};
+use crate::{Metric, OLDEST_SCHEMA_VERSION, Phase, Run, SCHEMA_VERSION, Series};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -17,7 +17,7 @@ pub enum RunError {
     Malformed(String),
     /// The bytes end in the middle.
     Truncated,
-    /// Written by another major version.
+    /// Written in a version of the format that is not read.
     Version(u32),
     /// A series breaks a rule of the format.
     Series {
@@ -43,7 +43,8 @@ impl fmt::Display for RunError {
             RunError::Version(found) => {
                 write!(
                     f,
-                    "has schema_version {found}; this program reads {SCHEMA_VERSION}. Use the version that wrote it"
+                    "has schema_version {found}; this program reads {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION}. \
+                     Use the version that wrote it"
                 )
             }
             RunError::Series { metric, problem } => {
@@ -61,16 +62,18 @@ struct Version {
 }
 
 impl Run {
-    /// Reads and checks the JSON form of a run.
+    /// Reads and checks the JSON form of a run, of this schema version or an earlier one.
     ///
     /// # Errors
     /// [`RunError`] says what is wrong with it.
     pub fn from_json(bytes: &[u8]) -> Result<Run, RunError> {
         let version: Version = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
-        if version.schema_version != SCHEMA_VERSION {
+        if !(OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version.schema_version) {
             return Err(RunError::Version(version.schema_version));
         }
-        let run: Run = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
+        let mut run: Run = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
+        // What is read has the form of today.
+        run.schema_version = SCHEMA_VERSION;
         run.check()?;
         Ok(run)
     }

@@ -1,4 +1,5 @@
-//! What is measured: the registry of metrics, [`Observation`]s, the [`Run`] that every source produces, and scores.
+//! What is measured and concluded: the registry of metrics, [`Observation`]s, the [`Run`] that every source produces, scores, and
+//! [`Finding`]s as data.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -7,24 +8,28 @@ extern crate alloc;
 mod capture;
 mod check;
 mod datagrams;
+mod finding;
 mod measure;
 mod registry;
 mod run;
 mod score;
+pub mod threshold;
 mod timing;
 
 pub use capture::{
     Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
-    CapturedSide, Estimate, Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips,
-    Swing,
+    CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate, FlowShare, HopDelay,
+    IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart, ProbeKind, QueueAlternative,
+    QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing, UnknownQueue, UnknownReason,
 };
 pub use check::RunError;
 pub use datagrams::DatagramLog;
-pub use measure::{Measure, MeasureError};
+pub use finding::*;
+pub use measure::{Measure, MeasureError, Statistic};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
-    Host, Instrument, Load, NOT_RUN_IN_TIME, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION,
-    Series, SeriesKey, Value,
+    Host, Instrument, Load, NOT_RUN_IN_TIME, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind,
+    Run, SCHEMA_VERSION, Series, SeriesKey, Value,
 };
 pub use score::{
     Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,

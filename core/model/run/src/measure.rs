@@ -6,6 +6,8 @@ use core::fmt;
 use core::str::FromStr;
 use fathom_stats::{Sample, jain_index};
 use fathom_units::{Direction, Duration, Time};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A statistic over the observations of one metric.
 ///
@@ -28,20 +30,26 @@ pub struct Measure {
     window: Window,
 }
 
-/// How many observations become one number.
+/// How many observations become one number. Written as in a [`Measure`]: `p95`, `max`, `reaches 1`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Statistic {
+pub enum Statistic {
+    /// Smallest observed value.
     Min,
+    /// Mean of the observed values.
     Mean,
-    /// Of 0 to 1; censored values count as large as their lower bound or larger.
+    /// Percentile of 0 to 1; censored values count as large as their lower bound or larger.
     Percentile(f64),
-    /// Of what was observed.
+    /// Largest observed value.
     Max,
+    /// First value.
     First,
+    /// Last value.
     Last,
     /// By how much a counter, which begins at 0 and is recorded when it changes, grew within the window.
     Grown,
+    /// Sum of the observed values.
     Sum,
+    /// Number of observations.
     Count,
     /// Share of censored observations.
     Lost,
@@ -317,6 +325,27 @@ impl fmt::Display for Measure {
             Window::Between(from, Time::MAX) => write!(f, " from {}ns", from.as_nanos()),
             Window::Between(from, to) => write!(f, " from {}ns to {}ns", from.as_nanos(), to.as_nanos()),
         }
+    }
+}
+
+impl FromStr for Statistic {
+    type Err = MeasureError;
+    fn from_str(text: &str) -> Result<Self, MeasureError> {
+        let mut words = text.split_whitespace();
+        let statistic = statistic_of(words.next().unwrap_or(""), &mut words)?;
+        words.next().map_or(Ok(statistic), |word| Err(refuse(word, "nothing more")))
+    }
+}
+
+impl Serialize for Statistic {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Statistic {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

@@ -11,8 +11,13 @@ use fathom_stats::DelayHistogram;
 use fathom_units::{Direction, Time};
 use serde::{Deserialize, Serialize};
 
-/// Version of the file format. Files of another major number are refused.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Version of the file format that is written. Files of this and of earlier versions are read, down to [`OLDEST_SCHEMA_VERSION`].
+///
+/// Version 2: the part `capture` has data where version 1 has sentences and lists.
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// The oldest version of the file format that is read.
+pub const OLDEST_SCHEMA_VERSION: u32 = 1;
 
 /// An observed value, or what is known of it.
 #[derive(Clone, Copy, PartialEq, Debug)]

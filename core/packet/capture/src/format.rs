@@ -3,9 +3,6 @@ use crate::pcap::{Pcap, is_pcap};
 use crate::pcapng::{MAGIC, Pcapng};
 use crate::{CaptureError, CutRecord, Frame, Step};
 
-/// Longest frame that is read. BIG TCP makes packets of 512 kB; a longer one is a sign of damage.
-pub const MAX_STORED_BYTES: usize = 1 << 20;
-
 /// Reads pcap and pcapng from slices, without copying: hand it what there is, drop what it used, and add more when it asks.
 #[derive(Clone, Debug)]
 pub struct Reader {

@@ -1,5 +1,5 @@
 //! pcap. Source: draft-ietf-opsawg-pcap.
-use crate::format::MAX_STORED_BYTES;
+use crate::frame::MAX_STORED_BYTES;
 use crate::order::{Order, take};
 use crate::{CaptureError, Frame, LinkType, Step};
 
@@ -78,11 +78,11 @@ impl Pcap {
         let head = u128::from_le_bytes(*bytes.first_chunk::<RECORD_HEADER>()?);
         let mut words = [head, head >> 32, head >> 64, head >> 96].map(|word| word as u32);
         if !self.is_plain {
-            self.put_right(&mut words);
+            self.normalize_header(&mut words);
         }
         Some(words)
     }
-    fn put_right(&self, words: &mut [u32; 4]) {
+    fn normalize_header(&self, words: &mut [u32; 4]) {
         if self.order == Order::Big {
             *words = words.map(u32::swap_bytes);
         }

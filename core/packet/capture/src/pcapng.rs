@@ -1,5 +1,5 @@
 //! pcapng. Source: draft-ietf-opsawg-pcapng.
-use crate::format::MAX_STORED_BYTES;
+use crate::frame::MAX_STORED_BYTES;
 use crate::order::{Order, take};
 use crate::pcapng_clock::Clock;
 use crate::{CaptureError, Frame, LinkType, Statistics, Step};

@@ -168,7 +168,7 @@ impl Quality {
     /// searched as long as there are copies.
     #[inline(always)]
     pub fn is_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
-        // A copy, as what is given away is stored in memory: see [`crate::usual`].
+        // A copy, as what is given away is stored in memory: see [`crate::dissect_fast`].
         (self.frames <= SEARCHED || self.is_searched) && self.looks_for_copy(frame, &packet.clone())
     }
     #[inline(never)]

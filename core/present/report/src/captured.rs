@@ -6,9 +6,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, Finding};
+use fathom_diagnose::Diagnosis;
 use fathom_run::{
-    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind, Run,
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Finding, Limits, ProbeKind, Run,
 };
 use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 
@@ -43,14 +43,14 @@ pub(crate) fn summary(
         lines.push(String::new());
     }
     for finding in &diagnosis.findings {
-        lines.extend(finding_lines(finding, text_columns, style));
+        lines.extend(finding_lines(finding, run, text_columns, style));
         lines.extend(support(finding, text_columns).iter().map(|line| style.ink(Ink::Dim, line)));
     }
     for note in &run.notes {
         lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
     }
     lines.push(String::new());
-    lines.extend(verdict(diagnosis, text_columns, style));
+    lines.extend(verdict(run, diagnosis, text_columns, style));
     // Parts that have nothing to say leave no gap.
     lines.dedup_by(|next, before| next.is_empty() && before.is_empty());
     lines
@@ -130,14 +130,16 @@ fn hop_table(capture: &Capture, style: Style) -> Table {
     for hop in &capture.hops {
         let [from, to] = &hop.captures;
         let arrow = style.pick("→", "->");
-        let least = hop.least_delay_s.map_or_else(none, |least| {
+        let least = hop.min_delay_s.map_or_else(none, |least| {
             let value = milliseconds_bare(least.value);
             match milliseconds_bare(least.error) {
                 error if error == milliseconds_bare(0.0) => value,
                 error => format!("{value} {}{error}", style.pick("±", "+-")),
             }
         });
-        let more = hop.delay_s.map_or([none(), none(), none()], |delay| delay.map(milliseconds_bare));
+        let more = hop.delay.map_or([none(), none(), none()], |delay| {
+            [delay.median_s, delay.p95_s, delay.max_s].map(milliseconds_bare)
+        });
         let lost = (thousands(hop.lost_packets as f64), (hop.lost_packets > 0).then_some(Ink::Bad));
         let mut cells = vec![
             (format!("{} {arrow} {}", clean(from), clean(to)), None),
@@ -175,14 +177,17 @@ fn more_flows(capture: &Capture) -> Option<String> {
 
 /// The frames that a finding rests on, and what would refute it.
 fn support(finding: &Finding, columns: usize) -> Vec<String> {
-    let frames = finding.evidence.iter().filter(|evidence| evidence.unit == "frame");
-    let frames: Vec<String> = frames.map(|evidence| format!("{:.0}", evidence.value)).collect();
+    let frames: Vec<String> = finding.frames.iter().map(ToString::to_string).collect();
     let mut lines = Vec::new();
     if !frames.is_empty() {
         lines.extend(wrap(&format!("  frames {}", frames.join(", ")), columns, 4));
     }
     for alternative in &finding.alternatives {
-        lines.extend(wrap(&format!("  unless: {}", clean(alternative)), columns, 4));
+        lines.extend(wrap(
+            &format!("  unless: {}", clean(&fathom_prose::alternative(alternative))),
+            columns,
+            4,
+        ));
     }
     lines.iter().map(|line| if line.starts_with(' ') { line.clone() } else { format!("  {line}") }).collect()
 }

@@ -1,12 +1,11 @@
 //! Runs side by side on a terminal.
 use crate::rows::{Quantity, comparison};
-use crate::summary::verdict;
+use crate::summary::headline;
 use crate::terminal::{Ink, Table, clean, clip};
 use crate::{Named, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_diagnose::Diagnosis;
 
 /// Longest name of a run above its column.
 const NAME: usize = 20;
@@ -29,15 +28,12 @@ pub fn compare(runs: &[Named<'_>], columns: u16, style: Style) -> String {
         table.row(row(&quantity, runs.len(), style));
     }
     let mut lines = table.lines(columns, style);
-    for (name, _, diagnosis) in runs {
+    for (name, run, diagnosis) in runs {
         lines.push(String::new());
         lines.push(style.ink(Ink::Bold, &format!("{}:", clean(name))));
-        // The headline is enough here; `report` tells the rest.
-        lines.extend(verdict(
-            &Diagnosis { verdict: Vec::new(), ..(*diagnosis).clone() },
-            columns.min(100),
-            style,
-        ));
+        // The headline is enough here; `report` shows the rest.
+        let words = fathom_prose::verdict(run, diagnosis);
+        lines.extend(headline(&words, diagnosis.health, columns.min(100), style));
     }
     lines.join("\n") + "\n"
 }

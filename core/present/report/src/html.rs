@@ -10,16 +10,14 @@ use crate::svg::{
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_diagnose::{Confidence, Diagnosis, Evidence, Finding, FindingKind, Health};
-use fathom_run::{Grade, Metric, PhaseKind, Rpm, Run};
+use fathom_diagnose::{Diagnosis, Health};
+use fathom_prose::{certainty_name, kind_name};
+use fathom_run::{Alternative, Finding, FindingKind, Grade, Metric, PhaseKind, Rpm, Run};
 use fathom_stats::DelayHistogram;
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 
 /// A run and what was found in it.
 type Pair<'a> = (&'a Run, &'a Diagnosis);
-
-/// Times of this length and more are read in seconds.
-const LONG_S: f64 = 10.0;
 
 const UNICODE: Style = Style { color: false, unicode: true };
 
@@ -84,12 +82,13 @@ fn hero((run, diagnosis): &Pair<'_>) -> String {
         Some(_) => String::new(),
         None => format!("<div class=\"grade\">{grade}<small>{health}</small></div>"),
     };
-    let sentences: String = diagnosis.verdict.iter().map(|s| format!("<p>{}</p>", escape(s))).collect();
+    let verdict = fathom_prose::verdict(run, diagnosis);
+    let sentences: String = verdict.sentences.iter().map(|s| format!("<p>{}</p>", escape(s))).collect();
     format!(
         "<section class=\"card hero {health}\">{badge}<div>\
          <p class=\"where\">{}</p><h1>{}</h1>{sentences}</div></section>",
         escape(&run.title),
-        escape(&diagnosis.headline)
+        escape(&verdict.headline)
     )
 }
 
@@ -239,72 +238,56 @@ fn people_row(phase: &fathom_diagnose::PhaseSummary) -> String {
 
 fn findings(runs: &[Pair<'_>]) -> String {
     let lists = for_each(runs, |(run, diagnosis)| {
-        let cards: String = diagnosis.findings.iter().map(finding).collect();
+        let cards: String = diagnosis.findings.iter().map(|one| finding(run, one)).collect();
         format!("<div>{}{cards}</div>", name_above(runs, run))
     });
     format!("<h2>Findings and their evidence</h2>{lists}")
 }
 
-fn finding(finding: &Finding) -> String {
-    let (name, class) = kind_name(finding.kind);
-    let confidence = confidence_name(finding.confidence);
-    let rows: String = finding
-        .evidence
+fn finding(run: &Run, finding: &Finding) -> String {
+    let (name, class) = (kind_name(finding.kind()), kind_class(finding.kind()));
+    let certainty = certainty_name(finding.certainty);
+    let rows: String = fathom_prose::figures(finding)
         .iter()
-        .map(|e| format!("<tr><td>{}</td><td>{}</td></tr>", escape(&e.name), escape(&amount(e))))
+        .map(|row| format!("<tr><td>{}</td><td>{}</td></tr>", escape(&row.name), escape(&row.value)))
         .collect();
     let evidence = if rows.is_empty() { String::new() } else { format!("<table>{rows}</table>") };
-    let others: String = finding.alternatives.iter().map(|a| format!("<li>{}</li>", escape(a))).collect();
-    let others = if others.is_empty() { others } else { format!("It could also be:<ul>{others}</ul>") };
-    let details = match (evidence.is_empty(), others.is_empty()) {
-        (true, true) => String::new(),
-        _ => format!("<details><summary>evidence</summary>{evidence}{others}</details>"),
+    let others = list("It could also be:", &finding.alternatives);
+    let excluded = list("Excluded:", &finding.excluded);
+    let details = match [&evidence, &others, &excluded].iter().all(|part| part.is_empty()) {
+        true => String::new(),
+        false => format!("<details><summary>evidence</summary>{evidence}{others}{excluded}</details>"),
     };
+    let text = fathom_prose::finding(finding, run.capture.as_deref());
     format!(
-        "<div class=\"card finding\"><p><span class=\"chip {class}\">{name}</span><span class=\"chip\">{confidence}</span>{}</p>{details}</div>",
-        escape(&finding.text)
+        "<div class=\"card finding\"><p><span class=\"chip {class}\">{name}</span><span class=\"chip\">{certainty}</span>{}</p>{details}</div>",
+        escape(&text)
     )
 }
 
-/// How sure a finding is, in a word.
-pub const fn confidence_name(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::High => "confident",
-        Confidence::Medium => "likely",
-        Confidence::Low => "possible",
+/// Alternatives below a heading; nothing without any.
+fn list(heading: &str, alternatives: &[Alternative]) -> String {
+    if alternatives.is_empty() {
+        return String::new();
     }
+    let item = |one: &Alternative| format!("<li>{}</li>", escape(&fathom_prose::alternative(one)));
+    format!("{heading}<ul>{}</ul>", alternatives.iter().map(item).collect::<String>())
 }
 
-/// What kind a finding is, in a word or two, and the class of its colour: `good`, `bad`, or none.
-pub const fn kind_name(kind: FindingKind) -> (&'static str, &'static str) {
+/// Class of the color of a kind of finding: `good`, `bad`, or none.
+pub const fn kind_class(kind: FindingKind) -> &'static str {
     match kind {
-        FindingKind::Bufferbloat => ("bufferbloat", "bad"),
-        FindingKind::LowLatency => ("low latency", "good"),
-        FindingKind::Outage => ("outage", "bad"),
-        FindingKind::Growth => ("growth", ""),
-        FindingKind::BufferSize => ("buffer size", ""),
-        FindingKind::Management => ("management", ""),
-        FindingKind::Drain => ("drain", ""),
-        FindingKind::AckStarvation => ("starved download", "bad"),
-        FindingKind::Oscillation => ("swing", ""),
-        FindingKind::Victims => ("who waited", "bad"),
-        FindingKind::Remarking => ("marked anew", ""),
-        FindingKind::Loss => ("loss", "bad"),
-        FindingKind::LowerBound => ("lower bound", ""),
-        FindingKind::Instrument => ("instrument", ""),
-    }
-}
-
-/// A piece of evidence with the unit that suits it.
-pub fn amount(evidence: &Evidence) -> String {
-    match evidence.unit {
-        "s" if evidence.value >= LONG_S => seconds(evidence.value),
-        "s" => milliseconds(evidence.value),
-        "bit/s" => rate(evidence.value),
-        "bytes" => bytes(evidence.value),
-        "ratio" => percent(evidence.value),
-        "1" => thousands(evidence.value),
-        unit => format!("{} {unit}", thousands(evidence.value)),
+        FindingKind::LowLatency => "good",
+        FindingKind::Bufferbloat
+        | FindingKind::Outage
+        | FindingKind::AckStarvation
+        | FindingKind::DelayedFlows
+        | FindingKind::DelayedProbes
+        | FindingKind::ProbeLoss
+        | FindingKind::PathLoss
+        | FindingKind::RecurringDelay
+        | FindingKind::RecurringLoss => "bad",
+        _ => "",
     }
 }
 

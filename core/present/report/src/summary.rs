@@ -10,8 +10,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_diagnose::{Confidence, Diagnosis, Finding, Health};
-use fathom_run::{Grade, Run};
+use fathom_diagnose::{Diagnosis, Health};
+use fathom_prose::Verdict;
+use fathom_run::{Certainty, Finding, Grade, Run};
 use fathom_units::Direction;
 
 /// Rows of each chart.
@@ -37,13 +38,13 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, columns: u16, style: Style) -> 
     }
     lines.push(String::new());
     for finding in &diagnosis.findings {
-        lines.extend(finding_lines(finding, text_columns, style));
+        lines.extend(finding_lines(finding, run, text_columns, style));
     }
     for note in &run.notes {
         lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
     }
     lines.push(String::new());
-    lines.extend(verdict(diagnosis, text_columns, style));
+    lines.extend(verdict(run, diagnosis, text_columns, style));
     lines.join("\n") + "\n"
 }
 
@@ -135,33 +136,35 @@ fn flow_chart(
     [format!("{title}: {}", names.join(", "))].into_iter().chain(drawn.into_iter().skip(1)).collect()
 }
 
-pub(crate) fn finding_lines(finding: &Finding, columns: usize, style: Style) -> Vec<String> {
-    let unsure = match finding.confidence {
-        Confidence::High => "",
-        Confidence::Medium => " (likely)",
-        Confidence::Low => " (possible)",
+pub(crate) fn finding_lines(finding: &Finding, run: &Run, columns: usize, style: Style) -> Vec<String> {
+    let unsure = match finding.certainty {
+        Certainty::Certain => "",
+        Certainty::Likely => " (likely)",
+        Certainty::Possible => " (possible)",
     };
-    wrap(&format!("{} {}{unsure}", style.pick("·", "-"), clean(&finding.text)), columns, 2)
+    let text = fathom_prose::finding(finding, run.capture.as_deref());
+    wrap(&format!("{} {}{unsure}", style.pick("·", "-"), clean(&text)), columns, 2)
 }
 
-/// The headline and its sentences, in the colour of the line's health.
-pub(crate) fn verdict(diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
-    let ink = match diagnosis.health {
+/// The verdict's sentences and, last, its headline, in the color of the line's health.
+pub(crate) fn verdict(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
+    let words = fathom_prose::verdict(run, diagnosis);
+    let mut lines: Vec<String> =
+        words.sentences.iter().flat_map(|sentence| wrap(&clean(sentence), columns, 0)).collect();
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(headline(&words, diagnosis.health, columns, style));
+    lines
+}
+
+/// The headline, in the color of the line's health.
+pub(crate) fn headline(words: &Verdict, health: Health, columns: usize, style: Style) -> Vec<String> {
+    let ink = match health {
         Health::Healthy => Ink::Good,
         Health::Bloated => Ink::Bad,
         Health::Invalid | Health::Inconclusive => Ink::Fair,
     };
-    let mut lines: Vec<String> = Vec::new();
-    for sentence in &diagnosis.verdict {
-        lines.extend(wrap(&clean(sentence), columns, 0));
-    }
-    if !lines.is_empty() {
-        lines.push(String::new());
-    }
-    lines.extend(
-        wrap(&clean(&diagnosis.headline), columns, 0)
-            .iter()
-            .map(|l| style.ink(ink, &style.ink(Ink::Bold, l))),
-    );
-    lines
+    let lines = wrap(&clean(&words.headline), columns, 0);
+    lines.iter().map(|line| style.ink(ink, &style.ink(Ink::Bold, line))).collect()
 }

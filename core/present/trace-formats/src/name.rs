@@ -2,7 +2,7 @@
 use alloc::string::String;
 use core::fmt;
 use fathom_capture::Address;
-use fathom_trace::{End, FlowId};
+use fathom_flow::{End, FlowId};
 
 /// An address and a port, with a colon between them.
 pub(crate) struct Endpoint(pub(crate) (Address, u16));
@@ -15,19 +15,19 @@ impl fmt::Display for Endpoint {
 }
 
 /// tcptrace's letters of an end: a to z, then aa, ab and on.
-pub(crate) struct Letters(u64);
+pub(crate) struct ConnectionName(u64);
 
-impl Letters {
+impl ConnectionName {
     /// Each flow has the next two.
-    pub(crate) fn of(flow: FlowId, end: End) -> Letters {
-        Letters(2 * u64::from(flow.0) + u64::from(end == End::B))
+    pub(crate) fn of(flow: FlowId, end: End) -> ConnectionName {
+        ConnectionName(2 * u64::from(flow.0) + u64::from(end == End::B))
     }
 }
 
-impl fmt::Display for Letters {
+impl fmt::Display for ConnectionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(before) = (self.0 / 26).checked_sub(1) {
-            Letters(before).fmt(f)?;
+            ConnectionName(before).fmt(f)?;
         }
         write!(f, "{}", char::from(b'a' + (self.0 % 26) as u8))
     }
@@ -35,7 +35,7 @@ impl fmt::Display for Letters {
 
 /// A file of one direction: `a2b`, and what follows.
 pub(crate) fn file_of(flow: FlowId, end: End, suffix: &str) -> String {
-    alloc::format!("{}2{}{suffix}", Letters::of(flow, end), Letters::of(flow, end.other()))
+    alloc::format!("{}2{}{suffix}", ConnectionName::of(flow, end), ConnectionName::of(flow, end.other()))
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
         for (number, letters) in
             [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (52, "ba"), (701, "zz"), (702, "aaa")]
         {
-            assert_eq!(Letters(number).to_string(), letters);
+            assert_eq!(ConnectionName(number).to_string(), letters);
         }
         assert_eq!(file_of(FlowId(1), End::B, "_tsg.xpl"), "d2c_tsg.xpl");
     }

@@ -1,6 +1,6 @@
 //! Numbers as text.
 use core::fmt;
-use fathom_trace::Moments;
+use fathom_flow::Moments;
 
 /// Nanoseconds as seconds with six decimals, as all these tools write times.
 pub(crate) struct Seconds(pub(crate) i64);

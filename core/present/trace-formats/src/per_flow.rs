@@ -1,7 +1,7 @@
 //! Something of each flow that is looked into.
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use fathom_trace::FlowId;
+use fathom_flow::FlowId;
 
 /// By number of the flow.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use crate::per_flow::PerFlow;
 use alloc::collections::VecDeque;
 use core::fmt::{self, Write};
 use fathom_capture::Address;
-use fathom_trace::{End, FlowId, Header, Karn, Method, RoundTrip, Sink, Times};
+use fathom_flow::{End, FlowId, Header, RoundTrip, RttMethod, RttValidity, Sink, Times};
 
 /// Packets of one end whose echo is awaited. Beyond, the oldest are forgotten: an end that never answers costs no more than that.
 const MAX_WAITING: usize = 1 << 16;
@@ -130,7 +130,8 @@ impl<W: Write> Sink for Pping<W> {
         }
     }
     fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {
-        if trip.method != Method::Timestamps || trip.karn != Karn::Clean || self.result.is_err() {
+        if trip.method != RttMethod::Timestamps || trip.validity != RttValidity::Clean || self.result.is_err()
+        {
             return;
         }
         if let Some(flow) = self.flows.get(flow) {

@@ -7,8 +7,9 @@ use crate::number::{MS, Milliseconds};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
 use fathom_capture::Address;
-use fathom_trace::{
-    Ack, Cause, End, FlowId, Header, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times,
+use fathom_flow::{
+    Ack, End, FlowId, Header, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,
+    SegmentKind, Sink, Times,
 };
 use sent::{Numbers, Unacknowledged};
 
@@ -129,9 +130,9 @@ impl Log {
         let number = self.sent.add(start, stop, segment.times.frame);
         self.in_flight = segment.outstanding_bytes;
         let trigger = match segment.kind {
-            Kind::Retransmission(Cause::Timeout) => r#","trigger":"retransmit_timeout""#,
-            Kind::Retransmission(Cause::Probe) => r#","trigger":"pto_probe""#,
-            Kind::Retransmission(_) => r#","trigger":"retransmit_reordered""#,
+            SegmentKind::Retransmission(RetransmissionCause::Timeout) => r#","trigger":"retransmit_timeout""#,
+            SegmentKind::Retransmission(RetransmissionCause::Probe) => r#","trigger":"pto_probe""#,
+            SegmentKind::Retransmission(_) => r#","trigger":"retransmit_reordered""#,
             _ => "",
         };
         self.event(
@@ -173,8 +174,8 @@ impl Log {
             return Ok(());
         };
         let trigger = match lost.cause {
-            Cause::Timeout => "pto_expired",
-            Cause::Probe => "time_threshold",
+            RetransmissionCause::Timeout => "pto_expired",
+            RetransmissionCause::Probe => "time_threshold",
             _ => "reordering_threshold",
         };
         let (offset, length) = (lost.start, lost.stop - lost.start);
@@ -266,7 +267,7 @@ impl<F: Files, C: FnMut(FlowId, [(Address, u16); 2]) -> bool> Sink for Qlog<F, C
         self.log(flow, ack.end.other(), false, |log, passing| log.ack(ack, passing.ip_bytes));
     }
     fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {
-        if trip.method != Method::Timestamps && trip.karn == Karn::Clean {
+        if trip.method != RttMethod::Timestamps && trip.validity == RttValidity::Clean {
             self.log(flow, trip.end, false, |log, _| log.round_trip(trip));
         }
     }

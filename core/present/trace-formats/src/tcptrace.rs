@@ -4,7 +4,7 @@ mod column;
 use crate::number::Seconds;
 use column::{COLUMNS, Column, Side};
 use core::fmt::{self, Write};
-use fathom_trace::{End, FlowSummary, Flows};
+use fathom_flow::{End, FlowSummary, Flows};
 
 /// Columns before those that come in pairs.
 const BEFORE: &str = "conn_#,host_a,host_b,port_a,port_b,first_packet,last_packet,";

@@ -2,7 +2,7 @@
 use crate::number::{MS, Milliseconds, deviation};
 use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
-use fathom_trace::{End, FlowId, FlowSummary, Flows, Header, Moments, Offer, Sink, Totals};
+use fathom_flow::{End, FlowId, FlowSummary, Flows, Header, Moments, Offer, Sink, Totals};
 
 /// The sets of columns by Tstat's bits: end-to-end and options beside the core.
 const SETS: &str = "#09";

@@ -9,7 +9,7 @@ use crate::per_flow::PerFlow;
 use alloc::string::String;
 use core::fmt;
 use fathom_capture::Address;
-use fathom_trace::{Ack, End, FlowId, Header, Karn, Method, RoundTrip, Segment, Sink, Times};
+use fathom_flow::{Ack, End, FlowId, Header, RoundTrip, RttMethod, RttValidity, Segment, Sink, Times};
 use plot::Plot;
 use sequence::Sequence;
 use series::{Outstanding, Rtt, Throughput};
@@ -213,7 +213,7 @@ impl<F: Files, C: FnMut(FlowId, [(Address, u16); 2]) -> bool> Sink for Xplot<F, 
         self.sequence(flow, ack.end.other(), |graph| graph.ack(ack, passing));
     }
     fn round_trip(&mut self, flow: FlowId, trip: &RoundTrip) {
-        if trip.method != Method::Timestamps && trip.karn == Karn::Clean {
+        if trip.method != RttMethod::Timestamps && trip.validity == RttValidity::Clean {
             self.draw(flow, trip.end, |side, _, _| {
                 side.rtt.iter_mut().for_each(|graph| graph.round_trip(trip))
             });

@@ -2,7 +2,7 @@
 use crate::write::Writer;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_trace::{End, FlowId};
+use fathom_flow::{End, FlowId};
 
 /// A panel of the page.
 #[derive(Clone, PartialEq, Eq, Debug)]

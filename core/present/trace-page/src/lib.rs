@@ -1,13 +1,13 @@
 //! Flows of a capture to one interactive page that stands alone: time and sequence, round trips, outstanding data, queues and rates
 //! under one cursor.
 //!
-//! A [`Recorder`] is a [`Sink`](fathom_trace::Sink) that keeps what the page shows of chosen flows. The caller adds what was inferred
+//! A [`Recorder`] is a [`Sink`](fathom_flow::Sink) that keeps what the page shows of chosen flows. The caller adds what was inferred
 //! ([`Curve`], [`Level`]) and says it in [`Words`]; the page loads nothing from anywhere. Which flows are worth a picture is known after a
 //! first pass, so there is a second one for them.
 //!
 //! ```
 //! use fathom_trace_page::{Curve, Level, Limits, Panel, Recorder, Scope, Tone, Words};
-//! use fathom_trace::FlowId;
+//! use fathom_flow::FlowId;
 //!
 //! let upload = FlowId(0);
 //! let begin = 1_700_000_000_000_000_000;
@@ -29,13 +29,12 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
-mod base64;
 mod curve;
-mod islands;
 mod page;
 mod probes;
 mod recorder;
 mod row;
+mod sack_ranges;
 mod thin;
 mod track;
 mod write;

@@ -1,8 +1,9 @@
 //! The page around the picture.
-use crate::base64;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use fathom_report::look::{STYLE, THEME_SCRIPT, escape};
 
 /// Draws the picture; made from `ui/` by `npm run build`, and committed so that building this needs no Node.
@@ -76,7 +77,7 @@ pub(crate) fn page(words: &Words<'_>, data: &[u8]) -> String {
         facts(words),
         footer(words),
     );
-    base64::append(&mut page, data);
+    STANDARD.encode_string(data, &mut page);
     page += &format!("</script><script>{THEME_SCRIPT}</script><script>{SCRIPT}</script></body></html>\n");
     page
 }
@@ -155,7 +156,7 @@ fn footer(words: &Words<'_>) -> String {
     format!(
         "<footer>Times are of the capture's clock, from its first frame; sequence numbers are relative to the first. A round trip is \
          from the capture point to the other end and back; it is ambiguous where it is not known which transmission was answered \
-         (Karn and Partridge 1987). Outstanding data is what is sent and neither acknowledged nor selectively acknowledged. Losses \
+         (RttValidity and Partridge 1987). Outstanding data is what is sent and neither acknowledged nor selectively acknowledged. Losses \
          less than 2 s apart are one episode, which is shaded. Crosses among the round trips are answers to pings, DNS queries and QUIC \
          handshakes. The bandwidth-delay product (BDP) is what is on its way where no queue is: the link's rate times the base round trip. \
          Rates are of payload, but that of the link is of IP packets. Made by Fathom {}.</footer>",

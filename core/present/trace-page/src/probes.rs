@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_capture::Address;
-use fathom_trace::{Karn, Probe, ProbeKind};
+use fathom_flow::{Probe, ProbeKind, RttValidity};
 
 /// Answers of one kind that a page shows: about one for each pixel of a wide screen at its closest. Above, of each two in a row the longer
 /// stays.
@@ -111,7 +111,7 @@ impl Probes {
             kind.unanswered += 1;
             return;
         };
-        if probe.karn == Karn::Ambiguous {
+        if probe.validity == RttValidity::Ambiguous {
             return;
         }
         let ends = probe.ends.map(|end| end.0);

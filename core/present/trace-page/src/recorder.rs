@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_capture::Address;
-use fathom_trace::{Ack, End, FlowId, Header, Lost, Probe, RoundTrip, Segment, Sink, Spurious, Times};
+use fathom_flow::{Ack, End, FlowId, Header, Lost, Probe, RoundTrip, Segment, Sink, Spurious, Times};
 
 /// How much a page may hold. Rare events are kept beyond it, each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

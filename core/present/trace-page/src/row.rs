@@ -1,6 +1,6 @@
 //! What is kept of a segment, an ACK and a round trip.
 use crate::thin::Row;
-use fathom_trace::{Cause, Karn, Kind, Method};
+use fathom_flow::{RetransmissionCause, RttMethod, RttValidity, SegmentKind};
 
 /// The bits of [`SegmentRow::kind`] that tell what it is.
 pub(crate) const KIND_MASK: u8 = 0x0f;
@@ -10,18 +10,18 @@ pub(crate) const SPURIOUS: u8 = 4;
 pub(crate) const MARKED: u8 = 0x10;
 
 /// The page's number of a kind: in step with `ui/src/kind.ts`.
-pub(crate) const fn kind_code(kind: Kind) -> u8 {
+pub(crate) const fn kind_code(kind: SegmentKind) -> u8 {
     match kind {
-        Kind::New => 0,
-        Kind::Retransmission(Cause::Fast) => 1,
-        Kind::Retransmission(Cause::Probe) => 2,
-        Kind::Retransmission(Cause::Timeout) => 3,
-        Kind::Retransmission(Cause::Spurious) => SPURIOUS,
-        Kind::Retransmission(Cause::Unknown) => 5,
-        Kind::Reordered => 6,
-        Kind::Duplicate => 7,
-        Kind::KeepAlive => 8,
-        Kind::WindowProbe => 9,
+        SegmentKind::New => 0,
+        SegmentKind::Retransmission(RetransmissionCause::Fast) => 1,
+        SegmentKind::Retransmission(RetransmissionCause::Probe) => 2,
+        SegmentKind::Retransmission(RetransmissionCause::Timeout) => 3,
+        SegmentKind::Retransmission(RetransmissionCause::Spurious) => SPURIOUS,
+        SegmentKind::Retransmission(RetransmissionCause::Unknown) => 5,
+        SegmentKind::Reordered => 6,
+        SegmentKind::Duplicate => 7,
+        SegmentKind::KeepAlive => 8,
+        SegmentKind::WindowProbe => 9,
     }
 }
 
@@ -93,17 +93,17 @@ impl Row for TripRow {
 pub(crate) const TRIP_TABLES: usize = 3;
 
 /// The table for a round trip: by sequence numbers, by timestamps, and those of which it is not known what was answered.
-pub(crate) const fn trip_table(method: Method, karn: Karn) -> usize {
-    match (karn, method) {
-        (Karn::Ambiguous, _) => 2,
-        (Karn::Clean, Method::Timestamps) => 1,
-        (Karn::Clean, Method::Sequence | Method::Handshake) => 0,
+pub(crate) const fn trip_table(method: RttMethod, validity: RttValidity) -> usize {
+    match (validity, method) {
+        (RttValidity::Ambiguous, _) => 2,
+        (RttValidity::Clean, RttMethod::Timestamps) => 1,
+        (RttValidity::Clean, RttMethod::Sequence | RttMethod::Handshake) => 0,
     }
 }
 
 /// What is rare and no segment. The numbers follow those of the segments' kinds: in step with `ui/src/kind.ts`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mishap {
+pub(crate) enum Event {
     /// A segment that did not arrive.
     Loss = 32,
     /// The other end takes no more bytes for now.
@@ -116,12 +116,12 @@ pub(crate) enum Mishap {
     Reneging = 36,
 }
 
-/// A mishap, with the frame that repaired it where that is known.
+/// An event, with the frame that repaired it where that is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MishapRow {
+pub(crate) struct EventRow {
     pub(crate) at: u64,
     pub(crate) frame: u32,
-    pub(crate) what: Mishap,
+    pub(crate) what: Event,
     pub(crate) start: u64,
     pub(crate) bytes: u32,
     pub(crate) repair_frame: u32,

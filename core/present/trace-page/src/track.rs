@@ -1,14 +1,14 @@
 //! What one end of a flow sent, and what came back.
-use crate::islands::Islands;
 use crate::row::{
-    AckRow, KIND_MASK, MARKED, Mishap, MishapRow, SPURIOUS, SegmentRow, TRIP_TABLES, TripRow, kind_code,
+    AckRow, Event, EventRow, KIND_MASK, MARKED, SPURIOUS, SegmentRow, TRIP_TABLES, TripRow, kind_code,
     saturate, trip_table,
 };
+use crate::sack_ranges::SackRanges;
 use crate::thin::Thinned;
 use crate::write::Writer;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use fathom_trace::{Ack, Lost, RoundTrip, Segment, Spurious};
+use fathom_flow::{Ack, Lost, RoundTrip, Segment, Spurious};
 
 /// Congestion Experienced, as the ECN bits say it (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 3;
@@ -30,10 +30,10 @@ pub(crate) struct Track {
     segments: Thinned<SegmentRow>,
     acks: Thinned<AckRow>,
     trips: [Thinned<TripRow>; TRIP_TABLES],
-    mishaps: Vec<MishapRow>,
+    events: Vec<EventRow>,
     /// Frames of repairs that were needless.
     needless: BTreeSet<u32>,
-    islands: Islands,
+    sack_ranges: SackRanges,
     echoes: bool,
     bytes: u64,
     delivered: u64,
@@ -56,19 +56,19 @@ impl Track {
     /// An ACK of what this end sent; the window of a reset is not one.
     pub(crate) fn ack(&mut self, at: u64, ack: &Ack<'_>, is_reset: bool) -> bool {
         let frame = saturate(ack.times.frame);
-        let mut mishap = |what| {
+        let mut event = |what| {
             let start = ack.acknowledgement;
-            self.mishaps.push(MishapRow { at, frame, what, start, bytes: 0, repair_frame: 0 });
+            self.events.push(EventRow { at, frame, what, start, bytes: 0, repair_frame: 0 });
         };
         if ack.window_bytes == 0 && !is_reset {
-            mishap(Mishap::ZeroWindow);
+            event(Event::ZeroWindow);
         }
         if ack.echoes_congestion && !self.echoes {
-            mishap(Mishap::CongestionEcho);
+            event(Event::CongestionEcho);
         }
         self.echoes = ack.echoes_congestion;
-        if self.islands.renege(ack.acknowledgement, ack.blocks) {
-            mishap(Mishap::Reneging);
+        if self.sack_ranges.renege(ack.acknowledgement, ack.blocks) {
+            event(Event::Reneging);
         }
         let newest = ack.blocks.iter().find(|(start, stop)| *start > ack.acknowledgement && stop > start);
         let block = newest.map_or((0, 0), |(start, stop)| (start - ack.acknowledgement, stop - start));
@@ -84,16 +84,16 @@ impl Track {
     }
     pub(crate) fn round_trip(&mut self, at: u64, trip: &RoundTrip) -> bool {
         let ns = u64::try_from(trip.times.at.saturating_sub(trip.sent_at)).unwrap_or(0);
-        let table = self.trips.get_mut(trip_table(trip.method, trip.karn));
+        let table = self.trips.get_mut(trip_table(trip.method, trip.validity));
         table.is_some_and(|table| table.push(TripRow { at, low_ns: ns, high_ns: ns }))
     }
     /// A loss, at the time at which the original passed, or else its repair.
     pub(crate) fn lost(&mut self, at: u64, lost: &Lost) {
         let frame = lost.original.unwrap_or(lost.repair).frame;
-        self.mishaps.push(MishapRow {
+        self.events.push(EventRow {
             at,
             frame: saturate(frame),
-            what: Mishap::Loss,
+            what: Event::Loss,
             start: lost.start,
             bytes: saturate(lost.stop.saturating_sub(lost.start)),
             repair_frame: saturate(lost.repair.frame),
@@ -104,7 +104,7 @@ impl Track {
     }
     pub(crate) fn reset(&mut self, at: u64, frame: u64) {
         let frame = saturate(frame);
-        self.mishaps.push(MishapRow { at, frame, what: Mishap::Reset, start: 0, bytes: 0, repair_frame: 0 });
+        self.events.push(EventRow { at, frame, what: Event::Reset, start: 0, bytes: 0, repair_frame: 0 });
     }
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
@@ -130,8 +130,8 @@ impl Track {
     /// What was told as a loss and proved to be none is none; in order of time from now on.
     pub(crate) fn settle(&mut self) {
         let needless = &self.needless;
-        self.mishaps.retain(|m| m.what != Mishap::Loss || !needless.contains(&m.repair_frame));
-        self.mishaps.sort_by_key(|mishap| mishap.at);
+        self.events.retain(|m| m.what != Event::Loss || !needless.contains(&m.repair_frame));
+        self.events.sort_by_key(|event| event.at);
         let is_repair = |row: &SegmentRow| (1..=5).contains(&(row.kind & KIND_MASK));
         for row in self.segments.rows_mut() {
             if is_repair(row) && needless.contains(&row.frame) {
@@ -142,7 +142,7 @@ impl Track {
     /// Begin, end and number of losses of each loss episode.
     fn episodes(&self) -> Vec<(u64, u64, u64)> {
         let mut episodes: Vec<(u64, u64, u64)> = Vec::new();
-        for loss in self.mishaps.iter().filter(|m| m.what == Mishap::Loss) {
+        for loss in self.events.iter().filter(|m| m.what == Event::Loss) {
             match episodes.last_mut().filter(|(_, end, _)| loss.at - *end < EPISODE_GAP_NS) {
                 Some((_, end, count)) => (*end, *count) = (loss.at, *count + 1),
                 None => episodes.push((loss.at, loss.at, 1)),
@@ -155,7 +155,7 @@ impl Track {
         self.write_segments(to);
         self.write_acks(to);
         self.trips.iter().for_each(|trips| write_trips(trips, to));
-        let rows = &self.mishaps;
+        let rows = &self.events;
         to.number(rows.len() as u64);
         to.differences(rows.iter().map(|r| r.at));
         to.differences(rows.iter().map(|r| u64::from(r.frame)));

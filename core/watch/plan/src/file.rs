@@ -64,14 +64,14 @@ fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
     }
     let longest = plan.targets.iter().map(|target| target.timeout).max();
     plan.pushes = crate::push::pushes(root, longest.unwrap_or_default())?;
-    plan.receivers = crate::alert::receivers(root)?;
+    plan.receivers = crate::receiver_table::receivers(root)?;
     if plan.targets.is_empty() {
         return Err(Fault::new(
             0,
             "there is no target (write [[target]] with a name and a host)".to_string(),
         ));
     }
-    plan.alerts = crate::alert::rules(root, &plan.targets, &plan.receivers)?;
+    plan.alerts = crate::alert_table::rules(root, &plan.targets, &plan.receivers)?;
     Ok(plan)
 }
 

@@ -1,4 +1,4 @@
-//! What `fathom watch` watches, and when: the plan, the schedule of its probes, the books of what is outstanding.
+//! What `fathom watch` watches, and when: the plan of its targets, and the alerts on them.
 //!
 //! ```
 //! let plan = fathom_watch_plan::parse("[[target]]\nname = 'router'\nhost = '192.0.2.1'", "watch.toml").unwrap();
@@ -10,29 +10,23 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
-pub mod alert;
-mod book;
-pub mod dns;
-mod echo;
+mod alert_table;
 mod error;
 mod file;
 mod now;
 mod plan;
 mod push;
-mod schedule;
+mod receiver_table;
+mod relay_table;
 mod section;
 mod settings;
-pub mod smokeping;
 mod target;
 mod url;
 
-pub use book::{Answer, Answered, Book, Echo, KEPT};
-pub use echo::{EchoForm, HEADER_BYTES};
 pub use error::PlanError;
 pub use file::parse;
 pub use now::{LastMinute, TargetNow, WINDOW};
 pub use plan::Plan;
 pub use push::{Push, PushHistogram, PushKind};
-pub use schedule::{Due, Schedule, tick};
 pub use settings::MIN_SIZE;
-pub use target::{Ask, Family, Form, Pace, Target};
+pub use target::{Ask, Family, Form, Target};

@@ -30,9 +30,9 @@ pub struct Plan {
     /// Where figures are sent.
     pub pushes: Vec<Push>,
     /// Who can be told.
-    pub receivers: Vec<crate::alert::Receiver>,
+    pub receivers: Vec<fathom_watch_alert::Receiver>,
     /// When they are.
-    pub alerts: Vec<crate::alert::Rule>,
+    pub alerts: Vec<fathom_watch_alert::Rule>,
 }
 
 impl Plan {

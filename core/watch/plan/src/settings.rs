@@ -1,11 +1,12 @@
 //! The keys that a target, a group and the defaults share, and how the nearer ones win.
 use crate::error::Fault;
 use crate::section::{Section, nearest};
-use crate::target::{Ask, Family, Pace};
+use crate::target::{Ask, Family};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use fathom_probe::{ECHO_MIN_PAYLOAD_BYTES, Pace, dns};
 use fathom_units::Duration;
 
 /// Keys of a target that groups and defaults may have too.
@@ -44,7 +45,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// What ping(8) sends, and the least that holds what names a probe.
 const DEFAULT_SIZE: u16 = 56;
 /// The least payload that names a probe.
-pub const MIN_SIZE: u16 = 32;
+pub const MIN_SIZE: u16 = ECHO_MIN_PAYLOAD_BYTES as u16;
 /// With headers it fits an Ethernet frame; a larger one is split, which measures something else.
 const MAX_SIZE: u64 = 1_452;
 const DEFAULT_MAX_HOPS: u8 = 30;
@@ -260,8 +261,7 @@ fn path(section: &Section<'_>) -> Result<Option<String>, Fault> {
 fn query(section: &Section<'_>) -> Result<Option<String>, Fault> {
     let Some(text) = section.text("query")? else { return Ok(None) };
     let what = |why| format!("query: \"{text}\" is no DNS name ({why})");
-    let checked =
-        crate::dns::check_name(text).map_err(|why| Fault::new(section.offset_of("query"), what(why)));
+    let checked = dns::check_name(text).map_err(|why| Fault::new(section.offset_of("query"), what(why)));
     checked.map(|()| Some(text.to_string()))
 }
 

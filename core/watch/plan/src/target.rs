@@ -4,7 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
+use fathom_probe::Pace;
 use fathom_units::Duration;
+use fathom_watch_alert::SeriesInfo;
 
 /// How a target is asked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,24 +86,6 @@ pub enum Family {
     V6,
 }
 
-/// When a target is asked: rounds of probes, or one at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pace {
-    /// From the start of a round to the start of the next.
-    pub interval: Duration,
-    /// Probes of a round.
-    pub probes: u32,
-    /// Between two probes of a round.
-    pub gap: Duration,
-}
-
-impl Pace {
-    /// Probes per second.
-    pub fn per_second(&self) -> f64 {
-        f64::from(self.probes) / self.interval.as_secs_f64()
-    }
-}
-
 /// What goes into a probe, beside its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Form {
@@ -169,6 +153,20 @@ impl Target {
                 (1..=self.form.max_hops).map(|n| format!("hop {n}{suffix}")).collect()
             }
         }
+    }
+    /// What alert rules need to know of each of its [series](Target::series), in their order.
+    pub fn series_info(&self) -> Vec<SeriesInfo> {
+        let is_hops = self.ask == Ask::Hops;
+        let one = |(index, probe): (usize, String)| SeriesInfo {
+            target: self.name.clone(),
+            group: self.group.clone(),
+            is_main: probe == self.probe,
+            path: (is_hops && index == 0).then(|| self.probe.clone()),
+            round: (self.pace.probes > 1).then_some(self.pace.interval),
+            timeout: self.timeout,
+            probe,
+        };
+        self.series().into_iter().enumerate().map(one).collect()
     }
     /// The series' name of a way of asking: with the port where it is not implied, and the family where both are asked.
     pub(crate) fn probe_name(ask: Ask, port: u16, family: Family, both: bool) -> String {

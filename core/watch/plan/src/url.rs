@@ -1,4 +1,6 @@
 //! The few parts of a URL that a probe needs (RFC 3986, section 3).
+//!
+//! By hand: the crate `url` rewrites hosts and paths (WHATWG), and a probe sends them as they are written.
 use crate::target::Ask;
 use alloc::format;
 use alloc::string::{String, ToString};

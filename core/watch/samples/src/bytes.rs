@@ -144,28 +144,10 @@ pub fn seal(mut body: Vec<u8>) -> Vec<u8> {
     body
 }
 
-/// CRC-32 of IEEE 802.3: the reflected polynomial, a byte at a time.
+/// CRC-32 of IEEE 802.3 (CRC-32/ISO-HDLC).
 pub fn checksum(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| {
-        let index = (crc as u8 ^ byte) as usize;
-        (crc >> 8) ^ CRC_TABLE.get(index).copied().unwrap_or(0)
-    })
+    crc32fast::hash(bytes)
 }
-
-const CRC_TABLE: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut crc, mut bit) = (byte as u32, 0);
-        while bit < 8 {
-            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
-            bit += 1;
-        }
-        table[byte] = crc;
-        byte += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
-    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+    zstd::encode_all(bytes, 1).unwrap()
 }
 
 fn lz4(bytes: &[u8]) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! Flags of `fathom watch export`.
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use fathom_store::export::WINDOWS;
 use fathom_units::{Duration, WallTime};
+use fathom_watch_store::export::WINDOWS;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

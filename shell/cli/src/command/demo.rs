@@ -91,7 +91,7 @@ fn measure(
 
 fn show(args: &DemoArgs, runs: &[(Run, Diagnosis)], when: When) -> Result<(), Failure> {
     if args.json {
-        return runs.iter().try_for_each(|(run, _)| result::print_json(run));
+        return runs.iter().try_for_each(|(run, diagnosis)| result::print_json(run, diagnosis));
     }
     let (style, columns) = terminal::stdout_form(when);
     let named: Vec<_> = ["before", "after"].into_iter().zip(runs).map(|(n, (run, d))| (n, run, d)).collect();

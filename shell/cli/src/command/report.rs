@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ReportArgs, when: When) -> Outcome {
     let (style, columns) = terminal::stdout_form(when);
     for (run, diagnosis) in &runs {
         if args.output.json {
-            result::print_json(run)?;
+            result::print_json(run, diagnosis)?;
         } else {
             terminal::print(&fathom_report::summary(run, diagnosis, columns, style))?;
         }

@@ -79,7 +79,7 @@ pub(crate) fn show_compared(args: &SimArgs, runs: &[(&str, Run)], when: When) ->
     let diagnosed: Vec<_> = runs.iter().map(|(name, run)| (*name, run, diagnose(run))).collect();
     let named: Vec<_> = diagnosed.iter().map(|(name, run, diagnosis)| (*name, *run, diagnosis)).collect();
     if args.output.json {
-        runs.iter().try_for_each(|(_, run)| result::print_json(run))?;
+        diagnosed.iter().try_for_each(|(_, run, diagnosis)| result::print_json(run, diagnosis))?;
     } else {
         let (style, columns) = terminal::stdout_form(when);
         terminal::print(&fathom_report::compare(&named, columns, style))?;

@@ -9,11 +9,11 @@ use crate::args::{Export, TraceArgs, When};
 use crate::failure::{Failure, Outcome};
 use crate::{result, terminal};
 use extra::Extras;
+use fathom_bottleneck::Queues;
 use fathom_capture::{Anonymizer, LinkType, dissect};
 use fathom_diagnose::diagnose;
+use fathom_flow::{Flows, Tracer};
 use fathom_run::Run;
-use fathom_trace::queue::Queues;
-use fathom_trace::{Flows, Tracer};
 use fathom_units::WallTime;
 use input::Input;
 use path::PathOf;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
     // They are needed until the process ends, which gives their memory back at once and not flow by flow.
     let (flows, queues) = (ManuallyDrop::new(flows), ManuallyDrop::new(queues));
     let sources = std::iter::once(Ok(source)).chain(path.read_others()).collect::<Result<_, _>>()?;
-    let mut run = fathom_trace::run(sources, &flows, &queues);
+    let mut run = fathom_capture_run::run(sources, &flows, &queues);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
     run.started = WallTime(first_at.max(0) as u64).to_string();
     run.host = fathom_client::host();
@@ -89,7 +89,7 @@ fn write_extras(
     if extras.is_empty() {
         return Ok(());
     }
-    let mut tracer = Tracer::again(extras.sinks(flows)?, bounds(), flows);
+    let mut tracer = Tracer::second_pass(extras.sinks(flows)?, bounds(), flows);
     pass(input, |times, packet| tracer.packet(times, packet))?;
     let (_, sinks) = tracer.finish();
     for written in extras.write(sinks, flows, |recorder| page::page(recorder, queues, run, &diagnose(run)))? {

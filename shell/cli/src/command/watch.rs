@@ -18,12 +18,12 @@ use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal;
 use alerting::Office;
 use fathom_os::poll;
-use fathom_os::sched::give_up_real_time;
-use fathom_store::history::{History, HistoryConfig, Repair};
+use fathom_os::sched::drop_realtime_priority;
+use fathom_watch_alert::{Condition, Rule};
 use fathom_watch_engine::{Health, Kept, Monitor, packet_limit, permitted, unknown_load};
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::alert::{Condition, Rule};
 use fathom_watch_push::Pusher;
+use fathom_watch_store::{History, HistoryConfig, Repair};
 use source::Source;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -83,7 +83,7 @@ fn watch(args: &WatchArgs) -> Outcome {
     let keep = Box::new(Kept::new(history));
     let mut monitor = Monitor::start_with(&plan, keep, Some(alerting)).map_err(Failure::environment)?;
     // Only the threads that probe need what they were given.
-    let _ = give_up_real_time();
+    let _ = drop_realtime_priority();
     terminal::note(&welcome(&plan, &store));
     tell_blind(&plan);
     let page = page::start(args.listen, &plan, &store, monitor.board())?;

@@ -39,20 +39,20 @@ fn headline(ran: &Ran) -> String {
 #[test]
 fn a_capture_gives_a_verdict() {
     let ran = run(&["trace", &lab("up-sender.pcap.gz")]);
-    told(&ran, 1, &["between the point of capture and 198.19.0.2", "drops only when it is full", "frames "]);
-    assert!(headline(&ran).contains("filled a first-in-first-out buffer of about 6"), "{}", headline(&ran));
-    // Of a download its client sees nothing by sequence numbers.
     told(
-        &run(&["trace", &lab("down-receiver.pcap.gz")]),
+        &ran,
         1,
-        &["between 198.19.0.2 and the point of capture"],
+        &["between the capture point and 198.19.0.2", "dropped only when the buffer is full", "frames "],
     );
+    assert!(headline(&ran).contains("filled a tail-drop buffer of about 6"), "{}", headline(&ran));
+    // Of a download its client sees nothing by sequence numbers.
+    told(&run(&["trace", &lab("down-receiver.pcap.gz")]), 1, &["between 198.19.0.2 and the capture point"]);
     told(
         &run(&["trace", &lab("no-timestamps-sender.pcap.gz")]),
         1,
-        &["without timestamps it cannot be told where"],
+        &["without timestamps its location cannot be determined"],
     );
-    told(&run(&["trace", &lab("fq_codel-sender.pcap.gz")]), 0, &["No queue to complain of"]);
+    told(&run(&["trace", &lab("fq_codel-sender.pcap.gz")]), 0, &["No bufferbloat"]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn every_form_of_a_result() {
     assert!(std::fs::read_dir(folder.join("qlog")).unwrap().count() > 0);
     // The file is a result like any other, with the same words.
     let again = run(&["report", &json]);
-    told(&again, 1, &["first-in-first-out"]);
+    told(&again, 1, &["tail-drop buffer"]);
     assert_eq!(headline(&again), headline(&run(&["trace", &capture])));
 }
 
@@ -188,7 +188,7 @@ fn packets_that_are_there_twice_count_once() {
     std::fs::write(&twice, pcap_header(LinkType::RAW).into_iter().chain(bytes).collect::<Vec<_>>()).unwrap();
     let ran = run(&["trace", &twice.display().to_string()]);
     let words = "2701 packets are there more than once";
-    told(&ran, 1, &[words, "sent 16 segments again, 1.1 %"]);
+    told(&ran, 1, &[words, "retransmitted 16 segments (1.1 %)"]);
     // All of it but the frames' numbers and how late the second was.
     assert_eq!(headline(&ran), headline(&run(&["trace", &lab("up-receiver.pcap.gz")])));
 }
@@ -211,12 +211,8 @@ fn a_clock_that_is_set_meanwhile_hides_no_queue() {
     std::fs::write(&set, [&pcap_header(LinkType::RAW)[..], &records].concat()).unwrap();
     let run_file = set.with_extension("json");
     let ran = run(&["trace", &set.display().to_string(), "-o", &run_file.display().to_string()]);
-    told(&ran, 1, &["The clock was set once by more than a year", "filled a first-in-first-out buffer"]);
-    told(
-        &run(&["report", &run_file.display().to_string()]),
-        1,
-        &["filled a first-in-first-out buffer of about 6"],
-    );
+    told(&ran, 1, &["The clock was set once by more than a year", "filled a tail-drop buffer"]);
+    told(&run(&["report", &run_file.display().to_string()]), 1, &["filled a tail-drop buffer of about 6"]);
 }
 
 #[test]
@@ -239,7 +235,7 @@ fn captures_that_hold_little_say_what_they_are() {
             |p| matches!(p.transport, Transport::Tcp(tcp) if tcp.flags == 2 && p.source.bits() & 1 == 0),
         )
     });
-    told(&run(&["trace", &one]), 0, &["1 frame,", "the one TCP flow in this capture does not tell"]);
+    told(&run(&["trace", &one]), 0, &["1 frame,", "the one TCP flow in this capture shows no queue"]);
 }
 
 #[test]
@@ -254,7 +250,7 @@ fn a_capture_of_one_direction_says_so() {
     told(
         &run(&["trace", &from([198, 18, 0, 2])]),
         1,
-        &[" 4 TCP flows", words, "between 198.18.0.2 and the point"],
+        &[" 4 TCP flows", words, "between 198.18.0.2 and the capture point"],
     );
     told(
         &run(&["trace", &from([198, 19, 0, 2])]),
@@ -296,7 +292,7 @@ fn two_captures_tell_what_is_between_them_though_it_is_a_nat() {
 fn standard_input_is_read() {
     let file = std::fs::File::open(lab("up-sender.pcap.gz")).unwrap();
     let ran: Ran = fathom(&["trace", "-"]).stdin(Stdio::from(file)).output().unwrap().into();
-    told(&ran, 1, &["standard input: ", "first-in-first-out"]);
+    told(&ran, 1, &["standard input: ", "tail-drop buffer"]);
     told(&run(&["trace", "-", "-o", "x.html"]), 2, &["read a second time", "tee"]);
     let first = std::fs::File::open(lab("up-sender.pcap.gz")).unwrap();
     let args = ["trace", "-", &lab("up-receiver.pcap.gz")];
@@ -321,7 +317,7 @@ fn threads_change_nothing_of_a_result() {
     let whole = std::fs::read(lab("up-sender.pcap.gz")).unwrap();
     std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
     for threads in ["1", "2"] {
-        told(&run(&["trace", &cut.display().to_string(), "--threads", threads]), 1, &["first-in-first-out"]);
+        told(&run(&["trace", &cut.display().to_string(), "--threads", threads]), 1, &["tail-drop buffer"]);
     }
     told(&run(&["trace", &lab("up-sender.pcap.gz"), "--threads", "3"]), 2, &["3 is not in 1..=2"]);
 }
@@ -365,7 +361,7 @@ fn what_a_trace_refuses() {
     told(&run(&["trace", &good, "--duration", "1s"]), 2, &["--duration", "cannot be used with"]);
     told(&run(&["trace", &good, "-o", "x.html", "--flow", "99"]), 2, &["no flow 99", "4"]);
     for (form, path) in [("xplot", "/proc/nope"), ("pping", "/nonexistent/p"), ("tcptrace", "/dev/full")] {
-        told(&run(&["trace", &good, &format!("--export={form}={path}")]), 3, &[path, "first-in-first-out"]);
+        told(&run(&["trace", &good, &format!("--export={form}={path}")]), 3, &[path, "tail-drop buffer"]);
     }
     told(&run(&["trace", "x.pcap", "--export", "gnuplot=x"]), 2, &["unknown form", "xplot"]);
     // What came before the damage counts.

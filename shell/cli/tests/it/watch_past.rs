@@ -95,7 +95,7 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     let json = fathom(&["watch", "diagnose", "--store", store, "--json"]).env("TZ", "UTC").output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(told["findings"][0]["kind"], "recurring_delay", "{told}");
-    let excess_s = told["findings"][0]["evidence"][0]["value"].as_f64().unwrap();
+    let excess_s = told["findings"][0]["parameters"]["excess_s"].as_f64().unwrap();
     assert!((0.077..0.083).contains(&excess_s), "{told}");
 
     let nowhere = run(&["watch", "diagnose", "--store", "/no/such/history"]);

@@ -10,7 +10,7 @@ use crate::{Addresses, LabError, LabReport};
 use fathom_link::Line;
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::sched::{Priority, give_up_real_time, raise_priority};
+use fathom_os::sched::{Priority, drop_realtime_priority, raise_priority};
 use fathom_os::tun::Tun;
 use fathom_scenario::LinePlan;
 use fathom_stats::DelayHistogram;
@@ -320,7 +320,7 @@ impl Diligence {
     /// The two bounds lie apart so that it does not change at each look.
     fn follow(&mut self, rested: f64) {
         if self.is_raised && rested < 0.5 {
-            self.is_raised = give_up_real_time().is_err();
+            self.is_raised = drop_realtime_priority().is_err();
         } else if !self.is_raised && rested > 0.75 {
             self.is_raised = raise_priority() == Priority::RealTime;
         }

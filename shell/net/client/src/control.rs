@@ -1,36 +1,33 @@
-//! The control connection.
-use crate::resolve::{LOOK_EVERY, Limits};
+//! The control connection of a test.
+use crate::resolve::{LOOK_EVERY, Limits, without_code};
 use crate::{TestConfig, TestError};
 use fathom_os::poll::{self, PollFd};
-use fathom_probe::protocol;
-use fathom_probe::protocol::{
-    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FirstLine, LineReader, ServerMessage, SessionId,
-    Token,
-};
+use fathom_probe::protocol::Token;
+use fathom_probe::session::{Hello, Session, SessionError, SessionEvent, SessionOutput};
 use fathom_units::Duration;
 use socket2::Socket;
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the server said in its first line.
-#[derive(Clone, Debug)]
-pub(crate) struct Hello {
-    pub(crate) session: SessionId,
-    pub(crate) seen_as: IpAddr,
-    pub(crate) version: String,
-    pub(crate) congestion_controls: Vec<String>,
-    pub(crate) limits: protocol::Limits,
+/// What the reading thread received.
+pub(crate) enum ControlInput {
+    /// Bytes.
+    Received(Vec<u8>),
+    /// The connection broke for a reason; without one the server closed it. Nothing follows.
+    Closed(Option<String>),
 }
 
-/// An open session.
+/// An open session on its connection.
 pub(crate) struct Control {
     pub(crate) address: SocketAddr,
     pub(crate) hello: Hello,
     socket: Arc<Socket>,
-    lines: Option<LineReader>,
+    session: Session,
+    events: VecDeque<SessionEvent>,
 }
 
 impl Control {
@@ -52,141 +49,119 @@ impl Control {
         Err(first_error.unwrap_or_else(|| TestError::Host("no address to connect to".to_owned())))
     }
     fn open_at(config: &TestConfig, address: SocketAddr, limits: &Limits<'_>) -> Result<Self, TestError> {
-        let token = config.token.as_deref().map(str::parse::<Token>).transpose();
-        let token = token.map_err(|e| TestError::Config(e.to_string()))?;
+        let token = parse_token(config)?;
         let socket = limits.connect(address, |s| s.set_tcp_nodelay(true))?;
-        send(&socket, format!("{}\n", FirstLine::Control { token }).as_bytes())
-            .map_err(|e| TestError::NotFathom(address, e.to_string()))?;
-        let mut lines = LineReader::new(CONTROL_LINE_LIMIT_BYTES);
-        let hello = read_hello(&socket, &mut lines, address, limits)?;
-        let control = Control { address, hello, socket: Arc::new(socket), lines: Some(lines) };
-        let first = control.reports().ask(config.tcp_info_every);
-        first.map_err(|e| TestError::NotFathom(address, e.to_string()))?;
-        Ok(control)
-    }
-    /// For asking how often the server reports.
-    pub(crate) fn reports(&self) -> Reports {
-        Reports { socket: self.socket.clone(), asked_ms: 0 }
-    }
-    /// Sends one line.
-    pub(crate) fn say(&self, message: &ClientMessage) -> io::Result<()> {
-        send(&self.socket, &message.to_line())
-    }
-    /// Starts the thread that reads: `tell` is called with each line of the server, and with the reason when there are no more.
-    pub(crate) fn listen(
-        &mut self,
-        finish: Arc<AtomicBool>,
-        mut tell: impl FnMut(Result<ServerMessage, String>) + Send + 'static,
-    ) -> std::thread::JoinHandle<()> {
-        let (socket, lines) = (self.socket.clone(), self.lines.take());
-        let mut lines = lines.unwrap_or_else(|| LineReader::new(CONTROL_LINE_LIMIT_BYTES));
-        std::thread::spawn(move || {
-            let end = loop {
-                match next_message(&socket, &mut lines, &finish) {
-                    Ok(Some(message)) => tell(Ok(message)),
-                    Ok(None) => return,
-                    Err(reason) => break reason,
+        let mut session = Session::new(token, limits.patience, limits.clock.now());
+        loop {
+            while let Some(output) = session.poll_output() {
+                match output {
+                    SessionOutput::Send(bytes) => send(&socket, &bytes, &mut session),
+                    SessionOutput::Event(SessionEvent::Opened(hello)) => {
+                        let (socket, events) = (Arc::new(socket), VecDeque::new());
+                        let mut control = Control { address, hello, socket, session, events };
+                        control.report_every(config.tcp_info_every);
+                        return Ok(control);
+                    }
+                    SessionOutput::Event(SessionEvent::Ended(error)) => {
+                        return Err(session_error(address, error));
+                    }
+                    SessionOutput::Event(_) => {}
                 }
-            };
-            tell(Err(end));
+            }
+            limits.readable(&socket, address, "Hello")?;
+            match read(&socket) {
+                ControlInput::Received(bytes) => session.handle_input(&bytes),
+                ControlInput::Closed(reason) => session.handle_close(reason),
+            }
+            session.handle_timeout(limits.clock.now());
+        }
+    }
+    /// Requests the server's reports at this interval.
+    pub(crate) fn report_every(&mut self, interval: Duration) {
+        self.session.report_every(interval);
+        self.flush();
+    }
+    /// Asks the server to end the session.
+    pub(crate) fn say_bye(&mut self) {
+        self.session.say_bye();
+        self.flush();
+    }
+    /// Takes what the reading thread received.
+    pub(crate) fn handle_input(&mut self, input: ControlInput) {
+        match input {
+            ControlInput::Received(bytes) => self.session.handle_input(&bytes),
+            ControlInput::Closed(reason) => self.session.handle_close(reason),
+        }
+        self.flush();
+    }
+    /// What happened since the last call.
+    pub(crate) fn next_event(&mut self) -> Option<SessionEvent> {
+        self.events.pop_front()
+    }
+    fn flush(&mut self) {
+        while let Some(output) = self.session.poll_output() {
+            match output {
+                SessionOutput::Send(bytes) => send(&self.socket, &bytes, &mut self.session),
+                SessionOutput::Event(event) => self.events.push_back(event),
+            }
+        }
+    }
+    /// Starts the thread that reads, until `finish` is set or the connection ends.
+    pub(crate) fn listen(
+        &self,
+        finish: Arc<AtomicBool>,
+        mut report: impl FnMut(ControlInput) + Send + 'static,
+    ) -> std::thread::JoinHandle<()> {
+        let socket = self.socket.clone();
+        std::thread::spawn(move || {
+            while !finish.load(Ordering::Relaxed) {
+                let input = match poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(LOOK_EVERY)) {
+                    Ok(0) => continue,
+                    Ok(_) => read(&socket),
+                    Err(error) => ControlInput::Closed(Some(without_code(&error))),
+                };
+                let is_over = matches!(input, ControlInput::Closed(_));
+                report(input);
+                if is_over {
+                    return;
+                }
+            }
         })
     }
 }
 
-/// The interval of the server's reports.
-pub(crate) struct Reports {
-    socket: Arc<Socket>,
-    asked_ms: u32,
+pub(crate) fn parse_token(config: &TestConfig) -> Result<Option<Token>, TestError> {
+    let token = config.token.as_deref().map(str::parse::<Token>).transpose();
+    token.map_err(|e| TestError::Config(e.to_string()))
 }
 
-impl Reports {
-    /// Asks for a report at this interval, as far as the protocol allows it, unless that was asked for last.
-    pub(crate) fn ask(&mut self, every: Duration) -> io::Result<()> {
-        let ms = u32::try_from(every.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
-        let ms = ms.clamp(protocol::REPORT_EVERY_MIN_MS, protocol::REPORT_EVERY_MAX_MS);
-        if ms == self.asked_ms {
-            return Ok(());
+fn read(mut socket: &Socket) -> ControlInput {
+    let mut buffer = vec![0; 16 * 1024];
+    match socket.read(&mut buffer) {
+        Ok(0) => ControlInput::Closed(None),
+        Ok(length) => {
+            buffer.truncate(length);
+            ControlInput::Received(buffer)
         }
-        self.asked_ms = ms;
-        send(&self.socket, &ClientMessage::ReportEvery { ms }.to_line())
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => ControlInput::Received(Vec::new()),
+        Err(error) => ControlInput::Closed(Some(without_code(&error))),
     }
 }
 
-/// `None` once `finish` is set.
-fn next_message(
-    socket: &Socket,
-    lines: &mut LineReader,
-    finish: &AtomicBool,
-) -> Result<Option<ServerMessage>, String> {
-    loop {
-        if let Some(line) = lines.next_line().map_err(|e| format!("it sent a {e}"))? {
-            return ServerMessage::parse(&line).map(Some).map_err(|e| format!("it sent {e}"));
-        }
-        if finish.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let ready = poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(LOOK_EVERY));
-        if ready.map_err(|e| e.to_string())? > 0 && read_into(socket, lines).map_err(|e| e.to_string())? == 0
-        {
-            return Err("it closed the control connection".to_owned());
-        }
+fn send(mut socket: &Socket, bytes: &[u8], session: &mut Session) {
+    if let Err(error) = socket.write_all(bytes) {
+        session.handle_close(Some(without_code(&error)));
     }
 }
 
-fn read_into(mut socket: &Socket, lines: &mut LineReader) -> io::Result<usize> {
-    let mut buffer = [0; 16 * 1024];
-    let length = socket.read(&mut buffer)?;
-    lines.push(&buffer[..length]);
-    Ok(length)
-}
-
-fn send(mut socket: &Socket, bytes: &[u8]) -> io::Result<()> {
-    socket.write_all(bytes)
-}
-
-fn read_hello(
-    socket: &Socket,
-    lines: &mut LineReader,
-    address: SocketAddr,
-    limits: &Limits<'_>,
-) -> Result<Hello, TestError> {
-    let foreign = |seen: String| TestError::NotFathom(address, seen);
-    let line = loop {
-        if let Some(line) = lines.next_line().map_err(|e| foreign(format!("it sent a {e}")))? {
-            break line;
+/// Why there is no session, as an error of the test.
+pub(crate) fn session_error(address: SocketAddr, error: SessionError) -> TestError {
+    match error {
+        SessionError::Rejected { code, message } => {
+            TestError::Rejected { address, code: code.name().to_owned(), message }
         }
-        limits.readable(socket, address, "greeting")?;
-        match read_into(socket, lines) {
-            Ok(0) => return Err(foreign("it closed the connection without a word".to_owned())),
-            Ok(_) => {}
-            Err(error) => return Err(foreign(error.to_string())),
-        }
-    };
-    match ServerMessage::parse(&line) {
-        Ok(ServerMessage::Hello {
-            session,
-            address: seen_as,
-            version,
-            congestion_controls,
-            limits: allowed,
-        }) => {
-            let version = printable(version.as_bytes());
-            Ok(Hello { session, seen_as, version, congestion_controls, limits: allowed })
-        }
-        Ok(ServerMessage::Error { code, message }) => Err(rejected(address, code, &message)),
-        Ok(_) => Err(foreign("its first line is no greeting".to_owned())),
-        Err(_) => Err(foreign(format!("it sent \"{}\"", printable(&line)))),
+        SessionError::Timeout(waited) => TestError::Timeout { address, awaited: "Hello", waited },
+        SessionError::Connection(seen) | SessionError::NotFathom(seen) => TestError::NotFathom(address, seen),
+        other => TestError::NotFathom(address, other.to_string()),
     }
-}
-
-fn rejected(address: SocketAddr, code: ErrorCode, message: &str) -> TestError {
-    TestError::Rejected { address, code: code.name().to_owned(), message: printable(message.as_bytes()) }
-}
-
-/// The start of a line, fit for a terminal.
-fn printable(line: &[u8]) -> String {
-    String::from_utf8_lossy(&line[..line.len().min(200)])
-        .chars()
-        .map(|c| if c.is_control() { '.' } else { c })
-        .collect()
 }

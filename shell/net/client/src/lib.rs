@@ -26,7 +26,6 @@ pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 use control::Control;
 use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
-use fathom_probe::protocol::ClientMessage;
 use fathom_run::{Run, SCHEMA_VERSION};
 use fathom_units::{Duration, WallTime};
 use probes::{ProbeResult, ProbeSettings};
@@ -54,26 +53,26 @@ pub fn run_test(
     let started = WallTime(wall_now().0.saturating_sub(clock.now().as_nanos()));
     let limits = Limits { stop, clock, patience: config.patience };
     let addresses = resolve(&config.server, config.family)?;
-    let mut control = Control::open(config, &addresses, &limits)?;
+    let control = Control::open(config, &addresses, &limits)?;
     let mut record = Record::new(on_event);
     describe(config, &control, &mut record);
-    let mut test = Test::new(config, stop, clock, &control, record)?;
+    let mut test = Test::new(config, stop, clock, control, record)?;
 
     let finish = Arc::new(AtomicBool::new(false));
     let outbox = test.outbox.clone();
-    let reader = control.listen(finish.clone(), move |line| drop(outbox.send(Message::Server(line))));
-    let prober = start_probes(config, &control, &test);
+    let reader = test.control.listen(finish.clone(), move |input| drop(outbox.send(Message::Control(input))));
+    let prober = start_probes(config, &test);
     let partial = test.run().err();
-    let gathered = end(&mut test, &control, prober);
+    let gathered = end(&mut test, prober);
     finish.store(true, Ordering::Relaxed);
     drop(reader.join());
 
     let mut run = assemble(&mut test, gathered, partial);
     run.started = started.to_string();
-    run.title = format!("{} ({})", config.server, control.address);
+    run.title = format!("{} ({})", config.server, test.control.address);
     match run.partial {
         Some(_) if stop.load(Ordering::Relaxed) && !holds_something(&run.series) => Err(TestError::Stopped),
-        Some(reason) if !holds_something(&run.series) => Err(TestError::Lost(control.address, reason)),
+        Some(reason) if !holds_something(&run.series) => Err(TestError::Lost(test.control.address, reason)),
         _ => Ok(run),
     }
 }
@@ -105,14 +104,10 @@ fn describe(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
     }
 }
 
-fn start_probes(
-    config: &TestConfig,
-    control: &Control,
-    test: &Test<'_>,
-) -> std::thread::JoinHandle<ProbeResult> {
+fn start_probes(config: &TestConfig, test: &Test<'_>) -> std::thread::JoinHandle<ProbeResult> {
     let settings = ProbeSettings {
-        address: control.address,
-        session: control.hello.session,
+        address: test.control.address,
+        session: test.control.hello.session,
         kinds: config.probes.clone(),
         interval: config.sample_every,
         clock: test.clock,
@@ -122,11 +117,7 @@ fn start_probes(
 }
 
 /// Waits for stragglers, then for the server's counts. Whatever fails now changes nothing that was gathered.
-fn end(
-    test: &mut Test<'_>,
-    control: &Control,
-    prober: std::thread::JoinHandle<ProbeResult>,
-) -> Option<ProbeResult> {
+fn end(test: &mut Test<'_>, prober: std::thread::JoinHandle<ProbeResult>) -> Option<ProbeResult> {
     if test.stop.load(Ordering::Relaxed) {
         test.probes.abort();
     }
@@ -138,9 +129,11 @@ fn end(
             test.probes.abort();
         }
     }
-    let said = alive && control.say(&ClientMessage::Bye {}).is_ok();
+    if alive {
+        test.control.say_bye();
+    }
     let until = test.clock.now() + BYE_WAIT;
-    while said && test.udp_received.is_none() && test.clock.now() < until {
+    while alive && test.udp_received.is_none() && test.clock.now() < until {
         if test.pump(Duration::from_millis(10)).is_err() {
             break;
         }
@@ -150,12 +143,11 @@ fn end(
 
 fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Option<String>) -> Run {
     test.settle_accounts();
-    let fit = test.fit();
+    let fit = test.final_fit();
     let mut instrument = fathom_run::Instrument::default();
     if let Some(gathered) = gathered {
         if let Some(fit) = fit {
-            let sent = &gathered.udp_sent;
-            test.record.add(one_way_series(&fit, sent, &gathered.udp_answers, test.udp_received));
+            test.record.add(one_way_series(&fit, &gathered.udp, test.udp_received));
         }
         test.record.add(gathered.series);
         test.record.fact("priority of the probing thread", gathered.priority);

@@ -11,7 +11,9 @@ use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::{Priority, raise_priority};
 use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::SessionId;
-use fathom_probe::{Book, Due, FourStamps, ProbeKind, Schedule, SelfWatch, StampConverter, UdpAnswer};
+use fathom_probe::{
+    Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, UdpRecord,
+};
 use fathom_run::{Metric, NOT_RUN_IN_TIME, Observation, Series, SeriesKey};
 use fathom_units::{Duration, Rate, Time, WallTime};
 use icmp::IcmpProber;
@@ -48,7 +50,7 @@ pub(crate) struct Shared {
     /// Capacity as known so far, bit/s; 0 is unknown. Up, down.
     capacity: [AtomicU64; 2],
     /// When the oldest unanswered probe of each kind was sent, ns.
-    oldest: [AtomicU64; 4],
+    oldest: [AtomicU64; ProbeKind::ALL.len()],
 }
 
 impl Shared {
@@ -88,9 +90,7 @@ pub(crate) enum ProbeEvent {
 /// Everything it gathered.
 pub(crate) struct ProbeResult {
     pub(crate) series: Vec<Series>,
-    /// Time sent and time waited of each UDP probe, and the answers.
-    pub(crate) udp_sent: Vec<(Time, Duration)>,
-    pub(crate) udp_answers: Vec<UdpAnswer>,
+    pub(crate) udp: UdpRecord,
     pub(crate) watch: SelfWatch,
     pub(crate) clock_steps_s: Vec<f64>,
     pub(crate) kernel_timestamp_ratio: f64,
@@ -98,6 +98,44 @@ pub(crate) struct ProbeResult {
 }
 
 type Tell = Box<dyn Fn(ProbeEvent) + Send>;
+
+/// A kind of probe on real sockets.
+trait ProbeMachine {
+    /// Its series, in the order of its [`fathom_probe::ProbeSpec`].
+    fn series(&self) -> &[ProbeSeries];
+    /// The same, to be changed.
+    fn series_mut(&mut self) -> &mut [ProbeSeries];
+    /// Sends a probe, and returns when. The error is why it was not sent.
+    fn send(&mut self, context: &mut Context) -> Result<Time, String>;
+    /// Adds what it waits for.
+    fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>);
+    /// Takes what arrived.
+    fn receive(&mut self, context: &mut Context);
+    /// The timestamps of its probes, waited for until `end`, if it has them.
+    fn take_record(&mut self, _end: Time) -> Option<UdpRecord> {
+        None
+    }
+}
+
+/// The list of the types that send probes.
+fn open(
+    kind: ProbeKind,
+    settings: &ProbeSettings,
+    context: &Context,
+) -> Result<Box<dyn ProbeMachine>, String> {
+    let ProbeSettings { address, session, .. } = *settings;
+    Ok(match kind {
+        ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session)?),
+        ProbeKind::Udp => Box::new(UdpProber::open(address, session)?),
+        ProbeKind::Connect => Box::new(ConnectProber::new(address)),
+        ProbeKind::Kept => Box::new(KeptProber::new(address, context.now())),
+    })
+}
+
+/// The empty series of a kind of probe.
+fn series_of<const N: usize>(kind: ProbeKind) -> [ProbeSeries; N] {
+    std::array::from_fn(|n| ProbeSeries::new(SeriesKey::of(kind.spec().series[n].0)))
+}
 
 /// What all probers use.
 pub(crate) struct Context {
@@ -138,7 +176,7 @@ pub(crate) fn start(
     std::thread::spawn(move || {
         let priority = raise_priority();
         let precise = poll::set_precise_timers();
-        let mut prober = Prober::new(settings, shared, Box::new(tell));
+        let mut prober = Prober::new(&settings, shared, Box::new(tell));
         if let Err(error) = precise {
             prober.context.note(format!("timers are up to 50 us late: {error}"));
         }
@@ -147,44 +185,49 @@ pub(crate) fn start(
     })
 }
 
+/// A kind of probe, and what sends it.
+struct Running {
+    kind: ProbeKind,
+    machine: Box<dyn ProbeMachine>,
+}
+
 struct Prober {
     context: Context,
     shared: Arc<Shared>,
     schedule: Schedule,
+    budget: ProbeBudget,
+    due: Vec<Due>,
     watch: SelfWatch,
-    icmp: Option<IcmpProber>,
-    udp: Option<UdpProber>,
-    connect: Option<ConnectProber>,
-    kept: Option<KeptProber>,
+    /// By their number in the schedule.
+    running: Vec<Running>,
 }
 
 impl Prober {
-    fn new(settings: ProbeSettings, shared: Arc<Shared>, tell: Tell) -> Self {
-        let ProbeSettings { address, session, kinds, interval, clock } = settings;
+    fn new(settings: &ProbeSettings, shared: Arc<Shared>, tell: Tell) -> Self {
         let context = Context {
-            clock,
+            clock: settings.clock,
             arrivals: StampConverter::default(),
             departures: StampConverter::default(),
             tell,
         };
-        let mut schedule = Schedule::new(&kinds, interval, clock.now());
-        let mut opened = |kind, problem: Result<(), String>| {
-            if let Err(problem) = problem {
-                context.note(format!("no {} probes: {problem}", ProbeKind::name(kind)));
-                schedule.remove(kind);
+        let mut running = Vec::new();
+        for kind in settings.kinds.iter().copied() {
+            match open(kind, settings, &context) {
+                Ok(machine) => running.push(Running { kind, machine }),
+                Err(problem) => context.note(format!("no {} probes: {problem}", kind.spec().name)),
             }
-        };
-        let has = |kind| kinds.contains(&kind);
-        let icmp = has(ProbeKind::Icmp).then(|| IcmpProber::open(address.ip(), session));
-        let icmp = icmp.and_then(|r| r.map_err(|e| opened(ProbeKind::Icmp, Err(e))).ok());
-        let udp = has(ProbeKind::Udp).then(|| UdpProber::open(address, session));
-        let udp = udp.and_then(|r| r.map_err(|e| opened(ProbeKind::Udp, Err(e))).ok());
-        let connect = has(ProbeKind::Connect).then(|| ConnectProber::new(address));
-        let mut kept = has(ProbeKind::Kept).then(|| KeptProber::new(address));
-        // Its first slot is a little later; what fails now is tried again then.
-        kept.as_mut().map(|k| k.connect_if_due(clock.now()));
+        }
+        let kinds: Vec<ProbeKind> = running.iter().map(|r| r.kind).collect();
         shared.oldest.iter().for_each(|o| o.store(NONE, Ordering::Relaxed));
-        Prober { context, shared, schedule, watch: SelfWatch::default(), icmp, udp, connect, kept }
+        Prober {
+            schedule: Schedule::even(kinds.len() as u32, settings.interval, context.now()),
+            budget: ProbeBudget::new(&kinds, settings.interval),
+            context,
+            shared,
+            due: Vec::new(),
+            watch: SelfWatch::default(),
+            running,
+        }
     }
 
     fn run(&mut self) {
@@ -198,7 +241,7 @@ impl Prober {
                 self.send_due();
             }
             self.wait(deadline);
-            self.receive();
+            self.running.iter_mut().for_each(|r| r.machine.receive(&mut self.context));
             self.publish();
         }
     }
@@ -207,49 +250,40 @@ impl Prober {
         if !self.shared.finish.load(Ordering::Relaxed) {
             return false;
         }
-        let largest = self.books().map(Book::largest_delay).max().unwrap_or_default();
+        let largest = self.series().map(ProbeSeries::largest_delay).max().unwrap_or_default();
         let until = *deadline.get_or_insert(now + LAST_WAIT.min(largest * 2 + STRAGGLER_WAIT));
         // A kind that was never answered will not be: for it alone nobody waits.
-        let is_waited_for = |b: &&Book| b.has_answers() && b.outstanding() > 0;
-        let any_answered = self.books().any(Book::has_answers);
-        now >= until || (any_answered && self.books().find(is_waited_for).is_none())
+        let is_waited_for = |s: &&ProbeSeries| s.has_replies() && s.outstanding() > 0;
+        let any_answered = self.series().any(ProbeSeries::has_replies);
+        now >= until || (any_answered && self.series().find(is_waited_for).is_none())
     }
-    fn books(&self) -> impl Iterator<Item = &Book> {
-        let single = self.icmp.iter().map(|p| &p.book).chain(self.udp.iter().map(|p| &p.book));
-        let http = self.connect.iter().flat_map(|p| [&p.connects, &p.requests]);
-        single.chain(http).chain(self.kept.iter().map(|p| &p.book))
+    fn series(&self) -> impl Iterator<Item = &ProbeSeries> {
+        self.running.iter().flat_map(|r| r.machine.series())
     }
     fn send_due(&mut self) {
-        self.schedule.limit_to(self.shared.capacity(0), self.shared.capacity(1));
-        while let Some(due) = self.schedule.due(self.context.now()) {
-            self.send(due);
-        }
+        self.schedule.set_interval(self.budget.interval(self.shared.capacity(0), self.shared.capacity(1)));
+        let mut due = std::mem::take(&mut self.due);
+        self.schedule.take_due(self.context.now(), &mut due);
+        due.drain(..).for_each(|due| self.send(due));
+        self.due = due;
     }
     fn send(&mut self, due: Due) {
-        let context = &mut self.context;
-        let sent = match due.kind {
-            ProbeKind::Icmp => self.icmp.as_mut().map(|p| (p.send(context), &mut p.book)),
-            ProbeKind::Udp => self.udp.as_mut().map(|p| (p.send(context), &mut p.book)),
-            ProbeKind::Connect => self.connect.as_mut().map(|p| (p.send(context), &mut p.connects)),
-            ProbeKind::Kept => self.kept.as_mut().map(|p| (p.send(context), &mut p.book)),
-        };
-        let Some((result, book)) = sent else { return };
-        book.not_sent(NOT_RUN_IN_TIME, due.missed);
+        let Some(Running { machine, .. }) = self.running.get_mut(due.target as usize) else { return };
+        let result = machine.send(&mut self.context);
+        let Some(series) = machine.series_mut().first_mut() else { return };
+        series.not_sent(NOT_RUN_IN_TIME, due.missed);
         match result {
             Ok(at) => self.watch.sent(at.saturating_since(due.slot)),
-            Err(reason) => book.not_sent(&reason, 1),
+            Err(reason) => series.not_sent(&reason, 1),
         }
     }
     /// Waits for input or for the next slot.
     fn wait(&mut self, deadline: Option<Time>) {
         let now = self.context.now();
-        let slot = if deadline.is_none() { self.schedule.next() } else { None };
+        let slot = if deadline.is_none() { self.schedule.next_slot() } else { None };
         let timeout = slot.map_or(LOOK_EVERY, |at| at.saturating_since(now)).min(LOOK_EVERY);
         let mut fds: Vec<PollFd<'_>> = Vec::new();
-        fds.extend(self.icmp.iter().map(IcmpProber::interest));
-        fds.extend(self.udp.iter().map(UdpProber::interest));
-        fds.extend(self.kept.iter().filter_map(KeptProber::interest));
-        fds.extend(self.connect.iter().flat_map(ConnectProber::interests));
+        self.running.iter().for_each(|r| r.machine.add_interests(&mut fds));
         let found = poll::wait(&mut fds, Some(timeout));
         let woke = self.context.now();
         if found.is_ok_and(|n| n == 0) {
@@ -258,67 +292,34 @@ impl Prober {
         let (wall, at) = both_clocks(self.context.clock);
         self.context.arrivals.watch(wall, at);
     }
-    fn receive(&mut self) {
-        let context = &mut self.context;
-        if let Some(p) = self.icmp.as_mut() {
-            p.receive(context);
-        }
-        if let Some(p) = self.udp.as_mut() {
-            p.receive(context);
-        }
-        if let Some(p) = self.connect.as_mut() {
-            p.receive(context);
-        }
-        if let Some(p) = self.kept.as_mut() {
-            p.receive(context);
-        }
-    }
     fn publish(&self) {
-        let oldest = [
-            self.icmp.as_ref().map(|p| &p.book),
-            self.udp.as_ref().map(|p| &p.book),
-            self.connect.as_ref().map(|p| &p.connects),
-            self.kept.as_ref().map(|p| &p.book),
-        ];
-        for (slot, book) in self.shared.oldest.iter().zip(oldest) {
-            let at = book.and_then(Book::oldest_outstanding);
-            slot.store(at.map_or(NONE, Time::as_nanos), Ordering::Relaxed);
+        for Running { kind, machine } in &self.running {
+            let at = machine.series().first().and_then(ProbeSeries::oldest_outstanding);
+            self.shared.oldest[*kind as usize].store(at.map_or(NONE, Time::as_nanos), Ordering::Relaxed);
         }
     }
     fn result(mut self, priority: Priority) -> ProbeResult {
         let end = self.context.now();
-        for (book, name) in self.books().zip(self.names()) {
-            if !book.has_answers() && book.next_sequence() > 0 {
-                let sent = book.next_sequence();
-                self.context
-                    .note(format!("{name}: none of {sent} answered (a firewall or the server drops them)"));
+        let (mut udp, mut all) = (UdpRecord::default(), Vec::new());
+        for Running { kind, machine } in &mut self.running {
+            udp = machine.take_record(end).unwrap_or(udp);
+            for (series, (_, name)) in machine.series().iter().zip(kind.spec().series) {
+                let sent = series.next_sequence();
+                if !series.has_replies() && sent > 0 {
+                    self.context.note(format!(
+                        "{name}: none of {sent} answered (a firewall or the server drops them)"
+                    ));
+                }
+                all.push(series.clone().close(end));
             }
         }
-        let udp_sent = self.udp.as_ref().map(|p| p.waited(end)).unwrap_or_default();
-        let udp_answers = self.udp.as_mut().map(|p| std::mem::take(&mut p.answers)).unwrap_or_default();
-        let mut series: Vec<Series> = Vec::new();
-        series.extend(self.icmp.map(|p| p.book.close(end)));
-        series.extend(self.udp.map(|p| p.book.close(end)));
-        series.extend(self.connect.into_iter().flat_map(|p| [p.connects.close(end), p.requests.close(end)]));
-        series.extend(self.kept.map(|p| p.book.close(end)));
         ProbeResult {
-            series,
-            udp_sent,
-            udp_answers,
+            series: all,
+            udp,
             watch: self.watch,
             clock_steps_s: self.context.arrivals.steps_s().to_vec(),
             kernel_timestamp_ratio: self.context.arrivals.used_ratio(),
             priority,
         }
     }
-    /// Names for the books, in the same order.
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        let single = self.icmp.iter().map(|_| "ICMP echo").chain(self.udp.iter().map(|_| "UDP probes"));
-        let http = self.connect.iter().flat_map(|_| ["TCP connections", "HTTP requests on new connections"]);
-        single.chain(http).chain(self.kept.iter().map(|_| "HTTP requests on the kept connection"))
-    }
-}
-
-fn book(metric: Metric) -> Book {
-    Book::new(SeriesKey::of(metric))
 }

@@ -132,7 +132,7 @@ impl Reflectors {
 
     fn sockets(&self) -> impl Iterator<Item = PollFd<'_>> {
         let echoes = self.echoes.iter().flat_map(Echo::sockets);
-        self.server.iter().flat_map(Server::asked).chain(echoes).map(Asked::interest)
+        self.server.iter().flat_map(Server::interests).chain(echoes.map(Asked::interest))
     }
     /// Asks whoever it is time for, and says when the next one is to be asked.
     fn ask(&mut self, now: Time, pace: usize) -> Time {

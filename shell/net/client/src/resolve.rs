@@ -1,6 +1,7 @@
 //! From the server's text to addresses, and from an address to a connection.
 use crate::{DEFAULT_PORT, Family, TestError};
 use fathom_os::clock::Clock;
+pub(crate) use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_units::{Duration, Time};
@@ -144,12 +145,6 @@ fn refused(address: SocketAddr, error: &io::Error) -> TestError {
         ErrorKind::TimedOut => TestError::Unreachable(address, "no answer to any SYN".to_owned()),
         _ => TestError::Unreachable(address, without_code(error)),
     }
-}
-
-/// An error's words without `(os error 113)`.
-pub(crate) fn without_code(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 /// The host part for an HTTP `Host` field.

@@ -1,5 +1,5 @@
 //! The course of a test: phases, their ends, and everything that comes in.
-use crate::control::{Control, Reports};
+use crate::control::{Control, ControlInput};
 use crate::flows::{self, Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
 use crate::probes::{self, ProbeEvent};
@@ -7,12 +7,12 @@ use crate::record::Record;
 use crate::{Event, TestConfig, TestError, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
-use fathom_probe::protocol::ServerMessage;
+use fathom_probe::session::SessionEvent;
 use fathom_probe::{
-    Baseline, ClockFit, ClockSamples, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
+    Baseline, ClockFit, ClockTracker, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
+    one_way_observations,
 };
-use fathom_run::{Load, Metric, Phase, PhaseEnd, PhaseKind, SeriesKey};
-use fathom_run::{Observation, Value};
+use fathom_run::{Load, Metric, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
 use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,18 +25,18 @@ const TURN: Duration = Duration::from_millis(10);
 const COUNT_EVERY: Duration = Duration::from_millis(100);
 /// Interval of CPU load: the kernel counts in ticks of 10 ms.
 const CPU_EVERY: Duration = Duration::from_millis(250);
+/// Shortest interval of fits of the server's clock: each half second has one sample that counts.
+const FIT_EVERY: Duration = Duration::from_millis(500);
 /// Interval of the decision whether the phase is over.
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
 /// Longest wait for an empty queue between two phases of load.
 const DRAIN_BETWEEN: Duration = Duration::from_secs(5);
-/// The kinds of probe by how well they serve to end a phase: the first that is answered decides.
-const DECIDING: [ProbeKind; 4] = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Kept, ProbeKind::Connect];
 
-/// What the threads tell.
+/// What the threads report.
 pub(crate) enum Message {
     Probe(ProbeEvent),
     Flow(FlowEvent),
-    Server(Result<ServerMessage, String>),
+    Control(ControlInput),
 }
 
 /// Moments at which something is due.
@@ -68,7 +68,7 @@ pub(crate) struct Test<'a> {
     ledger: Ledger,
     flows: FlowState,
     next_number: u32,
-    samples: ClockSamples,
+    server_clock: ClockTracker,
     controls: Vec<(ProbeKind, PhaseControl)>,
     baselines: BTreeMap<ProbeKind, Baseline>,
     largest_s: f64,
@@ -76,7 +76,7 @@ pub(crate) struct Test<'a> {
     reported: Time,
     due: Due,
     cpu: Option<CpuReading>,
-    reports: Reports,
+    pub(crate) control: Control,
     /// Final counts of the server: UDP probes received.
     pub(crate) udp_received: Option<u64>,
     /// Payload bytes after which the load ends, of the test and of the phase.
@@ -93,7 +93,7 @@ impl<'a> Test<'a> {
         config: &'a TestConfig,
         stop: &'a AtomicBool,
         clock: Clock,
-        control: &Control,
+        control: Control,
         record: Record<'a>,
     ) -> Result<Self, TestError> {
         let payload = flows::payload().map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
@@ -121,7 +121,7 @@ impl<'a> Test<'a> {
             ledger: Ledger::default(),
             flows: FlowState::default(),
             next_number: 1,
-            samples: ClockSamples::default(),
+            server_clock: ClockTracker::new(FIT_EVERY),
             controls: Vec::new(),
             baselines: BTreeMap::new(),
             largest_s: 0.0,
@@ -129,7 +129,7 @@ impl<'a> Test<'a> {
             reported: now,
             due: Due { senders: now, count: now, cpu: now, decide: now },
             cpu: None,
-            reports: control.reports(),
+            control,
             udp_received: None,
             byte_limit: config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed),
             phase_byte_limit: u64::MAX,
@@ -179,7 +179,9 @@ impl<'a> Test<'a> {
     fn expect(&mut self, plan: PhasePlan) -> Time {
         let now = self.clock.now();
         let control = |kind| (kind, PhaseControl::new(plan, now, self.baselines.get(&kind).copied()));
-        self.controls = DECIDING.into_iter().map(control).collect();
+        self.controls = ProbeKind::ALL.into_iter().map(control).collect();
+        // The first that is answered decides.
+        self.controls.sort_by_key(|(kind, _)| kind.spec().rank);
         (self.reported, self.due.decide) = (now, now);
         now
     }
@@ -260,6 +262,7 @@ impl<'a> Test<'a> {
     /// Waits a moment for messages, takes them all, and does what is due.
     fn turn(&mut self) -> Result<(), String> {
         self.pump(TURN)?;
+        self.take_session_events()?;
         let now = self.clock.now();
         self.sample(now);
         if self.stop.load(Ordering::Relaxed) {
@@ -282,9 +285,10 @@ impl<'a> Test<'a> {
         match message {
             Message::Probe(event) => self.take_probe(event),
             Message::Flow(event) => return self.take_flow(event),
-            Message::Server(Ok(message)) => return self.take_server(message),
-            Message::Server(Err(reason)) => {
-                return Err(format!("server {}: {reason}", self.settings.address));
+            Message::Control(input) => {
+                self.heard = self.clock.now();
+                self.control.handle_input(input);
+                return self.take_session_events();
             }
         }
         Ok(())
@@ -297,9 +301,8 @@ impl<'a> Test<'a> {
                 self.heard = self.clock.now();
                 if let Value::Observed(delay_s) = observation.value {
                     self.largest_s = self.largest_s.max(delay_s);
-                    // A new connection's request follows its handshake: the handshake decides.
-                    let deciding =
-                        self.controls.iter_mut().find(|(k, _)| *k == kind && metric != Metric::HttpForeign);
+                    let decides = kind.spec().series.first().is_some_and(|(first, _)| *first == metric);
+                    let deciding = self.controls.iter_mut().find(|(k, _)| *k == kind && decides);
                     deciding.into_iter().for_each(|(_, c)| c.answered(observation.at, delay_s));
                 }
                 self.record.tell(SeriesKey::of(metric), observation);
@@ -307,33 +310,39 @@ impl<'a> Test<'a> {
         }
     }
     fn take_stamps(&mut self, stamps: &FourStamps) {
-        self.samples.add(stamps);
-        let Some(fit) = self.fit() else { return };
-        for (direction, delay) in Direction::BOTH.into_iter().zip(fit.one_way(stamps)) {
-            let observation = Observation { at: stamps.sent, value: Value::Observed(delay.as_secs_f64()) };
+        let Some(fit) = self.server_clock.add(stamps) else { return };
+        let observations = one_way_observations(&fit, stamps.sent, stamps);
+        for (direction, observation) in Direction::BOTH.into_iter().zip(observations) {
             self.record.tell(SeriesKey::directed(Metric::OneWayDelay, direction), observation);
         }
     }
-    /// The server's clock as known so far.
-    pub(crate) fn fit(&self) -> Option<ClockFit> {
-        self.samples.fit()
+    /// The server's clock by all samples.
+    pub(crate) fn final_fit(&self) -> Option<ClockFit> {
+        self.server_clock.refit()
     }
-    fn take_server(&mut self, message: ServerMessage) -> Result<(), String> {
+    fn take_session_events(&mut self) -> Result<(), String> {
+        while let Some(event) = self.control.next_event() {
+            self.take_session_event(event)?;
+        }
+        Ok(())
+    }
+    fn take_session_event(&mut self, event: SessionEvent) -> Result<(), String> {
         let now = self.clock.now();
-        self.heard = now;
-        match message {
-            ServerMessage::Report { at_ns, flows } => {
+        match event {
+            SessionEvent::Report { at_ns, flows } => {
                 self.reported = now;
-                let at = self.fit().map_or(now, |fit| fit.local(at_ns).min(now));
+                let at = self.server_clock.fit().map_or(now, |fit| fit.local(at_ns).min(now));
                 self.ledger.take_report(&flows, at_ns, at, &mut self.record);
                 self.tell_controls(now);
                 self.learn_capacity();
             }
-            ServerMessage::Bye { udp_received, .. } => self.udp_received = Some(udp_received),
-            ServerMessage::Error { code, message } => {
-                return Err(format!("server {}: {code}: {message}", self.settings.address));
+            SessionEvent::Bye { udp_received } => self.udp_received = Some(udp_received),
+            SessionEvent::Warning(text) => self.record.note(text),
+            SessionEvent::Ended(error) => {
+                return Err(format!("server {}: {error}", self.settings.address));
             }
-            ServerMessage::Hello { .. } => self.record.note("the server greeted twice".to_owned()),
+            // That was before the test.
+            SessionEvent::Opened(_) => {}
         }
         Ok(())
     }
@@ -427,10 +436,8 @@ impl<'a> Test<'a> {
         let rates = [up, down].map(Option::unwrap_or_default);
         let is_new = [0, 1].map(|d| self.probes.set_capacity(d, rates[d]));
         if is_new[1] {
-            // If it cannot be asked the connection is gone, which its reader tells.
-            let _ = self
-                .reports
-                .ask(self.config.tcp_info_every.max(report_interval(self.config.flows, rates[1])));
+            let fastest = report_interval(self.config.flows, rates[1]);
+            self.control.report_every(self.config.tcp_info_every.max(fastest));
         }
         if is_new.contains(&true) {
             self.record.event(Event::Cost(estimate_cost(self.config, rates[0], rates[1])));

@@ -1,6 +1,6 @@
 //! Files as a user meets them: good, damaged, foreign, and disks that are full.
 use crate::line::{BLOATED, Line};
-use fathom_run::Run;
+use fathom_run::{DelayedParty, Run};
 use fathom_store::{StoreError, default_name, load, save, write};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,32 @@ fn what_is_saved_is_loaded() {
     assert!(load(&dir.file("other.json")).unwrap() == run());
 }
 
+/// A result of two captures of a lab, as the program of schema version 1 wrote it.
+#[test]
+fn a_result_of_schema_version_1_is_read_in_the_form_of_today() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/results/v1-trace.json.gz");
+    let run = load(&path).unwrap();
+    assert_eq!(run.schema_version, fathom_run::SCHEMA_VERSION);
+    let capture = run.capture.as_deref().unwrap();
+    let [queue] = capture.queues.as_slice() else { panic!("{:?}", capture.queues) };
+    let delay = queue.delay;
+    assert!(0.3 < delay.median_s && delay.median_s <= delay.p90_s, "{delay:?}");
+    assert!(delay.p90_s == delay.p95_s && delay.p95_s <= delay.max_s, "it had no 90th percentile: {delay:?}");
+    let parts: Vec<String> = queue.elsewhere.iter().map(|other| other.part.to_string()).collect();
+    assert!(parts.contains(&"198.18.0.2 to capture".into()), "{parts:?}");
+    let [first, short] = queue.delayed.as_slice() else { panic!("{:?}", queue.delayed) };
+    assert!(matches!(first.who, DelayedParty::Flow { number: 1.., ends: Some(_) }), "{first:?}");
+    assert!(matches!(short.who, DelayedParty::ShortFlows { count: 1.. }), "{short:?}");
+    let share = queue.filled_by.first().unwrap();
+    assert!(share.flow > 0 && share.bytes_ratio > 0.5, "{share:?}");
+    assert!(queue.management.is_some() && queue.delay_at_loss.is_some());
+    assert_eq!(queue.alternatives.len(), 3);
+    assert!(capture.hops.iter().all(|hop| hop.delay.is_some()), "{:?}", capture.hops);
+    let dir = Dir::new("version-1");
+    save(&dir.file("again.json"), &run).unwrap();
+    assert!(load(&dir.file("again.json")).unwrap() == run, "what was converted can be written and read");
+}
+
 #[test]
 fn damaged_files_get_one_clear_line() {
     let dir = Dir::new("damaged");
@@ -70,7 +96,7 @@ fn damaged_files_get_one_clear_line() {
         ("text.json", b"hello".to_vec(), "is not a run file"),
         (
             "newer.json",
-            good.replace("\"schema_version\":1", "\"schema_version\":9").into(),
+            good.replace("\"schema_version\":2", "\"schema_version\":9").into(),
             "schema_version 9",
         ),
         ("binary.json", vec![0xff; 1000], "is not a run file"),

@@ -1,6 +1,7 @@
 //! Integration tests of `fathom-store`.
-mod export;
 mod files;
-mod history;
 #[path = "../../../../core/analyze/diagnose/tests/it/line.rs"]
 mod line;
+
+// `line` needs it.
+use fathom_units as _;

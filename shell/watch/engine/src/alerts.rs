@@ -6,7 +6,7 @@ use crate::told::{Place, Told};
 use crate::writer::Register;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_plan::alert::{Link, Past, Remembered, Rule, SeriesInfo, Transition, Watcher};
+use fathom_watch_alert::{Link, Past, Remembered, Rule, SeriesInfo, Transition, Watcher};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

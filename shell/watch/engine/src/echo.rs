@@ -3,15 +3,15 @@ use crate::ask::{Asked, Command};
 use crate::departure::Departures;
 use crate::lane::{Lane, LaneKey, without_code};
 use crate::pulse::Pulse;
-use crate::told::{Place, Teller, Told};
+use crate::told::{Place, Teller};
 use fathom_os::clock::Clock;
 use fathom_os::mmsg::Letter;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::both_clocks;
-use fathom_probe::StampConverter;
+use fathom_probe::{Book, Due, EchoPayload, LossPolicy, ReplyKind, Schedule, StampConverter, tick};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_plan::{Answer, Book, Due, Echo, Schedule, tick};
+use fathom_watch_samples::Outcome;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,10 +41,9 @@ pub(crate) struct EchoCounts {
 struct Kept {
     place: Place,
     size: u16,
-    timeout: Duration,
     /// Which socket, and where to; `None` while it cannot be asked.
     way: Option<(usize, IpAddr)>,
-    book: Book,
+    book: Book<WallTime>,
     rest: Box<Rest>,
 }
 
@@ -55,9 +54,10 @@ struct Rest {
 
 impl Kept {
     fn new(asked: Asked) -> Self {
-        let (place, size, timeout) = (asked.place, asked.target.form.size, asked.target.timeout);
+        let (place, size) = (asked.place, asked.target.form.size);
+        let book = Book::new(LossPolicy::after(asked.target.timeout));
         let rest = Box::new(Rest { asked, problem: None });
-        Kept { place, size, timeout, way: None, book: Book::default(), rest }
+        Kept { place, size, way: None, book, rest }
     }
     fn is_from(&self, from: Option<SocketAddr>) -> bool {
         let asked = self.way.map(|(_, address)| address);
@@ -239,17 +239,17 @@ impl EchoThread {
             return None;
         };
         let lane = self.lanes.get_mut(lane_number)?;
-        let echo = kept.book.send(at, read + self.departures.lag());
+        let probe = kept.book.send(at, read + self.departures.lag());
         let is_stamped = if std::mem::replace(&mut self.in_row, true) {
-            self.departures.picks((number, echo.sequence, read), self.packets_per_second)
+            self.departures.picks((number, probe.sequence, read), self.packets_per_second)
         } else {
             self.departures.begins();
             true
         };
         self.last_read = (!is_stamped).then_some(read);
         let to = (SocketAddr::new(address, 0), kept.size);
-        if let Err(error) = lane.send(to, number, &echo, is_stamped) {
-            kept.book.take_back(echo);
+        if let Err(error) = lane.send(to, &EchoPayload { target: number, probe }, is_stamped) {
+            kept.book.cancel(probe.sequence);
             self.teller.failed(kept.place, at, &without_code(&error));
         }
         lane.is_full().then_some(lane_number)
@@ -272,7 +272,7 @@ impl EchoThread {
     /// Departures first: an answer is timed from its own.
     fn drain(&mut self, number: usize) {
         let Some(lane) = self.lanes.get_mut(number) else { return };
-        let (targets, form) = (&mut self.targets, lane.form);
+        let (targets, codec) = (&mut self.targets, lane.codec);
         let mut reader = Reader {
             targets,
             teller: &mut self.teller,
@@ -283,16 +283,16 @@ impl EchoThread {
         };
         if reader.departures.awaits() {
             lane.departures(|letter| {
-                if let Some((target, echo)) = form.read_sent(letter.bytes) {
-                    reader.left(target, &echo, letter);
+                if let Some(payload) = codec.read_request(letter.bytes) {
+                    reader.departed(&payload, letter);
                 }
             });
             reader.clocks = both_clocks(self.clock);
         }
         lane.arrivals(|letter| {
             // A raw socket hears all ICMP of the host: what is not ours is nobody's fault.
-            if let Some((target, echo)) = form.read(letter.bytes) {
-                reader.answered(target, &echo, letter);
+            if let Some(payload) = codec.read_reply(letter.bytes) {
+                reader.replied(&payload, letter);
             }
         });
     }
@@ -304,8 +304,8 @@ impl EchoThread {
         for _ in 0..share.min(count) {
             self.swept = if self.swept + 1 < count { self.swept + 1 } else { 0 };
             let Some(kept) = self.targets.get_mut(self.swept).and_then(Option::as_mut) else { continue };
-            while let Some(lost) = kept.book.expire(now, kept.timeout) {
-                self.teller.tell(Told::Sample(kept.place, lost));
+            while let Some(lost) = kept.book.expire(now) {
+                self.teller.sample(kept.place, lost.at, Outcome::Lost);
             }
         }
     }
@@ -345,33 +345,26 @@ impl Reader<'_> {
         }
         converted
     }
-    fn left(&mut self, target: u32, echo: &Echo, letter: &Letter<'_>) {
+    fn departed(&mut self, &EchoPayload { target, probe }: &EchoPayload, letter: &Letter<'_>) {
         let Some(at) = self.time(letter) else { return };
-        self.departures.stamped(target, echo.sequence, at);
+        self.departures.stamped(target, probe.sequence, at);
         // A stamp before the call that sent the packet is none.
-        if at + self.departures.lag() >= echo.sent {
-            self.kept(target).into_iter().for_each(|kept| kept.book.left(echo.sequence, at));
+        if at + self.departures.lag() >= probe.sent {
+            self.kept(target).into_iter().for_each(|kept| kept.book.departed(probe.sequence, at));
         }
     }
-    fn answered(&mut self, target: u32, echo: &Echo, letter: &Letter<'_>) {
+    fn replied(&mut self, payload: &EchoPayload, letter: &Letter<'_>) {
         let received = self.time(letter).unwrap_or(self.clocks.1);
         let is_asked = |kept: &&mut Kept| kept.is_from(letter.from);
-        let Some(kept) = self.kept(target).filter(is_asked) else {
+        let Some(kept) = self.kept(payload.target).filter(is_asked) else {
             self.counts.strangers.fetch_add(1, Ordering::Relaxed);
             return;
         };
+        let reply = kept.book.reply(&payload.probe, received);
         let place = kept.place;
-        let answered = kept.book.answered(echo, received, kept.timeout);
-        let is_duplicate = answered.answer == Answer::Duplicate;
-        match answered.answer {
-            Answer::First(sample) => self.teller.tell(Told::Sample(place, sample)),
-            Answer::Amends(sample) => self.teller.tell(Told::Amend(place, sample)),
-            Answer::Duplicate => {}
-            Answer::Unknown => drop(self.counts.strangers.fetch_add(1, Ordering::Relaxed)),
-        }
-        if is_duplicate || answered.reordered {
-            let (duplicates, reordered) = (u64::from(is_duplicate), u64::from(answered.reordered));
-            self.teller.tell(Told::Count { place, at: echo.at, duplicates, reordered });
+        self.teller.reply(place, &reply);
+        if reply.kind == ReplyKind::Unknown {
+            self.counts.strangers.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

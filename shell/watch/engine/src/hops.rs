@@ -12,10 +12,10 @@ use fathom_os::mmsg::{Inbox, Letter, Notice};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, queue_errors, set_dscp, set_hop_limit};
 use fathom_os::timestamp::{Stamping, both_clocks, enable};
-use fathom_probe::StampConverter;
+use fathom_probe::{RETENTION, StampConverter};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_plan::KEPT;
 use fathom_watch_samples::{Outcome, Sample};
+use fathom_wire::checksum;
 use socket2::{SockAddr, Socket};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -255,7 +255,7 @@ impl HopProber {
                 }
             }
         }
-        while self.probes.front().is_some_and(|p| now.saturating_since(p.sent) > KEPT) {
+        while self.probes.front().is_some_and(|p| now.saturating_since(p.sent) > RETENTION) {
             self.probes.pop_front();
         }
     }
@@ -277,12 +277,9 @@ fn request(v6: bool, identifier: u16, sequence: u16, token: u64) -> [u8; REQUEST
     bytes[8..16].copy_from_slice(&token.to_be_bytes());
     bytes[16..18].copy_from_slice(&(!sequence).to_be_bytes());
     // The kernel fills in that of ICMPv6, and of IPv4's unprivileged sockets.
-    let words = bytes.chunks_exact(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
-    let sum: u32 = words.sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
     if !v6 {
-        bytes[2..4].copy_from_slice(&checksum.to_be_bytes());
+        let sum = checksum::of(&bytes);
+        bytes[2..4].copy_from_slice(&sum.to_be_bytes());
     }
     bytes
 }

@@ -1,8 +1,8 @@
 //! The history on disk as the place where it goes.
 use crate::keep::{Event, Keep};
-use fathom_store::history::{self, History, Repair, SeriesId, SeriesKey};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Level, Sample, Unit};
+use fathom_watch_store::{History, Repair, SeriesId, SeriesKey};
 
 /// A history, and what was told of it last: each trouble is told once, not every second.
 pub struct Kept {
@@ -44,7 +44,7 @@ impl Keep for Kept {
     fn event(&mut self, event: &Event, series: Option<u32>) {
         let Event { at, kind, text } = event.clone();
         let (kind, series) = (kind.to_owned(), series.map(SeriesId));
-        self.history.event(&history::Event { at, until: None, series, kind, text, value: None });
+        self.history.event(&fathom_watch_store::Event { at, until: None, series, kind, text, value: None });
     }
     fn flush(&mut self, now: WallTime, last: bool) -> Result<(), String> {
         let repairs = if last { self.history.save(now) } else { self.history.flush(now) };

@@ -1,9 +1,11 @@
 //! A socket of ICMP echo with its room for batches. Targets of one family, source address and DSCP share one.
+pub(crate) use fathom_os::error::without_code;
 use fathom_os::mmsg::{Inbox, Letter, Notice};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, set_dscp, set_receive_buffer, set_unfragmented};
 use fathom_os::timestamp::{Stamping, enable, send_stamped};
-use fathom_watch_plan::{Echo, EchoForm, Form, HEADER_BYTES, MIN_SIZE};
+use fathom_probe::{ECHO_HEADER_BYTES, ECHO_MIN_PAYLOAD_BYTES, EchoCodec, EchoPayload, IcmpVersion};
+use fathom_watch_plan::Form;
 use socket2::Socket;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,11 +16,11 @@ const BATCH: usize = 64;
 /// Room for the answers of two seconds at 2,000 packets a second: an entry takes about a kilobyte.
 const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
 /// The largest payload that a plan may ask for, and its header.
-const LARGEST: usize = 1_452 + HEADER_BYTES;
+const LARGEST: usize = 1_452 + ECHO_HEADER_BYTES;
 /// Packets with no more payload pass everywhere in one piece: 576 bytes (RFC 791) without the largest header of IP.
-const NEVER_BROKEN_UP: u16 = 576 - 60 - HEADER_BYTES as u16;
+const NEVER_BROKEN_UP: u16 = 576 - 60 - ECHO_HEADER_BYTES as u16;
 /// Of what is received only this much is looked at: Ethernet, IPv6 and ICMP headers, and what names a probe.
-const LOOKED_AT: usize = 14 + 40 + HEADER_BYTES + MIN_SIZE as usize + 40;
+const LOOKED_AT: usize = 14 + 40 + ECHO_HEADER_BYTES + ECHO_MIN_PAYLOAD_BYTES + 40;
 
 /// What targets of one socket have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +40,7 @@ impl LaneKey {
 
 pub(crate) struct Lane {
     pub(crate) key: LaneKey,
-    pub(crate) form: EchoForm,
+    pub(crate) codec: EchoCodec,
     socket: Socket,
     room: Vec<u8>,
     inbox: Inbox,
@@ -61,15 +63,12 @@ impl Lane {
         if key.is_small && !key.v6 {
             set_unfragmented(&socket).map_err(|e| wrong("packets in one piece", e))?;
         }
-        let form = EchoForm {
-            v6: key.v6,
-            token,
-            identifier: token as u16,
-            checksum: !opened.kernel_matches && !key.v6,
-        };
+        let version = if key.v6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
+        let codec =
+            EchoCodec { has_checksum: !opened.kernel_matches && !key.v6, ..EchoCodec::new(version, token) };
         Ok(Lane {
             key,
-            form,
+            codec,
             socket,
             room: vec![0; LARGEST],
             inbox: Inbox::new(BATCH, LOOKED_AT),
@@ -87,13 +86,12 @@ impl Lane {
     pub(crate) fn send(
         &mut self,
         (to, size): (SocketAddr, u16),
-        target: u32,
-        echo: &Echo,
+        payload: &EchoPayload,
         stamped: bool,
     ) -> io::Result<()> {
-        let length = (HEADER_BYTES + usize::from(size)).min(LARGEST);
+        let length = (ECHO_HEADER_BYTES + usize::from(size)).min(LARGEST);
         let bytes = self.room.get_mut(..length).unwrap_or_default();
-        self.form.write(bytes, target, echo);
+        self.codec.write(bytes, payload);
         self.unlooked += 1;
         if stamped {
             send_stamped(self.socket.as_fd(), bytes, &to.into())
@@ -120,10 +118,4 @@ impl Lane {
             }
         }
     }
-}
-
-/// An error's words without `(os error 113)`.
-pub(crate) fn without_code(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

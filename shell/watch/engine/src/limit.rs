@@ -2,8 +2,9 @@
 use crate::lane::{Lane, LaneKey};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::cpu::thread_time;
+use fathom_probe::{Book, EchoPayload, LossPolicy};
 use fathom_units::Duration;
-use fathom_watch_plan::{Book, Plan};
+use fathom_watch_plan::Plan;
 use std::net::SocketAddr;
 
 /// Rounds of a batch each: some milliseconds of work, after some for the caches.
@@ -34,14 +35,15 @@ fn cost() -> Option<Duration> {
     let key = LaneKey { v6: false, source: None, dscp: 0, is_small: true };
     let mut lane = Lane::open(key, wall_now().0).ok()?;
     let to = SocketAddr::from(([127, 0, 0, 1], 0));
-    let mut book = Book::default();
+    let mut book = Book::new(LossPolicy::NEVER);
     let (mut sent, mut began) = (0_u64, thread_time());
     for round in 0..WARM_UP + ROUNDS {
         if round == WARM_UP {
             (sent, began) = (0, thread_time());
         }
         while !lane.is_full() {
-            lane.send((to, 56), 0, &book.send(wall_now(), clock.now()), false).ok()?;
+            let probe = book.send(wall_now(), clock.now());
+            lane.send((to, 56), &EchoPayload { target: 0, probe }, false).ok()?;
             sent += 1;
         }
         lane.arrivals(|_| {});

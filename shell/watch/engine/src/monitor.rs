@@ -11,7 +11,6 @@ use crate::told::{Place, Teller, Told};
 use crate::writer::{self, Opening, Register};
 use fathom_os::clock::Clock;
 use fathom_os::socket::{EchoSocketError, echo_socket};
-use fathom_watch_plan::alert::SeriesInfo;
 use fathom_watch_plan::{Ask, Family, Plan, Target, TargetNow};
 use fathom_watch_samples::{Tally, Unit};
 use std::collections::BTreeMap;
@@ -216,7 +215,7 @@ impl Monitor {
             self.register.open(Opening { place, target: name, probe, unit: Unit::Seconds, now });
             self.lock_places().entry(number).or_default().push(place);
         }
-        for (info, own) in SeriesInfo::of(&target).into_iter().zip(place..) {
+        for (info, own) in target.series_info().into_iter().zip(place..) {
             self.tell_judge(|| Heard::Open(own, info));
         }
         let mut whereabouts = Whereabouts::default();

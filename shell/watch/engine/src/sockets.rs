@@ -10,9 +10,9 @@ use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::both_clocks;
-use fathom_probe::StampConverter;
+use fathom_probe::{Due, RETENTION, Schedule, StampConverter};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_plan::{Ask, Due, KEPT, Schedule};
+use fathom_watch_plan::Ask;
 use fathom_watch_samples::{Outcome, Sample};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -314,10 +314,10 @@ impl SocketThread {
         let Some(kept) = self.targets.get_mut(&flight.number) else { return false };
         let waited = now.saturating_since(flight.started);
         if flight.is_overdue {
-            if waited > KEPT {
+            if waited > RETENTION {
                 kept.overdue = kept.overdue.saturating_sub(1);
             }
-            return waited <= KEPT;
+            return waited <= RETENTION;
         }
         if waited <= kept.asked.target.timeout {
             return true;

@@ -1,5 +1,6 @@
 //! What the threads that probe tell the one that keeps.
 use crate::keep::Event;
+use fathom_probe::{Reply, ReplyKind};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_samples::{Level, Outcome, Sample};
 use std::net::IpAddr;
@@ -51,6 +52,26 @@ impl Teller {
     }
     pub(crate) fn sample(&mut self, place: Place, at: WallTime, outcome: Outcome) {
         self.tell(Told::Sample(place, Sample { at, outcome }));
+    }
+    /// What a reply says of its probe. Returns the sample if it is the first reply, and the probe was not lost before.
+    pub(crate) fn reply(&mut self, place: Place, reply: &Reply<WallTime>) -> Option<Sample> {
+        let Reply { kind, at, delay, is_reordered } = *reply;
+        let late = Sample { at, outcome: Outcome::Late(delay) };
+        let first = match kind {
+            ReplyKind::InTime => Some(Sample { at, outcome: Outcome::Answered(delay) }),
+            ReplyKind::Late => Some(late),
+            ReplyKind::AfterLoss | ReplyKind::Duplicate | ReplyKind::Unknown => None,
+        };
+        first.into_iter().for_each(|sample| self.tell(Told::Sample(place, sample)));
+        if kind == ReplyKind::AfterLoss {
+            self.tell(Told::Amend(place, late));
+        }
+        let is_duplicate = kind == ReplyKind::Duplicate;
+        if is_duplicate || is_reordered {
+            let (duplicates, reordered) = (u64::from(is_duplicate), u64::from(is_reordered));
+            self.tell(Told::Count { place, at, duplicates, reordered });
+        }
+        first
     }
     /// A probe that was not sent, and why.
     pub(crate) fn failed(&mut self, place: Place, at: WallTime, reason: &str) {

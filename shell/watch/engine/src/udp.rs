@@ -1,28 +1,28 @@
 //! UDP probes against `fathom serve`: the round trip, and the delay of each way by the fitted clock of the far end.
 use crate::ask::Asked;
 use crate::lane::without_code;
-use crate::told::{Place, Teller, Told};
+use crate::told::{Place, Teller};
 use fathom_os::clock::Clock;
 use fathom_os::mmsg::{Inbox, Letter, Notice};
-use fathom_os::poll::PollFd;
+use fathom_os::poll::{self, PollFd};
+use fathom_os::socket::start_connect;
 use fathom_os::timestamp::{both_clocks, enable_with_packets};
-use fathom_probe::protocol::{
-    CONTROL_LINE_LIMIT_BYTES, FirstLine, LineReader, ServerMessage, SessionId, Token, UDP_PROBE_BYTES,
-    UdpKind, UdpProbe,
+use fathom_probe::protocol::{SessionId, Token, UDP_PROBE_BYTES, UdpKind, UdpProbe};
+use fathom_probe::session::{
+    ConnectionId, KeeperInput, KeeperOutput, SessionError, SessionKeeper, SessionPolicy,
 };
-use fathom_probe::{ClockFit, ClockSamples, FourStamps, StampConverter};
+use fathom_probe::{Book, ClockTracker, FourStamps, LossPolicy, Probe, StampConverter};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_plan::{Answer, Book, Echo};
 use fathom_watch_samples::{Outcome, Sample};
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
-/// A server gives a session so long; the next is opened when this share of it is used, and takes over without a gap.
-const RENEW_AT: f64 = 0.9;
+const PATIENCE: Duration = Duration::from_secs(5);
+/// No server is asked for sessions more often than this.
+const PAUSE: Duration = Duration::from_secs(1);
 /// Clocks are fitted over the last one to two of these: long enough for good samples, short enough for a drift that changes.
 const FIT_SPAN: Duration = Duration::from_secs(600);
 const FIT_EVERY: Duration = Duration::from_secs(5);
@@ -30,49 +30,54 @@ const BATCH: usize = 16;
 /// Ethernet, IPv6 and UDP headers before a probe.
 const LOOKED_AT: usize = 14 + 40 + 8 + UDP_PROBE_BYTES + 1;
 
-/// An open session.
+/// An open session, and the socket of its probes.
 struct Session {
-    /// The session lives as long as this does.
-    control: TcpStream,
     id: SessionId,
     socket: UdpSocket,
-    renew_at: Time,
 }
 
-type Opened = Result<(TcpStream, SessionId, u64), String>;
-
-/// The far end's clock, by what came in the last minutes.
-#[derive(Default)]
-struct FarClock {
-    older: ClockSamples,
-    newer: ClockSamples,
-    turned: Time,
-    fitted: Time,
-    fit: Option<ClockFit>,
+/// A control connection.
+struct Connection {
+    id: ConnectionId,
+    control: Socket,
+    is_connected: bool,
+    /// Once it is open.
+    session: Option<Session>,
 }
 
-/// A server that is asked.
+/// A server that is probed.
 pub(crate) struct UdpProber {
     asked: Asked,
-    sessions: Vec<Session>,
-    opening: Option<Receiver<Opened>>,
-    retry_at: Time,
-    problem: String,
-    book: Book,
-    clock: FarClock,
+    /// Why there can be no session at all.
+    unusable: Option<String>,
+    keeper: SessionKeeper,
+    connections: Vec<Connection>,
+    book: Book<WallTime>,
+    clock: ClockTracker,
     inbox: Inbox,
 }
 
 impl UdpProber {
     pub(crate) fn new(asked: Asked) -> Self {
+        let book = Book::new(LossPolicy::after(asked.target.timeout));
+        let token = asked.target.form.token.as_deref().map(str::parse::<Token>).transpose();
+        let unusable = token.as_ref().err().map(|e| format!("token: {e}"));
+        let policy = SessionPolicy {
+            token: token.unwrap_or_default(),
+            connect_timeout: Some(PATIENCE),
+            patience: PATIENCE,
+            retry_after: RETRY_AFTER,
+            pause: PAUSE,
+            // Replies to probes of the one before may still come.
+            sessions: 2,
+        };
         UdpProber {
             asked,
-            sessions: Vec::new(),
-            opening: None,
-            retry_at: Time::ZERO,
-            problem: "a session is being opened".to_owned(),
-            book: Book::default(),
-            clock: FarClock::default(),
+            unusable,
+            keeper: SessionKeeper::new(policy),
+            connections: Vec::new(),
+            book,
+            clock: ClockTracker::forgetting(FIT_SPAN, FIT_EVERY),
             inbox: Inbox::new(BATCH, LOOKED_AT),
         }
     }
@@ -80,76 +85,96 @@ impl UdpProber {
         self.asked.number
     }
     pub(crate) fn interests(&self) -> impl Iterator<Item = PollFd<'_>> {
-        self.sessions.iter().map(|session| PollFd::readable(session.socket.as_fd()))
+        let control = self.connections.iter().map(Connection::interest);
+        let sessions = self.connections.iter().filter_map(|one| one.session.as_ref());
+        control.chain(sessions.map(|session| PollFd::readable(session.socket.as_fd())))
     }
-    /// Opens a session where one is wanted, and lets go of those that the server closed.
+    /// Keeps a session open.
     pub(crate) fn tend(&mut self, clock: Clock) {
         let now = clock.now();
-        self.sessions.retain(|session| is_open(&session.control));
-        let is_wanted = self.sessions.last().is_none_or(|session| now >= session.renew_at);
-        match self.opening.as_ref().map(Receiver::try_recv) {
-            Some(Ok(opened)) => {
-                self.opening = None;
-                self.retry_at = now + RETRY_AFTER;
-                self.adopt(opened, now);
+        let Ok(address) = self.asked.whereabouts.address() else { return };
+        if self.unusable.is_some() {
+            return;
+        }
+        let to = SocketAddr::new(address, self.asked.target.form.port);
+        for connection in &mut self.connections {
+            connection.look(to, |id, input| self.keeper.handle_input(id, input, now));
+        }
+        self.keeper.handle_timeout(now);
+        while let Some(output) = self.keeper.poll_output() {
+            if let Some((id, reason)) = self.process(output, to) {
+                self.keeper.handle_input(id, KeeperInput::Closed(Some(reason)), now);
             }
-            Some(Err(TryRecvError::Disconnected)) => self.opening = None,
-            Some(Err(TryRecvError::Empty)) => {}
-            None if is_wanted && now >= self.retry_at => self.open(),
-            None => {}
         }
     }
-    fn open(&mut self) {
-        let Ok(address) = self.asked.whereabouts.address() else { return };
-        let form = &self.asked.target.form;
-        let (to, token) = (SocketAddr::new(address, form.port), form.token.clone());
-        let (tell, opening) = channel();
-        self.opening = Some(opening);
-        // It may wait for seconds; a session is opened once in many minutes.
-        std::thread::spawn(move || drop(tell.send(open(to, token.as_deref()))));
-    }
-    fn adopt(&mut self, opened: Opened, now: Time) {
-        let begun = opened.and_then(|(control, id, seconds)| {
-            let socket = udp(&control).map_err(|e| without_code(&e))?;
-            let renew_at = now + Duration::from_secs_f64(seconds as f64 * RENEW_AT);
-            Ok(Session { control, id, socket, renew_at })
-        });
-        match begun {
-            // Answers to what the one before it asked may still come.
-            Ok(session) => {
-                self.sessions.push(session);
-                let surplus = self.sessions.len().saturating_sub(2);
-                self.sessions.drain(..surplus);
+    /// Does what the session needs. Returns why that failed.
+    fn process(&mut self, output: KeeperOutput, to: SocketAddr) -> Option<(ConnectionId, String)> {
+        let (id, result) = match output {
+            KeeperOutput::Connect(id) => {
+                let opened = connect(to).map(|control| {
+                    self.connections.push(Connection { id, control, is_connected: false, session: None });
+                });
+                (id, opened)
             }
-            Err(problem) => self.problem = problem,
+            KeeperOutput::Send(id, bytes) => {
+                let control = self.connections.iter_mut().find(|one| one.id == id).map(|one| &one.control);
+                (id, control.map_or(Ok(()), |mut control| control.write_all(&bytes)))
+            }
+            KeeperOutput::Opened(id, hello) => {
+                let connection = self.connections.iter_mut().find(|one| one.id == id);
+                (id, connection.map_or(Ok(()), |one| one.open(hello.session)))
+            }
+            KeeperOutput::Close(id, _) => {
+                self.connections.retain(|one| one.id != id);
+                return None;
+            }
+        };
+        result.err().map(|error| (id, refusal(&error, to)))
+    }
+    /// Why there is no session.
+    fn problem(&self) -> String {
+        let port = self.asked.target.form.port;
+        if let Some(problem) = &self.unusable {
+            return problem.clone();
+        }
+        match self.keeper.problem() {
+            None => "a session is being opened".to_owned(),
+            Some(SessionError::NotFathom(_)) => {
+                format!("the service on TCP port {port} is not `fathom serve`")
+            }
+            Some(SessionError::Rejected { code, message }) => {
+                format!("the server refused the session: {code}: {message}")
+            }
+            Some(error) => error.to_string(),
         }
     }
     pub(crate) fn send(&mut self, at: WallTime, clock: Clock, teller: &mut Teller) {
         let place = self.asked.place;
-        let Some(session) = self.sessions.last() else {
-            let unresolved = self.asked.whereabouts.address().err();
-            return teller.failed(place, at, unresolved.unwrap_or(&self.problem));
+        let current = self.keeper.current();
+        let connection = self.connections.iter().find(|one| Some(one.id) == current);
+        let Some(session) = connection.and_then(|one| one.session.as_ref()) else {
+            let unresolved = self.asked.whereabouts.address().err().map(str::to_owned);
+            return teller.failed(place, at, &unresolved.unwrap_or_else(|| self.problem()));
         };
-        let echo = self.book.send(at, clock.now());
-        let request = UdpProbe::request(session.id, u64::from(echo.sequence), at.0).encode();
-        // An ICMP error about an earlier probe is told by the next call, which then sends nothing.
+        let probe = self.book.send(at, clock.now());
+        let request = UdpProbe::request(session.id, u64::from(probe.sequence), at.0).encode();
+        // An ICMP error about an earlier probe is reported by the next call, which then sends nothing.
         let sent = session.socket.send(&request).or_else(|_| session.socket.send(&request));
         if let Err(error) = sent {
-            self.book.take_back(echo);
+            self.book.cancel(probe.sequence);
             teller.failed(place, at, &without_code(&error));
         }
     }
     pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, teller: &mut Teller) {
-        let sessions = std::mem::take(&mut self.sessions);
         let mut replies: Vec<(UdpProbe, Option<WallTime>)> = Vec::new();
-        for session in &sessions {
+        for session in self.connections.iter().filter_map(|one| one.session.as_ref()) {
             while self.inbox.receive_errors(session.socket.as_fd()).is_ok_and(|count| count > 0) {
                 for letter in self.inbox.iter() {
                     let left = departure(&letter, session.id);
                     let (wall, now) = both_clocks(clock);
                     let at = left.and_then(|(n, stamp)| Some((n, stamps.convert(Some(stamp), wall, now)?)));
                     if let Some((sequence, at)) = at {
-                        self.book.left(sequence, at);
+                        self.book.departed(sequence, at);
                     }
                 }
             }
@@ -157,49 +182,34 @@ impl UdpProber {
                 replies.extend(self.inbox.iter().filter_map(|letter| reply(&letter, session.id)));
             }
         }
-        self.sessions = sessions;
         for (probe, stamp) in replies {
-            self.answered(&probe, stamp, clock, stamps, teller);
+            let (wall, now) = both_clocks(clock);
+            let received = stamps.convert(stamp, wall, now).unwrap_or(now);
+            // Of one that was given up only the wall clock is known; a step of it since then is noticed by the converter.
+            let by_wall =
+                now.saturating_sub(Duration::from_nanos(wall.0.saturating_sub(probe.client_send_ns)));
+            let sent = self.book.sent_at(probe.sequence as u32).unwrap_or(by_wall);
+            let four = FourStamps {
+                sent,
+                server_received_ns: probe.server_receive_ns,
+                server_sent_ns: probe.server_send_ns,
+                received,
+            };
+            self.replied(&probe, &four, teller);
         }
     }
-    fn answered(
-        &mut self,
-        probe: &UdpProbe,
-        stamp: Option<WallTime>,
-        clock: Clock,
-        stamps: &mut StampConverter,
-        teller: &mut Teller,
-    ) {
-        let (wall, now) = both_clocks(clock);
-        let received = stamps.convert(stamp, wall, now).unwrap_or(now);
-        let sequence = probe.sequence as u32;
+    fn replied(&mut self, probe: &UdpProbe, stamps: &FourStamps, teller: &mut Teller) {
         let at = WallTime(probe.client_send_ns);
-        // Of one that was given up only the wall clock is known; a step of it since then is told by the converter.
-        let by_wall = now.saturating_sub(Duration::from_nanos(wall.0.saturating_sub(at.0)));
-        let sent = self.book.sent_at(sequence).unwrap_or(by_wall);
-        let held = Duration::from_nanos(probe.server_send_ns.saturating_sub(probe.server_receive_ns));
-        // The time that the server held it is none of the path's.
-        let back = received.saturating_sub(held);
-        let place = self.asked.place;
-        let answered = self.book.answered(&Echo { sequence, at, sent }, back, self.asked.target.timeout);
-        let is_duplicate = answered.answer == Answer::Duplicate;
-        match answered.answer {
-            Answer::First(sample) => {
-                teller.tell(Told::Sample(place, sample));
-                let (server_received_ns, server_sent_ns) = (probe.server_receive_ns, probe.server_send_ns);
-                self.ways(sample, &FourStamps { sent, server_received_ns, server_sent_ns, received }, teller);
-            }
-            Answer::Amends(sample) => teller.tell(Told::Amend(place, sample)),
-            Answer::Duplicate | Answer::Unknown => {}
-        }
-        if is_duplicate || answered.reordered {
-            let (duplicates, reordered) = (u64::from(is_duplicate), u64::from(answered.reordered));
-            teller.tell(Told::Count { place, at, duplicates, reordered });
+        let own = Probe { sequence: probe.sequence as u32, at, sent: stamps.sent };
+        // The time that the server held it is not part of the path.
+        let reply = self.book.reply(&own, stamps.received.saturating_sub(stamps.held()));
+        if let Some(sample) = teller.reply(self.asked.place, &reply) {
+            self.one_way(sample, stamps, teller);
         }
     }
-    /// The delay of each way, once the far clock is known.
-    fn ways(&mut self, sample: Sample, stamps: &FourStamps, teller: &mut Teller) {
-        let Some(fit) = self.clock.learn(stamps) else { return };
+    /// The delay of each way, by the far clock as known so far.
+    fn one_way(&mut self, sample: Sample, stamps: &FourStamps, teller: &mut Teller) {
+        let Some(fit) = self.clock.add(stamps) else { return };
         let is_late = matches!(sample.outcome, Outcome::Late(_));
         for (n, delay) in (1..).zip(fit.one_way(stamps)) {
             let outcome = if is_late { Outcome::Late(delay) } else { Outcome::Answered(delay) };
@@ -207,31 +217,57 @@ impl UdpProber {
         }
     }
     pub(crate) fn time_out(&mut self, now: Time, teller: &mut Teller) {
-        while let Some(lost) = self.book.expire(now, self.asked.target.timeout) {
-            teller.tell(Told::Sample(self.asked.place, lost));
+        while let Some(lost) = self.book.expire(now) {
+            teller.sample(self.asked.place, lost.at, Outcome::Lost);
         }
     }
 }
 
-impl FarClock {
-    fn learn(&mut self, stamps: &FourStamps) -> Option<ClockFit> {
-        let now = stamps.received;
-        if now.saturating_since(self.turned) > FIT_SPAN {
-            self.older = std::mem::take(&mut self.newer);
-            self.turned = now;
+impl Connection {
+    fn interest(&self) -> PollFd<'_> {
+        if self.is_connected {
+            PollFd::readable(self.control.as_fd())
+        } else {
+            PollFd::writable(self.control.as_fd())
         }
-        self.older.add(stamps);
-        self.newer.add(stamps);
-        if self.fit.is_none() || now.saturating_since(self.fitted) > FIT_EVERY {
-            (self.fit, self.fitted) = (self.older.fit(), now);
-        }
-        self.fit
     }
-}
-
-/// Whether the server has neither closed the session nor said that it will. Nothing else is asked for, so nothing else comes.
-fn is_open(control: &TcpStream) -> bool {
-    matches!(control.peek(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    /// Reports what happened to it.
+    fn look(&mut self, to: SocketAddr, mut report: impl FnMut(ConnectionId, KeeperInput<'_>)) {
+        if !self.is_connected {
+            if !poll::wait(&mut [self.interest()], Some(Duration::ZERO)).is_ok_and(|ready| ready > 0) {
+                return;
+            }
+            if let Some(error) = self.control.take_error().unwrap_or_else(Some) {
+                return report(self.id, KeeperInput::Closed(Some(refusal(&error, to))));
+            }
+            self.is_connected = true;
+            report(self.id, KeeperInput::Connected);
+        }
+        let mut buffer = [0; 4_096];
+        loop {
+            match (&self.control).read(&mut buffer) {
+                Ok(0) => return report(self.id, KeeperInput::Closed(None)),
+                Ok(length) => {
+                    report(self.id, KeeperInput::Received(buffer.get(..length).unwrap_or_default()));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return report(self.id, KeeperInput::Closed(Some(without_code(&error)))),
+            }
+        }
+    }
+    /// Opens the socket of the probes: from the address of the control connection, as the server requires.
+    fn open(&mut self, id: SessionId) -> io::Result<()> {
+        let no_address = || io::Error::other("the control connection has no address");
+        let own = self.control.local_addr()?.as_socket().ok_or_else(no_address)?;
+        let to = self.control.peer_addr()?.as_socket().ok_or_else(no_address)?;
+        let socket = UdpSocket::bind(SocketAddr::new(own.ip(), 0))?;
+        socket.connect(to)?;
+        socket.set_nonblocking(true)?;
+        enable_with_packets(socket.as_fd())?;
+        self.session = Some(Session { id, socket });
+        Ok(())
+    }
 }
 
 fn departure(letter: &Letter<'_>, session: SessionId) -> Option<(u32, WallTime)> {
@@ -246,49 +282,19 @@ fn reply(letter: &Letter<'_>, session: SessionId) -> Option<(UdpProbe, Option<Wa
     (probe.kind == UdpKind::Reply && probe.session == session).then_some((probe, letter.stamp))
 }
 
-/// From the address to which the control connection was made, as the server wants it.
-fn udp(control: &TcpStream) -> std::io::Result<UdpSocket> {
-    let socket = UdpSocket::bind(SocketAddr::new(control.local_addr()?.ip(), 0))?;
-    socket.connect(control.peer_addr()?)?;
+/// Begins to connect.
+fn connect(to: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
-    enable_with_packets(socket.as_fd())?;
+    start_connect(&socket, to)?;
     Ok(socket)
 }
 
-fn open(to: SocketAddr, token: Option<&str>) -> Opened {
-    let port = to.port();
-    let token = token.map(str::parse::<Token>).transpose().map_err(|e| format!("token: {e}"))?;
-    let mut control = TcpStream::connect_timeout(&to, PATIENCE).map_err(|e| match e.kind() {
+fn refusal(error: &io::Error, to: SocketAddr) -> String {
+    match error.kind() {
         ErrorKind::ConnectionRefused => {
-            format!("refused: is `fathom serve` running there, on TCP port {port}?")
+            format!("refused: is `fathom serve` running there, on TCP port {}?", to.port())
         }
-        _ => without_code(&e),
-    })?;
-    let line = format!("{}\n", FirstLine::Control { token });
-    control.write_all(line.as_bytes()).map_err(|e| without_code(&e))?;
-    control.set_read_timeout(Some(PATIENCE)).map_err(|e| without_code(&e))?;
-    let hello = first_line(&mut control)?;
-    control.set_nonblocking(true).map_err(|e| without_code(&e))?;
-    match ServerMessage::parse(&hello) {
-        Ok(ServerMessage::Hello { session, limits, .. }) => Ok((control, session, limits.seconds)),
-        Ok(ServerMessage::Error { code, message }) => {
-            Err(format!("the server refused the session: {}: {message}", code.name()))
-        }
-        _ => Err(format!("what answers on TCP port {port} is no `fathom serve`")),
-    }
-}
-
-fn first_line(control: &mut TcpStream) -> Result<Vec<u8>, String> {
-    let mut lines = LineReader::new(CONTROL_LINE_LIMIT_BYTES);
-    let mut buffer = [0; 4_096];
-    loop {
-        if let Some(line) = lines.next_line().map_err(|e| format!("the server sent a {e}"))? {
-            return Ok(line);
-        }
-        match control.read(&mut buffer) {
-            Ok(0) => return Err("the server closed the connection without a word".to_owned()),
-            Ok(length) => lines.push(buffer.get(..length).unwrap_or_default()),
-            Err(error) => return Err(format!("no greeting of the server: {}", without_code(&error))),
-        }
+        _ => without_code(error),
     }
 }

@@ -1,7 +1,7 @@
 //! The body that an Alertmanager takes (its API, version 2).
 use crate::notice::Notice;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_plan::alert::Change;
+use fathom_watch_alert::Change;
 use serde_json::{Value, json};
 
 /// How often those that are raised are sent again: an Alertmanager forgets what nobody repeats.

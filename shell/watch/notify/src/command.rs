@@ -1,5 +1,5 @@
 //! A program that is told: words to its arguments, never through a shell.
-use crate::http::first_line;
+use fathom_watch_http::first_line;
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};

@@ -2,7 +2,8 @@
 use crate::notice::Notice;
 use crate::{alertmanager, command, http, mail, smtp};
 use fathom_units::WallTime;
-use fathom_watch_plan::alert::{Receiver, Route};
+use fathom_watch_alert::{Receiver, Route};
+use fathom_watch_http::{AgentOptions, agent, host_authorities};
 use ureq::Agent;
 
 const SENDMAIL: &str = "/usr/sbin/sendmail";
@@ -22,7 +23,14 @@ impl Courier {
             Route::Webhook { url, .. } | Route::Alertmanager(url) => Some(url),
             Route::Mail { .. } | Route::Command(_) => None,
         };
-        let agent = url.map(|url| http::agent(limit(receiver), url.starts_with("https:")));
+        let options = |to: &String| AgentOptions {
+            limit: limit(receiver),
+            connect_limit: None,
+            // The proxy of the environment is not meant for what the configuration names.
+            uses_proxy: false,
+            authorities: host_authorities(to),
+        };
+        let agent = url.map(|url| agent(&options(url)));
         Courier { receiver: receiver.clone(), agent }
     }
     /// Whether it must be reminded of what is raised.
@@ -64,10 +72,11 @@ pub fn deliver(courier: &Courier, notice: &Notice, now: WallTime) -> Result<Stri
         (Route::Mail { to, from, relay }, _) => {
             let host = host_name();
             let from = from.clone().unwrap_or_else(|| format!("fathom@{host}"));
-            let message = mail::message(notice, &from, to, &host);
+            let message = mail::message(notice, &from, to, &host)?;
+            let text = message.formatted();
             match relay {
-                Some(relay) => smtp::send(relay, &host, (&from, to), &message, limit),
-                None => command::run(&sendmail(&from, to), &[], message.as_bytes(), limit),
+                Some(relay) => smtp::send(relay, &host, message.envelope(), &text, limit),
+                None => command::run(&sendmail(&from, to), &[], &unix_lines(&text), limit),
             }
         }
         (Route::Webhook { .. }, None) => Err("there is no way to reach it".to_owned()),
@@ -77,6 +86,11 @@ pub fn deliver(courier: &Courier, notice: &Notice, now: WallTime) -> Result<Stri
 fn sendmail(from: &str, to: &[String]) -> Vec<String> {
     let own = [SENDMAIL, "-i", "-f", from, "--"].map(str::to_owned);
     own.into_iter().chain(to.iter().cloned()).collect()
+}
+
+/// A program on this host gets lines without carriage returns.
+fn unix_lines(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(|byte| *byte != b'\r').collect()
 }
 
 fn environment(notice: &Notice) -> Vec<(&'static str, String)> {

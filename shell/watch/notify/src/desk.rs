@@ -4,7 +4,7 @@ use crate::notice::Notice;
 use crate::outbox::{MOST_WAITING, Outbox};
 use crate::worker::{Shared, Worker, now};
 use fathom_units::WallTime;
-use fathom_watch_plan::alert::{Receiver, Transition};
+use fathom_watch_alert::{Receiver, Transition};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Reports, Sender, channel};

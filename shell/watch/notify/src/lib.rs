@@ -13,8 +13,8 @@ mod mail;
 mod memory;
 mod notice;
 mod outbox;
+mod relay_stream;
 mod smtp;
-mod wire;
 mod worker;
 
 pub use deliver::{Courier, deliver};

@@ -1,7 +1,7 @@
 //! How alerts stand, in a file beside the history.
 use crate::outbox::write;
 use fathom_units::WallTime;
-use fathom_watch_plan::alert::{Remembered, Value};
+use fathom_watch_alert::{Remembered, Value};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

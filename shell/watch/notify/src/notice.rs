@@ -1,6 +1,6 @@
 //! What is told, in words and as JSON.
 use fathom_units::WallTime;
-use fathom_watch_plan::alert::{Change, Transition};
+use fathom_watch_alert::{Change, Transition};
 use serde_json::{Value, json};
 
 /// The version of the JSON body; a change that a reader must know of raises it.

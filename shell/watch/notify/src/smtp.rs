@@ -1,150 +1,200 @@
-//! SMTP to a relay (RFC 5321): one nearby without TLS or password, or a provider's, by STARTTLS (RFC 3207) or TLS from the first byte, with a
-//! password (RFC 4954).
-use crate::wire::Wire;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use fathom_watch_plan::alert::{Login, Relay, RelayTls};
+//! Mail to an SMTP relay, by lettre: a nearby one in clear, or a provider's by STARTTLS or implicit TLS, with a password.
+use crate::relay_stream::RelayStream;
+use fathom_watch_alert::{Login, Relay, RelayTls};
+use fathom_watch_http::first_line;
+use lettre::address::Envelope;
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Ehlo, Mail, Rcpt};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::response::Response;
+use std::error::Error as _;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-/// A reply's lines are at most 512 bytes long (RFC 5321 section 4.5.3.1.5), and extensions are few.
-const MOST_REPLY: u64 = 16_384;
-
-/// A conversation, from the greeting on.
-struct Session {
-    stream: BufReader<Wire>,
+/// One attempt to hand a message over.
+struct Attempt<'a> {
+    relay: &'a Relay,
+    addresses: Vec<SocketAddr>,
+    /// The name under which this host greets the relay.
+    hello: ClientId,
+    /// The command that is waiting for its reply, for error messages.
+    step: String,
 }
 
-/// Hands a message over. Returns the relay's last words.
+/// Hands a message over within `limit`. Returns the relay's last reply.
 pub(crate) fn send(
     relay: &Relay,
     host: &str,
-    (from, to): (&str, &[String]),
-    message: &str,
+    envelope: &Envelope,
+    message: &[u8],
     limit: Duration,
 ) -> Result<String, String> {
-    let mut session = Session::open(relay, host, limit)?;
-    session.ask(&format!("MAIL FROM:<{from}>"), "2")?;
-    for address in to {
-        session.ask(&format!("RCPT TO:<{address}>"), "2")?;
-    }
-    session.ask("DATA", "3")?;
-    let taken = session.say(&format!("{}\r\n.", stuffed(message)), "2", "the message")?;
-    // It has the message; how it says farewell does not matter.
-    let _ = session.ask("QUIT", "2");
-    last(taken)
+    let wrong = |error: io::Error| format!("{}: {error}", relay.address);
+    let addresses: Vec<SocketAddr> = relay.address.to_socket_addrs().map_err(wrong)?.collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let step = "its greeting".to_owned();
+    let mut attempt = Attempt { relay, addresses, hello: ClientId::Domain(host.to_owned()), step };
+    // One limit for the whole conversation: a relay that sends a byte now and then must not hold this thread for ever.
+    let result =
+        runtime.block_on(async { tokio::time::timeout(limit, attempt.run(envelope, message, limit)).await });
+    result.unwrap_or_else(|_| Err(format!("no answer in time to {}", attempt.step)))
 }
 
-impl Session {
-    /// Until the relay takes mail.
-    fn open(relay: &Relay, host: &str, limit: Duration) -> Result<Session, String> {
-        let mut wire = Wire::connect(&relay.address, limit)?;
-        if relay.tls == RelayTls::Implicit {
-            wire = wire.secured(&relay.address)?;
+impl Attempt<'_> {
+    async fn run(&mut self, envelope: &Envelope, message: &[u8], limit: Duration) -> Result<String, String> {
+        let mut connection = self.open(limit).await?;
+        if let Some(login) = &self.relay.login {
+            self.log_in(&mut connection, login).await?;
         }
-        let mut session = Session { stream: BufReader::new(wire) };
-        session.reply("2", "its greeting")?;
-        let mut offers = session.greet(host)?;
-        if relay.tls == RelayTls::StartTls {
-            session = session.start_tls(relay, &offers)?;
-            offers = session.greet(host)?;
+        self.step = envelope.from().map_or_else(|| "MAIL".to_owned(), |from| format!("MAIL FROM:<{from}>"));
+        let mail = connection.command(Mail::new(envelope.from().cloned(), Vec::new())).await;
+        mail.map_err(|error| self.failed(&error))?;
+        for to in envelope.to() {
+            self.step = format!("RCPT TO:<{to}>");
+            let rcpt = connection.command(Rcpt::new(to.clone(), Vec::new())).await;
+            rcpt.map_err(|error| self.failed(&error))?;
         }
-        if let Some(login) = &relay.login {
-            session.log_in(login, &offers)?;
-        }
-        Ok(session)
+        "DATA".clone_into(&mut self.step);
+        connection.command(Data).await.map_err(|error| self.failed(&error))?;
+        "the message".clone_into(&mut self.step);
+        let accepted = connection.message(message).await.map_err(|error| self.failed(&error))?;
+        // The relay has the message: the reply to QUIT does not matter.
+        let _ = connection.quit().await;
+        Ok(last_line(&accepted))
     }
-    /// Gives what the relay offers.
-    fn greet(&mut self, host: &str) -> Result<Vec<String>, String> {
-        let greeting = format!("EHLO {host}");
-        self.say(&greeting, "2", &greeting).or_else(|_| {
-            self.ask(&format!("HELO {host}"), "2")?;
-            Ok(Vec::new())
-        })
-    }
-    fn start_tls(mut self, relay: &Relay, offers: &[String]) -> Result<Session, String> {
-        if offer(offers, "STARTTLS").is_none() {
-            return Err("it offers no STARTTLS: nothing was handed over (tls = \"none\" would send it for all to read)".into());
+    /// Opens the conversation, by TLS if the relay is to be spoken to so.
+    async fn open(&mut self, limit: Duration) -> Result<AsyncSmtpConnection, String> {
+        let opened = match self.relay.tls {
+            RelayTls::Implicit => {
+                let (to, parameters) = (self.addresses.as_slice(), Some(self.parameters()?));
+                AsyncSmtpConnection::connect_tokio1(to, Some(limit), &self.hello, parameters, None).await
+            }
+            RelayTls::None | RelayTls::StartTls => {
+                let stream = self.connect(limit)?;
+                AsyncSmtpConnection::connect_with_transport(Box::new(stream), &self.hello).await
+            }
+        };
+        let mut connection = opened.map_err(|error| self.failed(&error))?;
+        if self.relay.tls == RelayTls::StartTls {
+            if !connection.can_starttls() {
+                return Err("it offers no STARTTLS: nothing was handed over (tls = \"none\" would send it for all to read)".into());
+            }
+            "STARTTLS".clone_into(&mut self.step);
+            let started = connection.starttls(self.parameters()?, &self.hello).await;
+            started.map_err(|error| self.failed(&error))?;
         }
-        self.ask("STARTTLS", "2")?;
-        // What came in clear behind the answer may be of somebody on the way, and would be taken for the relay's.
-        if !self.stream.buffer().is_empty() {
-            return Err("it went on in clear after STARTTLS: nothing was handed over".into());
-        }
-        let wire = self.stream.into_inner().secured(&relay.address)?;
-        Ok(Session { stream: BufReader::new(wire) })
+        Ok(connection)
     }
-    /// By PLAIN (RFC 4616), or as some only have it by LOGIN.
-    fn log_in(&mut self, login: &Login, offers: &[String]) -> Result<(), String> {
+    /// Connects to the first address that accepts within `limit`.
+    fn connect(&self, limit: Duration) -> Result<RelayStream, String> {
+        let wrong = |error: io::Error| format!("{}: {error}", self.relay.address);
+        let mut last = format!("{}: there is no such host", self.relay.address);
+        for address in &self.addresses {
+            match TcpStream::connect_timeout(address, limit) {
+                Ok(stream) => return RelayStream::new(stream).map_err(wrong),
+                Err(error) => last = wrong(error),
+            }
+        }
+        Err(last)
+    }
+    fn tls_name(&self) -> &str {
+        let address = self.relay.address.as_str();
+        address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']'])
+    }
+    /// With the certificate authorities of this host.
+    fn parameters(&self) -> Result<TlsParameters, String> {
+        let built = TlsParameters::builder(self.tls_name().to_owned()).build_rustls();
+        built.map_err(|error| format!("TLS with {}: {}", self.tls_name(), reason(&error)))
+    }
+    /// Logs in by PLAIN (RFC 4616), or by LOGIN where the relay has only that.
+    async fn log_in(&mut self, connection: &mut AsyncSmtpConnection, login: &Login) -> Result<(), String> {
         let password = password(&login.password_file)?;
-        let ways = offer(offers, "AUTH").ok_or("it offers no AUTH: it takes no user and password")?;
-        let has = |name: &str| ways.split_ascii_whitespace().any(|way| way.eq_ignore_ascii_case(name));
-        if has("PLAIN") {
-            let both = STANDARD.encode(format!("\0{}\0{password}", login.user));
-            self.say(&format!("AUTH PLAIN {both}"), "2", "AUTH PLAIN").map(|_| ())
-        } else if has("LOGIN") {
-            self.ask("AUTH LOGIN", "3")?;
-            self.say(&STANDARD.encode(&login.user), "3", "AUTH LOGIN's user")?;
-            self.say(&STANDARD.encode(password), "2", "AUTH LOGIN's password").map(|_| ())
-        } else {
-            Err(format!("it takes passwords by {ways}, of which none is known here (PLAIN and LOGIN are)"))
+        let known = [Mechanism::Plain, Mechanism::Login];
+        let Some(mechanism) = connection.server_info().get_auth_mechanism(&known) else {
+            "EHLO".clone_into(&mut self.step);
+            let reply = connection.command(Ehlo::new(self.hello.clone())).await;
+            return Err(no_mechanism(&reply.map_err(|error| self.failed(&error))?));
+        };
+        self.step = format!("AUTH {mechanism}");
+        let credentials = Credentials::new(login.user.clone(), password);
+        let accepted = connection.auth(&[mechanism], &credentials).await;
+        accepted.map(drop).map_err(|error| self.failed(&error))
+    }
+    /// What the relay answered, or why it did not, and to which command.
+    fn failed(&self, error: &Error) -> String {
+        let step = &self.step;
+        if let Some(code) = error.status() {
+            let lines = error.source().map(ToString::to_string).unwrap_or_default();
+            let last = lines.lines().last().unwrap_or_default();
+            return format!("{code} {} (at {step})", first_line(last.as_bytes()));
         }
-    }
-    /// Says a line that may be told when it fails. Gives the last line of the reply.
-    fn ask(&mut self, line: &str, want: &str) -> Result<String, String> {
-        last(self.say(line, want, line)?)
-    }
-    fn say(&mut self, line: &str, want: &str, what: &str) -> Result<Vec<String>, String> {
-        let wire = self.stream.get_mut();
-        let said = wire.write_all(format!("{line}\r\n").as_bytes()).and_then(|()| wire.flush());
-        said.map_err(|error| format!("{what}: {error}"))?;
-        self.reply(want, what)
-    }
-    /// The lines of a reply without their codes but for the last, if it begins as it should.
-    fn reply(&mut self, want: &str, what: &str) -> Result<Vec<String>, String> {
-        let mut left = (&mut self.stream).take(MOST_REPLY);
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            let count = left.read_line(&mut line).map_err(|e| match e.kind() {
-                std::io::ErrorKind::WouldBlock => format!("no answer in time to {what}"),
-                _ => format!("{what}: {e}"),
-            })?;
-            if count == 0 {
-                return Err(format!("the relay closed the connection at {what}"));
+        match tls_error(error) {
+            // The first bytes of the relay's TLS were read as they came, so they are its own.
+            Some(rustls::Error::InvalidMessage(_)) if step == "STARTTLS" => {
+                "it went on in clear after STARTTLS: nothing was handed over".to_owned()
             }
-            let told = crate::http::first_line(line.as_bytes());
-            if line.as_bytes().get(3) == Some(&b'-') {
-                lines.push(told.get(4..).unwrap_or_default().to_owned());
-                continue;
+            Some(rustls::Error::InvalidMessage(_)) => format!(
+                "TLS with {}: it does not answer in TLS (where a port begins in clear, tls = \"starttls\")",
+                self.tls_name()
+            ),
+            Some(other) => format!("TLS with {}: {other}", self.tls_name()),
+            None if error.is_response() && reason(error) == "incomplete response" => {
+                format!("the relay closed the connection at {step}")
             }
-            let is_wanted = told.starts_with(want);
-            lines.push(told);
-            return if is_wanted { Ok(lines) } else { Err(format!("{} (at {what})", last(lines)?)) };
+            None => format!("{}: {} (at {step})", self.relay.address, reason(error)),
         }
     }
 }
 
-fn last(mut lines: Vec<String>) -> Result<String, String> {
-    lines.pop().ok_or_else(|| "no answer".to_owned())
+fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |error| (*error).source())
 }
 
-/// What stands behind the word of an extension, if the relay has it; the last line still has its code.
-fn offer<'o>(offers: &'o [String], word: &str) -> Option<&'o str> {
-    let plain = |line: &'o String| line.strip_prefix("250 ").unwrap_or(line);
-    offers.iter().map(plain).find_map(|line| {
-        let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-        first.eq_ignore_ascii_case(word).then_some(rest)
+/// The error of TLS, if it is one.
+fn tls_error(error: &Error) -> Option<&rustls::Error> {
+    causes(error).find_map(|error| {
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        error.downcast_ref().or_else(|| inner.and_then(|inner| inner.downcast_ref()))
     })
 }
 
+/// The innermost reason.
+fn reason(error: &Error) -> String {
+    let last = causes(error).last();
+    first_line(last.map_or_else(|| error.to_string(), ToString::to_string).as_bytes())
+}
+
+fn no_mechanism(reply: &Response) -> String {
+    let offered = reply.message().find_map(|line| {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        word.eq_ignore_ascii_case("AUTH").then_some(rest)
+    });
+    match offered {
+        None => "it offers no AUTH: it takes no user and password".to_owned(),
+        Some(offered) => format!(
+            "it takes passwords by {}, of which none is known here (PLAIN and LOGIN are)",
+            first_line(offered.as_bytes())
+        ),
+    }
+}
+
+/// The code of a reply and its last line.
+fn last_line(reply: &Response) -> String {
+    let line = format!("{} {}", reply.code(), reply.message().last().unwrap_or_default());
+    first_line(line.as_bytes())
+}
+
 fn password(file: &str) -> Result<String, String> {
-    let unread = |error: std::io::Error| format!("{file}: {error}");
+    let unread = |error: io::Error| format!("{file}: {error}");
     let mut opened = File::open(file).map_err(unread)?;
     let mode = opened.metadata().map_err(unread)?.mode() & 0o777;
-    // Its group may: a service's files are often its group's.
+    // Its group may read it: a service's files are often its group's.
     if mode & 0o004 != 0 {
         return Err(format!("{file}: everyone on this host can read it (mode {mode:o}): try chmod 600"));
     }
@@ -153,30 +203,5 @@ fn password(file: &str) -> Result<String, String> {
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err(format!("{file}: its first line is to be the password, and is empty")),
-    }
-}
-
-/// Lines end in CRLF, and one that begins with a dot gets another (RFC 5321 section 4.5.2).
-fn stuffed(message: &str) -> String {
-    let stuffed = |line: &str| if line.starts_with('.') { format!(".{line}") } else { line.to_owned() };
-    message.lines().map(stuffed).collect::<Vec<_>>().join("\r\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{offer, stuffed};
-
-    #[test]
-    fn a_line_with_a_dot_ends_no_message() {
-        assert_eq!(stuffed("a\n.\n..b\r\nc"), "a\r\n..\r\n...b\r\nc");
-    }
-
-    #[test]
-    fn what_a_relay_offers() {
-        let offers = ["relay", "STARTTLS", "auth LOGIN plain", "250 8BITMIME"].map(str::to_owned);
-        assert_eq!(offer(&offers, "STARTTLS"), Some(""));
-        assert_eq!(offer(&offers, "AUTH"), Some("LOGIN plain"));
-        assert_eq!(offer(&offers, "8BITMIME"), Some(""));
-        assert_eq!(offer(&offers, "START"), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::desk::Report;
 use crate::notice::Notice;
 use crate::outbox::Outbox;
 use fathom_units::WallTime;
-use fathom_watch_plan::alert::Change;
+use fathom_watch_alert::Change;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,5 @@
 //! A place to send to, with all that its files say.
+use fathom_watch_http::{AgentOptions, agent, host_authorities};
 use fathom_watch_plan::{Push, PushKind};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -6,16 +7,13 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
 /// A connection that takes longer comes to nothing.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// What a request may take in all: a receiver that hangs is asked again after it.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
-const USER_AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
 
 /// A place to send to.
 #[derive(Clone, Debug)]
@@ -77,27 +75,16 @@ impl Destination {
         token(push)?;
         let roots = match &push.ca_file {
             Some(path) => authorities(push, Path::new(path))?,
-            None if push.url.starts_with("https:") => host_authorities(),
-            None => Vec::new(),
+            None => host_authorities(&push.url),
         };
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = TlsConfig::builder()
-            .provider(TlsProvider::Rustls)
-            .root_certs(RootCerts::new_with_certs(&roots))
-            .unversioned_rustls_crypto_provider(provider)
-            .build();
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_connect(Some(CONNECT_LIMIT))
-            .timeout_global(Some(REQUEST_LIMIT))
-            // A POST that is redirected would become a GET.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(USER_AGENT)
-            .tls_config(tls)
-            .build();
+        let agent = agent(&AgentOptions {
+            limit: REQUEST_LIMIT,
+            connect_limit: Some(CONNECT_LIMIT),
+            uses_proxy: true,
+            authorities: roots,
+        });
         let instance = push.instance.clone().unwrap_or_else(host_name);
-        Ok(Destination { push: push.clone(), agent: config.into(), instance })
+        Ok(Destination { push: push.clone(), agent, instance })
     }
     /// What tells two apart: if nothing of it is different, what runs may go on.
     pub(crate) fn is_same(&self, other: &Destination) -> bool {
@@ -135,7 +122,7 @@ fn token(push: &Push) -> Result<Option<String>, DestinationError> {
     Ok(Some(token.to_owned()))
 }
 
-fn authorities(push: &Push, path: &Path) -> Result<Vec<Certificate<'static>>, DestinationError> {
+fn authorities(push: &Push, path: &Path) -> Result<Vec<CertificateDer<'static>>, DestinationError> {
     let (name, key) = (push.name.clone(), "ca_file");
     let bytes = fs::read(path).map_err(|source| DestinationError::File {
         name: name.clone(),
@@ -145,19 +132,12 @@ fn authorities(push: &Push, path: &Path) -> Result<Vec<Certificate<'static>>, De
     })?;
     let parsed: Result<Vec<CertificateDer<'static>>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match parsed {
-        Ok(all) if !all.is_empty() => {
-            Ok(all.iter().map(|one| Certificate::from_der(one).to_owned()).collect())
-        }
+        Ok(all) if !all.is_empty() => Ok(all),
         _ => {
             let why = "holds no certificate in PEM".into();
             Err(DestinationError::Content { name, key, path: path.into(), why })
         }
     }
-}
-
-fn host_authorities() -> Vec<Certificate<'static>> {
-    let known = rustls_native_certs::load_native_certs().certs;
-    known.iter().map(|one| Certificate::from_der(one).to_owned()).collect()
 }
 
 fn host_name() -> String {

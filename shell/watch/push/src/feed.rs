@@ -1,8 +1,8 @@
 //! What a destination reads from the history.
 use crate::role::Names;
-use fathom_store::history::{HistoryError, HistoryReader, SeriesId, SeriesKey};
 use fathom_units::WallTime;
 use fathom_watch_samples::Column;
+use fathom_watch_store::{HistoryError, HistoryReader, SeriesId, SeriesKey};
 use std::path::{Path, PathBuf};
 
 pub(crate) const NANOS_PER_MILLI: u64 = 1_000_000;

@@ -3,9 +3,9 @@ use crate::cursor::{Counted, Cursor};
 use crate::feed::NANOS_PER_MILLI;
 use crate::role::{Names, Role};
 use crate::sender::Halt;
-use fathom_store::history::SeriesKey;
 use fathom_watch_metrics::{Family, HostGauge, Line, Point, Take, Value};
 use fathom_watch_samples::{Column, Tally};
+use fathom_watch_store::SeriesKey;
 
 /// Labels that all series of a destination have.
 pub(crate) type Labels = Vec<(String, String)>;

@@ -1,18 +1,15 @@
 //! One request, and what its answer means.
 use crate::destination::Destination;
+use fathom_watch_http::{beginning, first_line, reason, shown};
 use fathom_watch_metrics::partial_success;
 use fathom_watch_plan::PushKind;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::time::Duration;
+use ureq::Body;
 use ureq::http::{HeaderMap, Response};
-use ureq::{Body, Error};
 
-/// So much of an answer is looked at: a proxy's error page may be long.
-const MOST_ANSWER: u64 = 4_096;
-/// So many characters of its first line are told.
-const MOST_TOLD: usize = 200;
 /// What `Retry-After` may ask for.
 const MOST_PAUSE: Duration = Duration::from_secs(600);
 
@@ -95,35 +92,23 @@ pub(crate) fn post(to: &Destination, form: Form, body: &[u8]) -> Reply {
     }
     match request.send(packed.as_slice()) {
         Ok(response) => meaning(form, response),
-        Err(error) => failed(&error),
+        Err(error) => Reply::Later { why: reason(&error), after: None },
     }
-}
-
-fn failed(error: &Error) -> Reply {
-    let why = match error {
-        // The system's words, without the number of its error.
-        Error::Io(io) => io.to_string().split(" (os error").next().unwrap_or_default().to_owned(),
-        Error::Timeout(_) => "it did not answer in time".to_owned(),
-        other => other.to_string(),
-    };
-    Reply::Later { why, after: None }
 }
 
 fn meaning(form: Form, response: Response<Body>) -> Reply {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
-    let mut answer = Vec::new();
-    // What could be read of it is told; that it broke off changes nothing.
-    let _ = response.into_body().into_reader().take(MOST_ANSWER).read_to_end(&mut answer);
+    let answer = beginning(response.into_body());
     match status {
         200..=299 => taken(form, &headers, &answer),
-        415 if form == Form::Write2 => Reply::Unknown(told(status, &answer)),
+        415 if form == Form::Write2 => Reply::Unknown(shown(status, &answer)),
         // Those who know 1.0 alone may find nothing but a bad request; those who know 2.0 say what they wrote.
-        400 if form == Form::Write2 && !says_written(&headers) => Reply::Unknown(told(status, &answer)),
+        400 if form == Form::Write2 && !says_written(&headers) => Reply::Unknown(shown(status, &answer)),
         _ if is_retried(form, status) => {
-            Reply::Later { why: told(status, &answer), after: retry_after(&headers) }
+            Reply::Later { why: shown(status, &answer), after: retry_after(&headers) }
         }
-        _ => Reply::Refused(told(status, &answer)),
+        _ => Reply::Refused(shown(status, &answer)),
     }
 }
 
@@ -135,7 +120,7 @@ fn taken(form: Form, headers: &HeaderMap, answer: &[u8]) -> Reply {
         Form::Write2 => Reply::Unknown("it does not say what it wrote".to_owned()),
         Form::Otlp => match partial_success(answer) {
             None => Reply::Taken,
-            Some(partial) => Reply::Partly(partial.rejected, plain(&partial.message)),
+            Some(partial) => Reply::Partly(partial.rejected, first_line(partial.message.as_bytes())),
         },
     }
 }
@@ -158,20 +143,4 @@ fn is_retried(form: Form, status: u16) -> bool {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("retry-after")?.to_str().ok()?;
     text.trim().parse().ok().map(|seconds| Duration::from_secs(seconds).min(MOST_PAUSE))
-}
-
-/// The status and the first line of an answer.
-fn told(status: u16, answer: &[u8]) -> String {
-    let text = String::from_utf8_lossy(answer);
-    let line = plain(text.trim_start().lines().next().unwrap_or_default());
-    if line.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {line}") }
-}
-
-/// What may go to a terminal.
-fn plain(text: &str) -> String {
-    let mut line: String = text.chars().filter(|c| !c.is_control()).take(MOST_TOLD).collect();
-    if text.chars().count() > MOST_TOLD {
-        line.push_str("...");
-    }
-    line.trim_end().to_owned()
 }

@@ -1,8 +1,8 @@
 //! What a series of the history is called elsewhere.
-use fathom_store::history::SeriesKey;
 use fathom_watch_metrics::HostGauge;
 use fathom_watch_plan::Plan;
 use fathom_watch_samples::Unit;
+use fathom_watch_store::SeriesKey;
 use std::collections::BTreeMap;
 
 /// Group and host of each target and probe of a plan, which the history does not keep.

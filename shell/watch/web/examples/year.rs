@@ -1,10 +1,10 @@
 //! Writes a history of many targets at one probe a second, ends it now, and serves its page:
 //!     year DIRECTORY TARGETS DAYS_OF_ALL DAYS_OF_THE_FIRST [PORT]
 //! Then it waits for its input to end. For `bench/watch/page.py`, and for looking at the page.
-use fathom_store::history::{History, HistoryConfig, Keep, SeriesId, SeriesKey};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::{Code, Outcome, Sample, Sketch, Tally, Unit};
+use fathom_watch_store::{History, HistoryConfig, Keep, SeriesId, SeriesKey};
 use fathom_watch_web::{Live, Total, WebConfig, history, serve};
 use std::error::Error;
 use std::io::Read;

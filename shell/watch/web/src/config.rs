@@ -1,4 +1,5 @@
 //! What the server is told, and why it could not start.
+use fathom_os::error::without_code;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -56,7 +57,7 @@ impl fmt::Display for WebError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WebError::Listen { address, source } => {
-                write!(f, "cannot serve the page on {address}: {}. Try another port", reason(source))
+                write!(f, "cannot serve the page on {address}: {}. Try another port", without_code(source))
             }
             WebError::Secret { path, why } => write!(f, "the page's password file {} {why}", path.display()),
             WebError::NoSecret { address } => {
@@ -65,15 +66,9 @@ impl fmt::Display for WebError {
                     "the page on {address} can be reached by others, and there is no password file: name one"
                 )
             }
-            WebError::System(source) => write!(f, "cannot serve the page: {}", reason(source)),
+            WebError::System(source) => write!(f, "cannot serve the page: {}", without_code(source)),
         }
     }
 }
 
 impl std::error::Error for WebError {}
-
-/// The system's words, without the number of its error.
-pub(crate) fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_string()
-}

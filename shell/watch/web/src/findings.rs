@@ -4,7 +4,8 @@ use crate::past::{Past, Series};
 use crate::query::quoted;
 use crate::reply::Refusal;
 use crate::smoke::seconds;
-use fathom_diagnose::{Months, MonthsFinding, PastLoad, PastSeries, Stretch, Zone, diagnose_months};
+use fathom_diagnose::{Months, PastLoad, PastSeries, Zone, diagnose_months};
+use fathom_run::{Finding, Span};
 use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::{Column, Unit};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ const MOST_SLOTS: u64 = 60 * 144;
 /// Under this name a watch keeps what its host sends and receives.
 const THIS_HOST: &str = "this host";
 
-/// All findings of a range, by the household's clock.
+/// All findings of a range, by the household's clock. Their spans are in nanoseconds since 1970-01-01 UTC.
 ///
 /// # Errors
 /// If the history cannot be read.
@@ -26,7 +27,7 @@ pub fn find_in_months(
     past: &mut dyn Past,
     (from, to): (WallTime, WallTime),
     zone: Zone,
-) -> Result<Vec<MonthsFinding>, String> {
+) -> Result<Vec<Finding>, String> {
     let all = past.series()?;
     let changes = past.events(from, to)?;
     // The event is of the first router's series; the target is what people know.
@@ -118,17 +119,25 @@ pub(crate) fn zone_of_query(offsets: Option<String>, since: Option<String>) -> R
     Ok(Zone(core::iter::once(WallTime(0)).chain(times).zip(offsets).collect()))
 }
 
-/// Findings as a program reads them.
-pub fn findings_json(found: &[MonthsFinding]) -> Value {
-    let stretch = |s: &Stretch| json!({ "from_s": seconds(s.from.0), "to_s": seconds(s.to.0) });
-    let one = |f: &MonthsFinding| {
-        let evidence: Vec<Value> =
-            f.evidence.iter().map(|e| json!({ "name": e.name, "value": e.value, "unit": e.unit })).collect();
-        json!({
-            "kind": f.kind, "series": f.series, "target": f.target, "probe": f.probe, "text": f.text,
-            "confidence": f.confidence, "evidence": evidence,
-            "stretches": f.stretches.iter().map(stretch).collect::<Vec<_>>(), "refuted_by": f.refuted_by,
-        })
+/// Findings as a program reads them: each with its sentence, and its spans as wall time.
+pub fn findings_json(found: &[Finding]) -> Value {
+    let stretch = |s: &Span| json!({ "from_s": seconds(s.start_ns), "to_s": seconds(s.end_ns) });
+    let one = |finding: &Finding| {
+        let mut json = serde_json::to_value(finding).unwrap_or(Value::Null);
+        if let Value::Object(members) = &mut json {
+            // Where the page leads to.
+            let of = members.get("parameters").map(|p| p["of"].clone()).unwrap_or_default();
+            for name in ["series", "target", "probe"] {
+                members.insert(name.into(), of[name].clone());
+            }
+            let figures = fathom_prose::figures(finding);
+            let figures = figures.iter().map(|row| json!({ "name": row.name, "value": row.value }));
+            members.insert("figures".into(), figures.collect::<Vec<_>>().into());
+            members.insert("text".into(), fathom_prose::finding(finding, None).into());
+            members.insert("refuted_by".into(), fathom_prose::refuted_by(finding).into());
+            members.insert("stretches".into(), finding.spans.iter().map(stretch).collect::<Vec<_>>().into());
+        }
+        json
     };
     json!({ "findings": found.iter().map(one).collect::<Vec<_>>() })
 }

@@ -1,5 +1,6 @@
 //! What is after the `?` of a request: every key is known, every value is checked.
 use crate::reply::Refusal;
+use percent_encoding::percent_decode_str;
 
 /// Names and values of a request, taken out one by one.
 pub(crate) struct Query {
@@ -79,23 +80,15 @@ fn nanoseconds(text: &str) -> Option<u64> {
 /// Percent decoding; `+` is a space, as forms write it.
 pub(crate) fn decode(text: &str) -> Result<String, Refusal> {
     let wrong = || Refusal::bad(format!("{} has a wrong percent encoding", quoted(text)));
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let (high, low) = (rest.next().and_then(hex), rest.next().and_then(hex));
-                high.zip(low).map(|(high, low)| high * 16 + low).ok_or_else(wrong)?
-            }
-            other => other,
-        });
+    let has_digits = |at: usize| {
+        text.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
+    };
+    // `percent-encoding` would pass a `%` without its digits on as it is.
+    if text.match_indices('%').any(|(at, _)| !has_digits(at)) {
+        return Err(wrong());
     }
-    String::from_utf8(bytes).map_err(|_| wrong())
-}
-
-fn hex(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8().map(String::from).map_err(|_| wrong())
 }
 
 /// What was given, short enough for a line and with nothing that a terminal obeys.

@@ -1,5 +1,6 @@
 //! The password of a page that others can reach: in a file of its owner's alone, compared in constant time.
-use crate::config::{WebError, reason};
+use crate::config::WebError;
+use fathom_os::error::without_code;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::io::{self, Read};
@@ -23,10 +24,10 @@ impl Secret {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let text = random_text()?;
                 make(path, &text)
-                    .map_err(|source| fault(path, format!("cannot be made: {}", reason(&source))))?;
+                    .map_err(|source| fault(path, format!("cannot be made: {}", without_code(&source))))?;
                 Ok((Secret(text.clone().into_bytes()), Some(text)))
             }
-            Err(error) => Err(fault(path, format!("cannot be read: {}", reason(&error)))),
+            Err(error) => Err(fault(path, format!("cannot be read: {}", without_code(&error)))),
         }
     }
 
@@ -62,7 +63,7 @@ fn fault(path: &Path, why: String) -> WebError {
 }
 
 fn read(file: std::fs::File, path: &Path) -> Result<Secret, WebError> {
-    let unread = |source: io::Error| fault(path, format!("cannot be read: {}", reason(&source)));
+    let unread = |source: io::Error| fault(path, format!("cannot be read: {}", without_code(&source)));
     let mode = file.metadata().map_err(unread)?.mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(fault(path, format!("can be read by others (mode {mode:o}): try chmod 600")));

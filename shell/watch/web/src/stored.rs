@@ -1,8 +1,8 @@
 //! The history in a directory, as what the page shows of the past.
 use crate::past::{Event, OpenPast, Past, Series};
-use fathom_store::history::{HistoryError, HistoryReader, SeriesId};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Column, Stored};
+use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
 use std::path::PathBuf;
 
 /// Opens readers of the history in a directory.
@@ -19,7 +19,7 @@ fn told(error: HistoryError) -> String {
 impl Past for Reader {
     fn series(&mut self) -> Result<Vec<Series>, String> {
         let all = self.0.series().map_err(told)?;
-        let one = |(SeriesId(id), key): (SeriesId, fathom_store::history::SeriesKey)| Series {
+        let one = |(SeriesId(id), key): (SeriesId, fathom_watch_store::SeriesKey)| Series {
             id,
             target: key.target,
             probe: key.probe,
@@ -55,7 +55,7 @@ impl Past for Reader {
 
     fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<Event>, String> {
         let all = self.0.events(from, to).map_err(told)?;
-        let one = |(_, event): (_, fathom_store::history::Event)| Event {
+        let one = |(_, event): (_, fathom_watch_store::Event)| Event {
             at: event.at,
             until: event.until,
             series: event.series.map(|SeriesId(id)| id),

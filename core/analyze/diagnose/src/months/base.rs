@@ -1,13 +1,8 @@
-//! The least delay is another one since a day.
+//! The least delay changed on one day, for good.
 use super::view::{Day, View};
-use super::words::{date, finding_of};
-use super::{MonthsFinding, MonthsKind, Stretch};
-use crate::diagnosis::Confidence;
-use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_run::{BaseChange, Certainty, Conclusion, Finding};
 use fathom_stats::median;
-use fathom_text::milliseconds;
 use fathom_units::WallTime;
 
 /// Days on each side that must all differ: of 24 that are alike by chance in any order, one order in 2,704,156 parts them so.
@@ -18,7 +13,7 @@ const LEAST_S: f64 = 0.002;
 const LEAST_RATIO: f64 = 0.05;
 const DAY_NS: u64 = 86_400 * 1_000_000_000;
 
-pub(super) fn changes(view: &View<'_>, path_changes: &[(u32, WallTime)], chance: f64) -> Vec<MonthsFinding> {
+pub(super) fn changes(view: &View<'_>, path_changes: &[(u32, WallTime)], chance: f64) -> Vec<Finding> {
     let days: Vec<(u64, Day)> = view.days.iter().map(|(day, of)| (*day, *of)).collect();
     let places = (days.len() + 1).saturating_sub(2 * DAYS);
     // Each place can go up or down.
@@ -58,30 +53,25 @@ fn finding(
     days: &[(u64, Day)],
     (place, step): (usize, f64),
     path_changes: &[(u32, WallTime)],
-) -> Option<MonthsFinding> {
+) -> Option<Finding> {
     let (day, of) = days.get(place)?;
     let near = |at: &WallTime| at.0.saturating_add(DAY_NS) >= of.from.0 && at.0 < of.from.0 + 2 * DAY_NS;
     let path = path_changes.iter().any(|(series, at)| *series == view.past.series && near(at));
-    let why = if path { ", about when the path changed" } else { "" };
-    let way = if step > 0.0 { "longer" } else { "shorter" };
-    let text = format!("Since {} the least delay is {} {way}{why}.", date(*day), milliseconds(step.abs()));
-    let refuted = "days since then with the least delay of before";
-    let mut finding = finding_of(view, MonthsKind::BaseChange, text, refuted);
-    finding.confidence = if path { Confidence::High } else { Confidence::Medium };
     let middle = |from: usize, to: usize| {
         median(days.get(from..to).unwrap_or_default().iter().map(|(_, d)| d.base)).unwrap_or(0.0)
     };
-    let one = |name: &str, value: f64, unit| crate::Evidence { name: String::from(name), value, unit };
-    finding.evidence = Vec::from([
-        one("change of the least delay", step, "s"),
-        one("least delay of the days before", middle(place - DAYS, place), "s"),
-        one("least delay of the days since", middle(place, place + DAYS), "s"),
-        one("days on each side, all of which differ", DAYS as f64, "days"),
-    ]);
-    finding.refuted_by = refuted.to_string();
-    finding.stretches = Vec::from([Stretch {
-        from: WallTime(of.from.0.saturating_sub(3 * DAY_NS)),
-        to: WallTime(of.from.0 + 3 * DAY_NS),
-    }]);
+    let change = BaseChange {
+        of: view.past.named(),
+        since_day: *day,
+        change_s: step,
+        before_s: middle(place - DAYS, place),
+        after_s: middle(place, place + DAYS),
+        each_side_days: DAYS as u64,
+        path_changed: path,
+    };
+    let certainty = if path { Certainty::Certain } else { Certainty::Likely };
+    let mut finding = Finding::new(Conclusion::BaseChange(change), None, certainty);
+    let (from, to) = (of.from.0.saturating_sub(3 * DAY_NS), of.from.0 + 3 * DAY_NS);
+    finding.spans.push(view.months.span(WallTime(from), WallTime(to)));
     Some(finding)
 }

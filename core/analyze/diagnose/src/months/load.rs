@@ -1,15 +1,11 @@
 //! The house's own traffic fills a buffer.
 use super::chance::at_least;
 use super::view::View;
-use super::words::finding_of;
-use super::{LEAST_DAYS, MonthsFinding, MonthsKind, PastLoad, Stretch};
-use crate::diagnosis::Confidence;
+use super::{LEAST_DAYS, PastLoad};
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_run::{Certainty, Conclusion, Finding, OwnLoad};
 use fathom_stats::{median, percentile};
-use fathom_text::milliseconds;
 use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::Column;
 
@@ -38,7 +34,7 @@ struct Slot {
     share: [f64; 2],
 }
 
-pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<MonthsFinding> {
+pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Finding> {
     let slots = slots(view, load);
     let mut idle: Vec<f64> =
         slots.iter().filter(|s| s.share.iter().all(|x| *x < IDLE_SHARE)).map(|s| s.excess).collect();
@@ -59,7 +55,8 @@ pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Months
         {
             continue;
         }
-        findings.push(finding(view, direction, &episodes, (size, usual, rare, by_chance)));
+        let found = Found { direction, size, usual, rare, by_chance };
+        findings.push(finding(view, &episodes, &found));
     }
     findings
 }
@@ -112,37 +109,34 @@ fn episodes(slots: &[Slot], direction: usize) -> Vec<Slot> {
     found
 }
 
-fn finding(
-    view: &View<'_>,
+/// A direction whose delay rises when it is full.
+struct Found {
     direction: Direction,
-    episodes: &[Slot],
-    (size, usual, rare, by_chance): (f64, f64, f64, f64),
-) -> MonthsFinding {
-    let high: Vec<&Slot> = episodes.iter().filter(|e| e.excess > rare.max(size / 2.0)).collect();
+    /// Median delay while the link is full, above the day's base, in seconds.
+    size: f64,
+    /// The same while it is idle.
+    usual: f64,
+    /// Delay that is rarely exceeded while it is idle.
+    rare: f64,
+    /// Probability by chance.
+    by_chance: f64,
+}
+
+fn finding(view: &View<'_>, episodes: &[Slot], found: &Found) -> Finding {
+    let high: Vec<&Slot> = episodes.iter().filter(|e| e.excess > found.rare.max(found.size / 2.0)).collect();
     let days = view.past.slots.len() as f64 / 144.0;
-    let per_day = high.len() as f64 / days.max(1.0);
-    let often = if per_day >= 1.5 {
-        format!("{per_day:.0} times a day")
-    } else {
-        format!("{:.0} times a week", (per_day * 7.0).max(1.0))
+    let load = OwnLoad {
+        of: view.past.named(),
+        delay_s: found.size,
+        idle_delay_s: found.usual,
+        full_count: episodes.len() as u64,
+        slow_count: high.len() as u64,
+        slow_per_day: high.len() as f64 / days.max(1.0),
+        chance_ratio: found.by_chance,
     };
-    let (what, to) = match direction {
-        Direction::Up => ("Uploads from this house fill", "the modem's or router's"),
-        Direction::Down => ("Downloads to this house fill", "the provider's"),
-    };
-    let text = format!("{what} {} of buffer {often}: it is {to} queue for this line.", milliseconds(size));
-    let refuted = "a full link without delay, or as much delay while the link is idle";
-    let mut finding = finding_of(view, MonthsKind::OwnLoad, text, refuted);
-    finding.confidence =
-        if by_chance < 1e-12 && size > 4.0 * usual { Confidence::High } else { Confidence::Medium };
-    let one = |name: &str, value: f64, unit| crate::Evidence { name: String::from(name), value, unit };
-    finding.evidence = Vec::from([
-        one("delay while the link is full, above the day's base", size, "s"),
-        one("the same while it is idle", usual, "s"),
-        one("times the link was full", episodes.len() as f64, "times"),
-        one("times it was full and slow", high.len() as f64, "times"),
-        one("probability by chance", by_chance, "ratio"),
-    ]);
-    finding.stretches = high.iter().rev().take(SHOWN).map(|e| Stretch { from: e.from, to: e.to }).collect();
+    let is_certain = found.by_chance < 1e-12 && found.size > 4.0 * found.usual;
+    let certainty = if is_certain { Certainty::Certain } else { Certainty::Likely };
+    let mut finding = Finding::new(Conclusion::OwnLoad(load), Some(found.direction), certainty);
+    finding.spans.extend(high.iter().rev().take(SHOWN).map(|e| view.months.span(e.from, e.to)));
     finding
 }

@@ -1,15 +1,15 @@
 //! What comes back at the same hours.
 use super::chance::at_least;
+use super::days::{groups, has, has_all_of, parts};
 use super::view::{Hour, View};
-use super::words::{Group, finding_of, hours};
-use super::{LEAST_DAYS, MonthsFinding, MonthsKind, PastLoad, Stretch};
-use crate::diagnosis::Confidence;
+use super::{LEAST_DAYS, PastLoad};
 use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
+use fathom_run::{
+    Certainty, Conclusion, DayGroup, Finding, LinkUse, RecurringDelay, RecurringHours, RecurringLoss, Span,
+};
 use fathom_stats::median;
-use fathom_text::{milliseconds, percent};
+use fathom_units::WallTime;
 
 /// Below it nobody notices: ITU-T G.114 has calls begin to suffer far above, games at some 10 ms.
 const LEAST_EXCESS_S: f64 = 0.005;
@@ -34,7 +34,7 @@ const IDLE_SHARE: f64 = 0.2;
 
 /// Hours that come back, of some days.
 struct Pattern {
-    group: Group,
+    group: DayGroup,
     from: u64,
     to: u64,
     /// The most probable of its hours by chance.
@@ -44,51 +44,43 @@ struct Pattern {
     hit: usize,
 }
 
-pub(super) fn delay(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<MonthsFinding> {
+pub(super) fn delay(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Finding> {
     let is_slow = |hour: &Hour| hour.excess > LEAST_EXCESS_S.max(hour.usual * LEAST_EXCESS_RATIO);
     let patterns = patterns(view, chance, &is_slow);
     let finding = |pattern: &Pattern| {
         let excesses = within(view, pattern).filter(|h| is_slow(h)).map(|h| h.excess);
-        let size = median(excesses).unwrap_or(0.0);
-        let when = hours(pattern.group, pattern.from, pattern.to);
         let own = own_share(view, pattern, load);
-        let whose = match own {
-            Some(share) if share < IDLE_SHARE => {
-                "this house's own link was idle then: it is the provider's side, or the far end's"
-            }
-            Some(_) => "this house's own link was busy then, which may be the reason",
-            None => "whose queue it is cannot be told, as this house's own traffic was not kept",
+        let delay = RecurringDelay {
+            of: view.past.named(),
+            hours: recurring_hours(view, pattern, &is_slow),
+            excess_s: median(excesses).unwrap_or(0.0),
+            own_link: match own {
+                Some(share) if share < IDLE_SHARE => LinkUse::Idle,
+                Some(_) => LinkUse::Busy,
+                None => LinkUse::Unknown,
+            },
         };
-        let text = format!(
-            "{when} the delay is {} higher than in the rest of the day; {whose}.",
-            milliseconds(size)
-        );
-        let refuted =
-            "other hours as slow as these on most days, or a second target by the same way without it";
-        let mut finding = finding_of(view, MonthsKind::RecurringDelay, text, refuted);
-        finding.confidence = confidence(pattern, own.is_some());
-        finding.evidence =
-            evidence(view, pattern, ("delay above the day's middle hour", size, "s"), &is_slow);
-        finding.stretches = stretches(view, pattern, &is_slow);
+        let certainty = certainty(pattern, own.is_some());
+        let mut finding = Finding::new(Conclusion::RecurringDelay(delay), None, certainty);
+        finding.spans = spans(view, pattern, &is_slow);
         finding
     };
     patterns.iter().map(finding).collect()
 }
 
-pub(super) fn loss(view: &View<'_>, chance: f64) -> Vec<MonthsFinding> {
+pub(super) fn loss(view: &View<'_>, chance: f64) -> Vec<Finding> {
     let is_lossy =
         |hour: &Hour| hour.lost >= LEAST_LOST && hour.lost as f64 > hour.sent as f64 * LEAST_LOSS_RATIO;
     let patterns = patterns(view, chance, &is_lossy);
     let finding = |pattern: &Pattern| {
         let sum = |count: fn(&Hour) -> u64| within(view, pattern).map(count).sum::<u64>() as f64;
-        let ratio = sum(|h| h.lost) / sum(|h| h.sent).max(1.0);
-        let when = hours(pattern.group, pattern.from, pattern.to);
-        let text = format!("{when} {} of the probes are lost.", percent(ratio));
-        let refuted = "as much loss in other hours, or a second target by the same way without it";
-        let mut finding = finding_of(view, MonthsKind::RecurringLoss, text, refuted);
-        finding.confidence = confidence(pattern, true);
-        finding.evidence = evidence(view, pattern, ("lost probes", ratio, "ratio"), &is_lossy);
-        finding.stretches = stretches(view, pattern, &is_lossy);
+        let loss = RecurringLoss {
+            of: view.past.named(),
+            hours: recurring_hours(view, pattern, &is_lossy),
+            loss_ratio: sum(|h| h.lost) / sum(|h| h.sent).max(1.0),
+        };
+        let mut finding = Finding::new(Conclusion::RecurringLoss(loss), None, certainty(pattern, true));
+        finding.spans = spans(view, pattern, &is_lossy);
         finding
     };
     patterns.iter().map(finding).collect()
@@ -104,10 +96,10 @@ fn patterns(view: &View<'_>, chance: f64, is_so: &dyn Fn(&Hour) -> bool) -> Vec<
     // As if one more hour had it: a rate of nothing would make anything certain.
     let rate = (so + 1) as f64 / (all + 1) as f64;
     let mut found: Vec<Pattern> = Vec::new();
-    for group in Group::all() {
+    for group in groups() {
         let mut hours: Vec<Pattern> = Vec::new();
         for hour in 0..24 {
-            let is_known = |p: &Pattern| p.group.has_all_of(group) && (p.from..p.to).contains(&hour);
+            let is_known = |p: &Pattern| has_all_of(p.group, group) && (p.from..p.to).contains(&hour);
             if found.iter().any(is_known) {
                 continue;
             }
@@ -120,18 +112,18 @@ fn patterns(view: &View<'_>, chance: f64, is_so: &dyn Fn(&Hour) -> bool) -> Vec<
 
 fn one(
     view: &View<'_>,
-    group: Group,
+    group: DayGroup,
     hour: u64,
     rate: f64,
     is_so: &dyn Fn(&Hour) -> bool,
 ) -> Option<Pattern> {
-    let count = |of: Group, only: &dyn Fn(&Hour) -> bool| {
-        let mine = view.hours.iter().filter(|h| h.hour == hour && of.has(h.day) && only(h));
+    let count = |of: DayGroup, only: &dyn Fn(&Hour) -> bool| {
+        let mine = view.hours.iter().filter(|h| h.hour == hour && has(of, h.day) && only(h));
         mine.map(|h| h.day).collect::<BTreeSet<_>>().len()
     };
-    let share = |of: Group| (count(of, is_so), count(of, &|_| true));
+    let share = |of: DayGroup| (count(of, is_so), count(of, &|_| true));
     let (hit, days) = share(group);
-    let some_go_without = group.parts().any(|part| {
+    let some_go_without = parts(group).any(|part| {
         let (of_it, all) = share(part);
         all >= LEAST_OF_EACH && (of_it as f64) < LEAST_SHARE_OF_EACH * all as f64
     });
@@ -156,49 +148,44 @@ fn joined(hours: Vec<Pattern>) -> Vec<Pattern> {
 }
 
 fn within<'v>(view: &'v View<'_>, pattern: &'v Pattern) -> impl DoubleEndedIterator<Item = &'v Hour> {
-    let inside = |h: &&Hour| pattern.group.has(h.day) && (pattern.from..pattern.to).contains(&h.hour);
+    let inside = |h: &&Hour| has(pattern.group, h.day) && (pattern.from..pattern.to).contains(&h.hour);
     view.hours.iter().filter(inside)
 }
 
-fn confidence(pattern: &Pattern, whose_is_known: bool) -> Confidence {
+fn certainty(pattern: &Pattern, whose_is_known: bool) -> Certainty {
     match (whose_is_known, pattern.chance < 1e-12, pattern.hit >= 14) {
-        (true, true, true) => Confidence::High,
-        (_, true, _) => Confidence::Medium,
-        _ => Confidence::Low,
+        (true, true, true) => Certainty::Certain,
+        (_, true, _) => Certainty::Likely,
+        _ => Certainty::Possible,
     }
 }
 
-fn evidence(
-    view: &View<'_>,
-    pattern: &Pattern,
-    (name, value, unit): (&str, f64, &'static str),
-    is_so: &dyn Fn(&Hour) -> bool,
-) -> Vec<crate::Evidence> {
+fn recurring_hours(view: &View<'_>, pattern: &Pattern, is_so: &dyn Fn(&Hour) -> bool) -> RecurringHours {
     let inside: BTreeSet<u64> = within(view, pattern).map(|h| h.from.0).collect();
     let others = || view.hours.iter().filter(|h| !inside.contains(&h.from.0));
-    let elsewhere = others().filter(|h| is_so(h)).count() as f64 / others().count().max(1) as f64;
-    let one = |words: &str, size: f64, of| crate::Evidence { name: words.to_string(), value: size, unit: of };
-    Vec::from([
-        one(name, value, unit),
-        one("days on which it was so", pattern.hit as f64, "days"),
-        one("days looked at", pattern.days as f64, "days"),
-        one("share of all other hours that are so", elsewhere, "ratio"),
-        one("probability by chance, of each hour", pattern.chance, "ratio"),
-    ])
+    RecurringHours {
+        days: pattern.group,
+        from_hour: pattern.from,
+        to_hour: pattern.to,
+        hit_days: pattern.hit as u64,
+        all_days: pattern.days as u64,
+        elsewhere_ratio: others().filter(|h| is_so(h)).count() as f64 / others().count().max(1) as f64,
+        chance_ratio: pattern.chance,
+    }
 }
 
 /// The latest days on which it was so.
-fn stretches(view: &View<'_>, pattern: &Pattern, is_so: &dyn Fn(&Hour) -> bool) -> Vec<Stretch> {
-    let mut found: Vec<(u64, Stretch)> = Vec::new();
+fn spans(view: &View<'_>, pattern: &Pattern, is_so: &dyn Fn(&Hour) -> bool) -> Vec<Span> {
+    let mut found: Vec<(u64, WallTime, WallTime)> = Vec::new();
     for hour in within(view, pattern).rev().filter(|h| is_so(h)) {
         let is_full = found.len() == SHOWN;
-        match found.last_mut().filter(|(day, _)| *day == hour.day) {
-            Some((_, stretch)) => stretch.from = stretch.from.min(hour.from),
+        match found.last_mut().filter(|(day, ..)| *day == hour.day) {
+            Some((_, from, _)) => *from = (*from).min(hour.from),
             None if is_full => break,
-            None => found.push((hour.day, Stretch { from: hour.from, to: hour.to })),
+            None => found.push((hour.day, hour.from, hour.to)),
         }
     }
-    found.into_iter().map(|(_, stretch)| stretch).collect()
+    found.into_iter().map(|(_, from, to)| view.months.span(from, to)).collect()
 }
 
 /// The middle of what the house's own link carried in these hours, of the most that it was seen to carry; the busier direction.
@@ -211,7 +198,7 @@ fn own_share(view: &View<'_>, pattern: &Pattern, load: &[PastLoad]) -> Option<f6
             .fold(super::load::LEAST_MOST, f64::max);
         let local = |slot: &&fathom_watch_samples::Column| {
             let local_s = view.zone.local_s(slot.from);
-            pattern.group.has(local_s / 86_400)
+            has(pattern.group, local_s / 86_400)
                 && (pattern.from..pattern.to).contains(&(local_s / 3_600 % 24))
         };
         let middles = one.slots.iter().filter(local).filter_map(|slot| slot.sketch.quantile(0.5));

@@ -1,5 +1,5 @@
 //! A series by the household's clock.
-use super::{PastSeries, Zone};
+use super::{Months, PastSeries, Zone};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_stats::median;
@@ -38,19 +38,21 @@ pub(super) struct Day {
 
 pub(super) struct View<'p> {
     pub(super) past: &'p PastSeries,
+    pub(super) months: &'p Months,
     pub(super) zone: &'p Zone,
     pub(super) hours: Vec<Hour>,
     pub(super) days: BTreeMap<u64, Day>,
 }
 
 impl<'p> View<'p> {
-    pub(super) fn new(past: &'p PastSeries, zone: &'p Zone) -> Self {
+    pub(super) fn new(past: &'p PastSeries, months: &'p Months) -> Self {
+        let zone = &months.zone;
         let mut by_day: BTreeMap<u64, Vec<&Column>> = BTreeMap::new();
         for column in past.hours.iter().filter(|column| column.tally.sent >= LEAST_SENT) {
             by_day.entry(zone.local_s(column.from) / 86_400).or_default().push(column);
         }
         by_day.retain(|_, columns| columns.len() >= LEAST_HOURS);
-        let mut view = View { past, zone, hours: Vec::new(), days: BTreeMap::new() };
+        let mut view = View { past, months, zone, hours: Vec::new(), days: BTreeMap::new() };
         for (day, columns) in by_day {
             view.day(day, &columns);
         }

@@ -1,13 +1,13 @@
 //! Where the figures are only lower bounds: the load ended before the queue had shown its height, or never met the
 //! line's limit.
 use crate::rules::management::loss_events;
-use crate::rules::{growth, while_doing};
+use crate::rules::{growth, latency_evidence};
 use crate::view::{Rise, View};
-use crate::{Confidence, Finding, FindingKind};
-use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::{Metric, PhaseEnd, PhaseKind};
-use fathom_text::milliseconds;
+use fathom_run::{
+    Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, Metric, PhaseEnd, PhaseKind, Remedy,
+    Statistic,
+};
 use fathom_units::Direction;
 
 /// Growth from the middle to the last third of a phase that is more than a sawtooth's chance: 10 % and 5 ms.
@@ -42,21 +42,10 @@ fn thirds(view: &View<'_>, rise: &Rise<'_>) -> Option<(f64, f64)> {
 
 fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     let (middle, last) = thirds(view, rise).filter(|_| still_growing(view, rise))?;
-    let limit = match rise.phase.end {
-        PhaseEnd::ByteLimit => "its limit of bytes",
-        PhaseEnd::Aborted => "the interruption",
-        PhaseEnd::TimeLimit | PhaseEnd::Settled => "its time limit",
-    };
-    let text = format!(
-        "Latency {} still grew when the phase reached {limit} (from {} to {} between its middle and its last \
-         third): the figures are lower bounds.",
-        while_doing(rise.phase.kind),
-        milliseconds(middle),
-        milliseconds(last)
-    );
-    let finding = Finding::new(FindingKind::LowerBound, None, Confidence::High, text)
-        .evidence("median latency, middle third", middle, "s")
-        .evidence("median latency, last third", last, "s");
+    let cause = BoundCause::StillGrowing { end: rise.phase.end, middle_p50_s: middle, last_p50_s: last };
+    let bound = LowerBound { phase: rise.phase.kind, cause };
+    let mut finding = Finding::new(Conclusion::LowerBound(bound), None, Certainty::Certain);
+    finding.remedies.push(Remedy::LoadLonger);
     Some(finding)
 }
 
@@ -82,14 +71,11 @@ fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     if rise.p90() >= NO_QUEUE_S || !lossless(view, rise) {
         return None;
     }
-    let text = format!(
-        "Nothing shows that the load {} met the line's limit: latency did not rise and no packet was lost.",
-        while_doing(rise.phase.kind)
-    );
-    let finding = Finding::new(FindingKind::LowerBound, None, Confidence::Low, text)
-        .evidence("rise of the 90th percentile", rise.p90(), "s")
-        .evidence("retransmissions", 0.0, "packets")
-        .alternative("The line marks packets (ECN) instead of dropping them and keeps its queue short.")
-        .alternative("The load is limited by a CPU, by Wi-Fi or by the server, not by this line.");
+    let cause = BoundCause::NotReached { increase_p90_s: rise.p90() };
+    let bound = LowerBound { phase: rise.phase.kind, cause };
+    let finding = Finding::new(Conclusion::LowerBound(bound), None, Certainty::Possible)
+        .with_evidence(latency_evidence(view, rise.phase, Statistic::Percentile(0.9)))
+        .or(Alternative::EcnMarking)
+        .or(Alternative::LoadLimitedElsewhere);
     Some(finding)
 }

@@ -1,14 +1,15 @@
 //! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x R.
+use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
+use crate::rules::evidence;
 use crate::rules::growth::WORTH_TELLING_S;
-use crate::rules::noun;
 use crate::summarize::line_goodput;
 use crate::view::{Rise, View};
-use crate::{Confidence, Finding, FindingKind};
-use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::{Metric, Phase, PhaseKind};
-use fathom_text::{bytes, milliseconds, rate};
+use fathom_run::{
+    Alternative, BufferSize, Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, Remedy, SeriesKey,
+    Statistic, threshold,
+};
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
 
 /// The percentile that stands for a full buffer: the largest value may be an outlier of the host.
@@ -60,28 +61,47 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let rise = view.rise_of(direction)?;
     let buffer = buffer(view, direction)?;
     let growing = still_growing(view, &rise);
-    let text = format!(
-        "The {}'s queue held {}{} at its fullest: {} of delay in front of a line that delivers {} of payload.",
-        noun(direction),
-        if growing { "at least " } else { "about " },
-        bytes(buffer.ip_bytes),
-        milliseconds(buffer.delay_s),
-        rate(buffer.goodput_bits_per_second),
-    );
-    let confidence = match (growing, buffer.one_way) {
-        (true, _) => Confidence::Low,
-        (false, true) => Confidence::High,
-        (false, false) => Confidence::Medium,
+    let certainty = match (growing, buffer.one_way) {
+        (true, _) => Certainty::Possible,
+        (false, true) => Certainty::Certain,
+        (false, false) => Certainty::Likely,
     };
-    let ethernet = buffer.ip_bytes / IP_PER_PAYLOAD * ETHERNET_PER_PAYLOAD;
-    let finding = Finding::new(FindingKind::BufferSize, Some(direction), confidence, text)
-        .evidence("added delay, 99th percentile", buffer.delay_s, "s")
-        .evidence("goodput, mean or median", buffer.goodput_bits_per_second, "bit/s")
-        .evidence("probes beside it", buffer.probes_bits_per_second, "bit/s")
-        .evidence("queue as IP packets", buffer.ip_bytes, "bytes")
-        .evidence("queue as Ethernet frames", ethernet, "bytes")
-        .alternative("A buffer of as many packets as these bytes make, if its limit is in packets.");
-    Some(if growing { finding } else { finding.alternative("A larger buffer whose manager stops it there.") })
+    let size = BufferSize {
+        phase: rise.phase.kind,
+        delay_p99_s: buffer.delay_s,
+        goodput_bits_per_second: buffer.goodput_bits_per_second,
+        probes_bits_per_second: buffer.probes_bits_per_second,
+        rate_bits_per_second: buffer.line_bits_per_second(),
+        ip_bytes: buffer.ip_bytes,
+        ethernet_bytes: buffer.ip_bytes / IP_PER_PAYLOAD * ETHERNET_PER_PAYLOAD,
+        is_lower_bound: growing,
+        is_bloated: is_bloated(&rise),
+    };
+    let source = if buffer.one_way {
+        SeriesKey::directed(Metric::OneWayDelay, direction)
+    } else {
+        view.source?.key.clone()
+    };
+    let goodput = SeriesKey::directed(Metric::Goodput, direction);
+    let mut finding = Finding::new(Conclusion::BufferSize(size), Some(direction), certainty)
+        .with_evidence(evidence(view, &source, rise.phase, Statistic::Percentile(0.99)))
+        .with_evidence(evidence(view, &goodput, rise.phase, Statistic::Percentile(0.5)))
+        .or(Alternative::PacketLimit);
+    if !growing {
+        finding = finding.or(Alternative::ManagedLargerBuffer);
+    }
+    if buffer.one_way {
+        finding = finding.excluding(Alternative::OtherDirection);
+    }
+    if is_bloated(&rise) {
+        let [min, max] = threshold::shaper_rates(buffer.line_bits_per_second());
+        finding.remedies.push(Remedy::Shape {
+            direction: Some(direction),
+            min_bits_per_second: Some(min),
+            max_bits_per_second: Some(max),
+        });
+    }
+    Some(finding)
 }
 
 /// `None` where the rise is too small to be a full buffer.

@@ -1,13 +1,10 @@
 //! How the queue filled.
-use crate::rules::doing;
+use crate::rules::latency_evidence;
 use crate::rules::outage::outages;
 use crate::view::{Rise, View, pair};
-use crate::{Confidence, Finding, FindingKind};
-use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::Phase;
+use fathom_run::{Certainty, Conclusion, FillTime, Finding, Phase, Statistic};
 use fathom_stats::Sample;
-use fathom_text::{milliseconds, seconds};
 use fathom_units::Time;
 
 /// Width of the windows whose medians make the curve: several probes each, short beside any fill.
@@ -29,19 +26,13 @@ fn is_an_outage(view: &View<'_>, rise: &Rise<'_>) -> bool {
 
 fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     let curve = curve(view, rise.phase);
-    let height = rise.height();
-    let full = rise.idle.p50.value + FULL * height;
-    let (time, _) = curve.iter().find(|(_, value)| *value >= full)?;
-    let rate = FULL * height / time;
-    let text = format!(
-        "{} filled the queue within {}, by {} of delay each second.",
-        doing(rise.phase.kind),
-        seconds(*time),
-        milliseconds(rate)
-    );
-    let finding = Finding::new(FindingKind::Growth, None, Confidence::Medium, text)
-        .evidence("time to nine tenths of the height", *time, "s")
-        .evidence("height (95th percentile less idle median)", height, "s");
+    let delay_p95_s = rise.height();
+    let full = rise.idle.p50.value + FULL * delay_p95_s;
+    let (fill_s, _) = *curve.iter().find(|(_, value)| *value >= full)?;
+    let growth_ratio = FULL * delay_p95_s / fill_s;
+    let fill = FillTime { phase: rise.phase.kind, fill_s, delay_p95_s, growth_ratio };
+    let finding = Finding::new(Conclusion::FillTime(fill), None, Certainty::Likely)
+        .with_evidence(latency_evidence(view, rise.phase, Statistic::Percentile(0.95)));
     Some(finding)
 }
 

@@ -1,12 +1,8 @@
 //! Probes that were lost, by direction where that is known.
-use crate::rules::while_doing;
 use crate::view::{View, sample};
-use crate::{Confidence, Finding, FindingKind};
-use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::{Metric, Phase, SeriesKey};
+use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, SeriesKey};
 use fathom_stats::{Sample, Summary};
-use fathom_text::percent;
 use fathom_units::Direction;
 
 /// Loss from which a person hears it in a call (about 1 %); less is the price of any congestion control by loss.
@@ -37,20 +33,10 @@ fn finding(direction: Option<Direction>, summary: Summary, phase: &Phase) -> Opt
     if ratio < WORTH_TELLING || summary.censored < FEWEST {
         return None;
     }
-    let way = match direction {
-        Some(Direction::Up) => " on the way up",
-        Some(Direction::Down) => " on the way down",
-        None => "",
+    let loss = ProbeLoss {
+        phase: phase.kind,
+        lost_packets: summary.censored as u64,
+        sent_packets: summary.count as u64,
     };
-    let text = format!(
-        "{} of {} probes were lost{way} {} ({}).",
-        summary.censored,
-        summary.count,
-        while_doing(phase.kind),
-        percent(ratio)
-    );
-    let finding = Finding::new(FindingKind::Loss, direction, Confidence::High, text)
-        .evidence("probes without an answer", summary.censored as f64, "packets")
-        .evidence("probes sent", summary.count as f64, "packets");
-    Some(finding)
+    Some(Finding::new(Conclusion::ProbeLoss(loss), direction, Certainty::Certain))
 }

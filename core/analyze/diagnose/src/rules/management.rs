@@ -1,13 +1,11 @@
-//! What limits the queue: its end (tail drop), or a rule that keeps it short (AQM).
+//! What limits the queue: its end (tail drop), or an AQM that keeps it short.
 use crate::rules::growth::WORTH_TELLING_S;
-use crate::rules::noun;
 use crate::view::{Rise, View, alone};
-use crate::{Confidence, Finding, FindingKind};
-use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::{Metric, Phase, Run, Value};
+use fathom_run::{
+    Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Metric, Phase, Run, Value,
+};
 use fathom_stats::Sample;
-use fathom_text::{milliseconds, percent};
 use fathom_units::{Direction, Duration, Time};
 
 /// Losses closer to the top than this share of the queue's height happened to a full queue. A sender learns of a loss
@@ -32,57 +30,46 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let events = loss_events(view.run, direction, rise.phase);
     let heights: Vec<f64> =
         events.iter().take(MOST_EVENTS).filter_map(|at| height_at(view, &rise, *at)).collect();
-    let at_top =
+    let top_ratio =
         heights.iter().filter(|h| **h >= TOP * rise.height()).count() as f64 / heights.len().max(1) as f64;
-    let finding = match (rise.p50() < WORTH_TELLING_S, heights.len()) {
-        (false, 0) if events.is_empty() => no_losses(view, direction)?,
+    let rule = match (rise.p50() < WORTH_TELLING_S, heights.len()) {
+        (false, 0) if events.is_empty() && watches_losses(view.run) => ManagementRule::NeverDropped,
         (_, 0) => return None,
-        (true, _) => kept_short(direction, &rise),
-        (false, n) if n >= FEWEST_EVENTS && at_top >= MOSTLY => tail_drop(direction, &rise, at_top),
+        (true, _) => ManagementRule::KeptShort,
+        (false, n) if n >= FEWEST_EVENTS && top_ratio >= MOSTLY => ManagementRule::TailDrop,
         _ => return None,
     };
-    let low = Sample::new(heights.iter().map(|h| (*h, false))).percentile(0.5);
-    Some(
-        finding
-            .evidence("moments with retransmissions", events.len() as f64, "1")
-            .evidence_if("added delay at these moments, median", low.map(|l| l.value), "s")
-            .evidence("added delay, 95th percentile", rise.height(), "s"),
-    )
+    let delay_at_loss = Sample::new(heights.iter().map(|h| (*h, false))).percentile(0.5);
+    let management = Management {
+        rule,
+        loss_count: events.len() as u64,
+        mark_packets: 0,
+        episode_count: None,
+        delay_at_loss: None,
+        delay_at_loss_p50_s: delay_at_loss.map(|p50| p50.value),
+        delay_p50_s: Some(rise.p50()),
+        delay_p95_s: Some(rise.height()),
+        top_ratio: (!heights.is_empty()).then_some(top_ratio),
+    };
+    Some(with_alternatives(Conclusion::QueueManagement(management), rule, direction))
 }
 
-fn kept_short(direction: Direction, rise: &Rise<'_>) -> Finding {
-    let text = format!(
-        "The {}'s queue is kept short: packets are dropped while it adds only {}.",
-        noun(direction),
-        milliseconds(rise.p50().max(0.0))
-    );
-    Finding::new(FindingKind::Management, Some(direction), Confidence::Medium, text)
-        .alternative("A buffer that is small, without a rule.")
-        .alternative("Loss that has nothing to do with a queue, as on radio links.")
+fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Direction) -> Finding {
+    let (certainty, alternatives): (_, &[Alternative]) = match rule {
+        ManagementRule::KeptShort => {
+            (Certainty::Likely, &[Alternative::SmallBuffer, Alternative::LossWithoutCongestion])
+        }
+        ManagementRule::NeverDropped => {
+            (Certainty::Possible, &[Alternative::WindowLimited, Alternative::EcnMarking])
+        }
+        _ => (Certainty::Likely, &[Alternative::ManagedAtThisLength]),
+    };
+    alternatives.iter().cloned().fold(Finding::new(conclusion, Some(direction), certainty), Finding::or)
 }
 
-fn tail_drop(direction: Direction, rise: &Rise<'_>, at_top: f64) -> Finding {
-    let text = format!(
-        "The {}'s queue drops only when it is full: {} losses came within the top fifth of its height of {}.",
-        noun(direction),
-        if at_top > 0.995 { "all".into() } else { format!("{} of the", percent(at_top)) },
-        milliseconds(rise.height())
-    );
-    Finding::new(FindingKind::Management, Some(direction), Confidence::Medium, text)
-        .alternative("A rule that starts to drop only at this height.")
-}
-
-/// Only said where retransmissions were watched.
-fn no_losses(view: &View<'_>, direction: Direction) -> Option<Finding> {
-    view.run.series.iter().find(|s| s.key.metric == Metric::FlowRetransmits)?;
-    let text = format!(
-        "The {}'s queue never dropped: the buffer is larger than what this load put into it.",
-        noun(direction)
-    );
-    let finding = Finding::new(FindingKind::Management, Some(direction), Confidence::Low, text)
-        .alternative("The sender was held back by a window before the buffer was full.")
-        .alternative("The line marks packets (ECN) instead of dropping them.");
-    Some(finding)
+/// Retransmissions of the load were recorded.
+fn watches_losses(run: &Run) -> bool {
+    run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits)
 }
 
 /// Times at which the retransmission counter of a flow of this direction had grown.

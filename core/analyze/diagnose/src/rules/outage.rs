@@ -1,13 +1,9 @@
-//! The line stood still: what was sent in that time came at its end, all at once.
+//! The link delivered nothing for a while: what was sent in that time arrived at its end, all at once.
 //!
 //! A full queue looks otherwise: what was sent over a second comes over a second, each as late as the one before.
-use crate::rules::while_doing;
 use crate::view::View;
-use crate::{Confidence, Finding, FindingKind};
-use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::{Phase, Value};
-use fathom_text::seconds;
+use fathom_run::{Certainty, Conclusion, Finding, Phase, Value};
 
 /// A shorter one is a retry of 802.11, or the instrument's.
 const SHORTEST_NS: u64 = 1_000_000_000;
@@ -27,20 +23,10 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 }
 
 fn finding(phase: &Phase, outages: &[Outage]) -> Option<Finding> {
-    let longest = outages.iter().map(|outage| outage.seconds).reduce(f64::max)?;
-    let sum: f64 = outages.iter().map(|outage| outage.seconds).sum();
-    let times = match outages.len() {
-        1 => format!("for {}", seconds(longest)),
-        n => format!("{n} times, for {} at most and {} together", seconds(longest), seconds(sum)),
-    };
-    let doing = while_doing(phase.kind);
-    let text = format!(
-        "The line stood still {doing}, {times}: what waited came at once. That is an outage, no queue."
-    );
-    let finding = Finding::new(FindingKind::Outage, None, Confidence::High, text)
-        .evidence("longest outage", longest, "s")
-        .evidence("outages together", sum, "s");
-    Some(finding)
+    let longest_s = outages.iter().map(|outage| outage.seconds).reduce(f64::max)?;
+    let total_s = outages.iter().map(|outage| outage.seconds).sum();
+    let outage = fathom_run::Outage { phase: phase.kind, count: outages.len() as u64, longest_s, total_s };
+    Some(Finding::new(Conclusion::Outage(outage), None, Certainty::Certain))
 }
 
 /// All in a phase, in the order of time.

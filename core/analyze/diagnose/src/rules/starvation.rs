@@ -1,11 +1,8 @@
 //! The download falls while the upload's queue delays and drops its acknowledgements.
-use crate::health::BLOATED_P50_S;
 use crate::view::View;
-use crate::{Confidence, Finding, FindingKind};
-use alloc::format;
 use alloc::vec::Vec;
-use fathom_run::PhaseKind;
-use fathom_text::{milliseconds, percent, rate};
+use fathom_run::threshold::BLOATED_P50_S;
+use fathom_run::{AckStarvation, Alternative, Certainty, Conclusion, Finding, PhaseKind};
 
 /// Share of its goodput alone below which a download starves. Sharing costs the acknowledgements of the upload, a few
 /// percent of the line down.
@@ -24,18 +21,10 @@ fn finding(view: &View<'_>) -> Option<Finding> {
     if both >= STARVED * alone || delayed < BLOATED_P50_S {
         return None;
     }
-    let text = format!(
-        "The upload starves the download: {} instead of {} ({}), because acknowledgements wait {} in the upload's queue.",
-        rate(both),
-        rate(alone),
-        percent(both / alone),
-        milliseconds(delayed)
-    );
-    let confidence = if up.is_some() { Confidence::High } else { Confidence::Medium };
-    let finding = Finding::new(FindingKind::AckStarvation, None, confidence, text)
-        .evidence("goodput down alone", alone, "bit/s")
-        .evidence("goodput down with upload", both, "bit/s")
-        .evidence("rise of the delay up", delayed, "s")
-        .alternative("Both directions share one medium (Wi-Fi, half duplex).");
+    let certainty = if up.is_some() { Certainty::Certain } else { Certainty::Likely };
+    let starvation =
+        AckStarvation { alone_bits_per_second: alone, loaded_bits_per_second: both, ack_delay_s: delayed };
+    let finding =
+        Finding::new(Conclusion::AckStarvation(starvation), None, certainty).or(Alternative::SharedMedium);
     Some(finding)
 }

@@ -1,7 +1,6 @@
 //! Made-up months with a known truth, and months of plain noise.
-use fathom_diagnose::{
-    CHANCE, Confidence, Months, MonthsFinding, MonthsKind, PastLoad, PastSeries, Zone, diagnose_months,
-};
+use fathom_diagnose::{CHANCE, Months, PastLoad, PastSeries, Zone, diagnose_months};
+use fathom_run::{Certainty, Conclusion, DayGroup, Finding, FindingKind, LinkUse, RecurringHours};
 use fathom_units::{Direction, Duration, Rng, WallTime};
 use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 
@@ -52,7 +51,7 @@ fn load(days: u64, direction: Direction, rate: &dyn Fn(u64) -> f64) -> PastLoad 
     PastLoad { direction, slots: columns(days, 600, 60, |s| Code::level(rate(s))) }
 }
 
-fn found(days: u64, seed: u64, truth: Truth) -> Vec<MonthsFinding> {
+fn found(days: u64, seed: u64, truth: Truth) -> Vec<Finding> {
     let series = Vec::from([series(days, seed, truth)]);
     diagnose_months(&Months { series, zone: Zone::fixed(0), ..Months::default() })
 }
@@ -71,9 +70,35 @@ const fn weekday(s: u64) -> u64 {
     (s - START_S) / DAY_S % 7
 }
 
-fn one_text(findings: &[MonthsFinding]) -> &str {
+fn one(findings: &[Finding]) -> &Finding {
     assert_eq!(findings.len(), 1, "{findings:#?}");
-    &findings[0].text
+    &findings[0]
+}
+
+/// The hours of a finding that has some.
+fn hours_of(finding: &Finding) -> Option<&RecurringHours> {
+    match &finding.conclusion {
+        Conclusion::RecurringDelay(delay) => Some(&delay.hours),
+        Conclusion::RecurringLoss(loss) => Some(&loss.hours),
+        _ => None,
+    }
+}
+
+/// A finding in one line: what, when, and how much to one figure.
+fn short(finding: &Finding) -> String {
+    let when = hours_of(finding).map(|h| format!("{:?} {} to {}", h.days, h.from_hour, h.to_hour));
+    match &finding.conclusion {
+        Conclusion::RecurringDelay(delay) => format!("delay {} {:.2}", when.unwrap(), delay.excess_s),
+        Conclusion::RecurringLoss(loss) => format!("loss {} {:.2}", when.unwrap(), loss.loss_ratio),
+        Conclusion::BaseChange(change) => {
+            let start_day = START_S / DAY_S;
+            format!("base {} {:.3} {}", change.since_day - start_day, change.change_s, change.path_changed)
+        }
+        Conclusion::OwnLoad(load) => {
+            format!("own {:?} {:.1} {:.0}", finding.direction.unwrap(), load.delay_s, load.slow_per_day)
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -98,23 +123,20 @@ fn known_truths() {
         quiet(rng).map(|v| v + if slow { 0.05 } else { 0.0 })
     };
     let table: [(&str, u64, Truth, &str); 6] = [
-        ("evening", 30, &evening, "Every evening from 19 to 23 h the delay is "),
-        ("working days", 60, &working, "On working days from 8 to 17 h the delay is 3"),
-        ("mondays", 84, &mondays, "On Mondays from 9 to 10 h "),
-        ("longer", 62, &longer, "Since 5 February 2026 the least delay is 12 ms longer."),
-        ("shorter", 80, &shorter, "Since 14 February 2026 the least delay is "),
-        ("often", 40, &often, "Every evening from 20 to 22 h the delay is "),
+        ("evening", 30, &evening, "delay All 19 to 23 0.08"),
+        ("working days", 60, &working, "delay Working 8 to 17 0.03"),
+        ("mondays", 84, &mondays, "loss Weekday(0) 9 to 10 0.0"),
+        ("longer", 62, &longer, "base 31 0.012 false"),
+        ("shorter", 80, &shorter, "base 40 -0.009 false"),
+        ("often", 40, &often, "delay All 20 to 22 0.05"),
     ];
     for (name, days, truth, wanted) in table {
         for seed in 0..4 {
             let findings = found(days, seed, truth);
-            assert!(one_text(&findings).starts_with(wanted), "{name}, seed {seed}: {findings:#?}");
+            assert!(short(one(&findings)).starts_with(wanted), "{name}, seed {seed}: {findings:#?}");
             let finding = &findings[0];
-            assert!(
-                !finding.stretches.is_empty() && finding.stretches.iter().all(|s| s.from < s.to),
-                "{findings:#?}"
-            );
-            assert!(finding.evidence.len() >= 4 && !finding.refuted_by.is_empty());
+            let spans = &finding.spans;
+            assert!(!spans.is_empty() && spans.iter().all(|s| s.start_ns < s.end_ns), "{findings:#?}");
         }
     }
 }
@@ -147,6 +169,13 @@ fn silent_when_the_data_does_not_hold_it() {
     }
 }
 
+fn own_link(finding: &Finding) -> Option<LinkUse> {
+    match &finding.conclusion {
+        Conclusion::RecurringDelay(delay) => Some(delay.own_link),
+        _ => None,
+    }
+}
+
 /// What the house itself sends, and what the provider's side does while it is idle.
 #[test]
 fn whose_queue_it_is() {
@@ -162,22 +191,19 @@ fn whose_queue_it_is() {
         })
     };
     let own = findings(&bloated, &rate);
-    assert!(
-        one_text(&own).starts_with("Uploads from this house fill 1,111 ms of buffer 14 times a day"),
-        "{own:#?}"
-    );
-    assert_eq!((own[0].kind, own[0].confidence), (MonthsKind::OwnLoad, Confidence::High));
+    assert_eq!(short(one(&own)), "own Up 1.1 14", "{own:#?}");
+    assert_eq!((own[0].kind(), own[0].certainty), (FindingKind::OwnLoad, Certainty::Certain));
     // A full link without a queue.
     assert!(findings(&|_, rng| quiet(rng), &rate).is_empty());
     let evening =
         |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if (19..23).contains(&hour(s)) { 0.08 } else { 0.0 });
     let provider = findings(&evening, &rate);
-    assert!(one_text(&provider).contains("this house's own link was idle then"), "{provider:#?}");
-    assert_eq!(provider[0].confidence, Confidence::High);
+    assert_eq!(own_link(one(&provider)), Some(LinkUse::Idle), "{provider:#?}");
+    assert_eq!(provider[0].certainty, Certainty::Certain);
     let busy = |s: u64| if (19..23).contains(&hour(s)) { 18e6 } else { 1e5 };
     let both = findings(&evening, &busy);
-    assert!(both.iter().any(|f| f.text.contains("busy then")), "{both:#?}");
-    assert!(both.iter().all(|f| !f.text.contains("idle then")), "{both:#?}");
+    assert!(both.iter().any(|f| own_link(f) == Some(LinkUse::Busy)), "{both:#?}");
+    assert!(both.iter().all(|f| own_link(f) != Some(LinkUse::Idle)), "{both:#?}");
 }
 
 /// By the household's clock: 20 h stays 20 h when summer time begins, which in UTC is another hour.
@@ -190,9 +216,12 @@ fn hours_are_those_of_the_household() {
     let past = || Vec::from([series(120, 5, &truth)]);
     let zone = Zone(Vec::from([(WallTime(0), 3_600), (wall(summer_s), 7_200)]));
     let findings = diagnose_months(&Months { series: past(), zone, ..Months::default() });
-    assert!(one_text(&findings).starts_with("Every evening from 20 to 21 h"), "{findings:#?}");
+    let is_it = |f: &Finding| {
+        hours_of(f).is_some_and(|h| (h.days, h.from_hour, h.to_hour) == (DayGroup::All, 20, 21))
+    };
+    assert!(is_it(one(&findings)), "{findings:#?}");
     let in_utc = diagnose_months(&Months { series: past(), zone: Zone::fixed(0), ..Months::default() });
-    assert!(in_utc.iter().all(|f| !f.text.contains("from 20 to 21 h")), "{in_utc:#?}");
+    assert!(!in_utc.iter().any(is_it), "{in_utc:#?}");
 }
 
 #[test]
@@ -208,8 +237,8 @@ fn a_change_of_path_is_named() {
         })
     };
     let (near, far) = (of(START_S + 31 * DAY_S + 50), of(START_S + 20 * DAY_S));
-    assert!(one_text(&near).ends_with("about when the path changed."));
-    assert!(one_text(&far).ends_with("12 ms longer."));
+    assert_eq!((short(one(&near)), near[0].certainty), ("base 31 0.012 true".into(), Certainty::Certain));
+    assert_eq!((short(one(&far)), far[0].certainty), ("base 31 0.012 false".into(), Certainty::Likely));
 }
 
 /// Plain noise of several shapes: at most one history in a thousand of each kind of finding may have one. Of 4 kinds and 200

@@ -1,8 +1,9 @@
 //! What a capture of a bloated upload shows.
 use fathom_run::{
     Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
-    CapturedSide, Estimate, Limits, ProbeKind, QueueManagement, QueuePlace, Retransmissions, RoundTrips,
-    Swing,
+    CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate, FlowShare, HopDelay,
+    IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart, ProbeKind, QueueAlternative,
+    QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing,
 };
 
 fn hop() -> CapturedHop {
@@ -11,9 +12,13 @@ fn hop() -> CapturedHop {
         matched_packets: 102_000,
         lost_packets: 548,
         lost_frames: vec![18193, 18210],
-        least_delay_s: Some(Estimate { value: 0.0051, error: 0.0051 }),
-        delay_s: Some([0.866, 0.999, 1.005]),
-        remarked: vec!["DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets".into()],
+        min_delay_s: Some(Estimate { value: 0.0051, error: 0.0051 }),
+        delay: Some(HopDelay { median_s: 0.866, p95_s: 0.999, max_s: 1.005 }),
+        remarked: vec![Remarking {
+            from: IpMarking { dscp: 10, ecn: 2 },
+            to: IpMarking { dscp: 0, ecn: 0 },
+            packets: 17,
+        }],
         routers: Some(1),
         ..CapturedHop::default()
     }
@@ -27,10 +32,20 @@ pub(crate) fn probes(kind: ProbeKind, answers: u64, added_p95_s: f64) -> Capture
         to: "10.7.0.2".into(),
         answers,
         unanswered: 3,
-        least_s: 0.0103,
-        most_s: 0.015 + added_p95_s,
+        min_s: 0.0103,
+        max_s: 0.015 + added_p95_s,
         added_p95_s,
     }
+}
+
+fn part(host: &str, direction: PartDirection, p95_s: f64) -> PartDelay {
+    PartDelay { part: PathPart { host: host.into(), direction }, p95_s }
+}
+
+/// A flow that waited without filling the queue.
+pub(crate) fn delayed(number: u32, ends: Option<[&str; 2]>, added_p95_s: f64) -> DelayedFlows {
+    let ends = ends.map(|ends| ends.map(String::from));
+    DelayedFlows { who: DelayedParty::Flow { number, ends }, added_p95_s }
 }
 
 /// 10 Mbit/s behind 1.25 MB, 10 ms away, seen at the sender.
@@ -58,8 +73,11 @@ pub(crate) fn upload() -> Capture {
         place: QueuePlace::AfterCapture,
         from: "10.7.0.1".into(),
         to: "10.7.0.2".into(),
-        delay_s: [0.6, 0.865, 0.998, 1.03],
-        elsewhere_s: vec![("inside the sender".into(), 0.001), ("on the way back".into(), 0.0028)],
+        delay: DelayPercentiles { p5_s: 0.6, median_s: 0.865, p90_s: 0.99, p95_s: 0.998, max_s: 1.03 },
+        elsewhere: vec![
+            part("10.7.0.1", PartDirection::ToCapture, 0.001),
+            part("10.7.0.2", PartDirection::ToCapture, 0.0028),
+        ],
         base_rtt_s: Some(0.0103),
         rate_bits_per_second: Some(Estimate { value: 9.99e6, error: 0.02e6 }),
         buffer_bytes: Some(Estimate { value: 1.247e6, error: 0.01e6 }),
@@ -67,15 +85,15 @@ pub(crate) fn upload() -> Capture {
         lost_packets: 547,
         marked_packets: 0,
         episodes: 10,
-        delay_at_loss_s: Some([0.997, 0.998, 0.999]),
-        management: Some((QueueManagement::TailDrop, 0.97)),
+        delay_at_loss: Some(DelayAtLoss { p10_s: 0.997, median_s: 0.998, p90_s: 0.999 }),
+        management: Some(ManagementEstimate { kind: QueueManagement::TailDrop, confidence_ratio: 0.97 }),
         swing: Some(Swing { period_s: 11.3, control: Some("CUBIC".into()), predicted_s: Some(8.5) }),
-        filled_by: vec![(2, 0.99)],
-        suffered: vec![("Flow 1 (10.7.0.1:40001 to 10.7.0.2:5202)".into(), 0.98), ("Flow 3".into(), 0.9)],
+        filled_by: vec![FlowShare { flow: 2, bytes_ratio: 0.99 }],
+        delayed: vec![delayed(1, Some(["10.7.0.1:40001", "10.7.0.2:5202"]), 0.98), delayed(3, None, 0.9)],
         probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
         samples: 43_141,
         frames: vec![1234, 5678],
-        because: vec!["A download at the same time that loads the way back.".into()],
+        alternatives: vec![QueueAlternative::AcknowledgedElsewhere],
     };
     let source = CaptureSource {
         name: "snd.pcap".into(),

@@ -1,7 +1,7 @@
 //! A simulated run is a run as any other: the diagnosis finds what the line is.
 use crate::common::{plan, run};
-use fathom_diagnose::{FindingKind, Health, diagnose};
-use fathom_run::{Grade, Metric};
+use fathom_diagnose::{Health, diagnose};
+use fathom_run::{Conclusion, FindingKind, Grade, ManagementRule, Metric};
 
 #[test]
 fn a_deep_buffer_is_bloated() {
@@ -12,14 +12,19 @@ fn a_deep_buffer_is_bloated() {
     assert_eq!(
         (diagnosis.health, diagnosis.latency_source),
         (Health::Bloated, Some(Metric::UdpRtt)),
-        "{}",
-        diagnosis.headline
+        "{:?}",
+        diagnosis.reason
     );
-    let size = diagnosis.findings.iter().find(|f| f.kind == FindingKind::BufferSize).unwrap();
-    let bytes = size.evidence.iter().find(|e| e.name == "queue as IP packets").unwrap().value;
-    assert!((340e3..390e3).contains(&bytes), "{bytes}");
-    let told = diagnosis.findings.iter().find(|f| f.kind == FindingKind::Management).unwrap();
-    assert!(told.text.contains("drops only when it is full"), "{}", told.text);
+    let bytes = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+        Conclusion::BufferSize(size) => Some(size.ip_bytes),
+        _ => None,
+    });
+    assert!((340e3..390e3).contains(&bytes.unwrap()), "{bytes:?}");
+    let rule = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+        Conclusion::QueueManagement(management) => Some(management.rule),
+        _ => None,
+    });
+    assert_eq!(rule, Some(ManagementRule::TailDrop), "{:#?}", diagnosis.findings);
 }
 
 #[test]
@@ -27,10 +32,10 @@ fn a_managed_queue_is_healthy() {
     let side = "rate = \"20mbit\", delay = \"10ms\", queue = \"fq_codel\"";
     let outcome = run(&plan(side, side, "[load]\nup_flows = 2\ndown_flows = 2\nduration = \"20s\""));
     let diagnosis = diagnose(&outcome.run);
-    assert_eq!(diagnosis.health, Health::Healthy, "{}", diagnosis.headline);
+    assert_eq!(diagnosis.health, Health::Healthy, "{:?}", diagnosis.reason);
     assert!(diagnosis.grade <= Some(Grade::A), "{:?}", diagnosis.grade);
     assert!(
-        !diagnosis.findings.iter().any(|f| f.kind == FindingKind::Instrument),
+        !diagnosis.findings.iter().any(|f| f.kind() == FindingKind::Instrument),
         "{:#?}",
         diagnosis.findings
     );

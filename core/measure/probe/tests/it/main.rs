@@ -1,3 +1,7 @@
-//! The protocol from outside.
+//! Bookkeeping, schedules and the protocol from outside.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+mod book;
 mod protocol;
 mod protocol_bytes;
+mod schedule;
+mod session;

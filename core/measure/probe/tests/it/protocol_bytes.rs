@@ -2,7 +2,7 @@
 use fathom_probe::protocol::{
     ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, parse_request, parse_response,
 };
-use fathom_probe::{DayClockSession, EchoSession, IcmpVersion};
+use fathom_probe::{DayClockSession, EchoCodec, IcmpVersion, dns};
 
 /// # Panics
 /// If something does not hold.
@@ -15,6 +15,7 @@ pub(crate) fn check(bytes: &[u8]) {
     check_icmp(bytes);
     check_cutting(bytes);
     check_http(bytes);
+    dns::response_code(&dns::query(0x1234, "example.net", 1), bytes);
 }
 
 /// What can be read can be written, and then reads the same.
@@ -46,8 +47,9 @@ fn check_icmp(bytes: &[u8]) {
         assert!(bytes.len() >= 20 && told.received_ms.max(told.sent_ms) < 86_400_000);
     }
     for version in [IcmpVersion::V4, IcmpVersion::V6] {
-        let read = EchoSession { version, token: 0 }.reply(bytes);
-        assert!(read.is_none() || bytes.len() >= 32);
+        let codec = EchoCodec::new(version, 0);
+        let (reply, request) = (codec.read_reply(bytes), codec.read_request(bytes));
+        assert!((reply.is_none() && request.is_none()) || bytes.len() >= 32);
     }
 }
 

@@ -7,7 +7,7 @@ type Damage = (&'static str, fn(&mut Run));
 
 /// A run of one phase and one series of three observations, the second of them censored.
 fn run() -> Run {
-    let json = r#"{"schema_version":1,"tool_version":"0","command":"test","started":"2026-11-20T14:10:00Z","title":"t",
+    let json = r#"{"schema_version":2,"tool_version":"0","command":"test","started":"2026-11-20T14:10:00Z","title":"t",
         "host":{"kernel":"Linux","cpus":2},"phases":[{"kind":"idle","start_ns":0,"end_ns":10,"end":"settled"}],
         "series":[{"metric":"udp_rtt_s","at_ns":[1,2,2],"values":[0.1,3.0,0.2],"censored":[1]}],
         "instrument":{"timer_lateness":{"bins":{},"max_ns":0},"send_lateness":{"bins":{},"max_ns":0}}}"#;
@@ -56,7 +56,7 @@ fn a_one_way_delay_may_be_negative() {
 fn bytes_that_are_no_run() {
     let good = serde_json::to_string(&run()).unwrap();
     let cut = &good[..good.len() / 2];
-    let newer = good.replace("\"schema_version\":1", "\"schema_version\":2");
+    let newer = good.replace("\"schema_version\":2", "\"schema_version\":3");
     // A bin beyond the last would shift by more than 63 bits.
     let bins = good.replacen("\"bins\":{}", "\"bins\":{\"99999999\":1}", 1);
     let counts = good.replacen("\"bins\":{}", "\"bins\":{\"1\":18446744073709551615,\"2\":1}", 1);
@@ -65,7 +65,7 @@ fn bytes_that_are_no_run() {
         (cut, "cut short"),
         ("hello", "is not a run file"),
         ("{}", "missing field `schema_version`"),
-        (&newer, "has schema_version 2; this program reads 1"),
+        (&newer, "has schema_version 3; this program reads 1 to 2"),
         (&good.replace("0.2", "1e999"), "number out of range"),
         (&good.replace("udp_rtt_s", "ping"), "unknown variant `ping`"),
         (&bins, "a histogram bin that no delay falls into"),

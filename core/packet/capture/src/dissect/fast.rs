@@ -28,7 +28,7 @@ fn within<'a>(link: LinkType, frame: Layer<'a>, ethertype: [u8; 2]) -> Option<&'
 
 /// The packet, if it is of that kind and its lengths are as they should be.
 #[inline(always)]
-pub(super) fn usual(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
+pub(super) fn dissect_fast(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     match v4(link, frame) {
         None => v6(link, frame),
         found => found,

@@ -1,6 +1,7 @@
 //! IPv4 and IPv6. Source: RFC 791 section 3.1, RFC 8200 sections 3 and 4, RFC 2675 (jumbograms).
-use super::layer::Layer;
-use super::{Depth, NotIp, transport};
+use super::layer::{Depth, Layer};
+use super::transport;
+use crate::NotIp;
 use crate::{Address, Packet, Transport};
 
 /// Headers that may stand between IPv6's and the transport's. Source: IANA IPv6 extension header types.

@@ -1,5 +1,6 @@
 //! What is left of a frame when some headers are off.
-use super::NotIp;
+use crate::NotIp;
+use crate::not_ip::MAX_WRAPPINGS;
 use crate::order::take;
 
 /// The bytes from some header on.
@@ -32,5 +33,17 @@ impl<'a> Layer<'a> {
     /// The byte at `at`.
     pub(super) fn byte(self, at: usize) -> Result<u8, NotIp> {
         self.stored.get(at).copied().ok_or(NotIp::Cut)
+    }
+}
+
+/// How many wrappings are off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Depth(u8);
+
+impl Depth {
+    pub(super) const NONE: Depth = Depth(0);
+
+    pub(super) fn deeper(self) -> Result<Depth, NotIp> {
+        if self.0 >= MAX_WRAPPINGS { Err(NotIp::Deep) } else { Ok(Depth(self.0 + 1)) }
     }
 }

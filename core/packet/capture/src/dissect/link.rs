@@ -1,6 +1,7 @@
 //! Link layers, and the tags between them and IP.
-use super::layer::Layer;
-use super::{Depth, NotIp, ip, radio};
+use super::layer::{Depth, Layer};
+use super::{ip, radio};
+use crate::NotIp;
 use crate::order::take;
 use crate::{LinkType, Packet};
 

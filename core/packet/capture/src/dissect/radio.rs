@@ -1,6 +1,7 @@
 //! 802.11 data frames, with or without radiotap before them. Source: IEEE 802.11 section 9; radiotap.org.
-use super::layer::Layer;
-use super::{Depth, NotIp, link};
+use super::layer::{Depth, Layer};
+use super::link;
+use crate::NotIp;
 use crate::Packet;
 use crate::order::take;
 

@@ -1,6 +1,7 @@
 //! TCP, UDP and ICMP. Source: RFC 9293 section 3.1, RFC 768, RFC 792, RFC 4443.
-use super::layer::Layer;
-use super::{Depth, NotIp, tunnel};
+use super::layer::{Depth, Layer};
+use super::tunnel;
+use crate::NotIp;
 use crate::{IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_wire::{TcpOption, TcpOptions, protocol};
 

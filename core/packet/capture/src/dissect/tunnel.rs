@@ -1,6 +1,7 @@
 //! Packets within packets.
-use super::layer::Layer;
-use super::{Depth, NotIp, ip, link};
+use super::layer::{Depth, Layer};
+use super::{ip, link};
+use crate::NotIp;
 use crate::Packet;
 use fathom_wire::protocol;
 

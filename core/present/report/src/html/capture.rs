@@ -96,7 +96,7 @@ pub(super) fn facts(run: &Run, capture: &Capture) -> Vec<(String, String)> {
         facts.push((source.name.clone(), size));
         facts.extend(source.defects.iter().map(|defect| ("to mind".into(), defect.clone())));
     }
-    facts.extend(capture.unknown.iter().map(|reason| ("not told".into(), reason.clone())));
+    facts.extend(capture.unknown.iter().map(|flow| ("not known".into(), fathom_prose::unknown(flow))));
     facts.extend(run.notes.iter().map(|note| ("note".into(), note.clone())));
     facts
 }

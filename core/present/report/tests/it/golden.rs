@@ -3,7 +3,7 @@ use crate::line::{BLOATED, MANAGED};
 use crate::upload::upload;
 use fathom_diagnose::diagnose;
 use fathom_report::{Style, compare, csv, flent, html, summary, svg};
-use fathom_run::{Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_run::{DelayPercentiles, Metric, Observation, Run, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 use std::path::PathBuf;
 
@@ -93,7 +93,14 @@ fn a_capture_shows_its_flows_over_time_by_their_numbers() {
 fn captures_are_compared_by_their_longest_queue_and_their_largest_flow() {
     let (before, mut after) = (captured_flows(), captured_flows());
     if let Some(queue) = after.capture.as_mut().and_then(|capture| capture.queues.first_mut()) {
-        queue.delay_s = queue.delay_s.map(|delay| delay / 20.0);
+        let DelayPercentiles { p5_s, median_s, p90_s, p95_s, max_s } = queue.delay;
+        queue.delay = DelayPercentiles {
+            p5_s: p5_s / 20.0,
+            median_s: median_s / 20.0,
+            p90_s: p90_s / 20.0,
+            p95_s: p95_s / 20.0,
+            max_s: max_s / 20.0,
+        };
         queue.lost_packets = 0;
     }
     let (a, b) = (diagnose(&before), diagnose(&after));

@@ -1,14 +1,20 @@
 //! Integration tests of `fathom-report`.
 mod audit;
 mod corpus;
+mod document;
 #[path = "../../../../analyze/audit/tests/it/fixture.rs"]
 mod fixture;
 mod gallery;
 mod golden;
+#[path = "../../../../analyze/diagnose/tests/it/hops.rs"]
+mod hops;
 mod hostile;
 #[path = "../../../../analyze/diagnose/tests/it/line.rs"]
 mod line;
 mod run_file_bytes;
+#[path = "../../../prose/tests/it/samples.rs"]
+#[allow(dead_code, reason = "shared with the tests of fathom-prose")]
+mod samples;
 mod size;
 mod sweep;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]

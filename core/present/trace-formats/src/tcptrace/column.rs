@@ -1,7 +1,7 @@
 //! The pairs of columns, by their names in tcptrace.
 use crate::number::{self, MS};
 use core::fmt::{self, Write};
-use fathom_trace::{End, FlowSummary, Moments, Totals};
+use fathom_flow::{End, FlowSummary, Moments, Totals};
 
 /// One direction of a flow.
 pub(super) struct Side<'a> {

@@ -1,7 +1,7 @@
 //! The time-sequence graph, of the data of one end.
 use super::plot::{Colour, Heading, Plot};
 use super::{Passing, Titled};
-use fathom_trace::{Ack, Kind, Segment};
+use fathom_flow::{Ack, Segment, SegmentKind};
 
 /// Duplicate ACKs after which a sender sends again (RFC 5681 section 3.2): the third is marked.
 const THIRD: u32 = 3;
@@ -57,7 +57,7 @@ impl Sequence {
             self.plot.colour(colour);
             self.plot.text(side, at, stop, letter);
         }
-        let is_again = matches!(segment.kind, Kind::Retransmission(_));
+        let is_again = matches!(segment.kind, SegmentKind::Retransmission(_));
         if passing.is_syn() {
             self.syn(segment, is_again);
         } else if passing.is_fin() {
@@ -65,7 +65,7 @@ impl Sequence {
         } else {
             self.data(
                 segment,
-                if is_again || segment.kind == Kind::Duplicate { colour } else { Colour::White },
+                if is_again || segment.kind == SegmentKind::Duplicate { colour } else { Colour::White },
                 passing,
             );
         }
@@ -174,12 +174,12 @@ impl Sequence {
 const CE: u8 = 3;
 
 /// Colour of a segment, and a letter with its place.
-const fn look(kind: Kind) -> (Colour, Option<(char, &'static str)>) {
+const fn look(kind: SegmentKind) -> (Colour, Option<(char, &'static str)>) {
     match kind {
-        Kind::New | Kind::KeepAlive => (Colour::White, None),
-        Kind::Retransmission(_) => (Colour::Red, Some(('a', "R"))),
-        Kind::Reordered => (Colour::Pink, Some(('a', "O"))),
-        Kind::Duplicate => (Colour::Blue, Some(('a', "HD"))),
-        Kind::WindowProbe => (Colour::Orange, Some(('b', "P"))),
+        SegmentKind::New | SegmentKind::KeepAlive => (Colour::White, None),
+        SegmentKind::Retransmission(_) => (Colour::Red, Some(('a', "R"))),
+        SegmentKind::Reordered => (Colour::Pink, Some(('a', "O"))),
+        SegmentKind::Duplicate => (Colour::Blue, Some(('a', "HD"))),
+        SegmentKind::WindowProbe => (Colour::Orange, Some(('b', "P"))),
     }
 }

@@ -3,7 +3,7 @@ use super::Titled;
 use super::plot::{Colour, Heading, Plot};
 use crate::number::MS;
 use core::fmt::Display;
-use fathom_trace::{RoundTrip, Segment};
+use fathom_flow::{RoundTrip, Segment};
 
 /// Points joined by lines, with a name at the first of these.
 #[derive(Clone, Copy, Debug)]

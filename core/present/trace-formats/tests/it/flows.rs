@@ -1,6 +1,6 @@
 //! Summaries of flows, written by hand.
 use crate::stream::ENDS;
-use fathom_trace::{Close, FlowId, FlowSummary, Flows, Moments, Offer, Range, Times, Totals};
+use fathom_flow::{Close, FlowId, FlowSummary, Flows, Moments, Offer, Range, Times, Totals};
 
 const ZERO: i64 = 1_700_000_000_000_000_000;
 

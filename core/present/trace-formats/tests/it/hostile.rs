@@ -2,7 +2,7 @@
 use crate::golden::{Texts, gather};
 use crate::grammar;
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
-use fathom_trace::{Flows, Sink, Times, Tracer};
+use fathom_flow::{Flows, Sink, Times, Tracer};
 use fathom_trace_formats::{Graphs, Pping, Qlog, Tstat, Xplot, tcptrace_csv};
 use fathom_units::Rng;
 

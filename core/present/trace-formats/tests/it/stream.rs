@@ -1,7 +1,8 @@
 //! An upload of four segments, of which the second is lost, written by hand as a tracer would tell it.
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
-use fathom_trace::{
-    Ack, Cause, End, FlowId, Header, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times,
+use fathom_flow::{
+    Ack, End, FlowId, Header, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,
+    SegmentKind, Sink, Times,
 };
 
 const FLOW: FlowId = FlowId(0);
@@ -60,7 +61,13 @@ impl Line {
         };
         sink.packet(FLOW, &Header::new(self.times(), self.end, &packet, &tcp));
     }
-    fn segment(&self, (start, stop): (u64, u64), kind: Kind, outstanding_bytes: u64, sink: &mut impl Sink) {
+    fn segment(
+        &self,
+        (start, stop): (u64, u64),
+        kind: SegmentKind,
+        outstanding_bytes: u64,
+        sink: &mut impl Sink,
+    ) {
         let segment = Segment {
             times: self.times(),
             end: self.end,
@@ -89,14 +96,14 @@ impl Line {
         };
         sink.ack(FLOW, &ack);
     }
-    fn round_trip(&self, sent: &Line, method: Method, sink: &mut impl Sink) {
+    fn round_trip(&self, sent: &Line, method: RttMethod, sink: &mut impl Sink) {
         let trip = RoundTrip {
             times: self.times(),
             sent_at: sent.times().at,
             sent_frame: sent.frame,
             end: sent.end,
             method,
-            karn: Karn::Clean,
+            validity: RttValidity::Clean,
             stamps: Some(self.stamps()),
         };
         sink.round_trip(FLOW, &trip);
@@ -112,15 +119,15 @@ fn handshake(sink: &mut impl Sink) -> Line {
     let syn = line(0, 1, End::A, SYN, 0, (100, 0));
     sink.opened(FLOW, ENDS, syn.times());
     syn.tell(sink);
-    syn.segment((0, 1), Kind::New, 1, sink);
+    syn.segment((0, 1), SegmentKind::New, 1, sink);
     let answer = line(20, 2, End::B, SYN | ACK, 0, (900, 100));
     answer.tell(sink);
-    answer.round_trip(&syn, Method::Handshake, sink);
-    answer.segment((0, 1), Kind::New, 1, sink);
+    answer.round_trip(&syn, RttMethod::Handshake, sink);
+    answer.segment((0, 1), SegmentKind::New, 1, sink);
     answer.ack(1, &[], false, sink);
     let ack = line(21, 3, End::A, ACK, 0, (121, 900));
     ack.tell(sink);
-    ack.round_trip(&answer, Method::Handshake, sink);
+    ack.round_trip(&answer, RttMethod::Handshake, sink);
     ack.ack(1, &[], false, sink);
     ack
 }
@@ -133,12 +140,12 @@ pub(crate) fn upload(sink: &mut impl Sink) {
     let third = line(24, 6, End::A, PSH | ACK, 1000, (124, 900));
     for (segment, start) in [(&first, 1), (&second, 1001), (&third, 2001)] {
         segment.tell(sink);
-        segment.segment((start, start + 1000), Kind::New, start + 999, sink);
+        segment.segment((start, start + 1000), SegmentKind::New, start + 999, sink);
     }
     let ack = line(43, 7, End::B, ACK, 0, (923, 122));
     ack.tell(sink);
-    ack.round_trip(&first, Method::Sequence, sink);
-    ack.round_trip(&first, Method::Timestamps, sink);
+    ack.round_trip(&first, RttMethod::Sequence, sink);
+    ack.round_trip(&first, RttMethod::Timestamps, sink);
     ack.ack(1001, &[], false, sink);
     let duplicate = line(45, 8, End::B, ACK, 0, (925, 122));
     duplicate.tell(sink);
@@ -156,16 +163,16 @@ fn repair(second: &Line, sink: &mut impl Sink) {
         end: End::A,
         start: 1001,
         stop: 2001,
-        cause: Cause::Fast,
+        cause: RetransmissionCause::Fast,
     };
     sink.lost(FLOW, &lost);
-    again.segment((1001, 2001), Kind::Retransmission(Cause::Fast), 1000, sink);
+    again.segment((1001, 2001), SegmentKind::Retransmission(RetransmissionCause::Fast), 1000, sink);
     let last = line(67, 10, End::B, ACK, 0, (946, 146));
     last.tell(sink);
-    last.round_trip(&again, Method::Timestamps, sink);
+    last.round_trip(&again, RttMethod::Timestamps, sink);
     last.ack(3001, &[], false, sink);
     let fin = line(70, 11, End::A, FIN | ACK, 0, (170, 946));
     fin.tell(sink);
-    fin.segment((3001, 3002), Kind::New, 1, sink);
+    fin.segment((3001, 3002), SegmentKind::New, 1, sink);
     line(91, 12, End::B, RST, 0, (991, 0)).tell(sink);
 }

@@ -1,7 +1,10 @@
 //! No word of a file becomes a part of the page, and no number makes the recorder fail.
 use crate::read::read;
 use fathom_capture::Address;
-use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
+use fathom_flow::{
+    Ack, End, FlowId, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment, SegmentKind,
+    Sink, Times,
+};
 use fathom_trace_page::{Finding, Limits, Recorder, Words};
 use fathom_units::Rng;
 
@@ -51,7 +54,11 @@ fn no_event_makes_it_fail() {
             let (start, stop, window, at) = (any(), any(), any(), any() as i64 - any() as i64);
             let times = Times { at, frame };
             let end = if frame % 3 == 0 { End::A } else { End::B };
-            let kind = if frame % 5 == 0 { Kind::Retransmission(Cause::Unknown) } else { Kind::New };
+            let kind = if frame % 5 == 0 {
+                SegmentKind::Retransmission(RetransmissionCause::Unknown)
+            } else {
+                SegmentKind::New
+            };
             let (ip_bytes, outstanding_bytes) = (any() as u32, any());
             let segment = Segment {
                 times,
@@ -79,11 +86,18 @@ fn no_event_makes_it_fail() {
                 echoes_congestion: true,
             };
             recorder.ack(FlowId(0), &ack);
-            let (method, karn) = (Method::Sequence, Karn::Clean);
-            let trip =
-                RoundTrip { times, sent_at: any() as i64, sent_frame: 1, end, method, karn, stamps: None };
+            let (method, validity) = (RttMethod::Sequence, RttValidity::Clean);
+            let trip = RoundTrip {
+                times,
+                sent_at: any() as i64,
+                sent_frame: 1,
+                end,
+                method,
+                validity,
+                stamps: None,
+            };
             recorder.round_trip(FlowId(0), &trip);
-            let (original, cause) = (Some(Times { at: any() as i64, frame: 0 }), Cause::Fast);
+            let (original, cause) = (Some(Times { at: any() as i64, frame: 0 }), RetransmissionCause::Fast);
             recorder.lost(FlowId(0), &Lost { repair: times, original, end, start, stop, cause });
         }
         let page = read(&recorder.finish(&Words::default()));

@@ -1,7 +1,7 @@
 //! Reads a page's data again, by its own code: what the page's script does, in another language and by another hand.
 use std::collections::BTreeMap;
 
-/// A segment, an ACK, a round trip or a mishap, column by column.
+/// A segment, an ACK, a round trip or a event, column by column.
 pub(crate) type Columns = Vec<Vec<u64>>;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Track {
     /// at, low, high: by sequence, by timestamps, ambiguous.
     pub(crate) trips: [Columns; 3],
     /// at, frame, code, start, bytes, repair.
-    pub(crate) mishaps: Columns,
+    pub(crate) events: Columns,
     /// begin, end, losses.
     pub(crate) episodes: Vec<[u64; 3]>,
 }
@@ -115,7 +115,7 @@ impl Reader {
         columns.extend((0..2).map(|_| self.numbers(count)).collect::<Columns>());
         (stride, columns)
     }
-    fn mishaps(&mut self) -> Columns {
+    fn events(&mut self) -> Columns {
         let n = self.number();
         let (at, frame, code) = (self.differences(n), self.differences(n), self.numbers(n));
         let (start, bytes) = (self.differences(n), self.numbers(n));
@@ -133,11 +133,11 @@ impl Reader {
         let (a, segments) = self.segments();
         let (b, acks) = self.acks();
         let [(c, t0), (d, t1), (e, t2)] = [self.trips(), self.trips(), self.trips()];
-        let mishaps = self.mishaps();
+        let events = self.events();
         let episodes = (0..self.number()).map(|_| [self.number(), self.number(), self.number()]);
         let episodes = episodes.map(|[begin, length, losses]| [begin, begin + length, losses]).collect();
         let (strides, trips) = ([a, b, c, d, e], [t0, t1, t2]);
-        Track { name, flow, end, bytes, strides, segments, acks, trips, mishaps, episodes }
+        Track { name, flow, end, bytes, strides, segments, acks, trips, events, episodes }
     }
 }
 

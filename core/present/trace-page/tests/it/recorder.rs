@@ -2,8 +2,9 @@
 use crate::read::{Page, Track, read};
 use crate::sawtooth::{BEGIN, FLOW, Sawtooth, Truth};
 use fathom_capture::Address;
-use fathom_trace::{
-    Ack, Cause, End, FlowId, Karn, Kind, Lost, Probe, ProbeKind, Proof, Segment, Sink, Spurious, Times,
+use fathom_flow::{
+    Ack, End, FlowId, Lost, Probe, ProbeKind, RetransmissionCause, RttValidity, Segment, SegmentKind, Sink,
+    Spurious, SpuriousProof, Times,
 };
 use fathom_trace_page::{Curve, Level, Limits, Panel, Recorder, Scope, Words};
 
@@ -29,9 +30,9 @@ fn rare(track: &Track) -> Truth {
     Truth {
         segments: 0,
         retransmissions: count(&track.segments[2], |kind| (1..=5).contains(&(kind & 15))),
-        losses: count(&track.mishaps[2], |code| code == LOSS),
+        losses: count(&track.events[2], |code| code == LOSS),
         marks: count(&track.segments[2], |kind| kind & MARKED != 0),
-        zero_windows: count(&track.mishaps[2], |code| code == ZERO_WINDOW),
+        zero_windows: count(&track.events[2], |code| code == ZERO_WINDOW),
         acks: 0,
     }
 }
@@ -80,7 +81,7 @@ fn a_thinned_page_covers_what_the_whole_one_covers() {
             "seed {seed}: the shortest and the longest round trip stay"
         );
         assert_eq!(whole.acks[2].last(), thin.acks[2].last(), "seed {seed}: the last ACK stays");
-        for column in [&thin.segments[0], &thin.acks[0], &thin.trips[0][0], &thin.mishaps[0]] {
+        for column in [&thin.segments[0], &thin.acks[0], &thin.trips[0][0], &thin.events[0]] {
             assert!(column.is_sorted(), "seed {seed}: time goes forward");
         }
     }
@@ -97,7 +98,7 @@ fn an_ordinary_segment_takes_few_bytes() {
     assert!(bytes / 20_000 <= 24, "{} bytes a segment", bytes / 20_000);
 }
 
-fn segment(at: i64, frame: u64, start: u64, kind: Kind) -> Segment {
+fn segment(at: i64, frame: u64, start: u64, kind: SegmentKind) -> Segment {
     Segment {
         times: Times { at, frame },
         end: End::A,
@@ -131,32 +132,32 @@ fn what_was_told_as_a_loss_and_was_none_is_a_spurious_repair() {
     let mut recorder = Recorder::new(&[FlowId(0)], Limits::default(), Some(0));
     let repair = Times { at: 30, frame: 3 };
     let original = Some(Times { at: 10, frame: 1 });
-    recorder.segment(FlowId(0), &segment(10, 1, 0, Kind::New));
-    recorder.segment(FlowId(0), &segment(20, 2, 100, Kind::New));
-    recorder.segment(FlowId(0), &segment(30, 3, 0, Kind::Retransmission(Cause::Fast)));
-    let (end, start, stop, cause) = (End::A, 0, 100, Cause::Fast);
+    recorder.segment(FlowId(0), &segment(10, 1, 0, SegmentKind::New));
+    recorder.segment(FlowId(0), &segment(20, 2, 100, SegmentKind::New));
+    recorder.segment(FlowId(0), &segment(30, 3, 0, SegmentKind::Retransmission(RetransmissionCause::Fast)));
+    let (end, start, stop, cause) = (End::A, 0, 100, RetransmissionCause::Fast);
     recorder.lost(FlowId(0), &Lost { repair, original, end, start, stop, cause });
     let times = Times { at: 40, frame: 4 };
-    let proof = Proof::DuplicateSack;
+    let proof = SpuriousProof::DuplicateSack;
     recorder.spurious(FlowId(0), &Spurious { times, repair, end, start, stop, cause, proof });
     let page = read(&recorder.finish(&Words::default()));
     let track = &page.tracks[0];
     assert_eq!(track.segments[2], [0, 0, 4]);
-    assert!(track.mishaps[0].is_empty() && track.episodes.is_empty());
+    assert!(track.events[0].is_empty() && track.episodes.is_empty());
 }
 
 #[test]
 fn reneging_is_seen_and_other_flows_are_not() {
     let mut recorder = Recorder::new(&[FlowId(1)], Limits::default(), Some(0));
     for flow in [FlowId(0), FlowId(1), FlowId(2)] {
-        recorder.segment(flow, &segment(10, 1, 0, Kind::New));
+        recorder.segment(flow, &segment(10, 1, 0, SegmentKind::New));
         recorder.ack(flow, &ack(20, 2, 100, &[(200, 300)]));
         recorder.ack(flow, &ack(30, 3, 200, &[]));
     }
     let page = read(&recorder.finish(&Words::default()));
     let [track] = &page.tracks[..] else { panic!("one flow was asked for") };
     assert_eq!((track.flow, track.end, track.bytes), (1, 0, 100));
-    assert_eq!((&track.mishaps[1][..], &track.mishaps[2][..]), (&[3][..], &[RENEGING][..]));
+    assert_eq!((&track.events[1][..], &track.events[2][..]), (&[3][..], &[RENEGING][..]));
     assert_eq!((track.acks[5][0], track.acks[6][0]), (100, 100), "the SACK block");
 }
 
@@ -164,7 +165,7 @@ fn reneging_is_seen_and_other_flows_are_not() {
 fn a_clock_that_steps_back_does_not_turn_time_round() {
     let mut recorder = Recorder::new(&[FlowId(0)], Limits::default(), None);
     for (n, at) in [1000, 2000, 500, 2500].into_iter().enumerate() {
-        recorder.segment(FlowId(0), &segment(at, n as u64 + 1, n as u64 * 100, Kind::New));
+        recorder.segment(FlowId(0), &segment(at, n as u64 + 1, n as u64 * 100, SegmentKind::New));
     }
     let page = read(&recorder.finish(&Words::default()));
     assert_eq!(page.tracks[0].segments[0], [0, 1000, 1000, 1500]);
@@ -198,7 +199,7 @@ fn echo(number: u64, took: i64) -> Probe {
         ends: [(Address::v4([10, 7, 0, 1]), 1), (Address::v4([10, 7, 0, 2]), 0)],
         asked,
         answered: Some(Times { at: asked.at + took, frame: 2 * number + 2 }),
-        karn: Karn::Clean,
+        validity: RttValidity::Clean,
     }
 }
 
@@ -209,7 +210,7 @@ fn probes_are_marks_and_the_longest_of_very_many_stays() {
         recorder.probe(&echo(number, if number == 77_777 { 900_000_000 } else { 10_000_000 }));
     }
     recorder.probe(&Probe { answered: None, ..echo(130_000, 0) });
-    recorder.probe(&Probe { karn: Karn::Ambiguous, ..echo(130_001, 5) });
+    recorder.probe(&Probe { validity: RttValidity::Ambiguous, ..echo(130_001, 5) });
     recorder.probe(&Probe { kind: ProbeKind::QuicSpin, ..echo(130_002, 5) });
     recorder.probe(&Probe { kind: ProbeKind::Dns, ..echo(130_003, 7) });
     let page = read(&recorder.finish(&Words::default()));

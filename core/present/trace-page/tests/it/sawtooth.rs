@@ -1,6 +1,9 @@
 //! A small model of one upload through a tail-drop buffer: enough of CUBIC for its sawtooth, its losses and their repair.
 use fathom_capture::Address;
-use fathom_trace::{Ack, Cause, End, FlowId, Karn, Kind, Lost, Method, RoundTrip, Segment, Sink, Times};
+use fathom_flow::{
+    Ack, End, FlowId, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment, SegmentKind,
+    Sink, Times,
+};
 use fathom_units::Rng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -86,7 +89,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
             while (self.outstanding as f64) < self.window {
                 let number = self.next;
                 self.next += 1;
-                self.send(number, Kind::New);
+                self.send(number, SegmentKind::New);
             }
             let Some((at, number)) = self.answers.pop_front() else { break };
             self.now = at;
@@ -97,13 +100,13 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
         self.frame += 1;
         Times { at: self.now, frame: self.frame }
     }
-    fn send(&mut self, number: u64, kind: Kind) {
+    fn send(&mut self, number: u64, kind: SegmentKind) {
         let times = self.times();
         self.outstanding += 1;
         let ecn = if self.rng.chance(0.000_02) { 3 } else { 0 };
         self.truth.segments += 1;
         self.truth.marks += u64::from(ecn == 3);
-        self.truth.retransmissions += u64::from(kind != Kind::New);
+        self.truth.retransmissions += u64::from(kind != SegmentKind::New);
         let start = 1 + number * MSS;
         self.sink.segment(
             FLOW,
@@ -120,7 +123,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
                 window_bytes: Some(4 << 20),
             },
         );
-        self.sent.insert(number, (times, kind == Kind::New));
+        self.sent.insert(number, (times, kind == SegmentKind::New));
         let waits = (self.line_free_at - self.now).max(0);
         if self.truth.segments.is_multiple_of(1000) {
             self.queue.push((self.now, waits as f64 * 1e-9));
@@ -167,14 +170,14 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
         };
         self.sink.ack(FLOW, &ack);
         let Some((sent, is_clean)) = self.sent.get(&number).copied() else { return };
-        let karn = if is_clean { Karn::Clean } else { Karn::Ambiguous };
+        let validity = if is_clean { RttValidity::Clean } else { RttValidity::Ambiguous };
         let trip = RoundTrip {
             times,
             sent_at: sent.at,
             sent_frame: sent.frame,
             end: End::A,
-            method: Method::Sequence,
-            karn,
+            method: RttMethod::Sequence,
+            validity,
             stamps: None,
         };
         self.sink.round_trip(FLOW, &trip);
@@ -203,7 +206,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
             (self.peak, self.recover, self.cut_at) = (self.window, self.next, self.now);
             self.window *= 0.7;
         }
-        self.send(first, Kind::Retransmission(Cause::Fast));
+        self.send(first, SegmentKind::Retransmission(RetransmissionCause::Fast));
         let (start, repair) = (1 + first * MSS, Times { at: self.now, frame: self.frame });
         let lost = Lost {
             repair,
@@ -211,7 +214,7 @@ impl<'a, S: Sink> Sawtooth<'a, S> {
             end: End::A,
             start,
             stop: start + MSS,
-            cause: Cause::Fast,
+            cause: RetransmissionCause::Fast,
         };
         self.sink.lost(FLOW, &lost);
     }

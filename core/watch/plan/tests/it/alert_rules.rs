@@ -1,6 +1,6 @@
 //! Rules that are good, and what is said of those that are not.
 use fathom_units::Duration;
-use fathom_watch_plan::alert::{Condition, Kind, RelayTls, Route, Semantics};
+use fathom_watch_alert::{Condition, Kind, RelayTls, Route, Semantics};
 use fathom_watch_plan::{Plan, parse};
 
 const TARGETS: &str = "

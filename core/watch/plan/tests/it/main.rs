@@ -1,19 +1,7 @@
-//! The plan, the schedule and the books, from outside.
-#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-mod alert_pattern;
+//! The plan and its alert rules, from outside.
 mod alert_rules;
-mod alert_timeline;
-#[path = "../../../rrd/tests/it/encode.rs"]
-#[allow(dead_code, reason = "the tests of the reader use all of it")]
-mod encode;
-
-mod book;
 mod corpus;
 mod now;
 mod plan;
 mod push;
-mod schedule;
-mod smokeping;
-mod smokeping_bytes;
-mod smokeping_rounds;
 mod watch_bytes;

@@ -3,7 +3,7 @@ use crate::args::{Export, TraceArgs};
 use crate::command::trace::input::is_stdin;
 use crate::failure::Failure;
 use fathom_capture::Address;
-use fathom_trace::{FlowId, FlowSummary, Flows};
+use fathom_flow::{FlowId, FlowSummary, Flows};
 use fathom_trace_formats::{Files, Graphs, Pping, Qlog, Tstat, Xplot, tcptrace_csv};
 use fathom_trace_page::{Limits, Recorder};
 use std::fmt;
@@ -114,13 +114,14 @@ impl Extras {
 
 /// The flows of these numbers, or the largest.
 fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, Failure> {
-    let named: Vec<FlowId> = numbers.iter().map(|number| FlowId(number.saturating_sub(1))).collect();
-    if let Some(none) = named.iter().find(|id| flows.flows.iter().all(|flow| flow.id != **id)) {
-        let (number, count) = (none.0 + 1, flows.flows.len());
+    let is_there = |number: &u32| flows.flows.iter().any(|flow| flow.id.number() == *number);
+    if let Some(number) = numbers.iter().find(|number| !is_there(number)) {
+        let count = flows.flows.len();
         return Err(Failure::input(format_args!(
             "there is no flow {number}: the capture has {count}, numbered from 1"
         )));
     }
+    let named: Vec<FlowId> = numbers.iter().filter_map(|number| FlowId::from_number(*number)).collect();
     if !named.is_empty() {
         return Ok(named);
     }

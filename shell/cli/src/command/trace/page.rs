@@ -1,17 +1,19 @@
 //! The interactive page: what was concluded, over what was seen.
-use fathom_diagnose::{Diagnosis, Finding, Health};
-use fathom_report::look::{amount, confidence_name, kind_name};
-use fathom_run::Run;
+use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
+use fathom_diagnose::{Diagnosis, Health};
+use fathom_flow::End;
+use fathom_prose::{certainty_name, kind_name};
+use fathom_report::look::kind_class;
+use fathom_run::{Finding, Run};
 use fathom_text::{bytes, seconds, thousands};
-use fathom_trace::End;
-use fathom_trace::queue::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
 
 /// The page as text.
 pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
     add_queues(&mut recorder, queues);
     add_paths(&mut recorder, queues);
-    let findings: Vec<_> = diagnosis.findings.iter().map(finding).collect();
+    let findings: Vec<_> = diagnosis.findings.iter().map(|one| finding(run, one)).collect();
+    let verdict = fathom_prose::verdict(run, diagnosis);
     let sources = run.capture.iter().flat_map(|capture| &capture.sources);
     let facts: Vec<(String, String)> = sources
         .flat_map(|source| {
@@ -28,8 +30,8 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
     recorder.finish(&Words {
         title: &run.title,
         command: &format!("trace, {}", run.started),
-        headline: &diagnosis.headline,
-        sentences: &diagnosis.verdict,
+        headline: &verdict.headline,
+        sentences: &verdict.sentences,
         tone: tone(diagnosis.health),
         findings: &findings,
         facts: &facts,
@@ -41,7 +43,7 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
     for report in &queues.flows {
         for leg in report.legs.iter().flatten() {
             recorder.add_curve(Curve {
-                name: fathom_trace::leg_name(leg.leg, report),
+                name: fathom_capture_run::part(leg.leg, report).to_string(),
                 panel: Panel::QueueDelay,
                 scope: Scope::Flow(report.flow),
                 points: points(queues, leg.over_time.iter().map(|point| (point.at_ns, point.most_ns))),
@@ -109,20 +111,19 @@ const fn tone(health: Health) -> Tone {
     }
 }
 
-fn finding(finding: &Finding) -> fathom_trace_page::Finding {
-    let (name, class) = kind_name(finding.kind);
-    let (frames, values): (Vec<_>, Vec<_>) = finding.evidence.iter().partition(|e| e.unit == "frame");
+fn finding(run: &Run, finding: &Finding) -> fathom_trace_page::Finding {
+    let values = fathom_prose::figures(finding).into_iter().map(|row| (row.name, row.value));
     fathom_trace_page::Finding {
-        name: name.to_owned(),
-        tone: match class {
+        name: kind_name(finding.kind()).to_owned(),
+        tone: match kind_class(finding.kind()) {
             "good" => Tone::Good,
             "bad" => Tone::Bad,
             _ => Tone::Fair,
         },
-        confidence: confidence_name(finding.confidence).to_owned(),
-        text: finding.text.clone(),
-        evidence: values.iter().map(|evidence| (evidence.name.clone(), amount(evidence))).collect(),
-        frames: frames.iter().map(|evidence| evidence.value as u64).collect(),
-        alternatives: finding.alternatives.clone(),
+        confidence: certainty_name(finding.certainty).to_owned(),
+        text: fathom_prose::finding(finding, run.capture.as_deref()),
+        evidence: values.collect(),
+        frames: finding.frames.clone(),
+        alternatives: finding.alternatives.iter().map(fathom_prose::alternative).collect(),
     }
 }

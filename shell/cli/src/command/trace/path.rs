@@ -4,9 +4,10 @@ use super::read::pass;
 use crate::args::TraceArgs;
 use crate::failure::Failure;
 use fathom_capture::Packet;
+use fathom_capture_run::hops;
+use fathom_flow::Times;
+use fathom_path::{Captures, Settings};
 use fathom_run::{CaptureSource, Run};
-use fathom_trace::path::{Captures, Settings};
-use fathom_trace::{Times, hops};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ impl<'a> PathOf<'a> {
     #[inline]
     pub(super) fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         if let Some(captures) = &mut self.captures {
-            // A copy, as what is given away is stored in memory: see `fathom_capture::usual`.
+            // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
             captures.packet(0, &packet.clone(), times);
         }
     }

@@ -2,10 +2,10 @@
 use super::input::Input;
 use super::path::PathOf;
 use crate::failure::Failure;
-use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, usual};
+use fathom_bottleneck::{QueueWatch, Queues};
+use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
+use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions};
 use fathom_run::CaptureSource;
-use fathom_trace::queue::Queues;
-use fathom_trace::{Bounds, Flows, Followed, PARTS, Part, Parts, Times, missed_data, missing_directions};
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 
@@ -19,17 +19,19 @@ pub(super) struct Read {
 
 /// Reads `input`. Nothing of the result depends on how many `threads` follow flows; where none are named, as many as gain time.
 pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>) -> Result<Read, Failure> {
-    let parts = Part::all(bounds());
+    let shards = shards();
     let processors = thread::available_parallelism().map_or(1, usize::from);
     // What is unpacked, or comes by a pipe, is read by a thread of its own.
-    let has_room = threads.is_some() || processors > PARTS;
-    let twins = if threads.map_or(processors, usize::from) < PARTS { None } else { input.twins(has_room)? };
+    let has_room = threads.is_some() || processors > SHARDS;
+    let twins =
+        if threads.map_or(processors, usize::from) < SHARDS { None } else { input.twins(has_room)? };
     let ((mut source, first_at), followed) = match twins {
-        Some((first, Some(second))) => by_two([first, second], path, parts)?,
-        Some((mut first, None)) => by_one(&mut first, path, parts)?,
-        None => by_one(input, path, parts)?,
+        Some((first, Some(second))) => by_two([first, second], path, shards)?,
+        Some((mut first, None)) => by_one(&mut first, path, shards)?,
+        None => by_one(input, path, shards)?,
     };
-    let (flows, queues) = Followed::join(followed);
+    let (flows, watches) = Followed::join(followed);
+    let queues = QueueWatch::join(watches).finish();
     source.defects.extend(missing_directions(&flows));
     source.defects.extend(missed_data(&flows));
     Ok(Read { source, first_at, flows, queues })
@@ -40,29 +42,38 @@ pub(super) fn bounds() -> Bounds {
     Bounds { hash_seed: RandomState::new().hash_one(()), ..Bounds::default() }
 }
 
-/// What was read, when its first frame was stamped, and what each part saw.
-type Told = ((CaptureSource, i64), [Followed; PARTS]);
+/// The shards of a capture, each with a watch of its own.
+fn shards() -> [Shard<QueueWatch>; SHARDS] {
+    Shard::all(bounds(), || QueueWatch::one_of(SHARDS))
+}
 
-fn by_one(input: &mut Input, path: &mut PathOf<'_>, parts: [Part; PARTS]) -> Result<Told, Failure> {
-    let mut parts = Parts::new(parts);
+/// What was read, when its first frame was stamped, and what each shard saw.
+type Told = ((CaptureSource, i64), [Followed<QueueWatch>; SHARDS]);
+
+fn by_one(
+    input: &mut Input,
+    path: &mut PathOf<'_>,
+    shards: [Shard<QueueWatch>; SHARDS],
+) -> Result<Told, Failure> {
+    let mut shards = Shards::new(shards);
     // Apart, as of a packet that is shown to one only less has to be at hand.
     let source = if path.is_of_one() {
-        pass(input, |times, packet| parts.packet(times, packet))?
+        pass(input, |times, packet| shards.packet(times, packet))?
     } else {
         pass(input, |times, packet| {
-            parts.packet(times, packet);
+            shards.packet(times, packet);
             path.packet(times, packet);
         })?
     };
-    Ok((source, parts.finish()))
+    Ok((source, shards.finish()))
 }
 
-/// A thread for each part; one for both, where there can be no further one. Either goes through all frames, as that takes a sixth of the time,
+/// A thread for each shard; one for both, where there can be no further one. Either goes through all frames, as that takes a sixth of the time,
 /// and handing them over would take no less.
 fn by_two(
-    [mut first, mut second]: [Input; PARTS],
+    [mut first, mut second]: [Input; SHARDS],
     path: &mut PathOf<'_>,
-    [mut one, mut other]: [Part; PARTS],
+    [mut one, mut other]: [Shard<QueueWatch>; SHARDS],
 ) -> Result<Told, Failure> {
     thread::scope(|scope| {
         let read_other = move || {
@@ -71,7 +82,7 @@ fn by_two(
         };
         let Ok(beside) = thread::Builder::new().spawn_scoped(scope, read_other) else {
             // Nothing was read yet.
-            return by_one(&mut first, path, Part::all(bounds()));
+            return by_one(&mut first, path, shards());
         };
         let told = pass(&mut first, |times, packet| {
             one.packet(times, packet);
@@ -100,7 +111,7 @@ pub(super) fn pass(
 ) -> Result<(CaptureSource, i64), Failure> {
     let mut quality = Quality::new();
     let ending =
-        input.for_each(|number, frame| match usual(frame.link, frame.original_len, frame.bytes) {
+        input.for_each(|number, frame| match dissect_fast(frame.link, frame.original_len, frame.bytes) {
             Some(packet) => take(&mut quality, number, frame, &Ok(packet), &mut visit),
             None => take_unusual(&mut quality, number, frame, &mut visit),
         })?;

@@ -1,13 +1,13 @@
 //! What alerts need beside the engine: who is told, what is remembered, and the past.
 use crate::terminal;
 use fathom_os::clock::utc_offset_s;
-use fathom_store::history::{HistoryError, HistoryReader, SeriesId};
 use fathom_units::WallTime;
+use fathom_watch_alert::{Past, PastHour, Remembered, Transition};
 use fathom_watch_engine::{Alerting, Event, Monitor};
 use fathom_watch_notify::{Desk, Memory, Report};
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::alert::{Past, PastHour, Remembered, Transition};
 use fathom_watch_samples::Column;
+use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

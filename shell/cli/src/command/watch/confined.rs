@@ -1,8 +1,8 @@
 //! A watch reads what others send it for years: it changes no file but its own, whatever it is made to do.
 use crate::terminal;
 use fathom_os::confine::confine_writes;
+use fathom_watch_alert::Route;
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::alert::Route;
 use std::path::Path;
 
 /// Gives up all other files, for this thread and those that it starts. A plan that runs programs keeps them, as what it runs would

@@ -3,8 +3,10 @@ use super::source::{Source, store, usual_store};
 use crate::args::WatchDiagnoseArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
-use fathom_diagnose::MonthsFinding;
 use fathom_os::clock::{utc_offset_s, wall_now};
+use fathom_prose::certainty_name;
+use fathom_run::Finding;
+use fathom_units::WallTime;
 use fathom_watch_web::{find_in_months, findings_json, history, zone_of};
 use std::fmt::Write;
 
@@ -25,37 +27,30 @@ pub(crate) fn run(args: &WatchDiagnoseArgs) -> Outcome {
     };
     let mut past = history(dir)().map_err(unread)?;
     let found = find_in_months(past.as_mut(), range, zone_of(range, utc_offset_s)).map_err(unread)?;
-    let text = if args.json { format!("{:#}\n", findings_json(&found)) } else { told(&found, range.0) };
+    let text = if args.json { format!("{:#}\n", findings_json(&found)) } else { listed(&found, range.0) };
     terminal::print(&text)?;
     Ok(Exit::Healthy)
 }
 
-fn told(found: &[MonthsFinding], since: fathom_units::WallTime) -> String {
+/// Findings with what they rest on, for a terminal.
+fn listed(found: &[Finding], since: WallTime) -> String {
     if found.is_empty() {
-        return format!("nothing since {since} that chance does not explain\n");
+        return format!("no finding since {since} beyond what chance explains\n");
     }
     let mut text = String::new();
     for finding in found {
         // A String takes everything.
-        let _ = writeln!(text, "{} ({}): {}", finding.target, finding.probe, finding.text);
-        let confidence = format!("{:?}", finding.confidence).to_lowercase();
-        let _ = writeln!(text, "  confidence: {confidence}");
-        for evidence in &finding.evidence {
-            let _ = writeln!(text, "  {}: {}", evidence.name, figure(evidence.value, evidence.unit));
+        let _ = writeln!(text, "{}", fathom_prose::finding(finding, None));
+        let _ = writeln!(text, "  certainty: {}", certainty_name(finding.certainty));
+        for row in fathom_prose::figures(finding) {
+            let _ = writeln!(text, "  {}: {}", row.name, row.value);
         }
-        let _ = writeln!(text, "  refuted by: {}", finding.refuted_by);
-        for stretch in &finding.stretches {
-            let _ = writeln!(text, "  seen: {} to {}", stretch.from, stretch.to);
+        if let Some(refuted_by) = fathom_prose::refuted_by(finding) {
+            let _ = writeln!(text, "  refuted by: {refuted_by}");
+        }
+        for span in &finding.spans {
+            let _ = writeln!(text, "  seen: {} to {}", WallTime(span.start_ns), WallTime(span.end_ns));
         }
     }
     text
-}
-
-fn figure(value: f64, unit: &str) -> String {
-    match unit {
-        "s" => format!("{:.1} ms", value * 1e3),
-        "ratio" if value > 0.0 && value < 1e-4 => format!("{value:.0e}"),
-        "ratio" => format!("{:.2} %", value * 100.0),
-        unit => format!("{value:.0} {unit}"),
-    }
 }

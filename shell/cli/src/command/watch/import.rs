@@ -5,8 +5,8 @@ use super::source::{store, text_of};
 use crate::args::WatchSmokepingArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
+use fathom_watch_import::smokeping::{Imported, import};
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::smokeping::{Imported, import};
 use std::path::Path;
 
 pub(crate) fn run(args: &WatchSmokepingArgs) -> Outcome {

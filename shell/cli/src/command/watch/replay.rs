@@ -7,12 +7,12 @@ use crate::args::WatchAlertsArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_os::clock::wall_now;
-use fathom_store::history::{HistoryError, HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, WallTime};
+use fathom_watch_alert::{Change, Link, Rule, Transition, Watcher};
 use fathom_watch_engine::THIS_HOST;
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::alert::{Change, Link, Rule, SeriesInfo, Transition, Watcher};
 use fathom_watch_samples::{Sample, Unit};
+use fathom_watch_store::{HistoryError, HistoryReader, SeriesId, SeriesKey};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -99,7 +99,7 @@ impl Replay {
         let (mut series, mut heads) = (Vec::new(), BTreeMap::new());
         for target in &plan.targets {
             let mut head = None;
-            for info in SeriesInfo::of(target) {
+            for info in target.series_info() {
                 let Some(found) = id(&info.target, &info.probe) else { continue };
                 head = if info.path.is_some() { Some(found.0) } else { head };
                 heads.insert(found.0, head.unwrap_or(found.0));

@@ -67,7 +67,7 @@ fn result(path: &Path, name: &str, bytes: u64) -> Option<TestResult> {
     let run = load(path).ok().filter(|_| bytes <= MOST_BYTES)?;
     let at: WallTime = run.started.parse().ok()?;
     let until = WallTime(at.0.saturating_add(length_ns(&run)));
-    let text = format!("fathom {}: {}", run.command, diagnose(&run).headline);
+    let text = format!("fathom {}: {}", run.command, fathom_prose::verdict(&run, &diagnose(&run)).headline);
     Some(TestResult { name: name.into(), at, until, text })
 }
 

@@ -5,10 +5,10 @@ use crate::args::WatchStatusArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_os::clock::wall_now;
-use fathom_store::history::{HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_push::Progress;
 use fathom_watch_samples::{Column, Sample, Unit};
+use fathom_watch_store::{HistoryReader, SeriesId, SeriesKey};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &WatchStatusArgs) -> Outcome {
     Ok(Exit::Healthy)
 }
 
-fn read(reader: &mut HistoryReader) -> Result<Vec<Line>, fathom_store::history::HistoryError> {
+fn read(reader: &mut HistoryReader) -> Result<Vec<Line>, fathom_watch_store::HistoryError> {
     let now = wall_now();
     let newest_end = newest_of_all(reader, now)?;
     let from = WallTime(newest_end.0.saturating_sub(WINDOW.as_nanos()));
@@ -65,7 +65,7 @@ fn read(reader: &mut HistoryReader) -> Result<Vec<Line>, fathom_store::history::
 fn newest_of_all(
     reader: &mut HistoryReader,
     now: WallTime,
-) -> Result<WallTime, fathom_store::history::HistoryError> {
+) -> Result<WallTime, fathom_watch_store::HistoryError> {
     let ids: Vec<SeriesId> = reader.series()?.into_iter().map(|(id, _)| id).collect();
     let mut newest = WallTime(0);
     for id in ids {

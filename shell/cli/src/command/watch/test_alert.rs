@@ -4,9 +4,9 @@ use crate::args::WatchTestAlertArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_os::clock::wall_now;
+use fathom_watch_alert::Receiver;
 use fathom_watch_notify::{Courier, Notice, deliver};
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::alert::Receiver;
 
 /// What a test is called that is of no alert.
 const NO_ALERT: &str = "test";

@@ -2,9 +2,9 @@
 //!
 //! What leaves is captured after our own queue, what arrives before it is sent through ours: only the line and what is beyond counts.
 use fathom_capture::{Address, LinkType, dissect};
+use fathom_flow::{Bounds, FlowId, RoundTrip, RttValidity, Sink, Times, Tracer};
 use fathom_os::ring::{Framing, Ring, RingError, RingFrame};
 use fathom_shape::autorate::{Delay, DelaySample};
-use fathom_trace::{Bounds, FlowId, Karn, RoundTrip, Sink, Times, Tracer};
 use fathom_units::Duration;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -50,7 +50,7 @@ struct Ear {
 
 impl Sink for Ear {
     fn round_trip(&mut self, _: FlowId, trip: &RoundTrip) {
-        let Some(far) = self.far.filter(|_| trip.karn != Karn::Ambiguous) else { return };
+        let Some(far) = self.far.filter(|_| trip.validity != RttValidity::Ambiguous) else { return };
         let took = trip.times.at - trip.sent_at;
         match self.heard.iter_mut().find(|(host, ..)| *host == far) {
             Some((_, trips, least)) => (*trips, *least) = (*trips + 1, took.min(*least)),

@@ -1,12 +1,12 @@
 //! New connections, with one request on each.
-use super::{Context, book};
+use super::{Context, ProbeMachine, series_of};
 use crate::resolve::{host_field, tcp_socket, without_code};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::tcp_info::tcp_info;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::probe_request;
-use fathom_probe::{Answer, Answers, Book, ProbeKind};
+use fathom_probe::{Answers, ProbeKind, ProbeSeries};
 use fathom_run::Metric;
 use fathom_units::{Duration, Time};
 use socket2::Socket;
@@ -17,19 +17,23 @@ use std::os::fd::AsFd;
 /// Connections that may be open at a time: at 20 a second, enough for delays of 4 s; below the quarter of 1024 that a server takes from one address.
 const IN_FLIGHT_LIMIT: usize = 192;
 
+/// Places of the series, as in the list of probes.
+const CONNECTS: usize = 0;
+const REQUESTS: usize = 1;
+
 pub(crate) struct ConnectProber {
     address: SocketAddr,
-    pub(crate) connects: Book,
-    pub(crate) requests: Book,
+    /// Of handshakes, and of the requests after them.
+    series: [ProbeSeries; 2],
     flying: Vec<Flying>,
     has_noted: bool,
 }
 
 struct Flying {
     socket: Socket,
-    connect: u64,
+    connect: u32,
     started: Time,
-    request: Option<(u64, Time)>,
+    request: Option<u32>,
     answers: Answers,
 }
 
@@ -42,13 +46,75 @@ enum Progress {
 
 impl ConnectProber {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        let (connects, requests) = (book(Metric::TcpConnect), book(Metric::HttpForeign));
-        ConnectProber { address, connects, requests, flying: Vec::new(), has_noted: false }
+        ConnectProber { address, series: series_of(ProbeKind::Connect), flying: Vec::new(), has_noted: false }
     }
-    pub(crate) fn interests(&self) -> impl Iterator<Item = PollFd<'_>> {
-        self.flying.iter().map(Flying::interest)
+    fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
+        match flying.request {
+            None => self.connected(flying, context),
+            Some(request) => self.answered(flying, request, context),
+        }
     }
-    pub(crate) fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+    fn connected(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
+        let now = context.now();
+        if let Some(error) = flying.socket.take_error().unwrap_or_else(Some) {
+            return Progress::Broken(without_code(&error));
+        }
+        let took = flying.handshake(now);
+        if let Some(observation) = self.series[CONNECTS].reply(flying.connect, flying.started + took) {
+            context.answered(ProbeKind::Connect, Metric::TcpConnect, observation);
+        }
+        let sent = context.now();
+        let request = probe_request(&host_field(self.address));
+        match (&flying.socket).write_all(&request) {
+            Ok(()) => flying.request = Some(self.series[REQUESTS].sent(sent)),
+            Err(error) => return Progress::Broken(without_code(&error)),
+        }
+        Progress::Waiting
+    }
+    fn answered(&mut self, flying: &mut Flying, request: u32, context: &mut Context) -> Progress {
+        let mut buffer = [0; 2048];
+        let got = match receive(flying.socket.as_fd(), &mut buffer) {
+            Ok(got) if got.length == 0 => return Progress::Broken("the server closed it".to_owned()),
+            Ok(got) => got,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Progress::Waiting,
+            Err(error) => return Progress::Broken(without_code(&error)),
+        };
+        let arrival = context.arrival(got.stamp);
+        match flying.answers.push(&buffer[..got.length]) {
+            Ok(0) => Progress::Waiting,
+            Ok(_) => {
+                if let Some(observation) = self.series[REQUESTS].reply(request, arrival) {
+                    context.answered(ProbeKind::Connect, Metric::HttpForeign, observation);
+                }
+                Progress::Done
+            }
+            Err(error) => Progress::Broken(error.to_string()),
+        }
+    }
+    fn give_up(&mut self, flying: &Flying, reason: &str, context: &Context) {
+        self.series[CONNECTS].give_up(flying.connect, context.now());
+        if let Some(request) = flying.request {
+            self.series[REQUESTS].give_up(request, context.now());
+        }
+        if !std::mem::replace(&mut self.has_noted, true) {
+            context.note(format!(
+                "a probe's new TCP connection failed: {reason} (further ones are only counted)"
+            ));
+        }
+    }
+}
+
+impl ProbeMachine for ConnectProber {
+    fn series(&self) -> &[ProbeSeries] {
+        &self.series
+    }
+    fn series_mut(&mut self) -> &mut [ProbeSeries] {
+        &mut self.series
+    }
+    fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
+        fds.extend(self.flying.iter().map(Flying::interest));
+    }
+    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
         if self.flying.len() >= IN_FLIGHT_LIMIT {
             return Err(format!("{IN_FLIGHT_LIMIT} connections were open"));
         }
@@ -61,11 +127,11 @@ impl ConnectProber {
             Ok((socket, started))
         };
         let (socket, started) = open().map_err(|e| without_code(&e))?;
-        let connect = self.connects.sent(started);
+        let connect = self.series[CONNECTS].sent(started);
         self.flying.push(Flying { socket, connect, started, request: None, answers: Answers::default() });
         Ok(started)
     }
-    pub(crate) fn receive(&mut self, context: &mut Context) {
+    fn receive(&mut self, context: &mut Context) {
         let mut fds: Vec<PollFd<'_>> = self.flying.iter().map(Flying::interest).collect();
         if !poll::wait(&mut fds, Some(Duration::ZERO)).is_ok_and(|n| n > 0) {
             return;
@@ -81,62 +147,6 @@ impl ConnectProber {
             }
         }
         self.flying = keep;
-    }
-    fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
-        match flying.request {
-            None => self.connected(flying, context),
-            Some((request, sent)) => self.answered(flying, request, sent, context),
-        }
-    }
-    fn connected(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
-        let now = context.now();
-        if let Some(error) = flying.socket.take_error().unwrap_or_else(Some) {
-            return Progress::Broken(without_code(&error));
-        }
-        let took = flying.handshake(now);
-        if let Answer::First(observation) = self.connects.answered(flying.connect, took) {
-            context.answered(ProbeKind::Connect, Metric::TcpConnect, observation);
-        }
-        let sent = context.now();
-        let request = probe_request(&host_field(self.address));
-        match (&flying.socket).write_all(&request) {
-            Ok(()) => flying.request = Some((self.requests.sent(sent), sent)),
-            Err(error) => return Progress::Broken(without_code(&error)),
-        }
-        Progress::Waiting
-    }
-    fn answered(&mut self, flying: &mut Flying, request: u64, sent: Time, context: &mut Context) -> Progress {
-        let mut buffer = [0; 2048];
-        let got = match receive(flying.socket.as_fd(), &mut buffer) {
-            Ok(got) if got.length == 0 => return Progress::Broken("the server closed it".to_owned()),
-            Ok(got) => got,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Progress::Waiting,
-            Err(error) => return Progress::Broken(without_code(&error)),
-        };
-        let arrival = context.arrival(got.stamp);
-        match flying.answers.push(&buffer[..got.length]) {
-            Ok(0) => Progress::Waiting,
-            Ok(_) => {
-                if let Answer::First(observation) =
-                    self.requests.answered(request, arrival.saturating_since(sent))
-                {
-                    context.answered(ProbeKind::Connect, Metric::HttpForeign, observation);
-                }
-                Progress::Done
-            }
-            Err(error) => Progress::Broken(error.to_string()),
-        }
-    }
-    fn give_up(&mut self, flying: &Flying, reason: &str, context: &Context) {
-        self.connects.give_up(flying.connect, context.now());
-        if let Some((request, _)) = flying.request {
-            self.requests.give_up(request, context.now());
-        }
-        if !std::mem::replace(&mut self.has_noted, true) {
-            context.note(format!(
-                "a probe's new TCP connection failed: {reason} (further ones are only counted)"
-            ));
-        }
     }
 }
 

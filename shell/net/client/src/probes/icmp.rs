@@ -1,12 +1,12 @@
 //! ICMP echo.
 use super::departures::Departures;
-use super::{Context, book};
+use super::{Context, ProbeMachine, series_of};
 use crate::resolve::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{EchoSocket, echo_socket};
-use fathom_os::timestamp::{Stamping, enable, receive};
+use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
 use fathom_probe::protocol::SessionId;
-use fathom_probe::{Answer, Book, EchoSession, IcmpVersion, ProbeKind};
+use fathom_probe::{EchoCodec, EchoPayload, IcmpVersion, Probe, ProbeKind, ProbeSeries};
 use fathom_run::Metric;
 use fathom_units::Time;
 use std::net::{IpAddr, SocketAddr};
@@ -14,8 +14,8 @@ use std::os::fd::AsFd;
 
 pub(crate) struct IcmpProber {
     socket: EchoSocket,
-    session: EchoSession,
-    pub(crate) book: Book,
+    codec: EchoCodec,
+    series: [ProbeSeries; 1],
     departures: Departures,
 }
 
@@ -27,38 +27,43 @@ impl IcmpProber {
         socket.socket.connect(&SocketAddr::new(to, 0).into()).map_err(|e| without_code(&e))?;
         enable(socket.socket.as_fd(), Stamping::Both).map_err(|e| without_code(&e))?;
         let token = session.0[..8].iter().fold(0, |token, byte| token << 8 | u64::from(*byte));
-        let echo = EchoSession { version, token };
-        Ok(IcmpProber {
-            socket,
-            session: echo,
-            book: book(Metric::IcmpRtt),
-            departures: Departures::default(),
-        })
+        let (codec, series) = (EchoCodec::new(version, token), series_of(ProbeKind::Icmp));
+        Ok(IcmpProber { socket, codec, series, departures: Departures::default() })
     }
-    pub(crate) fn interest(&self) -> PollFd<'_> {
-        PollFd::readable(self.socket.socket.as_fd())
+}
+
+impl ProbeMachine for IcmpProber {
+    fn series(&self) -> &[ProbeSeries] {
+        &self.series
     }
-    pub(crate) fn send(&mut self, context: &mut Context) -> Result<Time, String> {
-        let request = self.session.request(self.book.next_sequence());
-        let now = context.now();
+    fn series_mut(&mut self) -> &mut [ProbeSeries] {
+        &mut self.series
+    }
+    fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
+        fds.push(PollFd::readable(self.socket.socket.as_fd()));
+    }
+    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+        let [series] = &mut self.series;
+        let (wall, now) = both_clocks(context.clock);
+        let probe = Probe { sequence: series.next_sequence(), at: wall, sent: now };
+        let request = self.codec.request(&EchoPayload { target: 0, probe });
         if let Err(error) = self.socket.socket.send(&request) {
             self.departures.failed();
             return Err(without_code(&error));
         }
-        self.book.sent(now);
-        self.departures.sent(now);
+        series.sent(now);
         Ok(now)
     }
-    pub(crate) fn receive(&mut self, context: &mut Context) {
-        self.departures.collect(self.socket.socket.as_fd(), context);
+    fn receive(&mut self, context: &mut Context) {
+        let [series] = &mut self.series;
+        self.departures.collect(self.socket.socket.as_fd(), series, context);
         let mut buffer = [0; 256];
         while let Ok(got) = receive(self.socket.socket.as_fd(), &mut buffer) {
-            let Some(sequence) = self.session.reply(&buffer[..got.length.min(buffer.len())]) else {
+            let Some(payload) = self.codec.read_reply(&buffer[..got.length.min(buffer.len())]) else {
                 continue;
             };
             let arrival = context.arrival(got.stamp);
-            let Some(left) = self.departures.of(sequence) else { continue };
-            if let Answer::First(observation) = self.book.answered(sequence, arrival.saturating_since(left)) {
+            if let Some(observation) = series.reply(payload.probe.sequence, arrival) {
                 context.answered(ProbeKind::Icmp, Metric::IcmpRtt, observation);
             }
         }

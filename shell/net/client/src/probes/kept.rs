@@ -1,11 +1,11 @@
 //! Pipelined requests on one kept connection.
-use super::{Context, book};
+use super::{Context, ProbeMachine, series_of};
 use crate::resolve::{host_field, tcp_socket, without_code};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::probe_request;
-use fathom_probe::{Answer, Answers, Book, ProbeKind};
+use fathom_probe::{Answers, ProbeKind, ProbeSeries};
 use fathom_run::Metric;
 use fathom_units::{Duration, Time};
 use socket2::Socket;
@@ -20,7 +20,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(crate) struct KeptProber {
     address: SocketAddr,
     request: Vec<u8>,
-    pub(crate) book: Book,
+    series: [ProbeSeries; 1],
     connection: Option<Connection>,
     next_try: Time,
     breaks: u32,
@@ -31,66 +31,31 @@ struct Connection {
     established: bool,
     /// The end of a request that the kernel had no room for.
     unsent: Vec<u8>,
-    pending: VecDeque<(u64, Time)>,
+    pending: VecDeque<u32>,
     answers: Answers,
 }
 
 impl KeptProber {
-    pub(crate) fn new(address: SocketAddr) -> Self {
-        let request = probe_request(&host_field(address));
-        KeptProber {
+    pub(crate) fn new(address: SocketAddr, now: Time) -> Self {
+        let mut prober = KeptProber {
             address,
-            request,
-            book: book(Metric::HttpKept),
+            request: probe_request(&host_field(address)),
+            series: series_of(ProbeKind::Kept),
             connection: None,
             next_try: Time::ZERO,
             breaks: 0,
-        }
-    }
-    pub(crate) fn interest(&self) -> Option<PollFd<'_>> {
-        self.connection.as_ref().map(Connection::interest)
-    }
-    pub(crate) fn send(&mut self, context: &mut Context) -> Result<Time, String> {
-        let now = context.now();
-        self.connect_if_due(now).map_err(|e| without_code(&e))?;
-        let Some(connection) = self.connection.as_mut().filter(|c| c.established) else {
-            return Err("the kept connection was not established".to_owned());
         };
-        connection.flush().map_err(|e| without_code(&e))?;
-        if !connection.unsent.is_empty() {
-            return Err("the kept connection's send buffer was full".to_owned());
-        }
-        connection.unsent.extend_from_slice(&self.request);
-        let sequence = self.book.sent(now);
-        connection.pending.push_back((sequence, now));
-        // What fails here is seen, and told, by the next receive.
-        drop(connection.flush());
-        Ok(now)
+        // Its first slot is a little later; what fails now is tried again then.
+        drop(prober.connect_if_due(now));
+        prober
     }
     /// Begins to connect, if there is no connection and the last failure is long enough ago.
-    pub(crate) fn connect_if_due(&mut self, now: Time) -> io::Result<()> {
+    fn connect_if_due(&mut self, now: Time) -> io::Result<()> {
         if self.connection.is_none() && now >= self.next_try {
             self.next_try = now + RETRY_AFTER;
             self.connection = Some(Connection::start(self.address)?);
         }
         Ok(())
-    }
-    pub(crate) fn receive(&mut self, context: &mut Context) {
-        let Some(connection) = self.connection.as_mut() else { return };
-        let mut fds = [connection.interest()];
-        if !poll::wait(&mut fds, Some(Duration::ZERO)).is_ok_and(|n| n > 0) {
-            return;
-        }
-        if !connection.established {
-            match connection.socket.take_error().unwrap_or_else(Some) {
-                None => connection.established = true,
-                Some(error) => self.broken(&without_code(&error), context),
-            }
-            return;
-        }
-        if let Err(reason) = self.take(context) {
-            self.broken(&reason, context);
-        }
     }
     fn take(&mut self, context: &mut Context) -> Result<(), String> {
         let Some(connection) = self.connection.as_mut() else { return Ok(()) };
@@ -105,12 +70,10 @@ impl KeptProber {
             let arrival = context.arrival(got.stamp);
             let complete = connection.answers.push(&buffer[..got.length]).map_err(|e| e.to_string())?;
             for _ in 0..complete {
-                let Some((sequence, sent)) = connection.pending.pop_front() else {
+                let Some(sequence) = connection.pending.pop_front() else {
                     return Err("the server answered what was not asked".to_owned());
                 };
-                if let Answer::First(observation) =
-                    self.book.answered(sequence, arrival.saturating_since(sent))
-                {
+                if let Some(observation) = self.series[0].reply(sequence, arrival) {
                     context.answered(ProbeKind::Kept, Metric::HttpKept, observation);
                 }
             }
@@ -120,13 +83,58 @@ impl KeptProber {
     fn broken(&mut self, reason: &str, context: &Context) {
         let now = context.now();
         let Some(connection) = self.connection.take() else { return };
-        connection.pending.iter().for_each(|(sequence, _)| self.book.give_up(*sequence, now));
+        connection.pending.iter().for_each(|sequence| self.series[0].give_up(*sequence, now));
         self.next_try = now + RETRY_AFTER;
         self.breaks += 1;
         if self.breaks == 1 {
             context.note(format!(
                 "the kept HTTP connection broke: {reason} (it is opened again; further breaks are not told)"
             ));
+        }
+    }
+}
+
+impl ProbeMachine for KeptProber {
+    fn series(&self) -> &[ProbeSeries] {
+        &self.series
+    }
+    fn series_mut(&mut self) -> &mut [ProbeSeries] {
+        &mut self.series
+    }
+    fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
+        fds.extend(self.connection.as_ref().map(Connection::interest));
+    }
+    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+        let now = context.now();
+        self.connect_if_due(now).map_err(|e| without_code(&e))?;
+        let Some(connection) = self.connection.as_mut().filter(|c| c.established) else {
+            return Err("the kept connection was not established".to_owned());
+        };
+        connection.flush().map_err(|e| without_code(&e))?;
+        if !connection.unsent.is_empty() {
+            return Err("the kept connection's send buffer was full".to_owned());
+        }
+        connection.unsent.extend_from_slice(&self.request);
+        connection.pending.push_back(self.series[0].sent(now));
+        // What fails here is seen, and told, by the next receive.
+        drop(connection.flush());
+        Ok(now)
+    }
+    fn receive(&mut self, context: &mut Context) {
+        let Some(connection) = self.connection.as_mut() else { return };
+        let mut fds = [connection.interest()];
+        if !poll::wait(&mut fds, Some(Duration::ZERO)).is_ok_and(|n| n > 0) {
+            return;
+        }
+        if !connection.established {
+            match connection.socket.take_error().unwrap_or_else(Some) {
+                None => connection.established = true,
+                Some(error) => self.broken(&without_code(&error), context),
+            }
+            return;
+        }
+        if let Err(reason) = self.take(context) {
+            self.broken(&reason, context);
         }
     }
 }

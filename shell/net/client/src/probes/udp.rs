@@ -1,22 +1,22 @@
 //! UDP probes with four timestamps.
 use super::departures::Departures;
-use super::{Context, ProbeEvent, book};
+use super::{Context, ProbeEvent, ProbeMachine, series_of};
 use crate::resolve::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};
-use fathom_probe::{Answer, Book, FourStamps, ProbeKind, UdpAnswer};
+use fathom_probe::{FourStamps, ProbeKind, ProbeSeries, UdpAnswer, UdpRecord};
 use fathom_run::Metric;
-use fathom_units::{Duration, Time};
+use fathom_units::Time;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 pub(crate) struct UdpProber {
     socket: UdpSocket,
     session: SessionId,
-    pub(crate) book: Book,
+    series: [ProbeSeries; 1],
     departures: Departures,
-    pub(crate) answers: Vec<UdpAnswer>,
+    answers: Vec<UdpAnswer>,
 }
 
 impl UdpProber {
@@ -30,27 +30,55 @@ impl UdpProber {
             Ok(socket)
         };
         let socket = open().map_err(|e: std::io::Error| without_code(&e))?;
-        let (book, departures) = (book(Metric::UdpRtt), Departures::default());
-        Ok(UdpProber { socket, session, book, departures, answers: Vec::new() })
+        let (series, departures) = (series_of(ProbeKind::Udp), Departures::default());
+        Ok(UdpProber { socket, session, series, departures, answers: Vec::new() })
     }
-    pub(crate) fn interest(&self) -> PollFd<'_> {
-        PollFd::readable(self.socket.as_fd())
+    fn take(&mut self, probe: &UdpProbe, received: Time, context: &Context) {
+        let Ok(sequence) = u32::try_from(probe.sequence) else { return };
+        let [series] = &mut self.series;
+        let stamps = FourStamps {
+            // A further reply, whose departure is forgotten, is only counted.
+            sent: series.departure_of(sequence).unwrap_or(received),
+            server_received_ns: probe.server_receive_ns,
+            server_sent_ns: probe.server_send_ns,
+            received,
+        };
+        // The time that the server held it is not part of the path.
+        if let Some(observation) = series.reply(sequence, received.saturating_sub(stamps.held())) {
+            self.answers.push(UdpAnswer { sequence, stamps, received: probe.received });
+            (context.tell)(ProbeEvent::Stamps(stamps));
+            context.answered(ProbeKind::Udp, Metric::UdpRtt, observation);
+        }
     }
-    pub(crate) fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+}
+
+impl ProbeMachine for UdpProber {
+    fn series(&self) -> &[ProbeSeries] {
+        &self.series
+    }
+    fn series_mut(&mut self) -> &mut [ProbeSeries] {
+        &mut self.series
+    }
+    fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
+        fds.push(PollFd::readable(self.socket.as_fd()));
+    }
+    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+        let [series] = &mut self.series;
         let now = context.now();
-        let request = UdpProbe::request(self.session, self.book.next_sequence(), now.as_nanos()).encode();
+        let sequence = u64::from(series.next_sequence());
+        let request = UdpProbe::request(self.session, sequence, now.as_nanos()).encode();
         // An ICMP error about an earlier probe is told by the next call, which then sends nothing.
         let sent = self.socket.send(&request).or_else(|_| self.socket.send(&request));
         if let Err(error) = sent {
             self.departures.failed();
             return Err(without_code(&error));
         }
-        self.book.sent(now);
-        self.departures.sent(now);
+        series.sent(now);
         Ok(now)
     }
-    pub(crate) fn receive(&mut self, context: &mut Context) {
-        self.departures.collect(self.socket.as_fd(), context);
+    fn receive(&mut self, context: &mut Context) {
+        let [series] = &mut self.series;
+        self.departures.collect(self.socket.as_fd(), series, context);
         let mut buffer = [0; UDP_PROBE_BYTES + 1];
         while let Ok(got) = receive(self.socket.as_fd(), &mut buffer) {
             let probe = UdpProbe::decode(&buffer[..got.length.min(buffer.len())]);
@@ -61,23 +89,9 @@ impl UdpProber {
             }
         }
     }
-    fn take(&mut self, probe: &UdpProbe, received: Time, context: &Context) {
-        let Some(sent) = self.departures.of(probe.sequence) else { return };
-        let stamps = FourStamps {
-            sent,
-            server_received_ns: probe.server_receive_ns,
-            server_sent_ns: probe.server_send_ns,
-            received,
-        };
-        if let Answer::First(observation) = self.book.answered(probe.sequence, stamps.round_trip()) {
-            self.answers.push(UdpAnswer { sequence: probe.sequence, stamps, received: probe.received });
-            (context.tell)(ProbeEvent::Stamps(stamps));
-            context.answered(ProbeKind::Udp, Metric::UdpRtt, observation);
-        }
-    }
-    /// Time sent of each probe, and how long it was waited for until `end`.
-    pub(crate) fn waited(&self, end: Time) -> Vec<(Time, Duration)> {
-        let sent = (0..self.book.next_sequence()).filter_map(|n| self.book.sent_at(n));
-        sent.map(|at| (at, end.saturating_since(at))).collect()
+    fn take_record(&mut self, end: Time) -> Option<UdpRecord> {
+        let [series] = &self.series;
+        let sent = series.sent_times().map(|at| (at, end.saturating_since(at))).collect();
+        Some(UdpRecord { sent, answers: std::mem::take(&mut self.answers) })
     }
 }

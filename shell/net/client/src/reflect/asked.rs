@@ -6,15 +6,16 @@ use fathom_os::poll::PollFd;
 use fathom_os::socket::{day_clock_socket, echo_socket};
 use fathom_os::timestamp::{Departure, Stamping, both_clocks, enable, receive, sent_stamp};
 use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};
-use fathom_probe::{DayClock, DayClockSession, EchoSession, IcmpVersion, StampConverter};
-use fathom_units::{Duration, Time};
+use fathom_probe::{
+    Book, DayClock, DayClockSession, EchoCodec, EchoPayload, IcmpVersion, LossPolicy, Probe, StampConverter,
+};
+use fathom_units::{Duration, Time, WallTime};
 use socket2::Socket;
-use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
-/// Questions that may be open: at 20 a second those of half a minute, which is more than any queue holds.
-const OPEN: usize = 600;
+/// Probes are waited for so long, which is more than any queue holds.
+const OPEN: LossPolicy = LossPolicy { timeout: Duration::from_secs(30), retention: Duration::from_secs(30) };
 /// A stamp that is further from the call that sent the datagram belongs to another one.
 const PLAUSIBLE: Duration = Duration::from_secs(10);
 /// A host whose clock differs by more from ours tells no time, or tells it in another order of bytes, as Windows does.
@@ -24,7 +25,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 /// In which words it is asked.
 enum Words {
     Udp(SessionId),
-    Echo(EchoSession),
+    Echo(EchoCodec),
     /// `midnight_ns` is what the time of our clock lacks to the time of UTC's day.
     DayClock {
         session: DayClockSession,
@@ -36,9 +37,7 @@ enum Words {
 pub(super) struct Asked {
     socket: Socket,
     words: Words,
-    /// Numbers of what was sent, and when it left.
-    open: VecDeque<(u64, Time)>,
-    next: u64,
+    book: Book<WallTime>,
     arrivals: StampConverter,
     departures: StampConverter,
 }
@@ -56,7 +55,7 @@ impl Asked {
         let version = if to.is_ipv6() { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let socket = echo_socket(to.is_ipv6()).map_err(|error| error.to_string())?.socket;
         socket.connect(&SocketAddr::new(to, 0).into()).map_err(|error| without_code(&error))?;
-        Asked::over(socket, Words::Echo(EchoSession { version, token }))
+        Asked::over(socket, Words::Echo(EchoCodec::new(version, token)))
     }
     /// A host of IPv4, by the clock of its day.
     pub(super) fn by_day_clock(to: Ipv4Addr, identifier: u16, clock: Clock) -> Result<Asked, String> {
@@ -70,26 +69,27 @@ impl Asked {
         let ready = socket.set_nonblocking(true).and_then(|()| enable(socket.as_fd(), Stamping::Both));
         ready.map_err(|error| without_code(&error))?;
         let (arrivals, departures) = (StampConverter::default(), StampConverter::default());
-        Ok(Asked { socket, words, open: VecDeque::new(), next: 0, arrivals, departures })
+        Ok(Asked { socket, words, book: Book::new(OPEN), arrivals, departures })
     }
     pub(super) fn interest(&self) -> PollFd<'_> {
         PollFd::readable(self.socket.as_fd())
     }
     /// Sends one question.
     pub(super) fn ask(&mut self, clock: Clock) -> Result<(), String> {
-        let now = clock.now();
+        let (wall, now) = both_clocks(clock);
+        while self.book.expire(now).is_some() {}
+        let probe = self.book.send(wall, now);
         let sent = match &self.words {
             Words::Udp(session) => {
-                self.socket.send(&UdpProbe::request(*session, self.next, now.as_nanos()).encode())
+                let request = UdpProbe::request(*session, u64::from(probe.sequence), now.as_nanos());
+                self.socket.send(&request.encode())
             }
-            Words::Echo(session) => self.socket.send(&session.request(self.next)),
-            Words::DayClock { session, .. } => self.socket.send(&session.request(self.next as u16)),
+            Words::Echo(codec) => self.socket.send(&codec.request(&EchoPayload { target: 0, probe })),
+            Words::DayClock { session, .. } => self.socket.send(&session.request(probe.sequence as u16)),
         };
-        sent.map_err(|error| without_code(&error))?;
-        self.open.push_back((self.next, now));
-        self.next += 1;
-        if self.open.len() > OPEN {
-            self.open.pop_front();
+        if let Err(error) = sent {
+            self.book.cancel(probe.sequence);
+            return Err(without_code(&error));
         }
         Ok(())
     }
@@ -111,9 +111,9 @@ impl Asked {
             let Some(told) = told.filter(|told| told.departure == Departure::Sent) else { continue };
             let (wall, now) = both_clocks(clock);
             let Some(at) = self.departures.convert(Some(told.stamp), wall, now) else { continue };
-            let open = self.open.iter_mut().find(|(number, _)| *number as u32 == told.id);
-            if let Some((_, left)) = open.filter(|(_, left)| at.saturating_since(*left) < PLAUSIBLE) {
-                *left = at.max(*left);
+            let called = self.book.sent_at(told.id);
+            if let Some(called) = called.filter(|called| at.saturating_since(*called) < PLAUSIBLE) {
+                self.book.departed(told.id, at.max(called));
             }
         }
     }
@@ -123,29 +123,36 @@ impl Asked {
                 let longest = bytes.len().min(UDP_PROBE_BYTES + 1);
                 let probe = UdpProbe::decode(&bytes[..longest]).ok()?;
                 let is_ours = probe.kind == UdpKind::Reply && probe.session == *session;
-                let left = is_ours.then(|| self.close(|open| open == probe.sequence)).flatten()?;
+                let sequence = u32::try_from(probe.sequence).ok().filter(|_| is_ours)?;
+                let left = self.close(sequence, arrival)?;
                 let since = |to: u64, from: u64| to.wrapping_sub(from) as i64;
                 let up = since(probe.server_receive_ns, left.as_nanos());
                 Some(ReflectedDelay::OneWay([up, since(arrival.as_nanos(), probe.server_send_ns)]))
             }
-            Words::Echo(session) => {
-                let number = session.reply(bytes)?;
-                let left = self.close(|open| open == number)?;
+            Words::Echo(codec) => {
+                let sequence = codec.read_reply(bytes)?.probe.sequence;
+                let left = self.close(sequence, arrival)?;
                 Some(ReflectedDelay::RoundTrip(arrival.saturating_since(left)))
             }
             Words::DayClock { session, midnight_ns } => {
                 let (told, midnight_ns) = (session.reply(bytes)?, *midnight_ns);
-                // Fewer are open than there are numbers of 16 bits.
-                let left = self.close(|open| open as u16 == told.sequence)?;
+                let left = self.close(newest_like(told.sequence, self.book.next_sequence()), arrival)?;
                 each_way(told, [left, arrival], midnight_ns)
             }
         }
     }
-    /// When an open question left; the second answer to it is none.
-    fn close(&mut self, is_it: impl Fn(u64) -> bool) -> Option<Time> {
-        let place = self.open.iter().position(|(open, _)| is_it(*open))?;
-        self.open.remove(place).map(|(_, left)| left)
+    /// When an outstanding probe left; `None` for a further reply.
+    fn close(&mut self, sequence: u32, arrival: Time) -> Option<Time> {
+        let sent = self.book.sent_at(sequence)?;
+        self.book.reply(&Probe { sequence, at: WallTime(0), sent }, arrival);
+        Some(sent)
     }
+}
+
+/// The highest sequence number below `next` with these low bits: fewer probes are outstanding than there are numbers of 16 bits.
+const fn newest_like(low_bits: u16, next: u32) -> u32 {
+    let last = next.wrapping_sub(1);
+    last.wrapping_sub((last as u16).wrapping_sub(low_bits) as u32)
 }
 
 /// Up and down, where a host's clock is within an hour of ours. A millisecond is its tick: what it says is up to that too early.
@@ -183,6 +190,15 @@ mod tests {
         assert_eq!(asked_at(40_000_000, [39_998_010, 39_998_010]), ways(-1990, 2020));
         assert_eq!(asked_at(86_399_995, [5, 5]), ways(10, 20));
         assert_eq!(asked_at(3, [86_399_990, 86_399_990]), ways(-13, 43));
+    }
+
+    #[test]
+    fn low_bits_name_the_newest_probe() {
+        for (low_bits, next, expected) in
+            [(0, 1, 0), (5, 6, 5), (4, 6, 4), (0, 65_537, 65_536), (65_535, 65_537, 65_535)]
+        {
+            assert_eq!(newest_like(low_bits, next), expected, "{low_bits} below {next}");
+        }
     }
 
     #[test]

@@ -1,156 +1,236 @@
-//! A server of ours: its sessions end after a time, and the next one begins before that.
+//! A `fathom serve` that answers probes. Its session is kept open for as long as this lives.
 use super::asked::Asked;
 use super::{RETRY_AFTER, Reflection};
-use crate::control::Control;
-use crate::resolve::{Limits, resolve};
+use crate::control::{parse_token, session_error};
+use crate::resolve::{Limits, resolve, without_code};
 use crate::{TestConfig, TestError};
 use fathom_os::clock::Clock;
+use fathom_os::poll::{self, PollFd};
+use fathom_probe::protocol::SessionId;
+use fathom_probe::session::{
+    ConnectionId, KeeperInput, KeeperOutput, SessionError, SessionKeeper, SessionPolicy,
+};
 use fathom_units::{Duration, Time};
-use std::sync::Arc;
+use socket2::Socket;
+use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-/// The share of a session's time after which the next one is opened.
-const RENEW_AT: f64 = 0.9;
 /// No server is asked for sessions more often than this.
 const PAUSE: Duration = Duration::from_secs(1);
-/// What the server tells of load flows, of which there are none, is asked for as seldom as it can be.
-const REPORT_EVERY: Duration = Duration::from_secs(10);
+/// While the first session is opened, its progress is looked at this often.
+const OPENING_LOOK: Duration = Duration::from_millis(5);
 
-/// An open session.
-struct Session {
-    asked: Asked,
-    renew_at: Time,
-    /// The server closed it.
-    gone: Arc<AtomicBool>,
-    /// Ends the thread that reads what it says.
-    finish: Arc<AtomicBool>,
-    _control: Control,
+/// A control connection, and the probes of its session once that is open.
+struct Connection {
+    id: ConnectionId,
+    address: SocketAddr,
+    control: Socket,
+    probes: Option<Asked>,
 }
 
-type Opened = Result<Session, TestError>;
+type Connected = Result<(SocketAddr, Socket), TestError>;
 
-/// The server, with the session in use and the next one.
+/// The server.
 pub(super) struct Server {
     config: TestConfig,
-    session: Option<Session>,
-    opening: Option<Receiver<Opened>>,
-    retry_at: Time,
+    keeper: SessionKeeper,
+    /// A thread resolves the name and connects: a dead server or name server holds nothing up.
+    connecting: Option<(ConnectionId, Receiver<Connected>)>,
+    connections: Vec<Connection>,
     due: Time,
     number: u16,
+    has_opened: bool,
+    /// Why the last attempt failed.
+    error: Option<TestError>,
     problem: Option<String>,
 }
 
 impl Server {
+    /// Waits for the first session.
     pub(super) fn open(config: &TestConfig, stop: &AtomicBool) -> Result<Server, TestError> {
-        let config = TestConfig { tcp_info_every: REPORT_EVERY, ..config.clone() };
-        let session = open(&config, stop)?;
-        Ok(Server {
-            config,
-            session: Some(session),
-            opening: None,
-            retry_at: Time::ZERO,
+        let policy = SessionPolicy {
+            token: parse_token(config)?,
+            connect_timeout: None,
+            patience: config.patience,
+            retry_after: RETRY_AFTER,
+            pause: PAUSE,
+            sessions: 1,
+        };
+        let mut server = Server {
+            config: config.clone(),
+            keeper: SessionKeeper::new(policy),
+            connecting: None,
+            connections: Vec::new(),
             due: Time::ZERO,
             number: 0,
+            has_opened: false,
+            error: None,
             problem: None,
-        })
+        };
+        loop {
+            server.tend(config.clock.now());
+            if server.keeper.current().is_some() {
+                return Ok(server);
+            }
+            if let Some(error) = server.error.take() {
+                return Err(error);
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(TestError::Stopped);
+            }
+            let mut fds: Vec<PollFd<'_>> = server.interests().collect();
+            // A wait that failed was a short one.
+            let _ = poll::wait(&mut fds, Some(OPENING_LOOK));
+        }
     }
-    pub(super) fn asked(&self) -> impl Iterator<Item = &Asked> {
-        self.session.iter().map(|session| &session.asked)
+    pub(super) fn interests(&self) -> impl Iterator<Item = PollFd<'_>> {
+        let control = self.connections.iter().map(|one| PollFd::readable(one.control.as_fd()));
+        control.chain(self.connections.iter().filter_map(|one| one.probes.as_ref()).map(Asked::interest))
     }
     pub(super) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref().filter(|_| self.session.is_none())
+        self.problem.as_deref().filter(|_| self.keeper.current().is_none())
     }
-    /// Asks if it is time, keeps a session open, and says when to come again.
+    /// Sends a probe if it is time, keeps a session open, and returns when to come again.
     pub(super) fn ask(&mut self, now: Time, clock: Clock, every: Duration) -> Time {
         self.tend(now);
-        // It may have become busier since the last question.
+        // It may have become busier since the last probe.
         self.due = self.due.min(now + every);
         if now >= self.due {
             self.due = now + every;
-            let failed = self.session.as_mut().and_then(|session| session.asked.ask(clock).err());
-            if let Some(words) = failed {
-                self.lose(words);
+            if let Some((id, Err(reason))) = self.current().map(|(id, probes)| (id, probes.ask(clock))) {
+                self.keeper.handle_input(id, KeeperInput::Closed(Some(reason)), now);
             }
         }
         self.due
     }
     pub(super) fn take(&mut self, clock: Clock, found: &mut Vec<Reflection>) {
         let host = self.number;
-        if let Some(session) = &mut self.session {
-            session.asked.take(clock, |delay| found.push(Reflection { host, delay }));
+        if let Some((_, probes)) = self.current() {
+            probes.take(clock, |delay| found.push(Reflection { host, delay }));
         }
+    }
+    fn current(&mut self) -> Option<(ConnectionId, &mut Asked)> {
+        let id = self.keeper.current()?;
+        let connection = self.connections.iter_mut().find(|one| one.id == id)?;
+        Some((id, connection.probes.as_mut()?))
     }
 
     fn tend(&mut self, now: Time) {
-        if self.session.as_ref().is_some_and(|session| session.gone.load(Ordering::Relaxed)) {
-            self.lose("it closed the session".to_owned());
+        self.take_connected(now);
+        for Connection { id, control, .. } in &self.connections {
+            read_all(control, |input| self.keeper.handle_input(*id, input, now));
         }
-        match self.opening.as_ref().map(Receiver::try_recv) {
-            Some(Ok(opened)) => self.opened(opened, now),
-            Some(Err(TryRecvError::Disconnected)) => self.opening = None,
-            Some(Err(TryRecvError::Empty)) => {}
-            None => {
-                let is_wanted = self.session.as_ref().is_none_or(|session| now >= session.renew_at);
-                if is_wanted && now >= self.retry_at {
-                    self.begin(now);
-                }
-            }
+        self.keeper.handle_timeout(now);
+        while let Some(output) = self.keeper.poll_output() {
+            self.process(output, now);
         }
     }
-    /// Opens a session in a thread: a dead server or name server holds nothing up.
-    fn begin(&mut self, now: Time) {
-        self.retry_at = now + RETRY_AFTER;
-        let (tell, told) = channel();
-        let config = self.config.clone();
-        // Nobody waits for it any more if that fails.
-        std::thread::spawn(move || drop(tell.send(open(&config, &AtomicBool::new(false)))));
-        self.opening = Some(told);
+    fn take_connected(&mut self, now: Time) {
+        let Some((id, connected)) = &self.connecting else { return };
+        let (id, connected) = (*id, connected.try_recv());
+        let input = match connected {
+            Ok(Ok((address, control))) => {
+                self.connections.push(Connection { id, address, control, probes: None });
+                KeeperInput::Connected
+            }
+            Ok(Err(error)) => {
+                let reason = error.to_string();
+                self.failed(error);
+                KeeperInput::Closed(Some(reason))
+            }
+            Err(TryRecvError::Disconnected) => {
+                self.failed(TestError::Host("the connecting thread failed".to_owned()));
+                KeeperInput::Closed(None)
+            }
+            Err(TryRecvError::Empty) => return,
+        };
+        self.connecting = None;
+        self.keeper.handle_input(id, input, now);
     }
-    fn opened(&mut self, opened: Opened, now: Time) {
-        self.opening = None;
-        match opened {
-            Ok(session) => {
-                if self.session.is_none() {
-                    // It may have been started again, and its clock with it.
-                    self.number = (self.number + 1) % super::FIRST_ECHO;
-                }
-                self.session = Some(session);
-                self.retry_at = now + PAUSE;
+    fn process(&mut self, output: KeeperOutput, now: Time) {
+        let failed = match output {
+            KeeperOutput::Connect(id) => {
+                self.connecting = Some((id, start_connecting(self.config.clone())));
+                return;
             }
-            Err(error) => {
-                self.problem = Some(error.to_string());
-                self.retry_at = now + RETRY_AFTER;
+            KeeperOutput::Send(id, bytes) => {
+                let connection = self.connections.iter_mut().find(|one| one.id == id);
+                connection.and_then(|one| one.control.write_all(&bytes).err()).map(|e| (id, without_code(&e)))
             }
+            KeeperOutput::Opened(id, hello) => self.opened(id, hello.session).err().map(|e| (id, e)),
+            KeeperOutput::Close(id, error) => return self.close(id, error),
+        };
+        if let Some((id, reason)) = failed {
+            self.keeper.handle_input(id, KeeperInput::Closed(Some(reason)), now);
         }
     }
-    fn lose(&mut self, words: String) {
-        self.session = None;
-        self.problem = Some(words);
+    fn opened(&mut self, id: ConnectionId, session: SessionId) -> Result<(), String> {
+        let is_first = !std::mem::replace(&mut self.has_opened, true);
+        let is_renewal = self.connections.iter().any(|one| one.probes.is_some());
+        if !is_first && !is_renewal {
+            // The server may have been started again, and its clock with it.
+            self.number = (self.number + 1) % super::FIRST_ECHO;
+        }
+        let connection = self.connections.iter_mut().find(|one| one.id == id);
+        let Some(connection) = connection else { return Ok(()) };
+        let probes = Asked::by_udp(connection.address, session).map_err(|e| format!("UDP socket: {e}"))?;
+        connection.probes = Some(probes);
+        Ok(())
+    }
+    fn close(&mut self, id: ConnectionId, error: Option<SessionError>) {
+        self.connecting.take_if(|(connecting, _)| *connecting == id);
+        let place = self.connections.iter().position(|one| one.id == id);
+        let connection = place.map(|place| self.connections.remove(place));
+        let Some(error) = error else { return };
+        match connection {
+            Some(Connection { probes: Some(_), .. }) => self.problem = Some(error.to_string()),
+            Some(Connection { address, .. }) => self.failed(session_error(address, error)),
+            // Why there was no connection is known already.
+            None => {}
+        }
+    }
+    fn failed(&mut self, error: TestError) {
+        self.problem = Some(error.to_string());
+        self.error = Some(error);
     }
 }
 
-impl Drop for Session {
-    fn drop(&mut self) {
-        self.finish.store(true, Ordering::Relaxed);
+/// Hands what arrived to `report`.
+fn read_all(mut control: &Socket, mut report: impl FnMut(KeeperInput<'_>)) {
+    let mut buffer = [0; 4_096];
+    loop {
+        match control.read(&mut buffer) {
+            Ok(0) => return report(KeeperInput::Closed(None)),
+            Ok(length) => report(KeeperInput::Received(&buffer[..length])),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return report(KeeperInput::Closed(Some(without_code(&error)))),
+        }
     }
 }
 
-fn open(config: &TestConfig, stop: &AtomicBool) -> Opened {
-    let addresses = resolve(&config.server, config.family)?;
-    let limits = Limits { stop, clock: config.clock, patience: config.patience };
-    let mut control = Control::open(config, &addresses, &limits)?;
-    let asked = Asked::by_udp(control.address, control.hello.session)
-        .map_err(|words| TestError::Host(format!("UDP socket: {words}")))?;
-    let (gone, finish) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let is_gone = Arc::clone(&gone);
-    // What it says does not matter; that it is read does, or the server takes this end for dead.
-    let _ = control.listen(Arc::clone(&finish), move |said| {
-        if said.is_err() {
-            is_gone.store(true, Ordering::Relaxed);
+fn start_connecting(config: TestConfig) -> Receiver<Connected> {
+    let (sender, receiver) = channel();
+    // Nobody waits for it any more if sending fails.
+    std::thread::spawn(move || drop(sender.send(connect(&config))));
+    receiver
+}
+
+/// Connects to the first address that accepts. If none does, the error is that of the first one.
+fn connect(config: &TestConfig) -> Connected {
+    let limits = Limits { stop: &AtomicBool::new(false), clock: config.clock, patience: config.patience };
+    let mut first_error = None;
+    for address in resolve(&config.server, config.family)? {
+        match limits.connect(address, |socket| socket.set_tcp_nodelay(true)) {
+            Ok(socket) => {
+                let ready = socket.set_nonblocking(true);
+                return ready.map(|()| (address, socket)).map_err(|e| TestError::Host(e.to_string()));
+            }
+            Err(error) => drop(first_error.get_or_insert(error)),
         }
-    });
-    let time = Duration::from_secs(control.hello.limits.seconds).as_secs_f64() * RENEW_AT;
-    let renew_at = config.clock.now() + Duration::from_secs_f64(time);
-    Ok(Session { asked, renew_at, gone, finish, _control: control })
+    }
+    Err(first_error.unwrap_or_else(|| TestError::Host("no address to connect to".to_owned())))
 }

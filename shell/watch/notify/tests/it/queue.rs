@@ -2,8 +2,8 @@
 use crate::far::{Scratch, closed, silent, web};
 use crate::ways::transition;
 use fathom_units::{Duration, WallTime};
+use fathom_watch_alert::{Change, Receiver, Remembered, Route, Value};
 use fathom_watch_notify::{Desk, Memory};
-use fathom_watch_plan::alert::{Change, Receiver, Remembered, Route, Value};
 use std::time::{Duration as Wait, SystemTime};
 
 fn receiver(name: &str, url: &str) -> Receiver {
@@ -16,8 +16,8 @@ fn now() -> WallTime {
     WallTime(u64::try_from(since.as_nanos()).unwrap())
 }
 
-fn told(change: Change, to: &[&str]) -> fathom_watch_plan::alert::Transition {
-    fathom_watch_plan::alert::Transition { at: now(), ..transition(change, to) }
+fn told(change: Change, to: &[&str]) -> fathom_watch_alert::Transition {
+    fathom_watch_alert::Transition { at: now(), ..transition(change, to) }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! One attempt by each way: what arrives, and what is said of what does not.
 use crate::far::{Scratch, closed, dribbling, relay, silent, web};
 use fathom_units::{Duration, WallTime};
+use fathom_watch_alert::{Change, Evidence, Login, Receiver, Relay, RelayTls, Route, Transition};
 use fathom_watch_notify::{Courier, Notice, deliver};
-use fathom_watch_plan::alert::{Change, Evidence, Login, Receiver, Relay, RelayTls, Route, Transition};
 use serde_json::Value;
 
 const AT: WallTime = WallTime(1_700_474_520_000_000_000);

@@ -1,9 +1,9 @@
 //! A history of the last minutes, made up, and what a receiver should have of it.
-use fathom_store::history::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::{Plan, parse};
 use fathom_watch_push::{Destination, Names, Pusher};
 use fathom_watch_samples::{Column, Level, Outcome, Sample, Unit};
+use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::cell::RefCell;

@@ -3,10 +3,10 @@ use crate::command::watch::open;
 use crate::failure::Failure;
 use crate::terminal;
 use fathom_os::clock::wall_now;
-use fathom_store::history::{Brought, Event, History, SeriesId, SeriesKey};
 use fathom_units::WallTime;
+use fathom_watch_import::smokeping::{Imported, ImportedTarget, Rounds, rounds};
 use fathom_watch_plan::Plan;
-use fathom_watch_plan::smokeping::{Imported, ImportedTarget, Rounds, rounds};
+use fathom_watch_store::{Brought, Event, History, SeriesId, SeriesKey};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ fn one(
     sum: &mut Sum,
 ) -> Result<(), String> {
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
-    let rounds = rounds(&fathom_rrd::read(&bytes).map_err(|e| e.to_string())?)?;
+    let rounds = rounds(&fathom_watch_import::rrd::read(&bytes).map_err(|e| e.to_string())?)?;
     sum.databases += 1;
     sum.bytes += bytes.len() as u64;
     sum.samples += rounds.samples.len() as u64;

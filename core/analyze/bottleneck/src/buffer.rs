@@ -1,0 +1,224 @@
+//! The size of the buffer, from the delay when it was full.
+use crate::aqm::{Fingerprint, MOSTLY_FULL};
+use crate::delay_curve::{DelayPoint, between};
+use crate::episodes::Episode;
+use crate::rate::RateSpan;
+use alloc::vec::Vec;
+use fathom_stats::{percentile, percentile_of_sorted};
+
+/// A buffer before the bottleneck.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Buffer {
+    /// What it holds, in bytes of IP packets; at least that much if `is_full_seen` is false.
+    pub ip_bytes: f64,
+    /// The same in bytes of Ethernet frames without checksum, as Linux counts them: 14 a packet more.
+    pub frame_bytes: f64,
+    /// What either may be off.
+    pub error_bytes: f64,
+    /// Time to send all of it: the delay that it adds when full, ns.
+    pub drain_ns: f64,
+    /// It was seen to overflow: no estimate from below.
+    pub is_full_seen: bool,
+    /// How many times it was seen full.
+    pub times_full: u32,
+}
+
+/// Delays this near to the most count as the same full buffer.
+const SAME_RATIO: f64 = 0.95;
+/// Delays at losses that lie within this of their median, or within three packets, met the same full buffer.
+const TIGHT_RATIO: f64 = 0.1;
+/// Of the peaks no smaller share is that of the same full buffer: of what is lost elsewhere, or by chance, each meets another delay.
+const LEAST_SHARE: f64 = 0.5;
+/// Fewer losses with a delay are no sample.
+const LEAST_DATED: u64 = 3;
+
+/// What the estimate is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling<'a> {
+    pub(crate) delays: &'a [DelayPoint],
+    pub(crate) episodes: &'a [Episode],
+    /// What the neighbours of lost packets waited.
+    pub(crate) fingerprint: &'a Fingerprint,
+    pub(crate) rate: &'a RateSpan,
+    /// Bytes of a full packet.
+    pub(crate) packet_bytes: f64,
+    /// What delays may be off, ns.
+    pub(crate) error_ns: f64,
+    /// The capture is at the receiver, or before the queue: what it tells has the packet's own time on the link in it. Elsewhere it may
+    /// show a packet before that, as Linux does when the queue gives it to the interface.
+    pub(crate) is_all_sent: bool,
+}
+
+/// The delay of a full buffer, how far that scatters, and how often it was seen full.
+struct Full {
+    drain_ns: f64,
+    scatter_ns: f64,
+    times: u32,
+}
+
+pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> {
+    let bytes_per_ns = filling.rate.bits_per_second / 8e9;
+    let packet_ns = filling.packet_bytes / bytes_per_ns.max(f64::MIN_POSITIVE);
+    let seen = at_losses(filling, packet_ns).or_else(|| at_peaks(filling));
+    let full = match seen {
+        Some(full) => full,
+        // It holds at least what waited for some time; what a single packet waited may be a host's.
+        None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
+    };
+    // A drop tells that a packet more does not fit, and the delay of what did fit has what was left of the packet on the link in it: each
+    // is half a packet on average, and they cancel out. Whether the packet on the link still counts is not told (in a shaper's queue it
+    // does, in an interface's not), nor behind the queue whether a packet's own time on the link is in its delay: half of each.
+    let untold = if filling.is_all_sent { 0.5 } else { 1.0 } * filling.packet_bytes;
+    let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { untold } else { 0.0 };
+    let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
+    // A packet finds room for itself or not: the buffer is known to a packet at best.
+    let error_bytes =
+        filling.packet_bytes + untold + ip_bytes * filling.rate.error_ratio + delay_error_ns * bytes_per_ns;
+    let buffer = Buffer {
+        ip_bytes,
+        frame_bytes: ip_bytes * frame_ratio,
+        error_bytes,
+        drain_ns: full.drain_ns,
+        is_full_seen: full.times > 0,
+        times_full: full.times,
+    };
+    // Of what may be nothing at all nothing is told.
+    (error_bytes < ip_bytes).then_some(buffer)
+}
+
+/// What was waited for a twentieth of the time.
+fn lasting(delays: &[DelayPoint]) -> Option<f64> {
+    percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
+}
+
+/// What those waited that found room next to those that found none. Where some packets were lost elsewhere, most still met the full buffer.
+fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
+    let fingerprint = filling.fingerprint;
+    let [low, middle, high] = fingerprint.at_loss_ns.filter(|_| fingerprint.dated >= LEAST_DATED)?;
+    let is_tight = high - low <= (TIGHT_RATIO * middle).max(3.0 * packet_ns + filling.error_ns);
+    let scatter_ns = if is_tight { high - low } else { TIGHT_RATIO * middle };
+    let times = filling.episodes.len() as u32;
+    let is_full = is_tight || fingerprint.at_full_ratio >= MOSTLY_FULL;
+    is_full.then_some(Full { drain_ns: middle, scatter_ns, times })
+}
+
+/// The most that was waited around each episode: that near which most are. One spike of a busy host does not move it.
+fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
+    let most = most(filling.delays)?;
+    // The delay is seen when the packet comes out: the most of it follows the drop by itself.
+    let peak = |episode: &Episode| {
+        let near = between(filling.delays, episode.from_ns - most, episode.to_ns + 2.0 * most);
+        near.iter().map(|point| point.most_ns).reduce(f64::max)
+    };
+    let mut peaks: Vec<f64> = filling.episodes.iter().filter_map(peak).collect();
+    peaks.sort_by(f64::total_cmp);
+    let full = densest(&peaks);
+    if (full.len() as f64) < LEAST_SHARE * peaks.len() as f64 {
+        return None;
+    }
+    let drain_ns = percentile_of_sorted(full, 0.5)?;
+    Some(Full { drain_ns, scatter_ns: full.last()? - full.first()?, times: full.len() as u32 })
+}
+
+/// The most of ascending values that lie within [`SAME_RATIO`] of the greatest of them; of as many, the greater.
+fn densest(values: &[f64]) -> &[f64] {
+    let (mut first, mut best) = (0, 0..0);
+    for (last, greatest) in values.iter().enumerate() {
+        while values.get(first).is_some_and(|least| *least < SAME_RATIO * greatest) {
+            first += 1;
+        }
+        if last + 1 - first >= best.len() {
+            best = first..last + 1;
+        }
+    }
+    values.get(best).unwrap_or(&[])
+}
+
+/// The most of all delays but for spikes: the 99.5th percentile of the peaks of each bin, which one bin does not move.
+pub(crate) fn most(delays: &[DelayPoint]) -> Option<f64> {
+    percentile(&mut delays.iter().map(|point| point.most_ns).collect::<Vec<f64>>(), 0.995)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Management;
+
+    /// Losses at 20 ms each second; the peaks of each, and what the buffer is told to take.
+    fn told(
+        peaks_ms: &[f64],
+        at_loss_ns: Option<[f64; 3]>,
+        at_full_ratio: f64,
+        error_ns: f64,
+    ) -> Option<(f64, u32)> {
+        let number = |place: usize| place as f64 * 1e9;
+        let delay = |(place, peak): (usize, &f64)| {
+            let most_ns = peak * 1e6;
+            DelayPoint { at_ns: number(place) + 20e6, least_ns: 1e6, mean_ns: 0.9 * most_ns, most_ns }
+        };
+        let episode = |place: usize| Episode {
+            from_ns: number(place) + 19e6,
+            to_ns: number(place) + 21e6,
+            losses: 10,
+            first_frame: 0,
+            last_frame: 0,
+            outstanding_bytes: 0,
+            least_after_bytes: 0,
+        };
+        let fingerprint = Fingerprint {
+            management: Some(Management::TailDrop),
+            isolation: None,
+            marks: 0,
+            confidence: 1.0,
+            losses: 1000,
+            dated: 1000,
+            at_full_ratio,
+            at_loss_ns,
+            spacing: None,
+            sparse_ratio: None,
+            codel_conformance_ratio: None,
+        };
+        let filling = Filling {
+            delays: &peaks_ms.iter().enumerate().map(delay).collect::<Vec<_>>(),
+            episodes: &(0..peaks_ms.len()).map(episode).collect::<Vec<_>>(),
+            fingerprint: &fingerprint,
+            rate: &RateSpan { from_ns: 0.0, to_ns: 9e9, bits_per_second: 8e6, error_ratio: 0.0 },
+            packet_bytes: 1000.0,
+            error_ns,
+            is_all_sent: true,
+        };
+        let buffer = buffer(&filling, 1.0)?;
+        Some((buffer.drain_ns / 1e6, buffer.times_full))
+    }
+
+    #[test]
+    fn what_may_be_nothing_is_not_told() {
+        let peaks = [3.0, 2.9, 3.0];
+        assert_eq!(told(&peaks, None, 0.0, 1e6), Some((3.0, 3)));
+        assert_eq!(told(&peaks, None, 0.0, 3e6), None);
+    }
+
+    #[test]
+    fn the_buffer_is_what_most_losses_met() {
+        let spike = [187.0, 206.0, 255.0, 178.0, 194.0, 188.0];
+        let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
+        let rows = [
+            (&[200.0, 198.0, 100.0][..], None, 0.0, (198.0, 2)),
+            // One spike of a host does not count for all.
+            (&spike, None, 0.0, (188.0, 3)),
+            (&spike, wide, 0.3, (188.0, 3)),
+            // No two are of the same buffer: it holds what was waited for longest.
+            (&[200.0, 150.0, 110.0, 80.0][..], None, 0.0, (180.0, 0)),
+            // Where losses were dated, most of them tell, though some were lost elsewhere.
+            (&spike, wide, 0.7, (180.0, 6)),
+            (&spike, tight, 1.0, (180.0, 6)),
+        ];
+        for (peaks, at_loss, at_full_ratio, expected) in rows {
+            assert_eq!(
+                told(peaks, at_loss, at_full_ratio, 0.0),
+                Some(expected),
+                "{peaks:?} {at_loss:?} {at_full_ratio}"
+            );
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! What is kept of a flow while it passes.
+use crate::bins::Grid;
+use crate::losses::{DelaySource, Losses, Point};
+use crate::recent_round_trips::RecentRoundTrips;
+use crate::ticks::Ticks;
+use alloc::boxed::Box;
+use fathom_capture::Stamps;
+use fathom_flow::{Ack, End, Header, Lost, RetransmissionCause, RoundTrip, Segment, SegmentKind, Spurious};
+
+/// Series of a flow, each of them for either end; in the order in which one packet adds to them.
+pub(crate) mod series {
+    use fathom_flow::End;
+
+    const EACH: usize = 5;
+    /// From the end to the capture point, against an arbitrary zero, ns.
+    pub(crate) const fn from(end: End) -> usize {
+        end as usize * EACH
+    }
+    /// Bytes on the wire from the end that passed the capture point; least and most are of what is outstanding then.
+    pub(crate) const fn passed(end: End) -> usize {
+        from(end) + 1
+    }
+    /// From the capture point to the end and back, ns.
+    pub(crate) const fn round_trip(end: End) -> usize {
+        from(end) + 2
+    }
+    /// From the capture point to the end, against an arbitrary zero, ns.
+    pub(crate) const fn to(end: End) -> usize {
+        from(end) + 3
+    }
+    /// Bytes of payload from the end that the other end has acknowledged.
+    pub(crate) const fn delivered(end: End) -> usize {
+        from(end.other()) + 4
+    }
+    pub(crate) const COUNT: usize = 2 * EACH;
+}
+
+/// A size that no single packet on Ethernet has: the capture shows several as one (GSO, GRO).
+const LARGEST_IP_BYTES: u32 = 1500;
+
+/// Round trips to one end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extremes {
+    pub(crate) least_ns: f64,
+    pub(crate) most_ns: f64,
+    pub(crate) most_frame: u64,
+    pub(crate) least_frame: u64,
+    pub(crate) count: u64,
+}
+
+impl Extremes {
+    pub(crate) const NONE: Extremes =
+        Extremes { least_ns: f64::INFINITY, most_ns: 0.0, most_frame: 0, least_frame: 0, count: 0 };
+
+    #[inline]
+    pub(crate) fn add(&mut self, value: f64, frame: u64) {
+        if value < self.least_ns {
+            (self.least_ns, self.least_frame) = (value, frame);
+        }
+        if value > self.most_ns {
+            (self.most_ns, self.most_frame) = (value, frame);
+        }
+        self.count += 1;
+    }
+}
+
+/// What one end sent.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Sent {
+    pub(crate) payload_bytes: u64,
+    /// Bytes of IP packets with payload, and how many those were on the wire.
+    pub(crate) ip_bytes: u64,
+    pub(crate) packets: u64,
+    pub(crate) largest_payload: u32,
+    /// Packets larger than the wire's: split later or joined before.
+    pub(crate) joined: u64,
+    is_echoing: bool,
+    highest: u64,
+    /// All below is acknowledged.
+    acknowledged: u64,
+    /// What its last segment took to the capture point, as [`Sampled::observe`] gives it.
+    last_delay: Option<f64>,
+    pub(crate) losses: Losses,
+    pub(crate) recent: RecentRoundTrips,
+    /// Bytes of payload that came to the other end once more, over time, if any did.
+    pub(crate) again: Option<Box<Grid<1>>>,
+    /// Bytes of payload that were sent again for a reason that does not show: they were lost, or came once more.
+    pub(crate) doubtful_bytes: u64,
+}
+
+/// A flow with enough packets to look into.
+#[derive(Clone, Debug)]
+pub(crate) struct Sampled {
+    pub(crate) grid: Grid<{ series::COUNT }>,
+    pub(crate) ticks: [Option<Ticks>; 2],
+    pub(crate) round_trips: [Extremes; 2],
+    pub(crate) sent: [Sent; 2],
+    /// When the capture began: all times are since then.
+    origin: i64,
+    /// The first packet looked into, and the last.
+    pub(crate) frames: [u64; 2],
+    /// Of the last.
+    delay: Option<f64>,
+}
+
+impl Sampled {
+    pub(crate) fn new(origin: i64, frame: u64, limit: usize) -> Self {
+        Sampled {
+            origin,
+            grid: Grid::of(limit),
+            ticks: [None, None],
+            round_trips: [Extremes::NONE; 2],
+            sent: [Sent::default(), Sent::default()],
+            frames: [frame, frame],
+            delay: None,
+        }
+    }
+    /// Nothing more comes.
+    pub(crate) fn close(&mut self) {
+        self.grid.close();
+        self.sent.iter_mut().filter_map(|sent| sent.again.as_deref_mut()).for_each(Grid::close);
+    }
+    /// Notes `stamps` of `end`, once for each packet; gives the delay from there to here.
+    #[inline]
+    fn observe(&mut self, end: End, at: i64, frame: u64, stamps: Option<Stamps>) -> Option<f64> {
+        if self.frames[1] != frame {
+            self.frames[1] = frame;
+            self.delay = stamps.and_then(|stamps| self.stamp(end, at, frame, stamps.value));
+        }
+        self.delay
+    }
+    #[inline(always)]
+    fn stamp(&mut self, end: End, at: i64, frame: u64, value: u32) -> Option<f64> {
+        let Some(ticks) = &mut self.ticks[end as usize] else {
+            self.ticks[end as usize] = Some(Ticks::new(at, value));
+            self.grid.add(series::from(end), at as f64);
+            return Some(at as f64);
+        };
+        let before = ticks.tick_ns();
+        let delay = ticks.observe(at, value, frame)?;
+        if ticks.tick_ns() != before {
+            let after = ticks.tick_ns();
+            self.retime(end, before, after);
+        }
+        self.grid.add(series::from(end), delay);
+        Some(delay)
+    }
+    /// What was told by ticks of `before` ns, in ticks of `after`: of a delay `d` at `t` the ticks are `(t - d) / before`.
+    #[cold]
+    fn retime(&mut self, end: End, before: f64, after: f64) {
+        let scale = after / before;
+        let first = self.ticks[end as usize].as_ref().map_or(0.0, Ticks::first_ns);
+        self.grid.map(series::from(end), scale, 1.0 - scale, 0.0);
+        // What went to the end is told by its ticks since the first, whose length is the time since, but for delays.
+        self.grid.map(series::to(end), 1.0, scale - 1.0, first);
+        self.sent[end as usize].losses.retime(scale);
+        self.sent[end as usize].last_delay = None;
+    }
+    #[inline]
+    pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
+        let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
+        // A sender that paces sends by a timer what it sends again, with the time when the next segment may leave for a stamp.
+        let is_again = matches!(segment.kind, SegmentKind::Retransmission(_));
+        if let SegmentKind::Retransmission(cause) = segment.kind {
+            self.sent[end as usize].sent_again(cause, at, segment.stop - segment.start, limit);
+        }
+        let delay = if is_again { None } else { self.observe(end, at, frame, segment.stamps) };
+        let wire = self.sent[end as usize].count(segment);
+        self.grid.add_beside(series::passed(end), wire, segment.outstanding_bytes as i64 as f64);
+        let sent = &mut self.sent[end as usize];
+        sent.losses.watch(segment.outstanding_bytes);
+        if segment.start > sent.highest && sent.highest > 0 {
+            // What came before the hole found room, and may have found less of it than what came after.
+            let fuller = delay.map(|after| sent.last_delay.map_or(after, |before| before.max(after)));
+            sent.losses.hole((sent.highest, segment.start), at, frame, fuller);
+        }
+        sent.last_delay = if is_again { sent.last_delay } else { delay };
+        sent.highest = sent.highest.max(segment.stop);
+        if segment.ecn == 3 {
+            let delay = delay.map(|delay| (DelaySource::Arrival, delay as f32));
+            sent.losses.marks.push(Point { at, frame, repair: 0, delay });
+        }
+    }
+    /// A packet passed, and what is told of it next is of its time. An ACK without data takes its part of the link, too; what carries data,
+    /// SYN or FIN is counted as a segment.
+    #[inline]
+    pub(crate) fn packet(&mut self, header: &Header, limit: usize) {
+        self.grid.turn_to(header.times.at - self.origin, limit);
+        if header.length() == 0 {
+            self.grid.add(series::passed(header.end), f64::from(header.ip_bytes));
+        }
+    }
+    #[inline]
+    pub(crate) fn ack(&mut self, ack: &Ack<'_>) {
+        let (at, frame) = (ack.times.at - self.origin, ack.times.frame);
+        let sender = ack.end.other();
+        self.sent[sender as usize].acknowledged = ack.acknowledgement;
+        // A sender that paces stamps an ACK between its segments with the time when the next segment may leave.
+        let own = &self.sent[ack.end as usize];
+        if own.highest <= own.acknowledged {
+            self.observe(ack.end, at, frame, ack.stamps);
+        }
+        if ack.newly_bytes > 0 {
+            self.grid.add(series::delivered(sender), ack.newly_bytes as i64 as f64);
+        }
+        self.sent[sender as usize].echoed(ack.echoes_congestion, at, frame);
+    }
+    /// One that is known to be of this segment.
+    #[inline]
+    pub(crate) fn round_trip(&mut self, trip: &RoundTrip) {
+        let (to, at) = (trip.end.other(), trip.times.at - self.origin);
+        let took = (trip.times.at - trip.sent_at) as f64;
+        self.round_trips[to as usize].add(took, trip.times.frame);
+        self.grid.add(series::round_trip(to), took);
+        self.sent[trip.end as usize].recent.push(trip.sent_at - self.origin, took);
+        let ticks = self.ticks[to as usize].as_ref();
+        let back = trip.stamps.and_then(|stamps| ticks.and_then(|ticks| ticks.delay(at, stamps.value)));
+        if let Some(back) = back {
+            self.grid.add(series::to(to), took - back);
+        }
+    }
+    /// What was sent again had arrived before: it was no loss.
+    pub(crate) fn spurious(&mut self, spurious: &Spurious, limit: usize) {
+        let sent = &mut self.sent[spurious.end as usize];
+        sent.losses.void(spurious.repair.frame);
+        let bytes = spurious.stop - spurious.start;
+        if spurious.cause == RetransmissionCause::Unknown {
+            sent.doubtful_bytes = sent.doubtful_bytes.saturating_sub(bytes);
+        }
+        sent.arrived_again(spurious.times.at - self.origin, bytes, limit);
+    }
+    pub(crate) fn lost(&mut self, lost: &Lost) {
+        let origin = self.origin;
+        let Sent { losses, recent, .. } = &mut self.sent[lost.end as usize];
+        match lost.original {
+            Some(original) => {
+                losses.lost_after(original.at - origin, original.frame, lost.repair.frame, recent)
+            }
+            None => losses.lost_before(lost.start, lost.repair.at - origin, lost.repair.frame),
+        }
+    }
+}
+
+impl Sent {
+    /// Counts a segment; gives its bytes on the wire, as IP packets.
+    #[inline]
+    fn count(&mut self, segment: &Segment) -> f64 {
+        let payload = (segment.stop - segment.start) as u32;
+        if payload == 0 || segment.ip_bytes <= payload {
+            return f64::from(segment.ip_bytes);
+        }
+        let header = segment.ip_bytes - payload;
+        let (mut wire, mut packets) = (segment.ip_bytes, 1);
+        if segment.ip_bytes > LARGEST_IP_BYTES && header < LARGEST_IP_BYTES {
+            packets = payload.div_ceil(LARGEST_IP_BYTES - header);
+            wire = payload + packets * header;
+            self.joined += 1;
+        }
+        self.payload_bytes += u64::from(payload);
+        self.ip_bytes += u64::from(wire);
+        self.packets += u64::from(packets);
+        self.largest_payload = self.largest_payload.max(payload);
+        f64::from(wire)
+    }
+    fn sent_again(&mut self, cause: RetransmissionCause, at: i64, bytes: u64, limit: usize) {
+        match cause {
+            RetransmissionCause::Spurious => self.arrived_again(at, bytes, limit),
+            RetransmissionCause::Unknown => self.doubtful_bytes += bytes,
+            RetransmissionCause::Fast | RetransmissionCause::Probe | RetransmissionCause::Timeout => {}
+        }
+    }
+    fn arrived_again(&mut self, at: i64, bytes: u64, limit: usize) {
+        let again = self.again.get_or_insert_with(|| Box::new(Grid::of(limit)));
+        again.turn_to(at, limit);
+        again.add(0, bytes as f64);
+    }
+    /// An ACK echoes congestion, or does not. A run of echoes is one mark or more, of which the first is dated.
+    #[inline]
+    fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
+        if is_echo && !self.is_echoing {
+            let delay = self.recent.last().map(|took| (DelaySource::RoundTrip, took));
+            self.losses.marks.push(Point { at, frame, repair: 0, delay });
+        }
+        self.is_echoing = is_echo;
+    }
+    /// Bytes of IP packets for each byte of payload.
+    pub(crate) fn overhead_ratio(&self) -> f64 {
+        if self.payload_bytes == 0 { 1.0 } else { self.ip_bytes as f64 / self.payload_bytes as f64 }
+    }
+    /// Bytes of a packet on the wire, on average.
+    pub(crate) fn packet_bytes(&self) -> f64 {
+        if self.packets == 0 { 0.0 } else { self.ip_bytes as f64 / self.packets as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use fathom_flow::{SpuriousProof, Times};
+
+    const MS: i64 = 1_000_000;
+
+    fn times(ms: i64) -> Times {
+        Times { at: ms * MS, frame: ms as u64 }
+    }
+
+    /// A segment of A that passes at `ms`, stamped `stamp` ms.
+    fn segment(ms: i64, start: u64, stamp: u32, kind: SegmentKind) -> Segment {
+        Segment {
+            times: times(ms),
+            end: End::A,
+            start,
+            stop: start + 1000,
+            ip_bytes: 1052,
+            kind,
+            stamps: Some(Stamps { value: stamp, echo: 0 }),
+            ecn: 0,
+            outstanding_bytes: 1000,
+            window_bytes: None,
+        }
+    }
+
+    /// An ACK of `end`, without data.
+    fn ack(ms: i64, end: End, acknowledgement: u64, stamp: u32) -> Ack<'static> {
+        Ack {
+            times: times(ms),
+            end,
+            acknowledgement,
+            newly_bytes: 0,
+            blocks: &[],
+            is_duplicate: false,
+            window_bytes: 0,
+            stamps: Some(Stamps { value: stamp, echo: 0 }),
+            echoes_congestion: false,
+        }
+    }
+
+    /// Linux with BBR: what passes before its time is stamped with the time when the next segment may leave.
+    #[test]
+    fn stamps_of_a_later_time_are_no_delay() {
+        let mut sampled = Sampled::new(0, 1, 2048);
+        for number in 0..200_i64 {
+            let (ms, start) = (number * 20, number as u64 * 1000 + 1);
+            let late = if number % 10 == 5 { 50 } else { 0 };
+            sampled.grid.turn_to(ms * MS, 2048);
+            sampled.segment(&segment(ms, start, ms as u32, SegmentKind::New), 2048);
+            if late > 0 {
+                sampled.ack(&ack(ms + 1, End::A, 1, (ms + late) as u32));
+                let again = SegmentKind::Retransmission(RetransmissionCause::Timeout);
+                sampled.segment(&segment(ms + 2, start, (ms + late) as u32, again), 2048);
+            }
+            sampled.ack(&ack(ms + 10, End::B, start + 1000, ms as u32));
+            // All is answered: now its ACKs tell, too.
+            sampled.ack(&ack(ms + 11, End::A, 1, (ms + 11) as u32));
+        }
+        sampled.close();
+        let bins = sampled.grid.bins(series::from(End::A));
+        let least = bins.iter().map(|bin| bin.least).fold(f32::INFINITY, f32::min);
+        let most = bins.iter().map(|bin| bin.most).fold(f32::NEG_INFINITY, f32::max);
+        assert!(most - least < 1.1 * MS as f32, "{least} to {most} ns");
+        assert_eq!(bins.iter().map(|bin| bin.count).sum::<u32>(), 400);
+    }
+
+    /// What was sent again though it had arrived has passed the link, too.
+    #[test]
+    fn what_came_once_more_is_counted_when_it_is_known() {
+        let mut sampled = Sampled::new(0, 1, 2048);
+        sampled.segment(&segment(1, 1, 1, SegmentKind::New), 2048);
+        sampled.segment(&segment(5, 1, 5, SegmentKind::Retransmission(RetransmissionCause::Spurious)), 2048);
+        sampled.segment(&segment(7, 1, 7, SegmentKind::Retransmission(RetransmissionCause::Unknown)), 2048);
+        assert_eq!(sampled.sent[0].doubtful_bytes, 1000);
+        let cause = RetransmissionCause::Unknown;
+        let proof = SpuriousProof::DuplicateSack;
+        let spurious =
+            Spurious { times: times(9), repair: times(7), end: End::A, start: 1, stop: 1001, cause, proof };
+        sampled.spurious(&spurious, 2048);
+        sampled.close();
+        let again = sampled.sent[0].again.as_deref().unwrap();
+        let told: Vec<_> = again.bins(0).iter().map(|bin| (bin.index << again.shift(), bin.sum)).collect();
+        assert_eq!(told.iter().map(|bin| bin.1).collect::<Vec<_>>(), [1000.0, 1000.0]);
+        assert_eq!(sampled.sent[0].doubtful_bytes, 0);
+    }
+}

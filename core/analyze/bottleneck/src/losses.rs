@@ -1,0 +1,237 @@
+//! Losses and marks as they are told, with the delay that neighbours of the lost packet met.
+use crate::recent_round_trips::RecentRoundTrips;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use fathom_flow::partition_near;
+
+/// Losses kept singly; beyond that, every second one, then every fourth.
+const LIMIT: usize = 1024;
+/// Holes that wait for their repair: a buffer of 100,000 packets that overflows loses no more at once.
+const HOLES: usize = 4096;
+/// Losses this near to each other are one group at first.
+const NEAR_NS: i64 = 50_000_000;
+/// Groups kept before they are joined.
+const GROUPS: usize = 1024;
+
+/// How the delay at a loss was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DelaySource {
+    /// As the round trip of a neighbour.
+    RoundTrip,
+    /// As what a neighbour took from its sender to the capture point.
+    Arrival,
+}
+
+/// A loss, or a mark.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Point {
+    /// When the packet was lost, as near as it is known, ns.
+    pub(crate) at: i64,
+    pub(crate) frame: u64,
+    /// The frame that repaired it.
+    pub(crate) repair: u64,
+    /// What a neighbour met.
+    pub(crate) delay: Option<(DelaySource, f32)>,
+}
+
+/// Losses near to each other in time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Group {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    pub(crate) count: u32,
+    pub(crate) first_frame: u64,
+    pub(crate) last_frame: u64,
+    /// Most bytes outstanding that were seen before it since the group before.
+    pub(crate) outstanding_bytes: u64,
+    /// Fewest bytes outstanding between it and the next.
+    pub(crate) least_after_bytes: u64,
+}
+
+/// Points of a kind: all counted, some kept.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Points {
+    pub(crate) kept: Vec<Point>,
+    pub(crate) count: u64,
+    stride: u64,
+}
+
+impl Points {
+    pub(crate) fn push(&mut self, point: Point) {
+        if self.count.is_multiple_of(self.stride.max(1)) {
+            self.kept.push(point);
+        }
+        self.count += 1;
+        if self.kept.len() >= LIMIT {
+            let mut number = 0_u32;
+            self.kept.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            self.stride = 2 * self.stride.max(1);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hole {
+    start: u64,
+    stop: u64,
+    at: i64,
+    frame: u64,
+    delay: Option<f32>,
+}
+
+/// What one end lost.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Losses {
+    pub(crate) points: Points,
+    pub(crate) marks: Points,
+    pub(crate) groups: Vec<Group>,
+    holes: VecDeque<Hole>,
+    /// From when a hole was seen until its repair came, ns: a round trip under load, for who has no timestamps.
+    pub(crate) fills: Vec<f32>,
+    most_outstanding: u64,
+}
+
+impl Losses {
+    /// `outstanding` bytes were seen.
+    #[inline]
+    pub(crate) fn watch(&mut self, outstanding: u64) {
+        self.most_outstanding = self.most_outstanding.max(outstanding);
+        if let Some(group) = self.groups.last_mut() {
+            group.least_after_bytes = group.least_after_bytes.min(outstanding);
+        }
+    }
+    /// Bytes from `start` to `stop` did not come before those that arrived at `at` with `delay`.
+    #[cold]
+    pub(crate) fn hole(&mut self, range: (u64, u64), at: i64, frame: u64, delay: Option<f64>) {
+        if self.holes.len() >= HOLES {
+            self.holes.pop_front();
+        }
+        let delay = delay.map(|delay| delay as f32);
+        self.holes.push_back(Hole { start: range.0, stop: range.1, at, frame, delay });
+    }
+    /// The bytes from `start` were lost upstream of the capture point; told at `told_at`.
+    pub(crate) fn lost_before(&mut self, start: u64, told_at: i64, told_frame: u64) {
+        let number = self.holes.partition_point(|hole| hole.stop <= start);
+        let hole = self.holes.get(number).filter(|hole| hole.start <= start);
+        let mut point = Point { at: told_at, frame: told_frame, repair: told_frame, delay: None };
+        if let Some(hole) = hole {
+            let delay = hole.delay.map(|delay| (DelaySource::Arrival, delay));
+            point = Point { at: hole.at, frame: hole.frame, repair: told_frame, delay };
+            if self.fills.len() < LIMIT {
+                self.fills.push((told_at - hole.at) as f32);
+            }
+        }
+        self.add(point);
+    }
+    /// What arrivals took was told by ticks that are `scale` times as long as was thought: of a delay `d` at `t` the ticks are `t - d`.
+    pub(crate) fn retime(&mut self, scale: f64) {
+        let again = |at: i64, delay: &mut f32| {
+            *delay = (scale * f64::from(*delay) + (1.0 - scale) * at as f64) as f32;
+        };
+        for point in self.points.kept.iter_mut().chain(&mut self.marks.kept) {
+            if let Some((DelaySource::Arrival, delay)) = &mut point.delay {
+                again(point.at, delay);
+            }
+        }
+        for hole in &mut self.holes {
+            hole.delay.iter_mut().for_each(|delay| again(hole.at, delay));
+        }
+    }
+    /// What was sent at `at` was lost downstream.
+    pub(crate) fn lost_after(&mut self, at: i64, frame: u64, repair: u64, recent: &RecentRoundTrips) {
+        let delay = recent.near(at).map(|delay| (DelaySource::RoundTrip, delay));
+        self.add(Point { at, frame, repair, delay });
+    }
+    /// The loss that was repaired in that frame was none.
+    pub(crate) fn void(&mut self, repair: u64) {
+        self.points.count = self.points.count.saturating_sub(1);
+        // They were told of in the order of their repairs, and this one lately.
+        let kept = &mut self.points.kept;
+        let is_before = |place: usize| kept.get(place).is_some_and(|point| point.repair < repair);
+        let place = partition_near(kept.len(), kept.len(), is_before);
+        let Some(point) = kept.get(place).copied().filter(|point| point.repair == repair) else { return };
+        kept.remove(place);
+        let is_its = |group: &Group| group.from <= point.at && point.at <= group.to;
+        let Some(number) = self.groups.iter().rposition(is_its) else { return };
+        if let Some(group) = self.groups.get_mut(number).filter(|group| group.count > 1) {
+            group.count -= 1;
+        } else {
+            self.groups.remove(number);
+        }
+    }
+    fn add(&mut self, point: Point) {
+        self.points.push(point);
+        match self.groups.iter_mut().rev().find(|group| group.from - NEAR_NS <= point.at) {
+            Some(group) if point.at <= group.to + NEAR_NS => {
+                group.from = group.from.min(point.at);
+                group.to = group.to.max(point.at);
+                group.count += 1;
+                group.last_frame = group.last_frame.max(point.frame);
+            }
+            _ => self.groups.push(Group {
+                from: point.at,
+                to: point.at,
+                count: 1,
+                first_frame: point.frame,
+                last_frame: point.frame,
+                outstanding_bytes: core::mem::take(&mut self.most_outstanding),
+                least_after_bytes: u64::MAX,
+            }),
+        }
+        if self.groups.len() > GROUPS {
+            self.thin();
+        }
+    }
+    /// Joins neighbours two by two.
+    #[cold]
+    fn thin(&mut self) {
+        let pairs = self.groups.chunks(2).filter_map(|pair| pair.iter().copied().reduce(join));
+        self.groups = pairs.collect();
+    }
+}
+
+/// Two groups as one.
+pub(crate) fn join(a: Group, b: Group) -> Group {
+    Group {
+        from: a.from.min(b.from),
+        to: a.to.max(b.to),
+        count: a.count + b.count,
+        first_frame: a.first_frame.min(b.first_frame),
+        last_frame: a.last_frame.max(b.last_frame),
+        outstanding_bytes: a.outstanding_bytes.max(b.outstanding_bytes),
+        least_after_bytes: b.least_after_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_is_told_by_the_ticks_of_its_repair() {
+        let mut losses = Losses::default();
+        losses.hole((1_000, 2_000), 600_000_000, 1, Some(100e6));
+        losses.hole((3_000, 4_000), 600_000_000, 2, Some(100e6));
+        losses.lost_before(1_000, 700_000_000, 3);
+        // Half a second of ticks is a quarter of one, before and after the repair.
+        losses.retime(0.5);
+        losses.lost_before(3_000, 800_000_000, 4);
+        let delays: Vec<_> = losses.points.kept.iter().map(|point| point.delay).collect();
+        assert_eq!(delays, [Some((DelaySource::Arrival, 350e6)); 2]);
+    }
+
+    /// Of more losses than are kept one by one, those that were none are not counted either.
+    #[test]
+    fn what_was_no_loss_is_not_counted() {
+        let mut losses = Losses::default();
+        for number in 0..10_000_u64 {
+            losses.lost_after(number as i64 * 1_000, number, number + 5, &RecentRoundTrips::default());
+        }
+        (0..10_000).filter(|number| number % 4 == 0).for_each(|number| losses.void(number + 5));
+        assert_eq!(losses.points.count, 7_500);
+        assert!(losses.points.kept.iter().all(|point| point.frame % 4 != 0));
+    }
+}

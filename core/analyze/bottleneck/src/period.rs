@@ -1,0 +1,194 @@
+//! The period of a queue that swings, and what swings it.
+use crate::delay_curve::DelayPoint;
+use crate::episodes::Episode;
+use alloc::vec::Vec;
+use fathom_stats::median;
+
+/// Points of the evenly spaced series.
+const POINTS: usize = 1024;
+/// A weaker correlation is no period.
+const LEAST_CORRELATION: f64 = 0.3;
+/// BBR looks for the least round trip after ten seconds without a lower one, for 200 ms (draft-ietf-ccwg-bbr, ProbeRTTInterval).
+const BBR_INTERVAL_NS: f64 = 10e9;
+/// What is shorter is a link that stalled, and what is longer a sender that paused.
+const LEAST_DIP_NS: f64 = 100e6;
+const MOST_DIP_NS: f64 = 1e9;
+/// CUBIC's C and beta (RFC 9438 section 4.1.2).
+const CUBIC_C: f64 = 0.4;
+const CUBIC_BETA: f64 = 0.7;
+/// Growth of CUBIC's Reno-friendly window a round trip: 3 (1 - beta) / (1 + beta) packets.
+const CUBIC_FRIENDLY: f64 = 0.529;
+/// Seen and predicted differ by no more than this factor.
+const AGREES: f64 = 1.6;
+
+/// What makes the queue swing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OscillationCause {
+    /// CUBIC: losses, then the window grows along a cubic.
+    Cubic,
+    /// Reno: losses, then a packet a round trip.
+    Reno,
+    /// BBR: it empties the queue every ten seconds, without losses.
+    Bbr,
+}
+
+/// An oscillation of the queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Oscillation {
+    /// By autocorrelation of the delay: period (ns) and correlation.
+    pub correlation: Option<(f64, f64)>,
+    /// Mean time between loss episodes, and the shortest and the longest, ns.
+    pub between_episodes: Option<(f64, f64, f64)>,
+    /// Time between dips of the delay to its base, ns, and how many dips.
+    pub between_dips: Option<(f64, u32)>,
+    /// What would make such a swing here: period predicted, ns.
+    pub predicted: Vec<(OscillationCause, f64)>,
+    /// The one that agrees in shape and period; `None` where none does, or it cannot be told.
+    pub cause: Option<OscillationCause>,
+}
+
+/// What the sender does, for predictions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Sender {
+    /// Most outstanding before a loss, in packets.
+    pub(crate) window_packets: f64,
+    /// Round trip on average, and when the queue is full, ns.
+    pub(crate) mean_ns: f64,
+    pub(crate) most_ns: f64,
+}
+
+/// Puts together what is seen and what is predicted.
+pub(crate) fn oscillation(
+    delays: &[DelayPoint],
+    episodes: &[Episode],
+    sender: Option<Sender>,
+    base_error_ns: f64,
+) -> Oscillation {
+    let between_episodes = between_episodes(episodes);
+    let between_dips = dips(delays, base_error_ns);
+    let correlation = correlation(delays);
+    let is_losing = episodes.len() >= 3;
+    let mut predicted: Vec<(OscillationCause, f64)> = sender.map(predict).into_iter().flatten().collect();
+    predicted.push((OscillationCause::Bbr, BBR_INTERVAL_NS));
+    let seen = between_episodes.map(|(mean, ..)| mean);
+    let cause =
+        if is_losing { by_losses(&predicted, seen, shrinking(episodes)) } else { by_dips(between_dips) };
+    Oscillation { correlation, between_episodes, between_dips, predicted, cause }
+}
+
+fn by_dips(between_dips: Option<(f64, u32)>) -> Option<OscillationCause> {
+    let (between, count) = between_dips?;
+    let is_bbr = count >= 2 && (0.95..=1.2).contains(&(between / BBR_INTERVAL_NS));
+    is_bbr.then_some(OscillationCause::Bbr)
+}
+
+/// The loss-based control whose period is nearest, if near; `shrinking` is what is left of the window after a loss.
+fn by_losses(
+    predicted: &[(OscillationCause, f64)],
+    seen: Option<f64>,
+    shrinking: Option<f64>,
+) -> Option<OscillationCause> {
+    let seen = seen?;
+    let distance = |(cause, period): &(OscillationCause, f64)| {
+        let target = if *cause == OscillationCause::Cubic { CUBIC_BETA } else { 0.5 };
+        // A window that shrinks to 0.5 and not to 0.7 speaks as much as a period that is off by two.
+        let shape = shrinking.map_or(0.0, |ratio| 3.0 * libm::fabs(ratio - target));
+        (*cause, libm::fabs(libm::log(period / seen)), shape)
+    };
+    let loss_based = predicted.iter().filter(|(cause, _)| *cause != OscillationCause::Bbr).map(distance);
+    let best = loss_based.min_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)))?;
+    (best.1 <= libm::log(AGREES)).then_some(best.0)
+}
+
+/// What was left of the outstanding bytes after an episode.
+fn shrinking(episodes: &[Episode]) -> Option<f64> {
+    let whole = episodes
+        .iter()
+        .filter(|episode| episode.outstanding_bytes > 0 && episode.least_after_bytes < u64::MAX);
+    median(whole.map(|episode| episode.least_after_bytes as f64 / episode.outstanding_bytes as f64))
+}
+
+fn predict(sender: Sender) -> [(OscillationCause, f64); 2] {
+    let window = sender.window_packets;
+    let cubic_s = libm::cbrt(window * (1.0 - CUBIC_BETA) / CUBIC_C);
+    let friendly_s = (1.0 - CUBIC_BETA) * window / CUBIC_FRIENDLY * sender.mean_ns / 1e9;
+    let reno_s = 0.5 * window * sender.mean_ns / 1e9;
+    // An overflow is felt a round trip later, and growth begins when it is repaired.
+    let repair = sender.most_ns;
+    [
+        (OscillationCause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair),
+        (OscillationCause::Reno, 1e9 * reno_s + repair),
+    ]
+}
+
+fn between_episodes(episodes: &[Episode]) -> Option<(f64, f64, f64)> {
+    let (first, last) = (episodes.first()?, episodes.last()?);
+    let gaps = || episodes.windows(2).map(|pair| pair[1].from_ns - pair[0].from_ns);
+    let count = episodes.len() - 1;
+    let mean = (last.from_ns - first.from_ns) / count as f64;
+    let least = gaps().fold(f64::INFINITY, f64::min);
+    (count > 0).then(|| (mean, least, gaps().fold(0.0, f64::max)))
+}
+
+/// Evenly spaced means; where nothing was seen the last counts on.
+fn even(delays: &[DelayPoint]) -> Option<(f64, Vec<f64>)> {
+    let (first, last) = (delays.first()?, delays.last()?);
+    let step = (last.at_ns - first.at_ns) / POINTS as f64;
+    let mut sums: Vec<(f64, u32)> = alloc::vec![(0.0, 0); POINTS];
+    for point in delays {
+        let place = ((point.at_ns - first.at_ns) / step.max(1.0)) as usize;
+        if let Some(sum) = sums.get_mut(place.min(POINTS - 1)) {
+            *sum = (sum.0 + point.mean_ns, sum.1 + 1);
+        }
+    }
+    let mut value = first.mean_ns;
+    let mut mean = |(sum, count): (f64, u32)| {
+        value = if count > 0 { sum / f64::from(count) } else { value };
+        value
+    };
+    (step > 0.0).then(|| (step, sums.into_iter().map(&mut mean).collect()))
+}
+
+/// The first high peak of the autocorrelation after it has been below zero, at no more than half the time seen.
+fn correlation(delays: &[DelayPoint]) -> Option<(f64, f64)> {
+    let (step, values) = even(delays)?;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let at_lag = |lag: usize| -> f64 {
+        let products = centred.iter().zip(centred.iter().skip(lag)).map(|(a, b)| a * b);
+        products.sum::<f64>() / (centred.len() - lag) as f64
+    };
+    let power = at_lag(0);
+    let all: Vec<f64> = (0..=POINTS / 2).map(|lag| at_lag(lag) / power.max(f64::MIN_POSITIVE)).collect();
+    let crossing = all.iter().position(|value| *value < 0.0)?;
+    let most = all.iter().skip(crossing).copied().fold(0.0, f64::max);
+    let is_peak = |lag: usize| {
+        let near = all.get(lag.saturating_sub(4)..(lag + 5).min(all.len())).unwrap_or(&[]);
+        all.get(lag).is_some_and(|value| *value >= 0.8 * most && near.iter().all(|other| other <= value))
+    };
+    let lag = (crossing..all.len()).find(|lag| is_peak(*lag))?;
+    let value = *all.get(lag)?;
+    (value >= LEAST_CORRELATION).then_some((lag as f64 * step, value))
+}
+
+/// Dips of the delay to a quarter of its median or less, as long as BBR's 200 ms or so: median time between them, and their number.
+fn dips(delays: &[DelayPoint], base_error_ns: f64) -> Option<(f64, u32)> {
+    let usual = median(delays.iter().map(|point| point.mean_ns))?;
+    let low = (0.25 * usual).max(base_error_ns);
+    let width = delays.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).fold(f64::INFINITY, f64::min);
+    let mut begins: Vec<f64> = Vec::new();
+    let mut open: Option<(f64, f64)> = None;
+    for point in delays.iter().filter(|_| usual > 2.0 * base_error_ns) {
+        if point.least_ns <= low {
+            let from = open.map_or(point.at_ns, |(from, _)| from);
+            open = Some((from, point.at_ns));
+        } else if open.is_some_and(|(_, to)| point.at_ns - to > 500e6)
+            && let Some((from, to)) = open.take()
+        {
+            let is_dip = (LEAST_DIP_NS..MOST_DIP_NS).contains(&(to - from + width));
+            begins.extend(is_dip.then_some(from));
+        }
+    }
+    let between = median(begins.windows(2).map(|pair| pair[1] - pair[0]))?;
+    Some((between, begins.len() as u32))
+}

@@ -1,0 +1,229 @@
+//! The rate of the bottleneck: what passes while a queue stands before it.
+use alloc::vec::Vec;
+use fathom_stats::median;
+
+/// What passed in a short time, and the queue that it met.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Step {
+    /// End of that time, ns.
+    pub(crate) until_ns: f64,
+    pub(crate) bytes: f64,
+    /// The least queueing delay that was seen then.
+    pub(crate) delay_ns: Option<f64>,
+}
+
+/// A rate with its error, over a time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSpan {
+    /// From, ns since the capture began.
+    pub from_ns: f64,
+    /// To.
+    pub to_ns: f64,
+    /// Bits per second.
+    pub bits_per_second: f64,
+    /// What it may be off, as a ratio.
+    pub error_ratio: f64,
+}
+
+/// A piece of time with a queue all along.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Piece {
+    pub(crate) from_ns: f64,
+    pub(crate) to_ns: f64,
+    pub(crate) bytes: f64,
+}
+
+impl Piece {
+    fn rate(&self) -> f64 {
+        8e9 * self.bytes / (self.to_ns - self.from_ns).max(1.0)
+    }
+}
+
+/// A piece is no shorter than that, so that ACKs that come in pairs do not show.
+const LEAST_PIECE_NS: f64 = 100e6;
+/// And holds no fewer acknowledgements.
+const LEAST_STEPS: f64 = 16.0;
+/// A change of the rate by less than that is none.
+const LEAST_CHANGE_RATIO: f64 = 0.08;
+/// A change stands out of the scatter of the pieces by that much.
+const LEAST_SIGNIFICANCE: f64 = 6.0;
+/// Pieces farther from the median than so many times their scatter are no part of the usual rate.
+const OUTLYING: f64 = 4.0;
+/// The least scatter, as a ratio: less is luck.
+const LEAST_BAND: f64 = 0.005;
+/// If more of the time lies outside, that is how the link is.
+const MOST_STALLED: f64 = 0.15;
+/// Of fewer pieces there is no middle half.
+const LEAST_HALVED: usize = 16;
+/// Nor is it one if it lasts for fewer pieces.
+const LEAST_PIECES: usize = 4;
+
+/// Pieces of time in which the bottleneck was busy: a packet that waited for `d` shows that it was for `d` before. Of steps that
+/// follow each other this is taken to hold, too, as each has packets all over.
+///
+/// `acknowledged_bytes` is what one acknowledgement covers.
+pub(crate) fn pieces(
+    steps: &[Step],
+    width_ns: f64,
+    threshold_ns: f64,
+    acknowledged_bytes: f64,
+) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut open: Option<Piece> = None;
+    let mut since = 0.0;
+    for step in steps {
+        since += step.bytes;
+        let Some(delay) = step.delay_ns else { continue };
+        let Some(piece) = open.as_mut().filter(|piece| {
+            delay >= threshold_ns && step.until_ns - piece.to_ns <= delay.max(1.5 * width_ns)
+        }) else {
+            let begins = (delay >= threshold_ns).then_some(step.until_ns);
+            open = begins.map(|at| Piece { from_ns: at, to_ns: at, bytes: 0.0 });
+            since = 0.0;
+            continue;
+        };
+        piece.to_ns = step.until_ns;
+        piece.bytes += core::mem::take(&mut since);
+        let is_long = piece.to_ns - piece.from_ns >= LEAST_PIECE_NS;
+        if is_long && piece.bytes >= LEAST_STEPS * acknowledged_bytes {
+            pieces.push(*piece);
+            *piece = Piece { from_ns: piece.to_ns, to_ns: piece.to_ns, bytes: 0.0 };
+        }
+    }
+    pieces
+}
+
+/// Rates of a bottleneck.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Rates {
+    /// Without the stalls.
+    pub(crate) typical: RateSpan,
+    /// Between changes.
+    pub(crate) spans: Vec<RateSpan>,
+    /// Share of the time in which next to nothing, or much more than usual, came through.
+    pub(crate) stalled_ratio: f64,
+}
+
+/// The rate over all `pieces`, and over those times between which it changed.
+///
+/// Pieces that lie far outside are a link that stalled, not its rate: they are left out while they are few.
+pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> {
+    let middle = median(pieces.iter().map(Piece::rate))?;
+    let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
+    let band = OUTLYING * scatter(pieces).max(step).max(LEAST_BAND);
+    let is_usual = |piece: &&Piece| libm::fabs(piece.rate() / middle.max(1.0) - 1.0) <= band;
+    let typical: Vec<Piece> = pieces.iter().filter(is_usual).copied().collect();
+    let stalled_ratio = 1.0 - time(&typical) / time(pieces).max(1.0);
+    let kept = if stalled_ratio <= MOST_STALLED { typical.as_slice() } else { pieces };
+    let mut spans = Vec::new();
+    split(kept, acknowledged_bytes, &mut spans, 6);
+    Some(Rates { typical: unless_idle(kept, over(kept, acknowledged_bytes)?), spans, stalled_ratio })
+}
+
+/// `span` over `pieces`, without times when the link had nothing to send though something else looked like a queue: that makes pieces
+/// slower and none faster, so that the mean lies below the middle half.
+fn unless_idle(pieces: &[Piece], span: RateSpan) -> RateSpan {
+    let mut rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
+    rates.sort_by(f64::total_cmp);
+    let quarter = rates.len() / 4;
+    let half = rates.get(quarter..rates.len() - quarter).unwrap_or(&rates);
+    let middle = half.iter().sum::<f64>() / half.len().max(1) as f64;
+    let chance = 2.0 * scatter(pieces) / libm::sqrt(pieces.len().max(1) as f64);
+    let is_lean = pieces.len() >= LEAST_HALVED && span.bits_per_second < middle * (1.0 - chance);
+    if is_lean { RateSpan { bits_per_second: middle, ..span } } else { span }
+}
+
+fn time(pieces: &[Piece]) -> f64 {
+    pieces.iter().map(|piece| piece.to_ns - piece.from_ns).sum()
+}
+
+fn over(pieces: &[Piece], acknowledged_bytes: f64) -> Option<RateSpan> {
+    let (first, last) = (pieces.first()?, pieces.last()?);
+    let bytes: f64 = pieces.iter().map(|piece| piece.bytes).sum();
+    // Each run of pieces begins and ends within an acknowledgement.
+    let ends = 1 + pieces.windows(2).filter(|pair| pair[0].to_ns != pair[1].from_ns).count();
+    let edge = 2.0 * acknowledged_bytes * libm::sqrt(ends as f64) / bytes;
+    Some(RateSpan {
+        from_ns: first.from_ns,
+        to_ns: last.to_ns,
+        bits_per_second: 8e9 * bytes / time(pieces).max(1.0),
+        error_ratio: edge + scatter(pieces) / libm::sqrt(pieces.len() as f64),
+    })
+}
+
+/// How far neighbouring pieces are from each other, as a ratio to the rate: 1.48 times the median deviation.
+fn scatter(pieces: &[Piece]) -> f64 {
+    let middle = median(pieces.iter().map(Piece::rate)).unwrap_or(0.0).max(1.0);
+    let steps = pieces.windows(2).filter_map(|pair| match pair {
+        [a, b] => Some(libm::fabs(a.rate() - b.rate())),
+        _ => None,
+    });
+    // The difference of two is the square root of two wider than either.
+    median(steps).unwrap_or(0.0) * 1.48 / core::f64::consts::SQRT_2 / middle
+}
+
+fn split(pieces: &[Piece], acknowledged_bytes: f64, spans: &mut Vec<RateSpan>, depth: u32) {
+    let change = if depth == 0 { None } else { change(pieces, acknowledged_bytes) };
+    match change.and_then(|at| pieces.split_at_checked(at)) {
+        Some((before, after)) => {
+            split(before, acknowledged_bytes, spans, depth - 1);
+            split(after, acknowledged_bytes, spans, depth - 1);
+        }
+        None => spans.extend(over(pieces, acknowledged_bytes)),
+    }
+}
+
+/// Where the rate changed most, if it did: binary segmentation by the difference of medians.
+fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
+    let n = pieces.len();
+    let rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
+    let total: f64 = rates.iter().sum();
+    let mut before = 0.0;
+    let mut best = (0.0, 0);
+    for at in 1..n {
+        before += rates.get(at - 1)?;
+        if at < LEAST_PIECES || n - at < LEAST_PIECES {
+            continue;
+        }
+        let (left, right) = (at as f64, (n - at) as f64);
+        let gap = libm::fabs(before / left - (total - before) / right);
+        let weight = gap * libm::sqrt(left * right / n as f64);
+        if weight > best.0 {
+            best = (weight, at);
+        }
+    }
+    let (left, right) = rates.split_at_checked(best.1)?;
+    let (left, right) = (median(left.iter().copied())?, median(right.iter().copied())?);
+    let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
+    let noise = scatter(pieces).max(step) * total / n as f64;
+    let is_clear = best.0 > LEAST_SIGNIFICANCE * noise;
+    (is_clear && libm::fabs(left - right) > LEAST_CHANGE_RATIO * left.max(right)).then_some(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Rng;
+
+    /// Pieces of a link at 10 Mbit/s, each off by an acknowledgement or not; of `idle_percent` of them the link slept for up to a fifth.
+    fn link(seed: u64, idle_percent: u64) -> Vec<Piece> {
+        let mut rng = Rng::stream(seed, "pieces");
+        let piece = |number: u32| {
+            let idle = if rng.below(100) < idle_percent { 0.02 * rng.below(11) as f64 } else { 0.0 };
+            let bytes = 125_000.0 * (1.0 - idle) + 1500.0 * (rng.below(3) as f64 - 1.0);
+            let from_ns = f64::from(number) * 150e6;
+            Piece { from_ns, to_ns: from_ns + 100e6, bytes }
+        };
+        (0..60).map(piece).collect()
+    }
+
+    #[test]
+    fn a_link_that_sleeps_now_and_then_is_no_slower() {
+        for seed in 1..=200 {
+            for idle_percent in [0, 10, 15] {
+                let told = rates(&link(seed, idle_percent), 3000.0).unwrap().typical.bits_per_second;
+                assert!((told / 1e7 - 1.0).abs() < 0.013, "seed {seed}, {idle_percent} %: {told}");
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What the flows that matter did over time.
+use crate::bins::{Bin, Grid};
+use crate::flow::{Sampled, series};
+use crate::report::{Bottleneck, FlowSeries, QueueReport, SentSeries, Spread};
+use alloc::vec::Vec;
+use fathom_flow::{End, FlowId};
+
+/// Flows that are told over time.
+const FLOWS: usize = 12;
+/// Of each bottleneck: those that filled it most, and those that waited longest in it.
+const FILLED: usize = 4;
+const SUFFERED: usize = 2;
+/// Points of a series: one for each pixel column of a small picture.
+const POINTS: u64 = 512;
+/// ACKs that one mean of the goodput takes on average: fewer would show the spacing of single ACKs.
+const ACKS_A_MEAN: u64 = 10;
+/// Bins with an ACK that it takes on average: where ACKs come in bursts, fewer would show the bursts.
+const BINS_A_MEAN: u64 = 4;
+/// Means that a flow has at least, however few its ACKs are.
+const LEAST_MEANS: u64 = 16;
+/// A direction with less of the flow's payload is requests or answers, which need no series.
+const LEAST_SHARE: f64 = 0.01;
+
+/// The series of the flows that filled a queue or suffered from one, and of the largest; the largest first.
+pub(crate) fn of_flows(
+    flows: &[QueueReport],
+    sampled: &[&Sampled],
+    bottlenecks: &[Bottleneck],
+) -> Vec<FlowSeries> {
+    let concerned = bottlenecks.iter().flat_map(|bottleneck| {
+        let filled = bottleneck.shares.iter().take(FILLED).map(|share| share.flow);
+        filled.chain(bottleneck.delayed_flows.iter().take(SUFFERED).map(|victim| victim.flow))
+    });
+    let mut largest: Vec<usize> = (0..flows.len().min(sampled.len())).collect();
+    largest.sort_by_key(|place| core::cmp::Reverse(sampled.get(*place).map(|own| bytes(own))));
+    let mut chosen: Vec<FlowId> = Vec::new();
+    let by_size = largest.iter().filter_map(|place| Some(flows.get(*place)?.flow));
+    for flow in concerned.chain(by_size) {
+        if chosen.len() < FLOWS && !chosen.contains(&flow) {
+            chosen.push(flow);
+        }
+    }
+    let all = largest.iter().filter_map(|place| flows.get(*place).zip(sampled.get(*place)));
+    all.filter(|(report, _)| chosen.contains(&report.flow))
+        .map(|(report, own)| of_flow(report, own))
+        .collect()
+}
+
+fn bytes(sampled: &Sampled) -> u64 {
+    sampled.sent.iter().map(|sent| sent.payload_bytes).sum()
+}
+
+fn of_flow(report: &QueueReport, sampled: &Sampled) -> FlowSeries {
+    let grid = &sampled.grid;
+    let least = LEAST_SHARE * bytes(sampled) as f64;
+    let sent = |end: End| {
+        let bytes = sampled.sent[end as usize].payload_bytes;
+        if bytes == 0 || (bytes as f64) < least {
+            return SentSeries::default();
+        }
+        let outstanding = spreads(grid, series::passed(end));
+        SentSeries { outstanding, goodput: rates(grid, grid.bins(series::delivered(end))) }
+    };
+    FlowSeries {
+        flow: report.flow,
+        ends: report.ends,
+        round_trips: [End::A, End::B].map(|end| spreads(grid, series::round_trip(end))),
+        sent: [End::A, End::B].map(sent),
+    }
+}
+
+fn spreads<const N: usize>(grid: &Grid<N>, series: usize) -> Vec<Spread> {
+    let bins = grid.bins(series);
+    let joined = |shift: u32| bins.chunk_by(move |a, b| a.index >> shift == b.index >> shift);
+    let mut shift = 0;
+    // Each has two values.
+    while joined(shift).count() as u64 > POINTS / 2 {
+        shift += 1;
+    }
+    let width = grid.width_ns() * (1_u64 << shift) as f64;
+    let spread = |group: &[Bin]| {
+        let least = group.iter().map(|bin| bin.least).fold(f32::INFINITY, f32::min);
+        let most = group.iter().map(|bin| bin.most).fold(0.0, f32::max);
+        let index = group.first().map_or(0, |first| first.index >> shift);
+        Spread { at_ns: (f64::from(index) + 0.5) * width, least: f64::from(least), most: f64::from(most) }
+    };
+    joined(shift).map(spread).collect()
+}
+
+/// Sums of `bins` as rates over times that are equally long, but for the last.
+fn rates<const N: usize>(grid: &Grid<N>, bins: &[Bin]) -> Vec<(f64, f64)> {
+    let Some((first, last)) = bins.first().zip(bins.last()) else { return Vec::new() };
+    let acks: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
+    let span = u64::from(last.index - first.index) + 1;
+    let means = (acks / ACKS_A_MEAN).min(bins.len() as u64 / BINS_A_MEAN).clamp(LEAST_MEANS, POINTS);
+    let size = span.div_ceil(means);
+    // What is left over at the end is a mean of its own if it is half as long as the others, or else of the last of them.
+    let count = ((span + size / 2) / size).max(1);
+    let mut sums = alloc::vec![0.0; count as usize];
+    for bin in bins {
+        let place = (u64::from(bin.index - first.index) / size).min(count - 1);
+        if let Some(sum) = sums.get_mut(place as usize) {
+            *sum += bin.sum;
+        }
+    }
+    let width = grid.width_ns();
+    let mean = |(place, sum): (u64, f64)| {
+        let (begin, end) = (place * size, if place + 1 == count { span } else { (place + 1) * size });
+        let at = (f64::from(first.index) + end as f64) * width;
+        (at, sum * 8e9 / ((end - begin) as f64 * width))
+    };
+    (0..count).zip(sums).map(mean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Rng;
+
+    /// Of random times and values: no value is lost, none is outside its bin's extremes, and there are no more points than allowed.
+    #[test]
+    fn nothing_is_lost_however_long() {
+        for seed in 0..40 {
+            let mut rng = Rng::new(seed);
+            let mut grid = Grid::<1>::new();
+            let step = 1.0 + rng.next_f64() * libm::pow(10.0, 3.0 + (seed % 6) as f64);
+            let (mut at, mut sum, mut most) = (0.0, 0.0, 0.0_f64);
+            for _ in 0..5_000 {
+                at += step * rng.next_f64();
+                let value = libm::floor(rng.next_f64() * 3_000.0);
+                grid.turn_to(at as i64, 2048);
+                grid.add(0, value);
+                (sum, most) = (sum + value, most.max(value));
+            }
+            grid.close();
+            let spreads = spreads(&grid, 0);
+            assert!(spreads.len() as u64 <= POINTS / 2, "seed {seed}: {}", spreads.len());
+            assert!(spreads.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns), "seed {seed}");
+            let seen = spreads.iter().map(|spread| spread.most).fold(0.0, f64::max);
+            assert_eq!(seen, most, "seed {seed}");
+            let rates = rates(&grid, grid.bins(0));
+            assert!(rates.len() as u64 <= POINTS, "seed {seed}: {}", rates.len());
+            let mut begin = f64::from(grid.bins(0)[0].index) * grid.width_ns();
+            let mut bits = 0.0;
+            for (end, rate) in rates {
+                bits += rate * (end - begin) / 1e9;
+                begin = end;
+            }
+            assert!(libm::fabs(bits / (8.0 * sum) - 1.0) < 1e-9, "seed {seed}: {bits} {sum}");
+            assert!(begin >= at && begin <= at + 2.0 * grid.width_ns(), "seed {seed}: {begin} {at}");
+        }
+    }
+
+    #[test]
+    fn a_pause_is_a_rate_of_zero() {
+        let mut grid = Grid::<1>::new();
+        let ms = 1 << 20;
+        for number in (0..100).chain(1000..1100) {
+            grid.turn_to(number * ms, 2048);
+            grid.add(0, 1000.0);
+        }
+        grid.close();
+        let rates = rates(&grid, grid.bins(0));
+        let zeros = rates.iter().filter(|rate| rate.1 == 0.0).count();
+        assert!(zeros * 10 > rates.len() * 7, "{zeros} of {}", rates.len());
+        assert_eq!(super::rates(&Grid::<1>::new(), &[]), []);
+    }
+}

@@ -1,0 +1,531 @@
+//! A bottleneck, from the flows that share it.
+use crate::aqm::{Evidence, fingerprint};
+use crate::bins::Bin;
+use crate::buffer::{Filling, buffer, most};
+use crate::codel_law::codel_conformance_ratio;
+use crate::cross_traffic::CrossTraffic;
+use crate::delay_curve::{DelayPoint, between};
+use crate::episodes::{Episode, episodes};
+use crate::flow::{Sampled, series};
+use crate::group::Filler;
+use crate::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
+use crate::losses::{DelaySource, Group, Point};
+use crate::period::{Sender, oscillation};
+use crate::probes::{Answers, Probes, Route, Track};
+use crate::rate::{Rates, Step, pieces, rates};
+use crate::report::{
+    Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod, StandingDelay,
+};
+use crate::shares::{DETAILED, DelayedFlow, FlowShare, LateProbes, ShortFlows, StandingQueue, added};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use fathom_capture::Address;
+use fathom_flow::{End, FlowId};
+use fathom_stats::{median, percentile};
+
+/// A queue stands while it is longer than this share of its 95th percentile.
+const STANDING_RATIO: f64 = 0.25;
+/// A sparse flow's wait is set against what the bulk waited that long before or after.
+const NEAR_NS: f64 = 250e6;
+/// Fewer are no sample.
+const LEAST_SAMPLES: usize = 8;
+/// What passed beside the flows in a time is told for as many as two to the power of this.
+const MOST_SPREAD: u32 = 6;
+/// An Ethernet header, which Linux counts with a packet.
+const ETHERNET_BYTES: f64 = 14.0;
+
+/// A flow beside those that fill the queue.
+pub(crate) struct Bystander<'a> {
+    pub(crate) report: &'a QueueReport,
+    pub(crate) sampled: &'a Sampled,
+}
+
+/// All that concerns one bottleneck.
+pub(crate) struct SharedBottleneck<'a> {
+    pub(crate) fillers: Vec<&'a Filler<'a>>,
+    pub(crate) reports: &'a [QueueReport],
+    pub(crate) bystanders: Vec<Bystander<'a>>,
+    pub(crate) probes: &'a Probes,
+    /// What passes beside flows that are looked into.
+    pub(crate) cross_traffic: [&'a CrossTraffic; 2],
+    /// When each short flow on the path began, and what its first round trip had above the path's least, ns.
+    pub(crate) short: Vec<(f64, f64)>,
+}
+
+/// Who waited, and what sparse ones waited of what the bulk did.
+struct DelayedFlows {
+    delayed_flows: Vec<DelayedFlow>,
+    probes: Vec<LateProbes>,
+    sparse_ratio: Option<f64>,
+}
+
+/// What a flow passed: bins, how wide they are as a power of two of ns, and bytes of IP packets for each byte in them.
+type Passage<'a> = (&'a [Bin], u32, f64);
+
+/// Equal times, for all flows together.
+#[derive(Default)]
+struct Cell {
+    bytes: f64,
+    delay: Option<DelayPoint>,
+}
+
+impl SharedBottleneck<'_> {
+    /// Puts all together; `None` without a flow, and if they waited no longer than that may be off.
+    pub(crate) fn bottleneck(self) -> Option<Bottleneck> {
+        let first = *self.fillers.first()?;
+        let (width_ns, cells) = self.cells();
+        let delays: Vec<DelayPoint> = cells.values().filter_map(|cell| cell.delay).collect();
+        let most_ns = most(&delays)?;
+        let standing = standing(&delays);
+        if standing.p95_ns < LEAST_QUEUE_NS + first.error_ns {
+            return None;
+        }
+        let stands_from = (STANDING_RATIO * standing.p95_ns).max(first.error_ns);
+        let rate = self.rate(&steps(&cells, width_ns), width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
+        let base_ns = self.base_ns(first);
+        let episodes = self.episodes(base_ns + most_ns);
+        let packet = first.sampled.sent[first.sender as usize].packet_bytes();
+        let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
+        let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
+        let DelayedFlows { delayed_flows, probes, sparse_ratio } =
+            self.delayed_flows(first, &delays, stands_from);
+        let losses = self.losses();
+        let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
+        let (count, marks) = self.counts();
+        let fingerprint = fingerprint(&Evidence {
+            losses: &losses,
+            count,
+            marks,
+            episodes: episodes.len(),
+            peak_ns: first_peak(&delays, &episodes, base_ns + most_ns),
+            standing_ns: standing.p50_ns,
+            packet_ns,
+            error_ns: first.error_ns,
+            sparse_ratio,
+            codel_conformance_ratio: codel_conformance_ratio(
+                &delays,
+                &self.delays_at_losses(&losses, base_ns),
+                packet_ns,
+            ),
+        });
+        let of_rate = |known: &BottleneckRate| {
+            let filling = Filling {
+                delays: &delays,
+                episodes: &episodes,
+                fingerprint: &fingerprint,
+                rate: &known.ip,
+                packet_bytes: packet,
+                error_ns: first.error_ns,
+                is_all_sent: first.is_ahead() || self.is_at_receiver(first),
+            };
+            buffer(&filling, frame_ratio)
+        };
+        let buffer = rate.as_ref().ok().and_then(of_rate);
+        let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
+        let full_ns = base_ns + buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
+        let is_alone = self.fillers.len() == 1 && bytes_per_ns > 0.0 && packet > 0.0;
+        let sender = is_alone.then(|| Sender {
+            window_packets: full_ns * bytes_per_ns / packet,
+            mean_ns,
+            most_ns: full_ns,
+        });
+        Some(Bottleneck {
+            location: first.location,
+            flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
+            standing,
+            most_ns,
+            error_ns: first.error_ns,
+            reference: first.reference,
+            oscillation: oscillation(settled(&delays, &episodes), &episodes, sender, first.error_ns),
+            shares: self.shares(&cells, width_ns, stands_from, bytes_per_ns),
+            short_flows: self.short_flows(),
+            rate,
+            buffer,
+            episodes,
+            fingerprint,
+            delayed_flows,
+            late_probes: probes,
+            delays,
+        })
+    }
+    fn is_at_receiver(&self, first: &Filler<'_>) -> bool {
+        self.reports.get(first.place).is_some_and(|report| report.near == Some(first.sender.other()))
+    }
+    fn name(&self, filler: &Filler<'_>) -> Option<(FlowId, End)> {
+        Some((self.reports.get(filler.place)?.flow, filler.sender))
+    }
+    fn short_flows(&self) -> Option<ShortFlows> {
+        let (count, added_p50_ns, added_p95_ns) = added(self.short.iter().map(|short| short.1).collect())?;
+        Some(ShortFlows { count, added_p50_ns, added_p95_ns })
+    }
+    /// The round trip without the queue.
+    fn base_ns(&self, first: &Filler<'_>) -> f64 {
+        let report = self.reports.get(first.place);
+        let base = |end: End| {
+            report.and_then(|report| report.round_trips[end as usize]).map_or(0.0, |trips| trips.base_ns)
+        };
+        base(End::A) + base(End::B)
+    }
+    /// Width of the equal times, as a power of two of ns: the widest of all flows.
+    fn shift(&self) -> u32 {
+        let grids = self.fillers.iter().map(|filler| filler.sampled.grid.shift());
+        let shift = grids.chain(self.bystanders.iter().map(|other| other.sampled.grid.shift())).max();
+        shift.unwrap_or(0)
+    }
+    /// Bytes of all flows in times of equal width, and what they waited.
+    fn cells(&self) -> (f64, BTreeMap<u32, Cell>) {
+        let shift = self.shift();
+        let width_ns = (1_u64 << shift) as f64;
+        let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
+        for passage in self.passages() {
+            add(&mut cells, passed(passage, shift));
+        }
+        for (bins, own_shift, ratio) in self.cross_traffic().chain(self.duplicate_arrivals()) {
+            // What is finer is put together, what is coarser is spread.
+            let (finer, wider) = (shift.saturating_sub(own_shift), own_shift.saturating_sub(shift));
+            bins.iter().for_each(|bin| spread(&mut cells, bin.index >> finer, wider, ratio * bin.sum));
+        }
+        let mut delays: BTreeMap<u32, Vec<DelayPoint>> = BTreeMap::new();
+        for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
+            delays.entry((point.at_ns / width_ns) as u32).or_default().push(*point);
+        }
+        for (index, points) in delays {
+            cells.entry(index).or_default().delay = shared(&points);
+        }
+        (width_ns, cells)
+    }
+    /// Bins of bytes of each flow, how wide they are, and by what to multiply them for bytes of IP packets.
+    fn passages(&self) -> impl Iterator<Item = Passage<'_>> {
+        let fillers = self.fillers.iter().map(|filler| {
+            let grid = &filler.sampled.grid;
+            let sent = &filler.sampled.sent[filler.sender as usize];
+            if filler.is_ahead() {
+                (grid.bins(series::delivered(filler.sender)), grid.shift(), sent.overhead_ratio())
+            } else {
+                (grid.bins(series::passed(filler.sender)), grid.shift(), 1.0)
+            }
+        });
+        let sender = self.fillers.first().map(|first| first.addresses[0]);
+        let others = self.bystanders.iter().map(move |other| {
+            let is_b = sender.is_some_and(|sender| other.report.ends[1].0 == sender);
+            let end = if is_b { End::B } else { End::A };
+            (other.sampled.grid.bins(series::passed(end)), other.sampled.grid.shift(), 1.0)
+        });
+        fillers.chain(others)
+    }
+    /// What came to the receivers once more: it passed the queue, and no ACK counts it.
+    fn duplicate_arrivals(&self) -> impl Iterator<Item = Passage<'_>> {
+        self.fillers.iter().filter(|filler| filler.is_ahead()).filter_map(|filler| {
+            let sent = &filler.sampled.sent[filler.sender as usize];
+            let again = sent.again.as_deref()?;
+            Some((again.bins(0), again.shift(), sent.overhead_ratio()))
+        })
+    }
+    /// Bytes of all else between the same ends.
+    fn cross_traffic(&self) -> impl Iterator<Item = Passage<'_>> {
+        let mut pairs: Vec<[Address; 2]> = self.fillers.iter().map(|filler| filler.addresses).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let all = pairs.into_iter().flat_map(|pair| self.cross_traffic.map(|traffic| traffic.passed(pair)));
+        all.flatten().map(|(bins, shift)| (bins, shift, 1.0))
+    }
+    /// Share of what was sent that was sent again and passed or did not: nothing tells.
+    fn doubtful_ratio(&self) -> f64 {
+        let ahead = self.fillers.iter().filter(|filler| filler.is_ahead());
+        let sent = ahead.map(|filler| &filler.sampled.sent[filler.sender as usize]);
+        let (doubtful, all) = sent
+            .fold((0, 0), |(doubtful, all), sent| (doubtful + sent.doubtful_bytes, all + sent.payload_bytes));
+        doubtful as f64 / all.max(1) as f64
+    }
+    fn rate(&self, steps: &[Step], width_ns: f64, threshold_ns: f64) -> Option<BottleneckRate> {
+        let first = self.fillers.first()?;
+        let sent = &first.sampled.sent[first.sender as usize];
+        let (method, series) = if first.is_ahead() {
+            (RateMethod::Acknowledged, series::delivered(first.sender))
+        } else {
+            (RateMethod::Arrived, series::passed(first.sender))
+        };
+        let bins = first.sampled.grid.bins(series);
+        let count: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
+        let step_bytes = bins.iter().map(|bin| bin.sum).sum::<f64>() / count.max(1) as f64;
+        let Rates { typical: mut ip, spans, stalled_ratio } =
+            rates(&pieces(steps, width_ns, threshold_ns, step_bytes), step_bytes)?;
+        ip.error_ratio += self.doubtful_ratio();
+        let frame_ratio = 1.0 + ETHERNET_BYTES / sent.packet_bytes().max(1.0);
+        let frame_bits_per_second = ip.bits_per_second * frame_ratio;
+        Some(BottleneckRate { ip, frame_bits_per_second, spans, stalled_ratio, method })
+    }
+    fn episodes(&self, round_trip_ns: f64) -> Vec<Episode> {
+        let groups = self
+            .fillers
+            .iter()
+            .flat_map(|filler| filler.sampled.sent[filler.sender as usize].losses.groups.iter().copied());
+        episodes(&groups.collect::<Vec<Group>>(), round_trip_ns)
+    }
+    /// When packets were lost or marked, and what their neighbours waited.
+    fn losses(&self) -> Vec<(f64, Option<f64>)> {
+        let mut losses: Vec<(f64, Option<f64>)> = Vec::new();
+        for filler in &self.fillers {
+            let own = &filler.sampled.sent[filler.sender as usize].losses;
+            let all = own.points.kept.iter().chain(&own.marks.kept);
+            losses.extend(all.map(|point| (point.at as f64, self.at_loss(filler, point))));
+        }
+        losses.sort_by(|a, b| a.0.total_cmp(&b.0));
+        losses
+    }
+    /// When delays tell of what was lost: behind the queue at once, before it when those next to it were answered.
+    fn delays_at_losses(&self, losses: &[(f64, Option<f64>)], base_ns: f64) -> Vec<f64> {
+        let is_ahead = self.fillers.first().is_some_and(|first| first.is_ahead());
+        let times = losses.iter().map(|(at, delay)| match delay {
+            Some(delay) if is_ahead => at + base_ns + delay,
+            _ => *at,
+        });
+        let mut times: Vec<f64> = times.collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
+    /// How many were lost, and marked.
+    fn counts(&self) -> (u64, u64) {
+        let sent = self.fillers.iter().map(|filler| &filler.sampled.sent[filler.sender as usize]);
+        sent.fold((0, 0), |(losses, marks), sent| {
+            (losses + sent.losses.points.count, marks + sent.losses.marks.count)
+        })
+    }
+    /// What the neighbour of a lost packet waited.
+    fn at_loss(&self, filler: &Filler<'_>, point: &Point) -> Option<f64> {
+        let report = self.reports.get(filler.place)?;
+        match point.delay? {
+            (DelaySource::RoundTrip, took) => {
+                let trips = report.round_trips[filler.sender.other() as usize]?;
+                filler.is_ahead().then(|| (f64::from(took) - trips.base_ns).max(0.0))
+            }
+            (DelaySource::Arrival, value) => {
+                let clock = report.clocks[filler.sender as usize].ok()?;
+                let tick_ns = filler.sampled.ticks[filler.sender as usize].as_ref()?.tick_ns();
+                let delay = from_delay(&clock, tick_ns, point.at as f64, f64::from(value));
+                (!filler.is_ahead()).then_some((delay - 0.5 * clock.tick_ns).max(0.0))
+            }
+        }
+    }
+    fn shares(
+        &self,
+        cells: &BTreeMap<u32, Cell>,
+        width_ns: f64,
+        threshold_ns: f64,
+        bytes_per_ns: f64,
+    ) -> Vec<FlowShare> {
+        let stands = |(index, cell): (&u32, &Cell)| {
+            let delay_ns = cell.delay.map(|delay| delay.mean_ns).filter(|delay| *delay >= threshold_ns)?;
+            Some((*index, (f64::from(*index) + 0.5) * width_ns, delay_ns, cell.bytes))
+        };
+        let standing = StandingQueue::new(&cells.iter().filter_map(stands).collect::<Vec<_>>());
+        let shift = self.shift();
+        let fillers = self.fillers.iter().filter_map(|filler| self.reports.get(filler.place));
+        let others = self.bystanders.iter().map(|other| other.report);
+        let share_of =
+            |report: &QueueReport, passage| standing.share(report.flow, passed(passage, shift), bytes_per_ns);
+        let passages = fillers.chain(others).zip(self.passages());
+        let mut shares: Vec<(FlowShare, Passage<'_>)> =
+            passages.map(|(report, passage)| (share_of(report, passage), passage)).collect();
+        shares.sort_by(|a, b| b.0.passed_ratio.total_cmp(&a.0.passed_ratio));
+        for (largest, passage) in shares.iter_mut().take(DETAILED) {
+            largest.over_time = standing.over_time(passed(*passage, shift), bytes_per_ns);
+        }
+        shares.into_iter().map(|each| each.0).collect()
+    }
+    /// What bystanders waited while the queue stood.
+    fn delayed_flows(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> DelayedFlows {
+        let far = self.far(first);
+        let mut ratios: Vec<f64> = Vec::new();
+        let bulk = |at_ns: f64| bulk_near(delays, at_ns, threshold_ns);
+        let mut while_it_stood = |points: Vec<(f64, f64)>| {
+            let ratio = |(at_ns, added): &(f64, f64)| Some((*added, added / bulk(*at_ns)?));
+            let seen: Vec<(f64, f64)> = points.iter().filter_map(ratio).collect();
+            ratios.extend(seen.iter().map(|seen| seen.1));
+            added(seen.iter().map(|seen| seen.0).collect())
+        };
+        let delayed_flow = |(flow, points): (FlowId, Vec<(f64, f64)>)| {
+            let (round_trips, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
+            Some(DelayedFlow { flow, round_trips, added_p50_ns, added_p95_ns })
+        };
+        let mut delayed_flows: Vec<DelayedFlow> =
+            self.sparse_flows(far).into_iter().filter_map(delayed_flow).collect();
+        delayed_flows.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
+        let late = |(route, track): (&Route, &Track)| {
+            let met: Vec<Answers> = track.answers().filter(|answers| bulk(answers.at_ns).is_some()).collect();
+            let points =
+                met.iter().map(|answers| (answers.at_ns, answers.mean_ns - track.least_ns)).collect();
+            let (_, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
+            Some(LateProbes {
+                ends: route.0,
+                kind: route.1,
+                answers: met.iter().map(|answers| answers.count).sum(),
+                least_ns: track.least_ns,
+                most_ns: met.iter().map(|answers| answers.most_ns).fold(0.0, f64::max),
+                unanswered: track.unanswered,
+                added_p50_ns,
+                added_p95_ns,
+            })
+        };
+        let tracks = far.map(|far| self.probes.towards(far)).into_iter().flatten();
+        let probes: Vec<LateProbes> = tracks.filter_map(late).collect();
+        while_it_stood(self.short.clone());
+        let sparse_ratio = (ratios.len() >= LEAST_SAMPLES).then(|| percentile(&mut ratios, 0.5)).flatten();
+        DelayedFlows { delayed_flows, probes, sparse_ratio }
+    }
+    /// What flows with little data waited on their way to `far` and back: when, and how long, ns.
+    fn sparse_flows(&self, far: Option<Address>) -> Vec<(FlowId, Vec<(f64, f64)>)> {
+        let first = self.fillers.first();
+        let is_behind = first.is_some_and(|first| matches!(first.location, Location::Leg(Leg::From(_))));
+        let sparse = self.bystanders.iter().filter(|other| other.report.bulk.is_none());
+        let waits = |other: &Bystander<'_>| {
+            let is_far = |end: &End| far.is_some_and(|far| other.report.ends[*end as usize].0 == far);
+            let end = [End::A, End::B].into_iter().find(is_far)?;
+            let legs = other.report.legs.iter().filter_map(|leg| leg.as_ref().ok());
+            // What comes from there tells it by itself; its sender may be silent, and answer late.
+            let from = legs.into_iter().find(|leg| is_behind && leg.leg == Leg::From(end));
+            let points = match from {
+                Some(from) => from.over_time.clone(),
+                None => {
+                    let base_ns = other.report.round_trips[end as usize]?.base_ns;
+                    round_trip_curve(other.sampled, end, base_ns)
+                }
+            };
+            Some((other.report.flow, points.iter().map(|point| (point.at_ns, point.mean_ns)).collect()))
+        };
+        sparse.filter_map(waits).collect()
+    }
+    /// The address beyond the queue, as seen from the capture point.
+    fn far(&self, first: &Filler<'_>) -> Option<Address> {
+        let end = match first.location {
+            Location::Leg(Leg::From(end) | Leg::To(end)) | Location::RoundTrip(end) => end,
+        };
+        Some(self.reports.get(first.place)?.ends[end as usize].0)
+    }
+}
+
+/// Adds what a flow passed, in the order of time: it is walked along what is there, as most of it is.
+fn add(cells: &mut BTreeMap<u32, Cell>, passed: impl Iterator<Item = (u32, f64)>) {
+    let mut others = Vec::new();
+    let mut there = cells.iter_mut().peekable();
+    for (index, bytes) in passed {
+        while there.next_if(|(at, _)| **at < index).is_some() {}
+        match there.peek_mut().filter(|(at, _)| **at == index) {
+            Some((_, cell)) => cell.bytes += bytes,
+            None => others.push((index, bytes)),
+        }
+    }
+    for (index, bytes) in others {
+        cells.entry(index).or_default().bytes += bytes;
+    }
+}
+
+/// Spreads `bytes` evenly over the times of one that is `2^wider` times as long. Where these are very many, as of a month beside milliseconds, over
+/// those alone in which something else passed: what the mean of so long a time says of one of them is little in any case.
+fn spread(cells: &mut BTreeMap<u32, Cell>, index: u32, wider: u32, bytes: f64) {
+    let first = u64::from(index) << wider;
+    let times = [first, first + (1 << wider) - 1].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+    let (times, share) = (times[0]..=times[1], bytes / (1_u64 << wider) as f64);
+    if wider > MOST_SPREAD {
+        cells.range_mut(times).for_each(|(_, cell)| cell.bytes += share);
+    } else {
+        times.for_each(|at| cells.entry(at).or_default().bytes += share);
+    }
+}
+
+/// Bytes that passed in bins, in those of `shift`.
+fn passed((bins, own_shift, ratio): (&[Bin], u32, f64), shift: u32) -> impl Iterator<Item = (u32, f64)> {
+    bins.iter().map(move |bin| (bin.index >> (shift - own_shift), ratio * bin.sum))
+}
+
+/// What the bulk waited before and after a time, the lesser: `None` unless the queue stood for both, as it may just begin, or end.
+fn bulk_near(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64> {
+    let of =
+        |from_ns: f64, to_ns: f64| median(between(delays, from_ns, to_ns).iter().map(|point| point.mean_ns));
+    let bulk = of(at_ns - NEAR_NS, at_ns)?.min(of(at_ns, at_ns + NEAR_NS)?);
+    (bulk >= threshold_ns && bulk > 0.0).then_some(bulk)
+}
+
+/// What flows that share a queue waited at the same time: the middle one of several, the longer of two, as a flow whose answers were lost or held
+/// back tells of more than waited. The most is the upper quartile of theirs, as none of many meets the queue at its longest by each bin.
+fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
+    let at = |share: f64, value: fn(&DelayPoint) -> f64| {
+        percentile(&mut points.iter().map(value).collect::<Vec<f64>>(), share)
+    };
+    Some(DelayPoint {
+        at_ns: points.first()?.at_ns,
+        least_ns: at(0.5, |point| point.least_ns)?,
+        mean_ns: at(0.5, |point| point.mean_ns)?,
+        most_ns: at(0.75, |point| point.most_ns)?,
+    })
+}
+
+/// The most, on average over a bin, until the first overflow has passed.
+fn first_peak(delays: &[DelayPoint], episodes: &[Episode], round_trip_ns: f64) -> f64 {
+    let until_ns = episodes.first().map_or(0.0, |first| first.to_ns + round_trip_ns);
+    let begin = between(delays, 0.0, until_ns);
+    begin.iter().map(|point| point.mean_ns).fold(0.0, f64::max)
+}
+
+/// From the first overflow on: before it, a sender that begins hides all that swings. Without one, from a tenth on.
+fn settled<'a>(delays: &'a [DelayPoint], episodes: &[Episode]) -> &'a [DelayPoint] {
+    let tenth = delays.get(delays.len() / 10).map_or(0.0, |point| point.at_ns);
+    let from_ns = episodes.first().map_or(tenth, |episode| episode.to_ns);
+    between(delays, from_ns, f64::INFINITY)
+}
+
+fn standing(delays: &[DelayPoint]) -> StandingDelay {
+    let mut means: Vec<f64> = delays.iter().map(|point| point.mean_ns).collect();
+    let mut at = |share| percentile(&mut means, share).unwrap_or(0.0);
+    StandingDelay { p5_ns: at(0.05), p50_ns: at(0.5), p90_ns: at(0.9), p95_ns: at(0.95) }
+}
+
+fn steps(cells: &BTreeMap<u32, Cell>, width_ns: f64) -> Vec<Step> {
+    let step = |(index, cell): (&u32, &Cell)| Step {
+        until_ns: (f64::from(*index) + 1.0) * width_ns,
+        bytes: cell.bytes,
+        delay_ns: cell.delay.map(|delay| delay.least_ns),
+    };
+    cells.iter().map(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_flow_of_many_does_not_tell_what_all_waited() {
+        let point = |mean_ns: f64| DelayPoint {
+            at_ns: 5.0,
+            least_ns: mean_ns - 1.0,
+            mean_ns,
+            most_ns: mean_ns + 1.0,
+        };
+        let rows: [(&[f64], f64, f64); 4] = [
+            (&[10.0], 10.0, 11.0),
+            (&[10.0, 12.0], 10.0, 13.0),
+            (&[10.0, 12.0, 900.0], 12.0, 901.0),
+            (&[9.0, 10.0, 10.0, 11.0, 900.0], 10.0, 12.0),
+        ];
+        for (means, mean_ns, most_ns) in rows {
+            let told = shared(&means.iter().map(|mean| point(*mean)).collect::<Vec<_>>()).unwrap();
+            assert_eq!((told.mean_ns, told.most_ns), (mean_ns, most_ns), "{means:?}");
+        }
+        assert_eq!(shared(&[]), None);
+    }
+
+    #[test]
+    fn who_came_before_the_queue_stood_did_not_pass_it_by() {
+        // It stands from 1 s to 2 s, at 100 ms.
+        let waited = |ms: u32| if (1000..2000).contains(&ms) { 100e6 } else { 1e6 };
+        let point = |ms: u32| {
+            let mean_ns = waited(ms);
+            DelayPoint { at_ns: f64::from(ms) * 1e6, least_ns: mean_ns, mean_ns, most_ns: mean_ns }
+        };
+        let delays: Vec<DelayPoint> = (0..3000).step_by(10).map(point).collect();
+        let rows = [(500, None), (990, None), (1010, None), (1300, Some(100e6)), (1990, None), (2010, None)];
+        for (ms, expected) in rows {
+            assert_eq!(bulk_near(&delays, f64::from(ms) * 1e6, 25e6), expected, "{ms} ms");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a capture shows as a [`Run`], which every other source makes too.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod answers;
+mod flow;
+mod hop;
+mod queue;
+mod series;
+mod unknown;
+
+pub use hop::hops;
+pub use unknown::part;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_bottleneck::Queues;
+use fathom_flow::{FlowSummary, Flows};
+use fathom_run::{Capture, CaptureSource, Instrument, Run, SCHEMA_VERSION};
+
+/// Flows in a run: those with most bytes.
+const MOST_FLOWS: usize = 100;
+/// Queues in a run.
+const MOST_QUEUES: usize = 20;
+
+/// The run of one capture. Version, time of the start and host are for the caller to fill in.
+pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
+    let title = sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>().join(", ");
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool_version: String::new(),
+        command: "trace".into(),
+        started: String::new(),
+        title,
+        host: fathom_run::Host::default(),
+        facts: Default::default(),
+        phases: Vec::new(),
+        series: series::all(flows, queues, MOST_QUEUES),
+        instrument: Instrument::default(),
+        partial: None,
+        capture: Some(Box::new(capture(sources, flows, queues))),
+        notes: Vec::new(),
+    }
+}
+
+fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Capture {
+    let origin = flows.totalled.first_at.unwrap_or(0);
+    let by_bytes = |flow: &&FlowSummary| {
+        core::cmp::Reverse(flow.totals().iter().map(|side| side.unique_bytes).sum::<u64>())
+    };
+    let mut largest: Vec<&FlowSummary> = flows.flows.iter().collect();
+    largest.sort_by_cached_key(by_bytes);
+    let flows_of_run = largest.iter().take(MOST_FLOWS).map(|summary| flow::captured(summary, origin));
+    let mut found: Vec<_> =
+        queues.bottlenecks.iter().filter_map(|bottleneck| queue::captured(bottleneck, queues)).collect();
+    found.sort_by(|a, b| b.delay.median_s.total_cmp(&a.delay.median_s));
+    found.truncate(MOST_QUEUES);
+    Capture {
+        sources,
+        flow_count: flows.flows.len() as u64 + flows.totalled.forgotten_flows,
+        flows: flows_of_run.collect(),
+        answers: answers::captured(&flows.probes),
+        queues: found,
+        hops: Vec::new(),
+        unknown: unknown::unknown(queues),
+    }
+}

@@ -1,0 +1,87 @@
+//! Queues and flows over time as a run tells them.
+use crate::flow::socket;
+use crate::unknown::location;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_bottleneck::{FlowSeries, Queues, Spread};
+use fathom_flow::missing_end;
+use fathom_flow::{End, FlowId, Flows};
+use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
+use fathom_units::Time;
+
+/// All that a run tells over time, of so many queues at most.
+pub(crate) fn all(flows: &Flows, queues: &Queues, most: usize) -> Vec<Series> {
+    // Of a flow of which one end's packets were not captured, all would stay outstanding.
+    let is_known = |id: FlowId, series: &Series| {
+        let flow = flows.flows.iter().find(|flow| flow.id == id);
+        series.key.metric != Metric::Outstanding || flow.is_none_or(|flow| missing_end(flow).is_none())
+    };
+    let told = |flow: &FlowSeries| {
+        of_flow(flow)
+            .into_iter()
+            .filter(|series| !series.values.is_empty() && is_known(flow.flow, series))
+            .collect()
+    };
+    let mut all = of_queues(queues, most);
+    all.extend(queues.series.iter().flat_map::<Vec<Series>, _>(told));
+    all
+}
+
+/// The delay of each queue over time: that of the first without a scope as well.
+fn of_queues(queues: &Queues, most: usize) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for (number, bottleneck) in queues.bottlenecks.iter().take(most).enumerate() {
+        let scope = Some(location(bottleneck, queues));
+        let mut series = Series::new(SeriesKey { scope, ..SeriesKey::of(Metric::QueueDelay) });
+        for point in &bottleneck.delays {
+            push(&mut series, point.at_ns, point.most_ns / 1e9);
+        }
+        if number == 0 {
+            all.push(Series { key: SeriesKey::of(Metric::QueueDelay), ..series.clone() });
+        }
+        all.push(series);
+    }
+    all
+}
+
+/// Round trips to both ends, then what each end sent.
+fn of_flow(flow: &FlowSeries) -> Vec<Series> {
+    let [a, b] = flow.ends.map(socket);
+    let key = |metric, scope| SeriesKey {
+        flow: Some(flow.flow.number()),
+        scope: Some(scope),
+        ..SeriesKey::of(metric)
+    };
+    let mut all: Vec<Series> = Vec::new();
+    for end in [End::B, End::A] {
+        let place = format!("capture to {} and back", flow.ends[end as usize].0);
+        let mut trips = Series::new(key(Metric::PassiveRtt, place));
+        for spread in &flow.round_trips[end as usize] {
+            both(&mut trips, spread, 1e9);
+        }
+        all.push(trips);
+    }
+    for (end, way) in [(End::A, format!("{a} to {b}")), (End::B, format!("{b} to {a}"))] {
+        let sent = &flow.sent[end as usize];
+        let mut outstanding = Series::new(key(Metric::Outstanding, String::clone(&way)));
+        sent.outstanding.iter().for_each(|spread| both(&mut outstanding, spread, 1.0));
+        let mut goodput = Series::new(key(Metric::Goodput, way));
+        sent.goodput.iter().for_each(|(at, rate)| push(&mut goodput, *at, libm::round(*rate)));
+        all.extend([outstanding, goodput]);
+    }
+    all
+}
+
+/// The least and the most of a short time, or the one value that it has.
+fn both(series: &mut Series, spread: &Spread, unit: f64) {
+    push(series, spread.at_ns, libm::round(spread.least) / unit);
+    if spread.most > spread.least {
+        push(series, spread.at_ns, libm::round(spread.most) / unit);
+    }
+}
+
+fn push(series: &mut Series, at_ns: f64, value: f64) {
+    let at = Time::from_nanos(at_ns.max(0.0) as u64);
+    series.push(Observation { at, value: Value::Observed(value.max(0.0)) });
+}

@@ -1,0 +1,35 @@
+//! Files made to harm: the run of them can be read, and is the same in shards.
+use crate::trace_bytes::{EACH, check, check_shards};
+use fathom_units::Rng;
+use std::path::Path;
+
+/// Bytes at random, with many that are as they were in the packet before.
+#[test]
+fn what_is_told_of_random_packets_can_be_read() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let mut bytes = vec![0_u8; 400 * EACH];
+        for at in 0..bytes.len() {
+            bytes[at] = if at < EACH || rng.chance(0.3) { rng.next_u64() as u8 } else { bytes[at - EACH] };
+        }
+        println!("seed {seed}");
+        check(&bytes);
+        check_shards(&bytes);
+    }
+}
+
+#[test]
+fn what_is_told_of_the_fuzz_corpus_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus/trace");
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 6, "{files:?}");
+    for path in files {
+        println!("{}", path.display());
+        let bytes = std::fs::read(path).unwrap();
+        check(&bytes);
+        check_shards(&bytes);
+        // Without the packets at its beginning, or with others.
+        check(&bytes[10 * EACH..]);
+        check(&[&bytes[20 * EACH..], &bytes[..]].concat());
+    }
+}

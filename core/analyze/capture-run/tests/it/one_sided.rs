@@ -1,0 +1,70 @@
+//! Captures of one direction: what is said of them, and what is not. The lab's upload, whose truth is beside it, less half of its packets.
+use crate::capture::{each_packet, lab};
+use fathom_bottleneck::QueueWatch;
+use fathom_capture::Address;
+use fathom_flow::{Tracer, missing_directions};
+use fathom_run::{CaptureSource, Metric, QueuePlace, Run};
+
+const SENDER: [u8; 4] = [198, 18, 0, 2];
+const RECEIVER: [u8; 4] = [198, 19, 0, 2];
+
+/// What the packets of a capture tell that these hosts sent.
+fn seen(name: &str, senders: &[[u8; 4]]) -> (Run, Option<String>) {
+    let mut tracer = Tracer::new(QueueWatch::new());
+    each_packet(&lab(name), |times, packet| {
+        if senders.iter().any(|sender| packet.source == Address::v4(*sender)) {
+            tracer.packet(times, packet);
+        }
+    });
+    let (flows, watch) = tracer.finish();
+    let run = fathom_capture_run::run(vec![CaptureSource::default()], &flows, &watch.finish());
+    (run, missing_directions(&flows))
+}
+
+fn has_outstanding(run: &Run) -> bool {
+    run.series.iter().any(|series| series.key.metric == Metric::Outstanding)
+}
+
+#[test]
+fn both_directions_lack_nothing() {
+    let (run, missing) = seen("up-sender", &[SENDER, RECEIVER]);
+    assert_eq!(missing, None);
+    assert!(has_outstanding(&run));
+}
+
+#[test]
+fn the_direction_that_is_missing_is_told_with_what_cannot_be_known() {
+    for (sender, missing) in [
+        (
+            SENDER,
+            " 4 TCP flows only one direction was captured: what 198.19.0.2 sent to 198.18.0.2 is missing",
+        ),
+        (
+            RECEIVER,
+            " 4 TCP flows only one direction was captured: what 198.18.0.2 sent to 198.19.0.2 is missing",
+        ),
+    ] {
+        let (run, said) = seen("up-sender", &[sender]);
+        assert!(!has_outstanding(&run), "who sends alone has all outstanding for ever");
+        let said = said.unwrap();
+        assert!(said.contains(missing), "{said}");
+        for flow in &run.capture.unwrap().flows {
+            for side in &flow.sent {
+                assert!(side.rtt.is_none() && side.limits.is_none(), "{side:?}");
+                let again = side.retransmissions;
+                assert_eq!((side.max_outstanding_bytes, again.packets()), (0, again.unknown_packets));
+            }
+        }
+    }
+}
+
+#[test]
+fn before_the_capture_a_queue_shows_in_one_direction_alone() {
+    let (run, _) = seen("up-receiver", &[SENDER]);
+    let queue = &run.capture.unwrap().queues[0];
+    assert_eq!(queue.place, QueuePlace::BeforeCapture);
+    let rate = queue.rate_bits_per_second.unwrap().value;
+    assert!((rate / 1e6 - 1.0).abs() < 0.01, "{rate}");
+    // The same packets at the sender have it ahead of them: nothing is claimed.
+    assert_eq!(seen("up-sender", &[SENDER]).0.capture.unwrap().queues, []);
+}

@@ -1,0 +1,58 @@
+//! From the packets of a capture to flows: segments, round trips, losses and repairs of TCP; DNS, ping and QUIC.
+//!
+//! One pass, in bounded memory: a [`Sink`] is told what happens as it happens; what is kept grows with flows and with what is
+//! not yet acknowledged, not with the capture.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod ack;
+mod batch;
+mod cause;
+mod connection;
+mod count;
+mod event;
+mod flag;
+mod follower;
+mod half_connection;
+mod header;
+mod limit;
+mod missed;
+mod one_sided;
+mod option;
+mod pending_timestamps;
+mod probe;
+mod probe_totals;
+mod quic;
+mod recent_packets;
+mod repair;
+mod rtt;
+mod sack_scoreboard;
+mod search;
+mod segment;
+mod sent_segments;
+mod sequence;
+mod shard;
+mod summary;
+mod table;
+mod totals;
+mod tracer;
+
+pub use connection::Close;
+pub use event::{
+    Ack, End, FlowId, Lost, Probe, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,
+    SegmentKind, Sink, Spurious, SpuriousProof, Times,
+};
+pub use fathom_run::ProbeKind;
+pub use header::Header;
+pub use missed::missed_data;
+pub use one_sided::{missing_directions, missing_end};
+pub use option::Offer;
+pub use probe_totals::{ProbeTotals, ProbesTotals};
+pub use rtt::{Moments, Tally};
+pub use search::partition_near;
+pub use shard::{Followed, SHARDS, Shard, Shards};
+pub use summary::{EcnMode, FlowSummary, Flows, Totalled};
+pub use totals::{Causes, EcnTotals, Range, RttTotals, Shares, Totals};
+pub use tracer::{BatchedTracer, Bounds, Tracer};

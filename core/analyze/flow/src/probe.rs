@@ -1,0 +1,158 @@
+//! Questions and answers apart from TCP: ICMP echo, DNS, QUIC.
+use crate::probe_totals::{ProbesTotals, Socket};
+use crate::quic::QuicFlows;
+use crate::{Probe, ProbeKind, RttValidity, Sink, Times};
+use alloc::collections::{BTreeMap, VecDeque};
+use fathom_capture::{IcmpHeader, Packet, UdpHeader};
+
+/// So many questions wait for their answers; of more, the oldest is taken for unanswered.
+const MAX_WAITING: usize = 65_536;
+
+/// What makes an answer belong to a question: who asked whom, and a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Question {
+    kind: ProbeKind,
+    ends: [Socket; 2],
+    number: u16,
+}
+
+/// A question that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    times: Times,
+    validity: RttValidity,
+    /// Of IPv4; 0 is none.
+    identification: u16,
+    hop_limit: u8,
+}
+
+/// Nobody asks again so soon, ns: the quickest resolvers wait for 50 ms. What comes so soon was captured twice.
+const COPY_NS: i64 = 10_000_000;
+
+impl Asked {
+    fn of(packet: &Packet<'_>, times: Times) -> Asked {
+        let identification = packet.identification.unwrap_or(0);
+        Asked { times, validity: RttValidity::Clean, identification, hop_limit: packet.hop_limit }
+    }
+    /// Whether this is the same packet further on its way, as a capture of several interfaces has it.
+    const fn is_again(&self, later: &Asked) -> bool {
+        let is_same = self.identification != 0 && self.identification == later.identification;
+        is_same || later.hop_limit < self.hop_limit || later.times.at.saturating_sub(self.times.at) < COPY_NS
+    }
+}
+
+/// All probes of a capture.
+#[derive(Debug, Default)]
+pub(crate) struct Probes {
+    waiting: BTreeMap<Question, Asked>,
+    /// Questions in the order in which they came, with their frame: some have their answer already.
+    order: VecDeque<(Question, u64)>,
+    quic: QuicFlows,
+    pub(crate) totals: ProbesTotals,
+}
+
+/// Types of ICMP messages: request and reply of an echo, of version 4 and 6 (RFC 792, RFC 4443).
+const ECHO: [(bool, u8, u8); 2] = [(false, 8, 0), (true, 128, 129)];
+/// Port of DNS (RFC 1035 section 4.2.1).
+const DNS_PORT: u16 = 53;
+/// The bit QR in the third byte of a DNS header: it is a response.
+const DNS_RESPONSE: u8 = 0x80;
+
+impl Probes {
+    /// A message of ICMP passed.
+    pub(crate) fn icmp<S: Sink>(
+        &mut self,
+        times: Times,
+        packet: &Packet<'_>,
+        icmp: &IcmpHeader<'_>,
+        sink: &mut S,
+    ) {
+        let [id_high, id_low, number_high, number_low] = icmp.rest;
+        let identifier = u16::from_be_bytes([id_high, id_low]);
+        let number = u16::from_be_bytes([number_high, number_low]);
+        let kind = ProbeKind::Echo;
+        for (_, request, reply) in ECHO.into_iter().filter(|(is_v6, ..)| *is_v6 == icmp.is_v6) {
+            if icmp.kind == request {
+                let ends = [(packet.source, identifier), (packet.destination, 0)];
+                self.ask(Question { kind, ends, number }, Asked::of(packet, times), sink);
+            } else if icmp.kind == reply {
+                let ends = [(packet.destination, identifier), (packet.source, 0)];
+                self.answer(&Question { kind, ends, number }, times, sink);
+            }
+        }
+    }
+    /// A datagram of UDP passed.
+    pub(crate) fn udp<S: Sink>(
+        &mut self,
+        times: Times,
+        packet: &Packet<'_>,
+        udp: &UdpHeader<'_>,
+        sink: &mut S,
+    ) {
+        let ends = [(packet.source, udp.source_port), (packet.destination, udp.destination_port)];
+        if udp.source_port == DNS_PORT || udp.destination_port == DNS_PORT {
+            self.dns(ends, udp, Asked::of(packet, times), sink);
+        } else {
+            self.quic.datagram(ends, udp, times, &mut self.totals, sink);
+        }
+    }
+    fn dns<S: Sink>(&mut self, ends: [Socket; 2], udp: &UdpHeader<'_>, seen: Asked, sink: &mut S) {
+        let [high, low, flags, ..] = udp.payload else { return };
+        let (kind, number) = (ProbeKind::Dns, u16::from_be_bytes([*high, *low]));
+        let is_response = flags & DNS_RESPONSE != 0;
+        let [from, to] = ends;
+        if !is_response && udp.destination_port == DNS_PORT {
+            self.ask(Question { kind, ends, number }, seen, sink);
+        } else if is_response && udp.source_port == DNS_PORT {
+            self.answer(&Question { kind, ends: [to, from], number }, seen.times, sink);
+        }
+    }
+    fn ask<S: Sink>(&mut self, question: Question, seen: Asked, sink: &mut S) {
+        let totals = self.totals.of(question.kind);
+        if let Some(first) = self.waiting.get_mut(&question) {
+            if !first.is_again(&seen) {
+                first.validity = RttValidity::Ambiguous;
+                totals.asked_again += 1;
+            }
+            return;
+        }
+        totals.asked += 1;
+        self.waiting.insert(question, seen);
+        self.order.push_back((question, seen.times.frame));
+        while self.order.len() > MAX_WAITING {
+            self.give_up_oldest(sink);
+        }
+    }
+    fn answer<S: Sink>(&mut self, question: &Question, times: Times, sink: &mut S) {
+        let Some(Asked { times: asked, validity, .. }) = self.waiting.remove(question) else { return };
+        let probe =
+            Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
+        self.totals.answered(&probe);
+        sink.probe(&probe);
+        // What has its answer need not wait in line, so that the line is as short as what waits.
+        while self.order.front().is_some_and(|(first, frame)| !is_waiting(&self.waiting, first, *frame)) {
+            self.order.pop_front();
+        }
+    }
+    fn give_up_oldest<S: Sink>(&mut self, sink: &mut S) {
+        let Some((question, frame)) = self.order.pop_front() else { return };
+        if !is_waiting(&self.waiting, &question, frame) {
+            return;
+        }
+        let Some(Asked { times: asked, validity, .. }) = self.waiting.remove(&question) else { return };
+        self.totals.of(question.kind).unanswered += 1;
+        sink.probe(&Probe { kind: question.kind, ends: question.ends, asked, answered: None, validity });
+    }
+    /// The capture is at its end: what waits has no answer.
+    pub(crate) fn finish<S: Sink>(mut self, sink: &mut S) -> ProbesTotals {
+        while !self.order.is_empty() {
+            self.give_up_oldest(sink);
+        }
+        self.totals.quic_handshake.unanswered = self.quic.unanswered();
+        self.totals
+    }
+}
+
+fn is_waiting(waiting: &BTreeMap<Question, Asked>, question: &Question, frame: u64) -> bool {
+    waiting.get(question).is_some_and(|asked| asked.times.frame == frame)
+}

@@ -1,0 +1,117 @@
+//! The flows of a capture in shards, so that threads can follow them at the same time.
+use crate::follower::{Follower, sockets};
+use crate::{Bounds, Flows, Sink, Times};
+use fathom_capture::{Packet, Transport};
+
+/// Shards of a capture. There are as many on every machine, and bounds are divided among them: no result depends on how many threads there are.
+pub const SHARDS: usize = 2;
+
+/// The shard that a packet belongs to: that of its flow, the same in both directions; the first, if it is not TCP.
+///
+/// A capture can be made that has all flows in one shard: that takes the time of one thread, and half of the bounds.
+fn shard_of(packet: &Packet<'_>) -> usize {
+    let Transport::Tcp(tcp) = &packet.transport else { return 0 };
+    let addresses = packet.source.bits() ^ packet.destination.bits();
+    let ports = u64::from(tcp.source_port ^ tcp.destination_port) << 32;
+    let both = addresses as u64 ^ (addresses >> 64) as u64 ^ ports;
+    // The highest bit of the product depends on every bit of what is multiplied.
+    (both.wrapping_mul(MIX) >> 63) as usize
+}
+
+/// The fractional part of the golden ratio, odd (Knuth, The Art of Computer Programming, section 6.4).
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Follows the flows of one shard, in batches. It has to be given every packet of the capture.
+#[derive(Debug)]
+pub struct Shard<S> {
+    number: usize,
+    follower: Follower<S>,
+}
+
+/// What one shard has seen.
+#[derive(Debug)]
+pub struct Followed<S> {
+    flows: Flows,
+    sink: S,
+}
+
+impl<S: Sink> Shard<S> {
+    /// All shards of a capture, within `bounds` together. Each reports to a sink of its own.
+    pub fn all(bounds: Bounds, sink: impl Fn() -> S) -> [Shard<S>; SHARDS] {
+        let bounds = Bounds {
+            lone_flows: bounds.lone_flows / SHARDS,
+            flows: bounds.flows / SHARDS,
+            waiting: bounds.waiting / SHARDS,
+            ..bounds
+        };
+        core::array::from_fn(|number| Shard { number, follower: Follower::new(sink(), bounds) })
+    }
+    /// The next packet of the capture, of this shard or not.
+    #[inline]
+    pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
+        self.follower.sink_mut().capture_started(times);
+        if self.number == 0 {
+            self.follower.note_time(times);
+        }
+        if shard_of(packet) == self.number {
+            self.follower.enqueue(times, packet);
+        }
+    }
+    /// The capture is at its end.
+    pub fn finish(self) -> Followed<S> {
+        let (flows, sink) = self.follower.finish();
+        Followed { flows, sink }
+    }
+}
+
+/// All shards of a capture, followed by one thread.
+#[derive(Debug)]
+pub struct Shards<S> {
+    shards: [Shard<S>; SHARDS],
+    /// The shard of the last packet: packets come in trains, and most are of the same flow as the one before.
+    last: usize,
+}
+
+impl<S: Sink> Shards<S> {
+    /// These shards, which have seen nothing yet.
+    pub const fn new(shards: [Shard<S>; SHARDS]) -> Shards<S> {
+        Shards { shards, last: 0 }
+    }
+    /// The next packet of the capture.
+    #[inline(always)]
+    pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
+        self.shards[0].follower.note_time(times);
+        let Transport::Tcp(tcp) = &packet.transport else {
+            self.note_start(times);
+            // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
+            return self.shards[0].follower.non_tcp(times, &packet.clone());
+        };
+        let sockets = sockets(packet, tcp);
+        let found = match self.shards[self.last].follower.last_flow(sockets) {
+            None => {
+                self.note_start(times);
+                self.last = shard_of(packet);
+                self.shards[self.last].follower.place(sockets, tcp.flags, times)
+            }
+            found => found,
+        };
+        if let Some(found) = found {
+            self.shards[self.last].follower.enqueue_at(found, times, packet, tcp);
+        }
+    }
+    #[inline]
+    fn note_start(&mut self, times: Times) {
+        self.shards.iter_mut().for_each(|shard| shard.follower.sink_mut().capture_started(times));
+    }
+    /// The capture is at its end.
+    pub fn finish(self) -> [Followed<S>; SHARDS] {
+        self.shards.map(Shard::finish)
+    }
+}
+
+impl<S> Followed<S> {
+    /// The flows of all shards together, and the sink of each.
+    pub fn join([first, second]: [Followed<S>; SHARDS]) -> (Flows, [S; SHARDS]) {
+        (first.flows.join(second.flows), [first.sink, second.sink])
+    }
+}

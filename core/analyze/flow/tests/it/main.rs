@@ -1,0 +1,14 @@
+//! Tests of the tracer: hand-written time lines, a naive oracle, hostile input, and a real capture with its truth.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod batch;
+mod bloated;
+mod capture;
+mod golden;
+mod hostile;
+mod kernel;
+mod long;
+mod missed;
+mod oracle;
+mod packets;
+mod probes;
+mod segments;

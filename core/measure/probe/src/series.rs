@@ -1,0 +1,202 @@
+//! A series of observations from one kind of probe: each probe that was sent, and its outcome.
+use crate::{Book, LossPolicy, Probe};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use fathom_run::{Observation, Series, SeriesKey, Value};
+use fathom_units::{Duration, Time};
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Outcome {
+    Outstanding,
+    Answered(Duration),
+    /// The probe could no longer be answered this long after its sending: its connection broke.
+    GivenUp(Duration),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    sent: Time,
+    outcome: Outcome,
+}
+
+/// A [`Book`] that remembers every probe, and becomes a [`Series`]. A reply counts however late.
+#[derive(Clone, Debug)]
+pub struct ProbeSeries {
+    book: Book,
+    /// By sequence number.
+    entries: Vec<Entry>,
+    largest: Duration,
+    series: Series,
+}
+
+impl ProbeSeries {
+    /// Without probes; its series will be of `key`.
+    pub const fn new(key: SeriesKey) -> Self {
+        let book = Book::new(LossPolicy::NEVER);
+        ProbeSeries { book, entries: Vec::new(), largest: Duration::ZERO, series: Series::new(key) }
+    }
+    /// What the series is of.
+    pub const fn key(&self) -> &SeriesKey {
+        &self.series.key
+    }
+    /// Number of the next probe: also how many were sent.
+    pub const fn next_sequence(&self) -> u32 {
+        self.book.next_sequence()
+    }
+    /// Records a probe that was sent at `at`, and returns its sequence number. Times must not decrease.
+    pub fn sent(&mut self, at: Time) -> u32 {
+        self.entries.push(Entry { sent: at, outcome: Outcome::Outstanding });
+        self.book.send((), at).sequence
+    }
+    /// Records probes that were due but could not be sent.
+    pub fn not_sent(&mut self, reason: &str, count: u32) {
+        if count > 0 {
+            let counted = self.series.not_sent.entry(reason.to_string()).or_insert(0);
+            *counted = counted.saturating_add(count);
+        }
+    }
+    /// Corrects the time from which the delay of an outstanding probe counts, by the kernel's timestamp. The time of its observation
+    /// stays.
+    pub fn departed(&mut self, sequence: u32, at: Time) {
+        self.book.departed(sequence, at);
+    }
+    /// When an outstanding probe departed.
+    pub fn departure_of(&self, sequence: u32) -> Option<Time> {
+        self.book.sent_at(sequence)
+    }
+    /// Records the reply to probe `sequence`, received at `received`. Returns the observation if it is the first.
+    pub fn reply(&mut self, sequence: u32, received: Time) -> Option<Observation> {
+        let entry = self.entries.get_mut(sequence as usize)?;
+        let reply = self.book.reply(&Probe { sequence, at: (), sent: entry.sent }, received);
+        if !reply.is_first() {
+            self.series.duplicates += 1;
+            return None;
+        }
+        entry.outcome = Outcome::Answered(reply.delay);
+        self.largest = self.largest.max(reply.delay);
+        self.series.reordered += u32::from(reply.is_reordered);
+        Some(Observation { at: entry.sent, value: Value::Observed(reply.delay.as_secs_f64()) })
+    }
+    /// Records that probe `sequence` can no longer be answered: its connection broke at `at`.
+    pub fn give_up(&mut self, sequence: u32, at: Time) {
+        let was_outstanding = self.book.give_up(sequence);
+        if let Some(entry) = self.entries.get_mut(sequence as usize).filter(|_| was_outstanding) {
+            entry.outcome = Outcome::GivenUp(at.saturating_since(entry.sent));
+        }
+    }
+    /// Number of probes without an outcome.
+    pub fn outstanding(&self) -> usize {
+        self.book.outstanding()
+    }
+    /// When the oldest probe without an outcome departed.
+    pub fn oldest_outstanding(&self) -> Option<Time> {
+        self.book.oldest_outstanding()
+    }
+    /// The largest delay so far.
+    pub const fn largest_delay(&self) -> Duration {
+        self.largest
+    }
+    /// Whether any probe was answered.
+    pub const fn has_replies(&self) -> bool {
+        self.book.has_replies()
+    }
+    /// When each probe was sent, by sequence number.
+    pub fn sent_times(&self) -> impl Iterator<Item = Time> + '_ {
+        self.entries.iter().map(|entry| entry.sent)
+    }
+    /// The series, in order of sending. Probes without a reply at `at` are censored with the time waited for them.
+    pub fn close(self, at: Time) -> Series {
+        let mut series = self.series;
+        for entry in self.entries {
+            let censored = |waited: Duration| Value::Censored { at_least: waited.as_secs_f64() };
+            let value = match entry.outcome {
+                Outcome::Answered(delay) => Value::Observed(delay.as_secs_f64()),
+                Outcome::GivenUp(waited) => censored(waited),
+                Outcome::Outstanding => censored(at.saturating_since(entry.sent)),
+            };
+            series.push(Observation { at: entry.sent, value });
+        }
+        series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use fathom_run::Metric;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    const fn sent_at(sequence: u32) -> Time {
+        Time::from_nanos(sequence as u64 * 50_000_000)
+    }
+    fn with(probes: u32) -> ProbeSeries {
+        let mut series = ProbeSeries::new(SeriesKey::of(Metric::UdpRtt));
+        for n in 0..probes {
+            assert_eq!(series.sent(sent_at(n)), n);
+        }
+        series
+    }
+
+    #[test]
+    fn a_reply_counts_however_late() {
+        let mut series = with(20_000);
+        // 716 s, once seen on an LTE line.
+        let late = Duration::from_secs(716);
+        let expected = Observation { at: Time::ZERO, value: Value::Observed(716.0) };
+        assert_eq!(series.reply(0, sent_at(0) + late), Some(expected));
+        assert_eq!(series.largest_delay(), late);
+        assert_eq!(series.outstanding(), 19_999);
+        assert_eq!(series.close(Time::from_nanos(1)).values[0], 716.0);
+    }
+
+    #[test]
+    fn duplicate_reordered_and_unknown_replies_are_distinguished() {
+        let mut series = with(5);
+        let order = [0, 2, 2, 1, 4, 3, 9];
+        let first = order.map(|n: u32| series.reply(n, sent_at(n) + MS(1)).is_some());
+        assert_eq!(first, [true, true, false, true, true, true, false]);
+        let series = series.close(Time::ZERO);
+        assert_eq!((series.duplicates, series.reordered), (1, 2));
+    }
+
+    #[test]
+    fn the_unanswered_are_censored_with_the_time_waited() {
+        let mut series = with(4);
+        assert!(!series.has_replies());
+        series.reply(0, sent_at(0) + MS(30));
+        assert_eq!(series.oldest_outstanding(), Some(sent_at(1)));
+        series.give_up(1, Time::from_nanos(90_000_000));
+        series.reply(2, sent_at(2) + MS(7));
+        assert_eq!(series.oldest_outstanding(), Some(sent_at(3)));
+        series.not_sent("missed", 2);
+        series.not_sent("missed", 1);
+        let series = series.close(Time::from_nanos(1_150_000_000));
+        assert_eq!(series.values, vec![0.030, 0.040, 0.007, 1.0]);
+        assert_eq!(series.censored, vec![1, 3]);
+        assert_eq!(series.not_sent["missed"], 3);
+        assert!(series.at_ns.is_sorted());
+    }
+
+    #[test]
+    fn a_reply_after_giving_up_is_not_a_second_outcome() {
+        let mut series = with(1);
+        series.give_up(0, Time::from_nanos(10));
+        series.give_up(0, Time::from_nanos(20));
+        assert_eq!(series.reply(0, sent_at(0) + MS(1)), None);
+        assert_eq!(series.outstanding(), 0);
+        let closed = series.close(Time::ZERO);
+        assert_eq!((closed.values, closed.duplicates), (vec![10e-9], 1));
+    }
+
+    #[test]
+    fn a_delay_counts_from_the_departure_and_its_observation_from_the_call() {
+        let mut series = with(2);
+        series.departed(1, sent_at(1) + MS(2));
+        assert_eq!(series.departure_of(1), Some(sent_at(1) + MS(2)));
+        let expected = Observation { at: sent_at(1), value: Value::Observed(0.010) };
+        assert_eq!(series.reply(1, sent_at(1) + MS(12)), Some(expected));
+        assert_eq!(series.departure_of(1), None);
+    }
+}

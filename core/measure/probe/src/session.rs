@@ -1,0 +1,257 @@
+//! The client's end of the control connection to `fathom serve`.
+//!
+//! [`Session`] is one connection. [`SessionKeeper`] keeps a session open for as long as it is wanted: it renews it before its time is
+//! over, and opens another when it is lost. Neither does I/O: the caller hands in what happened (`handle_input`,
+//! `handle_timeout`), does what comes out (`poll_output`), and calls again at `poll_timeout`.
+mod keeper;
+
+pub use keeper::{ConnectionId, KeeperInput, KeeperOutput, SessionKeeper, SessionPolicy};
+
+use crate::protocol::{
+    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FirstLine, FlowReport, Limits, LineReader,
+    REPORT_EVERY_MAX_MS, REPORT_EVERY_MIN_MS, ServerMessage, SessionId, Token,
+};
+use alloc::borrow::ToOwned;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::IpAddr;
+use fathom_units::{Duration, Time};
+
+/// Characters of a line of another service that are shown.
+const SHOWN_BYTES: usize = 200;
+
+/// The server's first message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hello {
+    /// Name of the session.
+    pub session: SessionId,
+    /// Address of this client as the server sees it.
+    pub seen_as: IpAddr,
+    /// Version of the server, without control characters.
+    pub version: String,
+    /// Congestion controls that the server can set for down flows; its default first.
+    pub congestion_controls: Vec<String>,
+    /// What the session may use.
+    pub limits: Limits,
+}
+
+/// Why a session could not be opened, or ended. Texts of the server are without control characters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SessionError {
+    /// The connection could not be made, or broke.
+    Connection(String),
+    /// The service is not `fathom serve`: what it did instead.
+    NotFathom(String),
+    /// No Hello came within this time.
+    Timeout(Duration),
+    /// The server refused or ended the session.
+    Rejected {
+        /// The reason, for programs.
+        code: ErrorCode,
+        /// The reason, for people.
+        message: String,
+    },
+    /// The server violated the protocol.
+    Protocol(String),
+    /// The server closed the connection.
+    Closed,
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SessionError::Connection(reason) => f.write_str(reason),
+            SessionError::NotFathom(seen) => write!(f, "it is not `fathom serve`: {seen}"),
+            SessionError::Timeout(waited) => write!(f, "no Hello from the server within {waited}"),
+            SessionError::Rejected { code, message } => write!(f, "{code}: {message}"),
+            SessionError::Protocol(problem) => write!(f, "protocol error: {problem}"),
+            SessionError::Closed => f.write_str("the server closed the control connection"),
+        }
+    }
+}
+impl core::error::Error for SessionError {}
+
+/// What happened on a connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SessionEvent {
+    /// The session is open.
+    Opened(Hello),
+    /// The server reported its flows.
+    Report {
+        /// When, in ns on the server's clock.
+        at_ns: u64,
+        /// Each open flow.
+        flows: Vec<FlowReport>,
+    },
+    /// The server's final counts.
+    Bye {
+        /// UDP probes of the session that the server received.
+        udp_received: u64,
+    },
+    /// The server violated the protocol in a way that does no harm.
+    Warning(String),
+    /// The session is over; the connection is to be closed. Nothing follows.
+    Ended(SessionError),
+}
+
+/// What the caller is to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SessionOutput {
+    /// Send these bytes.
+    Send(Vec<u8>),
+    /// Take note.
+    Event(SessionEvent),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Waiting for Hello.
+    Greeting,
+    Open,
+    Ended,
+}
+
+/// A control connection, from the moment it is connected.
+#[derive(Clone, Debug)]
+pub struct Session {
+    state: State,
+    lines: LineReader,
+    patience: Duration,
+    deadline: Time,
+    report_ms: Option<u32>,
+    output: VecDeque<SessionOutput>,
+}
+
+impl Session {
+    /// A connection that was made at `now`. The session must be open within `patience`.
+    pub fn new(token: Option<Token>, patience: Duration, now: Time) -> Self {
+        let first = format!("{}\n", FirstLine::Control { token });
+        Session {
+            state: State::Greeting,
+            lines: LineReader::new(CONTROL_LINE_LIMIT_BYTES),
+            patience,
+            deadline: now + patience,
+            report_ms: None,
+            output: VecDeque::from([SessionOutput::Send(first.into_bytes())]),
+        }
+    }
+    /// Takes bytes that arrived.
+    pub fn handle_input(&mut self, bytes: &[u8]) {
+        if self.state == State::Ended {
+            return;
+        }
+        self.lines.push(bytes);
+        while self.state != State::Ended {
+            match self.lines.next_line() {
+                Ok(Some(line)) => self.take_line(&line),
+                Ok(None) => return,
+                Err(too_long) => self.violated(format!("the server sent a {too_long}")),
+            }
+        }
+    }
+    /// The connection was closed by the server, or broke for this reason.
+    pub fn handle_close(&mut self, reason: Option<String>) {
+        let error = match (reason, self.state) {
+            (Some(reason), _) => SessionError::Connection(reason),
+            (None, State::Greeting) => {
+                SessionError::NotFathom("it closed the connection without an answer".to_owned())
+            }
+            (None, _) => SessionError::Closed,
+        };
+        self.end(error);
+    }
+    /// Call it at [`Session::poll_timeout`].
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.state == State::Greeting && now >= self.deadline {
+            self.end(SessionError::Timeout(self.patience));
+        }
+    }
+    /// When [`Session::handle_timeout`] is to be called; `None` if nothing is waited for.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        (self.state == State::Greeting).then_some(self.deadline)
+    }
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Option<SessionOutput> {
+        self.output.pop_front()
+    }
+    /// Requests a report of the flows at this interval, as far as the protocol allows it, unless that was requested last.
+    pub fn report_every(&mut self, interval: Duration) {
+        let ms = u32::try_from(interval.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
+        let ms = ms.clamp(REPORT_EVERY_MIN_MS, REPORT_EVERY_MAX_MS);
+        if self.state == State::Open && self.report_ms.replace(ms) != Some(ms) {
+            self.send(&ClientMessage::ReportEvery { ms });
+        }
+    }
+    /// Asks the server to end the session, and for its final counts.
+    pub fn say_bye(&mut self) {
+        if self.state == State::Open {
+            self.send(&ClientMessage::Bye {});
+        }
+    }
+    fn send(&mut self, message: &ClientMessage) {
+        self.output.push_back(SessionOutput::Send(message.to_line()));
+    }
+    fn event(&mut self, event: SessionEvent) {
+        self.output.push_back(SessionOutput::Event(event));
+    }
+    fn end(&mut self, error: SessionError) {
+        if self.state != State::Ended {
+            self.state = State::Ended;
+            self.event(SessionEvent::Ended(error));
+        }
+    }
+    /// Before Hello a violation means that the service is another one.
+    fn violated(&mut self, problem: String) {
+        let is_other = self.state == State::Greeting;
+        self.end(if is_other { SessionError::NotFathom(problem) } else { SessionError::Protocol(problem) });
+    }
+    fn take_line(&mut self, line: &[u8]) {
+        match ServerMessage::parse(line) {
+            Ok(ServerMessage::Error { code, message }) => {
+                self.end(SessionError::Rejected { code, message: printable(message.as_bytes()) });
+            }
+            Ok(message) if self.state == State::Greeting => self.greeted(message),
+            Ok(message) => self.take_message(message),
+            Err(_) if self.state == State::Greeting => {
+                self.violated(format!("it sent \"{}\"", printable(line)));
+            }
+            Err(error) => self.violated(printable(error.to_string().as_bytes())),
+        }
+    }
+    fn greeted(&mut self, message: ServerMessage) {
+        let ServerMessage::Hello { session, address, version, congestion_controls, limits } = message else {
+            return self.violated("its first message is not Hello".to_owned());
+        };
+        self.state = State::Open;
+        let version = printable(version.as_bytes());
+        self.event(SessionEvent::Opened(Hello {
+            session,
+            seen_as: address,
+            version,
+            congestion_controls,
+            limits,
+        }));
+    }
+    fn take_message(&mut self, message: ServerMessage) {
+        match message {
+            ServerMessage::Report { at_ns, flows } => self.event(SessionEvent::Report { at_ns, flows }),
+            ServerMessage::Bye { udp_received, .. } => self.event(SessionEvent::Bye { udp_received }),
+            ServerMessage::Hello { .. } => {
+                self.event(SessionEvent::Warning("protocol error: second Hello from the server".to_owned()));
+            }
+            // Handled before.
+            ServerMessage::Error { .. } => {}
+        }
+    }
+}
+
+/// The start of a text of the server, fit for a terminal.
+fn printable(text: &[u8]) -> String {
+    String::from_utf8_lossy(&text[..text.len().min(SHOWN_BYTES)])
+        .chars()
+        .map(|c| if c.is_control() { '.' } else { c })
+        .collect()
+}

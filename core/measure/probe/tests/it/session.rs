@@ -1,0 +1,337 @@
+//! The control connection in virtual time: one session, and one that is kept open.
+use fathom_probe::protocol::{ErrorCode, Limits, ServerMessage, SessionId};
+use fathom_probe::session::{
+    ConnectionId, KeeperInput, KeeperOutput, Session, SessionError, SessionEvent, SessionKeeper,
+    SessionOutput, SessionPolicy,
+};
+use fathom_units::{Duration, Time};
+
+const S: fn(u64) -> Duration = Duration::from_secs;
+
+const fn at(seconds: u64) -> Time {
+    Time::from_nanos(seconds * 1_000_000_000)
+}
+fn hello(seconds: u64) -> Vec<u8> {
+    let message = ServerMessage::Hello {
+        session: SessionId([7; 16]),
+        address: "192.0.2.1".parse().unwrap(),
+        version: "0.9\x1b[2J".into(),
+        congestion_controls: vec!["cubic".into()],
+        limits: Limits { seconds, bytes: 1, flows: 1 },
+    };
+    message.to_line()
+}
+fn refusal(code: ErrorCode) -> Vec<u8> {
+    ServerMessage::Error { code, message: "not\x07 today".into() }.to_line()
+}
+/// A connection that was made at time 0 and waits 5 s for Hello; its first line is sent.
+fn connected() -> Session {
+    let mut session = Session::new(Some("secret".parse().unwrap()), S(5), Time::ZERO);
+    let first = SessionOutput::Send(b"FATHOM/1 CONTROL secret\n".to_vec());
+    assert_eq!(session.poll_output(), Some(first));
+    session
+}
+fn opened() -> Session {
+    let mut session = connected();
+    session.handle_input(&hello(600));
+    assert_eq!(events(&mut session).len(), 1);
+    session
+}
+fn outputs(session: &mut Session) -> Vec<SessionOutput> {
+    std::iter::from_fn(|| session.poll_output()).collect()
+}
+fn events(session: &mut Session) -> Vec<SessionEvent> {
+    let event = |output| match output {
+        SessionOutput::Event(event) => event,
+        SessionOutput::Send(bytes) => panic!("sent {bytes:?}"),
+    };
+    outputs(session).into_iter().map(event).collect()
+}
+fn end(session: &mut Session) -> SessionError {
+    match events(session).pop() {
+        Some(SessionEvent::Ended(error)) => error,
+        other => panic!("not the end: {other:?}"),
+    }
+}
+
+#[test]
+fn a_session_opens_reports_and_ends_however_its_bytes_are_cut() {
+    let mut stream = hello(600);
+    stream.extend(ServerMessage::Report { at_ns: 5, flows: vec![] }.to_line());
+    let bye = ServerMessage::Bye { up_bytes: 1, down_bytes: 2, udp_received: 3, udp_refused: 4 };
+    stream.extend(bye.to_line());
+    for size in [1, 7, 100, 10_000] {
+        let mut session = connected();
+        stream.chunks(size).for_each(|part| session.handle_input(part));
+        let events = events(&mut session);
+        let [SessionEvent::Opened(hello), report, last] = &events[..] else { panic!("{events:?}") };
+        assert_eq!((hello.version.as_str(), hello.limits.seconds), ("0.9.[2J", 600));
+        assert_eq!(*report, SessionEvent::Report { at_ns: 5, flows: vec![] });
+        assert_eq!(*last, SessionEvent::Bye { udp_received: 3 });
+        session.handle_close(None);
+        assert_eq!(end(&mut session), SessionError::Closed);
+    }
+}
+
+#[test]
+fn reports_are_requested_within_limits_and_once() {
+    let mut greeting = connected();
+    greeting.report_every(S(1));
+    greeting.say_bye();
+    assert_eq!(outputs(&mut greeting), [], "before Hello nothing may be sent");
+    let mut session = opened();
+    for ms in [1, 20, 50, 700, 1_000_000] {
+        session.report_every(Duration::from_millis(ms));
+    }
+    session.say_bye();
+    let sent: Vec<String> = outputs(&mut session)
+        .into_iter()
+        .map(|output| match output {
+            SessionOutput::Send(bytes) => String::from_utf8(bytes).unwrap(),
+            SessionOutput::Event(event) => panic!("{event:?}"),
+        })
+        .collect();
+    let report = |ms| format!("{{\"report_every\":{{\"ms\":{ms}}}}}\n");
+    assert_eq!(sent, [report(50), report(700), report(10_000), "{\"bye\":{}}\n".into()]);
+}
+
+#[test]
+fn a_server_that_refuses_is_told_from_another_service() {
+    let mut refused = connected();
+    refused.handle_input(&refusal(ErrorCode::Token));
+    let rejected = SessionError::Rejected { code: ErrorCode::Token, message: "not. today".into() };
+    assert_eq!(end(&mut refused), rejected);
+    refused.handle_input(&hello(600));
+    assert_eq!(outputs(&mut refused), [], "nothing follows the end");
+
+    let report = ServerMessage::Report { at_ns: 0, flows: vec![] }.to_line();
+    let long = [b'x'; 100_000];
+    for other in [&b"SSH-2.0-OpenSSH_9.9\r\n"[..], b"HTTP/1.1 400 Bad Request\r\n", &long, &report] {
+        let mut session = connected();
+        session.handle_input(other);
+        let error = end(&mut session);
+        assert!(matches!(error, SessionError::NotFathom(_)), "{error:?}");
+    }
+    let mut closed = connected();
+    closed.handle_close(None);
+    assert!(matches!(end(&mut closed), SessionError::NotFathom(_)));
+    let mut broken = connected();
+    broken.handle_close(Some("connection reset".into()));
+    assert_eq!(end(&mut broken), SessionError::Connection("connection reset".into()));
+}
+
+#[test]
+fn a_hello_that_is_lost_in_part_times_out() {
+    let mut session = connected();
+    session.handle_input(&hello(600)[..40]);
+    assert_eq!(session.poll_timeout(), Some(at(5)));
+    session.handle_timeout(at(4));
+    assert_eq!(outputs(&mut session), []);
+    session.handle_timeout(at(5));
+    assert_eq!(end(&mut session), SessionError::Timeout(S(5)));
+    assert_eq!(session.poll_timeout(), None);
+    assert_eq!(opened().poll_timeout(), None, "an open session may be silent");
+}
+
+#[test]
+fn violations_end_a_session_but_a_second_hello_is_only_reported() {
+    let mut session = opened();
+    session.handle_input(&hello(600));
+    let warning = "protocol error: second Hello from the server".to_owned();
+    assert_eq!(events(&mut session), [SessionEvent::Warning(warning)]);
+    session.handle_input(b"{\"report\":3}\n{\"bye\":{}}\n");
+    let error = end(&mut session);
+    assert!(matches!(&error, SessionError::Protocol(_)), "{error:?}");
+    assert!(error.to_string().contains("not a line of the control protocol"), "{error}");
+    let mut flooded = opened();
+    flooded.handle_input(&[b'x'; 100_000]);
+    assert!(matches!(end(&mut flooded), SessionError::Protocol(_)));
+    let mut limited = opened();
+    limited.handle_input(&refusal(ErrorCode::Limit));
+    assert!(matches!(end(&mut limited), SessionError::Rejected { code: ErrorCode::Limit, .. }));
+}
+
+const fn policy(sessions: usize) -> SessionPolicy {
+    SessionPolicy {
+        token: None,
+        connect_timeout: Some(S5),
+        patience: S5,
+        retry_after: S5,
+        pause: Duration::from_secs(1),
+        sessions,
+    }
+}
+const S5: Duration = Duration::from_secs(5);
+
+/// How a server answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Manner {
+    /// With sessions of so many seconds.
+    Serves(u64),
+    /// It refuses connections.
+    IsDown,
+    /// It is not reached: no answer at all.
+    IsGone,
+    /// It refuses sessions.
+    IsFull,
+    /// It closes each session as soon as it is open.
+    HangsUp,
+    /// It accepts connections and says nothing.
+    IsSilent,
+}
+
+/// A client and its server in virtual time.
+struct World {
+    keeper: SessionKeeper,
+    now: Time,
+    /// Every output but what was sent, with its second.
+    seen: Vec<(u64, KeeperOutput)>,
+}
+
+impl World {
+    fn new(sessions: usize) -> Self {
+        World { keeper: SessionKeeper::new(policy(sessions)), now: Time::ZERO, seen: Vec::new() }
+    }
+    /// Runs until a second; returns what happened.
+    fn run(&mut self, until: u64, manner: Manner) -> Vec<(u64, KeeperOutput)> {
+        self.seen.clear();
+        while self.now <= at(until) {
+            self.keeper.handle_timeout(self.now);
+            self.answer(manner);
+            let next = self.keeper.poll_timeout().unwrap_or(Time::MAX);
+            assert!(next > self.now, "{next} is not after {}", self.now);
+            self.now = next;
+        }
+        self.now = at(until);
+        std::mem::take(&mut self.seen)
+    }
+    fn answer(&mut self, manner: Manner) {
+        while let Some(output) = self.keeper.poll_output() {
+            match &output {
+                KeeperOutput::Connect(id) => self.connect(*id, manner),
+                KeeperOutput::Send(id, bytes) => {
+                    assert_eq!(bytes, b"FATHOM/1 CONTROL\n");
+                    self.greet(*id, manner);
+                    continue;
+                }
+                KeeperOutput::Opened(..) | KeeperOutput::Close(..) => {}
+            }
+            self.seen.push((self.now.as_nanos() / 1_000_000_000, output));
+        }
+    }
+    fn connect(&mut self, id: ConnectionId, manner: Manner) {
+        match manner {
+            Manner::IsGone => {}
+            Manner::IsDown => self.input(id, KeeperInput::Closed(Some("refused".into()))),
+            _ => self.input(id, KeeperInput::Connected),
+        }
+    }
+    fn greet(&mut self, id: ConnectionId, manner: Manner) {
+        match manner {
+            Manner::Serves(seconds) => self.input(id, KeeperInput::Received(&hello(seconds))),
+            Manner::HangsUp => {
+                self.input(id, KeeperInput::Received(&hello(600)));
+                self.input(id, KeeperInput::Closed(None));
+            }
+            Manner::IsFull => self.input(id, KeeperInput::Received(&refusal(ErrorCode::Full))),
+            Manner::IsSilent | Manner::IsDown | Manner::IsGone => {}
+        }
+    }
+    fn input(&mut self, id: ConnectionId, input: KeeperInput<'_>) {
+        self.keeper.handle_input(id, input, self.now);
+    }
+}
+
+/// The seconds at which connections were begun.
+fn attempts(seen: &[(u64, KeeperOutput)]) -> Vec<u64> {
+    let begun = seen.iter().filter(|(_, output)| matches!(output, KeeperOutput::Connect(_)));
+    begun.map(|(second, _)| *second).collect()
+}
+fn closed(seen: &[(u64, KeeperOutput)]) -> Vec<(u64, u64, Option<SessionError>)> {
+    let close = |(second, output): &(u64, KeeperOutput)| match output {
+        KeeperOutput::Close(id, why) => Some((*second, id.0, why.clone())),
+        _ => None,
+    };
+    seen.iter().filter_map(close).collect()
+}
+
+#[test]
+fn a_session_is_renewed_before_its_time_is_over() {
+    let mut world = World::new(2);
+    let seen = world.run(400, Manner::Serves(100));
+    assert_eq!(attempts(&seen), [0, 90, 180, 270, 360]);
+    // The previous one stays for replies that are on their way.
+    assert_eq!(closed(&seen), [(180, 0, None), (270, 1, None), (360, 2, None)]);
+    assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(4)), None));
+    // The server ends the previous one at its time: nothing is lost.
+    world.input(ConnectionId(3), KeeperInput::Closed(None));
+    let later = world.run(401, Manner::Serves(100));
+    assert_eq!(closed(&later), [(400, 3, Some(SessionError::Closed))]);
+    assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(4)), None));
+
+    let alone = World::new(1).run(100, Manner::Serves(100));
+    assert_eq!(closed(&alone), [(90, 0, None)]);
+}
+
+#[test]
+fn a_renewal_that_fails_is_tried_again_while_the_session_lasts() {
+    let mut world = World::new(2);
+    world.run(89, Manner::Serves(100));
+    let seen = world.run(96, Manner::IsFull);
+    assert_eq!(attempts(&seen), [90, 95]);
+    assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(0)), None));
+    assert_eq!(attempts(&world.run(101, Manner::Serves(100))), [100]);
+    assert_eq!(world.keeper.current(), Some(ConnectionId(3)));
+}
+
+#[test]
+fn after_a_restart_of_the_server_there_is_a_new_session() {
+    let mut world = World::new(2);
+    world.run(30, Manner::Serves(600));
+    world.input(ConnectionId(0), KeeperInput::Closed(None));
+    // At once, and then every five seconds.
+    let seen = world.run(43, Manner::IsDown);
+    assert_eq!(attempts(&seen), [30, 35, 40]);
+    assert_eq!(world.keeper.current(), None);
+    assert_eq!(world.keeper.problem(), Some(&SessionError::Connection("refused".into())));
+    let again = world.run(50, Manner::Serves(600));
+    assert_eq!(attempts(&again), [45]);
+    assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(4)), None));
+}
+
+#[test]
+fn a_server_that_is_bad_is_left_in_peace() {
+    for (manner, expected) in [
+        (Manner::IsDown, vec![0, 5, 10]),
+        (Manner::IsFull, vec![0, 5, 10]),
+        (Manner::IsGone, vec![0, 10]),
+        (Manner::IsSilent, vec![0, 10]),
+        (Manner::HangsUp, (0..=12).collect()),
+        (Manner::Serves(0), (0..=12).collect()),
+    ] {
+        let seen = World::new(1).run(12, manner);
+        assert_eq!(attempts(&seen), expected, "{manner:?}");
+    }
+    assert_eq!(attempts(&World::new(1).run(1_000_000, Manner::Serves(u64::MAX))), [0]);
+}
+
+#[test]
+fn what_comes_of_a_connection_after_it_was_given_up_does_not_matter() {
+    let mut world = World::new(1);
+    world.run(6, Manner::IsGone);
+    for input in [KeeperInput::Connected, KeeperInput::Received(&hello(600)), KeeperInput::Closed(None)] {
+        world.input(ConnectionId(0), input);
+    }
+    assert_eq!(world.keeper.poll_output(), None);
+    assert!(matches!(world.keeper.problem(), Some(SessionError::Connection(_))));
+    // Connected twice, and bytes before that.
+    world.run(9, Manner::IsGone);
+    world.keeper.handle_timeout(at(10));
+    assert_eq!(world.keeper.poll_output(), Some(KeeperOutput::Connect(ConnectionId(1))));
+    world.input(ConnectionId(1), KeeperInput::Received(&hello(600)));
+    world.input(ConnectionId(1), KeeperInput::Connected);
+    world.input(ConnectionId(1), KeeperInput::Connected);
+    let sent = KeeperOutput::Send(ConnectionId(1), b"FATHOM/1 CONTROL\n".to_vec());
+    assert_eq!(world.keeper.poll_output(), Some(sent));
+    assert_eq!(world.keeper.poll_output(), None);
+}

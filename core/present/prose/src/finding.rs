@@ -1,0 +1,185 @@
+//! One or two sentences for each kind of finding.
+use crate::phase::{doing, noun, while_doing};
+use crate::{history, instrument, queue};
+use alloc::format;
+use alloc::string::{String, ToString};
+use fathom_run::{
+    AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DrainTime, FillTime, Finding,
+    LatencyIncrease, LowerBound, Outage, PhaseEnd, PhaseKind, ProbeLoss,
+};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_units::Direction;
+
+/// A finding in words. `capture` is that of the run it was made from, which names flows and places.
+pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
+    let direction = finding.direction;
+    match &finding.conclusion {
+        Conclusion::Bufferbloat(increase) => latency(increase, direction, "raises"),
+        Conclusion::LowLatency(increase) => latency(increase, direction, "takes"),
+        Conclusion::QueueDelay(delay) => queue::delay(delay, capture),
+        Conclusion::Outage(found) => outage(found),
+        Conclusion::BufferSize(size) => buffer(size, direction),
+        Conclusion::Bottleneck(link) => queue::bottleneck(link),
+        Conclusion::QueueManagement(management) => queue::management(management, direction),
+        Conclusion::FillTime(fill) => fill_time(fill),
+        Conclusion::DrainTime(drain) => drain_time(drain),
+        Conclusion::AckStarvation(starvation) => starved(starvation),
+        Conclusion::Oscillation(oscillation) => queue::oscillation(oscillation),
+        Conclusion::DelayedFlows(flows) => queue::delayed_flows(flows),
+        Conclusion::DelayedProbes(probes) => queue::delayed_probes(probes),
+        Conclusion::Remarking(remarking) => queue::remarking(remarking),
+        Conclusion::ProbeLoss(loss) => probe_loss(loss, direction),
+        Conclusion::PathLoss(loss) => queue::path_loss(loss),
+        Conclusion::Reordering(order) => queue::reordering(order),
+        Conclusion::Retransmission(flow) => queue::retransmission(flow),
+        Conclusion::RecurringDelay(delay) => history::recurring_delay(delay),
+        Conclusion::RecurringLoss(loss) => history::recurring_loss(loss),
+        Conclusion::OwnLoad(load) => history::own_load(load, direction),
+        Conclusion::BaseChange(change) => history::base_change(change),
+        Conclusion::LowerBound(bound) => lower_bound(bound),
+        Conclusion::Instrument(effect) => instrument::effect(effect),
+        Conclusion::Unknown { kind, .. } => {
+            format!("This version does not know the kind of this finding (\"{kind}\").")
+        }
+    }
+}
+
+fn latency(increase: &LatencyIncrease, found: Option<Direction>, verb: &str) -> String {
+    format!(
+        "{} {verb} latency from {} to {} (median), {} (p90), {} (max).{}",
+        doing(increase.phase),
+        milliseconds(increase.idle_p50_s),
+        milliseconds(increase.loaded_p50_s),
+        milliseconds(increase.loaded_p90_s),
+        milliseconds(increase.loaded_max_s),
+        increase.up_ratio.map(|up| place(increase.phase, found, up)).unwrap_or_default(),
+    )
+}
+
+/// In which direction the delay was added.
+fn place(phase: PhaseKind, found: Option<Direction>, up_ratio: f64) -> String {
+    let Some(found) = found else {
+        return format!(
+            " {} of the added delay is on the uplink, the rest on the downlink.",
+            percent(up_ratio)
+        );
+    };
+    let (ratio, link) = match found {
+        Direction::Up => (up_ratio, "uplink"),
+        Direction::Down => (1.0 - up_ratio, "downlink"),
+    };
+    let loaded = match phase {
+        PhaseKind::Up => Some(Direction::Up),
+        PhaseKind::Down => Some(Direction::Down),
+        _ => None,
+    };
+    let surprise = match loaded {
+        Some(loaded) if loaded != found => {
+            format!(", where the acknowledgments of the {} queue", noun(loaded))
+        }
+        _ => String::new(),
+    };
+    format!(" {} of the added delay is on the {link}{surprise}.", nearly_all(ratio))
+}
+
+/// A share to start a sentence: `All` or a percentage.
+fn nearly_all(ratio: f64) -> String {
+    if ratio > 0.995 { "All".to_string() } else { percent(ratio) }
+}
+
+fn outage(outage: &Outage) -> String {
+    let times = match outage.count {
+        1 => format!("for {}", seconds(outage.longest_s)),
+        n => format!(
+            "{n} times, for up to {} and {} in total",
+            seconds(outage.longest_s),
+            seconds(outage.total_s)
+        ),
+    };
+    format!(
+        "The link delivered nothing {} {times}, then everything at once: an outage, not a queue.",
+        while_doing(outage.phase)
+    )
+}
+
+fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
+    let link = match direction {
+        Some(Direction::Down) => "downlink",
+        _ => "uplink",
+    };
+    let rate = rate(size.rate_bits_per_second);
+    let (held, delay) = (bytes(size.ip_bytes), milliseconds(size.delay_p99_s));
+    if size.is_lower_bound {
+        format!(
+            "The {link} queue reached {held} ({delay} at {rate}) and was still growing: the buffer is larger."
+        )
+    } else {
+        format!("The {link} buffer holds about {held} ({delay} at {rate}).")
+    }
+}
+
+fn fill_time(fill: &FillTime) -> String {
+    format!(
+        "{} filled the queue within {}: the delay grew by {} per second.",
+        doing(fill.phase),
+        seconds(fill.fill_s),
+        milliseconds(fill.growth_ratio)
+    )
+}
+
+fn drain_time(drain: &DrainTime) -> String {
+    let time = seconds(drain.drain_s);
+    if drain.is_empty {
+        format!("The queue took {time} to empty after the load stopped.")
+    } else {
+        format!("The queue was still not empty {time} after the load stopped.")
+    }
+}
+
+fn starved(starvation: &AckStarvation) -> String {
+    let AckStarvation { alone_bits_per_second, loaded_bits_per_second, ack_delay_s } = starvation;
+    format!(
+        "The upload slows the download to {} from {} ({}): its acknowledgments wait {} in the upload queue.",
+        rate(*loaded_bits_per_second),
+        rate(*alone_bits_per_second),
+        percent(loaded_bits_per_second / alone_bits_per_second),
+        milliseconds(*ack_delay_s)
+    )
+}
+
+fn probe_loss(loss: &ProbeLoss, direction: Option<Direction>) -> String {
+    let link = match direction {
+        Some(Direction::Up) => " on the uplink",
+        Some(Direction::Down) => " on the downlink",
+        None => "",
+    };
+    format!(
+        "{} of {} probes ({}) were lost{link} {}.",
+        thousands(loss.lost_packets as f64),
+        thousands(loss.sent_packets as f64),
+        percent(loss.lost_packets as f64 / loss.sent_packets.max(1) as f64),
+        while_doing(loss.phase)
+    )
+}
+
+fn lower_bound(bound: &LowerBound) -> String {
+    let when = while_doing(bound.phase);
+    match &bound.cause {
+        BoundCause::StillGrowing { end, middle_p50_s, last_p50_s } => {
+            let limit = match end {
+                PhaseEnd::ByteLimit => "the data cap",
+                PhaseEnd::Aborted => "the interruption",
+                PhaseEnd::TimeLimit | PhaseEnd::Settled => "the time limit",
+            };
+            format!(
+                "Latency {when} was still growing when {limit} ended the phase (median {} in its middle third, {} in its last): \
+                 the figures are lower bounds.",
+                milliseconds(*middle_p50_s),
+                milliseconds(*last_p50_s)
+            )
+        }
+        BoundCause::NotReached { .. } => format!(
+            "Nothing shows that the load {when} reached the capacity of the line: latency did not rise and no packet was lost."
+        ),
+    }
+}

@@ -1,0 +1,151 @@
+//! What the instrument did to a result, and why a run has no verdict.
+use crate::phase::while_doing;
+use crate::queue::{self, counted};
+use alloc::format;
+use alloc::string::{String, ToString};
+use fathom_run::{CpuCause, InstrumentEffect, InstrumentPart, Reason};
+use fathom_text::{milliseconds, percent, thousands};
+
+const fn part_name(part: InstrumentPart) -> &'static str {
+    match part {
+        InstrumentPart::ProbeTimer => "the probe timer",
+        InstrumentPart::ProbeSending => "the sending of probes",
+        InstrumentPart::EmulatedLine => "the emulated line",
+    }
+}
+
+const fn cpu_cause(cause: CpuCause) -> &'static str {
+    match cause {
+        CpuCause::Busy => "the CPUs were busy",
+        CpuCause::Stolen => "the hypervisor gave the CPUs to other guests",
+    }
+}
+
+/// `The ...`, from `the ...`.
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}
+
+pub(crate) fn effect(effect: &InstrumentEffect) -> String {
+    match effect {
+        InstrumentEffect::Incomplete { why } => format!("The result is incomplete: {why}."),
+        InstrumentEffect::Late { part, lateness_p95_s } => {
+            format!(
+                "{} was late by {} or more (p95).",
+                capitalized(part_name(*part)),
+                milliseconds(*lateness_p95_s)
+            )
+        }
+        InstrumentEffect::LackOfCpu { cause, cpu_ratio } => {
+            let limited = match cause {
+                CpuCause::Busy => ", which may have limited the load",
+                CpuCause::Stolen => "",
+            };
+            format!(
+                "{} for {} of the time under load (median){limited}.",
+                capitalized(cpu_cause(*cause)),
+                percent(*cpu_ratio)
+            )
+        }
+        InstrumentEffect::FewKernelTimestamps { kernel_timestamp_ratio } => format!(
+            "Only {} of the replies carried a kernel timestamp: latencies include the wake-up time of this program.",
+            percent(*kernel_timestamp_ratio)
+        ),
+        InstrumentEffect::ClockStepped { largest_s } => format!(
+            "The wall clock was set during the run, by up to {}. Delays use the monotonic clock and are not affected.",
+            milliseconds(*largest_s)
+        ),
+        InstrumentEffect::ProbesNotSent { not_sent_packets, due_packets, why } => format!(
+            "{} of {} probes could not be sent when due, most often because {why}.",
+            thousands(*not_sent_packets as f64),
+            thousands(*due_packets as f64)
+        ),
+        InstrumentEffect::CaptureDefect { source, defect } => format!("{source}: {defect}"),
+        InstrumentEffect::Undetermined { unknown } => queue::unknown(unknown),
+        captures => between_captures(captures),
+    }
+}
+
+/// What two captures are to each other.
+fn between_captures(effect: &InstrumentEffect) -> String {
+    match effect {
+        InstrumentEffect::CaptureClockSet { captures: [from, to] } => format!(
+            "Between {from} and {to} a clock was set while the captures ran: the delay between them is unknown."
+        ),
+        InstrumentEffect::CaptureMissed { captures: [_, to], missed_packets } => format!(
+            "{to} lacks {} that a later capture has: {to} missed {}, the network did not lose {1}.",
+            packets(*missed_packets),
+            them(*missed_packets)
+        ),
+        InstrumentEffect::CaptureAppeared { captures: [from, to], appeared_packets } => format!(
+            "{to} has {} from the direction of {from} that {from} lacks: {from} missed {}, or they entered the path between the two.",
+            packets(*appeared_packets),
+            them(*appeared_packets)
+        ),
+        InstrumentEffect::CaptureUnjudged { captures: [from, to], unjudged_packets } => format!(
+            "Between {from} and {to} the fate of {} is unknown: {to} was not running when {} would have passed it.",
+            packets(*unjudged_packets),
+            if *unjudged_packets == 1 { "it" } else { "they" }
+        ),
+        InstrumentEffect::Translated { captures: [from, to], flow_count } => format!(
+            "Between {from} and {to} a NAT rewrites addresses or ports of {}; their packets are matched by content.",
+            counted(*flow_count, "flow", "flows")
+        ),
+        _ => String::new(),
+    }
+}
+
+pub(crate) fn packets(count: u64) -> String {
+    counted(count, "packet", "packets")
+}
+
+const fn them(count: u64) -> &'static str {
+    if count == 1 { "it" } else { "them" }
+}
+
+/// Why there is no verdict, within a sentence.
+pub(crate) fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::NoAnswers => "no kind of probe was answered for most of the idle phase".to_string(),
+        Reason::NoIdleLatency => "latency without load was not measured".to_string(),
+        Reason::NotLoaded => "the line was not loaded while latency was measured".to_string(),
+        Reason::NothingDelivered => "the load delivered nothing".to_string(),
+        Reason::ConnectionBroken { phase, loss_ratio } => {
+            format!(
+                "{} of the probes were lost {}; the connection broke",
+                percent(*loss_ratio),
+                while_doing(*phase)
+            )
+        }
+        Reason::Late { part, lateness_p95_s, increase_s } => format!(
+            "{} was late by {} or more (p95), compared with a latency increase of {}",
+            part_name(*part),
+            milliseconds(*lateness_p95_s),
+            milliseconds(*increase_s)
+        ),
+        Reason::CpuExplains { cause, cpu_ratio, increase_s } => format!(
+            "{} for {} of the time, which can explain a latency increase of {}",
+            cpu_cause(*cause),
+            percent(*cpu_ratio),
+            milliseconds(*increase_s)
+        ),
+        Reason::CpuLimited { cause, cpu_ratio, phase } => format!(
+            "{} for {} of the time {}, so this machine, not the line, limited the load",
+            cpu_cause(*cause),
+            percent(*cpu_ratio),
+            while_doing(*phase)
+        ),
+        Reason::ProbesLeftOut { left_out_ratio } => {
+            format!(
+                "this program did not get the CPU in time for {} of the probes that were due",
+                percent(*left_out_ratio)
+            )
+        }
+        Reason::NoTcp => "no TCP in this capture".to_string(),
+        Reason::NoQueueSeen { flows: 1 } => "the one TCP flow in this capture shows no queue".to_string(),
+        Reason::NoQueueSeen { flows } => {
+            format!("none of the {flows} TCP flows in this capture shows a queue")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Names of kinds and of certainties.
+use fathom_run::{Certainty, FindingKind};
+
+/// Name of a kind of finding, in one or two words.
+pub const fn kind_name(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Bufferbloat => "bufferbloat",
+        FindingKind::LowLatency => "low latency",
+        FindingKind::QueueDelay => "queueing delay",
+        FindingKind::Outage => "outage",
+        FindingKind::BufferSize => "buffer size",
+        FindingKind::Bottleneck => "bottleneck",
+        FindingKind::QueueManagement => "queue management",
+        FindingKind::FillTime => "fill time",
+        FindingKind::DrainTime => "drain time",
+        FindingKind::AckStarvation => "ACK starvation",
+        FindingKind::Oscillation => "oscillation",
+        FindingKind::DelayedFlows | FindingKind::DelayedProbes => "delayed by it",
+        FindingKind::Remarking => "re-marking",
+        FindingKind::ProbeLoss | FindingKind::PathLoss => "loss",
+        FindingKind::Reordering => "reordering",
+        FindingKind::Retransmission => "retransmission",
+        FindingKind::RecurringDelay => "recurring delay",
+        FindingKind::RecurringLoss => "recurring loss",
+        FindingKind::OwnLoad => "own load",
+        FindingKind::BaseChange => "change of base delay",
+        FindingKind::LowerBound => "lower bound",
+        FindingKind::Instrument => "instrument",
+        FindingKind::Unknown => "unknown kind",
+    }
+}
+
+/// Name of a certainty.
+pub const fn certainty_name(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Certain => "certain",
+        Certainty::Likely => "likely",
+        Certainty::Possible => "possible",
+    }
+}

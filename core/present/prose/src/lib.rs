@@ -1,0 +1,23 @@
+//! Findings, verdicts and advice in words. No other module writes prose about a result, and no code reads it back.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod alternative;
+mod evidence;
+mod finding;
+mod history;
+mod instrument;
+mod kind;
+mod phase;
+mod queue;
+mod verdict;
+
+pub use alternative::alternative;
+pub use evidence::{Figure, figures};
+pub use finding::finding;
+pub use history::refuted_by;
+pub use kind::{certainty_name, kind_name};
+pub use queue::unknown;
+pub use verdict::{Verdict, verdict};

@@ -1,0 +1,381 @@
+//! Captured queues, their flows and paths.
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_run::{
+    Bottleneck, Capture, CapturedFlow, CapturedQueue, DelayedParty, DelayedProbes, Estimate,
+    FlowRetransmission, IpMarking, Management, ManagementRule, Oscillation, PathLoss, PathRemarking,
+    ProbeKind, QueueAlternative, QueueDelay, QueueManagement, QueuePlace, QueueVictims, Remarking,
+    Reordering, UnknownQueue, UnknownReason,
+};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_units::Direction;
+
+use crate::instrument::packets;
+use crate::phase::noun;
+
+/// Share of a queue's bytes by which a flow alone filled it.
+const ALONE: f64 = 0.8;
+/// Certainty of a fingerprint from which the kind of a queue is named.
+const NAMED: f64 = 0.5;
+
+/// `1 packet`, `2,000 packets`.
+pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{} {several}", thousands(count as f64)) }
+}
+
+fn queue_of(capture: Option<&Capture>, number: u32) -> Option<(&Capture, &CapturedQueue)> {
+    let capture = capture?;
+    Some((capture, capture.queues.get(number.checked_sub(1)? as usize)?))
+}
+
+/// Who filled the queue, to start a sentence.
+pub(crate) fn who(capture: &Capture, queue: &CapturedQueue) -> String {
+    let flow = |number: u32| capture.flows.iter().find(|flow| flow.number == number);
+    match queue.filled_by.as_slice() {
+        [first, ..] if first.bytes_ratio >= ALONE => match flow(first.flow) {
+            Some(flow) => format!("One transfer ({})", route(flow)),
+            None => format!("Flow {}", first.flow),
+        },
+        [] => format!("Traffic from {} to {}", queue.from, queue.to),
+        [first, rest @ ..] => format!(
+            "{} flows from {} (flow {} with {})",
+            rest.len() + 1,
+            queue.from,
+            first.flow,
+            percent(first.bytes_ratio)
+        ),
+    }
+}
+
+/// From where to where, and how much.
+fn route(flow: &CapturedFlow) -> String {
+    let side = usize::from(flow.sent[1].payload_bytes > flow.sent[0].payload_bytes);
+    let payload = flow.sent[side].payload_bytes;
+    format!("{} to {}, {}", flow.ends[side], flow.ends[1 - side], bytes(payload as f64))
+}
+
+/// Where it is, after "The queue is".
+pub(crate) fn place(queue: &CapturedQueue) -> String {
+    let (from, to) = (&queue.from, &queue.to);
+    match queue.place {
+        QueuePlace::InSender => format!("inside the sending host {from} or within a millisecond of it"),
+        QueuePlace::BeforeCapture => format!("between {from} and the capture point, toward {to}"),
+        QueuePlace::AfterCapture => format!("between the capture point and {to}, in packets from {from}"),
+        QueuePlace::RoundTrip => format!(
+            "somewhere on the round trip between {from} and {to}: without timestamps its location cannot be determined"
+        ),
+    }
+}
+
+/// What kind of a queue, with its article.
+pub(crate) fn manager(queue: &CapturedQueue) -> &'static str {
+    let management = queue.management.filter(|management| management.confidence_ratio >= NAMED);
+    match management.map(|management| management.kind) {
+        Some(QueueManagement::TailDrop) => "a tail-drop buffer",
+        Some(QueueManagement::Red) => "a buffer with random early drop",
+        Some(QueueManagement::Codel) => "a queue managed by CoDel",
+        Some(QueueManagement::FairQueueing) => "its own queue of a fair scheduler",
+        Some(QueueManagement::NoneSeen) | None => "a buffer",
+    }
+}
+
+/// How large, and in front of what.
+pub(crate) fn size(queue: &CapturedQueue) -> String {
+    let about = if queue.was_full { "about" } else { "at least" };
+    let buffer = queue.buffer_bytes.map(|buffer| format!(" of {about} {}", bytes(buffer.value)));
+    let link = queue.rate_bits_per_second.map(|link| format!(" in front of a {} link", rate(link.value)));
+    buffer.into_iter().chain(link).collect::<Vec<_>>().concat()
+}
+
+/// `1.25 MB (within 2.0 %)`.
+fn with_error(estimate: Estimate, written: fn(f64) -> String) -> String {
+    let value = written(estimate.value);
+    if estimate.value <= 0.0 || estimate.error <= 0.0 {
+        return value;
+    }
+    // No less than is shown.
+    format!("{value} (within {})", percent((estimate.error / estimate.value).max(0.001)))
+}
+
+pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
+    let figures = format!(
+        "{} median, {} p95, {} max",
+        milliseconds(delay.delay_p50_s),
+        milliseconds(delay.delay_p95_s),
+        milliseconds(delay.delay_max_s)
+    );
+    match queue_of(capture, delay.queue) {
+        Some((capture, queue)) => format!(
+            "{} filled {}: queueing delay {figures}. The queue is {}.{}",
+            who(capture, queue),
+            manager(queue),
+            place(queue),
+            elsewhere(queue)
+        ),
+        None => format!("Queue {}: queueing delay {figures}.", delay.queue),
+    }
+}
+
+/// The other parts of the path, which do not hold the queue.
+fn elsewhere(queue: &CapturedQueue) -> String {
+    match queue.elsewhere.iter().map(|other| other.p95_s).reduce(f64::max) {
+        Some(most) => {
+            format!(" The other parts of the path add up to {} (p95).", milliseconds(most.max(0.0)))
+        }
+        None => String::new(),
+    }
+}
+
+pub(crate) fn bottleneck(link: &Bottleneck) -> String {
+    let held = link.buffer_bytes.map(|buffer| {
+        let drain = buffer.value * 8.0 / link.rate_bits_per_second.value.max(1.0);
+        format!(
+            "; its buffer holds {}{}, which takes {} to drain",
+            if link.was_full { "" } else { "at least " },
+            with_error(buffer, bytes),
+            milliseconds(drain)
+        )
+    });
+    let rate = with_error(link.rate_bits_per_second, rate);
+    format!("The link behind the queue carries {rate}{}.", held.unwrap_or_default())
+}
+
+pub(crate) fn management(management: &Management, direction: Option<Direction>) -> String {
+    match (direction, management.delay_p95_s) {
+        (Some(direction), Some(height_s)) => measured_management(management, direction, height_s),
+        _ => captured_management(management),
+    }
+}
+
+/// By probes and retransmissions of a test.
+fn measured_management(management: &Management, direction: Direction, height_s: f64) -> String {
+    let name = noun(direction);
+    match management.rule {
+        ManagementRule::KeptShort => format!(
+            "The {name} queue is kept short: packets are dropped while it adds only {}.",
+            milliseconds(management.delay_p50_s.unwrap_or(0.0).max(0.0))
+        ),
+        ManagementRule::NeverDropped => {
+            format!("The {name} queue never dropped a packet: the buffer is larger than this load.")
+        }
+        _ => {
+            let ratio = management.top_ratio.unwrap_or(0.0);
+            let all = if ratio > 0.995 { "all".to_string() } else { format!("{} of the", percent(ratio)) };
+            format!(
+                "The {name} queue drops packets only when it is full (tail drop, no AQM): {all} losses came within the top \
+                 fifth of its {} (p95).",
+                milliseconds(height_s)
+            )
+        }
+    }
+}
+
+/// By the fingerprint of a captured queue.
+fn captured_management(management: &Management) -> String {
+    let what = match management.rule {
+        ManagementRule::TailDrop => "Packets are dropped only when the buffer is full: tail drop, no AQM.",
+        ManagementRule::Red => "Packets are dropped at random as the queue grows, as RED does.",
+        ManagementRule::Codel => "The queue is kept at a target delay, as CoDel does.",
+        ManagementRule::FairQueueing => {
+            "Flows have separate queues: other flows did not wait behind the one that fills its queue."
+        }
+        ManagementRule::KeptShort => "The queue is kept short.",
+        ManagementRule::NeverDropped | ManagementRule::NoneSeen => {
+            "Packets were neither dropped nor marked: queue management, if any, cannot be determined."
+        }
+    };
+    let losses = match (management.loss_count, management.mark_packets) {
+        (0, 0) => String::new(),
+        (lost, 0) => format!(
+            " {} in {}.",
+            counted(lost, "loss", "losses"),
+            counted(management.episode_count.unwrap_or(0), "episode", "episodes")
+        ),
+        (lost, marked) => {
+            format!(" {} and {}.", counted(lost, "loss", "losses"), counted(marked, "mark", "marks"))
+        }
+    };
+    let at = management.delay_at_loss.map(|delay| {
+        let (low, high) = (milliseconds(delay.p10_s), milliseconds(delay.p90_s));
+        format!(" Queueing delay at the losses: {low} (p10) to {high} (p90).")
+    });
+    format!("{what}{losses}{}", at.unwrap_or_default())
+}
+
+pub(crate) fn oscillation(oscillation: &Oscillation) -> String {
+    let cause = oscillation.congestion_control.as_ref().map(|name| {
+        let predicted = oscillation.predicted_s.map(|s| format!(" (predicted: {})", seconds(s)));
+        format!(", as {name} does{}", predicted.unwrap_or_default())
+    });
+    format!(
+        "The queue oscillates with a period of {}{}.",
+        seconds(oscillation.period_s),
+        cause.unwrap_or_default()
+    )
+}
+
+pub(crate) fn delayed_flows(victims: &QueueVictims) -> String {
+    let Some((first, rest)) = victims.flows.split_first() else { return String::new() };
+    let others = match rest.len() {
+        0 => String::new(),
+        1 => ", and one more flow was delayed".to_string(),
+        n => format!(", and {n} more flows were delayed"),
+    };
+    format!("{} was delayed by {} (p95){others}.", party(&first.who), milliseconds(first.added_p95_s))
+}
+
+pub(crate) fn delayed_probes(probes: &DelayedProbes) -> String {
+    let (one, several) = match probes.probe {
+        ProbeKind::Echo => ("ICMP echo", "ICMP echoes"),
+        ProbeKind::Dns => ("DNS query", "DNS queries"),
+        ProbeKind::QuicHandshake => ("QUIC handshake", "QUIC handshakes"),
+        ProbeKind::QuicSpin => ("turn of QUIC's spin bit", "turns of QUIC's spin bit"),
+    };
+    let none = match probes.unanswered {
+        0 => String::new(),
+        n => format!(" {} in the whole capture had no answer.", thousands(n as f64)),
+    };
+    format!(
+        "{} from {} to {} took up to {} during this delay ({} without the queue).{none}",
+        counted(probes.answers, one, several),
+        probes.from,
+        probes.to,
+        milliseconds(probes.max_s),
+        milliseconds(probes.min_s)
+    )
+}
+
+/// Flows that waited, to start a sentence.
+fn party(who: &DelayedParty) -> String {
+    match who {
+        DelayedParty::Flow { number, ends: Some([a, b]) } => format!("Flow {number} ({a} to {b})"),
+        DelayedParty::Flow { number, ends: None } => format!("Flow {number}"),
+        DelayedParty::ShortFlows { count: 1 } => "The first exchange of a short flow".to_string(),
+        DelayedParty::ShortFlows { count } => format!("The first exchange of {count} short flows"),
+    }
+}
+
+/// `DSCP 10 ECT(0)`.
+fn marking(IpMarking { dscp, ecn }: IpMarking) -> String {
+    let ecn = match ecn & 3 {
+        0 => "Not-ECT",
+        1 => "ECT(1)",
+        2 => "ECT(0)",
+        _ => "CE",
+    };
+    format!("DSCP {dscp} {ecn}")
+}
+
+pub(crate) fn remarking(remarking: &PathRemarking) -> String {
+    let [from, to] = &remarking.captures;
+    let change = |change: &Remarking| {
+        format!("{} to {} in {}", marking(change.from), marking(change.to), packets(change.packets))
+    };
+    let changes: Vec<String> = remarking.changes.iter().map(change).collect();
+    format!("Between {from} and {to} DSCP or ECN is re-marked: {}.", changes.join("; "))
+}
+
+pub(crate) fn path_loss(loss: &PathLoss) -> String {
+    let [from, to] = &loss.captures;
+    let all = (loss.lost_packets + loss.matched_packets).max(1);
+    let were = if loss.lost_packets == 1 { "was" } else { "were" };
+    format!(
+        "Between {from} and {to} {} {were} lost ({}).",
+        packets(loss.lost_packets),
+        percent(loss.lost_packets as f64 / all as f64)
+    )
+}
+
+pub(crate) fn reordering(order: &Reordering) -> String {
+    let [from, to] = &order.captures;
+    let (late, twice) = (order.reordered_packets, order.duplicated_packets);
+    let were = |count: u64| if count == 1 { "was" } else { "were" };
+    let reordered = format!("{} {} reordered", packets(late), were(late));
+    let duplicated = format!("{} {} duplicated", packets(twice), were(twice));
+    match (late, twice) {
+        (_, 0) => format!("Between {from} and {to} {reordered}."),
+        (0, _) => format!("Between {from} and {to} {duplicated}."),
+        _ => format!("Between {from} and {to} {reordered} and {duplicated}."),
+    }
+}
+
+pub(crate) fn retransmission(flow: &FlowRetransmission) -> String {
+    let again = flow.retransmissions;
+    let causes = [
+        (again.fast_packets, "after duplicate ACKs or SACK"),
+        (again.probe_packets, "as tail loss probes or by RACK"),
+        (again.timeout_packets, "by timeout"),
+        (again.spurious_packets, "spuriously (the original had arrived)"),
+        (again.unknown_packets, "for an unknown reason"),
+    ];
+    let causes: Vec<String> =
+        causes.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
+    format!(
+        "Flow {} ({} to {}) retransmitted {} ({}): {}.",
+        flow.flow,
+        flow.from,
+        flow.to,
+        counted(again.packets(), "segment", "segments"),
+        percent(again.packets() as f64 / flow.sent_packets.max(1) as f64),
+        causes.join(", ")
+    )
+}
+
+/// What else would look like a captured queue.
+pub(crate) fn alternative(alternative: &QueueAlternative) -> String {
+    match alternative {
+        QueueAlternative::UnsteadyClock { host, hertz, packets, error_s } => format!(
+            "The timestamps of {host} may not come from a steady clock of {hertz:.1} Hz, which {} packets fit within {:.1} ms.",
+            thousands(*packets as f64),
+            error_s * 1e3
+        ),
+        QueueAlternative::AcknowledgedElsewhere => {
+            "Acknowledged data may have taken another path than the link behind the queue.".to_string()
+        }
+        QueueAlternative::ArrivedElsewhere => {
+            "Data may have arrived over another path than the link behind the queue.".to_string()
+        }
+        QueueAlternative::SenderOrNextHop => {
+            "The queue may be in the sender instead of the next hop, or the reverse: close to the sender they differ in size only."
+                .to_string()
+        }
+        QueueAlternative::Text { text } => text.clone(),
+    }
+}
+
+/// Why the location of a flow's queueing delay is unknown, as a sentence.
+pub fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
+    let why = match reason {
+        UnknownReason::NoQueue { p95_s, error_s } => {
+            return format!(
+                "Flow {flow} showed no measurable queue: at most {:.1} ms (p95), with a clock error of {:.1} ms.",
+                p95_s * 1e3,
+                error_s * 1e3
+            );
+        }
+        UnknownReason::SeveralParts { parts: [first, second] } => {
+            return format!(
+                "Flow {flow} was delayed equally on two parts of its path: {first} and {second}."
+            );
+        }
+        UnknownReason::Text { text } => return text.clone(),
+        UnknownReason::TooFewRoundTrips => "it has too few round trips, and no TCP timestamps".to_string(),
+        UnknownReason::NoTimestamps => "it has no TCP timestamps".to_string(),
+        UnknownReason::TooFewTicks { ticks, duration_s } => {
+            format!("its timestamps show {ticks:.0} ticks in {duration_s:.1} s, which is too short")
+        }
+        UnknownReason::RestartedClock { frame } => format!("its timestamps restart in frame {frame}"),
+        UnknownReason::AmbiguousClock { min_hertz, max_hertz } => {
+            format!("its clock may tick at {min_hertz:.0} to {max_hertz:.0} Hz")
+        }
+        UnknownReason::UncertainClock { error_s, variation_s } => format!(
+            "its clock may be off by {:.1} ms, and delays vary by {:.1} ms",
+            error_s * 1e3,
+            variation_s * 1e3
+        ),
+        UnknownReason::AcksQueued => "its ACKs queued behind its own data".to_string(),
+        UnknownReason::NothingSeen => "no packet was seen in that direction".to_string(),
+    };
+    format!("The location of flow {flow}'s queueing delay cannot be determined: {why}.")
+}

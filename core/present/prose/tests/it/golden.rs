@@ -1,0 +1,81 @@
+//! Every sentence about a result, as files that a person can read aloud. `UPDATE_GOLDEN=1` rewrites them.
+use crate::samples::{alternatives, findings, reasons, runs};
+use fathom_diagnose::{Diagnosis, Health, diagnose};
+use fathom_prose::{alternative, certainty_name, figures, finding, kind_name, refuted_by, verdict};
+use fathom_run::{Finding, FindingKind, Run};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+#[track_caller]
+fn golden(name: &str, got: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../golden/prose").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, got).expect("golden/prose can be written");
+    }
+    let want = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(got == want, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
+}
+
+fn line_of(found: &Finding, run: &Run) -> String {
+    let text = finding(found, run.capture.as_deref());
+    let mut line = format!("- [{}, {}] {text}\n", kind_name(found.kind()), certainty_name(found.certainty));
+    for other in &found.alternatives {
+        writeln!(line, "    or: {}", alternative(other)).unwrap();
+    }
+    line
+}
+
+#[test]
+fn runs_in_words() {
+    let mut text = String::new();
+    for (name, run) in runs() {
+        let diagnosis = diagnose(&run);
+        let words = verdict(&run, &diagnosis);
+        writeln!(text, "## {name}\n{}", words.headline).unwrap();
+        for sentence in words.sentences {
+            writeln!(text, "{sentence}").unwrap();
+        }
+        diagnosis.findings.iter().for_each(|found| text += &line_of(found, &run));
+        text.push('\n');
+    }
+    golden("runs.txt", &text);
+}
+
+/// Kinds that only some runs have, built by hand; with their figures.
+#[test]
+fn each_kind_in_words() {
+    let mut text = String::new();
+    let mut seen: BTreeSet<FindingKind> = BTreeSet::new();
+    for found in findings() {
+        seen.insert(found.kind());
+        writeln!(text, "{}\n  {}", kind_name(found.kind()), finding(&found, None)).unwrap();
+        for figure in figures(&found) {
+            writeln!(text, "    {}: {}", figure.name, figure.value).unwrap();
+        }
+        if let Some(refuted) = refuted_by(&found) {
+            writeln!(text, "    refuted by: {refuted}").unwrap();
+        }
+    }
+    golden("kinds.txt", &text);
+    for (_, run) in runs() {
+        seen.extend(diagnose(&run).findings.iter().map(Finding::kind));
+    }
+    let missing: Vec<_> = FindingKind::ALL.iter().filter(|kind| !seen.contains(kind)).collect();
+    assert!(missing.is_empty(), "kinds without a sentence in golden/prose: {missing:?}");
+}
+
+#[test]
+fn reasons_and_alternatives_in_words() {
+    let (_, run) = runs().remove(0);
+    let diagnosis = diagnose(&run);
+    let mut text = String::new();
+    for reason in reasons() {
+        let invalid = Diagnosis { health: Health::Inconclusive, reason: Some(reason), ..diagnosis.clone() };
+        writeln!(text, "{}", verdict(&run, &invalid).headline).unwrap();
+    }
+    for other in alternatives() {
+        writeln!(text, "or: {}", alternative(&other)).unwrap();
+    }
+    golden("reasons.txt", &text);
+}

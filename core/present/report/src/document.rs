@@ -1,0 +1,226 @@
+//! The JSON document of a result: the run itself, and what it shows. Described by `docs/schema/result.schema.json`.
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
+use fathom_run::{Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run};
+use fathom_stats::{Bounded, Summary as Statistics};
+use fathom_units::Direction;
+use serde::Serialize;
+
+/// A result as a program reads it. Numbers have their unit as the last word of their name.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Document<'a> {
+    /// The few numbers that matter.
+    pub summary: Summary,
+    /// Healthy, bloated, or why neither.
+    pub verdict: Verdict<'a>,
+    /// All findings, the weightiest first.
+    pub findings: &'a [Finding],
+    /// What to do.
+    pub advice: &'a [Remedy],
+    /// The run, with its version.
+    #[serde(flatten)]
+    pub run: &'a Run,
+}
+
+/// Whether the line is bloated.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Verdict<'a> {
+    /// In one word.
+    pub health: Health,
+    /// Why the run is invalid or inconclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a Reason>,
+    /// The phase with the largest increase of latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<PhaseKind>,
+}
+
+/// The few numbers that matter.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// One sentence for a person.
+    pub headline: String,
+    /// Worst grade of the phases with load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
+    /// Lowest responsiveness of the phases with load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub responsiveness_rpm: Option<f64>,
+    /// The metric that latencies are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_metric: Option<Metric>,
+    /// Rate of the line as IP packets, where a queue showed it; in front of a captured link with Ethernet headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Capacity>,
+    /// Each phase, in order of time.
+    pub phases: Vec<Phase>,
+}
+
+/// Rates of the line.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Capacity {
+    /// From the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_bits_per_second: Option<f64>,
+    /// To the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down_bits_per_second: Option<f64>,
+    /// Behind a captured queue, whose direction is that of its packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_bits_per_second: Option<f64>,
+}
+
+/// A phase in numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Phase {
+    /// What the load did.
+    pub phase: PhaseKind,
+    /// Its start.
+    pub start_s: f64,
+    /// Its length.
+    pub duration_s: f64,
+    /// Why it ended.
+    pub end: PhaseEnd,
+    /// Round-trip latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// Median less the idle median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub increase_p50_s: Option<f64>,
+    /// Median one-way delay up, less that of the idle phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub increase_up_p50_s: Option<f64>,
+    /// Median one-way delay down, less that of the idle phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub increase_down_p50_s: Option<f64>,
+    /// Mean goodput up, without the start of the phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_up_bits_per_second: Option<f64>,
+    /// Mean goodput down, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_down_bits_per_second: Option<f64>,
+    /// Jain's index of the flows' goodputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairness_ratio: Option<f64>,
+    /// Responsiveness.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub responsiveness_rpm: Option<f64>,
+    /// Grade of the mean increase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
+    /// Predicted mean opinion score of a voice call, 1 to 4.41.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_mos: Option<f64>,
+    /// Games that are playable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub games: Option<Game>,
+    /// Time that the model page takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_load_s: Option<f64>,
+}
+
+/// Percentiles of latency; those named in `lower_bounds` fall on a lost probe, and are at least so much.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Latency {
+    /// Probes.
+    pub probes: usize,
+    /// Share of the probes without an answer.
+    pub loss_ratio: f64,
+    /// Smallest.
+    pub min_s: f64,
+    /// Median.
+    pub p50_s: f64,
+    /// 90th percentile.
+    pub p90_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+    /// Largest.
+    pub max_s: f64,
+    /// Names of the statistics above that are lower bounds.
+    pub lower_bounds: Vec<&'static str>,
+}
+
+/// The document of a run.
+pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a> {
+    let Diagnosis { health, reason, headline_phase, .. } = diagnosis;
+    Document {
+        summary: summary(run, diagnosis),
+        verdict: Verdict { health: *health, reason: reason.as_ref(), phase: *headline_phase },
+        findings: &diagnosis.findings,
+        advice: &diagnosis.advice,
+        run,
+    }
+}
+
+fn summary(run: &Run, diagnosis: &Diagnosis) -> Summary {
+    let rpm = diagnosis.loaded().filter_map(|phase| phase.rpm.as_ref());
+    Summary {
+        headline: fathom_prose::verdict(run, diagnosis).headline,
+        grade: diagnosis.grade,
+        responsiveness_rpm: rpm.map(|rpm| rpm.per_minute).min_by(f64::total_cmp),
+        latency_metric: diagnosis.latency_source,
+        capacity: capacity(&diagnosis.findings),
+        phases: diagnosis.phases.iter().map(phase).collect(),
+    }
+}
+
+/// What the findings say of the line's rate; `None` if nothing.
+fn capacity(findings: &[Finding]) -> Option<Capacity> {
+    let mut capacity = Capacity::default();
+    for finding in findings {
+        match (&finding.conclusion, finding.direction) {
+            (Conclusion::BufferSize(size), Some(Direction::Up)) => {
+                capacity.up_bits_per_second = Some(size.rate_bits_per_second);
+            }
+            (Conclusion::BufferSize(size), Some(Direction::Down)) => {
+                capacity.down_bits_per_second = Some(size.rate_bits_per_second);
+            }
+            (Conclusion::Bottleneck(link), _) if capacity.link_bits_per_second.is_none() => {
+                capacity.link_bits_per_second = Some(link.rate_bits_per_second.value);
+            }
+            _ => {}
+        }
+    }
+    (capacity != Capacity::default()).then_some(capacity)
+}
+
+fn phase(phase: &PhaseSummary) -> Phase {
+    Phase {
+        phase: phase.kind,
+        start_s: phase.start_s,
+        duration_s: phase.duration_s,
+        end: phase.end,
+        latency: phase.latency.as_ref().map(latency),
+        increase_p50_s: phase.increase_p50_s.map(|increase| increase.value),
+        increase_up_p50_s: phase.increase_up_s,
+        increase_down_p50_s: phase.increase_down_s,
+        goodput_up_bits_per_second: phase.goodput_up_bits_per_second,
+        goodput_down_bits_per_second: phase.goodput_down_bits_per_second,
+        fairness_ratio: phase.fairness_index,
+        responsiveness_rpm: phase.rpm.as_ref().map(|rpm| rpm.per_minute),
+        grade: phase.grade,
+        call_mos: phase.impact.map(|impact| impact.call.mos),
+        games: phase.impact.map(|impact| impact.game),
+        page_load_s: phase.impact.and_then(|impact| impact.page_load_s),
+    }
+}
+
+fn latency(latency: &Statistics) -> Latency {
+    let Statistics { min, p50, p90, p95, p99, max, .. } = latency;
+    let named: [(&'static str, &Bounded); 6] =
+        [("min_s", min), ("p50_s", p50), ("p90_s", p90), ("p95_s", p95), ("p99_s", p99), ("max_s", max)];
+    Latency {
+        probes: latency.count,
+        loss_ratio: latency.censored_ratio(),
+        min_s: min.value,
+        p50_s: p50.value,
+        p90_s: p90.value,
+        p95_s: p95.value,
+        p99_s: p99.value,
+        max_s: max.value,
+        lower_bounds: named.into_iter().filter(|(_, bound)| bound.at_least).map(|(name, _)| name).collect(),
+    }
+}

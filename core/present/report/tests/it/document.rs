@@ -1,0 +1,72 @@
+//! The JSON document against its published schema, by an independent validator.
+use crate::samples::{findings, runs};
+use fathom_diagnose::diagnose;
+use fathom_run::FindingKind;
+use serde_json::Value;
+
+fn schema() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/schema/result.schema.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[track_caller]
+fn check(name: &str, document: &Value) {
+    let validator = jsonschema::draft202012::new(&schema()).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{name}: {errors:#?}");
+}
+
+#[test]
+fn documents_of_runs_are_what_the_schema_says() {
+    for (name, run) in runs() {
+        let diagnosis = diagnose(&run);
+        let document = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();
+        check(name, &document);
+        // It is a result file, too.
+        let read = fathom_run::Run::from_json(&serde_json::to_vec(&document).unwrap()).unwrap();
+        assert_eq!(read, run, "{name}");
+    }
+}
+
+#[test]
+fn every_kind_of_finding_is_in_the_schema() {
+    let (_, run) = runs().remove(0);
+    let mut diagnosis = diagnose(&run);
+    diagnosis.findings = findings();
+    let document = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();
+    check("each kind", &document);
+    let all = schema()["$defs"]["finding"]["allOf"].clone();
+    let names: Vec<&str> = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| rule["if"]["properties"]["kind"]["const"].as_str().unwrap())
+        .collect();
+    let kinds: Vec<&str> = FindingKind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(names, kinds);
+}
+
+/// A schema that accepts anything would prove nothing.
+#[test]
+fn the_schema_refuses_what_is_wrong() {
+    let (_, run) = runs().remove(0);
+    let diagnosis = diagnose(&run);
+    let good = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();
+    let validator = jsonschema::draft202012::new(&schema()).unwrap();
+    let damages: [(&str, fn(&mut Value)); 6] = [
+        ("no verdict", |d| drop(d.as_object_mut().unwrap().remove("verdict"))),
+        ("a health of its own", |d| d["verdict"]["health"] = "poor".into()),
+        ("a number as text", |d| d["findings"][0]["parameters"]["loaded_p50_s"] = "0.9".into()),
+        ("an unknown parameter", |d| d["findings"][0]["parameters"]["text"] = "slow".into()),
+        ("a missing parameter", |d| {
+            drop(d["findings"][0]["parameters"].as_object_mut().unwrap().remove("phase"));
+        }),
+        ("a certainty of its own", |d| d["findings"][0]["certainty"] = "high".into()),
+    ];
+    for (name, damage) in damages {
+        let mut bad = good.clone();
+        damage(&mut bad);
+        assert!(!validator.is_valid(&bad), "{name} is accepted");
+    }
+}

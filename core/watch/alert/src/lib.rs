@@ -1,0 +1,36 @@
+//! Alert rules and their evaluation: when an alert is raised and cleared, and with which evidence.
+//!
+//! Rules and receivers are plain data; `fathom-watch-plan` reads them from the configuration. A [`Watcher`] is fed with samples,
+//! with the throughput of this host's own link and with changes of paths, each with its time, and returns [`Transition`]s: what
+//! was raised or cleared, with its evidence in words and numbers.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+mod condition;
+mod judge;
+mod link;
+mod matcher;
+mod past;
+mod pattern;
+mod phase;
+mod receiver;
+mod remember;
+mod ring;
+mod rounds;
+mod rule;
+mod series;
+mod watcher;
+mod words;
+
+pub use condition::{Condition, Evidence};
+pub use matcher::Matcher;
+pub use past::{MAX_WEEKS, Past, PastHour};
+pub use pattern::{Kind, Pattern, Semantics, Value};
+pub use phase::{Change, Flapping};
+pub use receiver::{Login, Receiver, Relay, RelayTls, Route};
+pub use remember::Remembered;
+pub use rule::{Rule, Scope};
+pub use series::{Link, SeriesInfo};
+pub use watcher::{Transition, Watcher, Wish};

@@ -1,0 +1,185 @@
+//! SmokePing's matchers: what looks at the rounds of a target by an arithmetic of its own.
+use crate::pattern::{Comparison, Value};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_stats::{midpoint_median, upper_median};
+
+const KNOWN: &str = "Avgratio, CheckLatency, CheckLoss, ConsecutiveLoss, Median, Medratio";
+/// Rounds, as with patterns.
+const MOST_ROUNDS: usize = 1_000;
+
+/// A matcher, ready to be held against rounds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Matcher {
+    test: Test,
+    text: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Test {
+    /// Ratio of two averages, or of two medians: of the last rounds and of those before them.
+    Ratio { is_median: bool, historic: usize, current: usize, op: Comparison, ratio: f64 },
+    /// Difference of two medians, in milliseconds.
+    Difference { old: usize, new: usize, ms: f64 },
+    /// So many rounds in turn at or above a limit raise, so many below another one clear.
+    InTurn { of_loss: bool, raise: (f64, usize), clear: (f64, usize) },
+}
+
+impl Matcher {
+    /// Reads a matcher: `CheckLoss(l=>10,x=>3)`.
+    ///
+    /// # Errors
+    /// In words: what is wrong, and which are known.
+    pub fn parse(text: &str) -> Result<Matcher, String> {
+        let inside =
+            text.trim().split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
+        let (name, inside) =
+            inside.ok_or_else(|| format!("\"{text}\" is no matcher (as in CheckLoss(l=>10,x=>3))"))?;
+        let mut keys = Keys::read(inside)?;
+        let test = match name.trim() {
+            "Avgratio" => ratio(&mut keys, false)?,
+            "Medratio" => ratio(&mut keys, true)?,
+            "Median" => {
+                let (old, new) = (keys.count("old")?, keys.count("new")?);
+                Test::Difference { old, new, ms: keys.number("diff")? * 1_000.0 }
+            }
+            "CheckLoss" => in_turn(&mut keys, true)?,
+            "CheckLatency" => in_turn(&mut keys, false)?,
+            "ConsecutiveLoss" => Test::InTurn {
+                of_loss: true,
+                raise: (keys.number("pctlossraise")?, keys.count("stepsraise")?),
+                clear: (keys.number("pctlossclear")?, keys.count("stepsclear")?),
+            },
+            "ExpLoss" => {
+                return Err(
+                    "ExpLoss is not known here (type = \"loss\" with above and clear does what it does)"
+                        .to_string(),
+                );
+            }
+            other => return Err(format!("\"{other}\" is no matcher that is known here ({KNOWN})")),
+        };
+        keys.none_left(name)?;
+        Ok(Matcher { test, text: text.trim().to_string() })
+    }
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+    /// Rounds that it reaches over.
+    pub const fn longest(&self) -> usize {
+        match self.test {
+            Test::Ratio { historic, current, .. } => historic + current,
+            Test::Difference { old, new, .. } => old + new,
+            Test::InTurn { raise, clear, .. } => {
+                if raise.1 > clear.1 {
+                    raise.1
+                } else {
+                    clear.1
+                }
+            }
+        }
+    }
+    /// Whether it matches, and what was held against what; `None` if too little is known. `is_raised` says whether it did before.
+    pub(crate) fn matches(&self, loss: &[Value], rtt: &[Value], is_raised: bool) -> Option<(bool, String)> {
+        match &self.test {
+            Test::Ratio { is_median, historic, current, op, ratio } => {
+                let (old, new) = split(rtt, *historic, *current)?;
+                let middle: fn(Vec<f64>) -> Option<f64> = if *is_median { upper_median } else { mean };
+                let (before, now) = (middle(old)?, middle(new)?);
+                let text = format!("{now:.1} ms against {before:.1} ms before");
+                (before > 0.0).then(|| (op.holds(now / before, *ratio), text))
+            }
+            Test::Difference { old, new, ms } => {
+                let (before, now) = split(rtt, *old, *new)?;
+                let (before, now) = (midpoint_median(before)?, midpoint_median(now)?);
+                let difference = if now > before { now - before } else { before - now };
+                Some((difference > *ms, format!("median {now:.1} ms against {before:.1} ms before")))
+            }
+            Test::InTurn { of_loss, raise, clear } => {
+                let values = if *of_loss { loss } else { rtt };
+                let (limit, steps) = if is_raised { *clear } else { *raise };
+                let last = numbers(values, steps)?;
+                let turned = last.iter().all(|v| if is_raised { *v < limit } else { *v >= limit });
+                let unit = if *of_loss { "%" } else { " ms" };
+                let seen: Vec<String> = last.iter().map(|v| format!("{v:.1}{unit}")).collect();
+                Some((
+                    is_raised != turned,
+                    format!("last {steps}: {} (limit {limit}{unit})", seen.join(", ")),
+                ))
+            }
+        }
+    }
+}
+
+fn ratio(keys: &mut Keys<'_>, is_median: bool) -> Result<Test, String> {
+    let (historic, current) = (keys.count("historic")?, keys.count("current")?);
+    let sign = keys.text("comparator")?.trim_matches(['\'', '"']);
+    let op = Comparison::split(sign).filter(|(op, rest)| rest.is_empty() && *op != Comparison::Unequal);
+    let (op, _) = op.ok_or_else(|| format!("comparator \"{sign}\" is none of <, >, <=, >=, =="))?;
+    Ok(Test::Ratio { is_median, historic, current, op, ratio: keys.number("percentage")? / 100.0 })
+}
+
+fn in_turn(keys: &mut Keys<'_>, of_loss: bool) -> Result<Test, String> {
+    let both = (keys.number("l")?, keys.count("x")?);
+    Ok(Test::InTurn { of_loss, raise: both, clear: both })
+}
+
+/// The last `new` rounds, and the `old` ones before them.
+fn split(values: &[Value], old: usize, new: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+    let from = values.len().checked_sub(old + new)?;
+    let (before, now) = values.get(from..)?.split_at_checked(old)?;
+    if before.first() == Some(&Value::Start) {
+        return None;
+    }
+    Some((known(before), known(now)))
+}
+
+fn known(values: &[Value]) -> Vec<f64> {
+    values.iter().filter_map(|v| if let Value::Number(n) = v { Some(*n) } else { None }).collect()
+}
+
+/// The last `count` values, all of which must be known.
+fn numbers(values: &[Value], count: usize) -> Option<Vec<f64>> {
+    let last = values.get(values.len().checked_sub(count)?..)?;
+    Some(known(last)).filter(|known| known.len() == count)
+}
+
+fn mean(values: Vec<f64>) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// `name=>value` pairs.
+struct Keys<'t> {
+    left: BTreeMap<&'t str, &'t str>,
+}
+
+impl<'t> Keys<'t> {
+    fn read(text: &'t str) -> Result<Self, String> {
+        let pair = |part: &'t str| {
+            let found = part.split_once("=>").map(|(key, value)| (key.trim(), value.trim()));
+            found.ok_or_else(|| format!("\"{}\" is no argument (as in l=>10)", part.trim()))
+        };
+        let left = text.split(',').map(pair).collect::<Result<_, _>>()?;
+        Ok(Keys { left })
+    }
+    fn text(&mut self, key: &str) -> Result<&'t str, String> {
+        self.left.remove(key).ok_or_else(|| format!("{key} is missing"))
+    }
+    fn number(&mut self, key: &str) -> Result<f64, String> {
+        let text = self.text(key)?;
+        let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        let number = text.parse::<f64>().ok().filter(|_| plain && text.len() <= 12);
+        number.ok_or_else(|| format!("{key}: \"{text}\" is no number"))
+    }
+    fn count(&mut self, key: &str) -> Result<usize, String> {
+        let text = self.text(key)?;
+        let number = text.parse::<usize>().ok().filter(|n| (1..=MOST_ROUNDS / 2).contains(n));
+        number.ok_or_else(|| format!("{key}: \"{text}\" is not a whole number from 1 to {}", MOST_ROUNDS / 2))
+    }
+    fn none_left(&self, name: &str) -> Result<(), String> {
+        let strange = self.left.keys().next();
+        strange.map_or(Ok(()), |key| Err(format!("{name} has no argument \"{key}\"")))
+    }
+}

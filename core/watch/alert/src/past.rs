@@ -1,0 +1,153 @@
+//! What is usual for a target at this hour of the week.
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_stats::midpoint_median;
+use fathom_units::{Duration, WallTime};
+
+/// So many weeks back, the same hour is asked for.
+pub const MAX_WEEKS: usize = 8;
+/// Hours of the last day that must be known, where the weeks are not.
+const LEAST_HOURS: usize = 6;
+/// The median of deviations of a normal distribution times this is its standard deviation.
+const DEVIATIONS: f64 = 1.4826;
+
+const SECOND: i64 = 1_000_000_000;
+const HOUR: u64 = 3_600_000_000_000;
+const WEEK_HOURS: u64 = 168;
+
+/// One hour of the past.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PastHour {
+    /// When it begins.
+    pub from: WallTime,
+    /// How many answers it has.
+    pub count: u64,
+    /// Their percentile, in seconds.
+    pub value: f64,
+}
+
+/// What a watcher needs to know of a series' past: the same hour of the weeks before, and the last day.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Past {
+    /// The hour that it was asked for.
+    pub hour: WallTime,
+    /// Of [`Past::weeks_before`] those that have answers.
+    pub weeks: Vec<PastHour>,
+    /// Of the hours of the day before those that have answers.
+    pub day: Vec<PastHour>,
+}
+
+/// Median and spread of what was, and of what that is.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Usual {
+    pub(crate) value: f64,
+    pub(crate) spread: f64,
+    pub(crate) text: String,
+}
+
+impl Past {
+    /// The hour in which a time lies.
+    pub const fn hour_of(at: WallTime) -> WallTime {
+        WallTime(at.0 / HOUR * HOUR)
+    }
+    /// When the same hour began in each of the eight weeks before, by the clock on the wall: `offset_s` tells how far it is from UTC at a
+    /// time, in seconds.
+    pub fn weeks_before(hour: WallTime, offset_s: impl Fn(WallTime) -> i64) -> Vec<WallTime> {
+        let week = |n: u64| {
+            let same = WallTime(hour.0.checked_sub(n * WEEK_HOURS * HOUR)?);
+            // After a change to summer time, 8 o'clock comes an hour earlier by UTC than it did before.
+            let moved_ns = (offset_s(hour) - offset_s(same)) * SECOND;
+            same.0.checked_add_signed(moved_ns).map(WallTime)
+        };
+        (1..=MAX_WEEKS as u64).filter_map(week).collect()
+    }
+    /// Length of an hour of the past.
+    pub const fn hour() -> Duration {
+        Duration::from_nanos(HOUR)
+    }
+    /// What is usual, from hours with at least so many answers; of the last day if there are too few weeks.
+    pub(crate) fn usual(&self, least: u64, weeks: u64) -> Option<Usual> {
+        let known = |hours: &[PastHour]| -> Vec<f64> {
+            hours.iter().filter(|h| h.count >= least).map(|h| h.value).collect()
+        };
+        let (weekly, daily) = (known(&self.weeks), known(&self.day));
+        if weekly.len() as u64 >= weeks {
+            let text = format!("at this hour of the last {} weeks", weekly.len());
+            return usual(&weekly, text);
+        }
+        if daily.len() < LEAST_HOURS {
+            return None;
+        }
+        let text =
+            format!("in {} hours of the last day, as only {} weeks are known", daily.len(), weekly.len());
+        usual(&daily, text)
+    }
+}
+
+/// A single bad week moves neither the median nor the median of the deviations by much.
+fn usual(values: &[f64], text: String) -> Option<Usual> {
+    let value = midpoint_median(values.iter().copied())?;
+    let deviations = values.iter().map(|v| if *v > value { v - value } else { value - v });
+    let spread = midpoint_median(deviations)? * DEVIATIONS;
+    Some(Usual { value, spread, text })
+}
+
+impl Usual {
+    /// `usual 20.1 ms (spread 1.20 ms, at this hour of the last 8 weeks)`.
+    pub(crate) fn words(&self) -> String {
+        format!(
+            "usual {} (spread {}, {})",
+            fathom_text::delay(self.value),
+            fathom_text::delay(self.spread),
+            self.text
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: WallTime = WallTime(5_000 * HOUR);
+
+    fn past(weekly: &[f64], daily: &[f64]) -> Past {
+        let hour = |value: &f64| PastHour { from: NOW, count: 100, value: *value };
+        Past { hour: NOW, weeks: weekly.iter().map(hour).collect(), day: daily.iter().map(hour).collect() }
+    }
+
+    #[test]
+    fn one_bad_week_does_not_poison_the_past() {
+        let calm = past(&[0.020, 0.021, 0.019, 0.020, 0.020, 0.022, 0.020, 0.018], &[]).usual(10, 3).unwrap();
+        let one_bad =
+            past(&[0.020, 0.021, 0.900, 0.020, 0.020, 0.022, 0.020, 0.018], &[]).usual(10, 3).unwrap();
+        assert!((calm.value - one_bad.value).abs() < 0.001, "{calm:?} {one_bad:?}");
+        assert!(one_bad.spread < 0.003, "{one_bad:?}");
+    }
+
+    #[test]
+    fn too_few_weeks_are_replaced_by_the_last_day_which_is_said() {
+        let usual = past(&[0.5, 0.5], &[0.020; 7]).usual(10, 3).unwrap();
+        assert!((usual.value - 0.020).abs() < 1e-9);
+        assert_eq!(usual.text, "in 7 hours of the last day, as only 2 weeks are known");
+        assert_eq!(past(&[0.5, 0.5], &[0.020; 5]).usual(10, 3), None, "neither is enough");
+        assert_eq!(past(&[0.5; 8], &[0.02; 24]).usual(101, 3), None, "hours of too few answers");
+    }
+
+    #[test]
+    fn the_same_hour_of_the_week_is_so_by_the_clock_on_the_wall() {
+        let back = |times: &[WallTime]| times.iter().map(|t| (NOW.0 - t.0) / HOUR).collect::<Vec<u64>>();
+        let even = [168, 336, 504, 672, 840, 1_008, 1_176, 1_344];
+        assert_eq!(back(&Past::weeks_before(NOW, |_| 3_600)), even);
+        // Clocks went an hour ahead between the third and the second week before.
+        let since = WallTime(NOW.0 - 400 * HOUR);
+        let ahead = |at: WallTime| if at >= since { 7_200 } else { 3_600 };
+        assert_eq!(back(&Past::weeks_before(NOW, ahead)), [168, 336, 503, 671, 839, 1_007, 1_175, 1_343]);
+        let back_again = |at: WallTime| if at >= since { 3_600 } else { 7_200 };
+        assert_eq!(
+            back(&Past::weeks_before(NOW, back_again)),
+            [168, 336, 505, 673, 841, 1_009, 1_177, 1_345]
+        );
+        assert_eq!(Past::weeks_before(WallTime(200 * HOUR), |_| 0).len(), 1, "before 1970 there is nothing");
+    }
+}

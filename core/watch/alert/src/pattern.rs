@@ -1,0 +1,281 @@
+//! SmokePing's language of patterns over rounds: `>0%,*12*,>0%`.
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A pattern looks back over so many rounds at most: at five minutes each, three and a half days.
+const MOST_ROUNDS: usize = 1_000;
+
+/// What the values of a pattern are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Loss of a round, in percent.
+    Loss,
+    /// Median of a round, in milliseconds.
+    Rtt,
+}
+
+/// What is known of a round.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// The mark before the first round: watching began here.
+    Start,
+    /// Nothing is known: nothing was sent, or nothing answered.
+    Unknown,
+    /// Percent of loss, or milliseconds.
+    Number(f64),
+}
+
+/// How `*N*` is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Semantics {
+    /// As SmokePing's manual says: up to N values are passed over.
+    #[default]
+    Documented,
+    /// As SmokePing 2.7 to 2.9 does it: gaps that its manual allows are not found (its issue 388).
+    Smokeping,
+}
+
+/// A pattern, ready to be held against rounds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pattern {
+    parts: Vec<Part>,
+    semantics: Semantics,
+    text: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Part {
+    Any,
+    IsStart,
+    IsUnknown,
+    IsKnown,
+    Compares(Vec<(Comparison, f64)>),
+    Gap(usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    Greater,
+    AtMost,
+    AtLeast,
+}
+
+impl Comparison {
+    /// The operator at the start of a text, and what follows it.
+    pub(crate) fn split(text: &str) -> Option<(Comparison, &str)> {
+        use Comparison::{AtLeast, AtMost, Equal, Greater, Less, Unequal};
+        [("==", Equal), ("!=", Unequal), ("<=", AtMost), (">=", AtLeast), ("<", Less), (">", Greater)]
+            .into_iter()
+            .find_map(|(sign, op)| text.strip_prefix(sign).map(|rest| (op, rest)))
+    }
+    #[allow(clippy::float_cmp, reason = "the pattern's author asked for just this value")]
+    pub(crate) fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Comparison::Equal => value == limit,
+            Comparison::Unequal => value != limit,
+            Comparison::Less => value < limit,
+            Comparison::Greater => value > limit,
+            Comparison::AtMost => value <= limit,
+            Comparison::AtLeast => value >= limit,
+        }
+    }
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// In words: which entry is wrong, and how.
+    pub fn parse(text: &str, kind: Kind, semantics: Semantics) -> Result<Pattern, String> {
+        let entries = text.split(',').map(str::trim);
+        let parts = entries.map(|entry| part(entry, kind)).collect::<Result<Vec<_>, _>>()?;
+        let pattern = Pattern { parts, semantics, text: text.to_string() };
+        if pattern.shortest() == 0 {
+            return Err("it has no value to compare, gaps alone match everything".to_string());
+        }
+        let longest = pattern.longest();
+        if longest > MOST_ROUNDS {
+            return Err(format!("it reaches over {longest} rounds (at most {MOST_ROUNDS})"));
+        }
+        Ok(pattern)
+    }
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+    /// How `*N*` is taken.
+    pub const fn semantics(&self) -> Semantics {
+        self.semantics
+    }
+    /// Rounds that it reaches over at most.
+    pub fn longest(&self) -> usize {
+        self.gaps().iter().fold(self.shortest(), |sum, gap| sum.saturating_add(*gap))
+    }
+    fn shortest(&self) -> usize {
+        self.parts.len() - self.gaps().len()
+    }
+    fn gaps(&self) -> Vec<usize> {
+        let gap = |part: &Part| if let Part::Gap(most) = part { Some(*most) } else { None };
+        self.parts.iter().filter_map(gap).collect()
+    }
+    /// Whether it matches the newest of these rounds and those before it, oldest first.
+    pub fn matches(&self, values: &[Value]) -> bool {
+        // SmokePing forgets what no pattern reaches.
+        let from = values.len().saturating_sub(self.longest());
+        let values = values.get(from..).unwrap_or_default();
+        match self.semantics {
+            Semantics::Documented => self.matches_within(values),
+            Semantics::Smokeping => self.matches_as_smokeping(values),
+        }
+    }
+    /// Backwards from the newest value: where may the part before begin?
+    fn matches_within(&self, values: &[Value]) -> bool {
+        let mut ends = vec![false; values.len() + 1];
+        ends.iter_mut().last().into_iter().for_each(|newest| *newest = true);
+        for part in self.parts.iter().rev() {
+            ends = match part {
+                Part::Gap(most) => reached(&ends, *most),
+                test => {
+                    let pairs = values.iter().zip(ends.iter().skip(1));
+                    let mut before: Vec<bool> =
+                        pairs.map(|(value, is_end)| *is_end && test.holds(Some(value))).collect();
+                    before.push(false);
+                    before
+                }
+            };
+        }
+        ends.into_iter().any(|found| found)
+    }
+    /// SmokePing makes a nest of loops of a pattern, one for each gap, and leaves some of them too early. The same bounds here.
+    fn matches_as_smokeping(&self, values: &[Value]) -> bool {
+        if values.len() < self.shortest() {
+            return false;
+        }
+        let room = values.len() - self.shortest();
+        let bounds: Vec<usize> = self.gaps().iter().rev().map(|most| room.min(*most)).collect();
+        let nest = Nest { pattern: self, values, longest: self.longest(), bounds };
+        nest.level(0, 0).is_some()
+    }
+    /// The tests before the first gap, those between it and the second, and so on.
+    fn runs(&self) -> Vec<&[Part]> {
+        self.parts.split(|part| matches!(part, Part::Gap(_))).collect()
+    }
+}
+
+/// From where a gap of up to `most` values leads to one of these ends.
+fn reached(ends: &[bool], most: usize) -> Vec<bool> {
+    let end_from = |from: usize| ends.iter().skip(from).take(most + 1).any(|end| *end);
+    (0..ends.len()).map(end_from).collect()
+}
+
+struct Nest<'p> {
+    pattern: &'p Pattern,
+    values: &'p [Value],
+    longest: usize,
+    /// Of each loop, the outermost first: it belongs to the last gap.
+    bounds: Vec<usize>,
+}
+
+impl Nest<'_> {
+    /// What is inside of `depth` loops, of which the outer ones stand at `outer` together. `None` if the search is over.
+    /// The tests of this level come after the loop within it.
+    fn level(&self, depth: usize, outer: usize) -> Option<bool> {
+        if let Some(bound) = self.bounds.get(depth) {
+            self.search(depth, outer, *bound)?;
+        }
+        let runs = self.pattern.runs();
+        let before = self.bounds.len() - depth;
+        let skipped: usize = runs.iter().take(before).map(|run| run.len()).sum();
+        let run = runs.get(before).copied().unwrap_or_default();
+        let holds =
+            |(index, part): (usize, &Part)| part.holds(self.value(self.back(skipped + index) + outer));
+        let found = run.iter().enumerate().all(holds);
+        if depth == 0 { found.then_some(true) } else { Some(found) }
+    }
+    fn search(&self, depth: usize, outer: usize, bound: usize) -> Option<()> {
+        let mut at = 0;
+        while at < self.longest.saturating_sub(outer).min(bound) {
+            if self.level(depth + 1, outer + at)? {
+                break;
+            }
+            at += 1;
+        }
+        // Its bound shrinks by the loop's own place: this is what leaves gaps unfound.
+        (at < self.longest.saturating_sub(outer + at).min(bound)).then_some(())
+    }
+    /// How far from the end a test of the pattern looks, before the gaps.
+    fn back(&self, index: usize) -> usize {
+        self.pattern.shortest() - index
+    }
+    fn value(&self, back: usize) -> Option<&Value> {
+        self.values.len().checked_sub(back).and_then(|at| self.values.get(at))
+    }
+}
+
+impl Part {
+    /// Before the first value nothing is known.
+    fn holds(&self, value: Option<&Value>) -> bool {
+        let value = value.unwrap_or(&Value::Unknown);
+        match (self, value) {
+            (Part::Any | Part::Gap(_), _) | (Part::IsStart, Value::Start) => true,
+            (Part::IsUnknown, value) => *value == Value::Unknown,
+            (Part::IsKnown, value) => *value != Value::Unknown,
+            (Part::Compares(all), Value::Number(number)) => {
+                all.iter().all(|(op, limit)| op.holds(*number, *limit))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn part(entry: &str, kind: Kind) -> Result<Part, String> {
+    if let Some(count) = entry.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
+        let most = count.parse::<usize>().ok().filter(|n| *n > 0 && !count.starts_with(['+', '0']));
+        return most.map(Part::Gap).ok_or_else(|| format!("\"{entry}\" is no gap (as in *12*)"));
+    }
+    let Some((op, rest)) = Comparison::split(entry) else {
+        return Err(format!("\"{entry}\" is no entry (as in >0%, ==U, ==S, ==*, >45%<=55% or *12*)"));
+    };
+    match (op, rest) {
+        (Comparison::Equal, "*") => Ok(Part::Any),
+        (Comparison::Equal, "S") => Ok(Part::IsStart),
+        (Comparison::Equal, "U") => Ok(Part::IsUnknown),
+        (Comparison::Unequal, "U") => Ok(Part::IsKnown),
+        (_, "*" | "S" | "U") => Err(format!("\"{entry}\": {rest} goes with == alone (U with != too)")),
+        _ => comparisons(entry, op, rest, kind),
+    }
+}
+
+fn comparisons(entry: &str, op: Comparison, rest: &str, kind: Kind) -> Result<Part, String> {
+    let Some(split) = rest.find(['<', '>']) else {
+        return Ok(Part::Compares(Vec::from([(op, number(entry, rest, kind)?)])));
+    };
+    let (first, second) = rest.split_at(split);
+    let Some((other, second)) = Comparison::split(second) else {
+        return Err(format!("\"{entry}\": a range is as >45%<=55%"));
+    };
+    let both = [(op, number(entry, first, kind)?), (other, number(entry, second, kind)?)];
+    Ok(Part::Compares(Vec::from(both)))
+}
+
+fn number(entry: &str, text: &str, kind: Kind) -> Result<f64, String> {
+    let digits = match kind {
+        Kind::Loss => text
+            .strip_suffix('%')
+            .ok_or_else(|| format!("\"{entry}\": loss is in percent, with its sign (as in >10%)"))?,
+        Kind::Rtt if text.ends_with('%') => {
+            return Err(format!("\"{entry}\": rtt is in milliseconds, without a sign (as in >100)"));
+        }
+        Kind::Rtt => text,
+    };
+    let plain = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        && digits.len() <= 12;
+    let value = digits.parse::<f64>().ok().filter(|_| plain);
+    value.ok_or_else(|| format!("\"{entry}\": \"{text}\" is no number"))
+}

@@ -1,0 +1,152 @@
+//! From verdicts to what is told: raised after a while, cleared after a while, and held down when it flaps.
+use crate::condition::{Evidence, Verdict};
+use crate::rule::Rule;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use fathom_units::{Duration, WallTime};
+
+/// When changes are too many to be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Flapping {
+    /// More changes than this within the window are flapping; 0 turns it off.
+    pub changes: u64,
+    /// The window, and how long it must be quiet to be over.
+    pub window: Duration,
+}
+
+/// What is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// It is so.
+    Raised,
+    /// It is over.
+    Cleared,
+    /// It comes and goes: nothing more is told until it is quiet.
+    Flapping,
+    /// It was raised before, and still is.
+    Still,
+}
+
+impl Change {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Change::Raised => "raised",
+            Change::Cleared => "cleared",
+            Change::Flapping => "flapping",
+            Change::Still => "still raised",
+        }
+    }
+}
+
+/// An alert of one series.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Phase {
+    pub(crate) is_raised: bool,
+    /// Since when it is as it is.
+    pub(crate) since: WallTime,
+    pub(crate) is_flapping: bool,
+    /// When it was last told.
+    pub(crate) told: WallTime,
+    /// Times of the last changes.
+    pub(crate) changes: VecDeque<WallTime>,
+    /// Since when it is the other way.
+    pub(crate) turning: Option<WallTime>,
+    /// Since when it was raised, for the one who hears that it is over.
+    pub(crate) raised_at: WallTime,
+    /// Why it was told last that it is raised.
+    pub(crate) why: String,
+}
+
+impl Phase {
+    /// It counts as raised for those who look.
+    pub(crate) const fn is_active(&self) -> bool {
+        self.is_raised || self.is_flapping
+    }
+    /// Takes a verdict. Gives what is to be told.
+    pub(crate) fn step(&mut self, verdict: &Verdict, now: WallTime, rule: &Rule) -> Option<Change> {
+        self.mind_the_clock(now);
+        let turns = match verdict {
+            Verdict::Bad(_) => Some(!self.is_raised),
+            Verdict::Good(_) => Some(self.is_raised),
+            Verdict::Between(_) => Some(false),
+            Verdict::Unknown => None,
+        };
+        match turns {
+            Some(true) => {
+                let since = *self.turning.get_or_insert(now);
+                let hold = if self.is_raised { rule.clear_after } else { rule.hold };
+                if between(since, now) >= hold {
+                    return self.turn(now, rule.flapping);
+                }
+            }
+            Some(false) => self.turning = None,
+            None => {}
+        }
+        self.settle(now, rule.flapping).or_else(|| self.again(now, rule.repeat))
+    }
+    /// Times that lie ahead are from before the clock was set back.
+    fn mind_the_clock(&mut self, now: WallTime) {
+        for time in [&mut self.since, &mut self.told, &mut self.raised_at] {
+            *time = (*time).min(now);
+        }
+        self.turning = self.turning.map(|time| time.min(now));
+        self.changes.iter_mut().for_each(|time| *time = (*time).min(now));
+    }
+    fn turn(&mut self, now: WallTime, flapping: Flapping) -> Option<Change> {
+        self.is_raised = !self.is_raised;
+        (self.since, self.turning) = (now, None);
+        if self.is_raised && !self.is_flapping {
+            self.raised_at = now;
+        }
+        self.changes.push_back(now);
+        self.prune(now, flapping.window);
+        if self.is_flapping {
+            return None;
+        }
+        let is_too_much = flapping.changes > 0 && self.changes.len() as u64 > flapping.changes;
+        self.told = now;
+        self.is_flapping = is_too_much;
+        Some(match (is_too_much, self.is_raised) {
+            (true, _) => Change::Flapping,
+            (false, true) => Change::Raised,
+            (false, false) => Change::Cleared,
+        })
+    }
+    fn prune(&mut self, now: WallTime, window: Duration) {
+        while self.changes.front().is_some_and(|at| between(*at, now) >= window) {
+            self.changes.pop_front();
+        }
+    }
+    /// Flapping is over once nothing has changed for its window.
+    fn settle(&mut self, now: WallTime, flapping: Flapping) -> Option<Change> {
+        if !self.is_flapping || between(self.since, now) < flapping.window {
+            return None;
+        }
+        self.changes.clear();
+        (self.is_flapping, self.told) = (false, now);
+        Some(if self.is_raised { Change::Raised } else { Change::Cleared })
+    }
+    fn again(&mut self, now: WallTime, repeat: Option<Duration>) -> Option<Change> {
+        let every = repeat.filter(|_| self.is_raised && !self.is_flapping)?;
+        if between(self.told, now) < every {
+            return None;
+        }
+        self.told = now;
+        Some(Change::Still)
+    }
+}
+
+pub(crate) const fn between(from: WallTime, to: WallTime) -> Duration {
+    Duration::from_nanos(to.0.saturating_sub(from.0))
+}
+
+impl Verdict {
+    /// Its evidence, if it has any.
+    pub(crate) fn evidence(self) -> Option<Evidence> {
+        match self {
+            Verdict::Bad(evidence) | Verdict::Good(evidence) | Verdict::Between(evidence) => Some(evidence),
+            Verdict::Unknown => None,
+        }
+    }
+}

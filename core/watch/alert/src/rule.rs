@@ -1,0 +1,100 @@
+//! One rule: what it is about, and who is told.
+use crate::{Condition, Flapping};
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_units::Duration;
+
+/// An `[[alert]]` of the configuration.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rule {
+    /// Unique among the rules.
+    pub name: String,
+    /// The series it holds for.
+    pub scope: Scope,
+    /// What is wrong when it is.
+    pub condition: Condition,
+    /// It must be so for that long before the alert is raised.
+    pub hold: Duration,
+    /// It must be well for that long before the alert is cleared.
+    pub clear_after: Duration,
+    /// Names of the receivers. Without any, the alert is on the page and in the history alone.
+    pub to: Vec<String>,
+    /// Of the alerts that a series has, only that of the lowest number is sent; those without a number always are.
+    pub priority: Option<u64>,
+    /// It is told again that often while it is raised.
+    pub repeat: Option<Duration>,
+    /// When its changes are too many to be told.
+    pub flapping: Flapping,
+    /// What a person should know; it is sent along.
+    pub note: String,
+}
+
+/// Which series a rule holds for: all that match one pattern of each list. `*` stands for any letters, `?` for one.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Scope {
+    /// Names with their group: `home/*`. Empty for all.
+    pub target: Vec<String>,
+    /// Groups. Empty for all.
+    pub group: Vec<String>,
+    /// Series: `icmp`, `hop *`. Empty for the one that the target's question itself has: no parts of a connection, no routers.
+    pub probe: Vec<String>,
+}
+
+impl Scope {
+    /// Whether a series is meant. `is_main` says that it is that of the question itself.
+    pub fn has(&self, target: &str, group: &str, probe: &str, is_main: bool) -> bool {
+        let fits = |patterns: &[String], text: &str| patterns.iter().any(|p| is_like(text, p));
+        (self.target.is_empty() || fits(&self.target, target))
+            && (self.group.is_empty() || fits(&self.group, group))
+            && if self.probe.is_empty() { is_main } else { fits(&self.probe, probe) }
+    }
+}
+
+/// Whether `text` is like `pattern`, in which `*` stands for any letters and `?` for one.
+pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
+    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+    let (mut at, mut p) = (0, 0);
+    // Where the last star stands, and how much of the text it covers so far.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, at));
+                p += 1;
+            }
+            Some(letter) if *letter == '?' || Some(letter) == text.get(at) => (at, p) = (at + 1, p + 1),
+            _ => match star {
+                Some((place, covered)) => {
+                    star = Some((place, covered + 1));
+                    (at, p) = (covered + 1, place + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.iter().skip(p).all(|letter| *letter == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_and_question_marks() {
+        for (text, pattern, want) in [
+            ("home/router", "home/*", true),
+            ("home/router", "*", true),
+            ("home/router", "*router", true),
+            ("home/router", "h*r*r", true),
+            ("home/router", "home/?outer", true),
+            ("home/router", "home", false),
+            ("home/router", "", false),
+            ("", "", true),
+            ("", "*", true),
+            ("hop 12", "hop ?", false),
+            ("aab", "*ab", true),
+        ] {
+            assert_eq!(is_like(text, pattern), want, "{text} {pattern}");
+        }
+    }
+}

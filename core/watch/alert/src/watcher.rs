@@ -1,0 +1,342 @@
+//! All rules over all series.
+use crate::condition::{Condition, Evidence, Verdict};
+use crate::link::Throughput;
+use crate::past::Past;
+use crate::phase::{Change, between};
+use crate::remember::Remembered;
+use crate::rule::Rule;
+use crate::series::{Alert, Link, Series, SeriesInfo};
+use crate::{judge, words};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_units::{Duration, WallTime};
+use fathom_watch_samples::Sample;
+
+/// A window is looked at so many times while it passes.
+const LOOKS: u64 = 30;
+const LOOK_LEAST: Duration = Duration::from_secs(1);
+const LOOK_MOST: Duration = Duration::from_secs(60);
+
+/// Something that is to be told.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transition {
+    /// When.
+    pub at: WallTime,
+    /// What.
+    pub change: Change,
+    /// The rule.
+    pub alert: String,
+    /// Its condition: `loss`, `latency`.
+    pub condition: &'static str,
+    /// The target, with its group before it.
+    pub target: String,
+    /// Its group; empty for none.
+    pub group: String,
+    /// The series.
+    pub probe: String,
+    /// The number under which the series was opened; `None` if it is no longer watched.
+    pub series: Option<u32>,
+    /// When the alert was raised.
+    pub raised_at: WallTime,
+    /// Why.
+    pub evidence: Evidence,
+    /// Who is told: nobody, if one of higher priority is raised.
+    pub to: Vec<String>,
+    /// The rule's note.
+    pub note: String,
+}
+
+/// A past that is to be learned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// The series.
+    pub series: u32,
+    /// The percentile that is asked for.
+    pub percentile: u64,
+    /// The hour whose past it is: [`Past::weeks_before`] has that of the weeks before.
+    pub hour: WallTime,
+}
+
+/// The rules, and how each stands for each series.
+#[derive(Clone, Default, Debug)]
+pub struct Watcher {
+    rules: Vec<Rule>,
+    series: BTreeMap<u32, Series>,
+    link: Throughput,
+    /// How alerts stood of which the series is not open.
+    waiting: Vec<Remembered>,
+}
+
+impl Watcher {
+    /// With these rules.
+    pub fn new(rules: &[Rule]) -> Self {
+        Watcher { rules: rules.to_vec(), ..Watcher::default() }
+    }
+    /// No rule, and nothing to be told of earlier ones.
+    pub fn is_idle(&self) -> bool {
+        self.rules.is_empty() && self.waiting.is_empty()
+    }
+    /// Takes other rules. Alerts of the same name stay as they are until they are judged by the new ones.
+    pub fn replan(&mut self, rules: &[Rule]) {
+        self.waiting = self.remembered();
+        self.rules = rules.to_vec();
+        for series in self.series.values_mut() {
+            series.take_rules(&self.rules);
+            resume(series, &self.rules, &mut self.waiting);
+        }
+    }
+    /// Gives back how alerts stood. Those of series that are opened later are given back then.
+    pub fn restore(&mut self, remembered: Vec<Remembered>) {
+        self.waiting.extend(remembered);
+        self.series.values_mut().for_each(|series| resume(series, &self.rules, &mut self.waiting));
+    }
+    /// Watches a series from now on.
+    pub fn open(&mut self, number: u32, info: SeriesInfo) {
+        let mut series = Series::new(info, &self.rules);
+        resume(&mut series, &self.rules, &mut self.waiting);
+        self.series.insert(number, series);
+    }
+    /// No more. Its alerts wait for it to be opened again, or for [`Watcher::settle`].
+    pub fn close(&mut self, number: u32) {
+        if let Some(series) = self.series.remove(&number) {
+            self.waiting.extend(remembered_of(&series, &self.rules));
+        }
+    }
+    /// Clears what nobody will judge any more: its rule or its target is gone.
+    pub fn settle(&mut self, now: WallTime) -> Vec<Transition> {
+        let gone = core::mem::take(&mut self.waiting);
+        gone.into_iter().filter(|g| g.is_raised || g.is_flapping).map(|g| ended(g, now)).collect()
+    }
+    /// Takes what became of a probe.
+    pub fn sample(&mut self, number: u32, sample: Sample) {
+        self.series.get_mut(&number).into_iter().for_each(|series| series.sample(sample));
+    }
+    /// Takes a late answer in place of a loss. Rounds that are over stay as they were told.
+    pub fn amend(&mut self, number: u32, sample: Sample) {
+        self.series.get_mut(&number).into_iter().for_each(|series| series.ring.amend(sample));
+    }
+    /// Takes why probes fail.
+    pub fn reason(&mut self, number: u32, reason: &str) {
+        self.series.get_mut(&number).into_iter().for_each(|series| series.run.reason = reason.into());
+    }
+    /// Takes a change of a path; `number` is that of its first router.
+    pub fn path_changed(&mut self, number: u32, at: WallTime, text: &str) {
+        let changed = Some((at, text.into()));
+        self.series.get_mut(&number).into_iter().for_each(|series| series.path_change.clone_from(&changed));
+    }
+    /// Takes the throughput of this host's own link.
+    pub fn throughput(&mut self, at: WallTime, link: Link, bits_per_second: f64) {
+        self.link.add(at, link, bits_per_second);
+    }
+    /// The pasts that are to be learned for this hour. Each is told once.
+    pub fn wishes(&mut self, now: WallTime) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        if self.rules.is_empty() {
+            return wishes;
+        }
+        for (number, series) in &mut self.series {
+            let rules = series.alerts.iter().filter_map(|alert| self.rules.get(alert.rule));
+            let asked = |rule: &Rule| match rule.condition {
+                Condition::Unusual { percentile, .. } => Some(percentile),
+                _ => None,
+            };
+            let percentiles: Vec<u64> = rules.filter_map(asked).collect();
+            let of = |(percentile, hour)| Wish { series: *number, percentile, hour };
+            wishes.extend(series.wishes(&percentiles, now).into_iter().map(of));
+        }
+        wishes
+    }
+    /// Has a wish told again: it could not be fulfilled yet.
+    pub fn wish_again(&mut self, wish: Wish) {
+        if let Some(series) = self.series.get_mut(&wish.series) {
+            series.asked.remove(&wish.percentile);
+        }
+    }
+    /// Fulfils a wish.
+    pub fn learn(&mut self, wish: Wish, past: Past) {
+        if let Some(series) = self.series.get_mut(&wish.series) {
+            series.pasts.insert(wish.percentile, past);
+        }
+    }
+    /// Judges what is due, about once a second.
+    pub fn tick(&mut self, now: WallTime) -> Vec<Transition> {
+        let mut told = Vec::new();
+        if self.rules.is_empty() {
+            return told;
+        }
+        for (number, series) in &mut self.series {
+            let mut alerts = core::mem::take(&mut series.alerts);
+            for index in 0..alerts.len() {
+                let higher = highest(&alerts, &self.rules, index);
+                let Some((alert, rule)) =
+                    alerts.get_mut(index).and_then(|a| self.rules.get(a.rule).map(|r| (a, r)))
+                else {
+                    continue;
+                };
+                let Some((change, evidence)) = look(series, alert, rule, &self.link, now) else { continue };
+                let to = told_to(alert, rule, higher, change);
+                told.push(transition(series, *number, (alert, rule), (now, change, evidence), to));
+            }
+            series.alerts = alerts;
+        }
+        told
+    }
+    /// The names of the alerts that are raised, by series; only those that have one.
+    pub fn active(&self) -> Vec<(u32, Vec<String>)> {
+        let raised = |series: &Series| {
+            let active = series.alerts.iter().filter(|alert| alert.phase.is_active());
+            active.filter_map(|a| self.rules.get(a.rule)).map(|r| r.name.clone()).collect::<Vec<String>>()
+        };
+        let all = self.series.iter().map(|(number, series)| (*number, raised(series)));
+        all.filter(|(_, names)| !names.is_empty()).collect()
+    }
+    /// The alerts that are raised and were sent, as if they were told again: for those who must be reminded after a start.
+    pub fn standing(&self, now: WallTime) -> Vec<Transition> {
+        let mut all = Vec::new();
+        for (number, series) in &self.series {
+            for alert in series.alerts.iter().filter(|alert| alert.phase.is_active() && alert.is_sent) {
+                let Some(rule) = self.rules.get(alert.rule) else { continue };
+                let evidence = Evidence { text: alert.phase.why.clone(), ..Evidence::default() };
+                let what = (now, Change::Still, evidence);
+                all.push(transition(series, *number, (alert, rule), what, rule.to.clone()));
+            }
+        }
+        all
+    }
+    /// How all stand that are not as they began.
+    pub fn remembered(&self) -> Vec<Remembered> {
+        let open = self.series.values().flat_map(|series| remembered_of(series, &self.rules));
+        open.chain(self.waiting.iter().cloned()).collect()
+    }
+}
+
+/// Judges one alert if it is due.
+fn look(
+    series: &Series,
+    alert: &mut Alert,
+    rule: &Rule,
+    link: &Throughput,
+    now: WallTime,
+) -> Option<(Change, Evidence)> {
+    let step = Duration::from_nanos(rule.condition.window().as_nanos() / LOOKS).clamp(LOOK_LEAST, LOOK_MOST);
+    // A time far ahead is from before the clock was set back.
+    if alert.next > now && between(now, alert.next) <= step {
+        return None;
+    }
+    alert.next = WallTime(now.0 / step.as_nanos() * step.as_nanos() + step.as_nanos());
+    let verdict = match alert.rounds.as_mut() {
+        None => series.judge(&rule.condition, link, now),
+        Some(rounds) => {
+            if rounds.close_one(now) {
+                // There may be more, after a pause: each is judged.
+                alert.next = now;
+                judge::of_rounds(&rule.condition, rounds, alert.phase.is_raised)
+            } else if alert.phase.is_flapping {
+                Verdict::Unknown
+            } else {
+                return None;
+            }
+        }
+    };
+    let change = alert.phase.step(&verdict, now, rule)?;
+    let evidence = verdict.evidence().unwrap_or_default();
+    if change != Change::Cleared {
+        alert.phase.why.clone_from(&evidence.text);
+    }
+    Some((change, evidence))
+}
+
+/// The highest priority, which is the lowest number, of the other alerts that are raised.
+fn highest(alerts: &[Alert], rules: &[Rule], but: usize) -> Option<u64> {
+    let others = alerts.iter().enumerate().filter(|(index, a)| *index != but && a.phase.is_active());
+    others.filter_map(|(_, a)| rules.get(a.rule).and_then(|rule| rule.priority)).min()
+}
+
+/// Who is told. Whoever was told of it is told that it is over.
+fn told_to(alert: &mut Alert, rule: &Rule, higher: Option<u64>, change: Change) -> Vec<String> {
+    let is_outdone = rule.priority.is_some_and(|own| higher.is_some_and(|h| h < own));
+    let is_told = match change {
+        Change::Cleared => core::mem::take(&mut alert.is_sent),
+        _ => !is_outdone,
+    };
+    alert.is_sent |= is_told && change != Change::Cleared;
+    if is_told { rule.to.clone() } else { Vec::new() }
+}
+
+fn transition(
+    series: &Series,
+    number: u32,
+    (alert, rule): (&Alert, &Rule),
+    (at, change, mut evidence): (WallTime, Change, Evidence),
+    to: Vec<String>,
+) -> Transition {
+    let info = &series.info;
+    let raised_at = alert.phase.raised_at;
+    match change {
+        Change::Cleared => {
+            evidence.text = format!("after {}: {}", words::length(between(raised_at, at)), evidence.text);
+        }
+        Change::Flapping => {
+            let changes = alert.phase.changes.len();
+            let window = words::length(rule.flapping.window);
+            evidence.text =
+                format!("{changes} changes in {window}, held until it is quiet; {}", evidence.text);
+        }
+        Change::Raised | Change::Still => {}
+    }
+    Transition {
+        at,
+        change,
+        alert: rule.name.clone(),
+        condition: rule.condition.name(),
+        target: info.target.clone(),
+        group: info.group.clone(),
+        probe: info.path.as_ref().filter(|_| rule.condition.name() == "path").unwrap_or(&info.probe).clone(),
+        series: Some(number),
+        raised_at,
+        evidence,
+        to,
+        note: rule.note.clone(),
+    }
+}
+
+/// Of an alert that nobody judges any more.
+fn ended(gone: Remembered, at: WallTime) -> Transition {
+    let text = format!("no longer watched, after {}", words::length(between(gone.raised_at, at)));
+    Transition {
+        at,
+        change: Change::Cleared,
+        alert: gone.alert,
+        condition: "",
+        target: gone.target,
+        group: String::new(),
+        probe: gone.probe,
+        series: None,
+        raised_at: gone.raised_at,
+        evidence: Evidence { text, ..Evidence::default() },
+        to: gone.to,
+        note: String::new(),
+    }
+}
+
+fn resume(series: &mut Series, rules: &[Rule], waiting: &mut Vec<Remembered>) {
+    let info = series.info.clone();
+    for alert in &mut series.alerts {
+        let Some(rule) = rules.get(alert.rule) else { continue };
+        let found = waiting.iter().position(|w| w.is_of(&rule.name, &info.target, &info.probe));
+        if let Some(index) = found {
+            waiting.swap_remove(index).give_back(alert);
+        }
+    }
+}
+
+fn remembered_of(series: &Series, rules: &[Rule]) -> Vec<Remembered> {
+    let info = &series.info;
+    let of = |alert: &Alert| {
+        let rule = rules.get(alert.rule)?;
+        Remembered::of(alert, rule, (&info.target, &info.probe))
+    };
+    series.alerts.iter().filter_map(of).collect()
+}

@@ -1,0 +1,4 @@
+//! Alerts, from outside.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+mod pattern;
+mod timeline;

@@ -1,0 +1,334 @@
+//! The whole: sections to a configuration, and what was left out.
+use super::alert::alerts;
+use super::line::{Load, Mistake, Note};
+use super::probe::{Asked, kind};
+use super::target::{Keys, Pace, Scope};
+use super::text::{comment, quoted};
+use super::tree::{Node, Tree, read};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Variables that are carried over, or become comments.
+const TAKEN: [&str; 36] = [
+    "menu",
+    "title",
+    "remark",
+    "host",
+    "probe",
+    "alerts",
+    "step",
+    "pings",
+    "urlformat",
+    "url",
+    "port",
+    "lookup",
+    "server",
+    "recordtype",
+    "dns_request",
+    "dns_type",
+    "desthost",
+    "maxttl",
+    "timeout",
+    "sourceaddress",
+    "tos",
+    "packetsize",
+    "hostinterval",
+    "protocol",
+    "ipversion",
+    "to",
+    "from",
+    "type",
+    "pattern",
+    "comment",
+    "priority",
+    "edgetrigger",
+    "mailhost",
+    "datadir",
+    "slaves",
+    "nomasterpoll",
+];
+/// Variables of how SmokePing itself runs.
+const NOT_NEEDED: [&str; 20] = [
+    "binary",
+    "forks",
+    "offset",
+    "mininterval",
+    "usestdout",
+    "blazemode",
+    "concurrentprobes",
+    "imgcache",
+    "imgurl",
+    "dyndir",
+    "piddir",
+    "sendmail",
+    "smokemail",
+    "tmail",
+    "syslogfacility",
+    "syslogpriority",
+    "cgiurl",
+    "linkstyle",
+    "display_name",
+    "pagedir",
+];
+/// Sections of the page and of other machines.
+const LEFT: [(&str, &str); 3] = [
+    ("Presentation", "the page has its own way of showing"),
+    ("Slaves", "other machines are watched from by a fathom watch of their own"),
+    ("InfluxDB", "figures leave by [[push]] and /metrics"),
+];
+
+/// What an import made.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Imported {
+    /// The configuration, as it is to be written.
+    pub toml: String,
+    /// What was not carried over, or not as it was, in the order of the files.
+    pub notes: Vec<Note>,
+    /// The targets that were, in their order.
+    pub targets: Vec<ImportedTarget>,
+    /// Where SmokePing keeps its databases, if the file says so.
+    pub datadir: Option<String>,
+}
+
+/// A target that was carried over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ImportedTarget {
+    /// Its name here; SmokePing's database is at this path, with `.rrd` behind it.
+    pub name: String,
+    /// SmokePing's kind of probe, where what it timed is not what is timed here.
+    pub differs: Option<String>,
+}
+
+/// Reads SmokePing's configuration. `load` gives the text of a file, or why it cannot be read.
+///
+/// # Errors
+/// What SmokePing itself would refuse, with its file and line.
+pub fn import(file: &str, load: Load<'_>) -> Result<Imported, Mistake> {
+    let mut first_notes = Vec::new();
+    let tree = read(file, load, &mut first_notes)?;
+    let mut converter = Converter {
+        tree: &tree,
+        database: tree.top("Database"),
+        default: None,
+        notes: first_notes,
+        made: Vec::new(),
+        told: BTreeSet::new(),
+    };
+    converter.targets();
+    left_out(&tree, &mut converter.notes);
+    let Converter { made, mut notes, default, .. } = converter;
+    let rules = alerts(&tree, &made, &mut notes);
+    let general = tree.top("General");
+    let datadir = general.and_then(|g| tree.inherited(g, "datadir")).map(|value| value.text.clone());
+    notes.sort_by(|a, b| a.place.cmp(&b.place));
+    let targets =
+        made.iter().map(|t| ImportedTarget { name: t.name.clone(), differs: t.differs.clone() }).collect();
+    Ok(Imported { toml: written(file, default, &made, &rules), notes, targets, datadir })
+}
+
+/// A target, ready to be written.
+pub(super) struct Made {
+    /// Its section in the tree.
+    pub(super) place: usize,
+    /// With its group.
+    pub(super) name: String,
+    group: String,
+    short: String,
+    about: String,
+    pace: Pace,
+    keys: Keys,
+    differs: Option<String>,
+}
+
+impl Made {
+    /// By itself, with its group.
+    fn checked(&self) -> String {
+        if self.group.is_empty() {
+            return one(self, "target", &Keys::new());
+        }
+        format!("[[group]]\nname = {}\n{}", quoted(&self.group), one(self, "group.target", &Keys::new()))
+    }
+    /// As a target without a group, for a configuration of its own.
+    pub(super) fn alone(&self) -> String {
+        let keys: String = self.pace.keys().iter().chain(&self.keys).map(line).collect();
+        format!("[[target]]\nname = {}\n{keys}", quoted(&self.name))
+    }
+}
+
+struct Converter<'t> {
+    tree: &'t Tree,
+    database: Option<usize>,
+    /// How the first target is asked, which stands for all that are asked so.
+    default: Option<Pace>,
+    notes: Vec<Note>,
+    made: Vec<Made>,
+    /// Probes of which it was told how they differ.
+    told: BTreeSet<String>,
+}
+
+impl Converter<'_> {
+    fn targets(&mut self) {
+        let Some(top) = self.tree.top("Targets") else { return };
+        let tree = self.tree;
+        for (place, node) in tree.within(top) {
+            let Some(host) = node.values.get("host").filter(|host| !host.text.is_empty()) else { continue };
+            if let Err(why) = self.target(place, node, &host.text) {
+                let path = tree.path(place).join("/");
+                self.note(node, format!("target {path} (host {}) was left out: {why}", comment(&host.text)));
+            }
+        }
+    }
+    fn target(&mut self, place: usize, node: &Node, host: &str) -> Result<(), String> {
+        let probe = self.tree.inherited(place, "probe").ok_or("it has no probe")?.text.clone();
+        self.possible(place, host)?;
+        let probes = self.tree.top("Probes");
+        let at =
+            probes.and_then(|top| self.tree.within(top).find(|(_, n)| n.name == probe)).map(|(at, _)| at);
+        let module = at
+            .and_then(|at| self.tree.path(at).first().map(ToString::to_string))
+            .unwrap_or_else(|| probe.clone());
+        let kind = kind(&module);
+        let scope = Scope { tree: self.tree, target: place, probe: at, database: self.database };
+        let keys = scope.keys(&module, kind.asked, host);
+        let keys = keys.map_err(|why| {
+            if matches!(kind.asked, Asked::Not(_)) { format!("probe {module} {why}") } else { why }
+        })?;
+        let pace = scope.pace(&module);
+        let path = self.tree.path(place);
+        if path.iter().any(|name| name.is_empty() || name.contains('/')) {
+            return Err("each section around it is to have a name, without /".to_string());
+        }
+        let (short, groups) = path.split_last().ok_or("it has no name")?;
+        let about = ["menu", "title", "remark"].map(|key| node.values.get(key).map(|v| comment(&v.text)));
+        let mut about: Vec<String> = about.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        about.dedup();
+        let differs = (!kind.differs.is_empty()).then(|| module.clone());
+        let made = Made {
+            place,
+            name: path.join("/"),
+            group: groups.join("/"),
+            short: (*short).to_string(),
+            about: about.join(": "),
+            pace,
+            keys,
+            differs,
+        };
+        // Whatever a host or a URL may be: it is the reader of the file itself that says whether it is one.
+        fathom_watch_plan::parse(&made.checked(), "").map_err(|error| error.what)?;
+        if !kind.differs.is_empty() && self.told.insert(module.clone()) {
+            let home = at.and_then(|at| self.tree.nodes.get(at)).unwrap_or(node);
+            self.note(home, format!("probe {module} {}", kind.differs));
+        }
+        self.default = self.default.or(Some(made.pace).filter(|p| !p.steady));
+        self.made.push(made);
+        Ok(())
+    }
+    /// What is no host that this machine asks.
+    fn possible(&self, place: usize, host: &str) -> Result<(), String> {
+        let says = |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
+        if host == "DYNAMIC" {
+            return Err("a host that tells its own address is not known here (a name of dynamic DNS is asked as such)".to_string());
+        }
+        if host.starts_with('/') {
+            return Err("several targets in one plot are chosen on the page".to_string());
+        }
+        if says("nomasterpoll", "yes") {
+            return Err("nomasterpoll: slaves alone asked it".to_string());
+        }
+        Ok(())
+    }
+    fn note(&mut self, node: &Node, what: String) {
+        self.notes.push(Note { place: node.place.clone(), what });
+    }
+}
+
+/// Tells of each variable and table that is not used.
+fn left_out(tree: &Tree, notes: &mut Vec<Note>) {
+    let mut left: Option<usize> = None;
+    for (at, node) in tree.nodes.iter().enumerate() {
+        if tree.level(at) == 1 {
+            let why = LEFT.iter().find(|(name, _)| *name == node.name).map(|(_, why)| *why);
+            left = why.map(|_| at);
+            notes.extend(why.map(|why| Note {
+                place: node.place.clone(),
+                what: format!("section {} was left out: {why}", node.name),
+            }));
+        }
+        if left.is_some() {
+            continue;
+        }
+        for (key, value) in &node.values {
+            notes.extend(told(key, &value.text).map(|what| Note { place: value.place.clone(), what }));
+        }
+        notes.extend(node.rows.first().map(|row| Note {
+            place: row.place.clone(),
+            what: if node.name == "Database" {
+                "the table of archives was left out: every sample is kept, and histograms of them for ever"
+                    .to_string()
+            } else {
+                format!("{}: is no variable, and was left out", comment(&row.text))
+            },
+        }));
+    }
+}
+
+/// What is to be told of a variable.
+fn told(key: &str, text: &str) -> Option<String> {
+    if key == "packetsize" {
+        let fits = text.parse().is_ok_and(|size: u64| (32..=1_452).contains(&size));
+        return (!fits).then(|| {
+            format!("packetsize = {}: sizes from 32 to 1452 are sent, the nearest was taken", comment(text))
+        });
+    }
+    if key == "slaves" && !text.is_empty() {
+        return Some("slaves: the targets are watched from this machine alone".to_string());
+    }
+    if TAKEN.contains(&key) {
+        return None;
+    }
+    let why = if NOT_NEEDED.contains(&key) { "is not needed here" } else { "has no counterpart here" };
+    Some(format!("{} = {}: {why}, and was left out", comment(key), comment(text)))
+}
+
+fn line((key, value): &(&'static str, String)) -> String {
+    format!("{key} = {value}\n")
+}
+
+/// The file.
+fn written(file: &str, default: Option<Pace>, made: &[Made], rules: &str) -> String {
+    let mut out = format!("# Made by `fathom watch import smokeping` from {}.\n", comment(file));
+    let shared: Keys = default.map(Pace::keys).unwrap_or_default();
+    if !shared.is_empty() {
+        out.push_str("\n[defaults]\n");
+        out.extend(shared.iter().map(line));
+    }
+    // Targets without a group stand before all groups, as TOML has it.
+    for target in made.iter().filter(|target| target.group.is_empty()) {
+        out.push_str(&one(target, "target", &shared));
+    }
+    let mut groups: Vec<&str> = Vec::new();
+    let mut known = BTreeSet::new();
+    for target in made.iter().filter(|target| !target.group.is_empty()) {
+        if known.insert(target.group.as_str()) {
+            groups.push(&target.group);
+        }
+    }
+    for group in groups {
+        out.push_str(&format!("\n[[group]]\nname = {}\n", quoted(group)));
+        for target in made.iter().filter(|target| target.group == group) {
+            out.push_str(&one(target, "group.target", &shared));
+        }
+    }
+    out.push_str(rules);
+    out
+}
+
+fn one(target: &Made, table: &str, shared: &Keys) -> String {
+    let about = if target.about.is_empty() { String::new() } else { format!("# {}\n", target.about) };
+    let pace = target.pace.keys();
+    let own = pace.iter().filter(|key| !shared.contains(key)).chain(&target.keys);
+    let keys: String = own.map(line).collect();
+    format!("\n{about}[[{table}]]\nname = {}\n{keys}", quoted(&target.short))
+}

@@ -1,0 +1,151 @@
+//! One target: SmokePing's variables to our keys.
+use super::probe::Asked;
+use super::text::{milliseconds, quoted, time};
+use super::tree::{Tree, Value};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_watch_plan::MIN_SIZE;
+
+/// Keys and their values as TOML writes them.
+pub(super) type Keys = Vec<(&'static str, String)>;
+
+/// SmokePing's own, where its Database section has none.
+const DEFAULT_STEP_S: u64 = 300;
+const DEFAULT_PINGS: u64 = 20;
+/// Ours, of a round.
+const MOST_PINGS: u64 = 1_000;
+const LEAST_GAP_MS: u64 = 10;
+const MOST_SIZE: u64 = 1_452;
+
+/// Where the variables of a target come from: from its section outwards, then from its probe's, then from the database's.
+pub(super) struct Scope<'t> {
+    pub(super) tree: &'t Tree,
+    pub(super) target: usize,
+    pub(super) probe: Option<usize>,
+    pub(super) database: Option<usize>,
+}
+
+/// When a target is asked, as SmokePing did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Pace {
+    pub(super) step_s: u64,
+    pub(super) pings: u64,
+    pub(super) gap_ms: u64,
+    /// One at a time, spread over the step.
+    pub(super) steady: bool,
+}
+
+impl Pace {
+    pub(super) fn keys(self) -> Keys {
+        if self.steady {
+            let interval_ms = (self.step_s * 1_000 / self.pings).max(100);
+            return Vec::from([
+                ("interval", time(interval_ms)),
+                ("round", "1".to_string()),
+                ("gap", time(1_000)),
+            ]);
+        }
+        let interval = time(self.step_s * 1_000);
+        Vec::from([("interval", interval), ("round", self.pings.to_string()), ("gap", time(self.gap_ms))])
+    }
+}
+
+impl<'t> Scope<'t> {
+    pub(super) fn value(&self, key: &str) -> Option<&'t Value> {
+        let probe = || self.probe.and_then(|place| self.tree.inherited(place, key));
+        self.tree.inherited(self.target, key).or_else(probe)
+    }
+    pub(super) fn text(&self, key: &str) -> Option<&'t str> {
+        self.value(key).map(|value| value.text.as_str()).filter(|text| !text.is_empty())
+    }
+    fn number(&self, key: &str) -> Option<u64> {
+        let database =
+            || self.database.and_then(|place| self.tree.inherited(place, key)).map(|v| v.text.as_str());
+        self.text(key).or_else(database)?.parse().ok()
+    }
+    pub(super) fn pace(&self, kind: &str) -> Pace {
+        let step_s = self.number("step").filter(|s| (1..=86_400).contains(s)).unwrap_or(DEFAULT_STEP_S);
+        let pings = self.number("pings").unwrap_or(DEFAULT_PINGS).clamp(1, MOST_PINGS);
+        let given = self.text("hostinterval").and_then(milliseconds).filter(|ms| *ms > 0).unwrap_or(1_000);
+        let most = (step_s * 1_000 / pings).max(1);
+        let steady = kind == "FPingContinuous" || most < LEAST_GAP_MS;
+        Pace { step_s, pings, gap_ms: given.clamp(LEAST_GAP_MS, most.max(LEAST_GAP_MS)), steady }
+    }
+    /// What says whom to ask and how.
+    pub(super) fn keys(&self, kind: &str, asked: Asked, host: &str) -> Result<Keys, String> {
+        let mut keys = self.asked(asked, host)?;
+        keys.extend(self.family(kind, host).map(|family| ("family", quoted(family))));
+        let timeout = self.text("timeout").and_then(milliseconds).filter(|ms| (10..=600_000).contains(ms));
+        keys.extend(timeout.map(|ms| ("timeout", time(ms))));
+        keys.extend(self.text("sourceaddress").map(|text| ("source", quoted(text))));
+        keys.extend(
+            self.text("tos")
+                .and_then(tos)
+                .filter(|tos| *tos >= 4)
+                .map(|tos| ("dscp", (tos >> 2).to_string())),
+        );
+        let size = self.number("packetsize").filter(|_| asked == Asked::Icmp);
+        keys.extend(size.map(|size| ("size", size.clamp(u64::from(MIN_SIZE), MOST_SIZE).to_string())));
+        Ok(keys)
+    }
+    fn asked(&self, asked: Asked, host: &str) -> Result<Keys, String> {
+        let probe = |name: &str| ("probe", quoted(name));
+        let of_host = ("host", quoted(host));
+        let port = self.number("port").filter(|port| (1..=65_535).contains(port));
+        Ok(match asked {
+            Asked::Icmp => Vec::from([of_host, probe("icmp")]),
+            Asked::Tcp(usual) => {
+                Vec::from([of_host, probe(&format!("tcp:{}", port.unwrap_or(u64::from(usual))))])
+            }
+            Asked::Url => {
+                let format = self.text("urlformat").ok_or("it has no urlformat")?;
+                Vec::from([("url", quoted(&format.replace("%host%", host)))])
+            }
+            Asked::Http(name) => {
+                let path = self.text("url").unwrap_or("/");
+                if !path.starts_with('/') {
+                    return Err(format!("asks a proxy for {path}, which is not done here"));
+                }
+                let named = port.map_or_else(|| name.to_string(), |port| format!("{name}:{port}"));
+                Vec::from([of_host, probe(&named), ("path", quoted(path))])
+            }
+            Asked::Dns => self.dns(host, port),
+            Asked::Hops => {
+                let mut keys =
+                    Vec::from([("host", quoted(self.text("desthost").unwrap_or(host))), probe("hops")]);
+                let most = self.number("maxttl").filter(|n| (1..=64).contains(n));
+                keys.extend(most.map(|n| ("max_hops", n.to_string())));
+                keys
+            }
+            Asked::Not(why) => return Err(why.to_string()),
+        })
+    }
+    fn dns(&self, host: &str, port: Option<u64>) -> Keys {
+        let server = self.text("server").unwrap_or(host);
+        let name = self.text("lookup").or_else(|| self.text("dns_request")).unwrap_or(host);
+        let probe = port.map_or_else(|| "dns".to_string(), |port| format!("dns:{port}"));
+        let mut keys =
+            Vec::from([("host", quoted(server)), ("probe", quoted(&probe)), ("query", quoted(name))]);
+        let of_type = self.text("recordtype").or_else(|| self.text("dns_type"));
+        keys.extend(of_type.map(|text| ("query_type", quoted(text))));
+        keys
+    }
+    /// SmokePing's fping asks IPv4 unless it is told otherwise.
+    fn family(&self, kind: &str, host: &str) -> Option<&'static str> {
+        let given = self.text("protocol").or_else(|| self.text("ipversion"));
+        let is_address = host.parse::<core::net::IpAddr>().is_ok();
+        match (kind, given) {
+            _ if is_address => None,
+            ("FPing6", _) | (_, Some("6")) => Some("ipv6"),
+            ("FPing", None) | (_, Some("4")) => Some("ipv4"),
+            _ => None,
+        }
+    }
+}
+
+/// The byte of IPv4's header, in the ways that fping takes it.
+fn tos(text: &str) -> Option<u8> {
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    hex.map_or_else(|| text.parse().ok(), |digits| u8::from_str_radix(digits, 16).ok())
+}

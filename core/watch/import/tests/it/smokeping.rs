@@ -1,0 +1,250 @@
+//! SmokePing's configuration to ours: what becomes of each thing, and what is told.
+use super::smokeping_bytes::check;
+use fathom_units::{Duration, Rng};
+use fathom_watch_import::smokeping::{Imported, import};
+use fathom_watch_plan::{Ask, Family, Plan, Target, parse};
+use std::path::Path;
+
+const PROBES: &str = "*** Probes ***\n+ FPing\nbinary = /usr/bin/fping\n";
+
+fn imported(text: &str) -> (Imported, Plan) {
+    let made = check(text.as_bytes()).unwrap_or_else(|| panic!("{:?}", mistake(text)));
+    let plan = parse(&made.toml, "made").unwrap_or_else(|error| panic!("{error}\n{:?}", made.notes));
+    (made, plan)
+}
+
+fn mistake(text: &str) -> String {
+    let made = import("0", &mut |name| {
+        if name == "0" { Ok(text.to_owned()) } else { Err("no such file".to_owned()) }
+    });
+    made.map(|made| made.toml).expect_err("a mistake").to_string()
+}
+
+fn target(lines: &str) -> Target {
+    let (_, plan) = imported(&format!("{lines}\n"));
+    plan.targets.first().cloned().expect("one target")
+}
+
+/// Variables of the probe's section and of the target's, and what must come of them.
+#[test]
+fn every_probe_that_has_a_counterpart() {
+    let cases = [
+        ("FPing", "", "host = a.example", Ask::Icmp, 0, "a.example"),
+        ("FPing6", "", "host = a.example", Ask::Icmp, 0, "a.example"),
+        ("FPingContinuous", "", "host = a.example", Ask::Icmp, 0, "a.example"),
+        ("TCPPing", "port = 443", "host = a.example", Ask::Tcp, 443, "a.example"),
+        ("TCPPing", "", "host = a.example", Ask::Tcp, 80, "a.example"),
+        ("Curl", "urlformat = https://%host%:8443/x", "host = a.example", Ask::Https, 8443, "a.example"),
+        ("EchoPingHttp", "", "host = a.example\nport = 8080\nurl = /t", Ask::Http, 8080, "a.example"),
+        ("EchoPingHttps", "", "host = a.example", Ask::Https, 443, "a.example"),
+        ("DNS", "lookup = b.example", "host = 192.0.2.53", Ask::Dns, 53, "192.0.2.53"),
+        ("DNS", "lookup = b.example\nserver = 192.0.2.1", "host = a.example", Ask::Dns, 53, "192.0.2.1"),
+        ("AnotherDNS", "recordtype = AAAA", "host = 192.0.2.53\nport = 5353", Ask::Dns, 5353, "192.0.2.53"),
+        (
+            "EchoPingDNS",
+            "dns_request = b.example\ndns_type = MX",
+            "host = 2001:db8::1",
+            Ask::Dns,
+            53,
+            "2001:db8::1",
+        ),
+        ("SSH", "", "host = a.example", Ask::Tcp, 22, "a.example"),
+        ("EchoPingSmtp", "", "host = a.example", Ask::Tcp, 25, "a.example"),
+        ("LDAP", "port = 636", "host = a.example", Ask::Tcp, 636, "a.example"),
+        (
+            "TraceroutePing",
+            "maxttl = 12",
+            "host = a.example\ndesthost = b.example",
+            Ask::Hops,
+            0,
+            "b.example",
+        ),
+    ];
+    for (module, probe, own, ask, port, host) in cases {
+        let text =
+            format!("*** Probes ***\n+ {module}\n{probe}\n*** Targets ***\nprobe = {module}\n+ a\n{own}");
+        let made = target(&text);
+        assert_eq!((made.ask, made.form.port, made.host.as_str()), (ask, port, host), "{text}");
+        assert_eq!((made.name.as_str(), made.group.as_str()), ("a", ""), "{text}");
+    }
+}
+
+#[test]
+fn pace_and_form() {
+    let made = target(
+        "*** Database ***\nstep = 60\npings = 10\n*** Probes ***\n+ FPing\nhostinterval = 0.5\npacketsize = 200\ntos = 0xb8\n\
+         sourceaddress = 192.0.2.9\ntimeout = 2.5\n*** Targets ***\nprobe = FPing\n+ g\n++ a\nhost = 192.0.2.1",
+    );
+    let (pace, form) = (made.pace, &made.form);
+    assert_eq!(
+        (pace.interval, pace.probes, pace.gap),
+        (Duration::from_secs(60), 10, Duration::from_millis(500))
+    );
+    assert_eq!((form.size, form.dscp, made.timeout), (200, 46, Duration::from_millis(2_500)));
+    assert_eq!(form.source.map(|s| s.to_string()).as_deref(), Some("192.0.2.9"));
+    assert_eq!((made.name.as_str(), made.group.as_str()), ("g/a", "g"));
+    // Rounds that take longer than a step have a smaller gap.
+    let tight = target(
+        "*** Database ***\nstep = 10\npings = 20\n*** Targets ***\nprobe = FPing\n+ a\nhost = 192.0.2.1",
+    );
+    assert_eq!((tight.pace.interval, tight.pace.gap), (Duration::from_secs(10), Duration::from_millis(500)));
+    // SmokePing's own defaults.
+    let usual = target("*** Targets ***\nprobe = FPing\n+ a\nhost = a.example");
+    assert_eq!(
+        (usual.pace.interval, usual.pace.probes, usual.family),
+        (Duration::from_secs(300), 20, Family::V4)
+    );
+    // A steady stream.
+    let steady = target("*** Targets ***\nprobe = FPingContinuous\n+ a\nhost = 192.0.2.1");
+    assert_eq!((steady.pace.interval, steady.pace.probes), (Duration::from_secs(15), 1));
+    assert_eq!(target("*** Targets ***\nprobe = FPing6\n+ a\nhost = a.example").family, Family::V6);
+}
+
+/// An instance of a probe inherits from its module; a target's own variable stands before both, its group's between.
+#[test]
+fn inheritance() {
+    let (made, plan) = imported(
+        "*** Probes ***\n+ TCPPing\nport = 1\n++ Web\n++ Mail\nport = 25\n*** Targets ***\nprobe = Web\n+ g\nport = 2\n\
+         ++ a\nhost = a.example\n++ b\nhost = b.example\nport = 3\n+ h\n++ c\nprobe = Mail\nhost = c.example\n+ i\nhost = d.example",
+    );
+    let ports: Vec<_> = plan.targets.iter().map(|t| (t.name.as_str(), t.form.port)).collect();
+    // Those without a group stand first in the file.
+    assert_eq!(ports, [("i", 1), ("g/a", 2), ("g/b", 3), ("h/c", 25)], "{}", made.toml);
+}
+
+#[test]
+fn lines_continue_are_included_and_replaced() {
+    let text = "# all\n@define NET 192.0.2\n*** Targets ***   # here\nprobe = FPing\n@include 1\n+ a\nhost = NET.\\\n7  \\\n\0\
+                + b\ntitle = of the \\\n  included file\nhost = NET.8";
+    let (made, plan) = imported(text);
+    assert_eq!(made.targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["b"], "{:?}", made.notes);
+    assert!(
+        made.toml.contains("# of the   included file\n") || made.toml.contains("# of the  included file\n"),
+        "{}",
+        made.toml
+    );
+    assert_eq!(plan.targets[0].host, "192.0.2.8");
+    // A continuation is joined by a space, as Config::Grammar does it.
+    assert!(
+        made.notes.iter().any(|n| n.to_string().starts_with("0:6: target a (host 192.0.2. 7")),
+        "{:?}",
+        made.notes
+    );
+}
+
+#[test]
+fn alerts_and_whom_they_tell() {
+    let (made, plan) = imported(&format!(
+        "*** General ***\nmailhost = mail.example\n*** Alerts ***\nto = me@example.net,|/usr/bin/page -v,snpp:7\n\
+         from = smoke@example.net\n+ some\ntype = loss\npattern = >0%,*12*,>0%\ncomment = lossy\npriority = 2\n\
+         + slow\ntype = rtt\npattern = >100,>100\nto = you@example.net\nedgetrigger = yes\n\
+         + often\ntype = matcher\npattern = CheckLoss(l=>10,x=>3)\n+ odd\ntype = matcher\npattern = Unheard(x=>3)\n\
+         + bad\ntype = rtt\npattern = hello\n+ spare\ntype = rtt\npattern = >1\n{PROBES}*** Targets ***\nprobe = FPing\n\
+         alerts = some,often,odd,bad\n+ a\nhost = a.example\n+ b\nhost = b.example\nalerts = slow\n+ c\nalerts =\nhost = c.example"
+    ));
+    let names: Vec<_> =
+        plan.alerts.iter().map(|a| (a.name.as_str(), a.scope.target.join(" "), a.to.join(" "))).collect();
+    let of = |name: &'static str, target: &str, to: &str| (name, target.to_owned(), to.to_owned());
+    assert_eq!(
+        names,
+        [of("some", "a", "command mail"), of("slow", "b", "mail-2"), of("often", "a", "command mail")],
+        "{}",
+        made.toml
+    );
+    assert_eq!(plan.alerts[0].priority, Some(2));
+    assert_eq!(plan.alerts[0].note, "lossy");
+    assert!(
+        made.toml.contains("semantics = \"smokeping\"") && made.toml.contains("relay = \"mail.example:25\""),
+        "{}",
+        made.toml
+    );
+    for wanted in [
+        "0:6: alert some misses some of the gaps",
+        "0:6: alert some: nobody is told by snpp:7",
+        "0:6: alert some: the program gets other arguments",
+        "alert odd was left out: pattern: \"Unheard\" is no matcher",
+        "alert bad was left out: pattern:",
+        "alert spare was left out: no target has it",
+    ] {
+        assert!(
+            made.notes.iter().any(|note| note.to_string().contains(wanted)),
+            "{wanted}: {:#?}",
+            made.notes
+        );
+    }
+}
+
+#[test]
+fn what_is_left_out_is_told_with_its_line() {
+    let (made, plan) = imported(
+        "*** General ***\nowner = me\nimgcache = /x\n*** Presentation ***\ntemplate = x\n+ charts\nmenu = c\n\
+         *** Slaves ***\nsecrets = x\n+ far\n*** Database ***\nstep = 300\npings = 20\nAVERAGE 0.5 1 28800\n\
+         *** Probes ***\n+ FPing\nbinary = x\npacketsize = 64000\n+ Radius\nforks = 3\n*** Targets ***\nprobe = FPing\n\
+         + a\nhost = 192.0.2.1\n+ b\nhost = /a /c~far\n+ c\nhost = DYNAMIC\n+ d\nprobe = Radius\nhost = d.example\n\
+         + e\nnomasterpoll = yes\nhost = e.example\n+ f\nhost = f example\nrawlog = x\n+ g\nslaves = far\nhost = g.example\n\
+         stray words",
+    );
+    assert_eq!(plan.targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["a", "g"]);
+    let told: Vec<String> = made.notes.iter().map(ToString::to_string).collect();
+    let wanted = [
+        "0:2: owner = me: has no counterpart here",
+        "0:3: imgcache = /x: is not needed here",
+        "0:4: section Presentation was left out",
+        "0:8: section Slaves was left out",
+        "0:14: the table of archives was left out",
+        "0:17: binary = x: is not needed here",
+        "0:18: packetsize = 64000: sizes from 32 to 1452",
+        "0:20: forks = 3: is not needed here",
+        "0:25: target b (host /a /c~far) was left out: several targets in one plot",
+        "0:27: target c (host DYNAMIC) was left out",
+        "0:29: target d (host d.example) was left out: probe Radius has no counterpart here",
+        "0:32: target e (host e.example) was left out: nomasterpoll",
+        "0:35: target f (host f example) was left out: host:",
+        "0:37: rawlog = x: has no counterpart here",
+        "0:39: slaves: the targets are watched from this machine alone",
+        "0:41: stray words: is no variable",
+    ];
+    assert_eq!(told.len(), wanted.len(), "{told:#?}");
+    for (line, start) in told.iter().zip(wanted) {
+        assert!(line.starts_with(start), "{line}, not {start}");
+    }
+}
+
+#[test]
+fn what_smokeping_refuses_too() {
+    for (text, wanted) in [
+        ("@include 7", "0:1: 7: no such file"),
+        ("*** Targets ***\n++ a", "0:2: ++ a: this section is nested deeper"),
+        ("+ a", "0:1: + a: this section is nested deeper"),
+        ("*** Targets ***\n+ a\n+ b\n+ a", "0:4: + a: there is another section of this name at 0:2"),
+        ("@include 0", "files include each other more than 16 deep"),
+    ] {
+        assert!(mistake(text).contains(wanted), "{}", mistake(text));
+    }
+}
+
+#[test]
+fn the_corpus_and_damaged_ones() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus/smokeping");
+    let files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|e| std::fs::read(e.unwrap().path()).unwrap()).collect();
+    assert!(files.len() >= 4);
+    files.iter().for_each(|bytes| drop(check(bytes)));
+    for seed in 0..5_000 {
+        let mut rng = Rng::new(seed);
+        let mut bytes = files[rng.below(files.len() as u64) as usize].clone();
+        bytes.extend(b"\n+ z\n");
+        for _ in 0..=rng.below(5) {
+            let (place, other) =
+                (rng.below(bytes.len() as u64) as usize, rng.below(bytes.len() as u64) as usize);
+            match rng.below(4) {
+                0 => bytes[place] = rng.next_u64() as u8,
+                1 => bytes[place] = b"+*=\\\"\n#%,/ "[rng.below(11) as usize],
+                2 => drop(bytes.remove(place.min(bytes.len() - 1))),
+                _ => bytes[place] = bytes[other],
+            }
+        }
+        let result = std::panic::catch_unwind(|| check(&bytes));
+        assert!(result.is_ok(), "seed {seed}: {}", String::from_utf8_lossy(&bytes));
+    }
+}

@@ -1,0 +1,20 @@
+//! Words of the system's errors.
+use std::io;
+
+/// The words of an error without its number: `Permission denied`, not `Permission denied (os error 13)`.
+#[must_use]
+pub fn without_code(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_no_number() {
+        assert_eq!(without_code(&io::Error::from_raw_os_error(libc::EACCES)), "Permission denied");
+        assert_eq!(without_code(&io::Error::other("a proxy said no")), "a proxy said no");
+    }
+}

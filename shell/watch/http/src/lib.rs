@@ -1,0 +1,114 @@
+//! Outgoing HTTP requests of a watch: alerts and exported metrics are posted by the same kind of agent, and of what is answered the same
+//! part is shown.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+use fathom_os::error::without_code;
+use rustls::pki_types::CertificateDer;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
+use ureq::{Agent, Body};
+
+/// Bytes of an answer that are looked at: a proxy's error page may be long.
+const MAX_ANSWER_BYTES: u64 = 4_096;
+/// Characters of an answer's first line that are shown.
+const MAX_LINE_CHARACTERS: usize = 200;
+const USER_AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
+
+/// How requests are made.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// Maximum duration of a request with its answer.
+    pub limit: Duration,
+    /// Maximum duration of connecting; `None` for that of the request.
+    pub connect_limit: Option<Duration>,
+    /// Whether the proxy that the environment names is used.
+    pub uses_proxy: bool,
+    /// Certificate authorities. None are needed for `http`.
+    pub authorities: Vec<CertificateDer<'static>>,
+}
+
+/// The certificate authorities of this host, if `url` is one of TLS.
+#[must_use]
+pub fn host_authorities(url: &str) -> Vec<CertificateDer<'static>> {
+    let is_tls = url.starts_with("https:");
+    if is_tls { rustls_native_certs::load_native_certs().certs } else { Vec::new() }
+}
+
+/// An agent that follows no redirection, as a redirected POST would become a GET, and that gives every status as an answer.
+#[must_use]
+pub fn agent(options: &AgentOptions) -> Agent {
+    let roots: Vec<Certificate<'static>> =
+        options.authorities.iter().map(|one| Certificate::from_der(one).to_owned()).collect();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .unversioned_rustls_crypto_provider(provider)
+        .build();
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(options.limit))
+        .timeout_connect(options.connect_limit)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(USER_AGENT)
+        .tls_config(tls);
+    // Without a call of `proxy` the environment's is used.
+    let config = if options.uses_proxy { config } else { config.proxy(None) };
+    config.build().into()
+}
+
+/// The beginning of an answer. That it broke off changes nothing: what could be read is shown.
+#[must_use]
+pub fn beginning(body: Body) -> Vec<u8> {
+    let mut answer = Vec::new();
+    let _ = body.into_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut answer);
+    answer
+}
+
+/// The status and the first line of an answer.
+#[must_use]
+pub fn shown(status: u16, answer: &[u8]) -> String {
+    let line = first_line(answer);
+    if line.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {line}") }
+}
+
+/// The first line of what somebody else wrote, short and without characters that a terminal obeys.
+#[must_use]
+pub fn first_line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let mut plain = line.chars().filter(|c| !c.is_control());
+    let mut short: String = plain.by_ref().take(MAX_LINE_CHARACTERS).collect();
+    if plain.next().is_some() {
+        short.push_str("...");
+    }
+    short.trim_end().to_owned()
+}
+
+/// Why there was no answer.
+#[must_use]
+pub fn reason(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(io) => without_code(io),
+        ureq::Error::Timeout(_) => "it did not answer in time".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_short_and_plain() {
+        assert_eq!(first_line(b"\n  no\x1b[31m such user \r\nmore"), "no[31m such user");
+        assert_eq!(shown(204, b""), "HTTP 204");
+        assert_eq!(shown(500, b"oh\ndear"), "HTTP 500: oh");
+        let long = first_line(&[b'x'; 500]);
+        assert_eq!(long, "x".repeat(MAX_LINE_CHARACTERS) + "...");
+    }
+}

@@ -1,0 +1,161 @@
+//! From memory to the disk.
+use crate::error::Fault;
+use crate::table::{SLOT_MS, Table, pack};
+use crate::writer::{NANOS_PER_MILLI, Trouble};
+use crate::{History, Repair, database};
+use fathom_units::WallTime;
+use fathom_watch_samples::{Chunk, Frame};
+use rusqlite::{Connection, params};
+
+/// How often a flush is tried again after something was mended for it: damaged values are set aside one by one.
+const TRIES: usize = 20;
+
+impl History {
+    /// Makes durable what was recorded, if it is time to; to be called about once a second. It may take some hundred milliseconds
+    /// with thousands of series, when ten minutes are over.
+    ///
+    /// What was damaged and is set aside is told; why nothing could be written says [`History::status`].
+    pub fn flush(&mut self, now: WallTime) -> Vec<Repair> {
+        // A clock that steps either way makes it due.
+        let due =
+            self.last_flush.is_none_or(|last| now.0.abs_diff(last.0) >= self.config.durable_every.as_nanos());
+        if due { self.save(now) } else { Vec::new() }
+    }
+    /// Makes durable what was recorded, now.
+    pub fn save(&mut self, now: WallTime) -> Vec<Repair> {
+        let mut repairs = Vec::new();
+        let mut result = self.save_all(now);
+        for _ in 0..TRIES {
+            match result {
+                Err(fault) => match self.mend(fault, now, &mut repairs) {
+                    Ok(()) => result = self.save_all(now),
+                    Err(fault) => {
+                        self.in_trouble(&fault, now);
+                        break;
+                    }
+                },
+                Ok(()) => {
+                    self.status.trouble = None;
+                    self.room_made = None;
+                    self.tidy(now, &mut repairs);
+                    break;
+                }
+            }
+        }
+        self.last_flush = Some(now);
+        self.status.dropped_samples += self.tail.trim(self.config.unsaved_samples) as u64;
+        self.status.unsaved_samples = self.tail.unsaved_samples() as u64;
+        self.status.used = self.used();
+        repairs
+    }
+    /// One transaction: all of it is on the disk after it, or nothing has changed.
+    fn save_all(&mut self, now: WallTime) -> Result<(), Fault> {
+        let now_ms = now.0 / NANOS_PER_MILLI;
+        let over = self.tail.over(now_ms);
+        let transaction = self.db.unchecked_transaction()?;
+        self.book.write(&transaction)?;
+        self.events.write(&transaction)?;
+        let unmatched = crate::amend::sealed(&transaction, &self.late)?;
+        let mut chunks = Vec::new();
+        if over.is_empty() {
+            append(&transaction, &self.tail.unsaved())?;
+        } else {
+            let (parts, rest) = self.tail.split(&over);
+            for ((slot, series), part) in parts {
+                let at_ms = slot * SLOT_MS;
+                add_part(&transaction, Table::Part.id(at_ms, series), part)?;
+                chunks.push((at_ms / Table::Chunk.span_ms(), series));
+            }
+            replace_journal(&transaction, &rest)?;
+        }
+        transaction.commit()?;
+        self.book.written();
+        self.events.written();
+        self.late.clear();
+        self.status.unmatched += unmatched;
+        self.chunks.extend(chunks);
+        if over.is_empty() {
+            self.tail.saved()
+        } else {
+            self.tail.sealed(&over)
+        }
+        Ok(())
+    }
+    /// Takes away why a flush failed, or gives it back.
+    fn mend(&mut self, fault: Fault, now: WallTime, repairs: &mut Vec<Repair>) -> Result<(), Fault> {
+        match fault {
+            Fault::Blob { table, id, why } => {
+                let repair = self.set_row_aside(table, id, &why)?;
+                repairs.push(repair);
+                Ok(())
+            }
+            Fault::Sql(error) => match database::kind(&error) {
+                database::Kind::Full if self.make_room(now) => Ok(()),
+                database::Kind::Corrupt => match self.begin_again(&error) {
+                    Ok(repair) => {
+                        repairs.push(repair);
+                        Ok(())
+                    }
+                    Err(_) => Err(Fault::Sql(error)),
+                },
+                _ => Err(Fault::Sql(error)),
+            },
+        }
+    }
+    fn in_trouble(&mut self, fault: &Fault, now: WallTime) {
+        let why = match fault {
+            Fault::Sql(error) => error.to_string(),
+            Fault::Blob { table, id, why } => format!("row {id} of {table} {why}"),
+        };
+        let since = self.status.trouble.as_ref().map_or(now, |t| t.since);
+        let text = format!(
+            "cannot write {}: {why}. Samples are kept in memory, up to {} of them: make room or mend the disk",
+            self.path().display(),
+            self.config.unsaved_samples
+        );
+        self.status.trouble = Some(Trouble { since, text });
+    }
+    /// Puts together what is over, drops what is too old. That it fails is told when the next flush fails too.
+    fn tidy(&mut self, now: WallTime, repairs: &mut Vec<Repair>) {
+        for _ in 0..TRIES {
+            match self.put_together(now).and_then(|()| self.drop_old(now)) {
+                Err(fault) => {
+                    if self.mend(fault, now, repairs).is_err() {
+                        return;
+                    }
+                }
+                Ok(()) => return,
+            }
+        }
+    }
+}
+
+/// Writes a frame at the end of the journal, if there is anything in it.
+fn append(db: &Connection, frame: &Frame) -> Result<(), Fault> {
+    if !frame.entries.is_empty() {
+        insert(db, frame)?;
+    }
+    Ok(())
+}
+
+/// Its last frame is written even if it is empty: so the numbers of frames only grow, by which a reader knows what it has.
+pub(crate) fn replace_journal(db: &Connection, rest: &Frame) -> Result<(), Fault> {
+    let last = insert(db, rest)?;
+    db.prepare_cached("DELETE FROM journal WHERE id < ?")?.execute([last])?;
+    Ok(())
+}
+
+fn insert(db: &Connection, frame: &Frame) -> Result<i64, Fault> {
+    let packed = pack(&frame.encode());
+    db.prepare_cached("INSERT INTO journal(packed) VALUES (?)")?.execute(params![packed])?;
+    Ok(db.last_insert_rowid())
+}
+
+/// Adds to what the part has: it has something if a clock was stepped back.
+fn add_part(db: &Connection, id: i64, mut part: Chunk) -> Result<(), Fault> {
+    if let Some(mut earlier) = Table::Part.chunk(db, id)? {
+        part.append(&mut earlier);
+    }
+    part.sort();
+    Table::Part.put_chunk(db, id, &part)
+}

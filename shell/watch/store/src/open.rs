@@ -1,0 +1,164 @@
+//! Opening of a history by its writer.
+use crate::database::{self, FILE, Kind, Opened, VERSION};
+use crate::error::Fault;
+use crate::event::Events;
+use crate::recover::{set_aside, set_row_aside};
+use crate::series::Book;
+use crate::table::{CHUNK_MS, DAY_MS, Table, unpack};
+use crate::tail::Tail;
+use crate::writer::Status;
+use crate::{History, HistoryConfig, HistoryError, Repair};
+use fathom_watch_samples::Frame;
+use rusqlite::Connection;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Locked by the writer as long as it lives; the system unlocks it when the process ends, however that ends.
+const LOCK: &str = "writer.lock";
+/// The number of the process that has the lock, for people.
+const PROCESS: &str = "writer.pid";
+
+impl History {
+    /// Opens the history in a directory, which is made if need be.
+    ///
+    /// What is damaged is set aside by name and told; what was in its journal is as it was.
+    ///
+    /// # Errors
+    /// If another process writes it, if it is of a later version, or if nothing can be written there.
+    pub fn open(dir: &Path, config: &HistoryConfig) -> Result<(History, Vec<Repair>), HistoryError> {
+        fs::create_dir_all(dir).map_err(|source| HistoryError::System { path: dir.into(), source })?;
+        let lock = lock(dir)?;
+        let mut repairs = Vec::new();
+        let path = dir.join(FILE);
+        let failed = |source| HistoryError::Database { path: path.clone(), source };
+        let (db, state) = match open_and_read(dir, config, &mut repairs) {
+            Err(error) if is_damage(&error) => {
+                repairs.push(set_aside(&path, &error.to_string()));
+                open_and_read(dir, config, &mut repairs).map_err(failed)?
+            }
+            other => other.map_err(failed)?,
+        }
+        .ok_or_else(|| newer(&path))?;
+        let mut history = History {
+            dir: dir.into(),
+            config: config.clone(),
+            _lock: lock,
+            db,
+            book: state.book,
+            tail: state.tail,
+            events: state.events,
+            late: Vec::new(),
+            chunks: state.chunks,
+            days: state.days,
+            last_flush: None,
+            last_tidy: None,
+            room_made: None,
+            status: Status::default(),
+        };
+        history.hold_reserve();
+        history.status.used = history.used();
+        Ok((history, repairs))
+    }
+}
+
+/// What a database is read into.
+struct State {
+    book: Book,
+    tail: Tail,
+    events: Events,
+    chunks: BTreeSet<(u64, u32)>,
+    days: BTreeSet<(u64, u32)>,
+}
+
+/// `None` if it is of a later version.
+fn open_and_read(
+    dir: &Path,
+    config: &HistoryConfig,
+    repairs: &mut Vec<Repair>,
+) -> rusqlite::Result<Option<(Connection, State)>> {
+    let path = &dir.join(FILE);
+    let db = match database::open(path, config.budget)? {
+        Opened::Ours(db) => db,
+        Opened::Newer => return Ok(None),
+        Opened::Foreign => {
+            repairs.push(set_aside(path, "it is not a history"));
+            return open_and_read(dir, config, repairs);
+        }
+    };
+    let (mut book, damaged) = Book::read(&db)?;
+    for number in damaged {
+        book.rename_damaged(number);
+        let what = format!("the name of series {number} is damaged; it is now target damaged-{number}");
+        repairs.push(Repair { what, kept: None });
+    }
+    let tail = read_journal(&db, dir, repairs)?;
+    let starts = |table: Table, span: u64| -> rusqlite::Result<BTreeSet<(u64, u32)>> {
+        let ids = table.ids(&db)?;
+        Ok(ids.into_iter().map(|id| (table.start_ms(id) / span, Table::series(id))).collect())
+    };
+    let (chunks, days) = (starts(Table::Part, CHUNK_MS)?, starts(Table::Recent, DAY_MS)?);
+    let events = Events::read(&db)?;
+    Ok(Some((db, State { book, tail, events, chunks, days })))
+}
+
+fn read_journal(db: &Connection, dir: &Path, repairs: &mut Vec<Repair>) -> rusqlite::Result<Tail> {
+    let mut tail = Tail::default();
+    for (id, frame) in crate::reader::journal(db, i64::MIN)? {
+        match frame {
+            Ok(frame) => tail.replay(frame),
+            Err(why) => match set_row_aside(db, dir, "journal", id, &why) {
+                Ok(repair) => repairs.push(repair),
+                Err(Fault::Sql(error)) => return Err(error),
+                Err(Fault::Blob { .. }) => {}
+            },
+        }
+    }
+    Ok(tail)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    database::kind(error) == Kind::Corrupt
+}
+
+fn newer(path: &Path) -> HistoryError {
+    let version = database::open_to_read(path).and_then(|db| database::number(&db, "user_version"));
+    HistoryError::Newer { path: path.into(), version: version.unwrap_or(VERSION + 1), known: VERSION }
+}
+
+/// The lock is one of SQLite's on a database of its own without content: the same on every system that SQLite runs on.
+fn lock(dir: &Path) -> Result<Connection, HistoryError> {
+    let path = dir.join(LOCK);
+    let take = || -> rusqlite::Result<Connection> {
+        let lock = Connection::open(&path)?;
+        lock.busy_timeout(Duration::ZERO)?;
+        lock.execute_batch("BEGIN EXCLUSIVE")?;
+        Ok(lock)
+    };
+    let taken = match take() {
+        Err(error) if is_damage(&error) => {
+            // It holds nothing.
+            let _ = fs::remove_file(&path);
+            take()
+        }
+        other => other,
+    };
+    match taken {
+        Ok(lock) => {
+            let _ = fs::write(dir.join(PROCESS), std::process::id().to_string());
+            Ok(lock)
+        }
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
+            let process = fs::read_to_string(dir.join(PROCESS)).ok().and_then(|t| t.trim().parse().ok());
+            Err(HistoryError::Locked { path: dir.into(), process })
+        }
+        Err(source) => Err(HistoryError::Database { path, source }),
+    }
+}
+
+/// What the journal's bytes say, or what is wrong with them.
+pub(crate) fn frame(packed: &[u8]) -> Result<Frame, String> {
+    let bytes = unpack(packed).map_err(|e| format!("cannot be unpacked ({e})"))?;
+    Frame::decode(&bytes).map_err(|e| e.to_string())
+}

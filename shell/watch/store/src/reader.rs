@@ -1,0 +1,210 @@
+//! Those who read a history, while it is written.
+use crate::database::{self, FILE};
+use crate::error::Fault;
+use crate::fill::Filler;
+use crate::table::Table;
+use crate::tail::Tail;
+use crate::{Event, EventId, HistoryError, SeriesId, SeriesKey, event, series};
+use fathom_units::WallTime;
+use fathom_watch_samples::{Column, Frame, Level, Sample, Stored};
+use rusqlite::Connection;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A reader, one of any number, in any process. It never holds up the writer, and sees what is durable: all but the last seconds.
+///
+/// What is damaged is left out and told by [`HistoryReader::faults`]; the rest is given.
+pub struct HistoryReader {
+    path: PathBuf,
+    db: Connection,
+    /// The file that `db` is: it is another one after the writer has set a damaged one aside.
+    inode: Option<u64>,
+    tail: Tail,
+    /// The first and last frame of the journal that `tail` has.
+    frames: Option<(i64, i64)>,
+    faults: Vec<String>,
+}
+
+impl HistoryReader {
+    /// Opens the history in a directory.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn open(dir: &Path) -> Result<HistoryReader, HistoryError> {
+        let path = dir.join(FILE);
+        let db = database::open_to_read(&path)
+            .map_err(|source| HistoryError::Database { path: path.clone(), source })?;
+        let inode = identity(&path);
+        Ok(HistoryReader { path, db, inode, tail: Tail::default(), frames: None, faults: Vec::new() })
+    }
+    /// All series.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn series(&mut self) -> Result<Vec<(SeriesId, SeriesKey)>, HistoryError> {
+        self.read(|reader| Ok(series::list(&reader.db)?))
+    }
+    /// What happened between two times, or lasted into it, in the order of beginnings.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<(EventId, Event)>, HistoryError> {
+        self.read(|reader| Ok(event::between(&reader.db, from, to)?))
+    }
+    /// At most `count` columns of a plot from one time to another. Each has all samples from its `from` to its `to`; those edges are
+    /// moved to ten minutes, hours or days where columns are at least as wide, by at most half a column.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn columns(
+        &mut self,
+        SeriesId(series): SeriesId,
+        from: WallTime,
+        to: WallTime,
+        count: usize,
+    ) -> Result<Vec<Column>, HistoryError> {
+        self.read(|reader| reader.filler().columns(series, from, to, count))
+    }
+    /// Columns of many series at once, all with the same edges.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn overview(
+        &mut self,
+        all: &[SeriesId],
+        from: WallTime,
+        to: WallTime,
+        count: usize,
+    ) -> Result<Vec<Vec<Column>>, HistoryError> {
+        self.read(|reader| {
+            let mut filler = reader.filler();
+            all.iter().map(|id| filler.columns(id.0, from, to, count)).collect()
+        })
+    }
+    /// Every sample of a series of delays, in the order of time.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn samples(
+        &mut self,
+        id: SeriesId,
+        from: WallTime,
+        to: WallTime,
+    ) -> Result<Vec<Sample>, HistoryError> {
+        Ok(self.stored(id, from, to)?.into_iter().map(Stored::sample).collect())
+    }
+    /// Every level of a series of rates or amounts, in the order of time.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn levels(&mut self, id: SeriesId, from: WallTime, to: WallTime) -> Result<Vec<Level>, HistoryError> {
+        Ok(self.stored(id, from, to)?.into_iter().map(Stored::level).collect())
+    }
+    /// Every sample as it is kept, in the order of time.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn stored(
+        &mut self,
+        SeriesId(series): SeriesId,
+        from: WallTime,
+        to: WallTime,
+    ) -> Result<Vec<Stored>, HistoryError> {
+        self.read(|reader| reader.filler().samples(series, from, to))
+    }
+    /// The newest sample of a series of delays.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn newest(&mut self, SeriesId(series): SeriesId) -> Result<Option<Sample>, HistoryError> {
+        self.read(|reader| Ok(reader.filler().newest(series)?.map(Stored::sample)))
+    }
+    /// When the oldest single sample and the oldest histogram begin.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn oldest(&mut self) -> Result<(Option<WallTime>, Option<WallTime>), HistoryError> {
+        let wall = |ms: Option<u64>| ms.map(|ms| WallTime(ms.saturating_mul(1_000_000)));
+        self.read(|reader| {
+            let db = &reader.db;
+            let windows = [Table::TenMinutes, Table::Hours, Table::Days, Table::Recent];
+            let oldest: Vec<_> = windows.into_iter().map(|t| t.oldest_ms(db)).collect::<Result<_, _>>()?;
+            Ok((wall(Table::Chunk.oldest_ms(db)?), wall(oldest.into_iter().flatten().min())))
+        })
+    }
+    /// What was found damaged since this was last asked.
+    pub fn faults(&mut self) -> Vec<String> {
+        core::mem::take(&mut self.faults)
+    }
+    fn filler(&mut self) -> Filler<'_> {
+        Filler { db: &self.db, tail: &self.tail, faults: &mut self.faults }
+    }
+    /// Does something in one state of the database and of the journal.
+    fn read<T>(
+        &mut self,
+        what: impl FnOnce(&mut HistoryReader) -> Result<T, Fault>,
+    ) -> Result<T, HistoryError> {
+        let failed = |path: &Path, source| HistoryError::Database { path: path.into(), source };
+        let now = identity(&self.path);
+        if now.is_some() && now != self.inode {
+            *self =
+                HistoryReader { faults: core::mem::take(&mut self.faults), ..Self::open_file(&self.path)? };
+        }
+        self.db.execute_batch("BEGIN").map_err(|e| failed(&self.path, e))?;
+        let result = self.refresh().map_err(Fault::Sql).and_then(|()| what(self));
+        // Nothing was changed: there is nothing to fail.
+        let _ = self.db.execute_batch("COMMIT");
+        result.map_err(|fault| match fault {
+            Fault::Sql(source) => failed(&self.path, source),
+            Fault::Blob { table, id, why } => {
+                self.faults.push(format!("row {id} of {table} {why}"));
+                failed(&self.path, rusqlite::Error::InvalidQuery)
+            }
+        })
+    }
+    fn open_file(path: &Path) -> Result<HistoryReader, HistoryError> {
+        HistoryReader::open(path.parent().unwrap_or(Path::new(".")))
+    }
+    /// Reads what is new in the journal, or all of it once parts were made of it.
+    fn refresh(&mut self) -> rusqlite::Result<()> {
+        let mut ends = self.db.prepare_cached("SELECT min(id), max(id) FROM journal")?;
+        let (first, last): (Option<i64>, Option<i64>) =
+            ends.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        drop(ends);
+        let (Some(first), Some(last)) = (first, last) else {
+            self.tail = Tail::default();
+            self.frames = None;
+            return Ok(());
+        };
+        let after = match self.frames {
+            Some((had_first, had_last)) if had_first == first => had_last,
+            _ => {
+                self.tail = Tail::default();
+                first - 1
+            }
+        };
+        for (id, frame) in journal(&self.db, after)? {
+            match frame {
+                Ok(frame) => self.tail.replay(frame),
+                Err(why) => self.faults.push(format!("row {id} of journal {why}")),
+            }
+        }
+        self.frames = Some((first, last));
+        Ok(())
+    }
+}
+
+/// The frames of the journal after a number, and what is wrong with those that are damaged.
+pub(crate) fn journal(db: &Connection, after: i64) -> rusqlite::Result<Vec<(i64, Result<Frame, String>)>> {
+    let mut statement = db.prepare_cached("SELECT id, packed FROM journal WHERE id > ? ORDER BY id")?;
+    let rows = statement.query_map([after], |row| {
+        let bytes = row.get_ref(1)?.as_blob().map_err(|e| e.to_string());
+        Ok((row.get(0)?, bytes.and_then(crate::open::frame)))
+    })?;
+    rows.collect()
+}
+
+/// What tells a file from one that has taken its name.
+fn identity(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).map(|m| m.ino()).ok()
+}

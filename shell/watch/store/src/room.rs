@@ -1,0 +1,139 @@
+//! What is too old, or too much.
+use crate::error::Fault;
+use crate::table::{DAY_MS, Table};
+use crate::writer::NANOS_PER_MILLI;
+use crate::{Event, History, database};
+use fathom_units::{Bytes, Duration, WallTime};
+use std::fs;
+use std::path::PathBuf;
+
+/// How often is looked for what is too old. With it, one day of a kind of detail is dropped at a time: a clock that is stepped a
+/// century ahead for an hour then costs six days, not all.
+const TIDY_EVERY: Duration = Duration::from_secs(600);
+
+/// Bytes that are held back, and let go when the disk is full: dropping something takes some room too.
+const RESERVE_BYTES: usize = 1 << 20;
+
+/// Pages that are given back to the system at a time.
+const GIVE_BACK_PAGES: u32 = 2000;
+
+/// The most days that are dropped at a time for a budget.
+const DAYS_AT_ONCE: usize = 1000;
+
+/// How often in that time room is made if it does not help: what takes the disk would else take the whole history.
+const ROOM_TRIES: u32 = 3;
+
+/// What is dropped first.
+const BY_DETAIL: [Table; 4] = [Table::Chunk, Table::TenMinutes, Table::Hours, Table::Days];
+
+impl History {
+    /// Drops what is older than it is to be kept, and the oldest detail above the budget.
+    pub(crate) fn drop_old(&mut self, now: WallTime) -> Result<(), Fault> {
+        if self.last_tidy.is_some_and(|last| now.0.abs_diff(last.0) < TIDY_EVERY.as_nanos()) {
+            return Ok(());
+        }
+        self.last_tidy = Some(now);
+        self.hold_reserve();
+        let keep = self.config.keep;
+        for (table, age) in BY_DETAIL.into_iter().zip([keep.samples, keep.ten_minutes, keep.hours, keep.days])
+        {
+            let Some(oldest_ms) = table.oldest_ms(&self.db)? else { continue };
+            let cut_ms = age.map_or(0, |age| now.0.saturating_sub(age.as_nanos()) / NANOS_PER_MILLI);
+            // Whole days: what is coarser then begins where what is finer ends.
+            let day_after = (oldest_ms / DAY_MS + 1) * DAY_MS;
+            if day_after <= cut_ms {
+                table.delete_before(&self.db, day_after)?;
+            }
+        }
+        let Some(budget) = self.config.budget else { return Ok(()) };
+        for _ in 0..DAYS_AT_ONCE {
+            if self.used() <= budget || !self.drop_oldest_day()? {
+                break;
+            }
+        }
+        self.give_back(budget)
+    }
+    /// What the files take that hold something.
+    pub(crate) fn used(&self) -> Bytes {
+        let log = fs::metadata(self.dir.join(format!("{}-wal", database::FILE))).map_or(0, |m| m.len());
+        let reserve = fs::metadata(self.reserve()).map_or(0, |m| m.len());
+        let database = database::used_bytes(&self.db).unwrap_or(0);
+        Bytes(database + log + reserve)
+    }
+    /// Drops detail when the disk is full; false if there is nothing to drop.
+    pub(crate) fn make_room(&mut self, now: WallTime) -> bool {
+        let (since, times) = match self.room_made {
+            Some((since, times)) if now.0.abs_diff(since.0) < TIDY_EVERY.as_nanos() => (since, times + 1),
+            _ => (now, 1),
+        };
+        if times > ROOM_TRIES {
+            return false;
+        }
+        self.room_made = Some((since, times));
+        let reserve = fs::remove_file(self.reserve()).is_ok();
+        // The log becomes part of the database, where its pages are used again, and takes no room itself. If that fails too, what
+        // the reserve has given may do.
+        let _ = self.checkpoint();
+        match self.drop_oldest_day() {
+            Ok(true) => {
+                self.tell_room_made(now);
+                true
+            }
+            _ => reserve,
+        }
+    }
+    fn checkpoint(&self) -> rusqlite::Result<()> {
+        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+    /// Of the finest detail that there is, the oldest day; never the newest.
+    fn drop_oldest_day(&mut self) -> Result<bool, Fault> {
+        for table in BY_DETAIL {
+            let (oldest, newest) = (table.oldest_ms(&self.db)?, table.newest_ms(&self.db)?);
+            let (Some(oldest_ms), Some(newest_ms)) = (oldest, newest) else { continue };
+            if oldest_ms / DAY_MS == newest_ms / DAY_MS {
+                continue;
+            }
+            let day_after = (oldest_ms / DAY_MS + 1) * DAY_MS;
+            table.delete_before(&self.db, day_after)?;
+            if table == Table::Chunk {
+                self.status.room_made_before = Some(WallTime(day_after * NANOS_PER_MILLI));
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+    fn tell_room_made(&mut self, now: WallTime) {
+        let until = self.status.room_made_before.map_or(String::new(), |t| format!(" from before {t}"));
+        let text = format!("the disk is full: the oldest detail{until} was dropped to go on recording");
+        self.event(&Event {
+            at: now,
+            until: None,
+            series: None,
+            kind: "disk-full".into(),
+            text,
+            value: None,
+        });
+    }
+    /// A file shrinks only if it is told to; that moves pages, so it is done for a budget alone.
+    fn give_back(&self, budget: Bytes) -> Result<(), Fault> {
+        let file = fs::metadata(self.path()).map_or(0, |m| m.len());
+        if file > budget.get() {
+            let mut statement = self.db.prepare(&format!("PRAGMA incremental_vacuum({GIVE_BACK_PAGES})"))?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+        }
+        Ok(())
+    }
+    /// If it cannot be held, the disk is full, which the next flush tells.
+    pub(crate) fn hold_reserve(&self) {
+        let path = self.reserve();
+        let held = fs::metadata(&path).is_ok_and(|m| m.len() >= RESERVE_BYTES as u64);
+        // Not zeros, which some file systems do not store.
+        if !held && fs::write(&path, vec![0x55; RESERVE_BYTES]).is_err() {
+            let _ = fs::remove_file(&path);
+        }
+    }
+    fn reserve(&self) -> PathBuf {
+        self.dir.join("reserve")
+    }
+}

@@ -1,0 +1,93 @@
+//! Clocks that are stepped, both ways, and what a time stands for.
+use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
+use fathom_units::WallTime;
+use fathom_watch_samples::Sample;
+use fathom_watch_store::{History, HistoryConfig, HistoryReader, Keep, SeriesId};
+
+/// Records one sample a second for so long, while the clock shows `from` and on.
+fn run(history: &mut History, id: SeriesId, from: u64, seconds: u64, recorded: &mut Vec<Sample>) {
+    for second in 0..seconds {
+        let at = WallTime(from + second * SECOND);
+        history.record(id, &[sample(0, at)]);
+        recorded.push(sample(0, at));
+        assert!(history.flush(at).is_empty());
+    }
+}
+
+#[test]
+fn steps_both_ways_leave_no_hole_and_no_overlap() {
+    let dir = Dir::new("clock");
+    // What was recorded in 1970 would be too old, rightly.
+    let keep = Keep { samples: None, ten_minutes: None, hours: None, days: None };
+    let config = HistoryConfig { keep, ..seldom() };
+    let mut history = open(&dir.0, &config);
+    let id = history.series(&key("one")).expect("room for one");
+    let mut recorded = Vec::new();
+    // Without a battery a clock begins in 1970; then it is set, runs ahead, is put back by forty minutes, by a day, and forth again.
+    let stretches = [
+        (0, 700),
+        (START, 5_000),
+        (START + 3 * HOUR, 4_000),
+        (START + HOUR, 5_000),
+        (START + HOUR + 400_000_000, 100),
+        (START - DAY, 4_000),
+        (START + 2 * DAY, 9_000),
+        (START + 4_000 * DAY, 700),
+        (START + 2 * DAY + 9_000 * SECOND, 4_000),
+    ];
+    for (from, seconds) in stretches {
+        run(&mut history, id, from, seconds, &mut recorded);
+        history.save(WallTime(from + seconds * SECOND));
+        assert!(all(&dir.0, id) == kept(&recorded), "after the stretch from {from}");
+    }
+    drop(history);
+    drop(open(&dir.0, &config));
+    assert!(all(&dir.0, id) == kept(&recorded), "after opening again");
+    let mut reader = HistoryReader::open(&dir.0).expect("there is a history");
+    for (days, count) in [(1, 24), (4, 4), (4, 400), (4_010, 1_000)] {
+        let (from, to) = (WallTime(START - DAY), WallTime(START + (days - 1) * DAY));
+        let columns = reader.columns(id, from, to, count).expect("it can be read");
+        assert!(columns == naive(&columns, &kept(&recorded)), "{days} days in {count} columns");
+    }
+}
+
+#[test]
+fn what_is_open_and_older_than_all_that_is_closed_is_counted() {
+    let dir = Dir::new("older");
+    let mut history = open(&dir.0, &seldom());
+    let id = history.series(&key("one")).expect("room for one");
+    let mut recorded = Vec::new();
+    for second in (0..3 * 86_400).step_by(20) {
+        let at = WallTime(START + second * SECOND);
+        history.record(id, &[sample(0, at)]);
+        recorded.push(sample(0, at));
+        history.flush(at);
+    }
+    run(&mut history, id, START - 10 * DAY + 8 * HOUR, 4_000, &mut recorded);
+    history.save(WallTime(START - 10 * DAY + 8 * HOUR + 4_000 * SECOND));
+    let mut reader = HistoryReader::open(&dir.0).expect("there is a history");
+    for count in [1, 10, 100, 1_000, 50_000] {
+        // Columns begin in the midst of a day of which nothing is closed.
+        let (from, to) = (WallTime(START - 10 * DAY + 7 * HOUR), WallTime(START + 4 * DAY));
+        let columns = reader.columns(id, from, to, count).expect("it can be read");
+        let counted: u64 = columns.iter().map(|c| c.tally.sent + c.tally.failed).sum();
+        assert_eq!(counted, recorded.len() as u64, "{count} columns");
+    }
+}
+
+#[test]
+fn a_night_in_which_summer_time_ends_has_all_its_hours() {
+    let dir = Dir::new("summer");
+    let mut history = open(&dir.0, &seldom());
+    let id = history.series(&key("one")).expect("room for one");
+    // 2026-10-25T00:00:00Z: in Berlin 02:00 to 03:00 comes twice in this night.
+    let midnight = 1_792_886_400 * SECOND;
+    let mut recorded = Vec::new();
+    run(&mut history, id, midnight, 4 * 3_600, &mut recorded);
+    history.save(WallTime(midnight + 4 * HOUR));
+    let mut reader = HistoryReader::open(&dir.0).expect("there is a history");
+    let columns =
+        reader.columns(id, WallTime(midnight), WallTime(midnight + 4 * HOUR), 4).expect("it can be read");
+    let counts: Vec<u64> = columns.iter().map(|c| c.tally.sent + c.tally.failed).collect();
+    assert_eq!(counts, [3_600; 4]);
+}

@@ -1,0 +1,11 @@
+//! The history of a watch: what was recorded comes back, whatever happens in between.
+mod clock;
+mod crash;
+mod damage;
+mod events;
+mod export;
+mod full;
+mod import;
+mod keeping;
+mod retention;
+mod support;

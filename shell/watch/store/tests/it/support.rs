@@ -1,0 +1,95 @@
+//! A directory of its own for each test, made-up series, and what must come back of them.
+use fathom_units::{Duration, Rng, WallTime};
+use fathom_watch_samples::{Code, Column, Outcome, Sample, Stored, Unit};
+use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(super) const SECOND: u64 = 1_000_000_000;
+pub(super) const HOUR: u64 = 3600 * SECOND;
+pub(super) const DAY: u64 = 24 * HOUR;
+/// 2026-01-05T00:00:00Z, a Monday.
+pub(super) const START: u64 = 1_767_571_200 * SECOND;
+
+/// A directory, removed at the end.
+pub(super) struct Dir(pub(super) PathBuf);
+
+impl Dir {
+    pub(super) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fathom-history-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("the temporary directory can be written");
+        Dir(path)
+    }
+    /// Names of all that is in it.
+    pub(super) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("it exists");
+        let mut names: Vec<String> =
+            entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(super) fn key(target: &str) -> SeriesKey {
+    SeriesKey { target: target.into(), probe: "icmp".into(), unit: Unit::Seconds }
+}
+
+/// Opens a history in which nothing is to be mended.
+pub(super) fn open(dir: &Path, config: &HistoryConfig) -> History {
+    let (history, repairs) = History::open(dir, config).expect("the directory can be used");
+    assert!(repairs.is_empty(), "{repairs:?}");
+    history
+}
+
+/// Where what is durable how soon does not matter: each time takes a real disk's time.
+pub(super) fn seldom() -> HistoryConfig {
+    HistoryConfig { durable_every: Duration::from_secs(400), ..HistoryConfig::default() }
+}
+
+/// The sample of a series sent at a time: the same each time it is asked for.
+pub(super) fn sample(series: u32, at: WallTime) -> Sample {
+    let mut rng = Rng::new(at.0 ^ u64::from(series));
+    let outcome = match rng.below(100) {
+        0 => Outcome::Lost,
+        1 => Outcome::Failed,
+        2 => Outcome::Late(Duration::from_millis(5_000 + rng.below(60_000))),
+        _ => Outcome::Answered(Duration::from_micros(10_000 + rng.exponential(4_000))),
+    };
+    Sample { at, outcome }
+}
+
+/// What must come back of it.
+pub(super) fn kept(samples: &[Sample]) -> Vec<Sample> {
+    let mut kept: Vec<Sample> =
+        samples.iter().map(|s| Stored { code: Code::of(s.outcome), ..Stored::of(*s) }.sample()).collect();
+    kept.sort_by_key(|s| s.at.0);
+    kept
+}
+
+/// Every sample of a series.
+pub(super) fn all(dir: &Path, id: SeriesId) -> Vec<Sample> {
+    let mut reader = HistoryReader::open(dir).expect("there is a history");
+    let samples = reader.samples(id, WallTime(0), WallTime(u64::MAX / 2)).expect("it can be read");
+    assert_eq!(reader.faults(), Vec::<String>::new());
+    samples
+}
+
+/// Columns as they must be, made of all samples one by one.
+pub(super) fn naive(columns: &[Column], samples: &[Sample]) -> Vec<Column> {
+    let mut naive: Vec<Column> =
+        columns.iter().map(|c| Column { from: c.from, to: c.to, ..Column::default() }).collect();
+    for sample in samples {
+        if let Some(column) = naive.iter_mut().find(|c| c.from <= sample.at && sample.at < c.to) {
+            column.tally.add(Code::of(sample.outcome));
+            column.sketch.add(Code::of(sample.outcome));
+        }
+    }
+    naive
+}
