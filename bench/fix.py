@@ -78,7 +78,7 @@ def main():
         print("shaper        way   flows   median ms   most ms      Mbit/s")
         bare = {way: row("none", way, 1)[1] for way in ("up", "down")}
         for shaper, limit in (("cake", 5), ("htb+fq_codel", 5), ("flow-hash", 5), ("tbf", 20)):
-            if "is shaped" not in inside("router", f"{fix} wan0 --up 9.5mbit --down 38mbit --rung {shaper} --commit", check=False):
+            if "is shaped" not in inside("router", f"{fix} wan0 --up 9.5mbit --down 38mbit --shaper {shaper} --commit", check=False):
                 print(f"{shaper:<14}this kernel has none")
                 continue
             for way in ("up", "down"):

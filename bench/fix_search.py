@@ -67,7 +67,7 @@ def row(head, true_rate, rung, way, fixed):
 
 def in_lab(rung):
     with tempfile.TemporaryDirectory() as state:
-        fix = f"{common.FATHOM} fix line0 --server $FATHOM_SERVER --rung {rung} --state {state} --json"
+        fix = f"{common.FATHOM} fix line0 --server $FATHOM_SERVER --shaper {rung} --state {state} --json"
         return json.loads(common.lab(LAB, ["sh", "-c", fix], timeout=400))
 
 

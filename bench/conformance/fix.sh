@@ -44,7 +44,7 @@ fix() { "$fathom" fix --state /run/fix "$@"; }
 
 for shaper in cake htb+fq_codel flow-hash; do
     shown >/run/before
-    fix wan0 --up 5mbit --down 9mbit --rung $shaper --commit >/dev/null
+    fix wan0 --up 5mbit --down 9mbit --shaper $shaper --commit >/dev/null
     ip netns exec client iperf3 -c 10.0.1.2 -C cubic -t 6 -J >"$work/$shaper.iperf" &
     sleep 2
     ip netns exec client ping -i 0.05 -c 60 10.0.1.2 >"$work/$shaper.ping"
@@ -62,7 +62,7 @@ while read -r before; do
     tc qdisc del dev wan0 root 2>/dev/null
     eval "$before"
     shown >/run/before
-    fix wan0 --up 5mbit --down 9mbit --rung cake --keep-for 50ms >/dev/null 2>"$work/before-$count.refused"
+    fix wan0 --up 5mbit --down 9mbit --shaper cake --keep-for 50ms >/dev/null 2>"$work/before-$count.refused"
     shown >/run/after
     { echo "$before"; diff /run/before /run/after; } >"$work/before-$count.differs"
 done <<-'END'

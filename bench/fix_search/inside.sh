@@ -17,7 +17,7 @@ tc -n server qdisc add dev down0 root netem delay 5ms limit 20000
 inside server "$program" serve >/dev/null 2>"$work/serve.said" &
 until grep -q . "$work/serve.said"; do sleep 0.1; done
 for rung in "$@"; do
-    inside client "$program" fix up0 --server 10.0.1.1 --rung "$rung" --json --state /run/fathom >"$work/$rung.json" 2>"$work/$rung.said"
+    inside client "$program" fix up0 --server 10.0.1.1 --shaper "$rung" --json --state /run/fathom >"$work/$rung.json" 2>"$work/$rung.said"
     inside client "$program" fix --undo --state /run/fathom up0 >>"$work/$rung.said" 2>&1
 done
 halt

@@ -13,8 +13,8 @@ use bed::{Bed, Came, Failed};
 use std::path::Path;
 use track::Track;
 
-/// The word with which this program is the guard of its own shapers.
-pub(crate) const GUARD: &str = "guard";
+/// The word with which this program is the watchdog of its own shapers.
+pub(crate) const WATCHDOG: &str = "watchdog";
 const KINDS: [Kind; 3] = [Kind::Lte, Kind::Starlink, Kind::Docsis];
 
 /// Prints the table.
@@ -46,8 +46,8 @@ fn run(track: &Track, who: Who, is_round_trip: bool) -> Came {
 }
 
 /// Stands by until the run is over, and puts everything back if its process dies.
-pub(crate) fn guard(folder: &str) {
-    if let Err(error) = fathom_shaper::stand_guard(&bed::place(Path::new(folder))) {
+pub(crate) fn watchdog(folder: &str) {
+    if let Err(error) = fathom_shaper::run_watchdog(&bed::place(Path::new(folder))) {
         panic!("{error}");
     }
 }

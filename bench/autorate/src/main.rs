@@ -27,7 +27,7 @@ fn main() {
         ["lab"] => lab::print(false),
         ["lab", "round-trips"] => lab::print(true),
         ["lab", line, law] => lab::print_seconds(line, law),
-        [lab::GUARD, folder] => lab::guard(folder),
+        [lab::WATCHDOG, folder] => lab::watchdog(folder),
         [hours] if hours.parse::<f64>().is_ok_and(|hours| hours > 0.0) => {
             weeks::print(hours.parse().unwrap_or(WEEKS));
         }

@@ -8,7 +8,7 @@ use fathom_fix::auto::ShapedLine;
 use fathom_lab::{Lab, LabOptions};
 use fathom_os::clock::Clock;
 use fathom_server::{Config, Server};
-use fathom_shaper::{ApplyError, Framing, Place, Rung, Transaction, Wish};
+use fathom_shaper::{ApplyError, Framing, Place, ShapeRequest, ShaperKind, Transaction};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 use fathom_workload::{Played, Player};
 use std::error::Error;
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 const DEVICE: &str = "line0";
 /// Of the lab and of what is sent.
 const SEED: u64 = 1;
-/// The guard lets a run take so long.
+/// The watchdog lets a run take so long.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
 /// So many questions, each 300 ms, are 20 a second, as the server is asked.
 const ECHOES: usize = 6;
@@ -83,15 +83,15 @@ impl<'a> Bed<'a> {
         let reflectors = Reflectors::open(&asked, &AtomicBool::new(false))?;
         let start = self.track.rates.map(|rates| Rate::from_bits_per_second(rates.base as u64));
         let framing = Framing::default();
-        let wish = Wish {
+        let request = ShapeRequest {
             device: DEVICE.to_owned(),
             up: Some(start.up),
             down: Some(start.down),
-            rung: Some(Rung::FlowHash),
+            shaper: Some(ShaperKind::FlowHash),
             framing,
         };
-        let mut transaction = Transaction::begin(&wish, &place(&self.folder))?;
-        transaction.apply(guard_command(&self.folder), LIMIT)?;
+        let mut transaction = Transaction::begin(&request, &place(&self.folder))?;
+        transaction.apply(watchdog_command(&self.folder), LIMIT)?;
         Ok(ShapedLine::new(self.clock, reflectors, transaction, framing))
     }
 }
@@ -107,8 +107,8 @@ pub(super) fn place(folder: &Path) -> Place {
 }
 
 /// This program again, as the process that puts everything back.
-fn guard_command(folder: &Path) -> Command {
+fn watchdog_command(folder: &Path) -> Command {
     let mut command = Command::new("/proc/self/exe");
-    command.arg(super::GUARD).arg(folder);
+    command.arg(super::WATCHDOG).arg(folder);
     command
 }

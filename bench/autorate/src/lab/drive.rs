@@ -38,7 +38,7 @@ impl Drive {
         let mut next = self.clock.now();
         let end = self.begin + Duration::from_secs_f64(LENGTH);
         while next < end {
-            let pace = if self.is_ours() { line.pace() } else { PEERS_TICK };
+            let pace = if self.is_ours() { line.interval() } else { PEERS_TICK };
             next = (next + pace).max(self.clock.now());
             let sight = line.look(next, self.is_ours() && line.is_quiet())?;
             let at = seconds(self.begin, sight.at);

@@ -46,7 +46,7 @@ struct Reflector {
 }
 
 pub(crate) struct Cake {
-    ways: PerDirection<Way>,
+    directions: PerDirection<Way>,
     reflectors: Vec<Reflector>,
     index: usize,
     achieved_at: f64,
@@ -56,7 +56,7 @@ pub(crate) struct Cake {
 impl Cake {
     pub(crate) fn new(rates: PerDirection<Rates>) -> Self {
         Cake {
-            ways: rates.map(Way::new),
+            directions: rates.map(Way::new),
             reflectors: Vec::new(),
             index: 0,
             achieved_at: 0.0,
@@ -70,7 +70,7 @@ impl Cake {
             self.reflectors.push(Reflector { id, baseline: start, ewma: PerDirection::default() });
             self.reflectors.len() - 1
         });
-        let is_light = !self.ways.up.is_high() && !self.ways.down.is_high();
+        let is_light = !self.directions.up.is_high() && !self.directions.down.is_high();
         let reflector = &mut self.reflectors[place];
         let up = follow(&mut reflector.baseline.up, owd.up);
         let down = follow(&mut reflector.baseline.down, owd.down);
@@ -78,8 +78,8 @@ impl Cake {
             reflector.ewma.up += EWMA * (up - reflector.ewma.up);
             reflector.ewma.down += EWMA * (down - reflector.ewma.down);
         }
-        self.ways.up.sample(now, self.index, up);
-        self.ways.down.sample(now, self.index, down);
+        self.directions.up.sample(now, self.index, up);
+        self.directions.down.sample(now, self.index, down);
         self.index = (self.index + 1) % WINDOW;
     }
 }
@@ -147,17 +147,17 @@ impl Law for Cake {
         let now = seen.at.as_secs_f64();
         let span = now - self.achieved_at;
         if span > ACHIEVED_EVERY_S - 1e-6 {
-            self.ways.up.achieve(seen.queues.up, span);
-            self.ways.down.achieve(seen.queues.down, span);
+            self.directions.up.achieve(seen.queues.up, span);
+            self.directions.down.achieve(seen.queues.down, span);
             self.achieved_at = now;
         }
         for sample in seen.delays {
             self.sample(now, sample.reflector, ways_ms(sample.delay));
         }
-        PerDirection { up: self.ways.up.rate, down: self.ways.down.rate }
+        PerDirection { up: self.directions.up.rate, down: self.directions.down.rate }
     }
     fn cuts(&self) -> PerDirection<u64> {
-        PerDirection { up: self.ways.up.cuts, down: self.ways.down.cuts }
+        PerDirection { up: self.directions.up.cuts, down: self.directions.down.cuts }
     }
     fn unwanted(&mut self, at: Time) -> Option<u16> {
         if at.as_secs_f64() < self.compared_at + COMPARE_EVERY_S {

@@ -31,7 +31,7 @@ struct Reflector {
 }
 
 pub(crate) struct Sqm {
-    ways: PerDirection<Way>,
+    directions: PerDirection<Way>,
     reflectors: Vec<Reflector>,
     ticked: f64,
     selected: f64,
@@ -54,7 +54,7 @@ impl Sqm {
             counted: 0,
             cuts: 0,
         });
-        Sqm { ways, reflectors: Vec::new(), ticked: 0.0, selected: 0.0, rng }
+        Sqm { directions: ways, reflectors: Vec::new(), ticked: 0.0, selected: 0.0, rng }
     }
     fn sample(&mut self, now: f64, id: u16, owd: PerDirection<f64>) {
         let Some(reflector) = self.reflectors.iter_mut().find(|reflector| reflector.id == id) else {
@@ -72,8 +72,8 @@ impl Sqm {
         let fresh = || self.reflectors.iter().filter(|reflector| reflector.heard > now - 2.0 * TICK_S);
         let up = third(fresh().map(|reflector| reflector.recent.up - reflector.baseline.up).collect());
         let down = third(fresh().map(|reflector| reflector.recent.down - reflector.baseline.down).collect());
-        self.ways.up.control(up, span, queues.up, &mut self.rng);
-        self.ways.down.control(down, span, queues.down, &mut self.rng);
+        self.directions.up.control(up, span, queues.up, &mut self.rng);
+        self.directions.down.control(down, span, queues.down, &mut self.rng);
     }
 }
 
@@ -124,10 +124,10 @@ impl Law for Sqm {
             self.control(now, now - self.ticked, seen.queues);
             self.ticked = now;
         }
-        PerDirection { up: self.ways.up.rate, down: self.ways.down.rate }
+        PerDirection { up: self.directions.up.rate, down: self.directions.down.rate }
     }
     fn cuts(&self) -> PerDirection<u64> {
-        PerDirection { up: self.ways.up.cuts, down: self.ways.down.cuts }
+        PerDirection { up: self.directions.up.cuts, down: self.directions.down.cuts }
     }
     fn unwanted(&mut self, at: Time) -> Option<u16> {
         if at.as_secs_f64() < self.selected + RESELECT_EVERY_S {

@@ -31,7 +31,7 @@ struct Way {
 
 /// Both, and calls.
 pub(crate) struct Traffic {
-    ways: PerDirection<Way>,
+    directions: PerDirection<Way>,
     call_next: f64,
     call_until: f64,
     rng: Rng,
@@ -41,11 +41,11 @@ impl Traffic {
     pub(crate) fn new(seed: u64) -> Self {
         let way = |is_up, name| Way { is_up, next: 5.0, film_until: 0.0, rng: Rng::stream(seed, name) };
         let ways = PerDirection { up: way(true, "traffic up"), down: way(false, "traffic down") };
-        Traffic { ways, call_next: 100.0, call_until: 0.0, rng: Rng::stream(seed, "calls") }
+        Traffic { directions: ways, call_next: 100.0, call_until: 0.0, rng: Rng::stream(seed, "calls") }
     }
     /// Flows that begin now, given that none are alive in a direction.
     pub(crate) fn begin(&mut self, now: f64, is_free: PerDirection<bool>) -> PerDirection<Vec<Flow>> {
-        let PerDirection { up, down } = &mut self.ways;
+        let PerDirection { up, down } = &mut self.directions;
         PerDirection { up: up.begin(now, is_free.up), down: down.begin(now, is_free.down) }
     }
     /// bit/s of calls, each way.

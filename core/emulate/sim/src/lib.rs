@@ -17,6 +17,8 @@ mod packet;
 mod probe;
 mod record;
 mod results;
+mod session;
+mod shaper;
 mod sim;
 mod unit;
 mod watch;
@@ -24,6 +26,8 @@ mod world;
 
 pub use cost::packets;
 pub use outcome::{Counted, FlowOutcome, Options, Outcome, Probing, QueueOutcome};
+pub use session::{Answer, Session};
+pub use shaper::{ShaperConfig, ShaperStats};
 
 use fathom_scenario::Plan;
 

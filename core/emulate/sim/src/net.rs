@@ -1,6 +1,7 @@
 //! What lies between the ends of all flows: the line, own delays on the server's side, access links of senders.
 use crate::agenda::{Agenda, Wake};
 use crate::packet::{END, Packet, Parcel, Parcels, Part};
+use crate::shaper::{Shaper, interface_bytes};
 use crate::watch::Watch;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -40,13 +41,31 @@ pub(crate) struct Net {
     accesses: Vec<Access>,
     /// Packets that have entered the line.
     pub(crate) entered: u64,
+    /// Shaper of what the user sends, in a [`Session`](crate::Session).
+    pub(crate) egress: Option<Shaper>,
+    /// Packets go past it.
+    pub(crate) is_egress_bypassed: bool,
+    /// What the user has sent to the line, in bytes.
+    pub(crate) sent_bytes: u64,
 }
 
 impl Net {
     pub(crate) fn new(line: Line<Parcel>, watch: Watch) -> Self {
         let (pipes, accesses) = (Vec::new(), Vec::new());
         let (agenda, parcels) = (Agenda::default(), Parcels::default());
-        Net { now: Time::ZERO, agenda, line, watch, parcels, pipes, accesses, entered: 0 }
+        Net {
+            now: Time::ZERO,
+            agenda,
+            line,
+            watch,
+            parcels,
+            pipes,
+            accesses,
+            entered: 0,
+            egress: None,
+            is_egress_bypassed: false,
+            sent_bytes: 0,
+        }
     }
     /// A pair of delays that make `extra` together; one there is already, where there is.
     pub(crate) fn pipe(&mut self, extra: Duration) -> Option<u32> {
@@ -119,9 +138,20 @@ impl Net {
         self.enter(Direction::Down, packet);
         None
     }
+    /// `packet` has left the egress shaper.
+    pub(crate) fn enter_line(&mut self, packet: Parcel) {
+        self.sent_bytes += interface_bytes(&packet);
+        self.line.take(Direction::Up, packet, self.now, &mut self.watch);
+    }
     fn enter(&mut self, travel: Direction, packet: Parcel) {
         self.entered += 1;
         if packet.joins == END {
+            if travel == Direction::Up
+                && let Some(shaper) = self.egress.as_mut().filter(|_| !self.is_egress_bypassed)
+            {
+                return shaper.enqueue(packet, self.now);
+            }
+            self.sent_bytes += if travel == Direction::Up { interface_bytes(&packet) } else { 0 };
             return self.line.take(travel, packet, self.now, &mut self.watch);
         }
         let place = Place { hop: usize::from(packet.joins), direction: travel };

@@ -14,8 +14,8 @@ pub enum ProbeKind {
     Udp,
     /// A new TCP connection with one request on it.
     Connect,
-    /// A request on a kept connection.
-    Kept,
+    /// A request on a persistent connection.
+    Persistent,
 }
 
 /// Everything about a kind of probe but its sockets.
@@ -38,7 +38,8 @@ pub struct ProbeSpec {
 
 impl ProbeKind {
     /// The kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 4] = [ProbeKind::Icmp, ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Kept];
+    pub const ALL: [ProbeKind; 4] =
+        [ProbeKind::Icmp, ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Persistent];
 
     /// The list of all kinds.
     pub const SPECS: [ProbeSpec; ProbeKind::ALL.len()] = [
@@ -74,9 +75,9 @@ impl ProbeKind {
             rank: 3,
         },
         ProbeSpec {
-            kind: ProbeKind::Kept,
-            name: "kept HTTP",
-            series: &[(Metric::HttpKept, "HTTP requests on the kept connection")],
+            kind: ProbeKind::Persistent,
+            name: "persistent HTTP",
+            series: &[(Metric::HttpKept, "HTTP requests on the persistent connection")],
             // GET 86 + 60, ACK 86.
             up: Bytes(232),
             // Answer 86 + 100.

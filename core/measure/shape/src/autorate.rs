@@ -2,7 +2,7 @@
 //!
 //! A shaper below the line's rate keeps packets waiting in its own queue, which is managed; above it they wait in the modem's
 //! or the provider's, which is not. Where the line's rate changes from second to second the shaper's must follow.
-//! [`Controller::observe`] is a pure function of what it was told until now:
+//! [`Controller::observe`] is a pure function of its observations until now:
 //!
 //! | our own queue | this direction sends | delay beyond it | then |
 //! |---|---|---|---|
@@ -57,18 +57,20 @@
 mod baseline;
 mod bounds;
 mod controller;
+mod direction;
 mod explore;
 mod flow;
 mod learned;
 mod observation;
 mod reason;
 mod reflectors;
+mod sampler;
 mod saved;
-mod way;
 
 pub use bounds::{Bounds, Config, ConfigError};
 pub use controller::{Controller, Decision};
 pub use observation::{Delay, DelaySample, HourOfWeek, Observation, QueueReading};
 pub use reason::Reason;
 pub use reflectors::REFLECTORS;
+pub use sampler::Sampler;
 pub use saved::SavedError;

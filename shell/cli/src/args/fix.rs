@@ -1,17 +1,17 @@
 //! Flags of `fathom fix`.
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
-use fathom_shaper::{Place, Rung};
+use fathom_shaper::{Place, ShaperKind};
 use fathom_units::{Direction, Duration, Rate};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  fathom fix --server server.example.net                  measure, find the rates, shape, prove; or all is as it was
+  fathom fix --server server.example.net                  measure, find the rates, shape, verify; otherwise roll back
   fathom fix --server server.example.net --dry-run        measure, find the rates, show what would be done
   fathom fix eth0 --up 9.5mbit --down 47mbit --dry-run    only show what would be done
-  fathom fix eth0 --up 9.5mbit --down 47mbit              on for a minute, then all is as it was
+  fathom fix eth0 --up 9.5mbit --down 47mbit              on for a minute, then rolled back
   fathom fix eth0 --up 9.5mbit --down 47mbit --commit     on until it is undone
   fathom fix eth0 --auto --server HOST --up 20mbit --down 60mbit    follow a line that varies
   fathom fix --status
@@ -19,23 +19,23 @@ Examples:
 
 With --server (a machine that runs `fathom serve`) the rates are searched, by some two minutes of load on the line.
 Rates given by hand are what the line really carries, less a few percent: above that the queue stays in the modem.
-With --server they too are proven, or refused.
+With --server they too are verified, or rolled back.
 With --auto (LTE, Starlink, cable in the evening) the rates follow the line for as long as this runs, without any load of its own.
-If this program ends in any way before it is done, another process puts everything back.";
+If this program ends in any way before it is done, a watchdog process rolls back.";
 
-/// Keep queues short on an interface: measure, find the rates, shape, prove it or undo it; the undo outlives crashes
+/// Shape an interface: measure, find the rates, apply an AQM shaper, verify it or roll back (crash-safe)
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["status", "undo", "guard"])),
+#[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["status", "undo", "watchdog"])),
     group(ArgGroup::new("stays").args(["commit", "server"]).multiple(true)))]
 pub(crate) struct FixArgs {
     /// The interface to the slow line; with --server that of the default route if left out
     #[arg(value_name = "DEV", value_parser = interface)]
     pub(crate) device: Option<String>,
-    /// Measure against this machine, which runs `fathom serve`: search the rates that are not given, and leave the shaper on only if
-    /// it is proven to work
+    /// Server running `fathom serve`: measure against it, search the rates that are not given, and keep the shaper only if it
+    /// passes all checks
     #[arg(long, value_name = "HOST", conflicts_with = "mode")]
     pub(crate) server: Option<String>,
-    /// Median delay under load, above idle, that may stay; 5ms if left out (20ms for tbf), and on slow lines the time of two packets more
+    /// Allowed median queueing delay under load (above idle); default 5ms (20ms for tbf) plus two packet times on slow links
     #[arg(long, value_name = "TIME", requires = "server")]
     pub(crate) budget: Option<Duration>,
     /// Shape this direction alone
@@ -44,7 +44,7 @@ pub(crate) struct FixArgs {
     /// Shape even a line without bufferbloat
     #[arg(long, requires = "server")]
     pub(crate) force: bool,
-    /// Token, where the server wants one
+    /// Authentication token, if the server requires one
     #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
     pub(crate) token: Option<String>,
     /// IPv4 only
@@ -56,19 +56,19 @@ pub(crate) struct FixArgs {
     /// Keep the tests before and after as files in this directory
     #[arg(long, value_name = "DIR", requires = "server")]
     pub(crate) results: Option<PathBuf>,
-    /// Rate of what leaves, as in 9.5mbit
+    /// Egress (upload) rate, e.g. 9.5mbit
     #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate)]
     pub(crate) up: Option<Rate>,
-    /// Rate of what arrives
+    /// Ingress (download) rate
     #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate)]
     pub(crate) down: Option<Rate>,
     /// Shaper: cake_mq, cake, htb+fq_codel, flow-hash or tbf; the first of these that the kernel has if left out
-    #[arg(long, value_name = "NAME", conflicts_with = "mode")]
-    pub(crate) rung: Option<Rung>,
+    #[arg(long, alias = "rung", value_name = "NAME", conflicts_with = "mode")]
+    pub(crate) shaper: Option<ShaperKind>,
     /// Bytes that a packet has on the line beyond IP: 18 DOCSIS, 30 PPPoE on VDSL2, 38 Ethernet, 44 if unknown
     #[arg(long, value_name = "N", conflicts_with = "mode", value_parser = clap::value_parser!(u16).range(0..=256))]
     pub(crate) overhead: Option<u16>,
-    /// Bytes that a packet takes at least: 64 DOCSIS, 84 Ethernet
+    /// Minimum packet unit on the link, in bytes (tc `mpu`): 64 DOCSIS, 84 Ethernet
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]
     pub(crate) mpu: u16,
     /// The line carries cells of 53 bytes (ADSL)
@@ -77,7 +77,7 @@ pub(crate) struct FixArgs {
     /// Only show what would be done; with --server after measuring, and a fix within the hour need not search again
     #[arg(long, conflicts_with_all = ["mode", "commit", "boot"])]
     pub(crate) dry_run: bool,
-    /// Put everything back after this time
+    /// Roll back after this time
     #[arg(long, default_value = "60s", value_name = "TIME", conflicts_with_all = ["mode", "commit", "server"])]
     pub(crate) keep_for: Duration,
     /// Leave it on until it is undone
@@ -89,13 +89,13 @@ pub(crate) struct FixArgs {
     /// Show what is on, with its counters
     #[arg(long)]
     pub(crate) status: bool,
-    /// Put back what was before: of DEV, or of all
+    /// Roll back: restore DEV, or all interfaces
     #[arg(long)]
     pub(crate) undo: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-    /// Directory of what has to be known for the undoing
+    /// Directory for rollback state
     #[arg(long, default_value = Place::USUAL, value_name = "DIR")]
     pub(crate) state: PathBuf,
     /// Where /etc of the system that starts is
@@ -105,8 +105,8 @@ pub(crate) struct FixArgs {
     #[arg(long, hide = true, requires = "undo")]
     pub(crate) keep_boot: bool,
     /// Watch over another process that fixes DEV
-    #[arg(long, hide = true, requires = "device")]
-    pub(crate) guard: bool,
+    #[arg(long, alias = "guard", hide = true, requires = "device")]
+    pub(crate) watchdog: bool,
     #[command(flatten, next_help_heading = "Lines that vary")]
     pub(crate) auto: AutoArgs,
 }
@@ -114,14 +114,15 @@ pub(crate) struct FixArgs {
 /// Flags of a line that varies.
 #[derive(Args, Debug)]
 pub(crate) struct AutoArgs {
-    /// Keep the rates right of a line that varies, by delays to --server or --reflector or by --passive, until Ctrl-C
+    /// Continuously adjust the shaper rates on a variable-rate link (autorate), using delay to --server, --reflector or --passive; until
+    /// Ctrl-C
     #[arg(long, requires_all = ["up", "down"],
         conflicts_with_all = ["mode", "budget", "only", "force", "results", "dry_run", "keep_for", "boot"])]
     pub(crate) auto: bool,
     /// A host that answers ICMP timestamps, which tell each way, or else ping; four or more of them. A server is better: its clock is finer
     #[arg(long, value_name = "ADDR", requires = "auto")]
     pub(crate) reflector: Vec<IpAddr>,
-    /// While nobody who is asked answers, listen to the TCP that passes DEV: how long far hosts take to acknowledge; enough alone
+    /// Fall back to passive RTTs of TCP flows on DEV when no reflector answers (also sufficient alone)
     #[arg(long, requires = "auto")]
     pub(crate) passive: bool,
     /// What the line carries at its worst; a fifth of --up if left out

@@ -1,5 +1,6 @@
 //! `fathom fix`.
 mod auto;
+mod check;
 mod measured;
 mod show;
 mod status;
@@ -9,15 +10,17 @@ use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{signal, terminal};
 use fathom_os::userns;
-use fathom_shaper::{ApplyError, Boot, Duty, Framing, Look, Place, Transaction, Wish, defeat, stand_guard};
+use fathom_shaper::{
+    ApplyError, Boot, Framing, Look, Place, ShapeRequest, Transaction, WatchdogEnd, conflicts, run_watchdog,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The guard acts only if this process does not by itself.
-const GUARD_MARGIN: Duration = Duration::from_secs(10);
+/// The watchdog acts only if this process does not by itself.
+const WATCHDOG_MARGIN: Duration = Duration::from_secs(10);
 /// A commit follows at once.
 const COMMIT_LIMIT: Duration = Duration::from_secs(20);
 /// In which something passes by any line that is used.
@@ -28,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Fixes, or shows, or undoes.
 pub(crate) fn run(args: &FixArgs) -> Outcome {
     match (args.status, args.undo, &args.device) {
-        _ if args.guard => guard(args),
+        _ if args.watchdog => watchdog(args),
         (true, _, device) => status::run(&args.state, device.as_deref(), args.json),
         (_, true, device) => {
             need_root()?;
@@ -66,40 +69,40 @@ fn failure(error: &ApplyError) -> Failure {
 }
 
 fn fix(args: &FixArgs, device: &str) -> Outcome {
-    let wish = wish(args, device)?;
+    let request = request(args, device)?;
     need_root()?;
     let place = Place::new(&args.state, device);
-    let mut transaction = Transaction::begin(&wish, &place).map_err(|error| failure(&error))?;
+    let mut transaction = Transaction::begin(&request, &place).map_err(|error| failure(&error))?;
     if let Some(words) = transaction.recovered() {
         terminal::note(&format!("{device}: {words}"));
     }
-    let mut foreseen = defeat::foreseen(Path::new("/"), device);
-    foreseen.extend(defeat::hardware(device));
+    let mut conflicts = conflicts::detect(Path::new("/"), device);
+    conflicts.extend(conflicts::hardware(device));
     if !args.json {
-        terminal::print(&show::plan(transaction.plan(), &foreseen))?;
+        terminal::print(&show::plan(transaction.plan(), &conflicts))?;
     }
     if args.dry_run {
-        return finish(args, &transaction, "dry run", &foreseen, None);
+        return finish(args, &transaction, "dry run", &conflicts, None);
     }
-    let limit = if args.commit { COMMIT_LIMIT } else { keep_for(args) + GUARD_MARGIN };
+    let limit = if args.commit { COMMIT_LIMIT } else { keep_for(args) + WATCHDOG_MARGIN };
     // Ctrl-C is noticed from here on, so that nothing is left half done.
     let stop = signal::stop_flag()?;
-    transaction.apply(guard_command(args, device), limit).map_err(|error| failure(&error))?;
+    transaction.apply(watchdog_command(args, device), limit).map_err(|error| failure(&error))?;
     if args.commit {
-        commit(args, device, transaction, &foreseen)
+        commit(args, device, transaction, &conflicts)
     } else {
-        hold(args, transaction, &foreseen, &stop)
+        hold(args, transaction, &conflicts, &stop)
     }
 }
 
-fn wish(args: &FixArgs, device: &str) -> Result<Wish, Failure> {
+fn request(args: &FixArgs, device: &str) -> Result<ShapeRequest, Failure> {
     if args.up.is_none() && args.down.is_none() {
         let message = "neither --up nor --down: to which rate shall it be shaped?\n  \
                        try: fathom test, for what the line carries; then some 5 % less";
         return Err(Failure::input(message));
     }
     let framing = Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm };
-    Ok(Wish { device: device.to_owned(), up: args.up, down: args.down, rung: args.rung, framing })
+    Ok(ShapeRequest { device: device.to_owned(), up: args.up, down: args.down, shaper: args.shaper, framing })
 }
 
 fn keep_for(args: &FixArgs) -> Duration {
@@ -107,28 +110,33 @@ fn keep_for(args: &FixArgs) -> Duration {
 }
 
 /// This program again: the file that it was started from may have been replaced meanwhile.
-fn guard_command(args: &FixArgs, device: &str) -> Command {
+fn watchdog_command(args: &FixArgs, device: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
-    command.args(["fix", "--guard", device, "--state"]).arg(&args.state);
+    command.args(["fix", "--watchdog", device, "--state"]).arg(&args.state);
     command
 }
 
-fn guard(args: &FixArgs) -> Outcome {
+fn watchdog(args: &FixArgs) -> Outcome {
     let device = args.device.as_deref().unwrap_or_default();
-    let duty = stand_guard(&Place::new(&args.state, device)).map_err(|error| failure(&error))?;
+    let duty = run_watchdog(&Place::new(&args.state, device)).map_err(|error| failure(&error))?;
     match duty {
-        Duty::Dismissed => {}
-        Duty::Orphaned(_) => terminal::note(&format!(
+        WatchdogEnd::Dismissed => {}
+        WatchdogEnd::Orphaned(_) => terminal::note(&format!(
             "fathom fix: its process ended before it was done; {device} is as it was before"
         )),
-        Duty::Overdue(_) => terminal::note(&format!(
+        WatchdogEnd::Overdue(_) => terminal::note(&format!(
             "fathom fix: it took longer than its limit; {device} is as it was before"
         )),
     }
     Ok(Exit::Healthy)
 }
 
-fn commit(args: &FixArgs, device: &str, transaction: Transaction, foreseen: &[defeat::Defeat]) -> Outcome {
+fn commit(
+    args: &FixArgs,
+    device: &str,
+    transaction: Transaction,
+    conflicts: &[conflicts::Conflict],
+) -> Outcome {
     let about = fathom_shaper::about(transaction.plan());
     let words = boot_words(args, device, transaction.plan())?;
     transaction.commit().map_err(|error| failure(&error))?;
@@ -140,7 +148,7 @@ fn commit(args: &FixArgs, device: &str, transaction: Transaction, foreseen: &[de
         None => None,
     };
     if args.json {
-        let document = show::document(about, "committed", foreseen, None);
+        let document = show::document(about, "committed", conflicts, None);
         return show::print_json(&document);
     }
     let state = show::state_flag(&args.state);
@@ -172,7 +180,7 @@ fn boot_words(
     for (flag, side) in [("--up", &plan.up), ("--down", &plan.down)] {
         apply.extend(side.iter().flat_map(|side| [flag.to_owned(), side.shaper.rate.to_string()]));
     }
-    apply.extend(["--rung".to_owned(), plan.rung.name().to_owned()]);
+    apply.extend(["--shaper".to_owned(), plan.kind.name().to_owned()]);
     if let Some(overhead) = plan.sides().find_map(|side| side.shaper.framing.overhead) {
         apply.extend(["--overhead".to_owned(), overhead.to_string()]);
     }
@@ -185,11 +193,11 @@ fn boot_words(
     Ok(Some((boot, text)))
 }
 
-/// On for a while, then off; what the counters said in between is told.
+/// Keeps the shaper on for a while, then rolls back and prints what its counters show.
 fn hold(
     args: &FixArgs,
     mut transaction: Transaction,
-    foreseen: &[defeat::Defeat],
+    conflicts: &[conflicts::Conflict],
     stop: &std::sync::atomic::AtomicBool,
 ) -> Outcome {
     let before = transaction.look().map_err(|error| failure(&error))?;
@@ -202,17 +210,17 @@ fn hold(
     }
     // The shaper may be gone by now; it is put back all the same, and then said.
     let after = transaction.look();
-    let mut found = foreseen.to_vec();
-    found.extend(after.iter().flat_map(|after| defeat::seen(&before, after)));
+    let mut found = conflicts.to_vec();
+    found.extend(after.iter().flat_map(|after| conflicts::observed(&before, after)));
     let is_while = begun.elapsed() >= A_WHILE;
-    found.extend(after.iter().filter(|_| is_while).filter_map(|after| defeat::idle(&before, after)));
+    found.extend(after.iter().filter(|_| is_while).filter_map(|after| conflicts::idle(&before, after)));
     let about = fathom_shaper::about(transaction.plan());
     transaction.roll_back("its time was over").map_err(|error| failure(&error))?;
     let after = after.map_err(|error| failure(&error))?;
     tell(args, about, &found, [&before, &after])
 }
 
-fn tell(args: &FixArgs, about: Value, found: &[defeat::Defeat], looks: [&Look; 2]) -> Outcome {
+fn tell(args: &FixArgs, about: Value, found: &[conflicts::Conflict], looks: [&Look; 2]) -> Outcome {
     if args.json {
         let counters = json!({ "up": show::counters(looks[0].up.as_ref(), looks[1].up.as_ref()),
                                "down": show::counters(looks[0].down.as_ref(), looks[1].down.as_ref()) });
@@ -226,12 +234,12 @@ fn finish(
     args: &FixArgs,
     transaction: &Transaction,
     result: &str,
-    foreseen: &[defeat::Defeat],
+    conflicts: &[conflicts::Conflict],
     counters: Option<Value>,
 ) -> Outcome {
     if args.json {
         let about = fathom_shaper::about(transaction.plan());
-        return show::print_json(&show::document(about, result, foreseen, counters));
+        return show::print_json(&show::document(about, result, conflicts, counters));
     }
     terminal::print("\nNothing was changed (--dry-run).\n")?;
     Ok(Exit::Healthy)

@@ -63,7 +63,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn a_dry_run_shows_the_plan_and_changes_nothing() {
     let router = Router::new("dry");
     let before = router.queues();
-    let ran = router.fix(&with(&["--dry-run", "--rung", "tbf", "--overhead", "38"]));
+    let ran = router.fix(&with(&["--dry-run", "--shaper", "tbf", "--overhead", "38"]));
     assert_eq!(ran.code, Some(0), "{}", ran.told());
     let lines = [
         "wan: what leaves at most 9.5Mbit, what arrives at most 47Mbit, by tbf",
@@ -99,7 +99,7 @@ fn committed_it_is_on_until_it_is_undone() {
     assert!(ran.code == Some(0) && ran.out.contains("undo: fathom fix --undo wan --state"), "{}", ran.told());
     let unit = root.join("etc/systemd/system/fathom-fix-wan.service");
     let text = std::fs::read_to_string(&unit).unwrap();
-    assert!(text.contains(" fix wan --commit --up 9.5Mbit --down 47Mbit --rung "), "{text}");
+    assert!(text.contains(" fix wan --commit --up 9.5Mbit --down 47Mbit --shaper "), "{text}");
     let status = router.fix(&["--status"]);
     assert!(
         status.out.contains("wan: on since 20") && status.out.contains("what arrives: at most 47Mbit; "),
@@ -165,7 +165,7 @@ fn what_is_wrong_is_said_in_words() {
             "nosuch: there is no such interface here (there are: lo, modem, wan)",
         ),
         (
-            &["wan", "--up", "5mbit", "--rung", "best"],
+            &["wan", "--up", "5mbit", "--shaper", "best"],
             2,
             "unknown shaper \"best\" (known: cake_mq, cake, htb+fq_codel, flow-hash, tbf)",
         ),
@@ -239,7 +239,7 @@ fn auto_says_what_is_missing() {
     let before = router.queues();
     let reflector = ["--auto", "--reflector", "127.0.0.1"];
     let cases: [(&[&str], &str); 5] = [
-        (&["--auto"], "--auto needs somebody who tells how long packets take"),
+        (&["--auto"], "--auto needs a delay source"),
         (&["--auto", "--metrics", "0"], "not a port or ADDR:PORT"),
         (&["--auto", "--reflector", "here"], "invalid value 'here' for '--reflector"),
         (

@@ -1,37 +1,37 @@
-//! `--auto`: keeps the shaper of a line right whose rate varies, for as long as it runs.
+//! `--auto`: continuously adjusts the shaper rates on a line whose rate varies, until it is stopped.
 //!
 //! ```text
 //!  20 times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
 //!  each second:         what a person may want to know, to a file
 //!  each hour, and at the end:  what was learnt, to a file
 //! ```
-mod door;
 mod files;
-mod observe;
-mod passing;
+mod passive_rtt;
+mod render;
+mod samples;
 mod shaped;
 mod status;
-mod tell;
+mod status_server;
 
-use crate::course::FixError;
-use door::Door;
+use crate::config::FixError;
 use fathom_client::{ReflectConfig, Reflectors, TestError};
 use fathom_os::clock::Clock;
 use fathom_shape::autorate::{Config, Controller};
-use fathom_shaper::{Framing, Place, Plan, Rung, Transaction, Wish};
+use fathom_shaper::{Framing, Place, Plan, ShapeRequest, ShaperKind, Transaction};
 use fathom_units::{Duration, Time};
 use files::Files;
-pub use passing::Passing;
-pub use shaped::{ShapedLine, Sight};
+pub use passive_rtt::PassiveRtt;
+pub use shaped::{LineSample, ShapedLine};
 pub use status::{Change, DirectionStatus, Status};
+use status_server::StatusServer;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 const SAVE_EVERY: Duration = Duration::from_secs(3600);
-/// It runs for years; the guard acts when it ends, not when it takes long.
-const GUARD_LIMIT: std::time::Duration = std::time::Duration::from_secs(100 * 365 * 86_400);
+/// It runs for years; the watchdog acts when it ends, not when it takes long.
+const WATCHDOG_LIMIT: std::time::Duration = std::time::Duration::from_secs(100 * 365 * 86_400);
 
 /// What is to be kept right, and how.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct AutoConfig {
     /// Where the state of the interface is kept, and what was learnt.
     pub place: Place,
     /// Which shaper; the best that the kernel has if left out.
-    pub rung: Option<Rung>,
+    pub shaper: Option<ShaperKind>,
     /// How packets are counted.
     pub framing: Framing,
     /// Rates to begin with and to stay within.
@@ -56,9 +56,9 @@ pub struct AutoConfig {
     pub metrics: Option<SocketAddr>,
 }
 
-/// What is told on the way.
+/// What is reported on the way.
 #[derive(Debug)]
-pub enum AutoTell<'a> {
+pub enum AutoProgress<'a> {
     /// What an earlier one left behind was put back, or could not be used.
     Note(&'a str),
     /// This is going to be done, and can be undone so.
@@ -67,31 +67,31 @@ pub enum AutoTell<'a> {
     Tick(&'a Status),
 }
 
-/// Shapes, and keeps the rates right until `stop`, the end of its time or an error. `guard` is the process that puts everything back if
+/// Shapes, and keeps the rates right until `stop`, the end of its time or an error. `watchdog` is the process that puts everything back if
 /// this one dies.
 ///
 /// # Errors
 /// What kept it from its work. The interface is as it was then, unless the error says that it could not be put back.
 pub fn auto(
     config: &AutoConfig,
-    guard: Command,
+    watchdog: Command,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(AutoTell<'_>),
+    tell: &mut dyn FnMut(AutoProgress<'_>),
 ) -> Result<Status, FixError> {
     let reflectors = Reflectors::open(&config.reflectors, stop).map_err(FixError::Test)?;
-    let passing = config.passive.then(|| listen(&config.place.device)).transpose()?;
-    let door = config.metrics.map(open_door).transpose()?;
+    let passive = config.passive.then(|| listen(&config.place.device)).transpose()?;
+    let server = config.metrics.map(open_server).transpose()?;
     let files = Files::of(&config.place);
     let (controller, damage) = files.learnt(config.rates);
-    damage.iter().for_each(|words| tell(AutoTell::Note(words)));
+    damage.iter().for_each(|words| tell(AutoProgress::Note(words)));
     let mut transaction = begin(config, &controller)?;
-    transaction.recovered().iter().for_each(|words| tell(AutoTell::Note(words)));
-    tell(AutoTell::Plan(transaction.plan()));
-    transaction.apply(guard, GUARD_LIMIT).map_err(FixError::Apply)?;
+    transaction.recovered().iter().for_each(|words| tell(AutoProgress::Note(words)));
+    tell(AutoProgress::Plan(transaction.plan()));
+    transaction.apply(watchdog, WATCHDOG_LIMIT).map_err(FixError::Apply)?;
     let clock = config.reflectors.clock;
-    let status = Status::new(&transaction.plan().device, transaction.plan().rung.name(), controller.rates());
-    let line = ShapedLine::new(clock, reflectors, transaction, config.framing).with_passing(passing);
-    let mut run = Auto { config, clock, line, files, controller, status, door };
+    let status = Status::new(&transaction.plan().device, transaction.plan().kind.name(), controller.rates());
+    let line = ShapedLine::new(clock, reflectors, transaction, config.framing).with_passive_rtt(passive);
+    let mut run = Auto { config, clock, line, files, controller, status, server };
     let ended = run.until(stop, tell);
     let saved = run.files.save(&run.controller);
     run.files.forget_status();
@@ -102,16 +102,16 @@ pub fn auto(
         run.line.roll_back("its time was over").map_err(FixError::Apply)?;
     }
     ended?;
-    saved.map_err(FixError::Short)?;
+    saved.map_err(FixError::Incomplete)?;
     Ok(run.status)
 }
 
-fn listen(device: &str) -> Result<Passing, FixError> {
-    Passing::open(device).map_err(|error| FixError::Test(TestError::Host(format!("--passive: {error}"))))
+fn listen(device: &str) -> Result<PassiveRtt, FixError> {
+    PassiveRtt::open(device).map_err(|error| FixError::Test(TestError::Host(format!("--passive: {error}"))))
 }
 
-fn open_door(address: SocketAddr) -> Result<Door, FixError> {
-    Door::open(address).map_err(|error| {
+fn open_server(address: SocketAddr) -> Result<StatusServer, FixError> {
+    StatusServer::open(address).map_err(|error| {
         FixError::Test(TestError::Host(format!(
             "--metrics {address}: {error}\n  try: another port, or an address of this host"
         )))
@@ -120,14 +120,14 @@ fn open_door(address: SocketAddr) -> Result<Door, FixError> {
 
 fn begin(config: &AutoConfig, controller: &Controller) -> Result<Transaction, FixError> {
     let rates = controller.rates();
-    let wish = Wish {
+    let request = ShapeRequest {
         device: config.place.device.clone(),
         up: Some(rates.up),
         down: Some(rates.down),
-        rung: config.rung,
+        shaper: config.shaper,
         framing: config.framing,
     };
-    Transaction::begin(&wish, &config.place).map_err(FixError::Apply)
+    Transaction::begin(&request, &config.place).map_err(FixError::Apply)
 }
 
 struct Auto<'a> {
@@ -137,22 +137,22 @@ struct Auto<'a> {
     files: Files,
     controller: Controller,
     status: Status,
-    door: Option<Door>,
+    server: Option<StatusServer>,
 }
 
 impl Auto<'_> {
-    fn until(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(AutoTell<'_>)) -> Result<(), FixError> {
+    fn until(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(AutoProgress<'_>)) -> Result<(), FixError> {
         let began = self.clock.now();
         let (mut next, mut write_at, mut save_at) = (began, began, began + SAVE_EVERY);
         let is_over = |now: Time| self.config.duration.is_some_and(|time| now >= began + time);
         while !stop.load(Ordering::Relaxed) && !is_over(self.clock.now()) {
             // One that was late is followed by a whole one.
-            next = (next + self.line.pace()).max(self.clock.now());
+            next = (next + self.line.interval()).max(self.clock.now());
             self.tick(next)?;
-            tell(AutoTell::Tick(&self.status));
+            tell(AutoProgress::Tick(&self.status));
             if next >= write_at {
                 write_at = next + WRITE_EVERY;
-                self.door.iter().for_each(|door| door.show(&self.status));
+                self.server.iter().for_each(|server| server.show(&self.status));
                 self.files.write_status(&self.status);
             }
             if next >= save_at {

@@ -2,7 +2,7 @@
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::plan::redirect;
-use crate::rung::{Framing, Rung, Shaper};
+use crate::shaper::{Framing, Shaper, ShaperKind};
 use fathom_os::netns::NetNs;
 use fathom_os::userns;
 use fathom_tc::{Handle, Kind, Match, Qdisc, Request, U32Key, Verb};
@@ -12,7 +12,7 @@ use fathom_units::Rate;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Abilities {
     /// Each kind of shaper, and why not.
-    pub rungs: Vec<(Rung, Result<(), String>)>,
+    pub kinds: Vec<(ShaperKind, Result<(), String>)>,
     /// How packets that arrive are sent to an ifb, or why they cannot be.
     pub redirect: Result<Match, String>,
 }
@@ -40,13 +40,14 @@ impl Abilities {
     ///
     /// # Errors
     /// Why not, in the kernel's words.
-    pub fn choose(&self, asked: Option<Rung>, may_spread: bool) -> Result<Rung, String> {
-        let is_meant = |rung: Rung| asked.map_or(may_spread || rung != Rung::CakeMq, |asked| asked == rung);
+    pub fn choose(&self, asked: Option<ShaperKind>, may_spread: bool) -> Result<ShaperKind, String> {
+        let is_meant =
+            |kind: ShaperKind| asked.map_or(may_spread || kind != ShaperKind::CakeMq, |asked| asked == kind);
         let mut why = Vec::new();
-        for (rung, result) in self.rungs.iter().filter(|(rung, _)| is_meant(*rung)) {
+        for (kind, result) in self.kinds.iter().filter(|(kind, _)| is_meant(*kind)) {
             match result {
-                Ok(()) => return Ok(*rung),
-                Err(words) => why.push(format!("{rung}: {words}")),
+                Ok(()) => return Ok(*kind),
+                Err(words) => why.push(format!("{kind}: {words}")),
             }
         }
         Err(format!("this kernel has no such shaper ({})", why.join("; ")))
@@ -58,19 +59,19 @@ fn try_all(kernel: &mut Kernel) -> Result<Abilities, ApplyError> {
     let ifbs = [TRIED, BESIDE].map(|name| Request::AddIfb { name: name.to_owned(), queues: 2 });
     if let Err(error) = kernel.run(&ifbs) {
         // Without an ifb a shaper of what leaves can be had all the same; the loopback is there to try it on.
-        let rungs = Rung::ALL.map(|rung| (rung, try_rung(kernel, "lo", rung))).to_vec();
-        return Ok(Abilities { rungs, redirect: Err(error.to_string()) });
+        let kinds = ShaperKind::ALL.map(|kind| (kind, try_kind(kernel, "lo", kind))).to_vec();
+        return Ok(Abilities { kinds, redirect: Err(error.to_string()) });
     }
     let up = |name: &str| Request::SetLink { name: name.to_owned(), up: Some(true), queue_packets: None };
     kernel.run(&[up(TRIED), up(BESIDE)])?;
-    let rungs = Rung::ALL.map(|rung| (rung, try_rung(kernel, TRIED, rung))).to_vec();
-    Ok(Abilities { rungs, redirect: try_redirect(kernel) })
+    let kinds = ShaperKind::ALL.map(|kind| (kind, try_kind(kernel, TRIED, kind))).to_vec();
+    Ok(Abilities { kinds, redirect: try_redirect(kernel) })
 }
 
 /// A shaper of no particular rate.
-fn try_rung(kernel: &mut Kernel, device: &str, rung: Rung) -> Result<(), String> {
+fn try_kind(kernel: &mut Kernel, device: &str, kind: ShaperKind) -> Result<(), String> {
     let rate = Rate::from_bits_per_second(10_000_000);
-    let shaper = Shaper { rung, rate, framing: Framing::default(), header_bytes: 14, ingress: false };
+    let shaper = Shaper { kind, rate, framing: Framing::default(), header_bytes: 14, ingress: false };
     let result = kernel.run(&shaper.requests(device, MAJOR)).map_err(|error| reason(&error));
     // What there is none of cannot be removed.
     let _ = kernel.run(&[Request::DeleteQdisc { device: device.into(), parent: Handle::ROOT, kind: None }]);

@@ -1,8 +1,10 @@
 //! The counters of what was put on.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
-use crate::plan::{Plan, Side};
+use crate::plan::{ETHERNET_HEADER_BYTES, Plan, Side};
+use fathom_shape::fix::{Counters, InterfaceCounters, ShaperCounters};
 use fathom_tc::{Detail, Handle, Link, Object, Stats};
+use fathom_units::PerDirection;
 
 /// Counters at one time.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +17,29 @@ pub struct Look {
     pub down: Option<Stats>,
     /// Packets that passed HTB outside of all classes, unshaped; they must not grow.
     pub direct_packets: u64,
+}
+
+impl Look {
+    /// The counters as the machine of a fix takes them.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let bytes = PerDirection { up: self.link.sent_bytes, down: self.link.received_bytes };
+        let full_frame_bytes = u64::from(self.link.mtu) + u64::from(ETHERNET_HEADER_BYTES);
+        let of = |stats: &Stats| ShaperCounters {
+            sent_bytes: stats.sent_bytes,
+            sent_packets: stats.sent_packets,
+            dropped_packets: u64::from(stats.drops),
+            marked_packets: stats.marks().unwrap_or_default(),
+            overlimits: u64::from(stats.overlimits),
+            backlog_bytes: u64::from(stats.backlog_bytes),
+        };
+        Counters {
+            interface: InterfaceCounters { bytes, full_frame_bytes },
+            shapers: PerDirection { up: self.up.as_ref().map(of), down: self.down.as_ref().map(of) },
+            unclassified_packets: self.direct_packets,
+            processors: Vec::new(),
+        }
+    }
 }
 
 /// Looks at all counters of a plan that was made.

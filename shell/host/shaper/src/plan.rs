@@ -2,14 +2,14 @@
 use crate::ability::Abilities;
 use crate::error::ApplyError;
 use crate::restore::tree;
-use crate::rung::{Framing, Rung, Shaper};
+use crate::shaper::{Framing, Shaper, ShaperKind};
 use crate::snapshot::Snapshot;
 use fathom_tc::{Filter, Handle, Kind, Link, Match, Mirred, Qdisc, Request, Verb, What};
 use fathom_units::Rate;
 
-/// What is wanted.
+/// A request for a shaper.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wish {
+pub struct ShapeRequest {
     /// The interface.
     pub device: String,
     /// Rate of what leaves by it, if that is to be shaped.
@@ -17,7 +17,7 @@ pub struct Wish {
     /// Rate of what arrives by it.
     pub down: Option<Rate>,
     /// Which shaper; the best there is if left out.
-    pub rung: Option<Rung>,
+    pub shaper: Option<ShaperKind>,
     /// How packets are counted.
     pub framing: Framing,
 }
@@ -26,7 +26,7 @@ pub struct Wish {
 /// alone. Ours; a router's processor shapes some hundred Mbit/s.
 const SPREAD_FROM: Rate = Rate::from_bits_per_second(500_000_000);
 
-impl Wish {
+impl ShapeRequest {
     /// Whether an interface with so many queues had better spread this over them.
     fn may_spread(&self, queues: u32) -> bool {
         queues > 1 && self.up.max(self.down) >= Some(SPREAD_FROM)
@@ -44,7 +44,7 @@ pub struct Step {
     pub undo: Vec<Request>,
 }
 
-/// A shaper and where it stands.
+/// A shaper and its interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
     /// The interface whose queue it is: for what arrives, an ifb.
@@ -55,13 +55,13 @@ pub struct Side {
     pub shaper: Shaper,
 }
 
-/// Everything that is to be done, in order: nothing is sent to a shaper before it stands.
+/// Everything that is to be done, in order: no packet is sent to a shaper before it exists.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// The interface.
     pub device: String,
     /// Which shaper.
-    pub rung: Rung,
+    pub kind: ShaperKind,
     /// For what leaves.
     pub up: Option<Side>,
     /// For what arrives.
@@ -86,39 +86,44 @@ impl Plan {
     /// What has to be done to an interface that is as `now` says.
     ///
     /// # Errors
-    /// What the kernel lacks, or what of the wish cannot be.
-    pub fn make(wish: &Wish, now: &Snapshot, links: &[Link], can: &Abilities) -> Result<Plan, ApplyError> {
-        let refuse = |words: String| ApplyError::words(format!("plan for {}", wish.device), words);
+    /// What the kernel lacks, or what of the request cannot be.
+    pub fn make(
+        request: &ShapeRequest,
+        now: &Snapshot,
+        links: &[Link],
+        can: &Abilities,
+    ) -> Result<Plan, ApplyError> {
+        let refuse = |words: String| ApplyError::words(format!("plan for {}", request.device), words);
         let link = links.iter().find(|link| link.index == now.index);
         let queues = link.map_or(1, |link| link.transmit_queues);
-        let rung = can.choose(wish.rung, wish.may_spread(queues)).map_err(refuse)?;
-        if rung == Rung::CakeMq && queues < 2 {
+        let kind = can.choose(request.shaper, request.may_spread(queues)).map_err(refuse)?;
+        if kind == ShaperKind::CakeMq && queues < 2 {
             return Err(refuse(format!(
-                "{rung} spreads over queues, and {} has one\n  try: --rung cake",
-                wish.device
+                "{kind} spreads over queues, and {} has one\n  try: --shaper cake",
+                request.device
             )));
         }
         let header_bytes = match link {
             Some(link) if link.link_layer == ETHERNET => ETHERNET_HEADER_BYTES,
             _ => 0,
         };
-        let shaper = |rate, ingress| Shaper { rung, rate, framing: wish.framing, header_bytes, ingress };
+        let shaper = |rate, ingress| Shaper { kind, rate, framing: request.framing, header_bytes, ingress };
         let mut plan = Plan {
-            device: wish.device.clone(),
-            rung,
+            device: request.device.clone(),
+            kind,
             up: None,
             down: None,
             steps: Vec::new(),
             made: Vec::new(),
         };
-        let redirected = wish.down.map(|rate| {
+        let redirected = request.down.map(|rate| {
             let matches = can.redirect.clone().map_err(|why| {
                 refuse(format!("what arrives cannot be shaped: {why}\n  try: without --down"))
             })?;
             Ok::<_, ApplyError>((plan.add_ifb(links, shaper(rate, true), queues), matches))
         });
         let redirected = redirected.transpose()?;
-        if let Some(rate) = wish.up {
+        if let Some(rate) = request.up {
             plan.add_root(now, shaper(rate, false)).map_err(refuse)?;
         }
         if let Some((ifb, matches)) = redirected {
@@ -129,7 +134,7 @@ impl Plan {
     /// An ifb, with as many queues as the shaper is spread over, and what arrives shaped on it.
     fn add_ifb(&mut self, links: &[Link], shaper: Shaper, queues: u32) -> String {
         const MAJOR: u16 = 1;
-        let queues = if self.rung == Rung::CakeMq { queues } else { 1 };
+        let queues = if self.kind == ShaperKind::CakeMq { queues } else { 1 };
         let name = free_name(&self.device, links);
         let up = Request::SetLink { name: name.clone(), up: Some(true), queue_packets: None };
         self.steps.push(Step {
@@ -138,7 +143,7 @@ impl Plan {
             undo: vec![Request::DeleteLink { name: name.clone() }],
         });
         self.steps.push(Step {
-            does: format!("shape what arrives to {} by {}", shaper.rate, shaper.rung),
+            does: format!("shape what arrives to {} by {}", shaper.rate, shaper.kind),
             requests: shaper.requests(&name, MAJOR),
             undo: vec![Request::DeleteQdisc { device: name.clone(), parent: Handle::ROOT, kind: None }],
         });
@@ -153,7 +158,7 @@ impl Plan {
             vec![Request::DeleteQdisc { device: self.device.clone(), parent: Handle::ROOT, kind: None }];
         undo.extend(tree(now).concat());
         self.steps.push(Step {
-            does: format!("shape what leaves to {} by {}", shaper.rate, shaper.rung),
+            does: format!("shape what leaves to {} by {}", shaper.rate, shaper.kind),
             requests: shaper.requests(&self.device, major),
             undo,
         });
@@ -236,24 +241,27 @@ mod tests {
     use super::*;
 
     /// Queues, up and down in Mbit/s, and what is chosen where the kernel has all.
-    const CHOICES: [(u32, u64, u64, Rung); 5] = [
-        (1, 900, 900, Rung::Cake),
-        (4, 40, 499, Rung::Cake),
-        (4, 40, 500, Rung::CakeMq),
-        (4, 500, 0, Rung::CakeMq),
-        (2, 0, 10, Rung::Cake),
+    const CHOICES: [(u32, u64, u64, ShaperKind); 5] = [
+        (1, 900, 900, ShaperKind::Cake),
+        (4, 40, 499, ShaperKind::Cake),
+        (4, 40, 500, ShaperKind::CakeMq),
+        (4, 500, 0, ShaperKind::CakeMq),
+        (2, 0, 10, ShaperKind::Cake),
     ];
 
     #[test]
     fn only_what_is_fast_is_spread_over_queues() {
-        let can =
-            Abilities { rungs: Rung::ALL.map(|rung| (rung, Ok(()))).to_vec(), redirect: Ok(Match::All) };
+        let can = Abilities {
+            kinds: ShaperKind::ALL.map(|kind| (kind, Ok(()))).to_vec(),
+            redirect: Ok(Match::All),
+        };
         let rate = |mbit: u64| (mbit > 0).then(|| Rate::from_bits_per_second(mbit * 1_000_000));
         for (queues, up, down, expected) in CHOICES {
             let [up, down] = [up, down].map(rate);
-            let wish = Wish { device: "eth0".into(), up, down, rung: None, framing: Framing::default() };
-            assert_eq!(can.choose(None, wish.may_spread(queues)), Ok(expected), "{queues}: {wish:?}");
+            let request =
+                ShapeRequest { device: "eth0".into(), up, down, shaper: None, framing: Framing::default() };
+            assert_eq!(can.choose(None, request.may_spread(queues)), Ok(expected), "{queues}: {request:?}");
         }
-        assert_eq!(can.choose(Some(Rung::CakeMq), false), Ok(Rung::CakeMq));
+        assert_eq!(can.choose(Some(ShaperKind::CakeMq), false), Ok(ShaperKind::CakeMq));
     }
 }

@@ -1,13 +1,13 @@
-//! A shaper is put on, looked at by whoever wanted it, and then stays or goes: whatever happens in between, it goes.
+//! A shaper is applied, observed by the caller, and then committed or rolled back. Whatever happens in between, it is rolled back.
 use crate::ability::Abilities;
 use crate::error::ApplyError;
-use crate::guard::Guard;
 use crate::kernel::Kernel;
-use crate::plan::{Plan, Side, Step, Wish};
+use crate::plan::{Plan, ShapeRequest, Side, Step};
 use crate::rehearse::rehearse;
 use crate::restore::{Restored, obstacle, restore};
 use crate::snapshot::Snapshot;
 use crate::state::{Of, Phase, Place, State};
+use crate::watchdog::Watchdog;
 use crate::{Look, look};
 use fathom_os::lock::Lock;
 use fathom_units::Rate;
@@ -23,8 +23,8 @@ pub struct Transaction {
     place: Place,
     plan: Plan,
     state: State,
-    guard: Option<Guard>,
-    /// When the guard's time runs out.
+    watchdog: Option<Watchdog>,
+    /// When the watchdog's time runs out.
     deadline: Option<Instant>,
     /// What an earlier one left behind was put back first.
     recovered: Option<String>,
@@ -46,22 +46,22 @@ impl Transaction {
     /// what an earlier one that was cut short left behind: that is put back.
     ///
     /// # Errors
-    /// What stands against it.
-    pub fn begin(wish: &Wish, place: &Place) -> Result<Transaction, ApplyError> {
+    /// What prevents it.
+    pub fn begin(request: &ShapeRequest, place: &Place) -> Result<Transaction, ApplyError> {
         fs::create_dir_all(&place.folder).map_err(ApplyError::system(place.folder.display().to_string()))?;
         let lock = take_lock(place)?;
         let mut kernel = Kernel::open()?;
         let recovered = recover(&mut kernel, place)?;
         let links = kernel.links()?;
-        let Some(snapshot) = Snapshot::take(&mut kernel, &wish.device)? else {
+        let Some(snapshot) = Snapshot::take(&mut kernel, &request.device)? else {
             let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
             let words = format!("there is no such interface here (there are: {})", names.join(", "));
-            return Err(ApplyError::words(&wish.device, words));
+            return Err(ApplyError::words(&request.device, words));
         };
         if let Some(why) = obstacle(&snapshot) {
-            return Err(ApplyError::words(format!("snapshot of {}", wish.device), why));
+            return Err(ApplyError::words(format!("snapshot of {}", request.device), why));
         }
-        let plan = Plan::make(wish, &snapshot, &links, &Abilities::probe()?)?;
+        let plan = Plan::make(request, &snapshot, &links, &Abilities::probe()?)?;
         let own = links.iter().find(|link| link.index == snapshot.index);
         rehearse(&snapshot, own.map_or(1, |link| link.transmit_queues))?;
         let state = State {
@@ -81,7 +81,7 @@ impl Transaction {
             place,
             plan,
             state,
-            guard: None,
+            watchdog: None,
             deadline: None,
             recovered,
             is_open: true,
@@ -103,21 +103,21 @@ impl Transaction {
     pub fn recovered(&self) -> Option<&str> {
         self.recovered.as_deref()
     }
-    /// Makes the changes. `guard` is the command of a process that calls [`stand_guard`](crate::stand_guard) with the same place: it puts
+    /// Makes the changes. `watchdog` is the command of a process that calls [`run_watchdog`](crate::run_watchdog) with the same place: it puts
     /// all back if this process ends, or does not commit within `limit`. Should a step fail, all is put back here.
     ///
     /// # Errors
     /// The step that failed; and what could not be put back, if that failed too.
-    pub fn apply(&mut self, guard: Command, limit: Duration) -> Result<(), ApplyError> {
-        self.apply_by(guard, limit, Pace::Steps, &mut |_, _| Ok(()))
+    pub fn apply(&mut self, watchdog: Command, limit: Duration) -> Result<(), ApplyError> {
+        self.apply_by(watchdog, limit, Pace::Steps, &mut |_, _| Ok(()))
     }
-    /// As `apply`, with somebody who is asked before each step, or before each request, and once after the last.
+    /// As `apply`, and calls `ask` before each step, or before each request, and once after the last.
     ///
     /// # Errors
-    /// As `apply`; and if he says so.
+    /// As `apply`; and the error of `ask`.
     pub fn apply_by(
         &mut self,
-        guard: Command,
+        watchdog: Command,
         limit: Duration,
         pace: Pace,
         ask: &mut dyn FnMut(usize, &Plan) -> Result<(), ApplyError>,
@@ -125,11 +125,11 @@ impl Transaction {
         self.deadline = Instant::now().checked_add(limit);
         self.state.limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         self.place.write(&self.state)?;
-        let result = self.start_guard(guard).and_then(|()| self.make(pace, ask));
+        let result = self.start_watchdog(watchdog).and_then(|()| self.make(pace, ask));
         result.map_err(|error| self.give_up(error))
     }
-    fn start_guard(&mut self, command: Command) -> Result<(), ApplyError> {
-        self.guard = Some(Guard::start(command)?);
+    fn start_watchdog(&mut self, command: Command) -> Result<(), ApplyError> {
+        self.watchdog = Some(Watchdog::start(command)?);
         Ok(())
     }
     fn make(
@@ -148,7 +148,7 @@ impl Transaction {
         }
         ask(count, &self.plan)
     }
-    /// Puts all back, and says so beside the error.
+    /// Rolls back, and adds to the error what could not be restored.
     fn give_up(&mut self, error: ApplyError) -> ApplyError {
         match self.put_back("a step failed") {
             Ok(_) => error,
@@ -176,11 +176,11 @@ impl Transaction {
     /// It stays.
     ///
     /// # Errors
-    /// If it is not there any more: the guard put it back because it took too long. Or if that cannot be written down; then it is put
+    /// If it is not there any more: the watchdog put it back because it took too long. Or if that cannot be written down; then it is put
     /// back.
     pub fn commit(mut self) -> Result<(), ApplyError> {
         let is_ours = self.place.read()?.is_some_and(|state| state.id == self.state.id);
-        // The guard began to count a little later, and must not come in between.
+        // The watchdog began to count a little later, and must not come in between.
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if !is_ours || is_late {
             self.is_open = false;
@@ -212,16 +212,16 @@ impl Transaction {
         Ok(restored)
     }
     fn dismiss(&mut self) {
-        if let Some(guard) = self.guard.take() {
-            guard.dismiss();
+        if let Some(watchdog) = self.watchdog.take() {
+            watchdog.dismiss();
         }
     }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        // Nothing was done before the guard was there. An error is left to him: he sees the end of this process.
-        if self.is_open && self.guard.is_some() {
+        // Nothing was done before the watchdog was there. An error is left to the watchdog: it sees the end of this process.
+        if self.is_open && self.watchdog.is_some() {
             let _ = self.put_back("it was given up");
         }
     }
@@ -238,7 +238,7 @@ fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// What a person, or `--json`, is told of a plan.
+/// A plan as a JSON document.
 #[must_use]
 pub fn about(plan: &Plan) -> Value {
     let words = |requests: &[fathom_tc::Request]| -> Vec<String> {
@@ -261,7 +261,7 @@ pub fn about(plan: &Plan) -> Value {
         None => Value::Null,
     };
     serde_json::json!({
-        "interface": plan.device, "shaper": plan.rung.name(),
+        "interface": plan.device, "shaper": plan.kind.name(),
         "up": side(&plan.up), "down": side(&plan.down), "steps": steps,
     })
 }
@@ -278,7 +278,7 @@ fn take_lock(place: &Place) -> Result<Lock, ApplyError> {
     })
 }
 
-/// A trial whose process is gone is put back; what stays is in the way.
+/// Rolls back an interrupted fix. A committed one is a conflict.
 fn recover(kernel: &mut Kernel, place: &Place) -> Result<Option<String>, ApplyError> {
     let Some(state) = place.read()? else { return Ok(None) };
     if state.of.boot != Of::here().boot {

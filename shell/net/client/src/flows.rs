@@ -1,6 +1,7 @@
 //! Load flows: a thread each, that moves bytes and nothing else.
-use crate::resolve::{Limits, without_code};
+use crate::resolve::Limits;
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::socket::{congestion_control, discard, memory_file, send_file, set_congestion_control};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
 use fathom_probe::protocol::{CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, SessionId};

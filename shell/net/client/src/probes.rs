@@ -2,7 +2,7 @@
 mod connect;
 mod departures;
 mod icmp;
-mod kept;
+mod persistent;
 mod udp;
 
 use connect::ConnectProber;
@@ -17,7 +17,7 @@ use fathom_probe::{
 use fathom_run::{Metric, NOT_RUN_IN_TIME, Observation, Series, SeriesKey};
 use fathom_units::{Duration, Rate, Time, WallTime};
 use icmp::IcmpProber;
-use kept::KeptProber;
+use persistent::PersistentProber;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -128,7 +128,7 @@ fn open(
         ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session)?),
         ProbeKind::Udp => Box::new(UdpProber::open(address, session)?),
         ProbeKind::Connect => Box::new(ConnectProber::new(address)),
-        ProbeKind::Kept => Box::new(KeptProber::new(address, context.now())),
+        ProbeKind::Persistent => Box::new(PersistentProber::new(address, context.now())),
     })
 }
 

@@ -1,7 +1,7 @@
 //! From the server's text to addresses, and from an address to a connection.
 use crate::{DEFAULT_PORT, Family, TestError};
 use fathom_os::clock::Clock;
-pub(crate) use fathom_os::error::without_code;
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_units::{Duration, Time};

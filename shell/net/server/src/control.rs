@@ -136,7 +136,7 @@ impl Control<'_> {
     /// Everything that is due, then a wait for the next thing.
     fn turn(&mut self) -> Result<(), End> {
         let now = self.shared.clock.now();
-        self.obey(now)?;
+        self.process_messages(now)?;
         self.keep_limits(now)?;
         self.report_if_due(now);
         self.flush()?;
@@ -157,7 +157,7 @@ impl Control<'_> {
         }
     }
     /// All whole lines.
-    fn obey(&mut self, now: Time) -> Result<(), End> {
+    fn process_messages(&mut self, now: Time) -> Result<(), End> {
         let malformed = |error: &dyn std::error::Error| End::Error(ErrorCode::Malformed, error.to_string());
         while let Some(line) = self.lines.next_line().map_err(|e| malformed(&e))? {
             match ClientMessage::parse(&line).map_err(|e| malformed(&e))? {

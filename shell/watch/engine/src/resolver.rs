@@ -1,7 +1,7 @@
 //! Names to addresses, again and again, on threads of its own: a dead name server must not hold up a single probe.
-use crate::ask::Command;
-use crate::keep::Event;
-use crate::told::{Place, Told};
+use crate::history::Event;
+use crate::report::{Report, SeriesSlot};
+use crate::target::Command;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_plan::Family;
@@ -47,7 +47,7 @@ struct Shared {
     clock: Clock,
     state: Mutex<State>,
     changed: Condvar,
-    events: Mutex<Sender<Vec<Told>>>,
+    events: Mutex<Sender<Vec<Report>>>,
 }
 
 /// Called with the targets whose host moved, and where to.
@@ -60,7 +60,7 @@ pub(crate) struct Resolver {
 }
 
 impl Resolver {
-    pub(crate) fn start(clock: Clock, events: Sender<Vec<Told>>, moved: &Moved) -> Self {
+    pub(crate) fn start(clock: Clock, events: Sender<Vec<Report>>, moved: &Moved) -> Self {
         let shared = Arc::new(Shared {
             clock,
             state: Mutex::default(),
@@ -151,7 +151,7 @@ impl Shared {
         if let Some(text) = text {
             let event = Event { at: wall_now(), kind: "address", text };
             let sender = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-            let _ = sender.send(vec![Told::Event(event, None::<Place>)]);
+            let _ = sender.send(vec![Report::Event(event, None::<SeriesSlot>)]);
         }
     }
 }

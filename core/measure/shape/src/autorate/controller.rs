@@ -1,9 +1,9 @@
 //! Both directions together.
 use super::bounds::Config;
+use super::direction::{DirectionController, Outcome, Tick};
 use super::observation::{HourOfWeek, Observation};
 use super::reason::Reason;
 use super::reflectors::{Heard, Reflectors};
-use super::way::{Outcome, Tick, Way};
 use fathom_units::{PerDirection, Rate, Time};
 
 /// What is to be done with one direction's shaper.
@@ -21,7 +21,7 @@ pub struct Decision {
 #[derive(Clone, Debug)]
 pub struct Controller {
     pub(super) config: Config,
-    pub(super) ways: PerDirection<Way>,
+    pub(super) directions: PerDirection<DirectionController>,
     reflectors: Reflectors,
     last: Option<Time>,
     heard: PerDirection<Option<Heard>>,
@@ -34,7 +34,10 @@ impl Controller {
         let bounds = config.bounds();
         Controller {
             config,
-            ways: PerDirection { up: Way::new(true, bounds.up), down: Way::new(false, bounds.down) },
+            directions: PerDirection {
+                up: DirectionController::new(true, bounds.up),
+                down: DirectionController::new(false, bounds.down),
+            },
             reflectors: Reflectors::default(),
             last: None,
             heard: PerDirection::default(),
@@ -47,7 +50,7 @@ impl Controller {
     }
     /// The rates that hold now.
     pub fn rates(&self) -> PerDirection<Rate> {
-        PerDirection { up: rounded(self.ways.up.rate), down: rounded(self.ways.down.rate) }
+        PerDirection { up: rounded(self.directions.up.rate), down: rounded(self.directions.down.rate) }
     }
     /// Delay beyond our queue above the usual, in s, as most reflectors say; nothing if none answers.
     pub fn excess(&self) -> PerDirection<Option<f64>> {
@@ -55,8 +58,10 @@ impl Controller {
     }
     /// What the lines carried at an hour of the week, in four fifths and in a fifth of the cases, if that is known.
     pub fn usual(&self, hour: HourOfWeek) -> PerDirection<Option<(Rate, Rate)>> {
-        let of = |way: &Way| way.learned.at(hour).map(|known| (rounded(known.low), rounded(known.high)));
-        PerDirection { up: of(&self.ways.up), down: of(&self.ways.down) }
+        let of = |state: &DirectionController| {
+            state.learned.at(hour).map(|known| (rounded(known.low), rounded(known.high)))
+        };
+        PerDirection { up: of(&self.directions.up), down: of(&self.directions.down) }
     }
     /// Reflectors that say otherwise than most: others should be asked instead.
     pub fn suspects(&self) -> impl Iterator<Item = u16> {
@@ -72,15 +77,16 @@ impl Controller {
         }
         let elapsed = at.saturating_since(self.last.unwrap_or(at)).as_secs_f64();
         self.last = Some(at);
-        self.ways.up.read(at, queues.up);
-        self.ways.down.read(at, queues.down);
-        let quiet = PerDirection { up: self.ways.up.is_quiet(), down: self.ways.down.is_quiet() };
+        self.directions.up.read(at, queues.up);
+        self.directions.down.read(at, queues.down);
+        let quiet = PerDirection { up: self.directions.up.is_quiet(), down: self.directions.down.is_quiet() };
         self.reflectors.sample(at, delays, quiet);
         self.heard = self.reflectors.heard(at, quiet);
-        let loads = PerDirection { up: self.ways.up.load(), down: self.ways.down.load() };
+        let loads = PerDirection { up: self.directions.up.load(), down: self.directions.down.load() };
         let up = Tick { at, elapsed, hour, heard: self.heard.up, other: loads.down };
         let down = Tick { heard: self.heard.down, other: loads.up, ..up };
-        let outcomes = PerDirection { up: self.ways.up.decide(&up), down: self.ways.down.decide(&down) };
+        let outcomes =
+            PerDirection { up: self.directions.up.decide(&up), down: self.directions.down.decide(&down) };
         self.shift(outcomes);
         self.last_reasons = outcomes.map(|outcome| outcome.reason);
         self.decisions(before)

@@ -1,6 +1,6 @@
 //! How fast the rate is raised while our own backlog shows demand.
 //!
-//! The speeds were found by trying some hundred sets of the constants here and in `way.rs` on simulated hours of four kinds of
+//! The speeds were found by trying some hundred sets of the constants here and in `direction.rs` on simulated hours of four kinds of
 //! lines (`bench/autorate`), and are rounded. They are a trade: twice the slow speed carries a point or two more on a line
 //! like LTE, and is late for half a point more of the time.
 use super::flow::seconds;

@@ -79,7 +79,7 @@ impl Flow {
     }
     /// The same, or since the load began in it: so much less than the mean is none. That is what a bottleneck before us let
     /// through; what left us may have waited here before.
-    pub(crate) fn came_loaded(&self, span: f64) -> f64 {
+    pub(crate) fn delivered_under_load(&self, span: f64) -> f64 {
         let (Some(early), Some(late)) = (self.ago(span), self.readings.back()) else { return 0.0 };
         let least = came_between(early, late) * NO_LOAD;
         let readings = self.readings.iter().skip_while(|reading| reading.at < early.at);

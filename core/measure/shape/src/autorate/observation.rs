@@ -1,4 +1,5 @@
 //! What the controller is told at each tick.
+use crate::fix::ShaperCounters;
 use fathom_units::{Bytes, Duration, PerDirection, Time};
 
 /// Hours since Monday 00:00 of the household's time, 0 to 167.
@@ -31,6 +32,20 @@ pub struct QueueReading {
     pub drops: u64,
     /// Packets marked with CE.
     pub marks: u64,
+}
+
+impl QueueReading {
+    /// The reading of a shaper's counters. In its rate the shaper counts `added_bytes` with each packet, which its counter of bytes leaves
+    /// out.
+    pub fn new(counters: &ShaperCounters, added_bytes: i64) -> Self {
+        let packets = i64::try_from(counters.sent_packets).unwrap_or(i64::MAX);
+        QueueReading {
+            sent: Bytes(counters.sent_bytes.saturating_add_signed(added_bytes.saturating_mul(packets))),
+            backlog: Bytes(counters.backlog_bytes),
+            drops: counters.dropped_packets,
+            marks: counters.marked_packets,
+        }
+    }
 }
 
 /// A reflector's answer: a host that is asked, or a remote end whose round trips are seen in passing beyond our own queue.

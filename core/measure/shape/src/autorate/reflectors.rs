@@ -30,7 +30,7 @@ const DEVIATIONS: f64 = 4.0;
 struct Reflector {
     id: u16,
     heard: Time,
-    ways: PerDirection<Track>,
+    directions: PerDirection<Track>,
     round: Track,
     /// Mean distance from what most say, s.
     distance: f64,
@@ -70,8 +70,8 @@ impl Reflectors {
             reflector.heard = at;
             match sample.delay {
                 Delay::OneWay(ways) => {
-                    reflector.ways.up.sample(at, ways.up as f64 / 1e9, quiet.up);
-                    reflector.ways.down.sample(at, ways.down as f64 / 1e9, quiet.down);
+                    reflector.directions.up.sample(at, ways.up as f64 / 1e9, quiet.up);
+                    reflector.directions.down.sample(at, ways.down as f64 / 1e9, quiet.down);
                 }
                 Delay::RoundTrip(rtt) => {
                     reflector.round.sample(at, rtt.as_secs_f64(), quiet.up && quiet.down)
@@ -82,8 +82,8 @@ impl Reflectors {
     }
     /// What most say, of each direction.
     pub(crate) fn heard(&mut self, at: Time, quiet: PerDirection<bool>) -> PerDirection<Option<Heard>> {
-        let up = self.middle(at, |reflector| &reflector.ways.up);
-        let down = self.middle(at, |reflector| &reflector.ways.down);
+        let up = self.middle(at, |reflector| &reflector.directions.up);
+        let down = self.middle(at, |reflector| &reflector.directions.down);
         let round = self.middle(at, |reflector| &reflector.round);
         let round = round.map(|excess| self.calm_round.heard(excess, quiet.up && quiet.down, false));
         PerDirection {
@@ -94,7 +94,7 @@ impl Reflectors {
     /// What is longer for all of them since a cut is the path.
     pub(crate) fn shift(&mut self, longer: f64, pick: impl Fn(&mut PerDirection<Track>) -> &mut Track) {
         for reflector in &mut self.all {
-            pick(&mut reflector.ways).shift(longer);
+            pick(&mut reflector.directions).shift(longer);
         }
     }
     /// The same of round trips.
@@ -119,7 +119,7 @@ impl Reflectors {
         self.all.push(Reflector {
             id,
             heard: at,
-            ways: PerDirection::default(),
+            directions: PerDirection::default(),
             round: Track::default(),
             distance: 0.0,
         });
@@ -127,7 +127,8 @@ impl Reflectors {
     }
     /// How far those that answered are from the middle.
     fn compare(&mut self, at: Time, samples: &[DelaySample]) {
-        let picks: [fn(&Reflector) -> &Track; 3] = [|r| &r.ways.up, |r| &r.ways.down, |r| &r.round];
+        let picks: [fn(&Reflector) -> &Track; 3] =
+            [|r| &r.directions.up, |r| &r.directions.down, |r| &r.round];
         let middles = picks.map(|pick| self.middle_of(at, pick, |_| true));
         for reflector in self.all.iter_mut().filter(|r| samples.iter().any(|s| s.reflector == r.id)) {
             let distances = picks

@@ -1,9 +1,9 @@
 //! What is kept over a restart, as text.
 use super::Controller;
 use super::bounds::Config;
+use super::direction::DirectionController;
 use super::learned::Hour;
 use super::observation::HourOfWeek;
-use super::way::Way;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -34,10 +34,10 @@ impl Controller {
     pub fn save(&self) -> String {
         let mut text = String::from(FIRST);
         text.push('\n');
-        for (direction, way) in self.ways.iter() {
+        for (direction, state) in self.directions.iter() {
             // A String takes everything.
-            let _ = writeln!(text, "rate {direction} {}", whole(way.rate));
-            for (hour, known) in way.learned.iter() {
+            let _ = writeln!(text, "rate {direction} {}", whole(state.rate));
+            for (hour, known) in state.learned.iter() {
                 let _ = writeln!(
                     text,
                     "hour {direction} {hour} {} {} {}",
@@ -76,7 +76,7 @@ fn read(controller: &mut Controller, line: &str) -> Result<(), &'static str> {
     match words[..] {
         ["rate", direction, rate] => {
             let rate = number(rate)?;
-            way(controller, direction)?.resume(rate);
+            controller_of(controller, direction)?.resume(rate);
         }
         ["hour", direction, hour, low, high, count] => {
             let hour = hour.parse().ok().filter(|hour| *hour < 168).ok_or("an hour of the week, 0 to 167")?;
@@ -88,16 +88,19 @@ fn read(controller: &mut Controller, line: &str) -> Result<(), &'static str> {
             if known.low > known.high {
                 return Err("a lower capacity before a higher one");
             }
-            way(controller, direction)?.learned.set(HourOfWeek::new(hour), known);
+            controller_of(controller, direction)?.learned.set(HourOfWeek::new(hour), known);
         }
         _ => return Err("\"rate DIRECTION BITS\" or \"hour DIRECTION HOUR LOW HIGH COUNT\""),
     }
     Ok(())
 }
 
-fn way<'a>(controller: &'a mut Controller, direction: &str) -> Result<&'a mut Way, &'static str> {
+fn controller_of<'a>(
+    controller: &'a mut Controller,
+    direction: &str,
+) -> Result<&'a mut DirectionController, &'static str> {
     let direction: Direction = direction.parse().or(Err("\"up\" or \"down\""))?;
-    Ok(&mut controller.ways[direction])
+    Ok(&mut controller.directions[direction])
 }
 
 fn number(text: &str) -> Result<f64, &'static str> {

@@ -1,4 +1,4 @@
-//! A controller that is told made-up ticks.
+//! A controller with made-up ticks.
 use fathom_shape::autorate::{
     Bounds, Config, Controller, Decision, Delay, DelaySample, HourOfWeek, Observation, QueueReading,
 };
@@ -38,7 +38,7 @@ pub(crate) enum Answers {
 }
 
 /// Three reflectors, each with an answer a tick.
-pub(crate) struct Told {
+pub(crate) struct Ticker {
     pub(crate) controller: Controller,
     pub(crate) ms: u64,
     pub(crate) hour: u64,
@@ -46,9 +46,9 @@ pub(crate) struct Told {
     queues: PerDirection<QueueReading>,
 }
 
-impl Told {
+impl Ticker {
     pub(crate) fn new(controller: Controller) -> Self {
-        Told { controller, ms: 0, hour: 0, answers: Answers::OneWay, queues: PerDirection::default() }
+        Ticker { controller, ms: 0, hour: 0, answers: Answers::OneWay, queues: PerDirection::default() }
     }
     pub(crate) fn tick(&mut self, shown: PerDirection<Shown>) -> PerDirection<Decision> {
         self.ms += TICK;

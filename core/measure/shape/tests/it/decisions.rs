@@ -1,6 +1,6 @@
 //! What is decided when, and why, as a table that a person can check: `golden/autorate/decisions.txt`. `UPDATE_GOLDEN=1`
 //! rewrites it.
-use crate::common::{Answers, Shown, TICK, Told, config};
+use crate::common::{Answers, Shown, TICK, Ticker, config};
 use fathom_shape::autorate::{Controller, Decision, Reason};
 use fathom_units::PerDirection;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ const DOWN: [f64; 3] = [5.0, 20.0, 60.0];
 
 /// One of the table's parts.
 struct Scene {
-    told: Told,
+    ticker: Ticker,
     text: String,
     is_up: bool,
     last: Option<Reason>,
@@ -24,17 +24,17 @@ impl Scene {
         let text = format!(
             "# {title}\n#      s   {direction}: sent   in our queue   delay beyond it       rate   why\n"
         );
-        Scene { told: Told::new(Controller::new(config(UP, DOWN))), text, is_up, last: None }
+        Scene { ticker: Ticker::new(Controller::new(config(UP, DOWN))), text, is_up, last: None }
     }
     /// Tells `seconds` of ticks, which may depend on the second and on the rate; notes those at which the reason changes.
     fn run(&mut self, seconds: f64, mut show: impl FnMut(f64, f64) -> PerDirection<Shown>) {
-        let from = self.told.ms;
+        let from = self.ticker.ms;
         for _ in 0..(seconds * 1e3) as u64 / TICK {
-            let rates = self.told.controller.rates();
+            let rates = self.ticker.controller.rates();
             let rate = self.of(rates).as_bits_per_second() as f64 / 1e6;
-            let second = (self.told.ms - from) as f64 / 1e3;
+            let second = (self.ticker.ms - from) as f64 / 1e3;
             let shown = show(second, rate);
-            let decisions = self.told.tick(shown);
+            let decisions = self.ticker.tick(shown);
             self.note(self.of(shown), self.of(decisions));
         }
     }
@@ -51,7 +51,7 @@ impl Scene {
         writeln!(
             self.text,
             "{:8.1} {sent:6.1} Mbit/s {ours:11.0} kB {delay:14.0} ms {rate:6.2} Mbit/s   {}",
-            self.told.ms as f64 / 1e3,
+            self.ticker.ms as f64 / 1e3,
             decision.reason
         )
         .unwrap();
@@ -165,7 +165,7 @@ fn idle_noise() -> String {
 }
 fn other_direction(answers: Answers, title: &str) -> String {
     let mut scene = Scene::new(title, false);
-    scene.told.answers = answers;
+    scene.ticker.answers = answers;
     let page = Shown { sent: 5.0, ..IDLE };
     scene.run(3.0, |_, _| PerDirection { up: IDLE, down: IDLE });
     scene.run(3.0, |_, _| PerDirection { up: Shown { sent: 9.5, ours: 0.0, delay: 90.0 }, down: page });
@@ -175,10 +175,10 @@ fn silence() -> String {
     let mut scene =
         Scene::new("No reflector answers while a download fills the line: nothing is lowered.", false);
     scene.run(3.0, |_, _| down(IDLE));
-    scene.told.answers = Answers::None;
+    scene.ticker.answers = Answers::None;
     scene.run(600.0, |_, rate| down(Shown { sent: rate * 0.9, ours: 0.0, delay: 200.0 }));
     scene.say("they answer again");
-    scene.told.answers = Answers::OneWay;
+    scene.ticker.answers = Answers::OneWay;
     scene.run(0.3, |_, _| down(Shown { sent: 18.0, ours: 0.0, delay: 60.0 }));
     scene.text
 }
@@ -187,7 +187,7 @@ fn silence_in_a_drain() -> String {
         Scene::new("All fall silent in the midst of a drain: the rate goes to what was delivered.", false);
     scene.run(3.0, |_, _| down(IDLE));
     scene.run(0.3, |_, _| down(Shown { sent: 12.0, ours: 0.0, delay: 300.0 }));
-    scene.told.answers = Answers::None;
+    scene.ticker.answers = Answers::None;
     scene.run(3.0, |_, _| down(Shown { sent: 7.0, ours: 40.0, delay: 0.0 }));
     scene.text
 }
@@ -195,9 +195,9 @@ fn bad_reflector() -> String {
     let mut scene =
         Scene::new("One of three reflectors is late by 120 ms while a download is loaded.", false);
     scene.run(3.0, |_, _| down(IDLE));
-    scene.told.answers = Answers::OneIsLate;
+    scene.ticker.answers = Answers::OneIsLate;
     scene.run(20.0, |_, rate| down(Shown { sent: rate * 0.9, ours: 0.0, delay: 0.0 }));
-    let suspects: Vec<u16> = scene.told.controller.suspects().collect();
+    let suspects: Vec<u16> = scene.ticker.controller.suspects().collect();
     scene.say(&format!("reflectors to be replaced: {suspects:?}"));
     scene.text
 }
@@ -244,9 +244,9 @@ fn recalled() -> String {
     scene.run(60.0, |_, rate| down(full(9.0, rate, &mut queue)));
     scene.text.truncate(0);
     scene.last = None;
-    scene.told.hour = 1;
+    scene.ticker.hour = 1;
     scene.run(30.0, |_, rate| down(Shown { sent: rate, ours: 100.0, delay: 0.0 }));
-    scene.told.hour = 168;
+    scene.ticker.hour = 168;
     scene.run(60.0, |_, _| down(IDLE));
     scene.run(1.0, |_, rate| down(Shown { sent: rate, ours: 100.0, delay: 0.0 }));
     let title = "# An hour carried 9 Mbit/s for a minute, the next one much more. A week later traffic comes back after a pause.\n";

@@ -1,5 +1,5 @@
 //! What holds for any ticks whatever.
-use crate::common::{Answers, Shown, Told, config};
+use crate::common::{Answers, Shown, Ticker, config};
 use fathom_shape::autorate::{
     Bounds, Config, Controller, Delay, DelaySample, HourOfWeek, Observation, QueueReading, Reason,
 };
@@ -75,20 +75,20 @@ fn usual(rng: &mut Rng, most: f64) -> Shown {
 fn silence_never_lowers() {
     for seed in 0..100 {
         let mut rng = Rng::new(seed);
-        let mut told = Told::new(controller());
+        let mut ticker = Ticker::new(controller());
         let stages = 1 + rng.below(8);
         for _ in 0..stages {
             let (up, down) = (usual(&mut rng, 12.0), usual(&mut rng, 40.0));
             (0..rng.below(30)).for_each(|_| {
-                told.tick(PerDirection { up, down });
+                ticker.tick(PerDirection { up, down });
             });
         }
-        told.answers = Answers::None;
+        ticker.answers = Answers::None;
         // What was heard last is heeded for 0.7 s more.
-        let mut heard = told.controller.rates();
+        let mut heard = ticker.controller.rates();
         for tick in 0..3_000 {
             let shown = PerDirection { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) };
-            let decided = told.tick(shown);
+            let decided = ticker.tick(shown);
             if tick >= 8 {
                 let (up, down) = (decided.up, decided.down);
                 assert!(
@@ -97,7 +97,7 @@ fn silence_never_lowers() {
                 );
                 assert_eq!((up.reason, down.reason), (Reason::Silent, Reason::Silent), "seed {seed}");
             }
-            heard = told.controller.rates();
+            heard = ticker.controller.rates();
         }
     }
 }
@@ -107,14 +107,14 @@ fn a_direction_without_load_is_never_cut() {
     for seed in 0..100 {
         let mut rng = Rng::new(seed);
         for answers in [Answers::OneWay, Answers::RoundTrip] {
-            let mut told = Told::new(controller());
-            told.answers = answers;
+            let mut ticker = Ticker::new(controller());
+            ticker.answers = answers;
             for _ in 0..60 {
                 // Down idles, whatever its delay and whatever goes up.
                 let up = usual(&mut rng, 12.0);
                 let down = Shown { sent: 3.0 * rng.next_f64(), ours: 0.0, delay: 150.0 * rng.next_f64() };
                 for _ in 0..rng.below(40) {
-                    let decided = told.tick(PerDirection { up, down });
+                    let decided = ticker.tick(PerDirection { up, down });
                     assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
                 }
             }
@@ -126,13 +126,13 @@ fn a_direction_without_load_is_never_cut() {
 fn delay_of_one_direction_never_cuts_the_other() {
     for seed in 0..100 {
         let mut rng = Rng::new(seed);
-        let mut told = Told::new(controller());
+        let mut ticker = Ticker::new(controller());
         for _ in 0..60 {
             // Both are loaded; one-way delays say that up alone is late.
             let up = usual(&mut rng, 12.0);
             let down = Shown { delay: 5.0 * rng.next_f64(), ..usual(&mut rng, 40.0) };
             for _ in 0..rng.below(40) {
-                let decided = told.tick(PerDirection { up, down });
+                let decided = ticker.tick(PerDirection { up, down });
                 assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
             }
         }
@@ -143,15 +143,15 @@ fn delay_of_one_direction_never_cuts_the_other() {
 fn a_lasting_delay_under_load_is_cut_within_a_second() {
     for seed in 0..100 {
         let mut rng = Rng::new(seed);
-        let mut told = Told::new(controller());
+        let mut ticker = Ticker::new(controller());
         let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
         (0..50).for_each(|_| {
-            told.tick(PerDirection { up: idle, down: idle });
+            ticker.tick(PerDirection { up: idle, down: idle });
         });
-        let before = told.controller.rates().down;
+        let before = ticker.controller.rates().down;
         let loaded = Shown { sent: 19.0, ours: 0.0, delay: 30.0 + 300.0 * rng.next_f64() };
-        let cut = (0..10).any(|_| told.tick(PerDirection { up: idle, down: loaded }).down.reason.is_cut());
-        assert!(cut && told.controller.rates().down < before, "seed {seed}: {} ms", loaded.delay);
+        let cut = (0..10).any(|_| ticker.tick(PerDirection { up: idle, down: loaded }).down.reason.is_cut());
+        assert!(cut && ticker.controller.rates().down < before, "seed {seed}: {} ms", loaded.delay);
     }
 }
 
@@ -160,23 +160,23 @@ fn a_cut_goes_to_what_was_delivered_and_comes_back_to_it() {
     // However much was delivered, a quarter of a second of queue later the rate is that again, within 2 %.
     for tenths in 60..190 {
         let delivered = f64::from(tenths) / 10.0;
-        let mut told = Told::new(controller());
+        let mut ticker = Ticker::new(controller());
         let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
         (0..50).for_each(|_| {
-            told.tick(PerDirection { up: idle, down: idle });
+            ticker.tick(PerDirection { up: idle, down: idle });
         });
         let full = Shown { sent: delivered, ours: 0.0, delay: 100.0 };
         let cut = (0..10).find_map(|_| {
-            let decision = told.tick(PerDirection { up: idle, down: full }).down;
+            let decision = ticker.tick(PerDirection { up: idle, down: full }).down;
             decision.reason.is_cut().then_some(decision.rate.as_bits_per_second() as f64 / 1e6)
         });
         let low = cut.unwrap();
         assert!(low < delivered && low > delivered * 0.5 || low == DOWN[0], "{delivered}: cut to {low}");
         let drained = Shown { sent: low, ours: 0.0, delay: 0.0 };
         (0..10).for_each(|_| {
-            told.tick(PerDirection { up: idle, down: drained });
+            ticker.tick(PerDirection { up: idle, down: drained });
         });
-        let rate = told.controller.rates().down.as_bits_per_second() as f64 / 1e6;
+        let rate = ticker.controller.rates().down.as_bits_per_second() as f64 / 1e6;
         assert!((rate / delivered - 1.0).abs() < 0.02, "{delivered}: went on with {rate}");
     }
 }
@@ -185,9 +185,9 @@ fn a_cut_goes_to_what_was_delivered_and_comes_back_to_it() {
 fn the_same_ticks_make_the_same_decisions() {
     let run = || {
         let mut rng = Rng::new(3);
-        let mut told = Told::new(controller());
+        let mut ticker = Ticker::new(controller());
         (0..2_000)
-            .map(|_| told.tick(PerDirection { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) }))
+            .map(|_| ticker.tick(PerDirection { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) }))
             .collect::<Vec<_>>()
     };
     assert_eq!(run(), run());
@@ -195,16 +195,16 @@ fn the_same_ticks_make_the_same_decisions() {
 
 #[test]
 fn a_tick_that_is_not_later_changes_nothing() {
-    let mut told = Told::new(controller());
+    let mut ticker = Ticker::new(controller());
     let full = Shown { sent: 9.0, ours: 90.0, delay: 0.0 };
     (0..30).for_each(|_| {
-        told.tick(PerDirection { up: full, down: full });
+        ticker.tick(PerDirection { up: full, down: full });
     });
-    let before = told.controller.save();
+    let before = ticker.controller.save();
     let late = Shown { sent: 9.0, ours: 0.0, delay: 500.0 };
-    told.ms = 1_000;
-    told.tick(PerDirection { up: late, down: late });
-    assert_eq!(told.controller.save(), before);
+    ticker.ms = 1_000;
+    ticker.tick(PerDirection { up: late, down: late });
+    assert_eq!(ticker.controller.save(), before);
 }
 
 #[test]

@@ -1,24 +1,24 @@
 //! What is kept over a restart.
-use crate::common::{Shown, Told, config};
+use crate::common::{Shown, Ticker, config};
 use fathom_shape::autorate::{Controller, HourOfWeek};
 use fathom_units::PerDirection;
 
-fn taught() -> Told {
-    let mut told = Told::new(Controller::new(config([2.0, 10.0, 20.0], [5.0, 20.0, 60.0])));
+fn taught() -> Ticker {
+    let mut ticker = Ticker::new(Controller::new(config([2.0, 10.0, 20.0], [5.0, 20.0, 60.0])));
     let idle = Shown { sent: 0.01, ours: 0.0, delay: 0.0 };
     for hour in [3, 167] {
-        told.hour = hour;
+        ticker.hour = hour;
         for _ in 0..12 {
             (0..50).for_each(|_| {
-                told.tick(PerDirection { up: idle, down: idle });
+                ticker.tick(PerDirection { up: idle, down: idle });
             });
             let full = Shown { sent: 7.0, ours: 0.0, delay: 80.0 };
             (0..4).for_each(|_| {
-                told.tick(PerDirection { up: full, down: full });
+                ticker.tick(PerDirection { up: full, down: full });
             });
         }
     }
-    told
+    ticker
 }
 
 #[test]

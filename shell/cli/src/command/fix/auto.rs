@@ -1,54 +1,54 @@
 //! `fathom fix --auto`: the rates follow the line.
-mod talk;
+mod log;
 
 use super::measured::{device, fix_failure, test_config};
-use super::{guard_command, show};
+use super::{show, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{signal, terminal};
 use fathom_client::ReflectConfig;
-use fathom_fix::auto::{AutoConfig, AutoTell, DirectionStatus, Status, auto};
+use fathom_fix::auto::{AutoConfig, AutoProgress, DirectionStatus, Status, auto};
 use fathom_os::clock::Clock;
 use fathom_shape::autorate::{Bounds, Config};
-use fathom_shaper::{Framing, Place, Rung, defeat};
+use fathom_shaper::{Framing, Place, ShaperKind, conflicts};
 use fathom_text::{milliseconds, rate};
 use fathom_units::{PerDirection, Rate};
+use log::{ProgressLog, cuts};
 use std::path::Path;
-use talk::{Talk, cuts};
 
 /// Of the rate that is given, if nothing is said: what the line carries at its worst, and the most.
 const LEAST: (u64, u64) = (1, 5);
 const MOST: (u64, u64) = (2, 1);
-/// What waits in our own queue says whose a delay is, and a probe that waits there too tells of it and not of the line.
+/// The backlog of our own queue tells whether a delay is ours; a probe that waits in it measures the queue and not the line.
 const ONE_QUEUE: &str = "warning: tbf has one short queue for all: the probes of what arrives wait in it, up to 10 ms, and it is full \
-                         and empty too soon to say well whose a delay is\n  try: another --rung, if the kernel has one (fathom fix DEV --dry-run)";
+                         and empty too soon to say well whose a delay is\n  try: another --shaper, if the kernel has one (fathom fix DEV --dry-run)";
 /// As many as the controller follows, and a server.
 const MOST_REFLECTORS: usize = 24;
 
-/// Shapes until it is told to end.
+/// Shapes until it is stopped.
 pub(super) fn run(args: &FixArgs) -> Outcome {
     let device = device(args)?;
     let config = config(args, &device)?;
     let stop = signal::stop_flag()?;
-    for found in &defeat::foreseen(Path::new("/"), &device) {
+    for found in &conflicts::detect(Path::new("/"), &device) {
         terminal::note(&format!("warning: {}\n  try: {}", found.what, found.advice));
     }
-    let mut talk = Talk::default();
-    let mut tell = |tell: AutoTell<'_>| match tell {
-        AutoTell::Note(words) => terminal::note(&format!("{device}: {words}")),
-        AutoTell::Plan(plan) => {
+    let mut log = ProgressLog::default();
+    let mut report = |progress: AutoProgress<'_>| match progress {
+        AutoProgress::Note(words) => terminal::note(&format!("{device}: {words}")),
+        AutoProgress::Plan(plan) => {
             terminal::note(&format!(
                 "{device}: what leaves and what arrives is shaped, by {}; Ctrl-C {}",
-                plan.rung,
+                plan.kind,
                 if args.commit { "ends it, and the last rates stay" } else { "puts everything back" }
             ));
-            if plan.rung == Rung::Tbf {
+            if plan.kind == ShaperKind::Tbf {
                 terminal::note(ONE_QUEUE);
             }
         }
-        AutoTell::Tick(status) => talk.tick(status).iter().for_each(|line| terminal::note(line)),
+        AutoProgress::Tick(status) => log.tick(status).iter().for_each(|line| terminal::note(line)),
     };
-    let ended = auto(&config, guard_command(args, &device), &stop, &mut tell);
+    let ended = auto(&config, watchdog_command(args, &device), &stop, &mut report);
     let status = ended.map_err(|error| fix_failure(&error))?;
     if args.json {
         return show::print_json(&status.to_json());
@@ -61,7 +61,7 @@ fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
     let hosts = args.auto.reflector.clone();
     if args.server.is_none() && hosts.is_empty() && !args.auto.passive {
         return Err(Failure::input(
-            "--auto needs somebody who tells how long packets take\n  try: --server HOST (it runs `fathom serve`), or \
+            "--auto needs a delay source\n  try: --server HOST (it runs `fathom serve`), or \
              --reflector ADDR four times, hosts that answer ping, or --passive",
         ));
     }
@@ -84,7 +84,7 @@ fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
     let clock = server.as_ref().map_or_else(Clock::start, |server| server.clock);
     Ok(AutoConfig {
         place: Place::new(&args.state, device),
-        rung: args.rung,
+        shaper: args.shaper,
         framing: Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm },
         rates,
         reflectors: ReflectConfig { server, hosts, clock },
@@ -106,7 +106,7 @@ fn bounds(start: Option<Rate>, least: Option<Rate>, most: Option<Rate>) -> Bound
 fn summary(args: &FixArgs, status: &Status) -> String {
     let device = &status.device;
     let mut text = String::new();
-    for (name, way) in status.ways.iter() {
+    for (name, way) in status.directions.iter() {
         text += &format!("{name:<5} {}\n", direction(way));
     }
     let state = show::state_flag(&args.state);

@@ -1,16 +1,18 @@
-//! `fathom fix --server`: the rates are searched, and the shaper stays only if it is proven.
-use super::{boot_words, failure, guard_command, show};
+//! `fathom fix --server`: the rates are searched, and the shaper stays only if it passes all checks.
+use super::check::CheckWords;
+use super::{boot_words, failure, show, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{signal, terminal};
 use fathom_client::{Family, TestConfig};
 use fathom_diagnose::{Diagnosis, PhaseSummary, diagnose};
-use fathom_fix::{Budget, Check, FixConfig, FixError, Fixed, Outcome as Ending, Tell, fix};
+use fathom_fix::{FixConfig, FixError, Fixed, Progress, fix};
 use fathom_run::PhaseKind;
+use fathom_shape::fix::{Budget, Check, Event, MeasuredOverhead, Outcome as Ending, OverheadSource, Purpose};
 use fathom_shape::knee::{Found, Trial};
-use fathom_shaper::{Framing, Place, defeat};
+use fathom_shaper::{Framing, Place, conflicts};
 use fathom_text::{milliseconds, percent, rate};
-use fathom_units::{Direction, Rate};
+use fathom_units::{Direction, PerDirection, Rate};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -23,31 +25,31 @@ pub(super) fn run(args: &FixArgs) -> Outcome {
     }
     let config = config(args, &device);
     let stop = signal::stop_flag()?;
-    let foreseen = defeat::foreseen(Path::new("/"), &device);
+    let conflicts = conflicts::detect(Path::new("/"), &device);
     terminal::note(&format!(
-        "fathom fix: {device}, against {}: some two minutes of load on the line; Ctrl-C puts everything back",
+        "fathom fix: {device}, against {}: about two minutes of load on the line; Ctrl-C rolls back",
         config.test.server
     ));
-    for found in &foreseen {
+    for found in &conflicts {
         terminal::note(&format!("warning: {}\n  try: {}", found.what, found.advice));
     }
-    let mut tell = |tell: Tell<'_>| {
-        if let Some(words) = words(&tell) {
+    let mut report = |progress: Progress<'_>| {
+        if let Some(words) = words(&device, &progress) {
             terminal::note(&words);
         }
     };
-    let guard = || guard_command(args, &device);
-    let fixed = fix(&config, &guard, &stop, &mut tell).map_err(|error| fix_failure(&error))?;
+    let watchdog = || watchdog_command(args, &device);
+    let fixed = fix(&config, &watchdog, &stop, &mut report).map_err(|error| fix_failure(&error))?;
     keep(args, &fixed)?;
     let boot = match (&fixed.plan, fixed.outcome) {
-        (Some(plan), Ending::Proven) => boot_words(args, &device, plan)?,
+        (Some(plan), Ending::Verified) => boot_words(args, &device, plan)?,
         _ => None,
     };
     if let Some((boot, text)) = &boot {
         boot.write(text).map_err(|error| failure(&error))?;
     }
     if args.json {
-        show::print_json(&document(&fixed, &foreseen))?;
+        show::print_json(&document(&device, &fixed, &conflicts))?;
     } else {
         terminal::print(&summary(args, &device, &fixed))?;
         if let Some((boot, _)) = &boot {
@@ -55,7 +57,7 @@ pub(super) fn run(args: &FixArgs) -> Outcome {
             terminal::print(&format!("It comes back when the system starts, by {file}.\n"))?;
         }
     }
-    Ok(if fixed.outcome == Ending::NotProven { Exit::Bloated } else { Exit::Healthy })
+    Ok(if fixed.outcome == Ending::NotVerified { Exit::Bloated } else { Exit::Healthy })
 }
 
 /// The one that was named, or that of the only default route.
@@ -63,7 +65,7 @@ pub(super) fn device(args: &FixArgs) -> Result<String, Failure> {
     if let Some(device) = &args.device {
         return Ok(device.clone());
     }
-    match defeat::default_routes(Path::new("/")).as_slice() {
+    match conflicts::default_routes(Path::new("/")).as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(Failure::input(
             "which interface? no default route leads anywhere\n  try: fathom fix DEV --server HOST (ip -br link shows them)",
@@ -89,19 +91,20 @@ pub(super) fn test_config(args: &FixArgs, server: &str) -> TestConfig {
 fn config(args: &FixArgs, device: &str) -> FixConfig {
     let server = args.server.clone().unwrap_or_default();
     let given = args.up.is_some() || args.down.is_some();
-    let wants = |direction: Direction, own: Option<Rate>| match args.only {
+    let rates = PerDirection { up: args.up, down: args.down };
+    let wants = |direction: Direction| match args.only {
         Some(only) => only == direction,
         // A rate that is given says which directions are meant.
-        None => !given || own.is_some(),
+        None => !given || rates[direction].is_some(),
     };
     FixConfig {
         test: test_config(args, &server),
         place: Place::new(&args.state, device),
-        rung: args.rung,
+        shaper: args.shaper,
         framing: Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm },
         budget: Budget::new(args.budget),
-        directions: [wants(Direction::Up, args.up), wants(Direction::Down, args.down)],
-        rates: [args.up, args.down],
+        directions: PerDirection::from_fn(wants),
+        rates,
         force: args.force,
         dry_run: args.dry_run,
     }
@@ -111,7 +114,7 @@ pub(super) fn fix_failure(error: &FixError) -> Failure {
     match error {
         FixError::Apply(error) => failure(error),
         FixError::Test(error) => crate::command::test::failure(error),
-        FixError::NoKnee(..) | FixError::Short(_) => {
+        FixError::NoKnee(..) | FixError::OutOfTrials(_) | FixError::Incomplete(_) => {
             Failure { exit: Exit::Invalid, message: error.to_string() }
         }
         FixError::Stopped => Failure::environment(error),
@@ -134,32 +137,54 @@ fn mbit(value: Rate) -> String {
     rate(value.as_bits_per_second() as f64)
 }
 
-/// What is said on the way; most of a test's own events are not.
-fn words(tell: &Tell<'_>) -> Option<String> {
-    Some(match tell {
-        Tell::Event(_) | Tell::Trying(..) => return None,
-        Tell::Test(what) => format!("measuring {what}"),
-        Tell::Baseline(diagnosis) => latencies(diagnosis),
-        Tell::Recovered(words) => (*words).to_owned(),
-        Tell::Overhead(Some((bytes, by))) => {
-            format!("  a packet takes {bytes} bytes beyond IP, as far as {by} can tell")
+/// What is said on the way; most events of a test are not.
+fn words(device: &str, progress: &Progress<'_>) -> Option<String> {
+    match progress {
+        Progress::Test(_) => None,
+        Progress::Baseline(diagnosis) => Some(latencies(diagnosis)),
+        Progress::Recovered(words) => Some((*words).to_owned()),
+        Progress::Plan(plan) => Some(format!("\n{}", show::plan(plan, &[]))),
+        Progress::Step(event) => step_words(device, event),
+    }
+}
+
+fn step_words(device: &str, event: &Event) -> Option<String> {
+    Some(match event {
+        Event::TrialStarted { .. } | Event::AttemptPrepared(_) | Event::Measuring(Purpose::Search(_)) => {
+            return None;
         }
-        Tell::Overhead(None) => {
-            "  what a packet takes beyond IP cannot be told: the size that the interface sees is taken"
-                .to_owned()
+        Event::Measuring(Purpose::Baseline) => "measuring the line without a shaper".to_owned(),
+        Event::Measuring(Purpose::Overhead) => {
+            "measuring the line with small packets and with large ones".to_owned()
         }
-        Tell::Search(direction, 0) => {
-            format!("searching the knee {}: load behind a shaper of one rate after the other", direction)
+        Event::Measuring(Purpose::Verification) => "measuring the line with the shaper".to_owned(),
+        Event::Overhead(overhead) => overhead_words(*overhead),
+        Event::SearchStarted { direction, reused_trials: 0 } => {
+            format!("searching for the {direction} knee: load through a shaper at a series of rates")
         }
-        Tell::Search(direction, trials) => {
-            format!("searching the knee {}: {trials} trials of an earlier search are taken over", direction)
+        Event::SearchStarted { direction, reused_trials } => {
+            format!("searching for the {direction} knee: reusing {reused_trials} trials of an earlier search")
         }
-        Tell::Trial(_, trial) => trial_words(trial),
-        Tell::Knee(direction, found) => knee_words(*direction, found),
-        Tell::Plan(plan) => format!("\n{}", show::plan(plan, &[])),
-        Tell::Proof(proof) => proof.checks.iter().map(check_words).collect::<Vec<_>>().join("\n"),
-        Tell::Restored(_) => "not proven: everything is as it was".to_owned(),
+        Event::TrialEnded { trial, .. } => trial_words(trial),
+        Event::KneeFound { direction, knee } => knee_words(*direction, knee),
+        Event::Verified(verification) => {
+            let lines = verification.checks.iter().map(|check| check_words(device, check));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        Event::AttemptRolledBack => "verification failed: rolled back".to_owned(),
     })
+}
+
+fn overhead_words(overhead: Option<MeasuredOverhead>) -> String {
+    let Some(MeasuredOverhead { bytes, source }) = overhead else {
+        return "  the overhead of packets beyond IP cannot be measured: sizes are counted as the interface sees them"
+            .to_owned();
+    };
+    let by = match source {
+        OverheadSource::PacketSizes => "by loads of two packet sizes",
+        OverheadSource::LinkType => "as is usual with PPP",
+    };
+    format!("  a packet takes {bytes} bytes beyond IP, {by}")
 }
 
 fn latencies(diagnosis: &Diagnosis) -> String {
@@ -195,12 +220,13 @@ fn knee_words(direction: Direction, found: &Found) -> String {
     let above =
         found.above.map_or_else(String::new, |above| format!("; with {} a queue begins", mbit(above)));
     let varies = if found.is_varying { "; the line's rate varies" } else { "" };
-    format!("  {}: {} without a queue{above}{varies}", direction, mbit(found.rate))
+    format!("  {direction}: {} without a queue{above}{varies}", mbit(found.rate))
 }
 
-fn check_words(check: &Check) -> String {
-    let verdict = if check.holds { "holds" } else { "FAILS" };
-    format!("  {verdict}  {}: {} ({})", check.what, check.seen, check.wanted)
+fn check_words(device: &str, check: &Check) -> String {
+    let verdict = if check.passed { "passed" } else { "FAILED" };
+    let CheckWords { what, measured, required } = CheckWords::new(device, check);
+    format!("  {verdict}  {what}: {measured} ({required})")
 }
 
 fn summary(args: &FixArgs, device: &str, fixed: &Fixed) -> String {
@@ -211,18 +237,20 @@ fn summary(args: &FixArgs, device: &str, fixed: &Fixed) -> String {
                 "{device} needs no fix: the line has no more delay under load than a shaper would leave. Nothing was changed.\n"
             )
         }
-        Ending::NotProven => {
-            let failures = fixed.proof.iter().flat_map(|proof| proof.failures());
-            let list: String = failures.map(|check| check_words(check) + "\n").collect();
-            format!("\n{device} is as it was before: the shaper was not proven to work.\n{list}")
+        Ending::NotVerified => {
+            let failures = fixed.report.verification.iter().flat_map(|verification| verification.failures());
+            let list: String = failures.map(|check| check_words(device, check) + "\n").collect();
+            format!(
+                "\n{device} is as before: the shaper did not pass the checks, and was rolled back.\n{list}"
+            )
         }
         Ending::Planned => {
-            let is_searched = fixed.knees.iter().any(Option::is_some);
-            let next = " Without it, within the hour, the search is taken over from here.";
+            let is_searched = fixed.report.knees != PerDirection::default();
+            let next = " Without it, within the hour, the trials of this search are reused.";
             format!("\nNothing was changed (--dry-run).{}\n", if is_searched { next } else { "" })
         }
-        Ending::Proven => format!(
-            "\n{device} is shaped, proven, and stays so.\n\n{}\nundo: fathom fix --undo {device}{state}\n",
+        Ending::Verified => format!(
+            "\n{device} is shaped and verified. The shaper stays.\n\n{}\nundo: fathom fix --undo {device}{state}\n",
             table(fixed)
         ),
     }
@@ -264,31 +292,36 @@ fn goodputs(before: Option<&PhaseSummary>, after: &PhaseSummary) -> String {
 }
 
 /// The one document of `--json`.
-fn document(fixed: &Fixed, foreseen: &[defeat::Defeat]) -> Value {
+fn document(device: &str, fixed: &Fixed, conflicts: &[conflicts::Conflict]) -> Value {
     let result = match fixed.outcome {
         Ending::NotNeeded => "not needed",
-        Ending::Proven => "proven",
-        Ending::NotProven => "not proven",
+        Ending::Verified => "proven",
+        Ending::NotVerified => "not proven",
         Ending::Planned => "dry run",
     };
     let about = fixed.plan.as_ref().map_or(Value::Null, fathom_shaper::about);
-    let mut document = show::document(about, result, foreseen, None);
-    let search = |number: usize| {
-        let trials: Vec<Value> = fixed.trials[number].iter().map(fathom_fix::of_trial).collect();
-        json!({
-            "knee_bits_per_second": fixed.knees[number].map(|knee| knee.rate.as_bits_per_second()),
-            "queue_from_bits_per_second": fixed.knees[number].and_then(|knee| knee.above).map(Rate::as_bits_per_second),
-            "search_s": fixed.search[number].as_secs_f64(), "trials": trials,
-        })
-    };
-    document["up"] = search(0);
-    document["down"] = search(1);
+    let mut document = show::document(about, result, conflicts, None);
+    for direction in Direction::BOTH {
+        document[direction.name()] = search(fixed, direction);
+    }
     document["before"] = json!(diagnose(&fixed.before).phases);
     document["after"] = json!(fixed.after.as_ref().map(|run| diagnose(run).phases));
-    document["proof"] = fixed.proof.as_ref().map_or(Value::Null, |proof| {
-        let check =
-            |c: &Check| json!({ "what": c.what, "seen": c.seen, "wanted": c.wanted, "holds": c.holds });
-        proof.checks.iter().map(check).collect()
+    document["proof"] = fixed.report.verification.as_ref().map_or(Value::Null, |verification| {
+        let check = |check: &Check| {
+            let CheckWords { what, measured, required } = CheckWords::new(device, check);
+            json!({ "what": what, "seen": measured, "wanted": required, "holds": check.passed })
+        };
+        verification.checks.iter().map(check).collect()
     });
     document
+}
+
+fn search(fixed: &Fixed, direction: Direction) -> Value {
+    let knee = fixed.report.knees[direction];
+    let trials: Vec<Value> = fixed.report.trials[direction].iter().map(fathom_fix::trial_to_json).collect();
+    json!({
+        "knee_bits_per_second": knee.map(|knee| knee.rate.as_bits_per_second()),
+        "queue_from_bits_per_second": knee.and_then(|knee| knee.above).map(Rate::as_bits_per_second),
+        "search_s": fixed.report.search_time[direction].as_secs_f64(), "trials": trials,
+    })
 }

@@ -1,7 +1,7 @@
-//! What is told of a fix.
+//! Texts and documents of a fix.
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
-use fathom_shaper::defeat::Defeat;
+use fathom_shaper::conflicts::Conflict;
 use fathom_shaper::{Look, Place, Plan, Side, short};
 use fathom_tc::{Request, Stats};
 use fathom_units::Bytes;
@@ -12,14 +12,14 @@ use std::path::Path;
 /// Commands of one step that are shown; the flow hash has more than a hundred that are alike.
 const SHOWN: usize = 4;
 
-/// The plan with its undoing, and what stands against it.
-pub(super) fn plan(plan: &Plan, foreseen: &[Defeat]) -> String {
+/// The plan with its undo commands, and the conflicts.
+pub(super) fn plan(plan: &Plan, conflicts: &[Conflict]) -> String {
     let side = |what: &str, side: &Option<Side>| {
         side.as_ref().map(|side| format!("{what} at most {}", side.shaper.rate))
     };
     let both = [side("what leaves", &plan.up), side("what arrives", &plan.down)];
     let both: Vec<String> = both.into_iter().flatten().collect();
-    let mut text = format!("{}: {}, by {}\n", plan.device, both.join(", "), plan.rung);
+    let mut text = format!("{}: {}, by {}\n", plan.device, both.join(", "), plan.kind);
     for (number, step) in (1..).zip(&plan.steps) {
         let _ = write!(text, "\n{number}. {}\n", step.does);
         text += &commands("   ", &step.requests);
@@ -28,7 +28,7 @@ pub(super) fn plan(plan: &Plan, foreseen: &[Defeat]) -> String {
     for step in plan.steps.iter().rev() {
         text += &commands("   ", &step.undo);
     }
-    text + &defeats(foreseen)
+    text + &warnings(conflicts)
 }
 
 fn commands(indent: &str, requests: &[Request]) -> String {
@@ -43,24 +43,24 @@ fn commands(indent: &str, requests: &[Request]) -> String {
     text
 }
 
-/// What stands against a shaper, each with what to try.
-fn defeats(found: &[Defeat]) -> String {
+/// Conflicts, each with what to try.
+fn warnings(found: &[Conflict]) -> String {
     let mut text = String::new();
-    for defeat in found {
-        let _ = write!(text, "\nwarning: {}\n  try: {}\n", defeat.what, defeat.advice);
+    for conflict in found {
+        let _ = write!(text, "\nwarning: {}\n  try: {}\n", conflict.what, conflict.advice);
     }
     text
 }
 
 /// What passed while it was on.
-pub(super) fn held([before, after]: [&Look; 2], found: &[Defeat]) -> String {
+pub(super) fn held([before, after]: [&Look; 2], found: &[Conflict]) -> String {
     let mut text = String::new();
     for (what, from, to) in [("left", &before.up, &after.up), ("arrived", &before.down, &after.down)] {
         if let (Some(from), Some(to)) = (from, to) {
             let _ = writeln!(text, "{what}: {}", passed(from, to));
         }
     }
-    text += &defeats(found);
+    text += &warnings(found);
     text + &format!("{} is as it was before.\n", after.link.name)
 }
 
@@ -85,9 +85,9 @@ pub(super) fn counters(from: Option<&Stats>, to: Option<&Stats>) -> Value {
 }
 
 /// The one document of `--json`.
-pub(super) fn document(about: Value, result: &str, found: &[Defeat], counters: Option<Value>) -> Value {
+pub(super) fn document(about: Value, result: &str, found: &[Conflict], counters: Option<Value>) -> Value {
     let warnings: Vec<Value> =
-        found.iter().map(|defeat| json!({ "what": defeat.what, "try": defeat.advice })).collect();
+        found.iter().map(|conflict| json!({ "what": conflict.what, "try": conflict.advice })).collect();
     json!({ "result": result, "plan": about, "warnings": warnings, "counters": counters })
 }
 

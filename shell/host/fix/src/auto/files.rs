@@ -1,4 +1,4 @@
-//! What is kept beside the state of an interface: what was learnt, and how it is now.
+//! Files next to the state of an interface: what was learned, and the current status.
 use super::status::Status;
 use fathom_shape::autorate::{Config, Controller};
 use fathom_shaper::Place;

@@ -1,39 +1,26 @@
-//! A line behind shapers of ours: what is seen of it at a tick, and its rates.
-use super::Passing;
-use super::observe::{added_bytes, hour_of_week, reading, samples};
+//! A line behind our shapers: its samples at each tick, and its rates.
+use super::PassiveRtt;
+use super::samples::{added_bytes, hour_of_week, samples};
 use fathom_client::Reflectors;
 use fathom_os::clock::{Clock, utc_offset_s, wall_now};
-use fathom_shape::autorate::{DelaySample, HourOfWeek, Observation, QueueReading};
+use fathom_shape::autorate::{DelaySample, HourOfWeek, Observation, QueueReading, Sampler};
 use fathom_shaper::{ApplyError, Framing, Side, Transaction};
 use fathom_units::{Duration, PerDirection, Rate, Time, WallTime};
 
-/// From one look to the next under load, and when nothing is sent. In the lab's LTE the delay was up for 12.2 to 13.1 % of the time with
-/// ten looks a second under load (three runs), and for 11.1 to 12.5 % with twenty (five).
-const PACE: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(100)];
-/// What is told of the traffic is that of so long, s.
-const LATELY: f64 = 1.0;
-/// Below this share of both rates nothing that is sent can fill a queue.
-const QUIET_RATIO: f64 = 0.05;
-/// Who is asked, and answered within this, is believed rather than what passes, whose hosts answer when they like.
-const ASKED_COUNTS: Duration = Duration::from_secs(1);
-
-/// The shapers of both directions, and who says how long packets take beyond them.
+/// The shapers of both directions, and the sources of delays beyond them.
 pub struct ShapedLine {
     clock: Clock,
     reflectors: Reflectors,
-    passing: Option<Passing>,
-    /// Of somebody who was asked.
-    answered: Option<Time>,
+    passive: Option<PassiveRtt>,
+    sampler: Sampler,
     transaction: Transaction,
     /// Bytes of a packet that the shaper counts in its rate, and not in its counter.
     added: i64,
-    last: Option<(Time, PerDirection<QueueReading>)>,
-    delivered: PerDirection<f64>,
 }
 
-/// What was seen of it.
+/// What was seen of the line at a tick.
 #[derive(Clone, Debug)]
-pub struct Sight {
+pub struct LineSample {
     /// When the queues were read.
     pub at: Time,
     /// The same moment.
@@ -44,12 +31,12 @@ pub struct Sight {
     pub queues: PerDirection<QueueReading>,
     /// What left them in the last second, bit/s.
     pub delivered: PerDirection<f64>,
-    /// Answers since the sight before.
+    /// Answers since the sample before.
     pub delays: Vec<DelaySample>,
 }
 
-impl Sight {
-    /// As a controller is told it.
+impl LineSample {
+    /// The input of a controller.
     #[must_use]
     pub fn observation(&self) -> Observation<'_> {
         Observation { at: self.at, hour: self.hour, queues: self.queues, delays: &self.delays }
@@ -68,70 +55,48 @@ impl ShapedLine {
         ShapedLine {
             clock,
             reflectors,
-            passing: None,
-            answered: None,
+            passive: None,
+            sampler: Sampler::default(),
             transaction,
             added: added_bytes(framing),
-            last: None,
-            delivered: PerDirection::default(),
         }
     }
-    /// Has what passes count while nobody answers.
+    /// Uses passive round trips while no reflector answers.
     #[must_use]
-    pub fn with_passing(self, passing: Option<Passing>) -> ShapedLine {
-        ShapedLine { passing, ..self }
+    pub fn with_passive_rtt(self, passive: Option<PassiveRtt>) -> ShapedLine {
+        ShapedLine { passive, ..self }
     }
     /// True if nothing is sent that could fill a queue.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        let queues = self.last.map_or(PerDirection::default(), |(_, queues)| queues);
-        let is_little = |side: &Option<Side>, delivered: f64, queue: QueueReading| {
-            let rate = side.as_ref().map_or(Rate::default(), |side| side.shaper.rate);
-            queue.backlog.get() == 0 && delivered < rate.as_bits_per_second() as f64 * QUIET_RATIO
-        };
-        let plan = self.transaction.plan();
-        is_little(&plan.up, self.delivered.up, queues.up)
-            && is_little(&plan.down, self.delivered.down, queues.down)
+        self.sampler.is_quiet(self.rates())
     }
-    /// How long to wait until the next look.
+    /// Time until the next tick.
     #[must_use]
-    pub fn pace(&self) -> Duration {
-        PACE[usize::from(self.is_quiet())]
+    pub fn interval(&self) -> Duration {
+        self.sampler.interval(self.rates())
+    }
+    fn rates(&self) -> PerDirection<Rate> {
+        let plan = self.transaction.plan();
+        let rate = |side: &Option<Side>| side.as_ref().map_or(Rate::default(), |side| side.shaper.rate);
+        PerDirection { up: rate(&plan.up), down: rate(&plan.down) }
     }
     /// Asks the reflectors until then, seldom if that is enough; then reads the queues.
     ///
     /// # Errors
     /// If the kernel does not answer, or a shaper is gone.
-    pub fn look(&mut self, until: Time, is_seldom: bool) -> Result<Sight, ApplyError> {
+    pub fn look(&mut self, until: Time, is_seldom: bool) -> Result<LineSample, ApplyError> {
         let answers = samples(&self.reflectors.gather(until, is_seldom));
-        let delays = self.delays(answers);
-        let look = self.transaction.look()?;
+        let passive = self.passive.as_mut().map(PassiveRtt::take).unwrap_or_default();
+        let delays = self.sampler.select(self.clock.now(), answers, passive);
+        let counters = self.transaction.look()?.counters();
         let (at, wall) = (self.clock.now(), wall_now());
-        let queues =
-            PerDirection { up: look.up, down: look.down }.map(|stats| reading(stats.as_ref(), self.added));
-        self.count(at, queues);
+        let queues = counters.shapers.map(|shaper| {
+            shaper.map_or_else(QueueReading::default, |shaper| QueueReading::new(&shaper, self.added))
+        });
+        self.sampler.note_queues(at, queues);
         let hour = hour_of_week(wall, utc_offset_s(wall));
-        Ok(Sight { at, wall, hour, queues, delivered: self.delivered, delays })
-    }
-    /// Those of who was asked, or else of what passed.
-    fn delays(&mut self, answers: Vec<DelaySample>) -> Vec<DelaySample> {
-        let passed = self.passing.as_mut().map(Passing::take).unwrap_or_default();
-        let now = self.clock.now();
-        if !answers.is_empty() {
-            self.answered = Some(now);
-        }
-        let is_answered = self.answered.is_some_and(|at| now.saturating_since(at) < ASKED_COUNTS);
-        if is_answered { answers } else { passed }
-    }
-    fn count(&mut self, at: Time, queues: PerDirection<QueueReading>) {
-        let Some((then, before)) = self.last.replace((at, queues)) else { return };
-        let seconds = at.saturating_since(then).as_secs_f64().max(1e-9);
-        let blend = |mean: &mut f64, now: QueueReading, earlier: QueueReading| {
-            let rate = now.sent.get().saturating_sub(earlier.sent.get()) as f64 * 8.0 / seconds;
-            *mean += (rate - *mean) * (seconds / LATELY).min(1.0);
-        };
-        blend(&mut self.delivered.up, queues.up, before.up);
-        blend(&mut self.delivered.down, queues.down, before.down);
+        Ok(LineSample { at, wall, hour, queues, delivered: self.sampler.throughput(), delays })
     }
     /// Other rates for those directions that have one here; nothing that waits is lost.
     ///

@@ -1,5 +1,5 @@
-//! What a person, a program or a metric is told of how it is now.
-use super::shaped::Sight;
+//! The current status, for people, programs and metrics.
+use super::shaped::LineSample;
 use fathom_os::clock::wall_now;
 use fathom_shape::autorate::{Decision, Reason};
 use fathom_shaper::Place;
@@ -52,7 +52,7 @@ pub struct Status {
     /// When the last tick was.
     pub at: WallTime,
     /// Both directions.
-    pub ways: PerDirection<DirectionStatus>,
+    pub directions: PerDirection<DirectionStatus>,
     /// Answers since it began.
     pub answers: u64,
     /// Reflectors that say otherwise than the others.
@@ -74,7 +74,7 @@ impl Status {
             shaper,
             since: now,
             at: now,
-            ways: rates.map(DirectionStatus::new),
+            directions: rates.map(DirectionStatus::new),
             answers: 0,
             suspects: Vec::new(),
             problem: None,
@@ -82,19 +82,21 @@ impl Status {
     }
     pub(super) fn note(
         &mut self,
-        seen: &Sight,
+        seen: &LineSample,
         decided: PerDirection<Decision>,
         excess: PerDirection<Option<f64>>,
     ) {
         self.at = seen.wall;
         self.answers += seen.delays.len() as u64;
-        let both =
-            [(&mut self.ways.up, decided.up, excess.up), (&mut self.ways.down, decided.down, excess.down)];
+        let both = [
+            (&mut self.directions.up, decided.up, excess.up),
+            (&mut self.directions.down, decided.down, excess.down),
+        ];
         let traffic = [(seen.delivered.up, seen.queues.up), (seen.delivered.down, seen.queues.down)];
-        for ((way, now, delay_s), (delivered, queue)) in both.into_iter().zip(traffic) {
-            way.note(seen.wall, now, delay_s);
-            way.delivered_bits_per_second = delivered;
-            way.backlog_bytes = queue.backlog.get();
+        for ((state, now, delay_s), (delivered, queue)) in both.into_iter().zip(traffic) {
+            state.note(seen.wall, now, delay_s);
+            state.delivered_bits_per_second = delivered;
+            state.backlog_bytes = queue.backlog.get();
         }
     }
     /// The document of the file and of `--json`.
@@ -104,7 +106,7 @@ impl Status {
             "interface": self.device, "shaper": self.shaper, "process": std::process::id(),
             "since_unix_s": unix_s(self.since), "at_unix_s": unix_s(self.at), "answers": self.answers,
             "suspects": self.suspects, "problem": self.problem,
-            "up": self.ways.up.to_json(), "down": self.ways.down.to_json(),
+            "up": self.directions.up.to_json(), "down": self.directions.down.to_json(),
         })
     }
 }

@@ -1,22 +1,23 @@
 //! A modem of 10 and 40 Mbit/s with 205 ms and 200 ms of buffer, 38 bytes on the line with each packet, and 10 ms of path.
-use crate::guard;
+use crate::watchdog;
 use fathom_client::TestConfig;
-use fathom_fix::{Budget, FixConfig, FixError, Fixed, Tell, fix};
+use fathom_fix::{FixConfig, FixError, Fixed, Progress, fix};
 use fathom_lab::{Lab, LabOptions};
 use fathom_os::clock::Clock;
 use fathom_server::{Config, Server};
-use fathom_shaper::{Framing, Place, Rung};
-use fathom_units::{Rate, Time};
+use fathom_shape::fix::{Budget, Event};
+use fathom_shaper::{Framing, Place, ShaperKind};
+use fathom_units::{PerDirection, Rate, Time};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The interface of the user's side of a lab.
 pub(crate) const DEVICE: &str = "line0";
 /// What the modem carries.
-pub(crate) const TRUE_RATES: [f64; 2] = [10e6, 40e6];
+pub(crate) const TRUE_RATES: PerDirection<f64> = PerDirection { up: 10e6, down: 40e6 };
 
 /// Both directions of the usual one.
 const UP: &str = "rate = \"10mbit\", queue = \"fifo limit 256000b\", overhead = \"38b\"";
@@ -30,22 +31,10 @@ pub(crate) struct Modem {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// What was told on the way.
-#[derive(Default)]
-pub(crate) struct Told {
-    pub(crate) words: Vec<String>,
-}
-
 impl Modem {
     /// Two modems at once would make each other late.
     pub(crate) fn new(name: &str) -> Modem {
         Modem::over(name, [UP, DOWN], "")
-    }
-    /// With this queue in place of either buffer.
-    pub(crate) fn with(name: &str, queue: &str) -> Modem {
-        let up = UP.replace("fifo limit 256000b", queue);
-        let down = DOWN.replace("fifo limit 1000000b", queue);
-        Modem::over(name, [&up, &down], "")
     }
     /// Another than the usual, up and down, each with 5 ms of path; `trace` is the text of every trace it names.
     pub(crate) fn over(name: &str, [up, down]: [&str; 2], trace: &str) -> Modem {
@@ -85,45 +74,31 @@ impl Modem {
     pub(crate) fn place(&self) -> Place {
         Place::new(&self.folder, DEVICE)
     }
-    pub(crate) fn config(&self, rung: Rung) -> FixConfig {
+    pub(crate) fn config(&self, kind: ShaperKind) -> FixConfig {
         FixConfig {
             test: TestConfig::new(&self.server()),
             place: self.place(),
-            rung: Some(rung),
+            shaper: Some(kind),
             framing: Framing::default(),
             budget: Budget::new(None),
-            directions: [true; 2],
-            rates: [None; 2],
+            directions: PerDirection { up: true, down: true },
+            rates: PerDirection::default(),
             force: false,
             dry_run: false,
         }
     }
-    /// Runs a fix. `ends` says of each word that is told whether the user stops it there.
-    pub(crate) fn fix(
-        &self,
-        config: &FixConfig,
-        ends: impl Fn(&str) -> bool + Sync,
-    ) -> (Result<Fixed, FixError>, Told) {
+    /// Runs a fix; with its events.
+    pub(crate) fn fix(&self, config: &FixConfig) -> (Result<Fixed, FixError>, Vec<Event>) {
         let stop = AtomicBool::new(false);
-        let mut told = Told::default();
-        let mut tell = |tell: Tell<'_>| {
-            if let Tell::Event(_) = tell {
-                return;
+        let mut events = Vec::new();
+        let mut report = |progress: Progress<'_>| {
+            if let Progress::Step(event) = progress {
+                events.push(event);
             }
-            let word = format!("{tell:?}");
-            if ends(&word) {
-                stop.store(true, Ordering::Relaxed);
-            }
-            told.words.push(word);
         };
-        let guard = || guard::command(&self.folder);
-        let result = self.lab.in_client(|| fix(config, &guard, &stop, &mut tell)).unwrap();
-        (result, told)
-    }
-    /// A command of `tc` on the user's side.
-    pub(crate) fn tc(&self, words: &str) {
-        let status = self.inside(|| Command::new("tc").args(words.split(' ')).status().unwrap());
-        assert!(status.success(), "tc {words}");
+        let watchdog = || watchdog::command(&self.folder);
+        let result = self.lab.in_client(|| fix(config, &watchdog, &stop, &mut report)).unwrap();
+        (result, events)
     }
     /// What `tc` and `ip` show of the user's side, without counters.
     pub(crate) fn shown(&self) -> String {

@@ -1,6 +1,6 @@
 //! What goes wrong at each point of a fix: everything is put back within five seconds.
-use crate::world::{BEFORE, World, guard_command, wish};
-use fathom_shaper::{ApplyError, Cause, Pace, Rung, Transaction};
+use crate::world::{BEFORE, World, request, watchdog_command};
+use fathom_shaper::{ApplyError, Cause, Pace, ShaperKind, Transaction};
 use fathom_tc::Refusal;
 use std::time::{Duration, Instant};
 
@@ -8,48 +8,51 @@ const LIMIT: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(5);
 
 /// Number of requests of a fix.
-fn requests(rung: Rung, before: &[&str]) -> usize {
+fn requests(kind: ShaperKind, before: &[&str]) -> usize {
     let world = World::new(before);
-    let transaction = world.inside(|| Transaction::begin(&wish(Some(rung)), &world.place())).unwrap();
+    let transaction = world.inside(|| Transaction::begin(&request(Some(kind)), &world.place())).unwrap();
     transaction.plan().steps.iter().map(|step| step.requests.len()).sum()
 }
 
 /// Each point, of which a long fix has its first, its last, and some between; all of them with `FATHOM_EVERY_REQUEST` in the
 /// environment, which takes minutes.
-fn points(rung: Rung, before: &[&str]) -> Vec<usize> {
-    let all = requests(rung, before);
+fn points(kind: ShaperKind, before: &[&str]) -> Vec<usize> {
+    let all = requests(kind, before);
     let every = std::env::var_os("FATHOM_EVERY_REQUEST").is_some();
     (0..=all).filter(|at| every || all < 30 || at % 97 == 0 || *at < 6 || at + 4 > all).collect()
 }
 
 #[test]
 fn killed_at_any_point_it_is_put_back() {
-    for (rung, before) in [(Rung::Tbf, BEFORE[0]), (Rung::Tbf, BEFORE[5]), (Rung::FlowHash, BEFORE[7])] {
+    for (kind, before) in
+        [(ShaperKind::Tbf, BEFORE[0]), (ShaperKind::Tbf, BEFORE[5]), (ShaperKind::FlowHash, BEFORE[7])]
+    {
         let mut slowest = Duration::ZERO;
-        let points = points(rung, before.1);
+        let points = points(kind, before.1);
         for at in &points {
             let world = World::new(before.1);
             let shown = world.shown();
-            assert!(world.killed_at(rung, *at, false), "{rung} was not killed at {at}");
+            assert!(world.killed_at(kind, *at, false), "{kind} was not killed at {at}");
             slowest = slowest.max(world.settled());
-            assert_eq!(world.shown(), shown, "{rung} over {}, killed at {at}", before.0);
+            assert_eq!(world.shown(), shown, "{kind} over {}, killed at {at}", before.0);
         }
-        println!("{rung} over {}: killed at {} points, put back within {slowest:?}", before.0, points.len());
+        println!("{kind} over {}: killed at {} points, put back within {slowest:?}", before.0, points.len());
         assert!(slowest < SOON, "{slowest:?}");
     }
 }
 
 #[test]
-fn with_its_guard_killed_too_the_next_one_puts_it_back() {
-    for at in 0..=requests(Rung::Tbf, BEFORE[5].1) {
+fn with_its_watchdog_killed_too_the_next_one_puts_it_back() {
+    for at in 0..=requests(ShaperKind::Tbf, BEFORE[5].1) {
         let world = World::new(BEFORE[5].1);
         let shown = world.shown();
-        assert!(world.killed_at(Rung::Tbf, at, true));
+        assert!(world.killed_at(ShaperKind::Tbf, at, true));
         assert!(world.place().read().unwrap().is_some(), "nobody is there to put it back");
         if at % 2 == 0 {
             world.inside(|| fathom_shaper::undo(&world.place())).unwrap();
         } else {
-            let next = world.inside(|| Transaction::begin(&wish(Some(Rung::Tbf)), &world.place())).unwrap();
+            let next =
+                world.inside(|| Transaction::begin(&request(Some(ShaperKind::Tbf)), &world.place())).unwrap();
             assert!(next.recovered().unwrap().contains("was cut short"), "{:?}", next.recovered());
         }
         assert_eq!(world.shown(), shown, "killed at {at}");
@@ -60,11 +63,12 @@ fn with_its_guard_killed_too_the_next_one_puts_it_back() {
 fn refused_at_any_point_it_is_put_back() {
     let refusals = [(1, None), (2, Some("Specified qdisc kind is unknown."))];
     for (errno, words) in refusals {
-        for at in points(Rung::FlowHash, BEFORE[5].1) {
+        for at in points(ShaperKind::FlowHash, BEFORE[5].1) {
             let world = World::new(BEFORE[5].1);
             let shown = world.shown();
-            let mut transaction =
-                world.inside(|| Transaction::begin(&wish(Some(Rung::FlowHash)), &world.place())).unwrap();
+            let mut transaction = world
+                .inside(|| Transaction::begin(&request(Some(ShaperKind::FlowHash)), &world.place()))
+                .unwrap();
             let refusal = Refusal { errno, words: words.map(str::to_owned) };
             let mut ask = |count, _: &_| {
                 if count < at {
@@ -72,10 +76,10 @@ fn refused_at_any_point_it_is_put_back() {
                 }
                 Err(ApplyError { doing: "a request".into(), cause: Cause::Refused(refusal.clone()) })
             };
-            let guard = guard_command(&world.place());
+            let watchdog = watchdog_command(&world.place());
             let begun = Instant::now();
             let error =
-                world.inside(|| transaction.apply_by(guard, LIMIT, Pace::Requests, &mut ask)).unwrap_err();
+                world.inside(|| transaction.apply_by(watchdog, LIMIT, Pace::Requests, &mut ask)).unwrap_err();
             assert!(begun.elapsed() < SOON);
             assert_eq!(error.is_permission(), errno == 1, "{error}");
             assert_eq!(world.shown(), shown, "refused at {at}");
@@ -86,18 +90,19 @@ fn refused_at_any_point_it_is_put_back() {
 
 #[test]
 fn an_interface_that_vanishes_leaves_nothing_behind() {
-    for at in points(Rung::FlowHash, &[]) {
+    for at in points(ShaperKind::FlowHash, &[]) {
         let world = World::new(&[]);
-        let mut transaction =
-            world.inside(|| Transaction::begin(&wish(Some(Rung::FlowHash)), &world.place())).unwrap();
+        let mut transaction = world
+            .inside(|| Transaction::begin(&request(Some(ShaperKind::FlowHash)), &world.place()))
+            .unwrap();
         let mut ask = |count, _: &_| {
             if count == at {
                 world.shell("ip link del eth0");
             }
             Ok(())
         };
-        let guard = guard_command(&world.place());
-        let result = world.inside(|| transaction.apply_by(guard, LIMIT, Pace::Requests, &mut ask));
+        let watchdog = watchdog_command(&world.place());
+        let result = world.inside(|| transaction.apply_by(watchdog, LIMIT, Pace::Requests, &mut ask));
         if let Err(error) = result {
             assert!(
                 error.to_string().contains("there is no interface eth0")
@@ -116,11 +121,12 @@ fn an_interface_that_vanishes_leaves_nothing_behind() {
 #[test]
 fn a_link_that_goes_down_and_up_is_put_back() {
     for before in [BEFORE[0], BEFORE[5]] {
-        for at in points(Rung::FlowHash, before.1) {
+        for at in points(ShaperKind::FlowHash, before.1) {
             let world = World::new(before.1);
             let shown = world.shown();
-            let mut transaction =
-                world.inside(|| Transaction::begin(&wish(Some(Rung::FlowHash)), &world.place())).unwrap();
+            let mut transaction = world
+                .inside(|| Transaction::begin(&request(Some(ShaperKind::FlowHash)), &world.place()))
+                .unwrap();
             let mut ask = |count, _: &_| {
                 if count == at {
                     world.shell(
@@ -129,8 +135,8 @@ fn a_link_that_goes_down_and_up_is_put_back() {
                 }
                 Ok(())
             };
-            let guard = guard_command(&world.place());
-            world.inside(|| transaction.apply_by(guard, LIMIT, Pace::Requests, &mut ask)).unwrap();
+            let watchdog = watchdog_command(&world.place());
+            world.inside(|| transaction.apply_by(watchdog, LIMIT, Pace::Requests, &mut ask)).unwrap();
             world.inside(|| transaction.roll_back("test")).unwrap();
             assert_eq!(world.shown(), shown, "over {}, down at {at}", before.0);
         }
@@ -141,8 +147,8 @@ fn a_link_that_goes_down_and_up_is_put_back() {
 fn put_back_while_the_link_is_down_it_is_the_same_when_it_is_up() {
     let world = World::new(&[]);
     let shown = world.shown();
-    let mut transaction = world.inside(|| Transaction::begin(&wish(None), &world.place())).unwrap();
-    world.inside(|| transaction.apply(guard_command(&world.place()), LIMIT)).unwrap();
+    let mut transaction = world.inside(|| Transaction::begin(&request(None), &world.place())).unwrap();
+    world.inside(|| transaction.apply(watchdog_command(&world.place()), LIMIT)).unwrap();
     world.shell("ip link set eth0 down");
     world.inside(|| transaction.roll_back("test")).unwrap();
     world.shell("ip link set eth0 up");
@@ -152,14 +158,18 @@ fn put_back_while_the_link_is_down_it_is_the_same_when_it_is_up() {
 #[test]
 fn a_second_one_at_once_is_refused() {
     let world = World::new(&[]);
-    let mut first = world.inside(|| Transaction::begin(&wish(Some(Rung::Tbf)), &world.place())).unwrap();
+    let mut first =
+        world.inside(|| Transaction::begin(&request(Some(ShaperKind::Tbf)), &world.place())).unwrap();
     let second = || {
-        world.inside(|| Transaction::begin(&wish(Some(Rung::Tbf)), &world.place())).unwrap_err().to_string()
+        world
+            .inside(|| Transaction::begin(&request(Some(ShaperKind::Tbf)), &world.place()))
+            .unwrap_err()
+            .to_string()
     };
     assert!(second().contains("another fix is at work"), "{}", second());
-    world.inside(|| first.apply(guard_command(&world.place()), LIMIT)).unwrap();
+    world.inside(|| first.apply(watchdog_command(&world.place()), LIMIT)).unwrap();
     let me = format!("another fix (process {}) is at work on it; one at a time", std::process::id());
     assert!(second().contains(&me), "{}", second());
     world.inside(|| first.roll_back("test")).unwrap();
-    world.inside(|| Transaction::begin(&wish(Some(Rung::Tbf)), &world.place())).unwrap();
+    world.inside(|| Transaction::begin(&request(Some(ShaperKind::Tbf)), &world.place())).unwrap();
 }

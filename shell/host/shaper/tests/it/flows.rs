@@ -1,6 +1,6 @@
 //! The program of the flow hash in the kernel: where flows go. Tags are left to the interpreter of `core/packet/tc`, as not every kernel has them.
-use crate::world::{World, gone, guard_command, wish};
-use fathom_shaper::{Rung, Transaction};
+use crate::world::{World, gone, request, watchdog_command};
+use fathom_shaper::{ShaperKind, Transaction};
 use std::net::UdpSocket;
 use std::time::Duration;
 
@@ -37,8 +37,8 @@ fn flows_of_all_kinds_go_to_queues_of_their_own() {
         "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0; ip neigh add fd09::2 lladdr 02:00:00:00:00:02 dev eth0",
     ]);
     let mut transaction =
-        world.inside(|| Transaction::begin(&wish(Some(Rung::FlowHash)), &world.place())).unwrap();
-    world.inside(|| transaction.apply(guard_command(&world.place()), Duration::from_secs(60))).unwrap();
+        world.inside(|| Transaction::begin(&request(Some(ShaperKind::FlowHash)), &world.place())).unwrap();
+    world.inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60))).unwrap();
     // A hundred flows find some 83 of 256 queues: 256 (1 - (1 - 1/256)^100).
     let cases = [
         ("IPv4", "10.9.0.1:0", "10.9.0.2:9", 400, 65..=FLOWS),

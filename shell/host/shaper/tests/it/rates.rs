@@ -1,6 +1,6 @@
 //! Other rates under load.
-use crate::world::{World, guard_command, mbit, wish};
-use fathom_shaper::{Rung, Transaction};
+use crate::world::{World, mbit, request, watchdog_command};
+use fathom_shaper::{ShaperKind, Transaction};
 use std::time::{Duration, Instant};
 
 /// With less than this in the queue four more packets fit.
@@ -8,21 +8,24 @@ const FEW_BYTES: u32 = 4_000;
 
 #[test]
 fn a_hundred_other_rates_under_load_drop_nothing() {
-    for rung in [Rung::Tbf, Rung::FlowHash] {
+    for kind in [ShaperKind::Tbf, ShaperKind::FlowHash] {
         let world = World::new(&[
             "ip addr add 10.9.0.1/24 dev eth0",
             "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0",
         ]);
-        let mut transaction = world.inside(|| Transaction::begin(&wish(Some(rung)), &world.place())).unwrap();
-        world.inside(|| transaction.apply(guard_command(&world.place()), Duration::from_secs(60))).unwrap();
+        let mut transaction =
+            world.inside(|| Transaction::begin(&request(Some(kind)), &world.place())).unwrap();
+        world
+            .inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60)))
+            .unwrap();
         world.inside(|| transaction.set_rates(Some(mbit(1)), None)).unwrap();
         // Ten packets of 1 kB fit into the shortest queue; at a megabit each of them takes 8 ms, and a change much less.
         let load = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
         let load = &load;
         let (waited, mut times) = world.inside(|| hundred_changes(&mut transaction, load));
-        assert!(waited, "{rung}: nothing waited, so nothing was shown");
+        assert!(waited, "{kind}: nothing waited, so nothing was shown");
         times.sort();
-        println!("{rung}: 100 changes, 0 drops, median {:?}, slowest {:?}", times[50], times[99]);
+        println!("{kind}: 100 changes, 0 drops, median {:?}, slowest {:?}", times[50], times[99]);
         world.inside(|| transaction.roll_back("test")).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! A namespace with a router's interface `eth0` in it.
-use crate::entry::{FOLDER, KILL_AT, KILL_GUARD, RUNG};
+use crate::entry::{FOLDER, KILL_AT, KILL_WATCHDOG, SHAPER};
 use fathom_os::netns::NetNs;
-use fathom_shaper::{Framing, Place, Rung, Transaction, Wish};
+use fathom_shaper::{Framing, Place, ShapeRequest, ShaperKind, Transaction};
 use fathom_units::Rate;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -58,11 +58,11 @@ impl World {
         )
     }
     /// A process that makes a fix and is killed before request `at`; whether it was.
-    pub(crate) fn killed_at(&self, rung: Rung, at: usize, with_guard: bool) -> bool {
+    pub(crate) fn killed_at(&self, kind: ShaperKind, at: usize, with_watchdog: bool) -> bool {
         let mut command = me("entry::fix", &self.place());
-        command.env(RUNG, rung.name()).env(KILL_AT, at.to_string());
-        if with_guard {
-            command.env(KILL_GUARD, "1");
+        command.env(SHAPER, kind.name()).env(KILL_AT, at.to_string());
+        if with_watchdog {
+            command.env(KILL_WATCHDOG, "1");
         }
         let status = self.inside(|| command.stdout(Stdio::null()).status().unwrap());
         status.code().is_none()
@@ -105,12 +105,12 @@ pub(crate) fn gone(transaction: &mut Transaction) {
 fn me(entry: &str, place: &Place) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([entry, "--exact", "--nocapture", "--test-threads=1"]);
-    command.env(FOLDER, &place.folder).env_remove(RUNG).env_remove(KILL_AT).env_remove(KILL_GUARD);
+    command.env(FOLDER, &place.folder).env_remove(SHAPER).env_remove(KILL_AT).env_remove(KILL_WATCHDOG);
     command
 }
 
-pub(crate) fn guard_command(place: &Place) -> Command {
-    let mut command = me("entry::guard", place);
+pub(crate) fn watchdog_command(place: &Place) -> Command {
+    let mut command = me("entry::watchdog", place);
     // The frame around a test says more than anybody listens to.
     command.stderr(Stdio::null());
     command
@@ -121,8 +121,14 @@ pub(crate) fn mbit(rate: u64) -> Rate {
 }
 
 /// 8 Mbit/s of what leaves, 30 of what arrives.
-pub(crate) fn wish(rung: Option<Rung>) -> Wish {
-    Wish { device: "eth0".into(), up: Some(mbit(8)), down: Some(mbit(30)), rung, framing: Framing::default() }
+pub(crate) fn request(kind: Option<ShaperKind>) -> ShapeRequest {
+    ShapeRequest {
+        device: "eth0".into(),
+        up: Some(mbit(8)),
+        down: Some(mbit(30)),
+        shaper: kind,
+        framing: Framing::default(),
+    }
 }
 
 /// What an interface may have had before.

@@ -1,7 +1,7 @@
 //! UDP probes with four timestamps.
 use super::departures::Departures;
 use super::{Context, ProbeEvent, ProbeMachine, series_of};
-use crate::resolve::without_code;
+use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};

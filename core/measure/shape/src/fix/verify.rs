@@ -1,0 +1,295 @@
+//! Verification: a test through the shaper, compared with the test without it.
+use super::bypass::SHAPED_RATIO;
+use super::check::{Check, CheckKind, Unit, Verification};
+use super::message::{Action, LoadSummary, Measurement, Output, Phase, Purpose};
+use super::{Budget, Bypass, Counters, Isolation, ShaperCounters};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use fathom_run::PhaseKind;
+use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
+
+/// A shaper that passes more than this share of its rate does not shape; a packet at either end of a phase is within.
+const ABOVE_RATE_RATIO: f64 = 1.03;
+/// A phase in which less than this share of the rate passed did not load the shaper.
+const LEAST_LOAD_RATIO: f64 = 0.5;
+/// Goodput through the shaper as a share of that without it, at least.
+const GOODPUT_RATIO: f64 = 0.75;
+/// Share of a processor's time in interrupts and soft interrupts, at most.
+const PROCESSOR_RATIO: f64 = 0.9;
+/// Interval of readings of the counters.
+const READ_INTERVAL: Duration = Duration::from_millis(250);
+
+/// What is claimed of a shaper.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Claim {
+    pub(super) budget: Budget,
+    pub(super) isolation: Isolation,
+    pub(super) rates: PerDirection<Option<Rate>>,
+}
+
+/// Counters around one phase.
+#[derive(Clone, PartialEq, Debug)]
+struct Span {
+    kind: PhaseKind,
+    first: Counters,
+    last: Counters,
+    duration: Duration,
+}
+
+/// What a reading of the counters is for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Reading {
+    PhaseStart,
+    PhaseEnd(PhaseKind, Duration),
+    Record,
+}
+
+/// A verification that is running.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Verifier {
+    claim: Claim,
+    /// Readings that were asked for.
+    readings: VecDeque<Reading>,
+    last_read: Option<Time>,
+    first: Option<Counters>,
+    spans: Vec<Span>,
+}
+
+impl Verifier {
+    pub(super) const fn new(claim: Claim) -> Self {
+        Verifier { claim, readings: VecDeque::new(), last_read: None, first: None, spans: Vec::new() }
+    }
+    pub(super) fn measurement(idle: Phase, loaded: impl Fn(PhaseKind) -> Phase) -> Measurement {
+        let mut phases = Vec::from([idle]);
+        phases.extend([PhaseKind::Up, PhaseKind::Down, PhaseKind::Both].map(loaded));
+        super::machine::measurement(Purpose::Verification, phases)
+    }
+    fn read(&mut self, reading: Reading, now: Time, outputs: &mut VecDeque<Output>) {
+        self.last_read = Some(now);
+        self.readings.push_back(reading);
+        outputs.push_back(Output::Action(Action::ReadCounters));
+    }
+    pub(super) fn phase_started(&mut self, now: Time, outputs: &mut VecDeque<Output>) {
+        self.read(Reading::PhaseStart, now, outputs);
+    }
+    pub(super) fn phase_ended(
+        &mut self,
+        kind: PhaseKind,
+        duration: Duration,
+        now: Time,
+        outputs: &mut VecDeque<Output>,
+    ) {
+        self.read(Reading::PhaseEnd(kind, duration), now, outputs);
+    }
+    /// When the counters are to be read next.
+    pub(super) fn next_read(&self) -> Option<Time> {
+        self.last_read.map(|last| last + READ_INTERVAL)
+    }
+    pub(super) fn read_due(&mut self, now: Time, outputs: &mut VecDeque<Output>) {
+        self.read(Reading::Record, now, outputs);
+    }
+    pub(super) fn counters(&mut self, counters: Counters) {
+        match self.readings.pop_front() {
+            Some(Reading::PhaseStart) => self.first = Some(counters),
+            Some(Reading::PhaseEnd(kind, duration)) if is_load(kind) => {
+                let Some(first) = self.first.take() else { return };
+                self.spans.push(Span { kind, first, last: counters, duration });
+            }
+            _ => {}
+        }
+    }
+    /// All checks, with the test without a shaper and the test through it.
+    pub(super) fn verify(&self, before: &[LoadSummary], after: &[LoadSummary]) -> Verification {
+        let mut checks = Vec::new();
+        for phase in after {
+            checks.extend(self.claim.latency(phase));
+            checks.extend(goodput(before, phase));
+        }
+        let mut spans: Vec<&Span> = self.spans.iter().collect();
+        spans.sort_by_key(|span| span.kind);
+        for span in spans {
+            for direction in directions(span.kind) {
+                if let Some(rate) = self.claim.rates[*direction] {
+                    checks.push(shaper_limits(*direction, rate, span));
+                }
+            }
+            checks.push(bypass(span));
+            checks.extend(processor(span));
+        }
+        Verification { checks }
+    }
+}
+
+const fn is_load(kind: PhaseKind) -> bool {
+    !directions(kind).is_empty()
+}
+
+const fn directions(kind: PhaseKind) -> &'static [Direction] {
+    match kind {
+        PhaseKind::Up => &[Direction::Up],
+        PhaseKind::Down => &[Direction::Down],
+        PhaseKind::Both => &Direction::BOTH,
+        PhaseKind::Idle | PhaseKind::Drain => &[],
+    }
+}
+
+impl Claim {
+    /// Median latency above idle. With both directions loaded a probe passes both queues; a direction that is not shaped is not checked.
+    fn latency(&self, phase: &LoadSummary) -> Option<Check> {
+        let of = |direction: &Direction| {
+            Some(self.budget.at(self.isolation, self.rates[*direction]?).as_secs_f64())
+        };
+        let limits: Vec<f64> = directions(phase.kind).iter().map(of).collect::<Option<_>>()?;
+        if limits.is_empty() {
+            return None;
+        }
+        let limit: f64 = limits.iter().sum();
+        Some(Check {
+            load: phase.kind,
+            kind: CheckKind::LatencyIncrease,
+            measured: phase.increase_s.map(|increase| increase.value),
+            limit,
+            unit: Unit::Seconds,
+            passed: phase.increase_s.is_some_and(|increase| !increase.at_least && increase.value <= limit),
+        })
+    }
+}
+
+/// The shaper may cost some goodput, but not much.
+fn goodput(before: &[LoadSummary], after: &LoadSummary) -> Option<Check> {
+    let [direction] = directions(after.kind) else { return None };
+    let of = |phase: &LoadSummary| phase.goodput_bits_per_second[*direction];
+    let before = before.iter().find(|phase| phase.kind == after.kind).and_then(of)?;
+    let measured = of(after)?;
+    Some(Check {
+        load: after.kind,
+        kind: CheckKind::Goodput { before_bits_per_second: before, required_ratio: GOODPUT_RATIO },
+        measured: Some(measured),
+        limit: GOODPUT_RATIO * before,
+        unit: Unit::BitsPerSecond,
+        passed: measured >= GOODPUT_RATIO * before,
+    })
+}
+
+/// The queue is in the shaper: it passes no more than its rate, and had to make packets wait.
+fn shaper_limits(direction: Direction, rate: Rate, span: &Span) -> Check {
+    let counters = |at: &Counters| at.shapers[direction].unwrap_or_default();
+    let (first, last) = (counters(&span.first), counters(&span.last));
+    let grown = |of: fn(&ShaperCounters) -> u64| of(&last).saturating_sub(of(&first));
+    let held_packets = grown(|s| s.dropped_packets + s.overlimits + s.marked_packets);
+    let bits = grown(|s| s.sent_bytes) as f64 * 8.0;
+    let share = bits / span.duration.as_secs_f64() / rate.as_bits_per_second() as f64;
+    Check {
+        load: span.kind,
+        kind: CheckKind::ShaperLimits { direction, least: LEAST_LOAD_RATIO, held_packets },
+        measured: Some(share),
+        limit: ABOVE_RATE_RATIO,
+        unit: Unit::Ratio,
+        passed: (LEAST_LOAD_RATIO..=ABOVE_RATE_RATIO).contains(&share) && held_packets > 0,
+    }
+}
+
+/// All that the interface carried went through the shaper.
+fn bypass(span: &Span) -> Check {
+    let found = span.last.bypass(&span.first);
+    let shaped = found.iter().filter_map(|one| match *one {
+        Bypass::Unshaped { interface_bytes, shaped_bytes, .. } => {
+            Some(shaped_bytes as f64 / interface_bytes as f64)
+        }
+        Bypass::Unclassified { .. } => None,
+    });
+    Check {
+        load: span.kind,
+        measured: shaped.min_by(f64::total_cmp),
+        limit: SHAPED_RATIO,
+        unit: Unit::Ratio,
+        passed: found.is_empty(),
+        kind: CheckKind::Bypass(found),
+    }
+}
+
+/// A processor without time left for packets is the bottleneck, whatever the shaper's rate: it delays, and no AQM manages that queue.
+fn processor(span: &Span) -> Option<Check> {
+    let share = span.last.busiest_processor(&span.first)?;
+    Some(Check {
+        load: span.kind,
+        kind: CheckKind::Processor,
+        measured: Some(share),
+        limit: PROCESSOR_RATIO,
+        unit: Unit::Ratio,
+        passed: share <= PROCESSOR_RATIO,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{InterfaceCounters, ProcessorTime};
+    use super::*;
+
+    fn counters(interface_bytes: u64, sent_bytes: u64, overlimits: u64) -> Counters {
+        let up = ShaperCounters { sent_bytes, overlimits, ..ShaperCounters::default() };
+        let bytes = PerDirection { up: interface_bytes, down: 0 };
+        Counters {
+            interface: InterfaceCounters { bytes, full_frame_bytes: 1514 },
+            shapers: PerDirection { up: Some(up), down: None },
+            ..Counters::default()
+        }
+    }
+
+    fn span(first: Counters, last: Counters) -> Span {
+        Span { kind: PhaseKind::Up, first, last, duration: Duration::from_secs(10) }
+    }
+
+    /// Ten seconds at 10 Mbit/s are 12.5 MB.
+    const RATE: Rate = Rate::from_bits_per_second(10_000_000);
+
+    #[test]
+    fn a_shaper_limits_if_packets_wait_and_it_passes_its_rate_at_most() {
+        let rows = [
+            // Bytes through it, packets that waited, and whether it is the bottleneck.
+            (12_000_000, 900, true),
+            (12_800_000, 900, true),
+            (13_000_000, 900, false),
+            (6_000_000, 900, false),
+            (12_000_000, 0, false),
+        ];
+        for (bytes, waited, passed) in rows {
+            let span = span(counters(0, 0, 0), counters(bytes, bytes, waited));
+            assert_eq!(shaper_limits(Direction::Up, RATE, &span).passed, passed, "{bytes} bytes, {waited}");
+        }
+    }
+
+    #[test]
+    fn a_busy_processor_fails() {
+        let processors = |all: &[u64]| {
+            let of = |packets: &u64| ProcessorTime { packets: *packets, total: 1000 };
+            let last = Counters { processors: all.iter().map(of).collect(), ..Counters::default() };
+            let first = Counters {
+                processors: all.iter().map(|_| ProcessorTime::default()).collect(),
+                ..last.clone()
+            };
+            processor(&span(first, last)).map(|check| check.passed)
+        };
+        assert_eq!([&[][..], &[300], &[300, 950]].map(processors), [None, Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn bytes_past_the_shaper_are_found() {
+        let whole = bypass(&span(counters(0, 0, 0), counters(12_000_000, 12_000_000, 9)));
+        assert!(whole.passed, "{whole:?}");
+        let part = bypass(&span(counters(0, 0, 0), counters(12_000_000, 3_000_000, 9)));
+        let unshaped = Bypass::Unshaped {
+            direction: Direction::Up,
+            interface_bytes: 12_000_000,
+            shaped_bytes: 3_000_000,
+        };
+        assert_eq!(
+            (part.kind, part.measured, part.passed),
+            (CheckKind::Bypass(alloc::vec![unshaped]), Some(0.25), false)
+        );
+        let unclassified = Counters { unclassified_packets: 5, ..counters(12_000_000, 12_000_000, 9) };
+        let check = bypass(&span(counters(0, 0, 0), unclassified));
+        assert_eq!(check.kind, CheckKind::Bypass(alloc::vec![Bypass::Unclassified { packets: 5 }]));
+        assert!(!check.passed);
+    }
+}

@@ -1,0 +1,146 @@
+//! The status as a program or a person reads it over HTTP.
+use super::status::{DirectionStatus, Status};
+use fathom_text::{milliseconds, rate};
+use std::fmt::Write;
+
+/// OpenMetrics 1.0: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
+pub(super) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+type Value = fn(&DirectionStatus) -> Option<f64>;
+
+/// Name, unit, what it is, and the value of a direction.
+const GAUGES: [(&str, &str, &str, Value); 4] = [
+    ("fathom_auto_rate_bits_per_second", "bits_per_second", "Rate of the shaper.", |state| {
+        Some(state.rate.as_bits_per_second() as f64)
+    }),
+    (
+        "fathom_auto_delivered_bits_per_second",
+        "bits_per_second",
+        "What left the shaper in the last second.",
+        |state| Some(state.delivered_bits_per_second),
+    ),
+    ("fathom_auto_backlog_bytes", "bytes", "What waits in the shaper.", |state| {
+        Some(state.backlog_bytes as f64)
+    }),
+    ("fathom_auto_delay_seconds", "seconds", "Delay beyond the shaper, above the usual.", |state| {
+        state.delay_s
+    }),
+];
+
+/// The metrics.
+pub(super) fn metrics(status: &Status) -> String {
+    let mut text = String::new();
+    let device = status.device.replace('\\', "\\\\").replace('"', "\\\"");
+    // A String takes everything.
+    for (name, unit, help, value) in GAUGES {
+        let _ = write!(text, "# TYPE {name} gauge\n# UNIT {name} {unit}\n# HELP {name} {help}\n");
+        for (direction, state) in status.directions.iter() {
+            if let Some(now) = value(state) {
+                let _ = writeln!(text, "{name}{{interface=\"{device}\",direction=\"{direction}\"}} {now}");
+            }
+        }
+    }
+    text += "# TYPE fathom_auto_decisions counter\n# HELP fathom_auto_decisions Ticks with each reason.\n";
+    for (direction, state) in status.directions.iter() {
+        for (why, count) in &state.decisions {
+            let labels =
+                format!("interface=\"{device}\",direction=\"{direction}\",reason=\"{}\"", why.name());
+            let _ = writeln!(text, "fathom_auto_decisions_total{{{labels}}} {count}");
+        }
+    }
+    text += "# TYPE fathom_auto_answers counter\n# HELP fathom_auto_answers Answers of reflectors.\n";
+    let _ = writeln!(text, "fathom_auto_answers_total{{interface=\"{device}\"}} {}\n# EOF", status.answers);
+    text
+}
+
+/// A page that asks for itself again.
+pub(super) fn page(status: &Status) -> String {
+    let device = escaped(&status.device);
+    let problem = status.problem.as_deref().map_or_else(String::new, |words| {
+        format!("<p><b>The server is not asked now:</b> {}</p>", escaped(words))
+    });
+    format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"2\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{device}: fathom fix --auto</title>\
+         <style>:root{{color-scheme:light dark}}body{{font:1rem system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}}\
+         table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;vertical-align:top;padding:.3rem .6rem;\
+         border-bottom:1px solid #8885}}</style></head><body><h1>{device}</h1><p>Kept right since {}, by {}; {} answers. \
+         <a href=\"/metrics\">metrics</a></p>{problem}<table><tr><th></th><th>up</th><th>down</th></tr>{}</table></body></html>\n",
+        status.since,
+        status.shaper,
+        status.answers,
+        rows(&status.directions.up, &status.directions.down),
+    )
+}
+
+fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
+    let row = |name: &str, cell: &dyn Fn(&DirectionStatus) -> String| {
+        format!("<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td></tr>", cell(up), cell(down))
+    };
+    row("rate", &|state| rate(state.rate.as_bits_per_second() as f64))
+        + &row("why", &|state| state.reason.to_string())
+        + &row("passes", &|state| rate(state.delivered_bits_per_second))
+        + &row("delay beyond our queue, above the usual", &|state| {
+            state.delay_s.map_or_else(|| "nobody answers".to_owned(), |s| milliseconds(s.max(0.0)))
+        })
+        + &row("last change", &last_change)
+        + &row("decisions", &|state| {
+            let counts = state.decisions.iter().map(|(why, count)| format!("{} {count}", why.name()));
+            counts.collect::<Vec<_>>().join("<br>")
+        })
+}
+
+fn last_change(state: &DirectionStatus) -> String {
+    let Some(last) = state.last else { return "none yet".to_owned() };
+    let [from, to] = [last.from, last.to].map(|one| rate(one.as_bits_per_second() as f64));
+    format!("{}: {from} to {to}, {}", last.at, last.reason)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_shape::autorate::Reason;
+    use fathom_units::{PerDirection, Rate};
+
+    fn status() -> Status {
+        let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
+        let mut status = Status::new("wan\"<", "flow-hash", PerDirection { up: mbit(9), down: mbit(40) });
+        status.directions.up.delay_s = Some(0.012);
+        status.directions.up.decisions.insert(Reason::Exploring, 3);
+        status.answers = 7;
+        status
+    }
+
+    #[test]
+    fn metrics_are_openmetrics() {
+        let text = metrics(&status());
+        let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(
+            samples,
+            [
+                "fathom_auto_rate_bits_per_second{interface=\"wan\\\"<\",direction=\"up\"} 9000000",
+                "fathom_auto_rate_bits_per_second{interface=\"wan\\\"<\",direction=\"down\"} 40000000",
+                "fathom_auto_delivered_bits_per_second{interface=\"wan\\\"<\",direction=\"up\"} 0",
+                "fathom_auto_delivered_bits_per_second{interface=\"wan\\\"<\",direction=\"down\"} 0",
+                "fathom_auto_backlog_bytes{interface=\"wan\\\"<\",direction=\"up\"} 0",
+                "fathom_auto_backlog_bytes{interface=\"wan\\\"<\",direction=\"down\"} 0",
+                "fathom_auto_delay_seconds{interface=\"wan\\\"<\",direction=\"up\"} 0.012",
+                "fathom_auto_decisions_total{interface=\"wan\\\"<\",direction=\"up\",reason=\"exploring\"} 3",
+                "fathom_auto_answers_total{interface=\"wan\\\"<\"} 7",
+            ]
+        );
+        assert!(text.ends_with("\n# EOF\n"));
+    }
+
+    #[test]
+    fn the_page_holds_no_foreign_markup() {
+        let text = page(&status());
+        assert!(text.contains("<h1>wan&quot;&lt;</h1>") && !text.contains("wan\"<"), "{text}");
+        assert!(text.contains("<td>9.00 Mbit/s</td><td>40.0 Mbit/s</td>"), "{text}");
+        assert!(text.contains("<td>12 ms</td><td>nobody answers</td>"), "{text}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Trials on disk, so that a search that was cut short goes on where it was.
+use fathom_shape::knee::{Knee, Trial};
+use fathom_shaper::Place;
+use fathom_units::{Direction, Duration, Rate};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// Trials older than this say little of a line now, in seconds.
+const FRESH_S: u64 = 3600;
+
+/// The file with the trials of one direction of one interface, towards one server.
+pub(crate) struct TrialFile {
+    file: PathBuf,
+    server: String,
+    shaper: &'static str,
+}
+
+impl TrialFile {
+    pub(crate) fn new(place: &Place, direction: Direction, server: &str, shaper: &'static str) -> TrialFile {
+        let file = place.folder.join(format!("{}.knee-{direction}.json", place.device));
+        TrialFile { file, server: server.to_owned(), shaper }
+    }
+    /// The search that was cut short, if it was of this server and shaper, and not long ago. A file that cannot be read is no search.
+    pub(crate) fn recall(&self) -> Option<Knee> {
+        let value: Value = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
+        let is_fresh = now_s().saturating_sub(value["unix_s"].as_u64()?) < FRESH_S;
+        let is_same = value["server"] == self.server.as_str() && value["shaper"] == self.shaper;
+        let guess = rate(&value["guess_bits_per_second"])?;
+        let trials = value["trials"].as_array()?.iter().map(trial).collect::<Option<Vec<_>>>()?;
+        (is_fresh && is_same && !trials.is_empty()).then(|| Knee::resume(guess, trials))
+    }
+    /// Writes all trials so far. If that fails, a search that is interrupted begins anew.
+    pub(crate) fn store(&self, knee: &Knee) {
+        let trials: Vec<Value> = knee.trials().iter().map(trial_to_json).collect();
+        let value = json!({
+            "unix_s": now_s(), "server": self.server, "shaper": self.shaper,
+            "guess_bits_per_second": knee.guess().as_bits_per_second(), "trials": trials,
+        });
+        let _ = fs::write(&self.file, value.to_string());
+    }
+    /// The search is over: its trials are no longer needed.
+    pub(crate) fn delete(&self) {
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+/// A trial as the file of a search and `--json` have it.
+#[must_use]
+pub fn trial_to_json(trial: &Trial) -> Value {
+    json!({
+        "offered_bits_per_second": trial.offered.as_bits_per_second(),
+        "delivered_bits_per_second": trial.delivered.as_bits_per_second(),
+        "delay_s": trial.delay.as_secs_f64(),
+        "is_delayed": trial.is_delayed, "is_marginal": trial.is_marginal, "is_demanded": trial.is_demanded,
+    })
+}
+
+fn rate(value: &Value) -> Option<Rate> {
+    value.as_u64().map(Rate::from_bits_per_second)
+}
+
+fn trial(value: &Value) -> Option<Trial> {
+    Some(Trial {
+        offered: rate(&value["offered_bits_per_second"])?,
+        delivered: rate(&value["delivered_bits_per_second"])?,
+        delay: Duration::from_secs_f64(value["delay_s"].as_f64().filter(|s| (0.0..1e6).contains(s))?),
+        is_delayed: value["is_delayed"].as_bool()?,
+        is_marginal: value["is_marginal"].as_bool()?,
+        is_demanded: value["is_demanded"].as_bool()?,
+    })
+}
+
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

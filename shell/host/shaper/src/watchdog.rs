@@ -1,0 +1,149 @@
+//! The watchdog: a process of its own that restores an interface when the process that changes it dies or takes too long.
+use crate::error::ApplyError;
+use crate::kernel::Kernel;
+use crate::restore::{Restored, restore};
+use crate::state::{Phase, Place, State};
+use fathom_os::lock::Lock;
+use fathom_os::session;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// What the watchdog prints when it is ready.
+const READY: &str = "fathom: watchdog ready";
+/// Byte on its standard input that ends the watchdog: the fix was committed or rolled back.
+const DISMISSED: u8 = b'.';
+/// How long it may take to begin.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long its end is waited for.
+const LEAVE: Duration = Duration::from_secs(2);
+/// A dead process's lock is free at once; another fix that took it puts things back itself.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// The watchdog, seen from the process that it watches: when that ends, the pipe between them does.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    child: Child,
+}
+
+impl Watchdog {
+    /// Starts it in a session of its own, and waits until it is ready.
+    pub(crate) fn start(mut command: Command) -> Result<Watchdog, ApplyError> {
+        let doing = || format!("watchdog {}", command_line(&command));
+        let (doing, ready) = (doing(), channel());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = session::of_its_own(&mut command).spawn().map_err(ApplyError::system(&doing))?;
+        let Some(stdout) = child.stdout.take() else {
+            return Err(ApplyError::words(doing, "it has no output"));
+        };
+        std::thread::spawn(move || {
+            let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+            let _ = ready.0.send(lines.any(|line| line.ends_with(READY)));
+        });
+        if ready.1.recv_timeout(PATIENCE) == Ok(true) {
+            return Ok(Watchdog { child });
+        }
+        // It may be gone already.
+        let _ = child.kill();
+        let _ = child.wait();
+        Err(ApplyError::words(doing, "it did not begin; nothing was changed"))
+    }
+    /// All is well. It is waited for, so that it does not outlive what it watches over; but not for ever.
+    pub(crate) fn dismiss(mut self) {
+        if let Some(mut stdin) = self.child.stdin.take() {
+            let _ = stdin.write_all(&[DISMISSED]);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < LEAVE && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
+fn command_line(command: &Command) -> String {
+    command.get_program().to_string_lossy().into_owned()
+}
+
+/// How a watchdog ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WatchdogEnd {
+    /// It was dismissed, or the fix had been committed or rolled back by others.
+    Dismissed,
+    /// The process that it watched ended; the interface was restored.
+    Orphaned(Restored),
+    /// The process that it watched took too long; the interface was restored.
+    Overdue(Restored),
+}
+
+/// Watches over a trial: to be called by the process that [`Transaction::apply`](crate::Transaction::apply) starts. It prints a
+/// line on standard output when it is ready, and is dismissed by a byte on standard input.
+///
+/// # Errors
+/// If there is nothing to watch over, or what could not be restored.
+pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
+    let Some(state) = place.read()? else {
+        return Err(ApplyError::words(place.file().display().to_string(), "there is nothing to watch over"));
+    };
+    // Opened now: later there may be no descriptor left.
+    let mut kernel = Kernel::open()?;
+    let words = words_of(io::stdin());
+    let mut out = io::stdout();
+    writeln!(out, "{READY}").and_then(|()| out.flush()).map_err(ApplyError::system("standard output"))?;
+    match words.recv_timeout(Duration::from_millis(state.limit_ms)) {
+        Ok(DISMISSED) => Ok(WatchdogEnd::Dismissed),
+        Err(RecvTimeoutError::Timeout) => {
+            put_back(&mut kernel, place, &state, "it took longer than its limit")
+                .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Overdue))
+        }
+        Ok(_) | Err(RecvTimeoutError::Disconnected) => {
+            // The lock of a process that is gone is free; a new one that has it puts things back before it begins.
+            let _lock = wait_for_lock(place);
+            put_back(&mut kernel, place, &state, "its process ended")
+                .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Orphaned))
+        }
+    }
+}
+
+/// Bytes as they are read; the channel ends with the pipe.
+fn words_of(mut from: impl Read + Send + 'static) -> Receiver<u8> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut byte = [0];
+        while matches!(from.read(&mut byte), Ok(1)) {
+            if sender.send(byte[0]).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn wait_for_lock(place: &Place) -> Option<Lock> {
+    let begun = Instant::now();
+    while begun.elapsed() < LOCK_PATIENCE {
+        match Lock::take(&place.lock()) {
+            Ok(Some(lock)) => return Some(lock),
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Puts back what is still the same trial; what was committed or settled stays as it is.
+fn put_back(
+    kernel: &mut Kernel,
+    place: &Place,
+    guarded: &State,
+    why: &str,
+) -> Result<Option<Restored>, ApplyError> {
+    let is_open = |state: &State| state.id == guarded.id && state.phase == Phase::Trial;
+    if !place.read()?.as_ref().is_some_and(is_open) {
+        return Ok(None);
+    }
+    let restored = restore(kernel, &guarded.snapshot, &guarded.made)?;
+    place.forget(why)?;
+    Ok(Some(restored))
+}

@@ -1,0 +1,211 @@
+//! The current state of all series, shared with whoever shows it.
+use crate::report::SeriesSlot;
+use fathom_os::clock::wall_now;
+use fathom_units::{Duration, WallTime};
+use fathom_watch_plan::{LastMinute, TargetNow};
+use fathom_watch_samples::{Code, Sample, Sketch, Tally};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The current state of each series. Shared between the thread that writes the history and those that show it.
+#[derive(Default, Debug)]
+pub struct LiveState {
+    rows: Mutex<Vec<Option<Row>>>,
+    host: Mutex<BTreeMap<SeriesSlot, HostSeries>>,
+}
+
+/// How much of this host's own state is told as now: what most scrapers leave between two looks.
+const NOW: Duration = Duration::from_secs(15);
+
+/// A series of this host, as far as it is now.
+#[derive(Debug)]
+struct HostSeries {
+    probe: String,
+    values: VecDeque<(WallTime, f64)>,
+}
+
+/// What a series of this host was in the last 15 seconds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HostNow {
+    /// Its name: `eth0 sent`, `lateness of icmp`.
+    pub probe: String,
+    /// Mean of its values, in the unit of the series.
+    pub mean: f64,
+    /// The greatest of them.
+    pub most: f64,
+}
+
+impl HostSeries {
+    fn add(&mut self, at: WallTime, value: f64) {
+        let is_old =
+            |first: &(WallTime, f64)| at.0.saturating_sub(first.0.0) >= NOW.as_nanos() || first.0 > at;
+        while self.values.front().is_some_and(is_old) {
+            self.values.pop_front();
+        }
+        self.values.push_back((at, value));
+    }
+    fn at(&self, time: WallTime) -> Option<HostNow> {
+        let is_now = |value: &&(WallTime, f64)| time.0.saturating_sub(value.0.0) < NOW.as_nanos();
+        let values: Vec<f64> = self.values.iter().filter(is_now).map(|value| value.1).collect();
+        let most = values.iter().copied().reduce(f64::max)?;
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Some(HostNow { probe: self.probe.clone(), mean, most })
+    }
+}
+
+#[derive(Debug)]
+struct Row {
+    now: TargetNow,
+    minute: LastMinute,
+    tally: Tally,
+    sketch: Sketch,
+    since: WallTime,
+}
+
+/// Everything that was counted of a series since it came into the plan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Total {
+    /// The series as it is now.
+    pub now: TargetNow,
+    /// Outcomes.
+    pub tally: Tally,
+    /// Delays of those that were answered, late ones among them.
+    pub sketch: Sketch,
+    /// When counting began.
+    pub since: WallTime,
+}
+
+impl Row {
+    fn new(now: TargetNow) -> Self {
+        let (minute, since) = (LastMinute::default(), wall_now());
+        Row { now, minute, tally: Tally::default(), sketch: Sketch::default(), since }
+    }
+    fn at(&self, time: WallTime) -> TargetNow {
+        let mut now = self.now.clone();
+        self.minute.fill(&mut now, time);
+        now
+    }
+}
+
+/// The rows, locked.
+pub(crate) struct LockedRows<'b> {
+    rows: MutexGuard<'b, Vec<Option<Row>>>,
+}
+
+impl LiveState {
+    pub(crate) fn lock(&self) -> LockedRows<'_> {
+        LockedRows { rows: self.rows.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+    /// All series that have a sample or a reason for having none, in the order of the plan.
+    #[must_use]
+    pub fn targets(&self) -> Vec<TargetNow> {
+        let time = wall_now();
+        let locked = self.lock();
+        locked.rows.iter().flatten().map(|row| row.at(time)).collect()
+    }
+    /// What this host did itself in the last seconds; nothing of what was not read in them.
+    #[must_use]
+    pub fn host(&self) -> Vec<HostNow> {
+        let time = wall_now();
+        self.lock_host().values().filter_map(|series| series.at(time)).collect()
+    }
+    pub(crate) fn open_host(&self, slot: SeriesSlot, probe: String) {
+        self.lock_host().insert(slot, HostSeries { probe, values: VecDeque::new() });
+    }
+    /// A value of a series that is this host's own, if it is.
+    pub(crate) fn host_value(&self, slot: SeriesSlot, at: WallTime, value: f64) {
+        self.lock_host().get_mut(&slot).into_iter().for_each(|series| series.add(at, value));
+    }
+    fn lock_host(&self) -> MutexGuard<'_, BTreeMap<SeriesSlot, HostSeries>> {
+        self.host.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// What was counted of each since it came.
+    #[must_use]
+    pub fn totals(&self) -> Vec<Total> {
+        let time = wall_now();
+        let locked = self.lock();
+        let total = |row: &Row| Total {
+            now: row.at(time),
+            tally: row.tally,
+            sketch: row.sketch.clone(),
+            since: row.since,
+        };
+        locked.rows.iter().flatten().map(total).collect()
+    }
+}
+
+impl LockedRows<'_> {
+    pub(crate) fn open(&mut self, slot: SeriesSlot, now: TargetNow) {
+        let index = slot as usize;
+        if self.rows.len() <= index {
+            self.rows.resize_with(index + 1, || None);
+        }
+        if let Some(row) = self.rows.get_mut(index) {
+            *row = Some(Row::new(now));
+        }
+    }
+    pub(crate) fn close(&mut self, slot: SeriesSlot) {
+        self.rows.get_mut(slot as usize).into_iter().for_each(|row| *row = None);
+    }
+    pub(crate) fn address(&mut self, slot: SeriesSlot, address: IpAddr) {
+        self.row(slot).into_iter().for_each(|row| row.now.address = Some(address));
+    }
+    pub(crate) fn sample(&mut self, slot: SeriesSlot, sample: Sample) {
+        let Some(row) = self.row(slot) else { return };
+        row.minute.add(sample);
+        let code = Code::of(sample.outcome);
+        row.tally.add(code);
+        row.sketch.add(code);
+    }
+    pub(crate) fn amend(&mut self, slot: SeriesSlot, sample: Sample) {
+        let Some(row) = self.row(slot) else { return };
+        row.minute.amend(sample);
+        // It was counted as lost when it was.
+        row.tally.lost = row.tally.lost.saturating_sub(1);
+        row.tally.late += 1;
+        row.sketch.add(Code::of(sample.outcome));
+    }
+    pub(crate) fn count(&mut self, slot: SeriesSlot, at: WallTime, duplicates: u64, reordered: u64) {
+        let Some(row) = self.row(slot) else { return };
+        row.minute.count(at, duplicates, reordered);
+        row.tally.duplicates += duplicates;
+        row.tally.reordered += reordered;
+    }
+    pub(crate) fn reason(&mut self, slot: SeriesSlot, reason: &str) {
+        self.row(slot).into_iter().for_each(|row| row.minute.reason(reason));
+    }
+    pub(crate) fn alerts(&mut self, slot: SeriesSlot, names: Vec<String>) {
+        self.row(slot).into_iter().for_each(|row| row.now.alerts.clone_from(&names));
+    }
+    /// The number of a series in the history; `None` before its first sample.
+    pub(crate) fn number(&mut self, slot: SeriesSlot) -> Option<u32> {
+        self.row(slot).map(|row| row.now.series)
+    }
+    fn row(&mut self, slot: SeriesSlot) -> Option<&mut Row> {
+        self.rows.get_mut(slot as usize)?.as_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_this_host_the_last_seconds_count() {
+        let at = |s: u64| WallTime(s * 1_000_000_000);
+        let mut series = HostSeries { probe: "eth0 sent".into(), values: VecDeque::new() };
+        assert_eq!(series.at(at(1)), None, "nothing was read");
+        for (second, value) in [(1, 900.0), (20, 1.0), (25, 5.0), (30, 3.0)] {
+            series.add(at(second), value);
+        }
+        let now = |mean, most| Some(HostNow { probe: "eth0 sent".into(), mean, most });
+        assert_eq!(series.at(at(31)), now(3.0, 5.0));
+        assert_eq!(series.at(at(36)), now(4.0, 5.0));
+        assert_eq!(series.at(at(45)), None, "what is old is not now");
+        // The clock was set back: what was before that is not before now.
+        series.add(at(7), 8.0);
+        assert_eq!(series.at(at(8)), now(8.0, 8.0));
+        assert_eq!(series.values.len(), 1);
+    }
+}
