@@ -12,6 +12,7 @@ use fathom_diagnose::diagnose;
 use fathom_lab::{Addresses, CaptureOptions, QueueReport};
 use fathom_run::Run;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
+use fathom_text::bytes;
 use std::collections::BTreeMap;
 
 /// Runs the program, and tells what the queues did meanwhile.
@@ -116,7 +117,7 @@ fn outcome(queues: &[QueueReport]) -> String {
             queue.arrived_packets,
             queue.dropped_packets,
             queue.marked_packets,
-            queue.max_backlog
+            bytes(queue.max_backlog.get() as f64)
         );
     }
     text
