@@ -26,7 +26,7 @@ pub enum Notice {
 
 /// What was received.
 #[derive(Clone, Copy, Debug)]
-pub struct Letter<'b> {
+pub struct ReceivedMessage<'b> {
     /// The datagram; of an entry of the error queue the packet that it is about, as much as was kept of it.
     pub bytes: &'b [u8],
     /// From whom; of an entry of the error queue to whom the packet went.
@@ -144,11 +144,11 @@ impl Inbox {
         Ok(self.received)
     }
     /// What the last call received.
-    pub fn iter(&self) -> impl Iterator<Item = Letter<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = ReceivedMessage<'_>> {
         let slots = self.headers.iter().zip(&self.slots).take(self.received);
         slots.zip(self.bytes.chunks_exact(self.size)).map(|((header, slot), bytes)| {
             let has_name = header.msg_hdr.msg_namelen > 0;
-            Letter {
+            ReceivedMessage {
                 bytes: bytes.get(..header.msg_len as usize).unwrap_or(bytes),
                 from: if has_name { address(&slot.address) } else { None },
                 stamp: software_stamp(&header.msg_hdr),

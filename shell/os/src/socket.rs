@@ -71,7 +71,7 @@ pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
 ///
 /// # Errors
 /// As `socket(2)`: it needs CAP_NET_RAW.
-pub fn day_clock_socket() -> io::Result<Socket> {
+pub fn timestamp_socket() -> io::Result<Socket> {
     const ANSWER: u32 = 14;
     let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
     option::set(&socket, libc::SOL_RAW, ICMP_FILTER, !(1_u32 << ANSWER))?;

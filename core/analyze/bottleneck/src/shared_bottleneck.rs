@@ -89,7 +89,7 @@ impl SharedBottleneck<'_> {
         let DelayedFlows { delayed_flows, probes, sparse_ratio } =
             self.delayed_flows(first, &delays, stands_from);
         let losses = self.losses();
-        let packet_ns = if bytes_per_ns > 0.0 { packet / bytes_per_ns } else { 0.0 };
+        let packet_ns = quotient(packet, bytes_per_ns);
         let (count, marks) = self.counts();
         let fingerprint = fingerprint(&Evidence {
             losses: &losses,
@@ -122,12 +122,7 @@ impl SharedBottleneck<'_> {
         let buffer = rate.as_ref().ok().and_then(of_rate);
         let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
         let full_ns = base_ns + buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
-        let is_alone = self.fillers.len() == 1 && bytes_per_ns > 0.0 && packet > 0.0;
-        let sender = is_alone.then(|| Sender {
-            window_packets: full_ns * bytes_per_ns / packet,
-            mean_ns,
-            most_ns: full_ns,
-        });
+        let sender = self.lone_sender(quotient(bytes_per_ns, packet), mean_ns, full_ns);
         Some(Bottleneck {
             location: first.location,
             flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
@@ -146,6 +141,11 @@ impl SharedBottleneck<'_> {
             late_probes: probes,
             delays,
         })
+    }
+    /// The one sender, before a bottleneck of this rate; `None` if there are several, or the rate is not known.
+    fn lone_sender(&self, packets_per_ns: f64, mean_ns: f64, full_ns: f64) -> Option<Sender> {
+        let is_alone = self.fillers.len() == 1 && packets_per_ns > 0.0;
+        is_alone.then_some(Sender { window_packets: full_ns * packets_per_ns, mean_ns, most_ns: full_ns })
     }
     fn is_at_receiver(&self, first: &Filler<'_>) -> bool {
         self.reports.get(first.place).is_some_and(|report| report.near == Some(first.sender.other()))
@@ -401,6 +401,11 @@ impl SharedBottleneck<'_> {
         };
         Some(self.reports.get(first.place)?.ends[end as usize].0)
     }
+}
+
+/// `dividend / divisor`; 0 where nothing is known of the divisor.
+fn quotient(dividend: f64, divisor: f64) -> f64 {
+    if divisor > 0.0 { dividend / divisor } else { 0.0 }
 }
 
 /// Adds what a flow passed, in the order of time: it is walked along what is there, as most of it is.

@@ -1,4 +1,4 @@
-//! What a test is asked to do: the kinds of probe and the phases.
+//! The plan of a test: kinds of probes, and phases.
 use alloc::vec::Vec;
 use fathom_run::{Metric, PhaseKind};
 use fathom_units::{Bytes, Duration};
@@ -14,8 +14,8 @@ pub enum ProbeKind {
     Udp,
     /// A new TCP connection with one request on it.
     Connect,
-    /// A request on a kept connection.
-    Kept,
+    /// A request on a persistent connection.
+    Persistent,
 }
 
 /// Everything about a kind of probe but its sockets.
@@ -38,7 +38,8 @@ pub struct ProbeSpec {
 
 impl ProbeKind {
     /// The kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 4] = [ProbeKind::Icmp, ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Kept];
+    pub const ALL: [ProbeKind; 4] =
+        [ProbeKind::Icmp, ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Persistent];
 
     /// The list of all kinds.
     pub const SPECS: [ProbeSpec; ProbeKind::ALL.len()] = [
@@ -74,9 +75,9 @@ impl ProbeKind {
             rank: 3,
         },
         ProbeSpec {
-            kind: ProbeKind::Kept,
-            name: "kept HTTP",
-            series: &[(Metric::HttpKept, "HTTP requests on the kept connection")],
+            kind: ProbeKind::Persistent,
+            name: "persistent HTTP",
+            series: &[(Metric::HttpKept, "HTTP requests on the persistent connection")],
             // GET 86 + 60, ACK 86.
             up: Bytes(232),
             // Answer 86 + 100.
@@ -121,6 +122,8 @@ impl PhasePlan {
             PhaseKind::Idle => (3, 5),
             PhaseKind::Down | PhaseKind::Up | PhaseKind::Both => (6, 30),
             PhaseKind::Drain => (1, 15),
+            // A watch has no plan of phases: this one is idle.
+            PhaseKind::Watch => (3, 5),
         };
         PhasePlan { kind, min: Duration::from_secs(min), max: Duration::from_secs(max) }
     }

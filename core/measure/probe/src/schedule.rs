@@ -70,7 +70,7 @@ impl Due {
 /// All targets of one interval. Each goes to the back of the queue when it was probed, so the queue stays in order by itself:
 /// no step of the schedule costs more with more targets.
 #[derive(Clone, Default, Debug)]
-struct Lane {
+struct IntervalQueue {
     queue: VecDeque<Due>,
     /// Targets added so far, for their phases.
     added: u64,
@@ -83,7 +83,7 @@ pub struct Schedule {
     seed: u64,
     late: LatePolicy,
     /// By interval; an interval of zero holds what is probed once.
-    lanes: BTreeMap<Duration, Lane>,
+    queues: BTreeMap<Duration, IntervalQueue>,
     missed: u64,
 }
 
@@ -91,56 +91,56 @@ impl Schedule {
     /// For a watch: without targets, and slots that are late by more than 100 ms are skipped. The seed decides the phases and nothing
     /// else.
     pub const fn new(seed: u64) -> Self {
-        Schedule { seed, late: LatePolicy::SkipAfter(LATEST), lanes: BTreeMap::new(), missed: 0 }
+        Schedule { seed, late: LatePolicy::SkipAfter(LATEST), queues: BTreeMap::new(), missed: 0 }
     }
     /// For a test: targets 0 to `count` - 1, each probed every `interval` from `start`, spread evenly over it so that no two leave
     /// together. Of late slots the last is sent.
     pub fn even(count: u32, interval: Duration, start: Time) -> Self {
         let offset = |n: u32| interval * u64::from(n) / u64::from(count.max(1));
         let queue = (0..count).map(|n| Due::at(n, start + offset(n))).collect();
-        let lane = Lane { queue, added: u64::from(count), in_order: true };
-        let lanes = BTreeMap::from([(interval, lane)]);
-        Schedule { seed: 0, late: LatePolicy::SendLast, lanes, missed: 0 }
+        let queue = IntervalQueue { queue, added: u64::from(count), in_order: true };
+        let queues = BTreeMap::from([(interval, queue)]);
+        Schedule { seed: 0, late: LatePolicy::SendLast, queues, missed: 0 }
     }
     /// Adds a target from `now` on. Those that are there keep their slots.
     pub fn add(&mut self, target: u32, pace: &Pace, now: Time) {
         let interval = pace.interval;
-        let lane = self.lanes.entry(interval).or_default();
+        let queue = self.queues.entry(interval).or_default();
         let turn = self.seed.wrapping_add(interval.as_nanos()).wrapping_mul(GOLDEN);
-        let phase = turn.wrapping_add(lane.added.wrapping_mul(GOLDEN));
-        lane.added += 1;
+        let phase = turn.wrapping_add(queue.added.wrapping_mul(GOLDEN));
+        queue.added += 1;
         let fraction = |of: Duration| ((u128::from(phase) * u128::from(of.as_nanos())) >> 64) as u64;
         for n in 0..u64::from(pace.probes) {
             let offset = fraction(interval) + (pace.gap * n).as_nanos();
-            lane.push(Due::at(target, next_on_grid(offset, interval, now)));
+            queue.push(Due::at(target, next_on_grid(offset, interval, now)));
         }
         if interval > SEEN_WITHIN {
             let slot = now + Duration::from_nanos(fraction(SEEN_WITHIN));
-            self.lanes.entry(Duration::ZERO).or_default().push(Due::at(target, slot));
+            self.queues.entry(Duration::ZERO).or_default().push(Due::at(target, slot));
         }
     }
     /// Removes the targets for which `is_gone` is true.
     pub fn remove(&mut self, is_gone: impl Fn(u32) -> bool) {
-        self.lanes.values_mut().for_each(|lane| lane.queue.retain(|due| !is_gone(due.target)));
-        self.lanes.retain(|_, lane| !lane.queue.is_empty());
+        self.queues.values_mut().for_each(|queue| queue.queue.retain(|due| !is_gone(due.target)));
+        self.queues.retain(|_, queue| !queue.queue.is_empty());
     }
     /// Gives all targets the same interval. The next slot of each stays; the new interval counts from there.
     pub fn set_interval(&mut self, interval: Duration) {
-        if self.lanes.len() == 1 && self.lanes.contains_key(&interval) {
+        if self.queues.len() == 1 && self.queues.contains_key(&interval) {
             return;
         }
-        let mut all = Lane::default();
-        for lane in core::mem::take(&mut self.lanes).into_values() {
-            all.added += lane.added;
-            all.queue.extend(lane.queue);
+        let mut all = IntervalQueue::default();
+        for queue in core::mem::take(&mut self.queues).into_values() {
+            all.added += queue.added;
+            all.queue.extend(queue.queue);
         }
         if !all.queue.is_empty() {
-            self.lanes.insert(interval, all);
+            self.queues.insert(interval, all);
         }
     }
     /// The next slot of all.
     pub fn next_slot(&mut self) -> Option<Time> {
-        self.lanes.values_mut().filter_map(|lane| lane.front().map(|due| due.slot)).min()
+        self.queues.values_mut().filter_map(|queue| queue.front().map(|due| due.slot)).min()
     }
     /// Slots missed so far.
     pub const fn missed(&self) -> u64 {
@@ -148,13 +148,13 @@ impl Schedule {
     }
     /// Appends what is due at `now` to `found`, in order within each interval. Each slot is given once.
     pub fn take_due(&mut self, now: Time, found: &mut Vec<Due>) {
-        for (interval, lane) in &mut self.lanes {
-            self.missed += lane.take_due(*interval, now, self.late, found);
+        for (interval, queue) in &mut self.queues {
+            self.missed += queue.take_due(*interval, now, self.late, found);
         }
     }
 }
 
-impl Lane {
+impl IntervalQueue {
     fn push(&mut self, due: Due) {
         self.queue.push_back(due);
         self.in_order = false;

@@ -276,7 +276,7 @@ fn fits(section: &Section<'_>, rule: &Rule, targets: &[Target]) -> Result<(), Fa
 }
 
 fn has(rule: &Rule, target: &Target, is_path: bool) -> bool {
-    let is_hops = target.ask == crate::Ask::Hops;
+    let is_hops = target.protocol == crate::Protocol::Hops;
     if is_path {
         return is_hops && rule.scope.has(&target.name, &target.group, &target.probe, true);
     }

@@ -3,7 +3,7 @@ use crate::error::{Fault, PlanError};
 use crate::plan::Plan;
 use crate::section::Section;
 use crate::settings::{SHARED_KEYS, Settings, Way};
-use crate::target::{Ask, Family, Target};
+use crate::target::{Family, Protocol, Target};
 use crate::url::Url;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -162,10 +162,10 @@ fn add(
     let pace = settings.pace().map_err(|what| Fault::new(section.offset, what))?;
     for way in &ways {
         for family in settings.families() {
-            let form = settings.form(way);
-            fits_source(section, *family, form.source)?;
+            let options = settings.options(way);
+            fits_source(section, *family, options.source)?;
             let both = settings.families().len() > 1;
-            let probe = Target::probe_name(way.ask, form.port, *family, both);
+            let probe = Target::probe_name(way.protocol, options.port, *family, both);
             if let Some(other) = names.insert((name.clone(), probe.clone()), plan.targets.len()) {
                 let before =
                     plan.targets.get(other).map_or_else(String::new, |t| format!(", of host {}", t.host));
@@ -175,8 +175,8 @@ fn add(
                 return Err(Fault::new(section.offset_of("name"), what));
             }
             let (name, group, host, family) = (name.clone(), group.to_string(), host.clone(), *family);
-            let (ask, timeout) = (way.ask, settings.timeout());
-            plan.targets.push(Target { name, group, host, ask, family, pace, timeout, form, probe });
+            let (protocol, timeout) = (way.protocol, settings.timeout());
+            plan.targets.push(Target { name, group, host, protocol, family, pace, timeout, options, probe });
         }
     }
     Ok(())
@@ -190,7 +190,9 @@ fn host_and_ways(
 ) -> Result<(String, Vec<Way>), Fault> {
     let probe = |own: &Settings| {
         let given = own.probe.clone().or_else(|| outer.probe.clone());
-        given.unwrap_or_else(|| Vec::from([Way { ask: Ask::Icmp, port: None, offset: section.offset }]))
+        given.unwrap_or_else(|| {
+            Vec::from([Way { protocol: Protocol::Icmp, port: None, offset: section.offset }])
+        })
     };
     match (section.text("host")?, section.text("url")?) {
         (Some(host), None) => Ok((host_of(host, section.offset_of("host"))?, probe(settings))),
@@ -203,7 +205,7 @@ fn host_and_ways(
             }
             settings.use_path(url.path);
             let host = host_of(&url.host, offset)?;
-            Ok((host, Vec::from([Way { ask: url.ask, port: Some(url.port), offset }])))
+            Ok((host, Vec::from([Way { protocol: url.protocol, port: Some(url.port), offset }])))
         }
         (Some(_), Some(_)) => Err(Fault::new(
             section.offset_of("url"),

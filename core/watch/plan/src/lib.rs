@@ -29,4 +29,4 @@ pub use now::{LastMinute, TargetNow, WINDOW};
 pub use plan::Plan;
 pub use push::{Push, PushHistogram, PushKind};
 pub use settings::MIN_SIZE;
-pub use target::{Ask, Family, Form, Target};
+pub use target::{Family, ProbeOptions, Protocol, Target};

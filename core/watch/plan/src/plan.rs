@@ -38,7 +38,7 @@ pub struct Plan {
 impl Plan {
     /// Packets that all targets together send in a second, about.
     pub fn packets_per_second(&self) -> f64 {
-        self.targets.iter().map(|t| t.pace.per_second() * t.ask.packets(t.form.max_hops) as f64).sum()
+        self.targets.iter().map(|t| t.pace.per_second() * t.protocol.packets(t.options.max_hops) as f64).sum()
     }
     /// Refuses a plan that sends more than `limit`, with the arithmetic. `source` says where the limit comes from.
     ///
@@ -60,8 +60,10 @@ impl Plan {
     fn heaviest(&self) -> String {
         let mut kinds: Vec<(f64, usize, &Target)> = Vec::new();
         for target in &self.targets {
-            let sent = target.pace.per_second() * target.ask.packets(target.form.max_hops) as f64;
-            let same = |(_, _, t): &&mut (f64, usize, &Target)| t.ask == target.ask && t.pace == target.pace;
+            let sent = target.pace.per_second() * target.protocol.packets(target.options.max_hops) as f64;
+            let same = |(_, _, t): &&mut (f64, usize, &Target)| {
+                t.protocol == target.protocol && t.pace == target.pace
+            };
             match kinds.iter_mut().find(same) {
                 Some((sum, count, _)) => (*sum, *count) = (*sum + sent, *count + 1),
                 None => kinds.push((sent, 1, target)),
@@ -72,7 +74,7 @@ impl Plan {
             let others = if count < self.targets.len() { " and the others" } else { "" };
             let round =
                 if target.pace.probes > 1 { format!("{} times ", target.pace.probes) } else { String::new() };
-            format!("{count} {} targets {round}every {}{others}", target.ask, target.pace.interval)
+            format!("{count} {} targets {round}every {}{others}", target.protocol, target.pace.interval)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The keys that a target, a group and the defaults share, and how the nearer ones win.
 use crate::error::Fault;
 use crate::section::{Section, nearest};
-use crate::target::{Ask, Family};
+use crate::target::{Family, Protocol};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -53,7 +53,7 @@ const DEFAULT_MAX_HOPS: u8 = 30;
 /// One way of asking, as it is written: `icmp`, `tcp:443`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
-    pub(crate) ask: Ask,
+    pub(crate) protocol: Protocol,
     pub(crate) port: Option<u16>,
     pub(crate) offset: usize,
 }
@@ -140,9 +140,9 @@ impl Settings {
     pub(crate) fn families(&self) -> &[Family] {
         self.families.as_deref().unwrap_or(&[Family::Any])
     }
-    pub(crate) fn form(&self, way: &Way) -> crate::target::Form {
-        crate::target::Form {
-            port: way.port.or(self.port).or(way.ask.default_port()).unwrap_or(0),
+    pub(crate) fn options(&self, way: &Way) -> crate::target::ProbeOptions {
+        crate::target::ProbeOptions {
+            port: way.port.or(self.port).or(way.protocol.default_port()).unwrap_or(0),
             size: self.size.unwrap_or(DEFAULT_SIZE),
             dscp: self.dscp.unwrap_or(0),
             source: self.source,
@@ -187,8 +187,8 @@ fn ways(section: &Section<'_>) -> Result<Option<Vec<Way>>, Fault> {
 
 fn way(text: &str, offset: usize) -> Result<Way, Fault> {
     let (name, digits) = text.split_once(':').map_or((text, None), |(name, digits)| (name, Some(digits)));
-    let names = Ask::ALL.map(Ask::name);
-    let ask = Ask::ALL.into_iter().find(|ask| ask.name() == name).ok_or_else(|| {
+    let names = Protocol::ALL.map(Protocol::name);
+    let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name).ok_or_else(|| {
         let guess =
             nearest(name, &names).map_or_else(String::new, |guess| format!("; did you mean \"{guess}\"?"));
         Fault::new(offset, format!("probe: unknown kind \"{name}\" (known: {}{guess})", names.join(", ")))
@@ -196,7 +196,7 @@ fn way(text: &str, offset: usize) -> Result<Way, Fault> {
     let number = |given: &str| given.parse::<u16>().ok().filter(|p| *p > 0);
     let port = match digits {
         None => None,
-        Some(_) if ask.default_port().is_none() => {
+        Some(_) if protocol.default_port().is_none() => {
             return Err(Fault::new(
                 offset,
                 format!("probe: \"{text}\": {name} has no port (write \"{name}\")"),
@@ -206,7 +206,7 @@ fn way(text: &str, offset: usize) -> Result<Way, Fault> {
             Fault::new(offset, format!("probe: \"{text}\": port \"{given}\" is not a number from 1 to 65535"))
         })?),
     };
-    Ok(Way { ask, port, offset })
+    Ok(Way { protocol, port, offset })
 }
 
 fn families(section: &Section<'_>) -> Result<Option<Vec<Family>>, Fault> {

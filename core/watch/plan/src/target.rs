@@ -8,9 +8,9 @@ use fathom_probe::Pace;
 use fathom_units::Duration;
 use fathom_watch_alert::SeriesInfo;
 
-/// How a target is asked.
+/// The protocol by which a target is probed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Ask {
+pub enum Protocol {
     /// ICMP echo.
     Icmp,
     /// UDP probes against `fathom serve`: round trip, and the delay of each way.
@@ -29,53 +29,61 @@ pub enum Ask {
     Hops,
 }
 
-impl Ask {
+impl Protocol {
     /// All of them.
-    pub const ALL: [Ask; 8] =
-        [Ask::Icmp, Ask::Udp, Ask::Tcp, Ask::Tls, Ask::Http, Ask::Https, Ask::Dns, Ask::Hops];
+    pub const ALL: [Protocol; 8] = [
+        Protocol::Icmp,
+        Protocol::Udp,
+        Protocol::Tcp,
+        Protocol::Tls,
+        Protocol::Http,
+        Protocol::Https,
+        Protocol::Dns,
+        Protocol::Hops,
+    ];
     /// As it is written in the file.
     pub const fn name(self) -> &'static str {
         match self {
-            Ask::Icmp => "icmp",
-            Ask::Udp => "udp",
-            Ask::Tcp => "tcp",
-            Ask::Tls => "tls",
-            Ask::Http => "http",
-            Ask::Https => "https",
-            Ask::Dns => "dns",
-            Ask::Hops => "hops",
+            Protocol::Icmp => "icmp",
+            Protocol::Udp => "udp",
+            Protocol::Tcp => "tcp",
+            Protocol::Tls => "tls",
+            Protocol::Http => "http",
+            Protocol::Https => "https",
+            Protocol::Dns => "dns",
+            Protocol::Hops => "hops",
         }
     }
     /// The port where none is given.
     pub const fn default_port(self) -> Option<u16> {
         match self {
-            Ask::Icmp | Ask::Hops => None,
-            Ask::Udp => Some(3279),
-            Ask::Tcp | Ask::Http => Some(80),
-            Ask::Tls | Ask::Https => Some(443),
-            Ask::Dns => Some(53),
+            Protocol::Icmp | Protocol::Hops => None,
+            Protocol::Udp => Some(3279),
+            Protocol::Tcp | Protocol::Http => Some(80),
+            Protocol::Tls | Protocol::Https => Some(443),
+            Protocol::Dns => Some(53),
         }
     }
     /// Packets that this host sends for one probe, about: a TCP connection is SYN, ACK, request, FIN.
     pub const fn packets(self, max_hops: u8) -> u64 {
         match self {
-            Ask::Icmp | Ask::Udp | Ask::Dns => 1,
-            Ask::Tcp => 3,
-            Ask::Http => 5,
-            Ask::Tls => 6,
-            Ask::Https => 8,
-            Ask::Hops => max_hops as u64,
+            Protocol::Icmp | Protocol::Udp | Protocol::Dns => 1,
+            Protocol::Tcp => 3,
+            Protocol::Http => 5,
+            Protocol::Tls => 6,
+            Protocol::Https => 8,
+            Protocol::Hops => max_hops as u64,
         }
     }
 }
 
-impl fmt::Display for Ask {
+impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// Which addresses of a host are asked.
+/// Which address of a host is probed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Family {
     /// The first address that the resolver gives.
@@ -86,9 +94,9 @@ pub enum Family {
     V6,
 }
 
-/// What goes into a probe, beside its address.
+/// What goes into a probe in addition to its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Form {
+pub struct ProbeOptions {
     /// TCP or UDP port; 0 for ICMP.
     pub port: u16,
     /// Bytes of payload of ICMP and UDP.
@@ -105,11 +113,11 @@ pub struct Form {
     pub query_type: u16,
     /// Largest hop limit of `hops`.
     pub max_hops: u8,
-    /// What a `fathom serve` asks its clients for.
+    /// Authentication token of `fathom serve`.
     pub token: Option<String>,
 }
 
-/// One thing that is asked again and again; its answers are a series (`hops` and `udp` have several).
+/// A host that is probed by one protocol; the results are a series (`hops` and `udp` have several).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     /// As the page shows it; with [`probe`](Target::probe) it is unique.
@@ -118,45 +126,45 @@ pub struct Target {
     pub group: String,
     /// Name or address.
     pub host: String,
-    /// How it is asked.
-    pub ask: Ask,
-    /// Which of its addresses.
+    /// Protocol of the probes.
+    pub protocol: Protocol,
+    /// Which of its addresses is probed.
     pub family: Family,
-    /// When.
+    /// When it is probed.
     pub pace: Pace,
-    /// An answer that takes longer is late.
+    /// A reply that takes longer is late.
     pub timeout: Duration,
     /// What goes into the probe.
-    pub form: Form,
+    pub options: ProbeOptions,
     /// The series' name: `icmp`, `tcp:443`, `icmp ipv6`.
     pub probe: String,
 }
 
 impl Target {
-    /// What tells a target from all others; two plans have the same target if all else is equal too.
+    /// Identifies a target among all others; two plans have the same target if all else is equal too.
     pub fn key(&self) -> (&str, &str) {
         (&self.name, &self.probe)
     }
-    /// The names of its series. The first is that of the question itself; those of connections time their parts too, those of
+    /// The names of its series. The first is that of the whole probe; those of connections time their parts too, those of
     /// UDP each way, and those of a path each router.
     pub fn series(&self) -> Vec<String> {
         let base = &self.probe;
         let with = |parts: &[&str]| parts.iter().map(|part| format!("{base}{part}")).collect();
-        match self.ask {
-            Ask::Icmp | Ask::Tcp | Ask::Dns => with(&[""]),
-            Ask::Udp => with(&["", " up", " down"]),
-            Ask::Tls => with(&["", " connect", " handshake"]),
-            Ask::Http => with(&["", " connect", " answer"]),
-            Ask::Https => with(&["", " connect", " handshake", " answer"]),
-            Ask::Hops => {
-                let suffix = base.strip_prefix(Ask::Hops.name()).unwrap_or_default();
-                (1..=self.form.max_hops).map(|n| format!("hop {n}{suffix}")).collect()
+        match self.protocol {
+            Protocol::Icmp | Protocol::Tcp | Protocol::Dns => with(&[""]),
+            Protocol::Udp => with(&["", " up", " down"]),
+            Protocol::Tls => with(&["", " connect", " handshake"]),
+            Protocol::Http => with(&["", " connect", " answer"]),
+            Protocol::Https => with(&["", " connect", " handshake", " answer"]),
+            Protocol::Hops => {
+                let suffix = base.strip_prefix(Protocol::Hops.name()).unwrap_or_default();
+                (1..=self.options.max_hops).map(|n| format!("hop {n}{suffix}")).collect()
             }
         }
     }
     /// What alert rules need to know of each of its [series](Target::series), in their order.
     pub fn series_info(&self) -> Vec<SeriesInfo> {
-        let is_hops = self.ask == Ask::Hops;
+        let is_hops = self.protocol == Protocol::Hops;
         let one = |(index, probe): (usize, String)| SeriesInfo {
             target: self.name.clone(),
             group: self.group.clone(),
@@ -169,9 +177,9 @@ impl Target {
         self.series().into_iter().enumerate().map(one).collect()
     }
     /// The series' name of a way of asking: with the port where it is not implied, and the family where both are asked.
-    pub(crate) fn probe_name(ask: Ask, port: u16, family: Family, both: bool) -> String {
-        let usual = ask.default_port().is_none_or(|usual| usual == port && ask != Ask::Tcp);
-        let base = if usual { String::from(ask.name()) } else { format!("{ask}:{port}") };
+    pub(crate) fn probe_name(protocol: Protocol, port: u16, family: Family, both: bool) -> String {
+        let usual = protocol.default_port().is_none_or(|usual| usual == port && protocol != Protocol::Tcp);
+        let base = if usual { String::from(protocol.name()) } else { format!("{protocol}:{port}") };
         match (both, family) {
             (true, Family::V4) => base + " ipv4",
             (true, Family::V6) => base + " ipv6",

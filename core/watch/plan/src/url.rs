@@ -1,14 +1,14 @@
 //! The few parts of a URL that a probe needs (RFC 3986, section 3).
 //!
 //! By hand: the crate `url` rewrites hosts and paths (WHATWG), and a probe sends them as they are written.
-use crate::target::Ask;
+use crate::target::Protocol;
 use alloc::format;
 use alloc::string::{String, ToString};
 
 /// `https://host:port/path?query`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Url {
-    pub(crate) ask: Ask,
+    pub(crate) protocol: Protocol,
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) path: String,
@@ -18,9 +18,9 @@ impl Url {
     pub(crate) fn parse(text: &str) -> Result<Url, String> {
         let wrong =
             |why: &str| format!("\"{}\": {why} (as in \"https://example.net/path\")", text.escape_debug());
-        let (ask, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
-            (Some(rest), _) => (Ask::Https, rest),
-            (None, Some(rest)) => (Ask::Http, rest),
+        let (protocol, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
+            (Some(rest), _) => (Protocol::Https, rest),
+            (None, Some(rest)) => (Protocol::Http, rest),
             (None, None) => return Err(wrong("it begins with neither http:// nor https://")),
         };
         let rest = rest.split('#').next().unwrap_or(rest);
@@ -34,8 +34,8 @@ impl Url {
         if host.is_empty() || !path.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(wrong("only visible ASCII characters, and a host"));
         }
-        let port = port.or(ask.default_port()).unwrap_or(0);
-        Ok(Url { ask, host, port, path })
+        let port = port.or(protocol.default_port()).unwrap_or(0);
+        Ok(Url { protocol, host, port, path })
     }
 }
 
@@ -62,13 +62,13 @@ mod tests {
     #[test]
     fn parts_of_a_url() {
         let cases = [
-            ("https://example.net", Ask::Https, "example.net", 443, "/"),
-            ("http://example.net:81/a?b=c#d", Ask::Http, "example.net", 81, "/a?b=c"),
-            ("https://[2001:db8::1]:8443?x", Ask::Https, "2001:db8::1", 8443, "/?x"),
-            ("http://[::1]/", Ask::Http, "::1", 80, "/"),
+            ("https://example.net", Protocol::Https, "example.net", 443, "/"),
+            ("http://example.net:81/a?b=c#d", Protocol::Http, "example.net", 81, "/a?b=c"),
+            ("https://[2001:db8::1]:8443?x", Protocol::Https, "2001:db8::1", 8443, "/?x"),
+            ("http://[::1]/", Protocol::Http, "::1", 80, "/"),
         ];
-        for (text, ask, host, port, path) in cases {
-            let want = Url { ask, host: host.to_string(), port, path: path.to_string() };
+        for (text, protocol, host, port, path) in cases {
+            let want = Url { protocol, host: host.to_string(), port, path: path.to_string() };
             assert_eq!(Url::parse(text), Ok(want), "{text}");
         }
         for bad in [

@@ -20,7 +20,7 @@ use alerting::Office;
 use fathom_os::poll;
 use fathom_os::sched::drop_realtime_priority;
 use fathom_watch_alert::{Condition, Rule};
-use fathom_watch_engine::{Health, Kept, Monitor, packet_limit, permitted, unknown_load};
+use fathom_watch_engine::{Health, Monitor, StoreWriter, packet_limit, permitted, unknown_load};
 use fathom_watch_plan::Plan;
 use fathom_watch_push::Pusher;
 use fathom_watch_store::{History, HistoryConfig, Repair};
@@ -80,13 +80,13 @@ fn watch(args: &WatchArgs) -> Outcome {
     let history = open(&store)?;
     confined::confine(&plan, &store);
     let (office, alerting) = alerting::open(&plan, &store);
-    let keep = Box::new(Kept::new(history));
+    let keep = Box::new(StoreWriter::new(history));
     let mut monitor = Monitor::start_with(&plan, keep, Some(alerting)).map_err(Failure::environment)?;
     // Only the threads that probe need what they were given.
     let _ = drop_realtime_priority();
     terminal::note(&welcome(&plan, &store));
     tell_blind(&plan);
-    let page = page::start(args.listen, &plan, &store, monitor.board())?;
+    let page = page::start(args.listen, &plan, &store, monitor.live())?;
     let mut pusher = push::start(&plan, &store)?;
     run_until_told((&mut monitor, &mut pusher, &office), &source, &plan, &signals);
     drop(page);

@@ -1,6 +1,7 @@
 //! The control connection of a test.
-use crate::resolve::{LOOK_EVERY, Limits, without_code};
+use crate::resolve::{LOOK_EVERY, Limits};
 use crate::{TestConfig, TestError};
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::Token;
 use fathom_probe::session::{Hello, Session, SessionError, SessionEvent, SessionOutput};

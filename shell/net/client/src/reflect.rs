@@ -1,34 +1,34 @@
-//! Hosts that are asked, again and again and for as long as somebody wants to know, how long packets take now.
+//! Reflectors: hosts that are probed continuously for the delay that packets have now.
 //!
-//! A departure is when a packet left this host's queue and an arrival when it came to this host, both by the kernel: what is told is the
-//! delay beyond our own queue.
-mod asked;
+//! A departure is when a packet left this host's queue and an arrival when it reached this host, both by the kernel: the delay is that
+//! beyond our own queue.
+mod probe_socket;
 mod server;
 
 use crate::TestError;
 use crate::resolve::LOOK_EVERY;
-use asked::Asked;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::poll::{self, PollFd};
 use fathom_units::{Duration, Time};
+use probe_socket::ProbeSocket;
 use server::Server;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
-/// A server is asked so often under load, and when nothing is sent.
+/// Intervals at which a server is probed: under load, and on a quiet line.
 const SERVER_EVERY: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
-/// Others are asked less, as they are somebody else's: cake-autorate's interval, and one that is still within what counts as an answer.
+/// Intervals for other hosts, which belong to somebody else: that of cake-autorate, and one that is still within what counts as an answer.
 const ECHO_EVERY: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis(500)];
-/// A host that could not be asked is tried again after this.
+/// A host that could not be probed is tried again after this.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Questions to a host's clock without an answer, until it is asked by echo too.
-const LATE_QUESTIONS: u32 = 4;
-/// And until a clock that never answered is asked no more.
-const VAIN_QUESTIONS: u32 = 10;
-/// Clocks are asked if so many answer, or all.
+/// ICMP timestamp requests in a row without a reply, until a host is probed by echo too.
+const LATE_TIMESTAMPS: u32 = 4;
+/// The same, until a host that never replied gets no more timestamp requests.
+const VAIN_TIMESTAMPS: u32 = 10;
+/// Timestamps are used if so many hosts reply to them, or all.
 const ENOUGH_CLOCKS: usize = 3;
-/// Hosts that are asked by ICMP have numbers from here on, servers those below: a server that comes back has a new one, as its clock
-/// began anew.
+/// Numbers of hosts that are probed by ICMP start here; those below are for servers. A server that comes back has a new one, as its
+/// clock may have started anew.
 const FIRST_ECHO: u16 = 0x8000;
 
 /// An answer.
@@ -36,11 +36,11 @@ const FIRST_ECHO: u16 = 0x8000;
 pub struct Reflection {
     /// Whose: the same number is the same host, by the same clock.
     pub host: u16,
-    /// What it told.
+    /// The delay.
     pub delay: ReflectedDelay,
 }
 
-/// What an answer tells.
+/// The delay of a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReflectedDelay {
     /// Up and down in ns, by two clocks whose offset is not known: only changes count.
@@ -49,7 +49,7 @@ pub enum ReflectedDelay {
     RoundTrip(Duration),
 }
 
-/// Who is asked.
+/// The hosts to probe.
 #[derive(Clone, Debug)]
 pub struct ReflectConfig {
     /// A server of ours, with its token and family; phases and probes do not matter.
@@ -60,27 +60,27 @@ pub struct ReflectConfig {
     pub clock: Clock,
 }
 
-/// All that are asked.
+/// The hosts that are probed.
 pub struct Reflectors {
     clock: Clock,
     server: Option<Server>,
-    echoes: Vec<Echo>,
+    icmp: Vec<IcmpReflector>,
 }
 
-/// A host that is asked by ICMP: by its clock, which tells each way, or else by echo.
-struct Echo {
+/// A host that is probed by ICMP: by timestamps, which give one-way delays, or else by echo.
+struct IcmpReflector {
     host: IpAddr,
     number: u16,
-    asked: Option<Asked>,
-    timed: Option<Timed>,
+    socket: Option<ProbeSocket>,
+    timestamps: Option<TimestampProber>,
     due: Time,
 }
 
-/// A host's clock.
-struct Timed {
-    asked: Asked,
+/// A host that may reply to timestamp requests.
+struct TimestampProber {
+    socket: ProbeSocket,
     has_answered: bool,
-    /// Questions since the last answer.
+    /// Requests since the last reply.
     silent: u32,
 }
 
@@ -92,25 +92,31 @@ impl Reflectors {
     pub fn open(config: &ReflectConfig, stop: &AtomicBool) -> Result<Reflectors, TestError> {
         let server = config.server.as_ref().map(|one| Server::open(one, stop)).transpose()?;
         let now = config.clock.now();
-        let mut echoes = Vec::new();
+        let mut icmp = Vec::new();
         for (number, host) in (FIRST_ECHO..).zip(&config.hosts) {
-            let asked = Asked::by_echo(*host, token(number));
-            let asked = asked.map_err(|words| {
-                TestError::Host(format!("reflector {host}: {words}\n  try: a host that answers ping"))
+            let socket = ProbeSocket::by_echo(*host, token(number));
+            let socket = socket.map_err(|problem| {
+                TestError::Host(format!("reflector {host}: {problem}\n  try: a host that answers ping"))
             })?;
             // Not all at once.
             let wait = ECHO_EVERY[0] * u64::from(number - FIRST_ECHO) / config.hosts.len() as u64;
-            let timed = Timed::open(*host, number, config.clock);
-            echoes.push(Echo { host: *host, number, asked: Some(asked), timed, due: now + wait });
+            let timestamps = TimestampProber::open(*host, number, config.clock);
+            icmp.push(IcmpReflector {
+                host: *host,
+                number,
+                socket: Some(socket),
+                timestamps,
+                due: now + wait,
+            });
         }
-        Ok(Reflectors { clock: config.clock, server, echoes })
+        Ok(Reflectors { clock: config.clock, server, icmp })
     }
-    /// Asks, and takes answers, until a time; seldom if the line is quiet.
+    /// Sends probes and takes replies until a time; at longer intervals if the line is quiet.
     pub fn gather(&mut self, until: Time, is_quiet: bool) -> Vec<Reflection> {
         let mut found = Vec::new();
         loop {
             let now = self.clock.now();
-            let next = self.ask(now, usize::from(is_quiet));
+            let next = self.send_due(now, usize::from(is_quiet));
             let wait = next.min(until).saturating_since(now).min(LOOK_EVERY);
             let ready = {
                 let mut fds: Vec<PollFd<'_>> = self.sockets().collect();
@@ -125,33 +131,33 @@ impl Reflectors {
             }
         }
     }
-    /// Why the server is not asked now, if it is not.
+    /// Why the server cannot be probed now.
     pub fn problem(&self) -> Option<&str> {
         self.server.as_ref().and_then(Server::problem)
     }
 
     fn sockets(&self) -> impl Iterator<Item = PollFd<'_>> {
-        let echoes = self.echoes.iter().flat_map(Echo::sockets);
-        self.server.iter().flat_map(Server::interests).chain(echoes.map(Asked::interest))
+        let icmp = self.icmp.iter().flat_map(IcmpReflector::sockets);
+        self.server.iter().flat_map(Server::interests).chain(icmp.map(ProbeSocket::interest))
     }
-    /// Asks whoever it is time for, and says when the next one is to be asked.
-    fn ask(&mut self, now: Time, pace: usize) -> Time {
+    /// Sends what is due. Returns when the next probe is due.
+    fn send_due(&mut self, now: Time, pace: usize) -> Time {
         let mut next = now + LOOK_EVERY;
         if let Some(server) = &mut self.server {
-            next = next.min(server.ask(now, self.clock, SERVER_EVERY[pace]));
+            next = next.min(server.send_due(now, self.clock, SERVER_EVERY[pace]));
         }
-        for echo in &mut self.echoes {
-            echo.ask(now, self.clock, ECHO_EVERY[pace]);
-            next = next.min(echo.due);
+        for reflector in &mut self.icmp {
+            reflector.send_due(now, self.clock, ECHO_EVERY[pace]);
+            next = next.min(reflector.due);
         }
         self.leave_few_clocks();
         next
     }
-    /// What a clock says goes before round trips: one or two of them alone could not be outvoted.
+    /// One-way delays take precedence over round trips: those of one or two hosts alone could not be outvoted.
     fn leave_few_clocks(&mut self) {
-        let clocks = self.echoes.iter().filter(|echo| echo.timed.is_some()).count();
-        if clocks < ENOUGH_CLOCKS.min(self.echoes.len()) {
-            self.echoes.iter_mut().for_each(|echo| echo.timed = None);
+        let clocks = self.icmp.iter().filter(|reflector| reflector.timestamps.is_some()).count();
+        if clocks < ENOUGH_CLOCKS.min(self.icmp.len()) {
+            self.icmp.iter_mut().for_each(|reflector| reflector.timestamps = None);
         }
     }
     fn take(&mut self, found: &mut Vec<Reflection>) {
@@ -159,67 +165,69 @@ impl Reflectors {
         if let Some(server) = &mut self.server {
             server.take(clock, found);
         }
-        for Echo { number, asked, timed, .. } in &mut self.echoes {
-            let mut tell = |delay| found.push(Reflection { host: *number, delay });
-            if let Some(asked) = asked {
-                asked.take(clock, &mut tell);
+        for IcmpReflector { number, socket, timestamps, .. } in &mut self.icmp {
+            let mut report = |delay| found.push(Reflection { host: *number, delay });
+            if let Some(socket) = socket {
+                socket.take(clock, &mut report);
             }
-            if let Some(timed) = timed {
-                timed.take(clock, &mut tell);
+            if let Some(timestamps) = timestamps {
+                timestamps.take(clock, &mut report);
             }
         }
     }
 }
 
-impl Echo {
-    fn sockets(&self) -> impl Iterator<Item = &Asked> {
-        self.asked.iter().chain(self.timed.as_ref().map(|timed| &timed.asked))
+impl IcmpReflector {
+    fn sockets(&self) -> impl Iterator<Item = &ProbeSocket> {
+        self.socket.iter().chain(self.timestamps.as_ref().map(|timestamps| &timestamps.socket))
     }
-    fn ask(&mut self, now: Time, clock: Clock, every: Duration) {
+    fn send_due(&mut self, now: Time, clock: Clock, every: Duration) {
         if now < self.due {
             return;
         }
         self.due = now + every;
-        if self.timed.as_mut().is_some_and(|timed| timed.ask(clock)) {
+        if self.timestamps.as_mut().is_some_and(|timestamps| timestamps.send(clock)) {
             return;
         }
-        if self.timed.as_ref().is_some_and(Timed::is_in_vain) {
-            self.timed = None;
+        if self.timestamps.as_ref().is_some_and(TimestampProber::is_in_vain) {
+            self.timestamps = None;
         }
-        let sent = match &mut self.asked {
-            Some(asked) => asked.ask(clock),
-            None => Asked::by_echo(self.host, token(self.number)).map(|asked| self.asked = Some(asked)),
+        let sent = match &mut self.socket {
+            Some(socket) => socket.send(clock),
+            None => {
+                ProbeSocket::by_echo(self.host, token(self.number)).map(|socket| self.socket = Some(socket))
+            }
         };
         if sent.is_err() {
-            self.asked = None;
+            self.socket = None;
             self.due = now + RETRY_AFTER;
         }
     }
 }
 
-impl Timed {
-    /// Nothing where there is no such question: in IPv6, and without CAP_NET_RAW.
-    fn open(host: IpAddr, number: u16, clock: Clock) -> Option<Timed> {
+impl TimestampProber {
+    /// `None` where there is no such request: in IPv6, and without CAP_NET_RAW.
+    fn open(host: IpAddr, number: u16, clock: Clock) -> Option<TimestampProber> {
         let IpAddr::V4(host) = host else { return None };
-        let asked = Asked::by_day_clock(host, token(number) as u16, clock).ok()?;
-        Some(Timed { asked, has_answered: false, silent: 0 })
+        let socket = ProbeSocket::by_timestamp(host, token(number) as u16, clock).ok()?;
+        Some(TimestampProber { socket, has_answered: false, silent: 0 })
     }
-    /// True if that is enough: the clock is known to answer, and did lately.
-    fn ask(&mut self, clock: Clock) -> bool {
-        // One that is not sent is not answered either.
-        let _ = self.asked.ask(clock);
+    /// Sends a timestamp request. True if no echo is needed: the host is known to reply, and did lately.
+    fn send(&mut self, clock: Clock) -> bool {
+        // One that is not sent gets no reply either.
+        let _ = self.socket.send(clock);
         self.silent += 1;
-        self.has_answered && self.silent <= LATE_QUESTIONS
+        self.has_answered && self.silent <= LATE_TIMESTAMPS
     }
-    fn take(&mut self, clock: Clock, tell: &mut impl FnMut(ReflectedDelay)) {
-        let Timed { asked, has_answered, silent } = self;
-        asked.take(clock, |delay| {
+    fn take(&mut self, clock: Clock, report: &mut impl FnMut(ReflectedDelay)) {
+        let TimestampProber { socket, has_answered, silent } = self;
+        socket.take(clock, |delay| {
             (*has_answered, *silent) = (true, 0);
-            tell(delay);
+            report(delay);
         });
     }
     const fn is_in_vain(&self) -> bool {
-        !self.has_answered && self.silent >= VAIN_QUESTIONS
+        !self.has_answered && self.silent >= VAIN_TIMESTAMPS
     }
 }
 

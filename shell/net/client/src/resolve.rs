@@ -1,7 +1,7 @@
 //! From the server's text to addresses, and from an address to a connection.
 use crate::{DEFAULT_PORT, Family, TestError};
 use fathom_os::clock::Clock;
-pub(crate) use fathom_os::error::without_code;
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_units::{Duration, Time};
@@ -38,7 +38,7 @@ fn split(server: &str) -> Result<(String, u16), String> {
     }
 }
 
-/// All addresses of `server` in the family asked for, in the resolver's order.
+/// All addresses of `server` of the requested family, in the resolver's order.
 pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<SocketAddr>, TestError> {
     let fail = |reason: String| TestError::Resolve { server: server.to_owned(), reason };
     let (host, port) = split(server).map_err(fail)?;

@@ -1,12 +1,12 @@
 //! The thread that judges: it hears what the one that keeps hears, and holds up nobody.
-use crate::board::Board;
-use crate::keep::Event;
+use crate::history::Event;
+use crate::live::LiveState;
 use crate::monitor::THIS_HOST;
-use crate::told::{Place, Told};
+use crate::report::{Report, SeriesSlot};
 use crate::writer::Register;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_alert::{Link, Past, Remembered, Rule, SeriesInfo, Transition, Watcher};
+use fathom_watch_alert::{AlertState, Link, Past, Rule, SeriesInfo, Transition, Watcher};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,10 +22,10 @@ const LEARN_FOR: Duration = Duration::from_millis(300);
 /// What alerts need of those who start a watch. Its calls are made by the thread that judges and may take their time.
 pub trait Alerting: Send {
     /// How alerts stood when the program ended.
-    fn remembered(&mut self) -> Vec<Remembered>;
+    fn remembered(&mut self) -> Vec<AlertState>;
     /// Keeps how they stand.
-    fn remember(&mut self, all: &[Remembered]);
-    /// Tells those whom it is for.
+    fn remember(&mut self, all: &[AlertState]);
+    /// Notifies the receivers of a transition.
     fn tell(&mut self, transition: &Transition);
     /// Reminds those who must be reminded of what was raised before the start.
     fn remind(&mut self, standing: &[Transition]);
@@ -36,13 +36,13 @@ pub trait Alerting: Send {
 /// What the thread hears.
 pub(crate) enum Heard {
     /// Of a thread that probes.
-    Told(Vec<Told>),
+    Report(Vec<Report>),
     /// Another plan.
     Rules(Vec<Rule>),
     /// A series from now on.
-    Open(Place, SeriesInfo),
+    Open(SeriesSlot, SeriesInfo),
     /// No more.
-    Close(Place),
+    Close(SeriesSlot),
     /// All series of the plan are open.
     Settled,
     /// Judge no more, and keep how all stand.
@@ -65,11 +65,11 @@ impl ToJudge {
         // If it is gone, all is over.
         let _ = self.to.send(what);
     }
-    pub(crate) fn pass_on(&self, reports: &[Told]) {
+    pub(crate) fn pass_on(&self, reports: &[Report]) {
         if self.has_rules.load(Ordering::Relaxed) {
             let is_heard =
-                |report: &&Told| !matches!(report, Told::Sync(_) | Told::End(_) | Told::Count { .. });
-            self.send(Heard::Told(reports.iter().filter(is_heard).cloned().collect()));
+                |report: &&Report| !matches!(report, Report::Sync(_) | Report::End(_) | Report::Count { .. });
+            self.send(Heard::Report(reports.iter().filter(is_heard).cloned().collect()));
         }
     }
 }
@@ -78,8 +78,8 @@ impl ToJudge {
 pub(crate) struct Outlets {
     pub(crate) alerting: Box<dyn Alerting>,
     pub(crate) register: Register,
-    pub(crate) board: Arc<Board>,
-    pub(crate) to_writer: Sender<Vec<Told>>,
+    pub(crate) live: Arc<LiveState>,
+    pub(crate) to_writer: Sender<Vec<Report>>,
 }
 
 /// Starts it.
@@ -103,15 +103,15 @@ pub(crate) fn start(outlets: Outlets) -> (ToJudge, JoinHandle<()>) {
 struct Judge {
     outlets: Outlets,
     watcher: Watcher,
-    /// The first router of each path, by target and family, whose places follow one another.
-    heads: BTreeMap<Place, Place>,
+    /// The first router of each path, by target and family, whose slots follow one another.
+    heads: BTreeMap<SeriesSlot, SeriesSlot>,
     /// Places of this host's own throughput.
-    links: BTreeMap<Place, Option<Link>>,
-    shown: BTreeMap<Place, Vec<String>>,
+    links: BTreeMap<SeriesSlot, Option<Link>>,
+    shown: BTreeMap<SeriesSlot, Vec<String>>,
     clock: Clock,
     judged: Time,
     saved: Time,
-    kept: Vec<Remembered>,
+    kept: Vec<AlertState>,
 }
 
 impl Judge {
@@ -134,19 +134,19 @@ impl Judge {
     }
     fn hear(&mut self, heard: Heard) {
         match heard {
-            Heard::Told(reports) => reports.into_iter().for_each(|report| self.take(report)),
+            Heard::Report(reports) => reports.into_iter().for_each(|report| self.take(report)),
             Heard::Rules(rules) => self.watcher.replan(&rules),
-            Heard::Open(place, info) => {
+            Heard::Open(slot, info) => {
                 // The routers of a path follow its first one.
                 let is_router = !info.is_main && info.path.is_none();
-                let before = place.checked_sub(1).and_then(|before| self.heads.get(&before)).copied();
-                self.heads.insert(place, before.filter(|_| is_router).unwrap_or(place));
-                self.watcher.open(place, info);
+                let before = slot.checked_sub(1).and_then(|before| self.heads.get(&before)).copied();
+                self.heads.insert(slot, before.filter(|_| is_router).unwrap_or(slot));
+                self.watcher.open(slot, info);
             }
-            Heard::Close(place) => {
-                self.heads.remove(&place);
-                self.shown.remove(&place);
-                self.watcher.close(place);
+            Heard::Close(slot) => {
+                self.heads.remove(&slot);
+                self.shown.remove(&slot);
+                self.watcher.close(slot);
             }
             Heard::Settled => self.settled(),
             Heard::Stop => {}
@@ -154,89 +154,89 @@ impl Judge {
     }
     fn settled(&mut self) {
         let now = wall_now();
-        let told = self.watcher.settle(now);
-        self.pass_on(told);
+        let transitions = self.watcher.settle(now);
+        self.pass_on(transitions);
         let standing = self.watcher.standing(now);
         self.outlets.alerting.remind(&standing);
         self.save();
     }
-    fn take(&mut self, report: Told) {
+    fn take(&mut self, report: Report) {
         match report {
-            Told::Sample(place, sample) => self.watcher.sample(place, sample),
-            Told::Amend(place, sample) => self.watcher.amend(place, sample),
-            Told::Reason(place, reason) => self.watcher.reason(place, &reason),
-            Told::Level(place, level) => {
-                if let (Some(link), Some(value)) = (self.link(place), level.value) {
+            Report::Sample(slot, sample) => self.watcher.sample(slot, sample),
+            Report::Amend(slot, sample) => self.watcher.amend(slot, sample),
+            Report::Reason(slot, reason) => self.watcher.reason(slot, &reason),
+            Report::Level(slot, level) => {
+                if let (Some(link), Some(value)) = (self.link(slot), level.value) {
                     self.watcher.throughput(level.at, link, value);
                 }
             }
-            Told::Event(event, Some(place)) if event.kind == "path" => {
-                let head = self.heads.get(&place).copied().unwrap_or(place);
+            Report::Event(event, Some(slot)) if event.kind == "path" => {
+                let head = self.heads.get(&slot).copied().unwrap_or(slot);
                 self.watcher.path_changed(head, event.at, &event.text);
             }
             _ => {}
         }
     }
     /// Which direction a level of this host is of, by its name.
-    fn link(&mut self, place: Place) -> Option<Link> {
-        if let Some(known) = self.links.get(&place) {
+    fn link(&mut self, slot: SeriesSlot) -> Option<Link> {
+        if let Some(known) = self.links.get(&slot) {
             return *known;
         }
-        let opening = self.outlets.register.get(place)?;
+        let opening = self.outlets.register.get(slot)?;
         let link = match opening.probe.rsplit_once(' ') {
             Some((_, "received")) if opening.target == THIS_HOST => Some(Link::Received),
             Some((_, "sent")) if opening.target == THIS_HOST => Some(Link::Sent),
             _ => None,
         };
-        self.links.insert(place, link);
+        self.links.insert(slot, link);
         link
     }
     fn judge(&mut self, now: Time) {
         let time = wall_now();
         self.learn(time);
-        let told = self.watcher.tick(time);
-        let is_news = !told.is_empty();
-        self.pass_on(told);
+        let transitions = self.watcher.tick(time);
+        let is_news = !transitions.is_empty();
+        self.pass_on(transitions);
         self.show();
         if is_news || now.saturating_since(self.saved) >= SAVE_EVERY {
             self.saved = now;
             self.save();
         }
     }
-    /// What takes longer than a moment is gone on with in the next round: nobody is to be told late because of it.
+    /// What takes longer than a moment is gone on with in the next round: no notification is to be late because of it.
     fn learn(&mut self, time: WallTime) {
         let begun = self.clock.now();
-        for wish in self.watcher.wishes(time) {
+        for request in self.watcher.history_requests(time) {
             let is_time = self.clock.now().saturating_since(begun) < LEARN_FOR;
             // A series that has no sample yet has no number.
-            let number = self.outlets.board.hold().number(wish.series);
+            let number = self.outlets.live.lock().number(request.series);
             match number.filter(|_| is_time) {
                 Some(number) => {
-                    let past = self.outlets.alerting.past(number, wish.percentile, wish.hour);
-                    self.watcher.learn(wish, past);
+                    let past = self.outlets.alerting.past(number, request.percentile, request.hour);
+                    self.watcher.learn(request, past);
                 }
-                None => self.watcher.wish_again(wish),
+                None => self.watcher.request_again(request),
             }
         }
     }
-    fn pass_on(&mut self, told: Vec<Transition>) {
-        for transition in told {
+    fn pass_on(&mut self, transitions: Vec<Transition>) {
+        for transition in transitions {
             let text =
                 format!("{} {}: {}", transition.alert, transition.change.name(), transition.evidence.text);
             let event = Event { at: transition.at, kind: "alert", text };
-            let _ = self.outlets.to_writer.send(vec![Told::Event(event, transition.series)]);
+            let _ = self.outlets.to_writer.send(vec![Report::Event(event, transition.series)]);
             self.outlets.alerting.tell(&transition);
         }
     }
     /// A series has a row only from its first sample on: what is raised is shown again and again.
     fn show(&mut self) {
-        let active: BTreeMap<Place, Vec<String>> = self.watcher.active().into_iter().collect();
-        let mut board = self.outlets.board.hold();
-        for place in self.shown.keys().filter(|place| !active.contains_key(place)) {
-            board.alerts(*place, Vec::new());
+        let active: BTreeMap<SeriesSlot, Vec<String>> = self.watcher.active().into_iter().collect();
+        let mut live = self.outlets.live.lock();
+        for slot in self.shown.keys().filter(|slot| !active.contains_key(slot)) {
+            live.alerts(*slot, Vec::new());
         }
-        active.iter().for_each(|(place, names)| board.alerts(*place, names.clone()));
-        drop(board);
+        active.iter().for_each(|(slot, names)| live.alerts(*slot, names.clone()));
+        drop(live);
         self.shown = active;
     }
     /// Only what changed is written: most of the time nothing does.

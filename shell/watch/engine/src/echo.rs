@@ -1,11 +1,12 @@
 //! The thread of ICMP echo: all targets on a few sockets, in batches, timed by the kernel.
-use crate::ask::{Asked, Command};
 use crate::departure::Departures;
-use crate::lane::{Lane, LaneKey, without_code};
-use crate::pulse::Pulse;
-use crate::told::{Place, Teller};
+use crate::lateness::LatenessMonitor;
+use crate::probe_socket::{ProbeSocket, SocketKey};
+use crate::report::{Reporter, SeriesSlot};
+use crate::target::{Command, ProbedTarget};
 use fathom_os::clock::Clock;
-use fathom_os::mmsg::Letter;
+use fathom_os::error::without_code;
+use fathom_os::mmsg::ReceivedMessage;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::both_clocks;
@@ -26,67 +27,67 @@ const DISTURBED: Duration = Duration::from_millis(1);
 /// All targets are looked through for losses within this time.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Counts that tell how much to believe.
+/// Counts that show how reliable the results are.
 #[derive(Default, Debug)]
 pub(crate) struct EchoCounts {
     /// Answers without the kernel's timestamp, timed by the program instead, and departures at which the program was disturbed.
     pub(crate) unstamped: AtomicU64,
-    /// Answers from an address that was not asked, or to nothing that was asked.
+    /// Replies from an address that was not probed, or to no probe.
     pub(crate) strangers: AtomicU64,
     /// Slots that passed before anyone looked.
     pub(crate) missed: AtomicU64,
 }
 
-/// A target: what each probe and each answer needs. The rest lies elsewhere, so that 100,000 of them stay in the caches.
-struct Kept {
-    place: Place,
+/// What each probe and each reply of a target needs. The rest lies elsewhere, so that 100,000 of them stay in the caches.
+struct TargetState {
+    slot: SeriesSlot,
     size: u16,
-    /// Which socket, and where to; `None` while it cannot be asked.
+    /// Which socket, and where to; `None` while it cannot be probed.
     way: Option<(usize, IpAddr)>,
     book: Book<WallTime>,
     rest: Box<Rest>,
 }
 
 struct Rest {
-    asked: Asked,
+    probed: ProbedTarget,
     problem: Option<String>,
 }
 
-impl Kept {
-    fn new(asked: Asked) -> Self {
-        let (place, size) = (asked.place, asked.target.form.size);
-        let book = Book::new(LossPolicy::after(asked.target.timeout));
-        let rest = Box::new(Rest { asked, problem: None });
-        Kept { place, size, way: None, book, rest }
+impl TargetState {
+    fn new(probed: ProbedTarget) -> Self {
+        let (slot, size) = (probed.slot, probed.target.options.size);
+        let book = Book::new(LossPolicy::after(probed.target.timeout));
+        let rest = Box::new(Rest { probed, problem: None });
+        TargetState { slot, size, way: None, book, rest }
     }
     fn is_from(&self, from: Option<SocketAddr>) -> bool {
-        let asked = self.way.map(|(_, address)| address);
-        (asked.is_some() && asked == from.map(|f| f.ip())) || self.rest.asked.whereabouts.is_from(from)
+        let probed = self.way.map(|(_, address)| address);
+        (probed.is_some() && probed == from.map(|f| f.ip())) || self.rest.probed.resolved.is_from(from)
     }
-    /// Why it cannot be asked.
+    /// Why it cannot be probed.
     fn reason(&self) -> &str {
-        let unresolved = self.rest.asked.whereabouts.address().err();
+        let unresolved = self.rest.probed.resolved.address().err();
         self.rest.problem.as_deref().or(unresolved).unwrap_or("it has no address")
     }
 }
 
-/// All that the thread has.
+/// State of the thread.
 pub(crate) struct EchoThread {
     clock: Clock,
     commands: Receiver<Command>,
-    teller: Teller,
+    reporter: Reporter,
     counts: Arc<EchoCounts>,
-    pulse: Pulse,
+    lateness: LatenessMonitor,
     token: u64,
-    targets: Vec<Option<Kept>>,
-    lanes: Vec<Lane>,
+    targets: Vec<Option<TargetState>>,
+    sockets: Vec<ProbeSocket>,
     schedule: Schedule,
     due: Vec<Due>,
     stamps: StampConverter,
     departures: Departures,
     /// The packets that are sent now are not the first of their row.
     in_row: bool,
-    /// The clock's reading before the packet that was sent last, if only the program's clock tells when it left.
+    /// The clock's reading before the packet that was sent last, if only the program's clock shows when it left.
     last_read: Option<Time>,
     tick: Duration,
     packets_per_second: f64,
@@ -97,20 +98,20 @@ impl EchoThread {
     pub(crate) fn new(
         clock: Clock,
         commands: Receiver<Command>,
-        teller: Teller,
+        reporter: Reporter,
         counts: Arc<EchoCounts>,
-        lateness: Place,
+        lateness: SeriesSlot,
         (seed, token): (u64, u64),
     ) -> Self {
         EchoThread {
             clock,
             commands,
-            teller,
+            reporter,
             counts,
-            pulse: Pulse::new(lateness),
+            lateness: LatenessMonitor::new(lateness),
             token,
             targets: Vec::new(),
-            lanes: Vec::new(),
+            sockets: Vec::new(),
             schedule: Schedule::new(seed),
             due: Vec::new(),
             stamps: StampConverter::default(),
@@ -123,30 +124,30 @@ impl EchoThread {
         }
     }
 
-    /// Runs until it is told to stop.
+    /// Runs until the stop command.
     pub(crate) fn run(mut self) {
         // Without the privilege it wakes a little later, and says how late.
         let _ = raise_priority();
         let _ = poll::set_precise_timers();
-        while self.obey() {
+        while self.process_commands() {
             self.send_due();
             self.sweep();
             let now = self.clock.now();
-            self.pulse.tell(now, &mut self.teller);
-            self.teller.hand_over(now);
+            self.lateness.report(now, &mut self.reporter);
+            self.reporter.hand_over(now);
             self.counts.missed.store(self.schedule.missed(), Ordering::Relaxed);
             self.wait(now);
         }
         self.drain_all();
-        self.teller.hand_over_all();
+        self.reporter.hand_over_all();
     }
 
-    /// False once it is to stop.
-    fn obey(&mut self) -> bool {
+    /// Processes the commands that wait. False after the stop command.
+    fn process_commands(&mut self) -> bool {
         let mut has_removed = false;
         let goes_on = loop {
             match self.commands.try_recv() {
-                Ok(Command::Add(asked)) => self.add(asked),
+                Ok(Command::Add(probed)) => self.add(probed),
                 Ok(Command::Remove(number)) => {
                     self.remove(number);
                     has_removed = true;
@@ -162,8 +163,8 @@ impl EchoThread {
         }
         goes_on
     }
-    fn add(&mut self, asked: Asked) {
-        let (number, pace) = (asked.number, asked.target.pace);
+    fn add(&mut self, probed: ProbedTarget) {
+        let (number, pace) = (probed.number, probed.target.pace);
         self.schedule.add(number, &pace, self.clock.now());
         self.packets_per_second += pace.per_second();
         self.tick = tick(self.packets_per_second);
@@ -171,43 +172,43 @@ impl EchoThread {
         if self.targets.len() <= index {
             self.targets.resize_with(index + 1, || None);
         }
-        let mut kept = Kept::new(asked);
-        self.find_way(&mut kept);
+        let mut state = TargetState::new(probed);
+        self.find_socket(&mut state);
         if let Some(slot) = self.targets.get_mut(index) {
-            *slot = Some(kept);
+            *slot = Some(state);
         }
     }
     fn remove(&mut self, number: u32) {
         let gone = self.targets.get_mut(number as usize).and_then(Option::take);
-        if let Some(kept) = gone {
+        if let Some(state) = gone {
             self.packets_per_second =
-                (self.packets_per_second - kept.rest.asked.target.pace.per_second()).max(0.0);
+                (self.packets_per_second - state.rest.probed.target.pace.per_second()).max(0.0);
             self.tick = tick(self.packets_per_second);
         }
     }
     fn resolved(&mut self, number: u32, found: Result<IpAddr, String>) {
-        let Some(mut kept) = self.targets.get_mut(number as usize).and_then(Option::take) else { return };
-        if kept.rest.asked.whereabouts.take(found) {
-            self.find_way(&mut kept);
+        let Some(mut state) = self.targets.get_mut(number as usize).and_then(Option::take) else { return };
+        if state.rest.probed.resolved.take(found) {
+            self.find_socket(&mut state);
         }
         if let Some(slot) = self.targets.get_mut(number as usize) {
-            *slot = Some(kept);
+            *slot = Some(state);
         }
     }
     /// The socket that serves a target, opened if need be.
-    fn find_way(&mut self, kept: &mut Kept) {
-        let Ok(address) = kept.rest.asked.whereabouts.address() else { return };
-        let key = LaneKey::of(&kept.rest.asked.target.form, address.is_ipv6());
-        let place = self.lanes.iter().position(|lane| lane.key == key).map_or_else(
+    fn find_socket(&mut self, state: &mut TargetState) {
+        let Ok(address) = state.rest.probed.resolved.address() else { return };
+        let key = SocketKey::of(&state.rest.probed.target.options, address.is_ipv6());
+        let index = self.sockets.iter().position(|socket| socket.key == key).map_or_else(
             || {
-                self.lanes.push(Lane::open(key, self.token)?);
-                Ok(self.lanes.len() - 1)
+                self.sockets.push(ProbeSocket::open(key, self.token)?);
+                Ok(self.sockets.len() - 1)
             },
             Ok,
         );
-        match place {
-            Ok(place) => (kept.way, kept.rest.problem) = (Some((place, address)), None),
-            Err(problem) => (kept.way, kept.rest.problem) = (None, Some(problem)),
+        match index {
+            Ok(index) => (state.way, state.rest.problem) = (Some((index, address)), None),
+            Err(problem) => (state.way, state.rest.problem) = (None, Some(problem)),
         }
     }
 
@@ -219,9 +220,9 @@ impl EchoThread {
             let late = now.saturating_since(one.slot);
             // The slot's own time, so that samples lie on an even grid; it is earlier than the sending by a tick at most.
             let at = WallTime(wall.0.saturating_sub(late.as_nanos()));
-            if let Some(lane) = self.send(one.target, at) {
+            if let Some(socket) = self.send(one.target, at) {
                 self.end_row();
-                self.drain(lane);
+                self.drain(socket);
             }
         }
         self.end_row();
@@ -233,13 +234,13 @@ impl EchoThread {
     fn send(&mut self, number: u32, at: WallTime) -> Option<usize> {
         let read = self.clock.now();
         self.watch_last(read);
-        let kept = self.targets.get_mut(number as usize)?.as_mut()?;
-        let Some((lane_number, address)) = kept.way else {
-            self.teller.failed(kept.place, at, kept.reason());
+        let state = self.targets.get_mut(number as usize)?.as_mut()?;
+        let Some((socket_number, address)) = state.way else {
+            self.reporter.failed(state.slot, at, state.reason());
             return None;
         };
-        let lane = self.lanes.get_mut(lane_number)?;
-        let probe = kept.book.send(at, read + self.departures.lag());
+        let socket = self.sockets.get_mut(socket_number)?;
+        let probe = state.book.send(at, read + self.departures.lag());
         let is_stamped = if std::mem::replace(&mut self.in_row, true) {
             self.departures.picks((number, probe.sequence, read), self.packets_per_second)
         } else {
@@ -247,12 +248,12 @@ impl EchoThread {
             true
         };
         self.last_read = (!is_stamped).then_some(read);
-        let to = (SocketAddr::new(address, 0), kept.size);
-        if let Err(error) = lane.send(to, &EchoPayload { target: number, probe }, is_stamped) {
-            kept.book.cancel(probe.sequence);
-            self.teller.failed(kept.place, at, &without_code(&error));
+        let to = (SocketAddr::new(address, 0), state.size);
+        if let Err(error) = socket.send(to, &EchoPayload { target: number, probe }, is_stamped) {
+            state.book.cancel(probe.sequence);
+            self.reporter.failed(state.slot, at, &without_code(&error));
         }
-        lane.is_full().then_some(lane_number)
+        socket.is_full().then_some(socket_number)
     }
     /// Counts the packet before this reading if this thread was disturbed at it.
     fn watch_last(&mut self, read: Time) {
@@ -266,33 +267,33 @@ impl EchoThread {
     }
 
     fn drain_all(&mut self) {
-        (0..self.lanes.len()).for_each(|lane| self.drain(lane));
+        (0..self.sockets.len()).for_each(|socket| self.drain(socket));
         self.departures.looked();
     }
     /// Departures first: an answer is timed from its own.
     fn drain(&mut self, number: usize) {
-        let Some(lane) = self.lanes.get_mut(number) else { return };
-        let (targets, codec) = (&mut self.targets, lane.codec);
+        let Some(socket) = self.sockets.get_mut(number) else { return };
+        let (targets, codec) = (&mut self.targets, socket.codec);
         let mut reader = Reader {
             targets,
-            teller: &mut self.teller,
+            reporter: &mut self.reporter,
             counts: &self.counts,
             stamps: &mut self.stamps,
             departures: &mut self.departures,
             clocks: both_clocks(self.clock),
         };
         if reader.departures.awaits() {
-            lane.departures(|letter| {
-                if let Some(payload) = codec.read_request(letter.bytes) {
-                    reader.departed(&payload, letter);
+            socket.departures(|message| {
+                if let Some(payload) = codec.read_request(message.bytes) {
+                    reader.departed(&payload, message);
                 }
             });
             reader.clocks = both_clocks(self.clock);
         }
-        lane.arrivals(|letter| {
+        socket.arrivals(|message| {
             // A raw socket hears all ICMP of the host: what is not ours is nobody's fault.
-            if let Some(payload) = codec.read_reply(letter.bytes) {
-                reader.replied(&payload, letter);
+            if let Some(payload) = codec.read_reply(message.bytes) {
+                reader.replied(&payload, message);
             }
         });
     }
@@ -303,9 +304,9 @@ impl EchoThread {
         let now = self.clock.now();
         for _ in 0..share.min(count) {
             self.swept = if self.swept + 1 < count { self.swept + 1 } else { 0 };
-            let Some(kept) = self.targets.get_mut(self.swept).and_then(Option::as_mut) else { continue };
-            while let Some(lost) = kept.book.expire(now) {
-                self.teller.sample(kept.place, lost.at, Outcome::Lost);
+            let Some(state) = self.targets.get_mut(self.swept).and_then(Option::as_mut) else { continue };
+            while let Some(lost) = state.book.expire(now) {
+                self.reporter.sample(state.slot, lost.at, Outcome::Lost);
             }
         }
     }
@@ -313,21 +314,21 @@ impl EchoThread {
         let next = self.schedule.next_slot().map_or(now + LOOK_EVERY, |slot| slot.max(now + self.tick));
         let next = next.min(now + LOOK_EVERY);
         let length = next.saturating_since(now);
-        let watched = if length > IDLE_FOR { self.lanes.as_slice() } else { &[] };
-        let mut fds: Vec<PollFd<'_>> = watched.iter().map(Lane::interest).collect();
+        let watched = if length > IDLE_FOR { self.sockets.as_slice() } else { &[] };
+        let mut fds: Vec<PollFd<'_>> = watched.iter().map(ProbeSocket::interest).collect();
         let woken = poll::wait(&mut fds, Some(length)).is_ok_and(|found| found > 0);
         let (wall, woke) = both_clocks(self.clock);
         self.stamps.watch(wall, woke);
         if !woken {
-            self.pulse.beat(woke.saturating_since(next));
+            self.lateness.woke_late(woke.saturating_since(next));
         }
     }
 }
 
-/// What is needed to take a letter.
+/// What is needed to process a received message.
 struct Reader<'t> {
-    targets: &'t mut Vec<Option<Kept>>,
-    teller: &'t mut Teller,
+    targets: &'t mut Vec<Option<TargetState>>,
+    reporter: &'t mut Reporter,
     counts: &'t EchoCounts,
     stamps: &'t mut StampConverter,
     departures: &'t mut Departures,
@@ -335,34 +336,34 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn kept(&mut self, target: u32) -> Option<&mut Kept> {
+    fn state(&mut self, target: u32) -> Option<&mut TargetState> {
         self.targets.get_mut(target as usize)?.as_mut()
     }
-    fn time(&mut self, letter: &Letter<'_>) -> Option<Time> {
-        let converted = self.stamps.convert(letter.stamp, self.clocks.0, self.clocks.1);
+    fn time(&mut self, message: &ReceivedMessage<'_>) -> Option<Time> {
+        let converted = self.stamps.convert(message.stamp, self.clocks.0, self.clocks.1);
         if converted.is_none() {
             self.counts.unstamped.fetch_add(1, Ordering::Relaxed);
         }
         converted
     }
-    fn departed(&mut self, &EchoPayload { target, probe }: &EchoPayload, letter: &Letter<'_>) {
-        let Some(at) = self.time(letter) else { return };
+    fn departed(&mut self, &EchoPayload { target, probe }: &EchoPayload, message: &ReceivedMessage<'_>) {
+        let Some(at) = self.time(message) else { return };
         self.departures.stamped(target, probe.sequence, at);
         // A stamp before the call that sent the packet is none.
         if at + self.departures.lag() >= probe.sent {
-            self.kept(target).into_iter().for_each(|kept| kept.book.departed(probe.sequence, at));
+            self.state(target).into_iter().for_each(|state| state.book.departed(probe.sequence, at));
         }
     }
-    fn replied(&mut self, payload: &EchoPayload, letter: &Letter<'_>) {
-        let received = self.time(letter).unwrap_or(self.clocks.1);
-        let is_asked = |kept: &&mut Kept| kept.is_from(letter.from);
-        let Some(kept) = self.kept(payload.target).filter(is_asked) else {
+    fn replied(&mut self, payload: &EchoPayload, message: &ReceivedMessage<'_>) {
+        let received = self.time(message).unwrap_or(self.clocks.1);
+        let is_asked = |state: &&mut TargetState| state.is_from(message.from);
+        let Some(state) = self.state(payload.target).filter(is_asked) else {
             self.counts.strangers.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let reply = kept.book.reply(&payload.probe, received);
-        let place = kept.place;
-        self.teller.reply(place, &reply);
+        let reply = state.book.reply(&payload.probe, received);
+        let slot = state.slot;
+        self.reporter.reply(slot, &reply);
         if reply.kind == ReplyKind::Unknown {
             self.counts.strangers.fetch_add(1, Ordering::Relaxed);
         }

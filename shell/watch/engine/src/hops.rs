@@ -3,12 +3,12 @@
 //! All requests of a path have the same checksum and identifier, so that routers that spread flows over several links keep
 //! them together (Augustin et al., Avoiding traceroute anomalies with Paris traceroute, IMC 2006). A router that has never
 //! answered has no series: many never do, and that is no loss of the path.
-use crate::ask::Asked;
-use crate::keep::Event;
-use crate::lane::without_code;
-use crate::told::{Place, Teller, Told};
+use crate::history::Event;
+use crate::report::{Report, Reporter, SeriesSlot};
+use crate::target::ProbedTarget;
 use fathom_os::clock::Clock;
-use fathom_os::mmsg::{Inbox, Letter, Notice};
+use fathom_os::error::without_code;
+use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, queue_errors, set_dscp, set_hop_limit};
 use fathom_os::timestamp::{Stamping, both_clocks, enable};
@@ -48,10 +48,10 @@ struct Router {
     other: Option<(IpAddr, u32)>,
 }
 
-/// A path that is asked.
+/// A path that is probed.
 pub(crate) struct HopProber {
     pub(crate) number: u32,
-    place: Place,
+    slot: SeriesSlot,
     timeout: Duration,
     socket: Socket,
     to: SockAddr,
@@ -73,9 +73,9 @@ pub(crate) struct HopProber {
 }
 
 impl HopProber {
-    pub(crate) fn open(asked: &Asked, token: u64) -> Result<Self, String> {
-        let end = asked.whereabouts.address()?;
-        let (form, v6) = (&asked.target.form, end.is_ipv6());
+    pub(crate) fn open(probed: &ProbedTarget, token: u64) -> Result<Self, String> {
+        let end = probed.resolved.address()?;
+        let (form, v6) = (&probed.target.options, end.is_ipv6());
         let opened = echo_socket(v6).map_err(|e| e.to_string())?;
         let socket = opened.socket;
         let wrong = |what: &str, e: std::io::Error| format!("{what}: {}", without_code(&e));
@@ -87,14 +87,14 @@ impl HopProber {
         set_dscp(&socket, v6, form.dscp).map_err(|e| wrong("DSCP", e))?;
         enable(socket.as_fd(), Stamping::Arrivals).map_err(|e| wrong("timestamps", e))?;
         Ok(HopProber {
-            number: asked.number,
-            place: asked.place,
-            timeout: asked.target.timeout,
+            number: probed.number,
+            slot: probed.slot,
+            timeout: probed.target.timeout,
             socket,
             to: SocketAddr::new(end, 0).into(),
             end,
             v6,
-            identifier: (token as u16).wrapping_add(asked.number as u16),
+            identifier: (token as u16).wrapping_add(probed.number as u16),
             kernel_matches: opened.kernel_matches,
             token,
             next: 0,
@@ -124,7 +124,7 @@ impl HopProber {
         self.round = Some((at, 1, last, now));
     }
     /// Sends what is due of the round.
-    pub(crate) fn send_due(&mut self, clock: Clock, teller: &mut Teller) {
+    pub(crate) fn send_due(&mut self, clock: Clock, reporter: &mut Reporter) {
         while let Some((at, hops, last, due)) = self.round {
             let now = clock.now();
             if due > now {
@@ -135,7 +135,7 @@ impl HopProber {
             self.round = (hops < last).then_some((at, hops + 1, last, now + GAP));
             if let Err(reason) = self.send(hops, at, now) {
                 if self.routers.get(usize::from(hops) - 1).is_some_and(|r| r.address.is_some()) || hops == 1 {
-                    teller.failed(self.place_of(hops), at, &reason);
+                    reporter.failed(self.slot_of(hops), at, &reason);
                 }
                 self.round = None;
             }
@@ -146,7 +146,7 @@ impl HopProber {
         let sequence = self.next;
         self.next = self.next.wrapping_add(1);
         let request = request(self.v6, self.identifier, sequence, self.token);
-        // An error about an earlier request is told by the next call, which then sends nothing.
+        // An error about an earlier request is reported by the next call, which then sends nothing.
         let sent =
             self.socket.send_to(&request, &self.to).or_else(|_| self.socket.send_to(&request, &self.to));
         sent.map_err(|e| without_code(&e))?;
@@ -154,57 +154,64 @@ impl HopProber {
         Ok(())
     }
     /// Takes what routers and the end of the path answered.
-    pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, teller: &mut Teller) {
+    pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, reporter: &mut Reporter) {
         let mut answers: Vec<(u16, IpAddr, bool, Option<WallTime>)> = Vec::new();
         while self.inbox.receive_errors(self.socket.as_fd()).is_ok_and(|count| count > 0) {
-            answers.extend(self.inbox.iter().filter_map(|letter| self.refused(&letter)));
+            answers.extend(self.inbox.iter().filter_map(|message| self.refused(&message)));
         }
         while self.inbox.receive(self.socket.as_fd()).is_ok_and(|count| count > 0) {
-            answers.extend(self.inbox.iter().filter_map(|letter| self.replied(&letter)));
+            answers.extend(self.inbox.iter().filter_map(|message| self.replied(&message)));
         }
         for (sequence, from, is_end, stamp) in answers {
             let (wall, now) = both_clocks(clock);
             let received = stamps.convert(stamp, wall, now).unwrap_or(now);
-            self.answered(sequence, from, is_end, received, teller);
+            self.answered(sequence, from, is_end, received, reporter);
         }
     }
     /// The error queue has the request as the router quoted it, from its ICMP header on.
-    fn refused(&self, letter: &Letter<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
-        let Some(Notice::Refused { by: Some(by), icmp_type, .. }) = letter.notice else { return None };
+    fn refused(&self, message: &ReceivedMessage<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
+        let Some(Notice::Refused { by: Some(by), icmp_type, .. }) = message.notice else { return None };
         // Time exceeded (RFC 792, RFC 4443); all else is the end of the path, or of the way there.
         let is_end = icmp_type != if self.v6 { 3 } else { 11 };
-        let ours = self.kernel_matches || word(letter.bytes, 4)? == self.identifier;
-        ours.then_some((word(letter.bytes, 6)?, by, is_end, letter.stamp))
+        let ours = self.kernel_matches || word(message.bytes, 4)? == self.identifier;
+        ours.then_some((word(message.bytes, 6)?, by, is_end, message.stamp))
     }
-    fn replied(&self, letter: &Letter<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
-        let from = letter.from?.ip();
-        let first = *letter.bytes.first()?;
+    fn replied(&self, message: &ReceivedMessage<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
+        let from = message.from?.ip();
+        let first = *message.bytes.first()?;
         let header = if !self.v6 && first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { 0 };
-        let icmp = letter.bytes.get(header..)?;
+        let icmp = message.bytes.get(header..)?;
         let is_reply = *icmp.first()? == if self.v6 { 129 } else { 0 };
         let ours = icmp.get(8..16)? == self.token.to_be_bytes() && from == self.end;
-        (is_reply && ours).then_some((word(icmp, 6)?, from, true, letter.stamp))
+        (is_reply && ours).then_some((word(icmp, 6)?, from, true, message.stamp))
     }
-    fn answered(&mut self, sequence: u16, from: IpAddr, is_end: bool, received: Time, teller: &mut Teller) {
-        let Some(asked) = self.probes.iter().rev().find(|p| p.sequence == sequence) else { return };
-        let (hops, at, was_overdue) = (asked.hops, asked.at, asked.is_overdue);
-        let delay = received.saturating_since(asked.sent);
-        let place = self.place + Place::from(hops) - 1;
+    fn answered(
+        &mut self,
+        sequence: u16,
+        from: IpAddr,
+        is_end: bool,
+        received: Time,
+        reporter: &mut Reporter,
+    ) {
+        let Some(probed) = self.probes.iter().rev().find(|p| p.sequence == sequence) else { return };
+        let (hops, at, was_overdue) = (probed.hops, probed.at, probed.is_overdue);
+        let delay = received.saturating_since(probed.sent);
+        let slot = self.slot + SeriesSlot::from(hops) - 1;
         let is_placed = !is_end || self.is_the_end(hops);
         self.learn_length(hops, is_end);
         let Some(probe) = self.probes.iter_mut().rev().find(|p| p.sequence == sequence && is_placed) else {
             return;
         };
         if std::mem::replace(&mut probe.is_answered, true) {
-            teller.tell(Told::Count { place, at, duplicates: 1, reordered: 0 });
+            reporter.report(Report::Count { slot, at, duplicates: 1, reordered: 0 });
             return;
         }
         match (was_overdue, delay > self.timeout) {
-            (true, _) => teller.tell(Told::Amend(place, Sample { at, outcome: Outcome::Late(delay) })),
-            (false, true) => teller.sample(place, at, Outcome::Late(delay)),
-            (false, false) => teller.sample(place, at, Outcome::Answered(delay)),
+            (true, _) => reporter.report(Report::Amend(slot, Sample { at, outcome: Outcome::Late(delay) })),
+            (false, true) => reporter.sample(slot, at, Outcome::Late(delay)),
+            (false, false) => reporter.sample(slot, at, Outcome::Answered(delay)),
         }
-        self.learn_router(hops, from, at, teller);
+        self.learn_router(hops, from, at, reporter);
     }
     /// The end answers all requests that get so far. The first of them is its own hop: the one after a router, or the one
     /// that was found to be it in an earlier round.
@@ -221,12 +228,12 @@ impl HopProber {
             other => other,
         };
     }
-    fn learn_router(&mut self, hops: u8, from: IpAddr, at: WallTime, teller: &mut Teller) {
-        let place = self.place_of(hops);
+    fn learn_router(&mut self, hops: u8, from: IpAddr, at: WallTime, reporter: &mut Reporter) {
+        let slot = self.slot_of(hops);
         let Some(router) = self.routers.get_mut(usize::from(hops) - 1) else { return };
         let Some(before) = router.address else {
             router.address = Some(from);
-            teller.tell(Told::Address(place, from));
+            reporter.report(Report::Address(slot, from));
             return;
         };
         if before == from {
@@ -237,13 +244,13 @@ impl HopProber {
         router.other = Some((from, times));
         if times >= SURE_AFTER {
             *router = Router { address: Some(from), other: None };
-            teller.tell(Told::Address(place, from));
+            reporter.report(Report::Address(slot, from));
             let text = format!("path to {}: hop {hops} is {from} now; it was {before}", self.end);
-            teller.tell(Told::Event(Event { at, kind: "path", text }, Some(place)));
+            reporter.report(Report::Event(Event { at, kind: "path", text }, Some(slot)));
         }
     }
-    /// Tells what has waited too long, and forgets what is too old.
-    pub(crate) fn time_out(&mut self, now: Time, teller: &mut Teller) {
+    /// Reports what has waited too long, and forgets what is too old.
+    pub(crate) fn time_out(&mut self, now: Time, reporter: &mut Reporter) {
         for probe in &mut self.probes {
             let is_late = now.saturating_since(probe.sent) > self.timeout;
             if is_late && !probe.is_overdue && !probe.is_answered {
@@ -251,7 +258,7 @@ impl HopProber {
                 // Also of the first hop, which is there: else a path of which nothing is known would have no series at all.
                 if router.is_some_and(|r| r.address.is_some()) || probe.hops == 1 {
                     probe.is_overdue = true;
-                    teller.sample(self.place + Place::from(probe.hops) - 1, probe.at, Outcome::Lost);
+                    reporter.sample(self.slot + SeriesSlot::from(probe.hops) - 1, probe.at, Outcome::Lost);
                 }
             }
         }
@@ -259,8 +266,8 @@ impl HopProber {
             self.probes.pop_front();
         }
     }
-    fn place_of(&self, hops: u8) -> Place {
-        self.place + Place::from(hops.max(1)) - 1
+    fn slot_of(&self, hops: u8) -> SeriesSlot {
+        self.slot + SeriesSlot::from(hops.max(1)) - 1
     }
 }
 

@@ -1,6 +1,6 @@
-//! What this host does itself, beside its probes: so that "slow while the uplink is full" is told from "slow".
+//! Counters of this host itself: they distinguish "slow while the uplink is full" from "slow".
 use crate::monitor::THIS_HOST;
-use crate::told::{Place, Teller, Told};
+use crate::report::{Report, Reporter, SeriesSlot};
 use crate::writer::{Opening, Register};
 use fathom_os::backlog::backlog;
 use fathom_os::clock::{Clock, wall_now};
@@ -11,14 +11,14 @@ use fathom_watch_samples::{Level, Unit};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The first two places are the threads' lateness.
-const PLACES_BEGIN: Place = 2;
+/// The first two slots are the threads' lateness.
+const SLOTS_BEGIN: SeriesSlot = 2;
 /// More interfaces are not looked at.
 const MOST: usize = 16;
 /// Received, sent, waiting.
-const SERIES: Place = 3;
-/// The first place that is free for targets.
-pub(crate) const PLACES_END: Place = PLACES_BEGIN + MOST as Place * SERIES;
+const SERIES: SeriesSlot = 3;
+/// The first slot that is free for targets.
+pub(crate) const SLOTS_END: SeriesSlot = SLOTS_BEGIN + MOST as SeriesSlot * SERIES;
 
 /// Bytes received and sent since the interface came up.
 type Counters = (u64, u64);
@@ -26,14 +26,14 @@ type Counters = (u64, u64);
 #[derive(Debug)]
 struct Interface {
     name: String,
-    place: Place,
+    slot: SeriesSlot,
     last: Option<(Time, Counters)>,
 }
 
 /// The thread.
 pub(crate) struct HostThread {
     wishes: Receiver<Vec<String>>,
-    teller: Teller,
+    reporter: Reporter,
     register: Register,
     clock: Clock,
     wanted: Vec<String>,
@@ -41,10 +41,10 @@ pub(crate) struct HostThread {
 }
 
 impl HostThread {
-    pub(crate) fn new(wishes: Receiver<Vec<String>>, teller: Teller, register: Register) -> Self {
+    pub(crate) fn new(wishes: Receiver<Vec<String>>, reporter: Reporter, register: Register) -> Self {
         HostThread {
             wishes,
-            teller,
+            reporter,
             register,
             clock: Clock::start(),
             wanted: Vec::new(),
@@ -61,49 +61,49 @@ impl HostThread {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.teller.hand_over_all();
+        self.reporter.hand_over_all();
     }
     fn look(&mut self) {
         let Ok(text) = std::fs::read_to_string("/proc/thread-self/net/dev") else { return };
         let (now, names) = (self.clock.now(), names(&self.wanted));
         for name in names {
             let Some(counters) = counters(&text, &name) else { continue };
-            let Some(place) = self.place(&name) else { continue };
-            self.tell(&name, place, (now, counters));
+            let Some(slot) = self.slot(&name) else { continue };
+            self.report(&name, slot, (now, counters));
         }
-        self.teller.hand_over(now);
+        self.reporter.hand_over(now);
     }
-    fn place(&mut self, name: &str) -> Option<Place> {
+    fn slot(&mut self, name: &str) -> Option<SeriesSlot> {
         if let Some(known) = self.interfaces.iter().find(|i| i.name == name) {
-            return Some(known.place);
+            return Some(known.slot);
         }
         if self.interfaces.len() >= MOST {
             return None;
         }
-        let place = PLACES_BEGIN + self.interfaces.len() as Place * SERIES;
+        let slot = SLOTS_BEGIN + self.interfaces.len() as SeriesSlot * SERIES;
         let parts =
             [("received", Unit::BitsPerSecond), ("sent", Unit::BitsPerSecond), ("backlog", Unit::Bytes)];
         for (index, (part, unit)) in parts.into_iter().enumerate() {
-            let (target, probe, place) =
-                (THIS_HOST.to_owned(), format!("{name} {part}"), place + index as Place);
-            self.register.open(Opening { place, target, probe, unit, now: None });
+            let (target, probe, slot) =
+                (THIS_HOST.to_owned(), format!("{name} {part}"), slot + index as SeriesSlot);
+            self.register.open(Opening { slot, target, probe, unit, now: None });
         }
-        self.interfaces.push(Interface { name: name.to_owned(), place, last: None });
-        Some(place)
+        self.interfaces.push(Interface { name: name.to_owned(), slot, last: None });
+        Some(slot)
     }
-    fn tell(&mut self, name: &str, place: Place, read: (Time, Counters)) {
+    fn report(&mut self, name: &str, slot: SeriesSlot, read: (Time, Counters)) {
         let at = wall_now();
         let found = self.interfaces.iter_mut().find(|i| i.name == name);
         let before = found.and_then(|interface| interface.last.replace(read));
         if let Some((received, sent)) = before.and_then(|before| rates(before, read)) {
-            for (one, value) in [(place, received), (place + 1, sent)] {
-                self.teller.tell(Told::Level(one, Level { at, value: Some(value) }));
+            for (one, value) in [(slot, received), (slot + 1, sent)] {
+                self.reporter.report(Report::Level(one, Level { at, value: Some(value) }));
             }
         }
         let waiting = interface_index(name).ok().and_then(|index| backlog(index).ok().flatten());
         if let Some(bytes) = waiting {
             let value = Some(bytes.get() as f64);
-            self.teller.tell(Told::Level(place + 2, Level { at, value }));
+            self.reporter.report(Report::Level(slot + 2, Level { at, value }));
         }
     }
 }

@@ -1,33 +1,34 @@
-//! The engine of `fathom watch`: what asks, what listens, what resolves names, and what happens when the plan changes.
+//! The engine of `fathom watch`: it sends probes, records replies, resolves names, and applies changes of the plan.
 //!
-//! One thread asks by ICMP, one by all that needs a socket of its own, some resolve names, one looks at this host, one judges
-//! alerts, and one keeps: it alone has the history. They tell each other by channels; a slow disk or a dead name server holds up no probe.
+//! One thread probes by ICMP echo, one by everything that needs a socket of its own; some resolve names, one reads the counters of this
+//! host, one evaluates alerts, and one writes the history, which it alone has. They communicate by channels: a slow disk or a dead name
+//! server delays no probe.
 
 mod alerts;
-mod ask;
-mod board;
+mod connection_probe;
 mod departure;
 mod echo;
-mod flight;
+mod history;
 mod hops;
 mod host;
-mod keep;
-mod kept;
-mod lane;
+mod lateness;
 mod limit;
+mod live;
 mod monitor;
-mod pulse;
+mod probe_socket;
+mod report;
 mod resolver;
 mod sockets;
+mod store_writer;
+mod target;
 mod tls;
-mod told;
 mod udp;
 mod writer;
 
 pub use alerts::Alerting;
-pub use board::{Board, HostNow, Total};
+pub use history::{Event, HistoryWriter};
 pub use host::unknown_load;
-pub use keep::{Event, Keep};
-pub use kept::Kept;
 pub use limit::packet_limit;
+pub use live::{HostNow, LiveState, Total};
 pub use monitor::{Changes, Health, Monitor, THIS_HOST, permitted};
+pub use store_writer::StoreWriter;

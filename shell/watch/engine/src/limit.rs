@@ -1,5 +1,5 @@
 //! How many packets a second this machine can send and time, by trying.
-use crate::lane::{Lane, LaneKey};
+use crate::probe_socket::{ProbeSocket, SocketKey};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::cpu::thread_time;
 use fathom_probe::{Book, EchoPayload, LossPolicy};
@@ -32,8 +32,8 @@ pub fn packet_limit(plan: &Plan) -> (u64, String) {
 /// CPU time of one echo on loopback, its answer by the kernel included.
 fn cost() -> Option<Duration> {
     let clock = Clock::start();
-    let key = LaneKey { v6: false, source: None, dscp: 0, is_small: true };
-    let mut lane = Lane::open(key, wall_now().0).ok()?;
+    let key = SocketKey { v6: false, source: None, dscp: 0, is_small: true };
+    let mut socket = ProbeSocket::open(key, wall_now().0).ok()?;
     let to = SocketAddr::from(([127, 0, 0, 1], 0));
     let mut book = Book::new(LossPolicy::NEVER);
     let (mut sent, mut began) = (0_u64, thread_time());
@@ -41,12 +41,12 @@ fn cost() -> Option<Duration> {
         if round == WARM_UP {
             (sent, began) = (0, thread_time());
         }
-        while !lane.is_full() {
+        while !socket.is_full() {
             let probe = book.send(wall_now(), clock.now());
-            lane.send((to, 56), &EchoPayload { target: 0, probe }, false).ok()?;
+            socket.send((to, 56), &EchoPayload { target: 0, probe }, false).ok()?;
             sent += 1;
         }
-        lane.arrivals(|_| {});
+        socket.arrivals(|_| {});
     }
     (sent > 0).then(|| Duration::from_nanos((thread_time() - began).as_nanos() / sent))
 }

@@ -1,17 +1,17 @@
 //! All of it: started, read again, stopped.
 use crate::alerts::{self, Alerting, Heard, Outlets, ToJudge};
-use crate::ask::{Asked, Command, Whereabouts};
-use crate::board::Board;
 use crate::echo::{EchoCounts, EchoThread};
+use crate::history::{Event, HistoryWriter};
 use crate::host::HostThread;
-use crate::keep::{Event, Keep};
+use crate::live::LiveState;
+use crate::report::{Report, Reporter, SeriesSlot};
 use crate::resolver::{Asker, Moved, Resolver};
 use crate::sockets::SocketThread;
-use crate::told::{Place, Teller, Told};
+use crate::target::{Command, ProbedTarget, ResolvedAddress};
 use crate::writer::{self, Opening, Register};
 use fathom_os::clock::Clock;
 use fathom_os::socket::{EchoSocketError, echo_socket};
-use fathom_watch_plan::{Ask, Family, Plan, Target, TargetNow};
+use fathom_watch_plan::{Family, Plan, Protocol, Target, TargetNow};
 use fathom_watch_samples::{Tally, Unit};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -34,12 +34,12 @@ pub struct Changes {
     pub stopped: usize,
 }
 
-/// How much to believe what is measured.
+/// How reliable the results are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Health {
     /// Answers and departures that the kernel did not stamp: timed by the program, some microseconds to milliseconds late.
     pub unstamped: u64,
-    /// ICMP answers from an address that was not asked, or to nothing that was asked.
+    /// ICMP replies from an address that was not probed, or to no probe.
     pub strangers: u64,
     /// Probes that were not sent because the host did not let the program run in time.
     pub missed: u64,
@@ -49,22 +49,22 @@ pub struct Health {
 struct Running {
     target: Arc<Target>,
     number: u32,
-    place: Place,
+    slot: SeriesSlot,
 }
 
 /// The engine.
 #[derive(Debug)]
 pub struct Monitor {
-    board: Arc<Board>,
+    live: Arc<LiveState>,
     register: Register,
     running: Vec<Running>,
-    places: Arc<std::sync::Mutex<BTreeMap<u32, Vec<Place>>>>,
+    slots: Arc<std::sync::Mutex<BTreeMap<u32, Vec<SeriesSlot>>>>,
     next_number: u32,
-    next_place: Place,
+    next_slot: SeriesSlot,
     to_echo: Sender<Command>,
     to_sockets: Sender<Command>,
     to_host: Sender<Vec<String>>,
-    to_writer: Sender<Vec<Told>>,
+    to_writer: Sender<Vec<Report>>,
     /// To the thread that judges alerts, if there is one.
     judge: Option<(ToJudge, JoinHandle<()>)>,
     resolver: Option<Resolver>,
@@ -74,12 +74,12 @@ pub struct Monitor {
     writer: JoinHandle<()>,
 }
 
-/// Whether this process may send what `plan` asks for.
+/// Whether this process may send the probes of `plan`.
 ///
 /// # Errors
 /// In words, with what to try.
 pub fn permitted(plan: &Plan) -> Result<(), String> {
-    let needs = plan.targets.iter().any(|t| matches!(t.ask, Ask::Icmp | Ask::Hops));
+    let needs = plan.targets.iter().any(|t| matches!(t.protocol, Protocol::Icmp | Protocol::Hops));
     // Where there is no IPv6 at all, its targets alone fail.
     match if needs { echo_socket(false) } else { return Ok(()) } {
         Err(error @ EchoSocketError::NotPermitted) => Err(error.to_string()),
@@ -93,8 +93,8 @@ impl Monitor {
     ///
     /// # Errors
     /// If the system gives no random number.
-    pub fn start(plan: &Plan, keep: Box<dyn Keep>) -> Result<Monitor, String> {
-        Monitor::start_with(plan, keep, None)
+    pub fn start(plan: &Plan, history: Box<dyn HistoryWriter>) -> Result<Monitor, String> {
+        Monitor::start_with(plan, history, None)
     }
     /// Starts to probe. With `alerting`, the plan's alerts are judged.
     ///
@@ -102,47 +102,48 @@ impl Monitor {
     /// If the system gives no random number.
     pub fn start_with(
         plan: &Plan,
-        keep: Box<dyn Keep>,
+        history: Box<dyn HistoryWriter>,
         alerting: Option<Box<dyn Alerting>>,
     ) -> Result<Monitor, String> {
         let token = token()?;
         // Where it may not be raised, connections beyond it fail, and say so.
         let _ = fathom_os::files::raise_limit();
         let clock = Clock::start();
-        let (board, register) = (Arc::new(Board::default()), Register::default());
-        let (to_writer, told) = channel();
+        let (live, register) = (Arc::new(LiveState::default()), Register::default());
+        let (to_writer, reports) = channel();
         let (problem, problems) = sync_channel(16);
-        let judge = alerting.map(|alerting| judge(alerting, &register, &board, &to_writer));
+        let judge = alerting.map(|alerting| judge(alerting, &register, &live, &to_writer));
         let to_judge = judge.as_ref().map(|(to, _)| to.clone());
-        let writer = writer::start(keep, register.clone(), Arc::clone(&board), told, (problem, to_judge));
+        let writer =
+            writer::start(history, register.clone(), Arc::clone(&live), reports, (problem, to_judge));
         let (to_echo, echo_commands) = channel();
         let (to_sockets, socket_commands) = channel();
         let (to_host, host_commands) = channel();
         let counts = Arc::new(EchoCounts::default());
-        let places: Arc<std::sync::Mutex<BTreeMap<u32, Vec<Place>>>> = Arc::default();
-        let teller = || Teller::new(to_writer.clone());
+        let slots: Arc<std::sync::Mutex<BTreeMap<u32, Vec<SeriesSlot>>>> = Arc::default();
+        let reporter = || Reporter::new(to_writer.clone());
         // Its own lateness is the first series, of each thread that sends; then what its host thread finds.
         let echo =
-            EchoThread::new(clock, echo_commands, teller(), Arc::clone(&counts), 0, (plan.seed, token));
-        let sockets = SocketThread::new(clock, socket_commands, teller(), 1, (plan.seed, token));
-        let host = HostThread::new(host_commands, teller(), register.clone());
-        for (place, probe) in [(0, "lateness of icmp"), (1, "lateness of the others")] {
+            EchoThread::new(clock, echo_commands, reporter(), Arc::clone(&counts), 0, (plan.seed, token));
+        let sockets = SocketThread::new(clock, socket_commands, reporter(), 1, (plan.seed, token));
+        let host = HostThread::new(host_commands, reporter(), register.clone());
+        for (slot, probe) in [(0, "lateness of icmp"), (1, "lateness of the others")] {
             let target = THIS_HOST.to_owned();
-            register.open(Opening { place, target, probe: probe.to_owned(), unit: Unit::Seconds, now: None });
+            register.open(Opening { slot, target, probe: probe.to_owned(), unit: Unit::Seconds, now: None });
         }
         let threads = vec![
             std::thread::spawn(move || echo.run()),
             std::thread::spawn(move || sockets.run()),
             std::thread::spawn(move || host.run()),
         ];
-        let resolver = Resolver::start(clock, to_writer.clone(), &moved(&places, &register, &board));
+        let resolver = Resolver::start(clock, to_writer.clone(), &moved(&slots, &register, &live));
         let mut monitor = Monitor {
-            board,
+            live,
             register,
             running: Vec::new(),
-            places,
+            slots,
             next_number: 0,
-            next_place: crate::host::PLACES_END,
+            next_slot: crate::host::SLOTS_END,
             to_echo,
             to_sockets,
             to_host,
@@ -159,10 +160,10 @@ impl Monitor {
     }
     /// The state of all targets now.
     #[must_use]
-    pub fn board(&self) -> Arc<Board> {
-        Arc::clone(&self.board)
+    pub fn live(&self) -> Arc<LiveState> {
+        Arc::clone(&self.live)
     }
-    /// How much to believe what is measured.
+    /// How reliable the results are.
     #[must_use]
     pub fn health(&self) -> Health {
         let read = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
@@ -172,7 +173,7 @@ impl Monitor {
             missed: read(&self.counts.missed),
         }
     }
-    /// What the history could not do, since this was last asked.
+    /// What the history could not do since the last call.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         self.problems.try_iter().collect()
@@ -203,61 +204,61 @@ impl Monitor {
     }
     fn start_one(&mut self, target: &Target) {
         let target = Arc::new(target.clone());
-        let (number, place) = (self.next_number, self.next_place);
+        let (number, slot) = (self.next_number, self.next_slot);
         let names = target.series();
         self.next_number += 1;
-        self.next_place += names.len() as Place;
+        self.next_slot += names.len() as SeriesSlot;
         let literal = target.host.parse::<IpAddr>().ok();
         for (index, probe) in names.into_iter().enumerate() {
             let now = Some(row(&target, &probe, literal));
             let name = target.name.clone();
-            let place = place + index as Place;
-            self.register.open(Opening { place, target: name, probe, unit: Unit::Seconds, now });
-            self.lock_places().entry(number).or_default().push(place);
+            let slot = slot + index as SeriesSlot;
+            self.register.open(Opening { slot, target: name, probe, unit: Unit::Seconds, now });
+            self.lock_slots().entry(number).or_default().push(slot);
         }
-        for (info, own) in target.series_info().into_iter().zip(place..) {
+        for (info, own) in target.series_info().into_iter().zip(slot..) {
             self.tell_judge(|| Heard::Open(own, info));
         }
-        let mut whereabouts = Whereabouts::default();
+        let mut resolved = ResolvedAddress::default();
         if let Some(address) = literal {
-            whereabouts.take(suits(address, target.family));
+            resolved.take(suits(address, target.family));
         }
-        let to = self.thread_of(target.ask).clone();
-        let asked = Asked { number, target: Arc::clone(&target), place, whereabouts };
-        let _ = to.send(Command::Add(asked));
+        let to = self.thread_of(target.protocol).clone();
+        let probed = ProbedTarget { number, target: Arc::clone(&target), slot, resolved };
+        let _ = to.send(Command::Add(probed));
         if let (None, Some(resolver)) = (literal, &self.resolver) {
             resolver.add(&target.host, target.family, Asker { number, to });
         }
-        self.running.push(Running { target, number, place });
+        self.running.push(Running { target, number, slot });
     }
     fn stop_one(&self, one: &Running) {
-        let _ = self.thread_of(one.target.ask).send(Command::Remove(one.number));
+        let _ = self.thread_of(one.target.protocol).send(Command::Remove(one.number));
         self.resolver.iter().for_each(|resolver| resolver.remove(one.number));
-        // What it has told so far is kept before its series are forgotten.
-        self.lock_places().remove(&one.number);
-        let count = one.target.series().len() as Place;
-        for place in one.place..one.place + count {
-            self.tell_judge(|| Heard::Close(place));
-            self.register.close(place, &self.board);
+        // What it has reported so far is kept before its series are forgotten.
+        self.lock_slots().remove(&one.number);
+        let count = one.target.series().len() as SeriesSlot;
+        for slot in one.slot..one.slot + count {
+            self.tell_judge(|| Heard::Close(slot));
+            self.register.close(slot, &self.live);
         }
     }
-    const fn thread_of(&self, ask: Ask) -> &Sender<Command> {
-        match ask {
-            Ask::Icmp => &self.to_echo,
+    const fn thread_of(&self, protocol: Protocol) -> &Sender<Command> {
+        match protocol {
+            Protocol::Icmp => &self.to_echo,
             _ => &self.to_sockets,
         }
     }
-    fn lock_places(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, Vec<Place>>> {
-        self.places.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock_slots(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, Vec<SeriesSlot>>> {
+        self.slots.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
-    /// Remembers something that happened beside the probing.
+    /// Records an event from outside the engine.
     pub fn remember(&self, event: Event) {
-        let _ = self.to_writer.send(vec![Told::Event(event, None)]);
+        let _ = self.to_writer.send(vec![Report::Event(event, None)]);
     }
-    /// Waits until all that was told so far is in the history and on the board.
+    /// Waits until all reports so far are in the history and in the live state.
     pub fn sync(&self) {
         let (done, wait) = channel();
-        if self.to_writer.send(vec![Told::Sync(done)]).is_ok() {
+        if self.to_writer.send(vec![Report::Sync(done)]).is_ok() {
             let _ = wait.recv();
         }
     }
@@ -278,7 +279,7 @@ impl Monitor {
         }
         // The resolver's threads may hold a sender for as long as a name server keeps them waiting.
         let (done, wait) = channel();
-        let _ = self.to_writer.send(vec![Told::End(done)]);
+        let _ = self.to_writer.send(vec![Report::End(done)]);
         let _ = wait.recv();
         drop(self.writer);
         self.problems.try_iter().collect()
@@ -288,23 +289,23 @@ impl Monitor {
 fn judge(
     alerting: Box<dyn Alerting>,
     register: &Register,
-    board: &Arc<Board>,
-    to_writer: &Sender<Vec<Told>>,
+    live: &Arc<LiveState>,
+    to_writer: &Sender<Vec<Report>>,
 ) -> (ToJudge, JoinHandle<()>) {
-    let (register, board, to_writer) = (register.clone(), Arc::clone(board), to_writer.clone());
-    alerts::start(Outlets { alerting, register, board, to_writer })
+    let (register, live, to_writer) = (register.clone(), Arc::clone(live), to_writer.clone());
+    alerts::start(Outlets { alerting, register, live, to_writer })
 }
 
 fn moved(
-    places: &Arc<std::sync::Mutex<BTreeMap<u32, Vec<Place>>>>,
+    slots: &Arc<std::sync::Mutex<BTreeMap<u32, Vec<SeriesSlot>>>>,
     register: &Register,
-    board: &Arc<Board>,
+    live: &Arc<LiveState>,
 ) -> Moved {
-    let (places, register, board) = (Arc::clone(places), register.clone(), Arc::clone(board));
+    let (slots, register, live) = (Arc::clone(slots), register.clone(), Arc::clone(live));
     Arc::new(move |number, address| {
-        let own = places.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for place in own.get(&number).into_iter().flatten() {
-            register.address(*place, address, &board);
+        let own = slots.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for slot in own.get(&number).into_iter().flatten() {
+            register.address(*slot, address, &live);
         }
     })
 }

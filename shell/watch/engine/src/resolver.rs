@@ -1,7 +1,7 @@
 //! Names to addresses, again and again, on threads of its own: a dead name server must not hold up a single probe.
-use crate::ask::Command;
-use crate::keep::Event;
-use crate::told::{Place, Told};
+use crate::history::Event;
+use crate::report::{Report, SeriesSlot};
+use crate::target::Command;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_plan::Family;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A name server that does not answer keeps one of them for 10 s and more.
 const THREADS: usize = 4;
-/// The system's resolver does not tell how long an answer holds; five minutes are a usual time.
+/// The system's resolver does not report how long an answer is valid; five minutes are a usual time.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 const RETRY_AT_MOST: Duration = Duration::from_secs(160);
@@ -47,7 +47,7 @@ struct Shared {
     clock: Clock,
     state: Mutex<State>,
     changed: Condvar,
-    events: Mutex<Sender<Vec<Told>>>,
+    events: Mutex<Sender<Vec<Report>>>,
 }
 
 /// Called with the targets whose host moved, and where to.
@@ -60,7 +60,7 @@ pub(crate) struct Resolver {
 }
 
 impl Resolver {
-    pub(crate) fn start(clock: Clock, events: Sender<Vec<Told>>, moved: &Moved) -> Self {
+    pub(crate) fn start(clock: Clock, events: Sender<Vec<Report>>, moved: &Moved) -> Self {
         let shared = Arc::new(Shared {
             clock,
             state: Mutex::default(),
@@ -112,7 +112,7 @@ impl Shared {
     fn work(&self, moved: &Moved) {
         while let Some((host, family)) = self.next() {
             let found = resolve(&host, family);
-            self.tell(&(host, family), found, moved);
+            self.report(&(host, family), found, moved);
         }
     }
     /// Waits for a name that is due; `None` at the end.
@@ -138,7 +138,7 @@ impl Shared {
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
-    fn tell(&self, key: &Key, found: Result<Vec<IpAddr>, String>, moved: &Moved) {
+    fn report(&self, key: &Key, found: Result<Vec<IpAddr>, String>, moved: &Moved) {
         let mut state = self.lock();
         let Some(host) = state.hosts.get_mut(key) else { return };
         host.is_being_resolved = false;
@@ -151,13 +151,13 @@ impl Shared {
         if let Some(text) = text {
             let event = Event { at: wall_now(), kind: "address", text };
             let sender = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-            let _ = sender.send(vec![Told::Event(event, None::<Place>)]);
+            let _ = sender.send(vec![Report::Event(event, None::<SeriesSlot>)]);
         }
     }
 }
 
 impl Host {
-    /// An event's text, where there is one to tell.
+    /// Text of the event, if there is one.
     fn take(&mut self, addresses: &[IpAddr], name: &str, moved: &Moved) -> Option<String> {
         let since = self.failing_since.take();
         self.wait = RETRY_AFTER;

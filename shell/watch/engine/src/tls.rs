@@ -1,6 +1,6 @@
 //! A TLS handshake whose duration is measured. A certificate that is not valid is noted and does not end it: the question is
 //! how long the server takes, not whether it may be trusted.
-use crate::lane::without_code;
+use fathom_os::error::without_code;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};

@@ -1,9 +1,9 @@
 //! UDP probes against `fathom serve`: the round trip, and the delay of each way by the fitted clock of the far end.
-use crate::ask::Asked;
-use crate::lane::without_code;
-use crate::told::{Place, Teller};
+use crate::report::{Reporter, SeriesSlot};
+use crate::target::ProbedTarget;
 use fathom_os::clock::Clock;
-use fathom_os::mmsg::{Inbox, Letter, Notice};
+use fathom_os::error::without_code;
+use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::timestamp::{both_clocks, enable_with_packets};
@@ -47,7 +47,7 @@ struct Connection {
 
 /// A server that is probed.
 pub(crate) struct UdpProber {
-    asked: Asked,
+    probed: ProbedTarget,
     /// Why there can be no session at all.
     unusable: Option<String>,
     keeper: SessionKeeper,
@@ -58,9 +58,9 @@ pub(crate) struct UdpProber {
 }
 
 impl UdpProber {
-    pub(crate) fn new(asked: Asked) -> Self {
-        let book = Book::new(LossPolicy::after(asked.target.timeout));
-        let token = asked.target.form.token.as_deref().map(str::parse::<Token>).transpose();
+    pub(crate) fn new(probed: ProbedTarget) -> Self {
+        let book = Book::new(LossPolicy::after(probed.target.timeout));
+        let token = probed.target.options.token.as_deref().map(str::parse::<Token>).transpose();
         let unusable = token.as_ref().err().map(|e| format!("token: {e}"));
         let policy = SessionPolicy {
             token: token.unwrap_or_default(),
@@ -72,7 +72,7 @@ impl UdpProber {
             sessions: 2,
         };
         UdpProber {
-            asked,
+            probed,
             unusable,
             keeper: SessionKeeper::new(policy),
             connections: Vec::new(),
@@ -82,7 +82,7 @@ impl UdpProber {
         }
     }
     pub(crate) const fn number(&self) -> u32 {
-        self.asked.number
+        self.probed.number
     }
     pub(crate) fn interests(&self) -> impl Iterator<Item = PollFd<'_>> {
         let control = self.connections.iter().map(Connection::interest);
@@ -92,11 +92,11 @@ impl UdpProber {
     /// Keeps a session open.
     pub(crate) fn tend(&mut self, clock: Clock) {
         let now = clock.now();
-        let Ok(address) = self.asked.whereabouts.address() else { return };
+        let Ok(address) = self.probed.resolved.address() else { return };
         if self.unusable.is_some() {
             return;
         }
-        let to = SocketAddr::new(address, self.asked.target.form.port);
+        let to = SocketAddr::new(address, self.probed.target.options.port);
         for connection in &mut self.connections {
             connection.look(to, |id, input| self.keeper.handle_input(id, input, now));
         }
@@ -133,7 +133,7 @@ impl UdpProber {
     }
     /// Why there is no session.
     fn problem(&self) -> String {
-        let port = self.asked.target.form.port;
+        let port = self.probed.target.options.port;
         if let Some(problem) = &self.unusable {
             return problem.clone();
         }
@@ -148,13 +148,13 @@ impl UdpProber {
             Some(error) => error.to_string(),
         }
     }
-    pub(crate) fn send(&mut self, at: WallTime, clock: Clock, teller: &mut Teller) {
-        let place = self.asked.place;
+    pub(crate) fn send(&mut self, at: WallTime, clock: Clock, reporter: &mut Reporter) {
+        let slot = self.probed.slot;
         let current = self.keeper.current();
         let connection = self.connections.iter().find(|one| Some(one.id) == current);
         let Some(session) = connection.and_then(|one| one.session.as_ref()) else {
-            let unresolved = self.asked.whereabouts.address().err().map(str::to_owned);
-            return teller.failed(place, at, &unresolved.unwrap_or_else(|| self.problem()));
+            let unresolved = self.probed.resolved.address().err().map(str::to_owned);
+            return reporter.failed(slot, at, &unresolved.unwrap_or_else(|| self.problem()));
         };
         let probe = self.book.send(at, clock.now());
         let request = UdpProbe::request(session.id, u64::from(probe.sequence), at.0).encode();
@@ -162,15 +162,15 @@ impl UdpProber {
         let sent = session.socket.send(&request).or_else(|_| session.socket.send(&request));
         if let Err(error) = sent {
             self.book.cancel(probe.sequence);
-            teller.failed(place, at, &without_code(&error));
+            reporter.failed(slot, at, &without_code(&error));
         }
     }
-    pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, teller: &mut Teller) {
+    pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, reporter: &mut Reporter) {
         let mut replies: Vec<(UdpProbe, Option<WallTime>)> = Vec::new();
         for session in self.connections.iter().filter_map(|one| one.session.as_ref()) {
             while self.inbox.receive_errors(session.socket.as_fd()).is_ok_and(|count| count > 0) {
-                for letter in self.inbox.iter() {
-                    let left = departure(&letter, session.id);
+                for message in self.inbox.iter() {
+                    let left = departure(&message, session.id);
                     let (wall, now) = both_clocks(clock);
                     let at = left.and_then(|(n, stamp)| Some((n, stamps.convert(Some(stamp), wall, now)?)));
                     if let Some((sequence, at)) = at {
@@ -179,7 +179,7 @@ impl UdpProber {
                 }
             }
             while self.inbox.receive(session.socket.as_fd()).is_ok_and(|count| count > 0) {
-                replies.extend(self.inbox.iter().filter_map(|letter| reply(&letter, session.id)));
+                replies.extend(self.inbox.iter().filter_map(|message| reply(&message, session.id)));
             }
         }
         for (probe, stamp) in replies {
@@ -195,30 +195,30 @@ impl UdpProber {
                 server_sent_ns: probe.server_send_ns,
                 received,
             };
-            self.replied(&probe, &four, teller);
+            self.replied(&probe, &four, reporter);
         }
     }
-    fn replied(&mut self, probe: &UdpProbe, stamps: &FourStamps, teller: &mut Teller) {
+    fn replied(&mut self, probe: &UdpProbe, stamps: &FourStamps, reporter: &mut Reporter) {
         let at = WallTime(probe.client_send_ns);
         let own = Probe { sequence: probe.sequence as u32, at, sent: stamps.sent };
         // The time that the server held it is not part of the path.
         let reply = self.book.reply(&own, stamps.received.saturating_sub(stamps.held()));
-        if let Some(sample) = teller.reply(self.asked.place, &reply) {
-            self.one_way(sample, stamps, teller);
+        if let Some(sample) = reporter.reply(self.probed.slot, &reply) {
+            self.one_way(sample, stamps, reporter);
         }
     }
     /// The delay of each way, by the far clock as known so far.
-    fn one_way(&mut self, sample: Sample, stamps: &FourStamps, teller: &mut Teller) {
+    fn one_way(&mut self, sample: Sample, stamps: &FourStamps, reporter: &mut Reporter) {
         let Some(fit) = self.clock.add(stamps) else { return };
         let is_late = matches!(sample.outcome, Outcome::Late(_));
         for (n, delay) in (1..).zip(fit.one_way(stamps)) {
             let outcome = if is_late { Outcome::Late(delay) } else { Outcome::Answered(delay) };
-            teller.sample(self.asked.place + n as Place, sample.at, outcome);
+            reporter.sample(self.probed.slot + n as SeriesSlot, sample.at, outcome);
         }
     }
-    pub(crate) fn time_out(&mut self, now: Time, teller: &mut Teller) {
+    pub(crate) fn time_out(&mut self, now: Time, reporter: &mut Reporter) {
         while let Some(lost) = self.book.expire(now) {
-            teller.sample(self.asked.place, lost.at, Outcome::Lost);
+            reporter.sample(self.probed.slot, lost.at, Outcome::Lost);
         }
     }
 }
@@ -270,16 +270,16 @@ impl Connection {
     }
 }
 
-fn departure(letter: &Letter<'_>, session: SessionId) -> Option<(u32, WallTime)> {
-    let start = letter.bytes.len().checked_sub(UDP_PROBE_BYTES)?;
-    let probe = UdpProbe::decode(letter.bytes.get(start..)?).ok()?;
-    let ours = letter.notice == Some(Notice::Queued) && probe.session == session;
-    ours.then_some((probe.sequence as u32, letter.stamp?))
+fn departure(message: &ReceivedMessage<'_>, session: SessionId) -> Option<(u32, WallTime)> {
+    let start = message.bytes.len().checked_sub(UDP_PROBE_BYTES)?;
+    let probe = UdpProbe::decode(message.bytes.get(start..)?).ok()?;
+    let ours = message.notice == Some(Notice::Queued) && probe.session == session;
+    ours.then_some((probe.sequence as u32, message.stamp?))
 }
 
-fn reply(letter: &Letter<'_>, session: SessionId) -> Option<(UdpProbe, Option<WallTime>)> {
-    let probe = UdpProbe::decode(letter.bytes).ok()?;
-    (probe.kind == UdpKind::Reply && probe.session == session).then_some((probe, letter.stamp))
+fn reply(message: &ReceivedMessage<'_>, session: SessionId) -> Option<(UdpProbe, Option<WallTime>)> {
+    let probe = UdpProbe::decode(message.bytes).ok()?;
+    (probe.kind == UdpKind::Reply && probe.session == session).then_some((probe, message.stamp))
 }
 
 /// Begins to connect.

@@ -1,9 +1,9 @@
-//! The thread that keeps: the only one that touches the history.
+//! The thread that writes the history: the only one that touches it.
 use crate::alerts::ToJudge;
-use crate::board::Board;
-use crate::host::PLACES_END;
-use crate::keep::Keep;
-use crate::told::{Place, Told};
+use crate::history::HistoryWriter;
+use crate::host::SLOTS_END;
+use crate::live::LiveState;
+use crate::report::{Report, SeriesSlot};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time};
 use fathom_watch_plan::TargetNow;
@@ -19,7 +19,7 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// A series that may come to be.
 #[derive(Clone, Debug)]
 pub(crate) struct Opening {
-    pub(crate) place: Place,
+    pub(crate) slot: SeriesSlot,
     pub(crate) target: String,
     pub(crate) probe: String,
     pub(crate) unit: Unit,
@@ -30,62 +30,62 @@ pub(crate) struct Opening {
 /// Which series there are: set by the thread that reads the plan, looked at by the one that keeps.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Register {
-    openings: Arc<Mutex<BTreeMap<Place, Opening>>>,
+    openings: Arc<Mutex<BTreeMap<SeriesSlot, Opening>>>,
 }
 
 impl Register {
     pub(crate) fn open(&self, opening: Opening) {
-        self.lock().insert(opening.place, opening);
+        self.lock().insert(opening.slot, opening);
     }
-    pub(crate) fn close(&self, place: Place, board: &Board) {
-        self.lock().remove(&place);
-        board.hold().close(place);
+    pub(crate) fn close(&self, slot: SeriesSlot, live: &LiveState) {
+        self.lock().remove(&slot);
+        live.lock().close(slot);
     }
-    pub(crate) fn address(&self, place: Place, address: IpAddr, board: &Board) {
-        if let Some(now) = self.lock().get_mut(&place).and_then(|o| o.now.as_mut()) {
+    pub(crate) fn address(&self, slot: SeriesSlot, address: IpAddr, live: &LiveState) {
+        if let Some(now) = self.lock().get_mut(&slot).and_then(|o| o.now.as_mut()) {
             now.address = Some(address);
         }
-        board.hold().address(place, address);
+        live.lock().address(slot, address);
     }
-    pub(crate) fn get(&self, place: Place) -> Option<Opening> {
-        self.lock().get(&place).cloned()
+    pub(crate) fn get(&self, slot: SeriesSlot) -> Option<Opening> {
+        self.lock().get(&slot).cloned()
     }
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Place, Opening>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<SeriesSlot, Opening>> {
         self.openings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Starts the thread. It ends when nobody can tell it anything any more; `problems` gets what the history could not do.
+/// Starts the thread. It ends when no reports can come any more; `problems` gets what the history could not do.
 pub(crate) fn start(
-    keep: Box<dyn Keep>,
+    history: Box<dyn HistoryWriter>,
     register: Register,
-    board: Arc<Board>,
-    told: Receiver<Vec<Told>>,
+    live: Arc<LiveState>,
+    reports: Receiver<Vec<Report>>,
     (problems, judge): (SyncSender<String>, Option<ToJudge>),
 ) -> JoinHandle<()> {
-    let writer = Writer { keep, register, board, series: Vec::new(), problems, judge };
-    std::thread::spawn(move || writer.run(&told))
+    let writer = Writer { history, register, live, series: Vec::new(), problems, judge };
+    std::thread::spawn(move || writer.run(&reports))
 }
 
 struct Writer {
-    keep: Box<dyn Keep>,
+    history: Box<dyn HistoryWriter>,
     register: Register,
-    board: Arc<Board>,
-    /// The history's numbers by place. A series is made when the first sample comes, so that a path of eight routers has eight.
+    live: Arc<LiveState>,
+    /// The history's numbers by slot. A series is made when the first sample comes, so that a path of eight routers has eight.
     series: Vec<Option<u32>>,
     problems: SyncSender<String>,
-    /// Who hears all of it too.
+    /// The thread that judges alerts gets all reports too.
     judge: Option<ToJudge>,
 }
 
 impl Writer {
-    fn run(mut self, told: &Receiver<Vec<Told>>) {
+    fn run(mut self, reports: &Receiver<Vec<Report>>) {
         let clock = Clock::start();
         let mut flushed = Time::ZERO;
         loop {
-            match told.recv_timeout(std::time::Duration::from_nanos(FLUSH_EVERY.as_nanos())) {
-                Ok(reports) => {
-                    if let Some(done) = self.take(reports) {
+            match reports.recv_timeout(std::time::Duration::from_nanos(FLUSH_EVERY.as_nanos())) {
+                Ok(batch) => {
+                    if let Some(done) = self.take(batch) {
                         self.flush(true);
                         let _ = done.send(());
                         return;
@@ -102,7 +102,7 @@ impl Writer {
         self.flush(true);
     }
     fn flush(&mut self, last: bool) {
-        if let Err(problem) = self.keep.flush(wall_now(), last) {
+        if let Err(problem) = self.history.flush(wall_now(), last) {
             self.problem(problem);
         }
     }
@@ -111,75 +111,75 @@ impl Writer {
         let _ = self.problems.try_send(problem);
     }
     /// Whom to answer when all is kept, if these are the last reports.
-    fn take(&mut self, reports: Vec<Told>) -> Option<Sender<()>> {
+    fn take(&mut self, reports: Vec<Report>) -> Option<Sender<()>> {
         let mut end = None;
         for report in &reports {
-            self.keep_one(report);
+            self.record(report);
         }
         self.judge.iter().for_each(|judge| judge.pass_on(&reports));
-        let mut board = self.board.hold();
+        let mut live = self.live.lock();
         for report in reports {
             match report {
-                Told::Sample(place, sample) => board.sample(place, sample),
-                Told::Amend(place, sample) => board.amend(place, sample),
-                Told::Count { place, at, duplicates, reordered } => {
-                    board.count(place, at, duplicates, reordered)
+                Report::Sample(slot, sample) => live.sample(slot, sample),
+                Report::Amend(slot, sample) => live.amend(slot, sample),
+                Report::Count { slot, at, duplicates, reordered } => {
+                    live.count(slot, at, duplicates, reordered)
                 }
-                Told::Reason(place, reason) => board.reason(place, &reason),
-                Told::Address(place, address) => board.address(place, address),
-                Told::Sync(done) => drop(done.send(())),
-                Told::End(done) => end = Some(done),
-                Told::Level(..) | Told::Event(..) => {}
+                Report::Reason(slot, reason) => live.reason(slot, &reason),
+                Report::Address(slot, address) => live.address(slot, address),
+                Report::Sync(done) => drop(done.send(())),
+                Report::End(done) => end = Some(done),
+                Report::Level(..) | Report::Event(..) => {}
             }
         }
         end
     }
-    fn keep_one(&mut self, report: &Told) {
+    fn record(&mut self, report: &Report) {
         match report {
-            Told::Sample(place, sample) => {
-                if let Some(series) = self.series(*place) {
-                    self.keep.record(series, std::slice::from_ref(sample));
+            Report::Sample(slot, sample) => {
+                if let Some(series) = self.series(*slot) {
+                    self.history.record(series, std::slice::from_ref(sample));
                 }
-                if let (true, Outcome::Answered(lateness)) = (*place < PLACES_END, sample.outcome) {
-                    self.board.host_value(*place, sample.at, lateness.as_secs_f64());
-                }
-            }
-            Told::Amend(place, sample) => {
-                if let Some(series) = self.series(*place) {
-                    self.keep.amend(series, *sample);
+                if let (true, Outcome::Answered(lateness)) = (*slot < SLOTS_END, sample.outcome) {
+                    self.live.host_value(*slot, sample.at, lateness.as_secs_f64());
                 }
             }
-            Told::Count { place, at, duplicates, reordered } => {
-                if let Some(series) = self.series(*place) {
-                    self.keep.count(series, *at, *duplicates, *reordered);
+            Report::Amend(slot, sample) => {
+                if let Some(series) = self.series(*slot) {
+                    self.history.amend(series, *sample);
                 }
             }
-            Told::Level(place, level) => {
-                if let Some(series) = self.series(*place) {
-                    self.keep.level(series, *level);
+            Report::Count { slot, at, duplicates, reordered } => {
+                if let Some(series) = self.series(*slot) {
+                    self.history.count(series, *at, *duplicates, *reordered);
                 }
-                level.value.into_iter().for_each(|value| self.board.host_value(*place, level.at, value));
             }
-            Told::Event(event, place) => {
-                let series = place.and_then(|place| self.series(place));
-                self.keep.event(event, series);
+            Report::Level(slot, level) => {
+                if let Some(series) = self.series(*slot) {
+                    self.history.level(series, *level);
+                }
+                level.value.into_iter().for_each(|value| self.live.host_value(*slot, level.at, value));
             }
-            Told::Reason(place, _) | Told::Address(place, _) => {
-                self.series(*place);
+            Report::Event(event, slot) => {
+                let series = slot.and_then(|slot| self.series(slot));
+                self.history.event(event, series);
             }
-            Told::Sync(_) | Told::End(_) => {}
+            Report::Reason(slot, _) | Report::Address(slot, _) => {
+                self.series(*slot);
+            }
+            Report::Sync(_) | Report::End(_) => {}
         }
     }
-    fn series(&mut self, place: Place) -> Option<u32> {
-        if let Some(known) = self.series.get(place as usize).copied().flatten() {
+    fn series(&mut self, slot: SeriesSlot) -> Option<u32> {
+        if let Some(known) = self.series.get(slot as usize).copied().flatten() {
             return Some(known);
         }
-        self.open(place)
+        self.open(slot)
     }
     /// `None` for a series that was closed while its last samples were on their way.
-    fn open(&mut self, place: Place) -> Option<u32> {
-        let opening = self.register.get(place)?;
-        let number = match self.keep.series(&opening.target, &opening.probe, opening.unit) {
+    fn open(&mut self, slot: SeriesSlot) -> Option<u32> {
+        let opening = self.register.get(slot)?;
+        let number = match self.history.series(&opening.target, &opening.probe, opening.unit) {
             Ok(number) => number,
             Err(problem) => {
                 self.problem(format!("series {} {}: {problem}", opening.target, opening.probe));
@@ -187,14 +187,14 @@ impl Writer {
             }
         };
         match opening.now {
-            Some(now) => self.board.hold().open(place, TargetNow { series: number, ..now }),
-            None => self.board.open_host(place, opening.probe),
+            Some(now) => self.live.lock().open(slot, TargetNow { series: number, ..now }),
+            None => self.live.open_host(slot, opening.probe),
         }
-        let index = place as usize;
+        let index = slot as usize;
         if self.series.len() <= index {
             self.series.resize(index + 1, None);
         }
-        self.series.get_mut(index).into_iter().for_each(|slot| *slot = Some(number));
+        self.series.get_mut(index).into_iter().for_each(|known| *known = Some(number));
         Some(number)
     }
 }

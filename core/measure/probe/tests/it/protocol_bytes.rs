@@ -2,7 +2,7 @@
 use fathom_probe::protocol::{
     ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, parse_request, parse_response,
 };
-use fathom_probe::{DayClockSession, EchoCodec, IcmpVersion, dns};
+use fathom_probe::{EchoCodec, IcmpVersion, TimestampCodec, dns};
 
 /// # Panics
 /// If something does not hold.
@@ -43,7 +43,7 @@ fn check_udp(bytes: &[u8]) {
 /// What a clock says is a time of a day; neither is read out of too few bytes.
 fn check_icmp(bytes: &[u8]) {
     let identifier = bytes.get(4..6).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
-    if let Some(told) = (DayClockSession { identifier }).reply(bytes) {
+    if let Some(told) = (TimestampCodec { identifier }).reply(bytes) {
         assert!(bytes.len() >= 20 && told.received_ms.max(told.sent_ms) < 86_400_000);
     }
     for version in [IcmpVersion::V4, IcmpVersion::V6] {

@@ -2,7 +2,7 @@
 use super::smokeping_bytes::check;
 use fathom_units::{Duration, Rng};
 use fathom_watch_import::smokeping::{Imported, import};
-use fathom_watch_plan::{Ask, Family, Plan, Target, parse};
+use fathom_watch_plan::{Family, Plan, Protocol, Target, parse};
 use std::path::Path;
 
 const PROBES: &str = "*** Probes ***\n+ FPing\nbinary = /usr/bin/fping\n";
@@ -29,42 +29,49 @@ fn target(lines: &str) -> Target {
 #[test]
 fn every_probe_that_has_a_counterpart() {
     let cases = [
-        ("FPing", "", "host = a.example", Ask::Icmp, 0, "a.example"),
-        ("FPing6", "", "host = a.example", Ask::Icmp, 0, "a.example"),
-        ("FPingContinuous", "", "host = a.example", Ask::Icmp, 0, "a.example"),
-        ("TCPPing", "port = 443", "host = a.example", Ask::Tcp, 443, "a.example"),
-        ("TCPPing", "", "host = a.example", Ask::Tcp, 80, "a.example"),
-        ("Curl", "urlformat = https://%host%:8443/x", "host = a.example", Ask::Https, 8443, "a.example"),
-        ("EchoPingHttp", "", "host = a.example\nport = 8080\nurl = /t", Ask::Http, 8080, "a.example"),
-        ("EchoPingHttps", "", "host = a.example", Ask::Https, 443, "a.example"),
-        ("DNS", "lookup = b.example", "host = 192.0.2.53", Ask::Dns, 53, "192.0.2.53"),
-        ("DNS", "lookup = b.example\nserver = 192.0.2.1", "host = a.example", Ask::Dns, 53, "192.0.2.1"),
-        ("AnotherDNS", "recordtype = AAAA", "host = 192.0.2.53\nport = 5353", Ask::Dns, 5353, "192.0.2.53"),
+        ("FPing", "", "host = a.example", Protocol::Icmp, 0, "a.example"),
+        ("FPing6", "", "host = a.example", Protocol::Icmp, 0, "a.example"),
+        ("FPingContinuous", "", "host = a.example", Protocol::Icmp, 0, "a.example"),
+        ("TCPPing", "port = 443", "host = a.example", Protocol::Tcp, 443, "a.example"),
+        ("TCPPing", "", "host = a.example", Protocol::Tcp, 80, "a.example"),
+        ("Curl", "urlformat = https://%host%:8443/x", "host = a.example", Protocol::Https, 8443, "a.example"),
+        ("EchoPingHttp", "", "host = a.example\nport = 8080\nurl = /t", Protocol::Http, 8080, "a.example"),
+        ("EchoPingHttps", "", "host = a.example", Protocol::Https, 443, "a.example"),
+        ("DNS", "lookup = b.example", "host = 192.0.2.53", Protocol::Dns, 53, "192.0.2.53"),
+        ("DNS", "lookup = b.example\nserver = 192.0.2.1", "host = a.example", Protocol::Dns, 53, "192.0.2.1"),
+        (
+            "AnotherDNS",
+            "recordtype = AAAA",
+            "host = 192.0.2.53\nport = 5353",
+            Protocol::Dns,
+            5353,
+            "192.0.2.53",
+        ),
         (
             "EchoPingDNS",
             "dns_request = b.example\ndns_type = MX",
             "host = 2001:db8::1",
-            Ask::Dns,
+            Protocol::Dns,
             53,
             "2001:db8::1",
         ),
-        ("SSH", "", "host = a.example", Ask::Tcp, 22, "a.example"),
-        ("EchoPingSmtp", "", "host = a.example", Ask::Tcp, 25, "a.example"),
-        ("LDAP", "port = 636", "host = a.example", Ask::Tcp, 636, "a.example"),
+        ("SSH", "", "host = a.example", Protocol::Tcp, 22, "a.example"),
+        ("EchoPingSmtp", "", "host = a.example", Protocol::Tcp, 25, "a.example"),
+        ("LDAP", "port = 636", "host = a.example", Protocol::Tcp, 636, "a.example"),
         (
             "TraceroutePing",
             "maxttl = 12",
             "host = a.example\ndesthost = b.example",
-            Ask::Hops,
+            Protocol::Hops,
             0,
             "b.example",
         ),
     ];
-    for (module, probe, own, ask, port, host) in cases {
+    for (module, probe, own, protocol, port, host) in cases {
         let text =
             format!("*** Probes ***\n+ {module}\n{probe}\n*** Targets ***\nprobe = {module}\n+ a\n{own}");
         let made = target(&text);
-        assert_eq!((made.ask, made.form.port, made.host.as_str()), (ask, port, host), "{text}");
+        assert_eq!((made.protocol, made.options.port, made.host.as_str()), (protocol, port, host), "{text}");
         assert_eq!((made.name.as_str(), made.group.as_str()), ("a", ""), "{text}");
     }
 }
@@ -75,13 +82,13 @@ fn pace_and_form() {
         "*** Database ***\nstep = 60\npings = 10\n*** Probes ***\n+ FPing\nhostinterval = 0.5\npacketsize = 200\ntos = 0xb8\n\
          sourceaddress = 192.0.2.9\ntimeout = 2.5\n*** Targets ***\nprobe = FPing\n+ g\n++ a\nhost = 192.0.2.1",
     );
-    let (pace, form) = (made.pace, &made.form);
+    let (pace, options) = (made.pace, &made.options);
     assert_eq!(
         (pace.interval, pace.probes, pace.gap),
         (Duration::from_secs(60), 10, Duration::from_millis(500))
     );
-    assert_eq!((form.size, form.dscp, made.timeout), (200, 46, Duration::from_millis(2_500)));
-    assert_eq!(form.source.map(|s| s.to_string()).as_deref(), Some("192.0.2.9"));
+    assert_eq!((options.size, options.dscp, made.timeout), (200, 46, Duration::from_millis(2_500)));
+    assert_eq!(options.source.map(|s| s.to_string()).as_deref(), Some("192.0.2.9"));
     assert_eq!((made.name.as_str(), made.group.as_str()), ("g/a", "g"));
     // Rounds that take longer than a step have a smaller gap.
     let tight = target(
@@ -107,7 +114,7 @@ fn inheritance() {
         "*** Probes ***\n+ TCPPing\nport = 1\n++ Web\n++ Mail\nport = 25\n*** Targets ***\nprobe = Web\n+ g\nport = 2\n\
          ++ a\nhost = a.example\n++ b\nhost = b.example\nport = 3\n+ h\n++ c\nprobe = Mail\nhost = c.example\n+ i\nhost = d.example",
     );
-    let ports: Vec<_> = plan.targets.iter().map(|t| (t.name.as_str(), t.form.port)).collect();
+    let ports: Vec<_> = plan.targets.iter().map(|t| (t.name.as_str(), t.options.port)).collect();
     // Those without a group stand first in the file.
     assert_eq!(ports, [("i", 1), ("g/a", 2), ("g/b", 3), ("h/c", 25)], "{}", made.toml);
 }

@@ -1,6 +1,6 @@
 //! Configurations that are good, and what is said of those that are not.
 use fathom_units::Duration;
-use fathom_watch_plan::{Ask, Family, Plan, parse};
+use fathom_watch_plan::{Family, Plan, Protocol, parse};
 
 fn plan(text: &str) -> Plan {
     parse(text, "watch.toml").unwrap_or_else(|error| panic!("{error}"))
@@ -67,7 +67,13 @@ fn a_whole_file() {
         .targets
         .iter()
         .map(|t| {
-            (t.name.as_str(), t.probe.as_str(), t.family, t.pace.interval.as_nanos() / 1_000_000, t.form.dscp)
+            (
+                t.name.as_str(),
+                t.probe.as_str(),
+                t.family,
+                t.pace.interval.as_nanos() / 1_000_000,
+                t.options.dscp,
+            )
         })
         .collect();
     let want = [
@@ -81,10 +87,13 @@ fn a_whole_file() {
     ];
     assert_eq!(seen, want);
     let dns = plan.targets.last().unwrap();
-    assert_eq!((dns.pace.probes, dns.pace.gap, dns.form.query_type), (20, Duration::from_millis(20), 28));
+    assert_eq!((dns.pace.probes, dns.pace.gap, dns.options.query_type), (20, Duration::from_millis(20), 28));
     assert_eq!((dns.group.as_str(), dns.timeout), ("home", Duration::from_secs(3)));
     let site = &plan.targets[1];
-    assert_eq!((site.ask, site.form.path.as_str(), site.form.port), (Ask::Https, "/a?b", 8443));
+    assert_eq!(
+        (site.protocol, site.options.path.as_str(), site.options.port),
+        (Protocol::Https, "/a?b", 8443)
+    );
 }
 
 /// A file, the line of its error, and words of it.

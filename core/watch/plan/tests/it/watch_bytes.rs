@@ -16,8 +16,8 @@ pub(crate) fn check(bytes: &[u8]) {
                     target.pace.gap * u64::from(target.pace.probes) <= target.pace.interval
                         || target.pace.probes == 1
                 );
-                let query = dns::query(1, &target.form.query, target.form.query_type);
-                assert!(query.len() <= 12 + 255 + 4, "{}", target.form.query);
+                let query = dns::query(1, &target.options.query, target.options.query_type);
+                assert!(query.len() <= 12 + 255 + 4, "{}", target.options.query);
             }
             judge(&plan);
         }

@@ -3,7 +3,7 @@ use super::shelf::Shelf;
 use crate::failure::Failure;
 use crate::terminal;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_engine::Board;
+use fathom_watch_engine::LiveState;
 use fathom_watch_plan::{Plan, TargetNow};
 use fathom_watch_web::{DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve};
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ pub(super) fn start(
     given: Option<SocketAddr>,
     plan: &Plan,
     store: &Path,
-    board: Arc<Board>,
+    board: Arc<LiveState>,
 ) -> Result<Option<Server>, Failure> {
     let asked = given.or(plan.listen);
     let listen = asked.unwrap_or(DEFAULT_LISTEN);
@@ -69,7 +69,7 @@ fn told(server: &Server, file: Option<&Path>) -> String {
 
 /// The engine's board as the page asks for it.
 struct Now {
-    board: Arc<Board>,
+    board: Arc<LiveState>,
     shelf: Option<Shelf>,
 }
 

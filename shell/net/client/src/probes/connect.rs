@@ -1,6 +1,7 @@
 //! New connections, with one request on each.
 use super::{Context, ProbeMachine, series_of};
-use crate::resolve::{host_field, tcp_socket, without_code};
+use crate::resolve::{host_field, tcp_socket};
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::tcp_info::tcp_info;

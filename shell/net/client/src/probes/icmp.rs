@@ -1,7 +1,7 @@
 //! ICMP echo.
 use super::departures::Departures;
 use super::{Context, ProbeMachine, series_of};
-use crate::resolve::without_code;
+use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{EchoSocket, echo_socket};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};

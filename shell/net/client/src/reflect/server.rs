@@ -1,10 +1,11 @@
 //! A `fathom serve` that answers probes. Its session is kept open for as long as this lives.
-use super::asked::Asked;
+use super::probe_socket::ProbeSocket;
 use super::{RETRY_AFTER, Reflection};
 use crate::control::{parse_token, session_error};
-use crate::resolve::{Limits, resolve, without_code};
+use crate::resolve::{Limits, resolve};
 use crate::{TestConfig, TestError};
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::session::{
@@ -28,7 +29,7 @@ struct Connection {
     id: ConnectionId,
     address: SocketAddr,
     control: Socket,
-    probes: Option<Asked>,
+    probes: Option<ProbeSocket>,
 }
 
 type Connected = Result<(SocketAddr, Socket), TestError>;
@@ -88,19 +89,20 @@ impl Server {
     }
     pub(super) fn interests(&self) -> impl Iterator<Item = PollFd<'_>> {
         let control = self.connections.iter().map(|one| PollFd::readable(one.control.as_fd()));
-        control.chain(self.connections.iter().filter_map(|one| one.probes.as_ref()).map(Asked::interest))
+        control
+            .chain(self.connections.iter().filter_map(|one| one.probes.as_ref()).map(ProbeSocket::interest))
     }
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref().filter(|_| self.keeper.current().is_none())
     }
     /// Sends a probe if it is time, keeps a session open, and returns when to come again.
-    pub(super) fn ask(&mut self, now: Time, clock: Clock, every: Duration) -> Time {
+    pub(super) fn send_due(&mut self, now: Time, clock: Clock, every: Duration) -> Time {
         self.tend(now);
         // It may have become busier since the last probe.
         self.due = self.due.min(now + every);
         if now >= self.due {
             self.due = now + every;
-            if let Some((id, Err(reason))) = self.current().map(|(id, probes)| (id, probes.ask(clock))) {
+            if let Some((id, Err(reason))) = self.current().map(|(id, probes)| (id, probes.send(clock))) {
                 self.keeper.handle_input(id, KeeperInput::Closed(Some(reason)), now);
             }
         }
@@ -112,7 +114,7 @@ impl Server {
             probes.take(clock, |delay| found.push(Reflection { host, delay }));
         }
     }
-    fn current(&mut self) -> Option<(ConnectionId, &mut Asked)> {
+    fn current(&mut self) -> Option<(ConnectionId, &mut ProbeSocket)> {
         let id = self.keeper.current()?;
         let connection = self.connections.iter_mut().find(|one| one.id == id)?;
         Some((id, connection.probes.as_mut()?))
@@ -176,7 +178,8 @@ impl Server {
         }
         let connection = self.connections.iter_mut().find(|one| one.id == id);
         let Some(connection) = connection else { return Ok(()) };
-        let probes = Asked::by_udp(connection.address, session).map_err(|e| format!("UDP socket: {e}"))?;
+        let probes =
+            ProbeSocket::by_udp(connection.address, session).map_err(|e| format!("UDP socket: {e}"))?;
         connection.probes = Some(probes);
         Ok(())
     }

@@ -240,6 +240,6 @@ fn its_kept_connection_breaks_and_is_opened_again() {
     let run = within(20, &config).unwrap();
     let kept = series(&run, Metric::HttpKept);
     assert!(kept.values.len() - kept.censored.len() >= 2, "{kept:?}");
-    assert!(run.notes.iter().any(|n| n.contains("kept HTTP connection broke")), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|n| n.contains("persistent HTTP connection broke")), "{:?}", run.notes);
     assert!(series(&run, Metric::HttpForeign).values.len() > 20);
 }

@@ -37,7 +37,7 @@ pub(crate) fn run_with_events(config: &TestConfig) -> (Result<Run, TestError>, V
 }
 
 /// The kinds that need no privilege.
-pub(crate) const UNPRIVILEGED: [ProbeKind; 3] = [ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Kept];
+pub(crate) const UNPRIVILEGED: [ProbeKind; 3] = [ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Persistent];
 
 pub(crate) fn series(run: &Run, metric: Metric) -> &Series {
     run.series(&SeriesKey::of(metric)).unwrap_or_else(|| panic!("no {metric:?}; notes {:?}", run.notes))

@@ -1,6 +1,6 @@
 //! A history in memory.
 use fathom_units::WallTime;
-use fathom_watch_engine::{Event, Keep, Monitor};
+use fathom_watch_engine::{Event, HistoryWriter, Monitor};
 use fathom_watch_plan::{Plan, TargetNow};
 use fathom_watch_samples::{Level, Outcome, Sample, Tally, Unit};
 use std::sync::{Arc, Mutex};
@@ -18,14 +18,14 @@ pub(crate) struct Series {
 }
 
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct Recorded {
     pub(crate) series: Vec<Series>,
     pub(crate) events: Vec<Event>,
     pub(crate) is_closed: bool,
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Memory(pub(crate) Arc<Mutex<Kept>>);
+pub(crate) struct Memory(pub(crate) Arc<Mutex<Recorded>>);
 
 impl Memory {
     pub(crate) fn of(&self, target: &str, probe: &str) -> Option<Series> {
@@ -44,7 +44,7 @@ impl Memory {
     }
 }
 
-impl Keep for Memory {
+impl HistoryWriter for Memory {
     fn series(&mut self, target: &str, probe: &str, _unit: Unit) -> Result<u32, String> {
         let mut kept = self.0.lock().unwrap();
         let known = kept.series.iter().position(|s| s.target == target && s.probe == probe);
@@ -116,5 +116,5 @@ pub(crate) fn answered(samples: &[Sample]) -> usize {
 }
 
 pub(crate) fn row(monitor: &Monitor, name: &str, probe: &str) -> Option<TargetNow> {
-    monitor.board().targets().into_iter().find(|t| t.name == name && t.probe == probe)
+    monitor.live().targets().into_iter().find(|t| t.name == name && t.probe == probe)
 }

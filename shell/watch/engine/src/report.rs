@@ -1,31 +1,31 @@
-//! What the threads that probe tell the one that keeps.
-use crate::keep::Event;
+//! Reports from the threads that probe to the one that writes the history.
+use crate::history::Event;
 use fathom_probe::{Reply, ReplyKind};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_samples::{Level, Outcome, Sample};
 use std::net::IpAddr;
 use std::sync::mpsc::Sender;
 
-/// Number of a series within this process, from 0 in the order in which targets came.
-pub(crate) type Place = u32;
+/// Number of a series within this process, from 0 in the order in which targets were added.
+pub(crate) type SeriesSlot = u32;
 
 /// A report.
 #[derive(Clone, Debug)]
-pub(crate) enum Told {
+pub(crate) enum Report {
     /// A probe has its outcome.
-    Sample(Place, Sample),
+    Sample(SeriesSlot, Sample),
     /// A probe that was reported lost was answered after all.
-    Amend(Place, Sample),
-    /// Answers that came twice, or were overtaken.
-    Count { place: Place, at: WallTime, duplicates: u64, reordered: u64 },
+    Amend(SeriesSlot, Sample),
+    /// Duplicate and reordered replies.
+    Count { slot: SeriesSlot, at: WallTime, duplicates: u64, reordered: u64 },
     /// A level was read.
-    Level(Place, Level),
+    Level(SeriesSlot, Level),
     /// Why probes of this series fail, in words.
-    Reason(Place, String),
+    Reason(SeriesSlot, String),
     /// Where a router was found.
-    Address(Place, IpAddr),
+    Address(SeriesSlot, IpAddr),
     /// Something to remember.
-    Event(Event, Option<Place>),
+    Event(Event, Option<SeriesSlot>),
     /// All before this is to be seen by whoever looks.
     Sync(Sender<()>),
     /// There will be no more.
@@ -35,26 +35,26 @@ pub(crate) enum Told {
 /// Reports are handed over together: each hand-over wakes a thread.
 const HAND_OVER_EVERY: Duration = Duration::from_millis(500);
 
-/// One thread's way to tell.
+/// Collects the reports of one thread, and hands them over.
 #[derive(Debug)]
-pub(crate) struct Teller {
-    to: Sender<Vec<Told>>,
-    waiting: Vec<Told>,
+pub(crate) struct Reporter {
+    to: Sender<Vec<Report>>,
+    waiting: Vec<Report>,
     handed_over: Time,
 }
 
-impl Teller {
-    pub(crate) const fn new(to: Sender<Vec<Told>>) -> Self {
-        Teller { to, waiting: Vec::new(), handed_over: Time::ZERO }
+impl Reporter {
+    pub(crate) const fn new(to: Sender<Vec<Report>>) -> Self {
+        Reporter { to, waiting: Vec::new(), handed_over: Time::ZERO }
     }
-    pub(crate) fn tell(&mut self, told: Told) {
-        self.waiting.push(told);
+    pub(crate) fn report(&mut self, report: Report) {
+        self.waiting.push(report);
     }
-    pub(crate) fn sample(&mut self, place: Place, at: WallTime, outcome: Outcome) {
-        self.tell(Told::Sample(place, Sample { at, outcome }));
+    pub(crate) fn sample(&mut self, slot: SeriesSlot, at: WallTime, outcome: Outcome) {
+        self.report(Report::Sample(slot, Sample { at, outcome }));
     }
-    /// What a reply says of its probe. Returns the sample if it is the first reply, and the probe was not lost before.
-    pub(crate) fn reply(&mut self, place: Place, reply: &Reply<WallTime>) -> Option<Sample> {
+    /// Reports a reply. Returns the sample if it is the first reply, and the probe was not lost before.
+    pub(crate) fn reply(&mut self, slot: SeriesSlot, reply: &Reply<WallTime>) -> Option<Sample> {
         let Reply { kind, at, delay, is_reordered } = *reply;
         let late = Sample { at, outcome: Outcome::Late(delay) };
         let first = match kind {
@@ -62,21 +62,21 @@ impl Teller {
             ReplyKind::Late => Some(late),
             ReplyKind::AfterLoss | ReplyKind::Duplicate | ReplyKind::Unknown => None,
         };
-        first.into_iter().for_each(|sample| self.tell(Told::Sample(place, sample)));
+        first.into_iter().for_each(|sample| self.report(Report::Sample(slot, sample)));
         if kind == ReplyKind::AfterLoss {
-            self.tell(Told::Amend(place, late));
+            self.report(Report::Amend(slot, late));
         }
         let is_duplicate = kind == ReplyKind::Duplicate;
         if is_duplicate || is_reordered {
             let (duplicates, reordered) = (u64::from(is_duplicate), u64::from(is_reordered));
-            self.tell(Told::Count { place, at, duplicates, reordered });
+            self.report(Report::Count { slot, at, duplicates, reordered });
         }
         first
     }
-    /// A probe that was not sent, and why.
-    pub(crate) fn failed(&mut self, place: Place, at: WallTime, reason: &str) {
-        self.tell(Told::Reason(place, reason.to_owned()));
-        self.sample(place, at, Outcome::Failed);
+    /// Reports a probe that was not sent, and why.
+    pub(crate) fn failed(&mut self, slot: SeriesSlot, at: WallTime, reason: &str) {
+        self.report(Report::Reason(slot, reason.to_owned()));
+        self.sample(slot, at, Outcome::Failed);
     }
     /// Hands over what waits, if it has waited long enough. Nothing is lost if nobody listens any more: then all is over.
     pub(crate) fn hand_over(&mut self, now: Time) {

@@ -1,43 +1,43 @@
-//! A target as the thread that asks it has it.
-use crate::told::Place;
+//! A target as the thread that probes it has it.
+use crate::report::SeriesSlot;
 use fathom_watch_plan::Target;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// What a thread that asks is told.
+/// A command to a thread that probes.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
-    /// Ask this one from now on.
-    Add(Asked),
-    /// No more.
+    /// Probe this target from now on.
+    Add(ProbedTarget),
+    /// Stop probing the target with this number.
     Remove(u32),
-    /// Where a host is to be found now, or why it is not.
+    /// The resolved address of a target, or why there is none.
     Address(u32, Result<IpAddr, String>),
-    /// Send nothing more, tell what is known, and end.
+    /// Send nothing more, report what is known, and end.
     Stop,
 }
 
 /// A target and where its samples go.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ProbedTarget {
     /// Its number in this process; it stays the same when the plan is read again.
     pub(crate) number: u32,
     pub(crate) target: Arc<Target>,
     /// The first of its series.
-    pub(crate) place: Place,
-    pub(crate) whereabouts: Whereabouts,
+    pub(crate) slot: SeriesSlot,
+    pub(crate) resolved: ResolvedAddress,
 }
 
-/// The address of a host, and the one before it, from which answers may still come.
+/// The resolved address of a host, and the previous one, from which replies may still come.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Whereabouts {
+pub(crate) struct ResolvedAddress {
     address: Option<IpAddr>,
     before: Option<IpAddr>,
     /// Why there is none.
     problem: String,
 }
 
-impl Whereabouts {
+impl ResolvedAddress {
     /// Takes what the resolver found. A host that is no longer found keeps its address. True if it moved.
     pub(crate) fn take(&mut self, found: Result<IpAddr, String>) -> bool {
         match found {

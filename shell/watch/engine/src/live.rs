@@ -1,5 +1,5 @@
-//! The state of all series now, for whoever looks at it while it changes.
-use crate::told::Place;
+//! The current state of all series, shared with whoever shows it.
+use crate::report::SeriesSlot;
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_plan::{LastMinute, TargetNow};
@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is known of each series. Shared between the thread that keeps and those that show.
+/// The current state of each series. Shared between the thread that writes the history and those that show it.
 #[derive(Default, Debug)]
-pub struct Board {
+pub struct LiveState {
     rows: Mutex<Vec<Option<Row>>>,
-    host: Mutex<BTreeMap<Place, HostSeries>>,
+    host: Mutex<BTreeMap<SeriesSlot, HostSeries>>,
 }
 
-/// How much of this host's own state is told as now: what most scrapers leave between two looks.
+/// The span of this host's own state that counts as now: the usual interval of scrapers.
 const NOW: Duration = Duration::from_secs(15);
 
 /// A series of this host, as far as it is now.
@@ -88,102 +88,102 @@ impl Row {
     }
 }
 
-/// The board, held.
-pub(crate) struct Held<'b> {
+/// The rows, locked.
+pub(crate) struct LockedRows<'b> {
     rows: MutexGuard<'b, Vec<Option<Row>>>,
 }
 
-impl Board {
-    pub(crate) fn hold(&self) -> Held<'_> {
-        Held { rows: self.rows.lock().unwrap_or_else(PoisonError::into_inner) }
+impl LiveState {
+    pub(crate) fn lock(&self) -> LockedRows<'_> {
+        LockedRows { rows: self.rows.lock().unwrap_or_else(PoisonError::into_inner) }
     }
     /// All series that have a sample or a reason for having none, in the order of the plan.
     #[must_use]
     pub fn targets(&self) -> Vec<TargetNow> {
         let time = wall_now();
-        let held = self.hold();
-        held.rows.iter().flatten().map(|row| row.at(time)).collect()
+        let locked = self.lock();
+        locked.rows.iter().flatten().map(|row| row.at(time)).collect()
     }
     /// What this host did itself in the last seconds; nothing of what was not read in them.
     #[must_use]
     pub fn host(&self) -> Vec<HostNow> {
         let time = wall_now();
-        self.hold_host().values().filter_map(|series| series.at(time)).collect()
+        self.lock_host().values().filter_map(|series| series.at(time)).collect()
     }
-    pub(crate) fn open_host(&self, place: Place, probe: String) {
-        self.hold_host().insert(place, HostSeries { probe, values: VecDeque::new() });
+    pub(crate) fn open_host(&self, slot: SeriesSlot, probe: String) {
+        self.lock_host().insert(slot, HostSeries { probe, values: VecDeque::new() });
     }
     /// A value of a series that is this host's own, if it is.
-    pub(crate) fn host_value(&self, place: Place, at: WallTime, value: f64) {
-        self.hold_host().get_mut(&place).into_iter().for_each(|series| series.add(at, value));
+    pub(crate) fn host_value(&self, slot: SeriesSlot, at: WallTime, value: f64) {
+        self.lock_host().get_mut(&slot).into_iter().for_each(|series| series.add(at, value));
     }
-    fn hold_host(&self) -> MutexGuard<'_, BTreeMap<Place, HostSeries>> {
+    fn lock_host(&self) -> MutexGuard<'_, BTreeMap<SeriesSlot, HostSeries>> {
         self.host.lock().unwrap_or_else(PoisonError::into_inner)
     }
     /// What was counted of each since it came.
     #[must_use]
     pub fn totals(&self) -> Vec<Total> {
         let time = wall_now();
-        let held = self.hold();
+        let locked = self.lock();
         let total = |row: &Row| Total {
             now: row.at(time),
             tally: row.tally,
             sketch: row.sketch.clone(),
             since: row.since,
         };
-        held.rows.iter().flatten().map(total).collect()
+        locked.rows.iter().flatten().map(total).collect()
     }
 }
 
-impl Held<'_> {
-    pub(crate) fn open(&mut self, place: Place, now: TargetNow) {
-        let index = place as usize;
+impl LockedRows<'_> {
+    pub(crate) fn open(&mut self, slot: SeriesSlot, now: TargetNow) {
+        let index = slot as usize;
         if self.rows.len() <= index {
             self.rows.resize_with(index + 1, || None);
         }
-        if let Some(slot) = self.rows.get_mut(index) {
-            *slot = Some(Row::new(now));
+        if let Some(row) = self.rows.get_mut(index) {
+            *row = Some(Row::new(now));
         }
     }
-    pub(crate) fn close(&mut self, place: Place) {
-        self.rows.get_mut(place as usize).into_iter().for_each(|row| *row = None);
+    pub(crate) fn close(&mut self, slot: SeriesSlot) {
+        self.rows.get_mut(slot as usize).into_iter().for_each(|row| *row = None);
     }
-    pub(crate) fn address(&mut self, place: Place, address: IpAddr) {
-        self.row(place).into_iter().for_each(|row| row.now.address = Some(address));
+    pub(crate) fn address(&mut self, slot: SeriesSlot, address: IpAddr) {
+        self.row(slot).into_iter().for_each(|row| row.now.address = Some(address));
     }
-    pub(crate) fn sample(&mut self, place: Place, sample: Sample) {
-        let Some(row) = self.row(place) else { return };
+    pub(crate) fn sample(&mut self, slot: SeriesSlot, sample: Sample) {
+        let Some(row) = self.row(slot) else { return };
         row.minute.add(sample);
         let code = Code::of(sample.outcome);
         row.tally.add(code);
         row.sketch.add(code);
     }
-    pub(crate) fn amend(&mut self, place: Place, sample: Sample) {
-        let Some(row) = self.row(place) else { return };
+    pub(crate) fn amend(&mut self, slot: SeriesSlot, sample: Sample) {
+        let Some(row) = self.row(slot) else { return };
         row.minute.amend(sample);
         // It was counted as lost when it was.
         row.tally.lost = row.tally.lost.saturating_sub(1);
         row.tally.late += 1;
         row.sketch.add(Code::of(sample.outcome));
     }
-    pub(crate) fn count(&mut self, place: Place, at: WallTime, duplicates: u64, reordered: u64) {
-        let Some(row) = self.row(place) else { return };
+    pub(crate) fn count(&mut self, slot: SeriesSlot, at: WallTime, duplicates: u64, reordered: u64) {
+        let Some(row) = self.row(slot) else { return };
         row.minute.count(at, duplicates, reordered);
         row.tally.duplicates += duplicates;
         row.tally.reordered += reordered;
     }
-    pub(crate) fn reason(&mut self, place: Place, reason: &str) {
-        self.row(place).into_iter().for_each(|row| row.minute.reason(reason));
+    pub(crate) fn reason(&mut self, slot: SeriesSlot, reason: &str) {
+        self.row(slot).into_iter().for_each(|row| row.minute.reason(reason));
     }
-    pub(crate) fn alerts(&mut self, place: Place, names: Vec<String>) {
-        self.row(place).into_iter().for_each(|row| row.now.alerts.clone_from(&names));
+    pub(crate) fn alerts(&mut self, slot: SeriesSlot, names: Vec<String>) {
+        self.row(slot).into_iter().for_each(|row| row.now.alerts.clone_from(&names));
     }
     /// The number of a series in the history; `None` before its first sample.
-    pub(crate) fn number(&mut self, place: Place) -> Option<u32> {
-        self.row(place).map(|row| row.now.series)
+    pub(crate) fn number(&mut self, slot: SeriesSlot) -> Option<u32> {
+        self.row(slot).map(|row| row.now.series)
     }
-    fn row(&mut self, place: Place) -> Option<&mut Row> {
-        self.rows.get_mut(place as usize)?.as_mut()
+    fn row(&mut self, slot: SeriesSlot) -> Option<&mut Row> {
+        self.rows.get_mut(slot as usize)?.as_mut()
     }
 }
 

@@ -1,11 +1,10 @@
 //! A socket of ICMP echo with its room for batches. Targets of one family, source address and DSCP share one.
-pub(crate) use fathom_os::error::without_code;
-use fathom_os::mmsg::{Inbox, Letter, Notice};
+use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, set_dscp, set_receive_buffer, set_unfragmented};
 use fathom_os::timestamp::{Stamping, enable, send_stamped};
 use fathom_probe::{ECHO_HEADER_BYTES, ECHO_MIN_PAYLOAD_BYTES, EchoCodec, EchoPayload, IcmpVersion};
-use fathom_watch_plan::Form;
+use fathom_watch_plan::ProbeOptions;
 use socket2::Socket;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +14,7 @@ use std::os::fd::AsFd;
 const BATCH: usize = 64;
 /// Room for the answers of two seconds at 2,000 packets a second: an entry takes about a kilobyte.
 const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
-/// The largest payload that a plan may ask for, and its header.
+/// The largest payload that a plan may request, and its header.
 const LARGEST: usize = 1_452 + ECHO_HEADER_BYTES;
 /// Packets with no more payload pass everywhere in one piece: 576 bytes (RFC 791) without the largest header of IP.
 const NEVER_BROKEN_UP: u16 = 576 - 60 - ECHO_HEADER_BYTES as u16;
@@ -24,7 +23,7 @@ const LOOKED_AT: usize = 14 + 40 + ECHO_HEADER_BYTES + ECHO_MIN_PAYLOAD_BYTES + 
 
 /// What targets of one socket have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LaneKey {
+pub(crate) struct SocketKey {
     pub(crate) v6: bool,
     pub(crate) source: Option<IpAddr>,
     pub(crate) dscp: u8,
@@ -32,14 +31,14 @@ pub(crate) struct LaneKey {
     pub(crate) is_small: bool,
 }
 
-impl LaneKey {
-    pub(crate) fn of(form: &Form, v6: bool) -> Self {
-        LaneKey { v6, source: form.source, dscp: form.dscp, is_small: form.size <= NEVER_BROKEN_UP }
+impl SocketKey {
+    pub(crate) fn of(form: &ProbeOptions, v6: bool) -> Self {
+        SocketKey { v6, source: form.source, dscp: form.dscp, is_small: form.size <= NEVER_BROKEN_UP }
     }
 }
 
-pub(crate) struct Lane {
-    pub(crate) key: LaneKey,
+pub(crate) struct ProbeSocket {
+    pub(crate) key: SocketKey,
     pub(crate) codec: EchoCodec,
     socket: Socket,
     room: Vec<u8>,
@@ -48,8 +47,8 @@ pub(crate) struct Lane {
     unlooked: usize,
 }
 
-impl Lane {
-    pub(crate) fn open(key: LaneKey, token: u64) -> Result<Self, String> {
+impl ProbeSocket {
+    pub(crate) fn open(key: SocketKey, token: u64) -> Result<Self, String> {
         let opened = echo_socket(key.v6).map_err(|e| e.to_string())?;
         let socket = opened.socket;
         let wrong = |what: &str, e: io::Error| format!("ICMP socket: {what}: {e}");
@@ -66,7 +65,7 @@ impl Lane {
         let version = if key.v6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let codec =
             EchoCodec { has_checksum: !opened.kernel_matches && !key.v6, ..EchoCodec::new(version, token) };
-        Ok(Lane {
+        Ok(ProbeSocket {
             key,
             codec,
             socket,
@@ -82,7 +81,7 @@ impl Lane {
     pub(crate) const fn is_full(&self) -> bool {
         self.unlooked >= BATCH
     }
-    /// Sends a probe. With `stamped`, the kernel tells when it left.
+    /// Sends a probe. With `stamped`, the kernel reports when it left.
     pub(crate) fn send(
         &mut self,
         (to, size): (SocketAddr, u16),
@@ -100,7 +99,7 @@ impl Lane {
         }
     }
     /// Gives `take` each packet whose leaving the kernel stamped.
-    pub(crate) fn departures(&mut self, mut take: impl FnMut(&Letter<'_>)) {
+    pub(crate) fn departures(&mut self, mut take: impl FnMut(&ReceivedMessage<'_>)) {
         while self.inbox.receive_errors(self.socket.as_fd()).is_ok_and(|count| count > 0) {
             self.inbox.iter().filter(|l| l.notice == Some(Notice::Queued)).for_each(|l| take(&l));
             if !self.inbox.was_full() {
@@ -109,7 +108,7 @@ impl Lane {
         }
     }
     /// Gives `take` each packet that arrived.
-    pub(crate) fn arrivals(&mut self, mut take: impl FnMut(&Letter<'_>)) {
+    pub(crate) fn arrivals(&mut self, mut take: impl FnMut(&ReceivedMessage<'_>)) {
         self.unlooked = 0;
         while self.inbox.receive(self.socket.as_fd()).is_ok_and(|count| count > 0) {
             self.inbox.iter().for_each(|l| take(&l));

@@ -1,13 +1,14 @@
-//! One socket to one host, and what is outstanding on it.
+//! One socket to one host, and its outstanding probes.
 use super::ReflectedDelay;
-use crate::resolve::without_code;
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::{day_clock_socket, echo_socket};
+use fathom_os::socket::{echo_socket, timestamp_socket};
 use fathom_os::timestamp::{Departure, Stamping, both_clocks, enable, receive, sent_stamp};
 use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};
 use fathom_probe::{
-    Book, DayClock, DayClockSession, EchoCodec, EchoPayload, IcmpVersion, LossPolicy, Probe, StampConverter,
+    Book, EchoCodec, EchoPayload, IcmpVersion, LossPolicy, Probe, StampConverter, TimestampCodec,
+    TimestampReply,
 };
 use fathom_units::{Duration, Time, WallTime};
 use socket2::Socket;
@@ -18,74 +19,74 @@ use std::os::fd::AsFd;
 const OPEN: LossPolicy = LossPolicy { timeout: Duration::from_secs(30), retention: Duration::from_secs(30) };
 /// A stamp that is further from the call that sent the datagram belongs to another one.
 const PLAUSIBLE: Duration = Duration::from_secs(10);
-/// A host whose clock differs by more from ours tells no time, or tells it in another order of bytes, as Windows does.
+/// A host whose clock differs by more from ours has no usable time, or sends it in another byte order, as Windows does.
 const SAME_CLOCK_NS: i64 = 3_600_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// In which words it is asked.
-enum Words {
+/// The encoding of its probes.
+enum Encoding {
     Udp(SessionId),
     Echo(EchoCodec),
-    /// `midnight_ns` is what the time of our clock lacks to the time of UTC's day.
-    DayClock {
-        session: DayClockSession,
+    /// `midnight_ns`: time of the UTC day less the time of our clock, in ns.
+    Timestamp {
+        codec: TimestampCodec,
         midnight_ns: i64,
     },
 }
 
 /// A socket, new after each failure, so that the kernel's count of its packets and ours are the same.
-pub(super) struct Asked {
+pub(super) struct ProbeSocket {
     socket: Socket,
-    words: Words,
+    encoding: Encoding,
     book: Book<WallTime>,
     arrivals: StampConverter,
     departures: StampConverter,
 }
 
-impl Asked {
-    /// A session of a server.
-    pub(super) fn by_udp(to: SocketAddr, session: SessionId) -> Result<Asked, String> {
+impl ProbeSocket {
+    /// Opens a socket for UDP probes of a session.
+    pub(super) fn by_udp(to: SocketAddr, session: SessionId) -> Result<ProbeSocket, String> {
         let any: SocketAddr = if to.is_ipv6() { ([0_u16; 8], 0).into() } else { ([0_u8; 4], 0).into() };
         let socket = UdpSocket::bind(any).and_then(|socket| socket.connect(to).map(|()| socket));
         let socket = socket.map_err(|error| without_code(&error))?;
-        Asked::over(Socket::from(socket), Words::Udp(session))
+        ProbeSocket::over(Socket::from(socket), Encoding::Udp(session))
     }
-    /// Any host.
-    pub(super) fn by_echo(to: IpAddr, token: u64) -> Result<Asked, String> {
+    /// Opens a socket for ICMP echo.
+    pub(super) fn by_echo(to: IpAddr, token: u64) -> Result<ProbeSocket, String> {
         let version = if to.is_ipv6() { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let socket = echo_socket(to.is_ipv6()).map_err(|error| error.to_string())?.socket;
         socket.connect(&SocketAddr::new(to, 0).into()).map_err(|error| without_code(&error))?;
-        Asked::over(socket, Words::Echo(EchoCodec::new(version, token)))
+        ProbeSocket::over(socket, Encoding::Echo(EchoCodec::new(version, token)))
     }
-    /// A host of IPv4, by the clock of its day.
-    pub(super) fn by_day_clock(to: Ipv4Addr, identifier: u16, clock: Clock) -> Result<Asked, String> {
-        let socket = day_clock_socket().map_err(|error| without_code(&error))?;
+    /// Opens a socket for ICMP timestamps, which only IPv4 has.
+    pub(super) fn by_timestamp(to: Ipv4Addr, identifier: u16, clock: Clock) -> Result<ProbeSocket, String> {
+        let socket = timestamp_socket().map_err(|error| without_code(&error))?;
         socket.connect(&SocketAddr::new(to.into(), 0).into()).map_err(|error| without_code(&error))?;
         let (wall, now) = both_clocks(clock);
         let midnight_ns = wall.0 as i64 - now.as_nanos() as i64;
-        Asked::over(socket, Words::DayClock { session: DayClockSession { identifier }, midnight_ns })
+        ProbeSocket::over(socket, Encoding::Timestamp { codec: TimestampCodec { identifier }, midnight_ns })
     }
-    fn over(socket: Socket, words: Words) -> Result<Asked, String> {
+    fn over(socket: Socket, encoding: Encoding) -> Result<ProbeSocket, String> {
         let ready = socket.set_nonblocking(true).and_then(|()| enable(socket.as_fd(), Stamping::Both));
         ready.map_err(|error| without_code(&error))?;
         let (arrivals, departures) = (StampConverter::default(), StampConverter::default());
-        Ok(Asked { socket, words, book: Book::new(OPEN), arrivals, departures })
+        Ok(ProbeSocket { socket, encoding, book: Book::new(OPEN), arrivals, departures })
     }
     pub(super) fn interest(&self) -> PollFd<'_> {
         PollFd::readable(self.socket.as_fd())
     }
-    /// Sends one question.
-    pub(super) fn ask(&mut self, clock: Clock) -> Result<(), String> {
+    /// Sends one probe.
+    pub(super) fn send(&mut self, clock: Clock) -> Result<(), String> {
         let (wall, now) = both_clocks(clock);
         while self.book.expire(now).is_some() {}
         let probe = self.book.send(wall, now);
-        let sent = match &self.words {
-            Words::Udp(session) => {
+        let sent = match &self.encoding {
+            Encoding::Udp(session) => {
                 let request = UdpProbe::request(*session, u64::from(probe.sequence), now.as_nanos());
                 self.socket.send(&request.encode())
             }
-            Words::Echo(codec) => self.socket.send(&codec.request(&EchoPayload { target: 0, probe })),
-            Words::DayClock { session, .. } => self.socket.send(&session.request(probe.sequence as u16)),
+            Encoding::Echo(codec) => self.socket.send(&codec.request(&EchoPayload { target: 0, probe })),
+            Encoding::Timestamp { codec, .. } => self.socket.send(&codec.request(probe.sequence as u16)),
         };
         if let Err(error) = sent {
             self.book.cancel(probe.sequence);
@@ -94,32 +95,32 @@ impl Asked {
         Ok(())
     }
     /// Takes what came; the error queue must be emptied, or every wait on the socket ends at once.
-    pub(super) fn take(&mut self, clock: Clock, mut tell: impl FnMut(ReflectedDelay)) {
+    pub(super) fn take(&mut self, clock: Clock, mut report: impl FnMut(ReflectedDelay)) {
         self.take_departures(clock);
         let mut buffer = [0; 256];
         while let Ok(got) = receive(self.socket.as_fd(), &mut buffer) {
             let (wall, now) = both_clocks(clock);
             let arrival = self.arrivals.convert(got.stamp, wall, now).unwrap_or(now);
             if let Some(delay) = self.delay(&buffer[..got.length.min(buffer.len())], arrival) {
-                tell(delay);
+                report(delay);
             }
         }
     }
     fn take_departures(&mut self, clock: Clock) {
-        while let Ok(told) = sent_stamp(self.socket.as_fd()) {
+        while let Ok(stamp) = sent_stamp(self.socket.as_fd()) {
             // Of the stamps at the queue's two ends the second counts: the queue is our own.
-            let Some(told) = told.filter(|told| told.departure == Departure::Sent) else { continue };
+            let Some(sent) = stamp.filter(|stamp| stamp.departure == Departure::Sent) else { continue };
             let (wall, now) = both_clocks(clock);
-            let Some(at) = self.departures.convert(Some(told.stamp), wall, now) else { continue };
-            let called = self.book.sent_at(told.id);
+            let Some(at) = self.departures.convert(Some(sent.stamp), wall, now) else { continue };
+            let called = self.book.sent_at(sent.id);
             if let Some(called) = called.filter(|called| at.saturating_since(*called) < PLAUSIBLE) {
-                self.book.departed(told.id, at.max(called));
+                self.book.departed(sent.id, at.max(called));
             }
         }
     }
     fn delay(&mut self, bytes: &[u8], arrival: Time) -> Option<ReflectedDelay> {
-        match &self.words {
-            Words::Udp(session) => {
+        match &self.encoding {
+            Encoding::Udp(session) => {
                 let longest = bytes.len().min(UDP_PROBE_BYTES + 1);
                 let probe = UdpProbe::decode(&bytes[..longest]).ok()?;
                 let is_ours = probe.kind == UdpKind::Reply && probe.session == *session;
@@ -129,15 +130,15 @@ impl Asked {
                 let up = since(probe.server_receive_ns, left.as_nanos());
                 Some(ReflectedDelay::OneWay([up, since(arrival.as_nanos(), probe.server_send_ns)]))
             }
-            Words::Echo(codec) => {
+            Encoding::Echo(codec) => {
                 let sequence = codec.read_reply(bytes)?.probe.sequence;
                 let left = self.close(sequence, arrival)?;
                 Some(ReflectedDelay::RoundTrip(arrival.saturating_since(left)))
             }
-            Words::DayClock { session, midnight_ns } => {
-                let (told, midnight_ns) = (session.reply(bytes)?, *midnight_ns);
-                let left = self.close(newest_like(told.sequence, self.book.next_sequence()), arrival)?;
-                each_way(told, [left, arrival], midnight_ns)
+            Encoding::Timestamp { codec, midnight_ns } => {
+                let (reply, midnight_ns) = (codec.reply(bytes)?, *midnight_ns);
+                let left = self.close(newest_like(reply.sequence, self.book.next_sequence()), arrival)?;
+                one_way(reply, [left, arrival], midnight_ns)
             }
         }
     }
@@ -155,15 +156,15 @@ const fn newest_like(low_bits: u16, next: u32) -> u32 {
     last.wrapping_sub((last as u16).wrapping_sub(low_bits) as u32)
 }
 
-/// Up and down, where a host's clock is within an hour of ours. A millisecond is its tick: what it says is up to that too early.
-fn each_way(told: DayClock, ours: [Time; 2], midnight_ns: i64) -> Option<ReflectedDelay> {
+/// One-way delays up and down, if the host's clock is within an hour of ours. Its resolution is 1 ms: its times are up to that too early.
+fn one_way(reply: TimestampReply, ours: [Time; 2], midnight_ns: i64) -> Option<ReflectedDelay> {
     let [left, arrival] = ours.map(|at| at.as_nanos() as i64 + midnight_ns);
     let of_day = |ms: u32| i64::from(ms) * 1_000_000;
-    let ways = [nearest_day(of_day(told.received_ms) - left), nearest_day(arrival - of_day(told.sent_ms))];
+    let ways = [nearest_day(of_day(reply.received_ms) - left), nearest_day(arrival - of_day(reply.sent_ms))];
     ways.iter().all(|ns| ns.abs() < SAME_CLOCK_NS).then_some(ReflectedDelay::OneWay(ways))
 }
 
-/// Days that are whole left out: -12 to 12 hours.
+/// A difference of times of day without whole days: -12 to 12 hours.
 const fn nearest_day(ns: i64) -> i64 {
     (ns + DAY_NS / 2).rem_euclid(DAY_NS) - DAY_NS / 2
 }
@@ -176,20 +177,20 @@ mod tests {
     const MIDNIGHT_S: i64 = 1_795_305_600;
     const MS: i64 = 1_000_000;
 
-    fn asked_at(left_ms: i64, told: [u32; 2]) -> Option<ReflectedDelay> {
-        let told = DayClock { sequence: 0, received_ms: told[0], sent_ms: told[1] };
+    fn at(left_ms: i64, stamps_ms: [u32; 2]) -> Option<ReflectedDelay> {
+        let reply = TimestampReply { sequence: 0, received_ms: stamps_ms[0], sent_ms: stamps_ms[1] };
         let ours = [0, 30].map(|ms| Time::from_nanos((5_000 + ms) as u64 * MS as u64));
-        each_way(told, ours, MIDNIGHT_S * 1000 * MS + (left_ms - 5_000) * MS)
+        one_way(reply, ours, MIDNIGHT_S * 1000 * MS + (left_ms - 5_000) * MS)
     }
 
     #[test]
-    fn each_way_is_told_by_a_hosts_clock_over_midnight_too() {
+    fn timestamps_give_one_way_delays_over_midnight_too() {
         let ways = |up, down| Some(ReflectedDelay::OneWay([up * MS, down * MS]));
-        assert_eq!(asked_at(40_000_000, [40_000_010, 40_000_010]), ways(10, 20));
+        assert_eq!(at(40_000_000, [40_000_010, 40_000_010]), ways(10, 20));
         // Its clock is 2 s late.
-        assert_eq!(asked_at(40_000_000, [39_998_010, 39_998_010]), ways(-1990, 2020));
-        assert_eq!(asked_at(86_399_995, [5, 5]), ways(10, 20));
-        assert_eq!(asked_at(3, [86_399_990, 86_399_990]), ways(-13, 43));
+        assert_eq!(at(40_000_000, [39_998_010, 39_998_010]), ways(-1990, 2020));
+        assert_eq!(at(86_399_995, [5, 5]), ways(10, 20));
+        assert_eq!(at(3, [86_399_990, 86_399_990]), ways(-13, 43));
     }
 
     #[test]
@@ -202,8 +203,8 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_tells_another_time_is_none() {
-        assert_eq!(asked_at(40_000_000, [40_000_010_u32.swap_bytes(), 40_000_010_u32.swap_bytes()]), None);
-        assert_eq!(asked_at(40_000_000, [0, 0]), None);
+    fn a_clock_with_another_time_gives_none() {
+        assert_eq!(at(40_000_000, [40_000_010_u32.swap_bytes(), 40_000_010_u32.swap_bytes()]), None);
+        assert_eq!(at(40_000_000, [0, 0]), None);
     }
 }

@@ -1,16 +1,16 @@
 //! One probe over a connection of its own: TCP, TLS, HTTP and DNS, each a step after the other, none of which waits.
-use crate::ask::Asked;
-use crate::lane::without_code;
+use crate::target::ProbedTarget;
 use crate::tls::Handshake;
 use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{set_dscp, start_connect};
 use fathom_os::tcp_info::tcp_info;
 use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
 use fathom_probe::{StampConverter, dns};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_plan::{Ask, Target};
-use socket2::{Domain, Protocol, Socket, Type};
+use fathom_watch_plan::{Protocol, Target};
+use socket2::{Domain, Socket, Type};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// What is read of an answer: its first byte counts, and the status line is looked at.
 const ANSWER_BYTES: usize = 2_048;
 
-/// What a look at a flight brought.
+/// Progress of a connection probe.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Progress {
     /// Nothing yet.
@@ -41,11 +41,11 @@ enum Stage {
 }
 
 /// A probe on its way.
-pub(crate) struct Flight {
+pub(crate) struct ConnectionProbe {
     pub(crate) number: u32,
     pub(crate) at: WallTime,
     pub(crate) started: Time,
-    /// It was told lost: a later answer amends that.
+    /// It was reported as lost: a later answer amends that.
     pub(crate) is_overdue: bool,
     target: Arc<Target>,
     socket: Socket,
@@ -53,13 +53,17 @@ pub(crate) struct Flight {
     stage_began: Time,
 }
 
-impl Flight {
-    /// Begins to ask.
-    pub(crate) fn begin(asked: &Asked, at: WallTime, clock: Clock) -> Result<Flight, String> {
-        let address = asked.whereabouts.address()?;
-        let target = Arc::clone(&asked.target);
-        let to = SocketAddr::new(address, target.form.port);
-        let is_dns = target.ask == Ask::Dns;
+impl ConnectionProbe {
+    /// Begins the probe.
+    pub(crate) fn begin(
+        probed: &ProbedTarget,
+        at: WallTime,
+        clock: Clock,
+    ) -> Result<ConnectionProbe, String> {
+        let address = probed.resolved.address()?;
+        let target = Arc::clone(&probed.target);
+        let to = SocketAddr::new(address, target.options.port);
+        let is_dns = target.protocol == Protocol::Dns;
         let socket = open(to, &target, is_dns)?;
         let started = clock.now();
         let stage = if is_dns {
@@ -69,8 +73,17 @@ impl Flight {
             start_connect(&socket, to).map_err(|e| without_code(&e))?;
             Stage::Connecting
         };
-        let number = asked.number;
-        Ok(Flight { number, at, started, is_overdue: false, target, socket, stage, stage_began: started })
+        let number = probed.number;
+        Ok(ConnectionProbe {
+            number,
+            at,
+            started,
+            is_overdue: false,
+            target,
+            socket,
+            stage,
+            stage_began: started,
+        })
     }
     pub(crate) fn interest(&self) -> PollFd<'_> {
         match &self.stage {
@@ -80,9 +93,9 @@ impl Flight {
     }
     /// The series of the part that is under way, after the target's first; `None` if the target has but one.
     pub(crate) fn part(&self) -> Option<u32> {
-        let has_tls = matches!(self.target.ask, Ask::Tls | Ask::Https);
+        let has_tls = matches!(self.target.protocol, Protocol::Tls | Protocol::Https);
         match &self.stage {
-            Stage::Connecting if self.target.ask == Ask::Tcp => None,
+            Stage::Connecting if self.target.protocol == Protocol::Tcp => None,
             Stage::Connecting => Some(1),
             Stage::Handshake(_) => Some(2),
             Stage::Request(_) => Some(if has_tls { 3 } else { 2 }),
@@ -103,7 +116,7 @@ impl Flight {
             return Progress::Broken(self.refusal(&error));
         }
         let took = self.handshake(now);
-        if self.target.ask == Ask::Tcp {
+        if self.target.protocol == Protocol::Tcp {
             return Progress::Done(self.started + took);
         }
         match self.next_stage(now) {
@@ -120,7 +133,7 @@ impl Flight {
     /// After the TCP handshake: TLS, or the request.
     fn next_stage(&mut self, now: Time) -> Result<(), String> {
         self.stage_began = now;
-        if self.target.ask == Ask::Http {
+        if self.target.protocol == Protocol::Http {
             write(&self.socket, &request(&self.target))?;
             self.stage = Stage::Request(None);
         } else {
@@ -160,7 +173,7 @@ impl Flight {
         tls.read(bytes, 0)?;
         let is_done = tls.is_done();
         let took = arrival.saturating_since(self.stage_began);
-        if is_done && self.target.ask == Ask::Https {
+        if is_done && self.target.protocol == Protocol::Https {
             tls.send(&request(&self.target))?;
         }
         tls.write(&self.socket)?;
@@ -183,7 +196,7 @@ impl Flight {
         Err(format!("the answer is not HTTP: \"{}\"", seen.escape_debug()))
     }
     fn answered(&mut self, clock: Clock, stamps: &mut StampConverter) -> Progress {
-        let Stage::Query(asked) = &self.stage else { return Progress::Waiting };
+        let Stage::Query(probed) = &self.stage else { return Progress::Waiting };
         let mut buffer = [0; ANSWER_BYTES];
         match receive(self.socket.as_fd(), &mut buffer) {
             Ok(got) => {
@@ -191,7 +204,7 @@ impl Flight {
                 let arrival = stamps.convert(got.stamp, wall, now).unwrap_or(now);
                 let bytes = buffer.get(..got.length).unwrap_or_default();
                 // What is no answer to this question was sent by somebody else.
-                dns::response_code(asked, bytes).map_or(Progress::Waiting, |_| Progress::Done(arrival))
+                dns::response_code(probed, bytes).map_or(Progress::Waiting, |_| Progress::Done(arrival))
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Progress::Waiting,
             Err(error) => Progress::Broken(self.refusal(&error)),
@@ -201,9 +214,9 @@ impl Flight {
     pub(crate) const fn stage_began(&self) -> Time {
         self.stage_began
     }
-    /// How the handshake that is over ended for TLS alone: then there is nothing to ask for.
+    /// Whether the probe is over after this part: one of TLS alone sends no request.
     pub(crate) fn is_over_after(&self, part: u32) -> bool {
-        self.target.ask == Ask::Tls && part == 2
+        self.target.protocol == Protocol::Tls && part == 2
     }
     /// What the server's certificate is worth, when the handshake is over.
     pub(crate) fn certificate_problem(&self) -> Option<String> {
@@ -213,7 +226,7 @@ impl Flight {
         }
     }
     fn refusal(&self, error: &io::Error) -> String {
-        let port = self.target.form.port;
+        let port = self.target.options.port;
         match error.kind() {
             ErrorKind::ConnectionRefused => format!("refused: nothing listens on port {port}"),
             ErrorKind::ConnectionReset => "the server reset the connection".to_owned(),
@@ -224,7 +237,8 @@ impl Flight {
 
 fn open(to: SocketAddr, target: &Target, is_dns: bool) -> Result<Socket, String> {
     let wrong = |what: &str, e: &io::Error| format!("{what}: {}", without_code(e));
-    let (kind, protocol) = if is_dns { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
+    let (kind, protocol) =
+        if is_dns { (Type::DGRAM, socket2::Protocol::UDP) } else { (Type::STREAM, socket2::Protocol::TCP) };
     let socket =
         Socket::new(Domain::for_address(to), kind, Some(protocol)).map_err(|e| wrong("socket", &e))?;
     socket.set_nonblocking(true).map_err(|e| wrong("socket", &e))?;
@@ -233,10 +247,10 @@ fn open(to: SocketAddr, target: &Target, is_dns: bool) -> Result<Socket, String>
         // Closed by a reset: thousands of closed connections would wait for a minute each.
         socket.set_linger(Some(std::time::Duration::ZERO)).map_err(|e| wrong("socket", &e))?;
     }
-    if let Some(source) = target.form.source {
+    if let Some(source) = target.options.source {
         bind(&socket, source).map_err(|e| wrong(&format!("source address {source}"), &e))?;
     }
-    set_dscp(&socket, to.is_ipv6(), target.form.dscp).map_err(|e| wrong("DSCP", &e))?;
+    set_dscp(&socket, to.is_ipv6(), target.options.dscp).map_err(|e| wrong("DSCP", &e))?;
     enable(socket.as_fd(), Stamping::Arrivals).map_err(|e| wrong("timestamps", &e))?;
     Ok(socket)
 }
@@ -252,17 +266,17 @@ fn write(mut socket: &Socket, bytes: &[u8]) -> Result<(), String> {
 /// The bytes of a query with a number that nobody can guess from outside: from the clock's nanoseconds.
 fn send_query(socket: &Socket, target: &Target, now: Time) -> Result<Vec<u8>, String> {
     let id = fathom_units::Rng::new(now.as_nanos()).next_u64() as u16;
-    let query = dns::query(id, &target.form.query, target.form.query_type);
+    let query = dns::query(id, &target.options.query, target.options.query_type);
     socket.send(&query).map_err(|e| without_code(&e))?;
     Ok(query)
 }
 
 /// One request, after which the server is to close.
 fn request(target: &Target) -> Vec<u8> {
-    let usual = target.ask.default_port() == Some(target.form.port);
-    let port = if usual { String::new() } else { format!(":{}", target.form.port) };
+    let usual = target.protocol.default_port() == Some(target.options.port);
+    let port = if usual { String::new() } else { format!(":{}", target.options.port) };
     let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
-    let path = &target.form.path;
+    let path = &target.options.path;
     let agent = concat!("fathom/", env!("CARGO_PKG_VERSION"));
     format!("GET {path} HTTP/1.1\r\nHost: {host}{port}\r\nUser-Agent: {agent}\r\nAccept: */*\r\nConnection: close\r\n\r\n")
         .into_bytes()

@@ -1,4 +1,4 @@
-//! Where what was measured goes.
+//! The interface to the history.
 use fathom_units::WallTime;
 use fathom_watch_samples::{Level, Sample, Unit};
 
@@ -13,8 +13,8 @@ pub struct Event {
     pub text: String,
 }
 
-/// A history that takes samples. One thread uses it.
-pub trait Keep: Send {
+/// Writes samples to a history. One thread uses it.
+pub trait HistoryWriter: Send {
     /// The number of a series, which is made if there is none.
     ///
     /// # Errors

@@ -1,30 +1,30 @@
-//! The history on disk as the place where it goes.
-use crate::keep::{Event, Keep};
+//! Writes to the history on disk.
+use crate::history::{Event, HistoryWriter};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Level, Sample, Unit};
 use fathom_watch_store::{History, Repair, SeriesId, SeriesKey};
 
-/// A history, and what was told of it last: each trouble is told once, not every second.
-pub struct Kept {
+/// Writes to a history on disk. Each problem is reported once, not every second.
+pub struct StoreWriter {
     history: History,
-    told: Option<String>,
+    reported: Option<String>,
 }
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for StoreWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kept").field("told", &self.told).finish_non_exhaustive()
+        f.debug_struct("StoreWriter").field("reported", &self.reported).finish_non_exhaustive()
     }
 }
 
-impl Kept {
-    /// Keeps in `history`.
+impl StoreWriter {
+    /// Writes to `history`.
     #[must_use]
     pub const fn new(history: History) -> Self {
-        Kept { history, told: None }
+        StoreWriter { history, reported: None }
     }
 }
 
-impl Keep for Kept {
+impl HistoryWriter for StoreWriter {
     fn series(&mut self, target: &str, probe: &str, unit: Unit) -> Result<u32, String> {
         let key = SeriesKey { target: target.to_owned(), probe: probe.to_owned(), unit };
         self.history.series(&key).map(|SeriesId(number)| number).map_err(|e| e.to_string())
@@ -50,8 +50,8 @@ impl Keep for Kept {
         let repairs = if last { self.history.save(now) } else { self.history.flush(now) };
         let trouble = self.history.status().trouble.as_ref();
         let trouble = trouble.map(|t| format!("nothing can be written since {}: {}", t.since, t.text));
-        let is_news = trouble != self.told;
-        self.told.clone_from(&trouble);
+        let is_news = trouble != self.reported;
+        self.reported.clone_from(&trouble);
         let lines: Vec<String> =
             repairs.iter().map(Repair::to_string).chain(trouble.filter(|_| is_news)).collect();
         if lines.is_empty() { Ok(()) } else { Err(lines.join("; ")) }

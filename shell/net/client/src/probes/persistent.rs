@@ -1,6 +1,7 @@
-//! Pipelined requests on one kept connection.
+//! Pipelined requests on one persistent connection.
 use super::{Context, ProbeMachine, series_of};
-use crate::resolve::{host_field, tcp_socket, without_code};
+use crate::resolve::{host_field, tcp_socket};
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::timestamp::{Stamping, enable, receive};
@@ -17,7 +18,7 @@ use std::os::fd::AsFd;
 /// After a failure the next connection is tried this much later.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-pub(crate) struct KeptProber {
+pub(crate) struct PersistentProber {
     address: SocketAddr,
     request: Vec<u8>,
     series: [ProbeSeries; 1],
@@ -35,12 +36,12 @@ struct Connection {
     answers: Answers,
 }
 
-impl KeptProber {
+impl PersistentProber {
     pub(crate) fn new(address: SocketAddr, now: Time) -> Self {
-        let mut prober = KeptProber {
+        let mut prober = PersistentProber {
             address,
             request: probe_request(&host_field(address)),
-            series: series_of(ProbeKind::Kept),
+            series: series_of(ProbeKind::Persistent),
             connection: None,
             next_try: Time::ZERO,
             breaks: 0,
@@ -74,7 +75,7 @@ impl KeptProber {
                     return Err("the server answered what was not asked".to_owned());
                 };
                 if let Some(observation) = self.series[0].reply(sequence, arrival) {
-                    context.answered(ProbeKind::Kept, Metric::HttpKept, observation);
+                    context.answered(ProbeKind::Persistent, Metric::HttpKept, observation);
                 }
             }
         }
@@ -88,13 +89,13 @@ impl KeptProber {
         self.breaks += 1;
         if self.breaks == 1 {
             context.note(format!(
-                "the kept HTTP connection broke: {reason} (it is opened again; further breaks are not told)"
+                "the persistent HTTP connection broke: {reason} (it is opened again; further breaks are not reported)"
             ));
         }
     }
 }
 
-impl ProbeMachine for KeptProber {
+impl ProbeMachine for PersistentProber {
     fn series(&self) -> &[ProbeSeries] {
         &self.series
     }
@@ -108,15 +109,15 @@ impl ProbeMachine for KeptProber {
         let now = context.now();
         self.connect_if_due(now).map_err(|e| without_code(&e))?;
         let Some(connection) = self.connection.as_mut().filter(|c| c.established) else {
-            return Err("the kept connection was not established".to_owned());
+            return Err("the persistent connection was not established".to_owned());
         };
         connection.flush().map_err(|e| without_code(&e))?;
         if !connection.unsent.is_empty() {
-            return Err("the kept connection's send buffer was full".to_owned());
+            return Err("the persistent connection's send buffer was full".to_owned());
         }
         connection.unsent.extend_from_slice(&self.request);
         connection.pending.push_back(self.series[0].sent(now));
-        // What fails here is seen, and told, by the next receive.
+        // What fails here is noticed by the next receive.
         drop(connection.flush());
         Ok(now)
     }
