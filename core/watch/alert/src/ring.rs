@@ -67,12 +67,3 @@ impl Ring {
         self.within(window, now).filter_map(|(_, code)| code.value()).collect()
     }
 }
-
-/// The smallest value with at least `percent` of all at or below it (RFC 2330 section 11.3).
-pub(crate) fn percentile(values: &mut [f64], percent: u64) -> Option<f64> {
-    let rank = (values.len() as u64 * percent).div_ceil(100).max(1) as usize - 1;
-    if rank >= values.len() {
-        return None;
-    }
-    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
-}

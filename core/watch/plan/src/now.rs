@@ -3,6 +3,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Outcome, RecentSample, Sample, ShortTime, Tally};
 
@@ -117,9 +118,8 @@ impl LastMinute {
         let count =
             |times: &VecDeque<ShortTime>| times.iter().filter(|at| is_within(**at, time)).count() as u64;
         (now.tally.duplicates, now.tally.reordered) = (count(&self.duplicates), count(&self.reordered));
-        delays.sort_unstable_by(f64::total_cmp);
-        now.median = quantile(&delays, 0.5);
-        now.p95 = quantile(&delays, 0.95);
+        let mut at = |share| percentile(&mut delays, share).map(Duration::from_secs_f64);
+        (now.median, now.p95) = (at(0.5), at(0.95));
         now.last = self.last.map(|s| s.outcome);
         now.last_at = self.last.map(|s| s.at);
         now.failing_since = self.failing_since.map(|at| (at, self.why()));
@@ -128,10 +128,4 @@ impl LastMinute {
         let failed = matches!(self.last.map(|s| s.outcome), Some(Outcome::Failed));
         if failed && !self.reason.is_empty() { self.reason.clone() } else { String::from("no answer") }
     }
-}
-
-/// The value at this share of the sorted `seconds`, of an even number's middle the upper one.
-fn quantile(seconds: &[f64], share: f64) -> Option<Duration> {
-    let rank = (share * seconds.len() as f64) as usize;
-    seconds.get(rank.min(seconds.len().saturating_sub(1))).map(|s| Duration::from_secs_f64(*s))
 }
