@@ -30,7 +30,7 @@ pub(crate) fn ahead(source: Source) -> Source {
 
 /// Two readers of `source`, each of which gives all of it, and which are to be read at the same time; `source` itself alone if there can
 /// be no further thread.
-pub(crate) fn twins(source: Source) -> (Source, Option<Source>) {
+pub(crate) fn tee(source: Source) -> (Source, Option<Source>) {
     match read_ahead(source) {
         Ok([first, second]) => (Box::new(first), Some(Box::new(second))),
         Err(source) => (source, None),
@@ -138,7 +138,7 @@ mod tests {
     fn each_reader_has_all_bytes_and_the_error() {
         let expected: Vec<u8> = (2..50).flat_map(|step| [step; 100]).collect();
         assert_eq!(all(ahead(Box::new(Failing(0)))), (expected.clone(), Some(5)));
-        let (first, second) = twins(Box::new(Failing(0)));
+        let (first, second) = tee(Box::new(Failing(0)));
         let other = thread::spawn(move || all(second.unwrap()));
         assert_eq!(all(first), (expected.clone(), Some(5)));
         assert_eq!(other.join().unwrap(), (expected, Some(5)));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn one_that_is_given_up_holds_up_no_other() {
-        let (first, second) = twins(Box::new(Failing(0)));
+        let (first, second) = tee(Box::new(Failing(0)));
         drop(second);
         assert_eq!(all(first).0.len(), 4800);
     }

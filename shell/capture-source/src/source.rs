@@ -49,7 +49,7 @@ pub(crate) fn alone(plain: Plain) -> Source {
 }
 
 /// Two readers of `path`, to be read at the same time; one, if that takes a further thread for which there is no room.
-pub(crate) fn twins(path: &Path, has_room: bool) -> Result<(Source, Option<Source>), TapError> {
+pub(crate) fn open_pair(path: &Path, has_room: bool) -> Result<(Source, Option<Source>), TapError> {
     if path.as_os_str() != "-" {
         let whole = Stored::whole(file(path)?).map_err(|source| unopened(path, source))?;
         if let Some(whole) = whole
@@ -59,7 +59,7 @@ pub(crate) fn twins(path: &Path, has_room: bool) -> Result<(Source, Option<Sourc
         }
     }
     let plain = open(path)?;
-    Ok(if has_room { ahead::twins(plain.source) } else { (alone(plain), None) })
+    Ok(if has_room { ahead::tee(plain.source) } else { (alone(plain), None) })
 }
 
 /// What was stored of a file when it was opened, from some place on.

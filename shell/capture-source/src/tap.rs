@@ -42,8 +42,8 @@ impl Tap {
     ///
     /// # Errors
     /// As of [`Tap::open`].
-    pub fn twins(path: &Path, has_room: bool) -> Result<(Tap, Option<Tap>), TapError> {
-        let (first, second) = source::twins(path, has_room)?;
+    pub fn open_pair(path: &Path, has_room: bool) -> Result<(Tap, Option<Tap>), TapError> {
+        let (first, second) = source::open_pair(path, has_room)?;
         let tap = |source| Tap::over(name_of(path), source);
         Ok((tap(first), second.map(tap)))
     }

@@ -44,8 +44,8 @@ mod tests {
 
     #[test]
     fn a_thread_writes_where_it_may_and_nowhere_else() {
-        let folder = std::env::temp_dir().join(format!("fathom-confine-{}", std::process::id()));
-        let (own, other) = (folder.join("own"), folder.join("other"));
+        let folder = tempfile::tempdir().unwrap();
+        let (own, other) = (folder.path().join("own"), folder.path().join("other"));
         fs::create_dir_all(&own).unwrap();
         fs::create_dir_all(&other).unwrap();
         fs::write(other.join("there"), "before").unwrap();
@@ -81,7 +81,6 @@ mod tests {
             assert!(had, "this kernel has no Landlock");
         });
         fs::write(other.join("new"), "").unwrap();
-        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -39,11 +39,11 @@ mod tests {
 
     #[test]
     fn one_has_it_until_he_is_gone() {
-        let path = std::env::temp_dir().join(format!("fathom-lock-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
         let first = Lock::take(&path).unwrap();
         assert!(first.is_some() && Lock::take(&path).unwrap().is_none());
         drop(first);
         assert!(Lock::take(&path).unwrap().is_some());
-        std::fs::remove_file(path).unwrap();
     }
 }

@@ -1,9 +1,10 @@
-//! Result files and exports on disk, each written whole or not at all.
+//! Result files and exports on disk, each written whole or not at all; and the [`table`]s of sweeps and histories.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod error;
 mod read;
+pub mod table;
 mod write;
 
 pub use error::StoreError;

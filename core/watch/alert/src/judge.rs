@@ -76,7 +76,7 @@ impl Series {
         now: WallTime,
     ) -> Verdict {
         let past = self.pasts.get(&over.0).filter(|past| between(past.hour, now) < PAST_SERVES);
-        let usual = past.and_then(|past| past.usual(over.2, weeks));
+        let usual = past.and_then(|past| past.baseline(over.2, weeks));
         let (Some(usual), Some((value, count))) = (usual, self.delay(over, now)) else {
             return Verdict::Unknown;
         };
@@ -177,7 +177,7 @@ fn second(at: WallTime) -> WallTime {
 
 impl Series {
     /// Whose past must be known for the rules that look at it: percentiles and the hour.
-    pub(crate) fn wishes(&mut self, percentiles: &[u64], now: WallTime) -> Vec<(u64, WallTime)> {
+    pub(crate) fn history_requests(&mut self, percentiles: &[u64], now: WallTime) -> Vec<(u64, WallTime)> {
         let hour = Past::hour_of(now);
         let mut wanted: Vec<u64> =
             percentiles.iter().copied().filter(|p| self.asked.get(p) != Some(&hour)).collect();

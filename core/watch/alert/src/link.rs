@@ -64,7 +64,7 @@ impl Throughput {
         let index = found.or_else(|_| self.seconds.binary_search_by_key(&second, |(s, _)| *s)).ok()?;
         self.seconds.get(index).map(|(_, both)| *both)
     }
-    /// Of the delays of the last hour: those in busy seconds of the window, and the idle ones. The worse direction is told.
+    /// Of the delays of the last hour: those in busy seconds of the window, and the idle ones. The worse direction is returned.
     pub(crate) fn bloat(
         &self,
         delays: &[(WallTime, f64)],

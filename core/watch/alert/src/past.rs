@@ -40,7 +40,7 @@ pub struct Past {
 
 /// Median and spread of what was, and of what that is.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Usual {
+pub(crate) struct Baseline {
     pub(crate) value: f64,
     pub(crate) spread: f64,
     pub(crate) text: String,
@@ -67,31 +67,31 @@ impl Past {
         Duration::from_nanos(HOUR)
     }
     /// What is usual, from hours with at least so many answers; of the last day if there are too few weeks.
-    pub(crate) fn usual(&self, least: u64, weeks: u64) -> Option<Usual> {
+    pub(crate) fn baseline(&self, least: u64, weeks: u64) -> Option<Baseline> {
         let known = |hours: &[PastHour]| -> Vec<f64> {
             hours.iter().filter(|h| h.count >= least).map(|h| h.value).collect()
         };
         let (weekly, daily) = (known(&self.weeks), known(&self.day));
         if weekly.len() as u64 >= weeks {
             let text = format!("at this hour of the last {} weeks", weekly.len());
-            return usual(weekly, text);
+            return baseline(weekly, text);
         }
         if daily.len() < LEAST_HOURS {
             return None;
         }
         let text =
             format!("in {} hours of the last day, as only {} weeks are known", daily.len(), weekly.len());
-        usual(daily, text)
+        baseline(daily, text)
     }
 }
 
 /// A single bad week moves neither the median nor the median of the deviations by much.
-fn usual(mut values: Vec<f64>, text: String) -> Option<Usual> {
+fn baseline(mut values: Vec<f64>, text: String) -> Option<Baseline> {
     let value = middle(&mut values)?;
     let mut deviations: Vec<f64> =
         values.iter().map(|v| if *v > value { v - value } else { value - v }).collect();
     let spread = middle(&mut deviations)? * DEVIATIONS;
-    Some(Usual { value, spread, text })
+    Some(Baseline { value, spread, text })
 }
 
 fn middle(values: &mut [f64]) -> Option<f64> {
@@ -101,7 +101,7 @@ fn middle(values: &mut [f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-impl Usual {
+impl Baseline {
     /// `usual 20.1 ms (spread 1.20 ms, at this hour of the last 8 weeks)`.
     pub(crate) fn words(&self) -> String {
         format!("usual {} (spread {}, {})", words::delay(self.value), words::delay(self.spread), self.text)
@@ -121,20 +121,21 @@ mod tests {
 
     #[test]
     fn one_bad_week_does_not_poison_the_past() {
-        let calm = past(&[0.020, 0.021, 0.019, 0.020, 0.020, 0.022, 0.020, 0.018], &[]).usual(10, 3).unwrap();
+        let calm =
+            past(&[0.020, 0.021, 0.019, 0.020, 0.020, 0.022, 0.020, 0.018], &[]).baseline(10, 3).unwrap();
         let one_bad =
-            past(&[0.020, 0.021, 0.900, 0.020, 0.020, 0.022, 0.020, 0.018], &[]).usual(10, 3).unwrap();
+            past(&[0.020, 0.021, 0.900, 0.020, 0.020, 0.022, 0.020, 0.018], &[]).baseline(10, 3).unwrap();
         assert!((calm.value - one_bad.value).abs() < 0.001, "{calm:?} {one_bad:?}");
         assert!(one_bad.spread < 0.003, "{one_bad:?}");
     }
 
     #[test]
     fn too_few_weeks_are_replaced_by_the_last_day_which_is_said() {
-        let usual = past(&[0.5, 0.5], &[0.020; 7]).usual(10, 3).unwrap();
+        let usual = past(&[0.5, 0.5], &[0.020; 7]).baseline(10, 3).unwrap();
         assert!((usual.value - 0.020).abs() < 1e-9);
         assert_eq!(usual.text, "in 7 hours of the last day, as only 2 weeks are known");
-        assert_eq!(past(&[0.5, 0.5], &[0.020; 5]).usual(10, 3), None, "neither is enough");
-        assert_eq!(past(&[0.5; 8], &[0.02; 24]).usual(101, 3), None, "hours of too few answers");
+        assert_eq!(past(&[0.5, 0.5], &[0.020; 5]).baseline(10, 3), None, "neither is enough");
+        assert_eq!(past(&[0.5; 8], &[0.02; 24]).baseline(101, 3), None, "hours of too few answers");
     }
 
     #[test]

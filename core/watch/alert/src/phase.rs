@@ -1,11 +1,11 @@
-//! From verdicts to what is told: raised after a while, cleared after a while, and held down when it flaps.
+//! The state machine of an alert: raised after a hold time, cleared after a hold time, and silenced while it flaps.
 use crate::condition::{Evidence, Verdict};
 use crate::rule::Rule;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use fathom_units::{Duration, WallTime};
 
-/// When changes are too many to be told.
+/// When an alert flaps: so many changes within a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flapping {
     /// More changes than this within the window are flapping; 0 turns it off.
@@ -14,14 +14,14 @@ pub struct Flapping {
     pub window: Duration,
 }
 
-/// What is told.
+/// A change of an alert that receivers are notified of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
     /// It is so.
     Raised,
     /// It is over.
     Cleared,
-    /// It comes and goes: nothing more is told until it is quiet.
+    /// It flaps: no further notification until it is quiet.
     Flapping,
     /// It was raised before, and still is.
     Still,
@@ -46,15 +46,15 @@ pub(crate) struct Phase {
     /// Since when it is as it is.
     pub(crate) since: WallTime,
     pub(crate) is_flapping: bool,
-    /// When it was last told.
-    pub(crate) told: WallTime,
+    /// When receivers were last notified.
+    pub(crate) notified: WallTime,
     /// Times of the last changes.
     pub(crate) changes: VecDeque<WallTime>,
     /// Since when it is the other way.
-    pub(crate) turning: Option<WallTime>,
+    pub(crate) changing_since: Option<WallTime>,
     /// Since when it was raised, for the one who hears that it is over.
     pub(crate) raised_at: WallTime,
-    /// Why it was told last that it is raised.
+    /// The evidence of the last notification that it is raised.
     pub(crate) why: String,
 }
 
@@ -63,7 +63,7 @@ impl Phase {
     pub(crate) const fn is_active(&self) -> bool {
         self.is_raised || self.is_flapping
     }
-    /// Takes a verdict. Gives what is to be told.
+    /// Takes a verdict. Returns the change that receivers are to be notified of.
     pub(crate) fn step(&mut self, verdict: &Verdict, now: WallTime, rule: &Rule) -> Option<Change> {
         self.mind_the_clock(now);
         let turns = match verdict {
@@ -74,28 +74,28 @@ impl Phase {
         };
         match turns {
             Some(true) => {
-                let since = *self.turning.get_or_insert(now);
+                let since = *self.changing_since.get_or_insert(now);
                 let hold = if self.is_raised { rule.clear_after } else { rule.hold };
                 if between(since, now) >= hold {
                     return self.turn(now, rule.flapping);
                 }
             }
-            Some(false) => self.turning = None,
+            Some(false) => self.changing_since = None,
             None => {}
         }
         self.settle(now, rule.flapping).or_else(|| self.again(now, rule.repeat))
     }
     /// Times that lie ahead are from before the clock was set back.
     fn mind_the_clock(&mut self, now: WallTime) {
-        for time in [&mut self.since, &mut self.told, &mut self.raised_at] {
+        for time in [&mut self.since, &mut self.notified, &mut self.raised_at] {
             *time = (*time).min(now);
         }
-        self.turning = self.turning.map(|time| time.min(now));
+        self.changing_since = self.changing_since.map(|time| time.min(now));
         self.changes.iter_mut().for_each(|time| *time = (*time).min(now));
     }
     fn turn(&mut self, now: WallTime, flapping: Flapping) -> Option<Change> {
         self.is_raised = !self.is_raised;
-        (self.since, self.turning) = (now, None);
+        (self.since, self.changing_since) = (now, None);
         if self.is_raised && !self.is_flapping {
             self.raised_at = now;
         }
@@ -105,7 +105,7 @@ impl Phase {
             return None;
         }
         let is_too_much = flapping.changes > 0 && self.changes.len() as u64 > flapping.changes;
-        self.told = now;
+        self.notified = now;
         self.is_flapping = is_too_much;
         Some(match (is_too_much, self.is_raised) {
             (true, _) => Change::Flapping,
@@ -124,15 +124,15 @@ impl Phase {
             return None;
         }
         self.changes.clear();
-        (self.is_flapping, self.told) = (false, now);
+        (self.is_flapping, self.notified) = (false, now);
         Some(if self.is_raised { Change::Raised } else { Change::Cleared })
     }
     fn again(&mut self, now: WallTime, repeat: Option<Duration>) -> Option<Change> {
         let every = repeat.filter(|_| self.is_raised && !self.is_flapping)?;
-        if between(self.told, now) < every {
+        if between(self.notified, now) < every {
             return None;
         }
-        self.told = now;
+        self.notified = now;
         Some(Change::Still)
     }
 }

@@ -9,7 +9,7 @@ use fathom_watch_samples::{Code, Sample, Tally};
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
     length: Duration,
-    /// How long after its end a round may still be told of losses.
+    /// How long after its end a round still accepts losses.
     wait: Duration,
     most: usize,
     /// Percent and milliseconds, oldest first. Both begin with the mark.

@@ -1,4 +1,4 @@
-//! One rule: what it is about, and who is told.
+//! One rule: the series it covers, its condition, and the receivers it notifies.
 use crate::{Condition, Flapping};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,9 +21,9 @@ pub struct Rule {
     pub to: Vec<String>,
     /// Of the alerts that a series has, only that of the lowest number is sent; those without a number always are.
     pub priority: Option<u64>,
-    /// It is told again that often while it is raised.
+    /// Interval of repeated notifications while it is raised.
     pub repeat: Option<Duration>,
-    /// When its changes are too many to be told.
+    /// When it counts as flapping.
     pub flapping: Flapping,
     /// What a person should know; it is sent along.
     pub note: String,
@@ -43,7 +43,7 @@ pub struct Scope {
 impl Scope {
     /// Whether a series is meant. `is_main` says that it is that of the question itself.
     pub fn has(&self, target: &str, group: &str, probe: &str, is_main: bool) -> bool {
-        let fits = |patterns: &[String], text: &str| patterns.iter().any(|p| is_like(text, p));
+        let fits = |patterns: &[String], text: &str| patterns.iter().any(|p| matches_glob(text, p));
         (self.target.is_empty() || fits(&self.target, target))
             && (self.group.is_empty() || fits(&self.group, group))
             && if self.probe.is_empty() { is_main } else { fits(&self.probe, probe) }
@@ -51,7 +51,7 @@ impl Scope {
 }
 
 /// Whether `text` is like `pattern`, in which `*` stands for any letters and `?` for one.
-pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
+pub(crate) fn matches_glob(text: &str, pattern: &str) -> bool {
     let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
     let (mut at, mut p) = (0, 0);
     // Where the last star stands, and how much of the text it covers so far.
@@ -94,7 +94,7 @@ mod tests {
             ("hop 12", "hop ?", false),
             ("aab", "*ab", true),
         ] {
-            assert_eq!(is_like(text, pattern), want, "{text} {pattern}");
+            assert_eq!(matches_glob(text, pattern), want, "{text} {pattern}");
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct SeriesInfo {
 }
 
 impl SeriesInfo {
-    pub(crate) fn is_meant(&self, rule: &Rule) -> bool {
+    pub(crate) fn matches(&self, rule: &Rule) -> bool {
         match rule.condition {
             Condition::Path { .. } => {
                 self.path.as_ref().is_some_and(|p| rule.scope.has(&self.target, &self.group, p, true))
@@ -106,7 +106,7 @@ impl Series {
     }
     /// Takes other rules; how they stand is given back by [`Watcher::restore`](crate::Watcher::restore)'s way.
     pub(crate) fn take_rules(&mut self, rules: &[Rule]) {
-        let meant = rules.iter().enumerate().filter(|(_, rule)| self.info.is_meant(rule));
+        let meant = rules.iter().enumerate().filter(|(_, rule)| self.info.matches(rule));
         self.alerts = meant.map(|(index, rule)| Alert::new(index, rule, &self.info)).collect();
         let reach = |alert: &Alert| match rules.get(alert.rule).map(|rule| &rule.condition) {
             Some(Condition::Bufferbloat { window, .. }) => link::reach(*window),

@@ -3,9 +3,9 @@ use crate::condition::{Condition, Evidence, Verdict};
 use crate::link::Throughput;
 use crate::past::Past;
 use crate::phase::{Change, between};
-use crate::remember::Remembered;
 use crate::rule::Rule;
 use crate::series::{Alert, Link, Series, SeriesInfo};
+use crate::state::AlertState;
 use crate::{judge, words};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -19,7 +19,7 @@ const LOOKS: u64 = 30;
 const LOOK_LEAST: Duration = Duration::from_secs(1);
 const LOOK_MOST: Duration = Duration::from_secs(60);
 
-/// Something that is to be told.
+/// A change of an alert, for receivers, the page and the history.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transition {
     /// When.
@@ -42,15 +42,15 @@ pub struct Transition {
     pub raised_at: WallTime,
     /// Why.
     pub evidence: Evidence,
-    /// Who is told: nobody, if one of higher priority is raised.
+    /// Receivers to notify: none if an alert of higher priority is raised.
     pub to: Vec<String>,
     /// The rule's note.
     pub note: String,
 }
 
-/// A past that is to be learned.
+/// A request for past delays from the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wish {
+pub struct HistoryRequest {
     /// The series.
     pub series: u32,
     /// The percentile that is asked for.
@@ -66,7 +66,7 @@ pub struct Watcher {
     series: BTreeMap<u32, Series>,
     link: Throughput,
     /// How alerts stood of which the series is not open.
-    waiting: Vec<Remembered>,
+    waiting: Vec<AlertState>,
 }
 
 impl Watcher {
@@ -74,7 +74,7 @@ impl Watcher {
     pub fn new(rules: &[Rule]) -> Self {
         Watcher { rules: rules.to_vec(), ..Watcher::default() }
     }
-    /// No rule, and nothing to be told of earlier ones.
+    /// Whether there is no rule, and no alert of earlier rules left to clear.
     pub fn is_idle(&self) -> bool {
         self.rules.is_empty() && self.waiting.is_empty()
     }
@@ -88,7 +88,7 @@ impl Watcher {
         }
     }
     /// Gives back how alerts stood. Those of series that are opened later are given back then.
-    pub fn restore(&mut self, remembered: Vec<Remembered>) {
+    pub fn restore(&mut self, remembered: Vec<AlertState>) {
         self.waiting.extend(remembered);
         self.series.values_mut().for_each(|series| resume(series, &self.rules, &mut self.waiting));
     }
@@ -113,7 +113,7 @@ impl Watcher {
     pub fn sample(&mut self, number: u32, sample: Sample) {
         self.series.get_mut(&number).into_iter().for_each(|series| series.sample(sample));
     }
-    /// Takes a late answer in place of a loss. Rounds that are over stay as they were told.
+    /// Takes a late answer in place of a loss. Rounds that are over do not change.
     pub fn amend(&mut self, number: u32, sample: Sample) {
         self.series.get_mut(&number).into_iter().for_each(|series| series.ring.amend(sample));
     }
@@ -130,11 +130,11 @@ impl Watcher {
     pub fn throughput(&mut self, at: WallTime, link: Link, bits_per_second: f64) {
         self.link.add(at, link, bits_per_second);
     }
-    /// The pasts that are to be learned for this hour. Each is told once.
-    pub fn wishes(&mut self, now: WallTime) -> Vec<Wish> {
-        let mut wishes = Vec::new();
+    /// The past delays that are needed from the history for this hour. Each request is returned once.
+    pub fn history_requests(&mut self, now: WallTime) -> Vec<HistoryRequest> {
+        let mut history_requests = Vec::new();
         if self.rules.is_empty() {
-            return wishes;
+            return history_requests;
         }
         for (number, series) in &mut self.series {
             let rules = series.alerts.iter().filter_map(|alert| self.rules.get(alert.rule));
@@ -143,28 +143,28 @@ impl Watcher {
                 _ => None,
             };
             let percentiles: Vec<u64> = rules.filter_map(asked).collect();
-            let of = |(percentile, hour)| Wish { series: *number, percentile, hour };
-            wishes.extend(series.wishes(&percentiles, now).into_iter().map(of));
+            let of = |(percentile, hour)| HistoryRequest { series: *number, percentile, hour };
+            history_requests.extend(series.history_requests(&percentiles, now).into_iter().map(of));
         }
-        wishes
+        history_requests
     }
-    /// Has a wish told again: it could not be fulfilled yet.
-    pub fn wish_again(&mut self, wish: Wish) {
-        if let Some(series) = self.series.get_mut(&wish.series) {
-            series.asked.remove(&wish.percentile);
+    /// Has a request returned again: it could not be answered yet.
+    pub fn request_again(&mut self, request: HistoryRequest) {
+        if let Some(series) = self.series.get_mut(&request.series) {
+            series.asked.remove(&request.percentile);
         }
     }
-    /// Fulfils a wish.
-    pub fn learn(&mut self, wish: Wish, past: Past) {
-        if let Some(series) = self.series.get_mut(&wish.series) {
-            series.pasts.insert(wish.percentile, past);
+    /// Answers a request.
+    pub fn learn(&mut self, request: HistoryRequest, past: Past) {
+        if let Some(series) = self.series.get_mut(&request.series) {
+            series.pasts.insert(request.percentile, past);
         }
     }
     /// Judges what is due, about once a second.
     pub fn tick(&mut self, now: WallTime) -> Vec<Transition> {
-        let mut told = Vec::new();
+        let mut transitions = Vec::new();
         if self.rules.is_empty() {
-            return told;
+            return transitions;
         }
         for (number, series) in &mut self.series {
             let mut alerts = core::mem::take(&mut series.alerts);
@@ -176,12 +176,12 @@ impl Watcher {
                     continue;
                 };
                 let Some((change, evidence)) = look(series, alert, rule, &self.link, now) else { continue };
-                let to = told_to(alert, rule, higher, change);
-                told.push(transition(series, *number, (alert, rule), (now, change, evidence), to));
+                let to = receivers_of(alert, rule, higher, change);
+                transitions.push(transition(series, *number, (alert, rule), (now, change, evidence), to));
             }
             series.alerts = alerts;
         }
-        told
+        transitions
     }
     /// The names of the alerts that are raised, by series; only those that have one.
     pub fn active(&self) -> Vec<(u32, Vec<String>)> {
@@ -192,7 +192,7 @@ impl Watcher {
         let all = self.series.iter().map(|(number, series)| (*number, raised(series)));
         all.filter(|(_, names)| !names.is_empty()).collect()
     }
-    /// The alerts that are raised and were sent, as if they were told again: for those who must be reminded after a start.
+    /// The alerts that are raised and were sent, as new transitions: for receivers that must be reminded after a start.
     pub fn standing(&self, now: WallTime) -> Vec<Transition> {
         let mut all = Vec::new();
         for (number, series) in &self.series {
@@ -206,7 +206,7 @@ impl Watcher {
         all
     }
     /// How all stand that are not as they began.
-    pub fn remembered(&self) -> Vec<Remembered> {
+    pub fn remembered(&self) -> Vec<AlertState> {
         let open = self.series.values().flat_map(|series| remembered_of(series, &self.rules));
         open.chain(self.waiting.iter().cloned()).collect()
     }
@@ -254,15 +254,15 @@ fn highest(alerts: &[Alert], rules: &[Rule], but: usize) -> Option<u64> {
     others.filter_map(|(_, a)| rules.get(a.rule).and_then(|rule| rule.priority)).min()
 }
 
-/// Who is told. Whoever was told of it is told that it is over.
-fn told_to(alert: &mut Alert, rule: &Rule, higher: Option<u64>, change: Change) -> Vec<String> {
+/// Receivers to notify. Whoever was notified that it is raised is notified that it is over.
+fn receivers_of(alert: &mut Alert, rule: &Rule, higher: Option<u64>, change: Change) -> Vec<String> {
     let is_outdone = rule.priority.is_some_and(|own| higher.is_some_and(|h| h < own));
-    let is_told = match change {
+    let is_sent_now = match change {
         Change::Cleared => core::mem::take(&mut alert.is_sent),
         _ => !is_outdone,
     };
-    alert.is_sent |= is_told && change != Change::Cleared;
-    if is_told { rule.to.clone() } else { Vec::new() }
+    alert.is_sent |= is_sent_now && change != Change::Cleared;
+    if is_sent_now { rule.to.clone() } else { Vec::new() }
 }
 
 fn transition(
@@ -303,7 +303,7 @@ fn transition(
 }
 
 /// Of an alert that nobody judges any more.
-fn ended(gone: Remembered, at: WallTime) -> Transition {
+fn ended(gone: AlertState, at: WallTime) -> Transition {
     let text = format!("no longer watched, after {}", words::length(between(gone.raised_at, at)));
     Transition {
         at,
@@ -321,7 +321,7 @@ fn ended(gone: Remembered, at: WallTime) -> Transition {
     }
 }
 
-fn resume(series: &mut Series, rules: &[Rule], waiting: &mut Vec<Remembered>) {
+fn resume(series: &mut Series, rules: &[Rule], waiting: &mut Vec<AlertState>) {
     let info = series.info.clone();
     for alert in &mut series.alerts {
         let Some(rule) = rules.get(alert.rule) else { continue };
@@ -332,11 +332,11 @@ fn resume(series: &mut Series, rules: &[Rule], waiting: &mut Vec<Remembered>) {
     }
 }
 
-fn remembered_of(series: &Series, rules: &[Rule]) -> Vec<Remembered> {
+fn remembered_of(series: &Series, rules: &[Rule]) -> Vec<AlertState> {
     let info = &series.info;
     let of = |alert: &Alert| {
         let rule = rules.get(alert.rule)?;
-        Remembered::of(alert, rule, (&info.target, &info.probe))
+        AlertState::of(alert, rule, (&info.target, &info.probe))
     };
     series.alerts.iter().filter_map(of).collect()
 }

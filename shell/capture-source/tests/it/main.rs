@@ -3,13 +3,14 @@
 mod bad;
 mod live;
 mod packed;
-mod twins;
+mod pair;
 
 use fathom_capture::{Frame, LinkType, pcap_header, write_pcap};
 use fathom_capture_source::{Ending, Tap, TapError};
 use fathom_units::Rng;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// What frame `index` of [`capture`] holds: noise, so that no packing makes much less of it.
 fn content(index: u32) -> Vec<u8> {
@@ -47,21 +48,19 @@ fn read(tap: Tap) -> Result<Ending, TapError> {
 }
 
 /// A file of this test alone, removed at its end.
-struct Scratch(PathBuf);
+struct Scratch {
+    path: PathBuf,
+    _folder: TempDir,
+}
 
 impl Scratch {
     fn new(name: &str, bytes: &[u8]) -> Scratch {
-        let path = std::env::temp_dir().join(format!("fathom-tap-{}-{name}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        Scratch(path)
+        Scratch { path, _folder: folder }
     }
     fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        &self.path
     }
 }

@@ -1,5 +1,7 @@
 //! `fathom lab` as the sceptic uses it.
 use crate::program::{Ran, alone, run, scratch};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 fn rtts_ms(ping: &str) -> Vec<f64> {
@@ -60,7 +62,9 @@ fn works_without_root() {
     let _alone = alone();
     let node = scratch().join("tun");
     let fathom = env!("CARGO_BIN_EXE_fathom");
-    let copy = std::env::temp_dir().join(format!("fathom-it-{}", std::process::id()));
+    // The user nobody must be able to enter it.
+    let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+    let copy = folder.path().join("fathom");
     std::fs::copy(fathom, &copy).unwrap();
     let script = format!(
         "rm -f {0}; mknod {0} c 10 200 && chmod 666 {0} && mount --bind {0} /dev/net/tun && \
@@ -78,7 +82,6 @@ fn works_without_root() {
         .output()
         .unwrap()
         .into();
-    std::fs::remove_file(&copy).unwrap();
     assert_eq!(ran.code, Some(0), "{}", ran.told());
     assert_eq!(rtts_ms(&ran.out).len(), 3, "{}", ran.told());
     // Where /dev/net/tun is only root's, as here, the message names it; elsewhere the lab simply works.

@@ -4,24 +4,17 @@ use fathom_run::{DelayedParty, Run};
 use fathom_store::{StoreError, default_name, load, save, write};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// A directory of its own, removed at the end.
-struct Dir(PathBuf);
+struct Dir(TempDir);
 
 impl Dir {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fathom-store-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary directory can be written");
-        Dir(path)
+    fn new() -> Self {
+        Dir(tempfile::tempdir().expect("the temporary directory can be written"))
     }
     fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 
@@ -35,7 +28,7 @@ fn message(path: &Path) -> String {
 
 #[test]
 fn what_is_saved_is_loaded() {
-    let dir = Dir::new("round");
+    let dir = Dir::new();
     for name in ["run.json", "run.json.gz", "RUN.JSON.GZ"] {
         let path = dir.file(name);
         save(&path, &run()).unwrap();
@@ -75,14 +68,14 @@ fn a_result_of_schema_version_1_is_read_in_the_form_of_today() {
     assert!(queue.management.is_some() && queue.delay_at_loss.is_some());
     assert_eq!(queue.alternatives.len(), 3);
     assert!(capture.hops.iter().all(|hop| hop.delay.is_some()), "{:?}", capture.hops);
-    let dir = Dir::new("version-1");
+    let dir = Dir::new();
     save(&dir.file("again.json"), &run).unwrap();
     assert!(load(&dir.file("again.json")).unwrap() == run, "what was converted can be written and read");
 }
 
 #[test]
 fn damaged_files_get_one_clear_line() {
-    let dir = Dir::new("damaged");
+    let dir = Dir::new();
     let good = serde_json::to_string(&run()).unwrap();
     save(&dir.file("good.json.gz"), &run()).unwrap();
     let packed = fs::read(dir.file("good.json.gz")).unwrap();
@@ -110,12 +103,12 @@ fn damaged_files_get_one_clear_line() {
         assert_eq!(line.lines().count(), 1, "{line:?}");
     }
     assert!(message(&dir.file("absent.json")).ends_with("absent.json: No such file or directory"));
-    assert!(message(&dir.0).contains("cannot read"), "a directory");
+    assert!(message(dir.0.path()).contains("cannot read"), "a directory");
 }
 
 #[test]
 fn a_failed_save_leaves_the_old_file_and_no_rest() {
-    let dir = Dir::new("failed");
+    let dir = Dir::new();
     let path = dir.file("run.json");
     save(&path, &run()).unwrap();
     let kept_name = format!("fathom-kept-{}.json", std::process::id());
@@ -130,7 +123,7 @@ fn a_failed_save_leaves_the_old_file_and_no_rest() {
     fs::create_dir(dir.file("taken.json")).unwrap();
     fs::write(dir.file("taken.json").join("x"), "").unwrap();
     assert!(write(&dir.file("taken.json"), "text").is_err());
-    let left: Vec<String> = fs::read_dir(&dir.0)
+    let left: Vec<String> = fs::read_dir(dir.0.path())
         .unwrap()
         .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
         .collect();

@@ -6,7 +6,7 @@ use crate::report::{Report, SeriesSlot};
 use crate::writer::Register;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time, WallTime};
-use fathom_watch_alert::{Link, Past, Remembered, Rule, SeriesInfo, Transition, Watcher};
+use fathom_watch_alert::{AlertState, Link, Past, Rule, SeriesInfo, Transition, Watcher};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,9 +22,9 @@ const LEARN_FOR: Duration = Duration::from_millis(300);
 /// What alerts need of those who start a watch. Its calls are made by the thread that judges and may take their time.
 pub trait Alerting: Send {
     /// How alerts stood when the program ended.
-    fn remembered(&mut self) -> Vec<Remembered>;
+    fn remembered(&mut self) -> Vec<AlertState>;
     /// Keeps how they stand.
-    fn remember(&mut self, all: &[Remembered]);
+    fn remember(&mut self, all: &[AlertState]);
     /// Tells those whom it is for.
     fn tell(&mut self, transition: &Transition);
     /// Reminds those who must be reminded of what was raised before the start.
@@ -111,7 +111,7 @@ struct Judge {
     clock: Clock,
     judged: Time,
     saved: Time,
-    kept: Vec<Remembered>,
+    kept: Vec<AlertState>,
 }
 
 impl Judge {
@@ -206,16 +206,16 @@ impl Judge {
     /// What takes longer than a moment is gone on with in the next round: nobody is to be told late because of it.
     fn learn(&mut self, time: WallTime) {
         let begun = self.clock.now();
-        for wish in self.watcher.wishes(time) {
+        for request in self.watcher.history_requests(time) {
             let is_time = self.clock.now().saturating_since(begun) < LEARN_FOR;
             // A series that has no sample yet has no number.
-            let number = self.outlets.live.lock().number(wish.series);
+            let number = self.outlets.live.lock().number(request.series);
             match number.filter(|_| is_time) {
                 Some(number) => {
-                    let past = self.outlets.alerting.past(number, wish.percentile, wish.hour);
-                    self.watcher.learn(wish, past);
+                    let past = self.outlets.alerting.past(number, request.percentile, request.hour);
+                    self.watcher.learn(request, past);
                 }
-                None => self.watcher.wish_again(wish),
+                None => self.watcher.request_again(request),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A program that is told: words to its arguments, never through a shell.
+//! Notification by a command: each word is an argument, and no shell reads them.
 use fathom_watch_http::first_line;
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -33,8 +33,8 @@ pub(crate) fn run(
     };
     let said = said.iter().map(|said| said.recv_timeout(LAST_WORDS).unwrap_or_default());
     let line = said.map(|bytes| first_line(&bytes)).find(|line| !line.is_empty());
-    let told = ended(status) + &line.map_or_else(String::new, |line| format!(": {line}"));
-    if status.success() { Ok(told) } else { Err(told) }
+    let outcome = ended(status) + &line.map_or_else(String::new, |line| format!(": {line}"));
+    if status.success() { Ok(outcome) } else { Err(outcome) }
 }
 
 /// On a thread of its own: a program may read it slowly, or not at all.

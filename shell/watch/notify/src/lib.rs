@@ -4,20 +4,20 @@
 //! neither a probe nor another receiver, and what was not delivered when the program ended is delivered by the next one. An
 //! attempt that fails is made again after 1 s, 2 s, 4 s and so on up to five minutes, for an hour; then it is given up, and said.
 
+mod alert_state_file;
 mod alertmanager;
 mod command;
-mod deliver;
-mod desk;
+mod dispatcher;
 mod http;
 mod mail;
-mod memory;
 mod notice;
 mod outbox;
 mod relay_stream;
 mod smtp;
+mod transport;
 mod worker;
 
-pub use deliver::{Courier, deliver};
-pub use desk::{Desk, Report};
-pub use memory::Memory;
+pub use alert_state_file::AlertStateFile;
+pub use dispatcher::{Dispatcher, Report};
 pub use notice::Notice;
+pub use transport::{Transport, deliver};

@@ -1,4 +1,4 @@
-//! What is told, in words and as JSON.
+//! One notification, in words and as JSON.
 use fathom_units::WallTime;
 use fathom_watch_alert::{Change, Transition};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// The version of the JSON body; a change that a reader must know of raises it.
 const VERSION: u64 = 1;
 
-/// One thing that is told to one receiver.
+/// One notification to one receiver.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Notice {
     pub(crate) at: WallTime,

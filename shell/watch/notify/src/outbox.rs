@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Many times what a working receiver ever has waiting. Beyond it the oldest go, and it is said.
-pub(crate) const MOST_WAITING: usize = 256;
+pub(crate) const MAX_WAITING: usize = 256;
 
 /// A queue and its file.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Outbox {
     /// Adds one. False if the oldest went for it.
     pub(crate) fn push(&mut self, notice: Notice) -> bool {
         self.waiting.push_back(notice);
-        let is_room = self.waiting.len() <= MOST_WAITING;
+        let is_room = self.waiting.len() <= MAX_WAITING;
         if !is_room {
             self.waiting.pop_front();
         }

@@ -1,9 +1,9 @@
 //! The thread of one receiver.
 use crate::alertmanager::{self, RESEND_EVERY};
-use crate::deliver::{Courier, deliver};
-use crate::desk::Report;
+use crate::dispatcher::Report;
 use crate::notice::Notice;
 use crate::outbox::Outbox;
+use crate::transport::{Transport, deliver};
 use fathom_units::WallTime;
 use fathom_watch_alert::Change;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// What is older is no news to be woken by.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(3_600);
 
-/// What the thread and the desk share.
+/// What the thread and the dispatcher share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     state: Mutex<State>,
@@ -64,7 +64,7 @@ impl Shared {
 
 /// The thread.
 pub(crate) struct Worker {
-    pub(crate) courier: Courier,
+    pub(crate) transport: Transport,
     pub(crate) shared: Arc<Shared>,
     pub(crate) reports: Sender<Report>,
     raised: BTreeMap<(String, String, String), Notice>,
@@ -74,9 +74,9 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(courier: Courier, shared: Arc<Shared>, reports: Sender<Report>) -> Worker {
+    pub(crate) fn new(transport: Transport, shared: Arc<Shared>, reports: Sender<Report>) -> Worker {
         let (reminded, not_before) = (Instant::now(), Instant::now());
-        Worker { courier, shared, reports, raised: BTreeMap::new(), reminded, failures: 0, not_before }
+        Worker { transport, shared, reports, raised: BTreeMap::new(), reminded, failures: 0, not_before }
     }
     pub(crate) fn run(mut self) {
         while let Some(next) = self.wait() {
@@ -120,26 +120,26 @@ impl Worker {
     fn remind(&mut self) {
         self.reminded = Instant::now();
         if !self.raised.is_empty() {
-            let answer = self.courier.remind(self.raised.values(), now());
+            let answer = self.transport.remind(self.raised.values(), now());
             // The next reminder says it too.
             self.note(answer.map(drop), "what is raised");
         }
     }
     fn attempt(&mut self, notice: &Notice) {
-        if self.courier.is_reminded() {
+        if self.transport.is_reminded() {
             match notice.change {
                 Change::Cleared => drop(self.raised.remove(&alertmanager::key(notice))),
                 _ => drop(self.raised.insert(alertmanager::key(notice), notice.clone())),
             }
         }
-        let answer = deliver(&self.courier, notice, now());
+        let answer = deliver(&self.transport, notice, now());
         let is_stale = Duration::from_nanos(now().0.saturating_sub(notice.at.0)) > GIVE_UP_AFTER;
         let title = notice.title();
         match (&answer, is_stale) {
             (Ok(_), _) => self.shared.lock().outbox.done(notice),
             (Err(why), true) => {
                 self.shared.lock().outbox.done(notice);
-                self.tell(format!("gave up after an hour: {title}: {why}"), true);
+                self.report(format!("gave up after an hour: {title}: {why}"), true);
             }
             (Err(_), false) => {}
         }
@@ -150,7 +150,7 @@ impl Worker {
         match answer {
             Ok(()) => {
                 if self.failures > 0 {
-                    self.tell("works again".to_owned(), false);
+                    self.report("works again".to_owned(), false);
                 }
                 (self.failures, self.not_before) = (0, Instant::now());
             }
@@ -158,14 +158,14 @@ impl Worker {
                 let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(LONGEST_PAUSE);
                 self.not_before = Instant::now() + pause;
                 if self.failures == 0 {
-                    self.tell(format!("could not be told of {what}: {why} (it is tried again)"), true);
+                    self.report(format!("could not be told of {what}: {why} (it is tried again)"), true);
                 }
                 self.failures = self.failures.saturating_add(1);
             }
         }
     }
-    fn tell(&self, what: String, is_trouble: bool) {
-        let receiver = &self.courier.receiver;
+    fn report(&self, what: String, is_trouble: bool) {
+        let receiver = &self.transport.receiver;
         let text = format!("receiver {} ({}): {what}", receiver.name, receiver.route.name());
         let _ = self.reports.send(Report { at: now(), text, is_trouble });
     }

@@ -1,13 +1,6 @@
 //! The file, whole and damaged.
 use super::*;
 
-fn scratch(name: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("fathom-push-{}-{name}", std::process::id()));
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).unwrap();
-    dir
-}
-
 fn cursor() -> Cursor {
     let mut counted = Counted { since_ms: 5, host: "192.0.2.1".into(), ..Counted::default() };
     counted.tally = Tally { sent: 9, answered: 1, late: 2, lost: 6, failed: 4, duplicates: 5, reordered: 3 };
@@ -20,22 +13,23 @@ fn cursor() -> Cursor {
 
 #[test]
 fn what_was_saved_is_loaded() {
-    let dir = scratch("saved");
-    let path = Cursor::path(&dir, "far");
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let path = Cursor::path(dir, "far");
     assert!(matches!(Cursor::load(&path), Loaded::None));
     for _ in 0..2 {
         cursor().save(&path).unwrap();
         let Loaded::Cursor(loaded) = Cursor::load(&path) else { panic!("not loaded") };
         assert_eq!(loaded, cursor());
     }
-    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no other file is left");
-    fs::remove_dir_all(dir).unwrap();
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 1, "no other file is left");
 }
 
 #[test]
 fn any_damage_is_found_and_set_aside() {
-    let dir = scratch("damaged");
-    let path = Cursor::path(&dir, "far");
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let path = Cursor::path(dir, "far");
     cursor().save(&path).unwrap();
     let good = fs::read(&path).unwrap();
     for cut in 0..good.len() {
@@ -57,5 +51,4 @@ fn any_damage_is_found_and_set_aside() {
             Loaded::None => panic!("byte {place}"),
         }
     }
-    fs::remove_dir_all(dir).unwrap();
 }

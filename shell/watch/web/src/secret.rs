@@ -110,9 +110,8 @@ mod tests {
 
     #[test]
     fn a_secret_is_made_once_and_trusted_only_if_it_is_its_owners_alone() {
-        let folder = std::env::temp_dir().join(format!("fathom-secret-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("password");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("password");
         let (secret, shown) = Secret::load_or_make(&path).unwrap();
         assert!(secret.is(shown.unwrap().as_bytes()));
         let (_, again) = Secret::load_or_make(&path).unwrap();
@@ -122,7 +121,6 @@ mod tests {
         std::fs::write(&path, "short\n").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         let short = Secret::load_or_make(&path).map(|_| ()).unwrap_err().to_string();
-        std::fs::remove_dir_all(&folder).unwrap();
         assert!(open.contains("(mode 640): try chmod 600"), "{open}");
         assert!(short.contains("5 bytes: 12 to 256"), "{short}");
     }

@@ -49,10 +49,10 @@ impl Input {
             Input::Opened { name, .. } | Input::Interface { name, .. } => name.clone(),
         }
     }
-    /// A file opened for two threads, each of which has all frames, or for one as [`Tap::twins`] has it; `None` of an interface.
-    pub(super) fn twins(&self, has_room: bool) -> Result<Option<(Input, Option<Input>)>, Failure> {
+    /// A file opened for two threads, each of which has all frames, or for one as [`Tap::open_pair`] has it; `None` of an interface.
+    pub(super) fn open_pair(&self, has_room: bool) -> Result<Option<(Input, Option<Input>)>, Failure> {
         let Input::File(path) = self else { return Ok(None) };
-        let (first, second) = Tap::twins(path, has_room).map_err(failure)?;
+        let (first, second) = Tap::open_pair(path, has_room).map_err(failure)?;
         let opened = |tap| Input::Opened { name: self.name(), tap: Box::new(tap) };
         Ok(Some((opened(first), second.map(opened))))
     }

@@ -23,9 +23,9 @@ pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>
     let processors = thread::available_parallelism().map_or(1, usize::from);
     // What is unpacked, or comes by a pipe, is read by a thread of its own.
     let has_room = threads.is_some() || processors > SHARDS;
-    let twins =
-        if threads.map_or(processors, usize::from) < SHARDS { None } else { input.twins(has_room)? };
-    let ((mut source, first_at), followed) = match twins {
+    let pair =
+        if threads.map_or(processors, usize::from) < SHARDS { None } else { input.open_pair(has_room)? };
+    let ((mut source, first_at), followed) = match pair {
         Some((first, Some(second))) => by_two([first, second], path, shards)?,
         Some((mut first, None)) => by_one(&mut first, path, shards)?,
         None => by_one(input, path, shards)?,

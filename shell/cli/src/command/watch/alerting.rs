@@ -2,9 +2,9 @@
 use crate::terminal;
 use fathom_os::clock::utc_offset_s;
 use fathom_units::WallTime;
-use fathom_watch_alert::{Past, PastHour, Remembered, Transition};
+use fathom_watch_alert::{AlertState, Past, PastHour, Transition};
 use fathom_watch_engine::{Alerting, Event, Monitor};
-use fathom_watch_notify::{Desk, Memory, Report};
+use fathom_watch_notify::{AlertStateFile, Dispatcher, Report};
 use fathom_watch_plan::Plan;
 use fathom_watch_samples::Column;
 use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
@@ -16,12 +16,12 @@ const DAY_HOURS: usize = 24;
 
 /// The receivers, of which the thread that judges has the other end.
 pub(super) struct Office {
-    desk: Arc<Mutex<Desk>>,
+    dispatcher: Arc<Mutex<Dispatcher>>,
 }
 
 struct Clerk {
-    desk: Arc<Mutex<Desk>>,
-    memory: Memory,
+    dispatcher: Arc<Mutex<Dispatcher>>,
+    memory: AlertStateFile,
     store: PathBuf,
     reader: Option<HistoryReader>,
     trouble: Option<String>,
@@ -29,25 +29,30 @@ struct Clerk {
 
 /// Opens the office of a plan, whose files are beside the history.
 pub(super) fn open(plan: &Plan, store: &Path) -> (Office, Box<dyn Alerting>) {
-    let desk = Arc::new(Mutex::new(Desk::start(&plan.receivers, Some(store))));
-    let memory = Memory::in_dir(store);
-    let clerk =
-        Clerk { desk: Arc::clone(&desk), memory, store: store.to_owned(), reader: None, trouble: None };
-    (Office { desk }, Box::new(clerk))
+    let dispatcher = Arc::new(Mutex::new(Dispatcher::start(&plan.receivers, Some(store))));
+    let memory = AlertStateFile::in_dir(store);
+    let clerk = Clerk {
+        dispatcher: Arc::clone(&dispatcher),
+        memory,
+        store: store.to_owned(),
+        reader: None,
+        trouble: None,
+    };
+    (Office { dispatcher }, Box::new(clerk))
 }
 
-fn hold(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn hold(dispatcher: &Mutex<Dispatcher>) -> MutexGuard<'_, Dispatcher> {
+    dispatcher.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Office {
     /// Takes the receivers of another plan.
     pub(super) fn reload(&self, plan: &Plan) {
-        hold(&self.desk).replan(&plan.receivers);
+        hold(&self.dispatcher).replan(&plan.receivers);
     }
     /// Says what became of deliveries, and remembers it.
     pub(super) fn tell(&self, monitor: &Monitor) {
-        for Report { at, text, is_trouble } in hold(&self.desk).reports() {
+        for Report { at, text, is_trouble } in hold(&self.dispatcher).reports() {
             terminal::note(&format!("fathom watch: {text}"));
             if is_trouble {
                 monitor.remember(Event { at, kind: "delivery", text });
@@ -56,21 +61,24 @@ impl Office {
     }
     /// Delivers what can be delivered in some seconds; the rest waits for the next start. The engine has stopped before.
     pub(super) fn close(self) {
-        if let Some(desk) = Arc::into_inner(self.desk) {
-            let desk = desk.into_inner().unwrap_or_else(PoisonError::into_inner);
-            desk.stop().iter().for_each(|report| terminal::note(&format!("fathom watch: {}", report.text)));
+        if let Some(dispatcher) = Arc::into_inner(self.dispatcher) {
+            let dispatcher = dispatcher.into_inner().unwrap_or_else(PoisonError::into_inner);
+            dispatcher
+                .stop()
+                .iter()
+                .for_each(|report| terminal::note(&format!("fathom watch: {}", report.text)));
         }
     }
 }
 
 impl Alerting for Clerk {
-    fn remembered(&mut self) -> Vec<Remembered> {
+    fn remembered(&mut self) -> Vec<AlertState> {
         self.memory.load().unwrap_or_else(|why| {
             terminal::note(&format!("fathom watch: {why}"));
             Vec::new()
         })
     }
-    fn remember(&mut self, all: &[Remembered]) {
+    fn remember(&mut self, all: &[AlertState]) {
         let trouble = self.memory.save(all).err();
         if let Some(why) = trouble.as_ref().filter(|why| self.trouble.as_ref() != Some(why)) {
             terminal::note(&format!("fathom watch: how alerts stand is not kept: {why}"));
@@ -80,10 +88,10 @@ impl Alerting for Clerk {
     fn tell(&mut self, one: &Transition) {
         let (change, why) = (one.change.name(), &one.evidence.text);
         terminal::note(&format!("fathom watch: {} {change}: {} {}: {why}", one.alert, one.target, one.probe));
-        hold(&self.desk).tell(one);
+        hold(&self.dispatcher).notify(one);
     }
     fn remind(&mut self, standing: &[Transition]) {
-        hold(&self.desk).remind(standing);
+        hold(&self.dispatcher).remind(standing);
     }
     fn past(&mut self, series: u32, percentile: u64, hour: WallTime) -> Past {
         if self.reader.is_none() {

@@ -144,9 +144,10 @@ impl Replay {
             while let Some((at, one)) = fed.next_if(|(at, _)| *at < now) {
                 self.feed(at, one);
             }
-            for wish in self.watcher.wishes(now) {
-                let past = past(&mut self.reader, SeriesId(wish.series), wish.percentile, wish.hour)?;
-                self.watcher.learn(wish, past);
+            for request in self.watcher.history_requests(now) {
+                let past =
+                    past(&mut self.reader, SeriesId(request.series), request.percentile, request.hour)?;
+                self.watcher.learn(request, past);
             }
             told.extend(self.watcher.tick(now));
         }

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_os::clock::wall_now;
 use fathom_watch_alert::Receiver;
-use fathom_watch_notify::{Courier, Notice, deliver};
+use fathom_watch_notify::{Notice, Transport, deliver};
 use fathom_watch_plan::Plan;
 
 /// What a test is called that is of no alert.
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &WatchTestAlertArgs) -> Outcome {
     for receiver in &chosen {
         let now = wall_now();
         let notice = Notice::test(args.alert.as_deref().unwrap_or(NO_ALERT), now);
-        let answer = deliver(&Courier::new(receiver), &notice, now);
+        let answer = deliver(&Transport::new(receiver), &notice, now);
         failed += usize::from(answer.is_err());
         let (word, text) = match &answer {
             Ok(text) => ("told", text),

@@ -1,13 +1,15 @@
 //! Where ICMP is closed to the user.
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// Runs the example `allowed` as nobody, in a network namespace whose `ping_group_range` lets `groups` in.
 fn as_nobody(groups: &str) -> String {
-    let folder = std::env::temp_dir().join(format!("fathom-monitor-{}-{}", std::process::id(), groups.len()));
-    std::fs::create_dir_all(&folder).unwrap();
+    // The user nobody must be able to enter it.
+    let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
     // The build's own folder may be closed to others.
     let example = std::env::current_exe().unwrap().with_file_name("../examples/allowed");
-    std::fs::copy(&example, folder.join("allowed")).unwrap_or_else(|e| {
+    std::fs::copy(&example, folder.path().join("allowed")).unwrap_or_else(|e| {
         panic!("{}: {e}; cargo test builds it unless --test is given", example.display())
     });
     let script = format!(
@@ -15,9 +17,8 @@ fn as_nobody(groups: &str) -> String {
          exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$FOLDER/allowed\""
     );
     let mut command = Command::new("unshare");
-    command.args(["--net", "sh", "-c", &script]).env("FOLDER", &folder);
+    command.args(["--net", "sh", "-c", &script]).env("FOLDER", folder.path());
     let ran = command.output().unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
     String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned()
 }
 

@@ -2,4 +2,4 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod far;
 mod queue;
-mod ways;
+mod transports;

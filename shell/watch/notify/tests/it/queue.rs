@@ -1,9 +1,9 @@
 //! What waits: for a receiver that fails, for one that hangs, for the next start.
-use crate::far::{Scratch, closed, silent, web};
-use crate::ways::transition;
+use crate::far::{closed, silent, web};
+use crate::transports::transition;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_alert::{Change, Receiver, Remembered, Route, Value};
-use fathom_watch_notify::{Desk, Memory};
+use fathom_watch_alert::{AlertState, Change, Receiver, Route, Value};
+use fathom_watch_notify::{AlertStateFile, Dispatcher};
 use std::time::{Duration as Wait, SystemTime};
 
 fn receiver(name: &str, url: &str) -> Receiver {
@@ -16,24 +16,24 @@ fn now() -> WallTime {
     WallTime(u64::try_from(since.as_nanos()).unwrap())
 }
 
-fn told(change: Change, to: &[&str]) -> fathom_watch_alert::Transition {
+fn sent(change: Change, to: &[&str]) -> fathom_watch_alert::Transition {
     fathom_watch_alert::Transition { at: now(), ..transition(change, to) }
 }
 
 #[test]
 fn what_fails_is_tried_again_in_order_and_said_once() {
     let (url, requests) = web(&["500 Busy", "200 OK"]);
-    let desk = Desk::start(&[receiver("ops", &url)], None);
-    desk.tell(&told(Change::Raised, &["ops"]));
-    desk.tell(&told(Change::Cleared, &["ops"]));
-    desk.tell(&told(Change::Raised, &["somebody else"]));
+    let dispatcher = Dispatcher::start(&[receiver("ops", &url)], None);
+    dispatcher.notify(&sent(Change::Raised, &["ops"]));
+    dispatcher.notify(&sent(Change::Cleared, &["ops"]));
+    dispatcher.notify(&sent(Change::Raised, &["somebody else"]));
     let status: Vec<String> = (0..3).map(|_| requests.recv_timeout(Wait::from_secs(20)).unwrap()).collect();
     let has = |text: &str, word: &str| text.contains(&format!("\"status\":\"{word}\""));
     assert!(
         has(&status[0], "raised") && has(&status[1], "raised") && has(&status[2], "cleared"),
         "{status:?}"
     );
-    let reports: Vec<String> = desk.stop().into_iter().map(|report| report.text).collect();
+    let reports: Vec<String> = dispatcher.stop().into_iter().map(|report| report.text).collect();
     let want = [
         "receiver ops (webhook): could not be told of loss raised: home/köln icmp: HTTP 500: yes (it is tried again)",
         "receiver ops (webhook): works again",
@@ -47,23 +47,23 @@ fn one_that_hangs_holds_up_no_other() {
     let (url, requests) = web(&["200 OK"]);
     let hangs =
         Receiver { timeout: Duration::from_secs(100), ..receiver("hangs", &format!("http://{address}")) };
-    let desk = Desk::start(&[hangs, receiver("ops", &url)], None);
+    let dispatcher = Dispatcher::start(&[hangs, receiver("ops", &url)], None);
     for _ in 0..3 {
-        desk.tell(&told(Change::Raised, &["hangs", "ops"]));
+        dispatcher.notify(&sent(Change::Raised, &["hangs", "ops"]));
     }
     for _ in 0..3 {
         requests.recv_timeout(Wait::from_secs(20)).unwrap();
     }
-    let _ = desk.stop();
+    let _ = dispatcher.stop();
 }
 
 #[test]
 fn a_full_queue_loses_its_oldest_and_says_so() {
-    let desk = Desk::start(&[receiver("ops", &format!("http://{}", closed()))], None);
+    let dispatcher = Dispatcher::start(&[receiver("ops", &format!("http://{}", closed()))], None);
     for _ in 0..300 {
-        desk.tell(&told(Change::Raised, &["ops"]));
+        dispatcher.notify(&sent(Change::Raised, &["ops"]));
     }
-    let reports = desk.stop();
+    let reports = dispatcher.stop();
     let dropped =
         reports.iter().filter(|r| r.text.ends_with("256 notices wait for it, the oldest was dropped"));
     assert_eq!(dropped.count(), 300 - 256);
@@ -71,12 +71,13 @@ fn a_full_queue_loses_its_oldest_and_says_so() {
 
 #[test]
 fn what_was_not_delivered_is_delivered_by_the_next_start() {
-    let dir = Scratch::new("outbox");
-    let desk = Desk::start(&[receiver("o/p s", &format!("http://{}", closed()))], Some(dir.path()));
-    desk.tell(&told(Change::Raised, &["o/p s"]));
-    let _ = desk.stop();
+    let dir = tempfile::tempdir().unwrap();
+    let dispatcher =
+        Dispatcher::start(&[receiver("o/p s", &format!("http://{}", closed()))], Some(dir.path()));
+    dispatcher.notify(&sent(Change::Raised, &["o/p s"]));
+    let _ = dispatcher.stop();
     let (url, requests) = web(&["200 OK"]);
-    let again = Desk::start(&[receiver("o/p s", &url)], Some(dir.path()));
+    let again = Dispatcher::start(&[receiver("o/p s", &url)], Some(dir.path()));
     assert!(requests.recv_timeout(Wait::from_secs(20)).unwrap().contains("\"status\":\"raised\""));
     let _ = again.stop();
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "an empty outbox has no file");
@@ -84,10 +85,10 @@ fn what_was_not_delivered_is_delivered_by_the_next_start() {
 
 #[test]
 fn how_alerts_stand_is_remembered() {
-    let dir = Scratch::new("memory");
-    let memory = Memory::in_dir(dir.path());
+    let dir = tempfile::tempdir().unwrap();
+    let memory = AlertStateFile::in_dir(dir.path());
     assert_eq!(memory.load(), Ok(Vec::new()));
-    let kept = Remembered {
+    let kept = AlertState {
         alert: "loss".into(),
         target: "home/köln".into(),
         probe: "icmp".into(),
@@ -96,12 +97,12 @@ fn how_alerts_stand_is_remembered() {
         to: vec!["ops".into()],
         since: WallTime(7),
         raised_at: WallTime(6),
-        told: WallTime(6),
+        notified: WallTime(6),
         why: "loss is 10.8%".into(),
         changes: vec![WallTime(6), WallTime(7)],
         loss: vec![Value::Start, Value::Unknown, Value::Number(16.666)],
         rtt: vec![Value::Start, Value::Unknown, Value::Number(0.125)],
-        ..Remembered::default()
+        ..AlertState::default()
     };
     memory.save(std::slice::from_ref(&kept)).unwrap();
     assert_eq!(memory.load(), Ok(vec![kept]));
@@ -109,9 +110,9 @@ fn how_alerts_stand_is_remembered() {
 
 #[test]
 fn a_damaged_memory_is_set_aside_and_said() {
-    let dir = Scratch::new("damaged");
+    let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("alerts.json"), "{\"alerts\": [{\"alert\": 7}]}").unwrap();
-    let memory = Memory::in_dir(dir.path());
+    let memory = AlertStateFile::in_dir(dir.path());
     assert!(memory.load().unwrap_err().contains("is damaged and was set aside"));
     assert_eq!(memory.load(), Ok(Vec::new()));
     assert!(dir.path().join("alerts.damaged").exists());

@@ -37,7 +37,7 @@ fn filled(query: &str) -> String {
 
 #[test]
 fn each_query_of_each_panel_brings_data() {
-    let mut past = Past::new("dashboards", 25);
+    let mut past = Past::new(25);
     past.begin_at("far", past.until);
     past.goes_on(20);
     let (port, dir) = (free_port(), past.dir.join("prometheus"));

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use tempfile::TempDir;
 
 pub(crate) const THIS_HOST: &str = "this host";
 /// No step of a test takes so long, unless it has failed.
@@ -19,16 +20,11 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 pub(crate) struct Past {
     pub(crate) dir: PathBuf,
+    _folder: TempDir,
     history: History,
     rng: Rng,
     /// Everything before it is recorded. A whole minute.
     pub(crate) until: WallTime,
-}
-
-impl Drop for Past {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.dir);
-    }
 }
 
 pub(crate) fn now() -> WallTime {
@@ -49,13 +45,13 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 
 impl Past {
     /// An empty one that begins some minutes ago.
-    pub(crate) fn new(name: &str, minutes_ago: u64) -> Past {
-        let dir = std::env::temp_dir().join(format!("fathom-push-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&dir);
+    pub(crate) fn new(minutes_ago: u64) -> Past {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_owned();
         let (history, _) = History::open(&dir, &HistoryConfig::default()).unwrap();
         let minute = 60 * SECOND_NS;
         let start = WallTime((now().0 / minute - minutes_ago) * minute);
-        Past { dir, history, rng: Rng::new(7), until: start }
+        Past { dir, _folder: folder, history, rng: Rng::new(7), until: start }
     }
     fn series(&mut self, target: &str, probe: &str, unit: Unit) -> SeriesId {
         let key = SeriesKey { target: target.into(), probe: probe.into(), unit };

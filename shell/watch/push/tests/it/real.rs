@@ -39,7 +39,7 @@ fn counts_agree(receiver: &Receiver, past: &Past, at_ms: u64) {
 
 #[test]
 fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
-    let mut past = Past::new("prometheus", 40);
+    let mut past = Past::new(40);
     past.begin_at("far", past.until);
     past.goes_on(20);
     let (port, dir) = (free_port(), past.dir.join("prometheus"));
@@ -78,7 +78,7 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
 
 #[test]
 fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
-    let mut past = Past::new("victoria", 40);
+    let mut past = Past::new(40);
     past.begin_at("far", past.until);
     past.goes_on(20);
     let (port, dir) = (free_port(), past.dir.join("victoria"));
@@ -108,7 +108,7 @@ fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
 
 #[test]
 fn a_damaged_cursor_is_set_aside_and_sending_begins_now() {
-    let mut past = Past::new("damaged", 3);
+    let mut past = Past::new(3);
     past.goes_on(2);
     std::fs::write(past.cursor("far"), b"\x1f\x8b what a power cut left").unwrap();
     let port = free_port();

@@ -64,8 +64,8 @@ fn answer(status: &str, headers: &str, body: &str) -> String {
 const WRITTEN: &str = "X-Prometheus-Remote-Write-Samples-Written: 1\r\n";
 
 /// Twelve minutes, from the start on: three stretches of at most 30 points.
-fn past(name: &str) -> Past {
-    let mut past = Past::new(name, 13);
+fn past() -> Past {
+    let mut past = Past::new(13);
     past.begin_at("far", past.until);
     past.goes_on(12);
     past
@@ -73,7 +73,7 @@ fn past(name: &str) -> Past {
 
 #[test]
 fn what_is_refused_is_told_once_left_out_and_counted() {
-    let past = past("refused");
+    let past = past();
     let long = format!("out of order sample\nmore\n{}", "x".repeat(1 << 20));
     let refuse = answer("400 Bad Request", WRITTEN, &long);
     let (url, requests) = receiver(vec![refuse.clone(), refuse, answer("204 No Content", WRITTEN, "")]);
@@ -102,7 +102,7 @@ fn who_knows_no_2_0_is_sent_1_0_and_loses_nothing() {
         answer("400 Bad Request", "", "proto: bad"),
         answer("200 OK", "", ""),
     ] {
-        let past = past("older");
+        let past = past();
         let (url, requests) = receiver(vec![first, answer("204 No Content", "", "")]);
         let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
         pusher.says("does not know remote-write 2.0");
@@ -124,7 +124,7 @@ fn who_knows_no_2_0_is_sent_1_0_and_loses_nothing() {
 
 #[test]
 fn who_asks_for_patience_gets_the_same_again() {
-    let past = past("patience");
+    let past = past();
     let busy = answer("429 Too Many Requests", "Retry-After: 0\r\n", "slow down");
     let broken = answer("503 Service Unavailable", "Retry-After: 0\r\n", "");
     let (url, requests) = receiver(vec![busy, broken, answer("204 No Content", "", "")]);
@@ -141,7 +141,7 @@ fn who_asks_for_patience_gets_the_same_again() {
 
 #[test]
 fn what_hangs_holds_up_no_stop() {
-    let past = past("hangs");
+    let past = past();
     let (url, requests) = receiver(vec![String::new()]);
     let pusher = push(&plan(&format!("kind = 'otlp'\n{url}")), &past.dir);
     let request = requests.recv().unwrap();
@@ -154,7 +154,7 @@ fn what_hangs_holds_up_no_stop() {
 
 #[test]
 fn what_an_otlp_receiver_leaves_out_is_told() {
-    let past = past("partly");
+    let past = past();
     // ExportMetricsServiceResponse { partial_success { rejected_data_points: 12, error_message: "too old" } }
     let some = answer("200 OK", "", "\n\u{b}\u{8}\u{c}\u{12}\u{7}too old");
     let (url, requests) = receiver(vec![some, answer("200 OK", "", "")]);
@@ -169,7 +169,7 @@ fn what_an_otlp_receiver_leaves_out_is_told() {
 
 #[test]
 fn a_token_is_read_each_time() {
-    let past = past("token");
+    let past = past();
     let file = past.dir.join("token");
     std::fs::write(&file, "one\n").unwrap();
     let no = answer("401 Unauthorized", "Retry-After: 0\r\n", "expired");
@@ -187,7 +187,7 @@ fn a_token_is_read_each_time() {
 
 #[test]
 fn a_full_disk_stops_no_sending() {
-    let past = past("full");
+    let past = past();
     // A directory in the way of the new file fails as a full disk does, for root too.
     std::fs::create_dir(past.dir.join("push-far.json.gz.new")).unwrap();
     let (url, requests) = receiver(vec![answer("204 No Content", "", "")]);
@@ -203,8 +203,8 @@ fn a_full_disk_stops_no_sending() {
 
 #[test]
 fn files_that_cannot_be_used_are_told_before_anything_is_sent() {
-    let dir = std::env::temp_dir();
-    let empty = dir.join(format!("fathom-push-{}-empty", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty");
     std::fs::write(&empty, " \n").unwrap();
     let target = "[[target]]\nname = 'a'\nhost = '192.0.2.1'\n[[push]]\nkind = 'otlp'\nurl = 'https://a/'\n";
     let empty = empty.to_str().unwrap();
@@ -219,5 +219,4 @@ fn files_that_cannot_be_used_are_told_before_anything_is_sent() {
         let error = fathom_watch_push::Destination::of(&plan.pushes[0]).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
-    std::fs::remove_file(empty).unwrap();
 }

@@ -66,7 +66,7 @@ impl From<io::Error> for ExportError {
 impl Export {
     /// The columns of its table.
     #[must_use]
-    pub const fn fields(&self) -> &'static [Field] {
+    pub const fn fields(&self) -> &'static [Field<'static>] {
         if self.every.is_some() { &ROLLUPS } else { &SAMPLES }
     }
     /// Writes all of these series, one after the other; gives the number of rows.

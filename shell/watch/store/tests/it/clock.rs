@@ -16,7 +16,7 @@ fn run(history: &mut History, id: SeriesId, from: u64, seconds: u64, recorded: &
 
 #[test]
 fn steps_both_ways_leave_no_hole_and_no_overlap() {
-    let dir = Dir::new("clock");
+    let dir = Dir::new();
     // What was recorded in 1970 would be too old, rightly.
     let keep = Keep { samples: None, ten_minutes: None, hours: None, days: None };
     let config = HistoryConfig { keep, ..seldom() };
@@ -53,7 +53,7 @@ fn steps_both_ways_leave_no_hole_and_no_overlap() {
 
 #[test]
 fn what_is_open_and_older_than_all_that_is_closed_is_counted() {
-    let dir = Dir::new("older");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).expect("room for one");
     let mut recorded = Vec::new();
@@ -77,7 +77,7 @@ fn what_is_open_and_older_than_all_that_is_closed_is_counted() {
 
 #[test]
 fn a_night_in_which_summer_time_ends_has_all_its_hours() {
-    let dir = Dir::new("summer");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).expect("room for one");
     // 2026-10-25T00:00:00Z: in Berlin 02:00 to 03:00 comes twice in this night.

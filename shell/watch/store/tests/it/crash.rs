@@ -65,7 +65,7 @@ fn write_and_kill(dir: &Path, rng: &mut Rng) -> Option<u64> {
 
 #[test]
 fn a_writer_killed_at_any_moment_loses_the_stated_seconds_at_most() {
-    let dir = Dir::new("kill");
+    let dir = Dir::new();
     drop(open(&dir.0, &config()));
     let mut told = 0;
     for seed in 0..12 {

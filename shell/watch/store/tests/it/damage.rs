@@ -59,7 +59,7 @@ fn sum(reader: &mut HistoryReader, count: usize) -> u64 {
 #[test]
 fn a_damaged_row_of_each_table_is_named_and_the_rest_is_read() {
     for table in ["part", "chunk", "recent", "ten_minutes", "hours", "days", "journal"] {
-        let dir = Dir::new(&format!("row-{table}"));
+        let dir = Dir::new();
         make(&dir);
         let db = Connection::open(dir.0.join("history.db")).expect("a database");
         let all = (END - START).div_ceil(10 * SECOND) * 2;
@@ -93,7 +93,7 @@ fn a_damaged_row_of_each_table_is_named_and_the_rest_is_read() {
 
 #[test]
 fn the_writer_meets_a_damaged_part_when_it_puts_a_chunk_together() {
-    let dir = Dir::new("part");
+    let dir = Dir::new();
     make(&dir);
     let db = Connection::open(dir.0.join("history.db")).expect("a database");
     db.execute("UPDATE part SET packed = x'00' WHERE id = (SELECT min(id) FROM part)", []).expect("it can");
@@ -108,7 +108,7 @@ fn the_writer_meets_a_damaged_part_when_it_puts_a_chunk_together() {
 
 #[test]
 fn a_damaged_name_is_told_and_the_samples_are_kept() {
-    let dir = Dir::new("name");
+    let dir = Dir::new();
     make(&dir);
     let db = Connection::open(dir.0.join("history.db")).expect("a database");
     db.execute("UPDATE series SET target = 'onf' WHERE target = 'one'", []).expect("it can be changed");
@@ -155,11 +155,11 @@ fn damage(path: &Path, seed: u64) {
 
 #[test]
 fn a_damaged_file_is_set_aside_or_read_and_recording_goes_on() {
-    let good = Dir::new("good");
+    let good = Dir::new();
     make(&good);
     let mut set_aside = 0;
     for seed in 0..60 {
-        let dir = Dir::new("file");
+        let dir = Dir::new();
         fs::copy(good.0.join("history.db"), dir.0.join("history.db")).expect("it can be copied");
         damage(&dir.0.join("history.db"), seed);
         let opened = History::open(&dir.0, &seldom());
@@ -184,7 +184,7 @@ fn a_damaged_file_is_set_aside_or_read_and_recording_goes_on() {
 
 #[test]
 fn the_file_is_damaged_while_it_is_written() {
-    let dir = Dir::new("while");
+    let dir = Dir::new();
     make(&dir);
     let mut history = open(&dir.0, &HistoryConfig::default());
     let id = history.series(&key("one")).expect("it is known");
@@ -213,7 +213,7 @@ fn the_file_is_damaged_while_it_is_written() {
 
 #[test]
 fn what_is_in_the_way_is_told_in_one_line() {
-    let dir = Dir::new("way");
+    let dir = Dir::new();
     make(&dir);
     let first = open(&dir.0, &seldom());
     let second = History::open(&dir.0, &seldom()).map(|_| ()).expect_err("one is enough").to_string();
@@ -229,7 +229,7 @@ fn what_is_in_the_way_is_told_in_one_line() {
     let in_a_file = History::open(&file, &seldom()).map(|_| ()).expect_err("not a directory").to_string();
     assert!(in_a_file.contains("file: ") && in_a_file.lines().count() == 1, "{in_a_file}");
     // The database of another program is not touched, but for its name.
-    let other = Dir::new("other");
+    let other = Dir::new();
     let db = Connection::open(other.0.join("history.db")).expect("a new one");
     db.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (5)").expect("it can be written");
     drop(db);

@@ -17,7 +17,7 @@ fn event(at: u64, kind: &str) -> Event {
 
 #[test]
 fn events_come_back_in_order_and_can_end_later() {
-    let dir = Dir::new("events");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &HistoryConfig::default());
     let id = history.series(&key("one")).expect("room for one");
     history.event(&Event { series: Some(id), ..event(50, "path") });
@@ -45,7 +45,7 @@ fn events_come_back_in_order_and_can_end_later() {
 
 #[test]
 fn levels_are_kept_to_one_percent() {
-    let dir = Dir::new("levels");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &HistoryConfig::default());
     let uplink = SeriesKey { target: "host".into(), probe: "eth0 up".into(), unit: Unit::BitsPerSecond };
     let id = history.series(&uplink).expect("room for one");
@@ -69,7 +69,7 @@ fn levels_are_kept_to_one_percent() {
 
 #[test]
 fn duplicates_and_reordering_are_counted_at_every_zoom() {
-    let dir = Dir::new("counts");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &super::support::seldom());
     let id = history.series(&key("one")).expect("room for one");
     for second in (0..2 * 86_400).step_by(600) {

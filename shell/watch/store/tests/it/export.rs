@@ -1,4 +1,5 @@
 //! What is exported is what is in the history, in both forms.
+use super::support::Dir;
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{Level, Outcome, Sample, Unit};
 use fathom_watch_store::export::{Csv, Export, Field, Kind, Parquet, ROLLUPS, SAMPLES, Table, WINDOWS};
@@ -6,7 +7,7 @@ use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId, Series
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field as Read;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const SECOND: u64 = 1_000_000_000;
 /// 2026-01-05T00:00:00Z.
@@ -14,23 +15,6 @@ const START: u64 = 1_767_571_200 * SECOND;
 
 /// Seven hours: a chunk, parts, and what is in the journal alone.
 const SECONDS: u64 = 7 * 3_600;
-
-/// A directory, removed at the end.
-struct Dir(PathBuf);
-
-impl Dir {
-    fn new(name: &str) -> Dir {
-        let path = std::env::temp_dir().join(format!("fathom-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Dir(path)
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn made(dir: &Path) {
     let config = HistoryConfig { durable_every: Duration::from_secs(400), ..HistoryConfig::default() };
@@ -109,7 +93,7 @@ fn parquet(wanted: &Export, dir: &Path) -> (u64, Vec<String>, Vec<i64>) {
 
 #[test]
 fn every_sample_is_exported_in_both_forms() {
-    let dir = Dir::new("export-samples");
+    let dir = Dir::new();
     made(&dir.0);
     let wanted = export(None);
     let (rows, lines) = csv(&wanted, &dir.0);
@@ -147,7 +131,7 @@ fn every_sample_is_exported_in_both_forms() {
 
 #[test]
 fn windows_of_each_length_count_every_sample_once() {
-    let dir = Dir::new("export-windows");
+    let dir = Dir::new();
     made(&dir.0);
     for (name, every) in WINDOWS {
         let wanted = export(Some(every));

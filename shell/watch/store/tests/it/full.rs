@@ -127,7 +127,7 @@ fn child_on_a_disk_without_room() {
 
 /// Runs a test of this file on a disk of its own, which is gone with the process.
 fn on_a_disk_of(size: &str, child: &str) {
-    let dir = Dir::new(child);
+    let dir = Dir::new();
     let script =
         format!("mount -t tmpfs -o size={size} none \"$1\" && exec \"$0\" --exact full::{child} --nocapture");
     let output = Command::new("unshare")

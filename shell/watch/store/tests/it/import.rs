@@ -18,7 +18,7 @@ fn bring(history: &mut History, id: SeriesId, samples: &[Sample], now: u64) -> B
 
 #[test]
 fn twice_is_once_in_every_detail() {
-    let dir = Dir::new("bring");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).expect("room for one");
     let now = START + 40 * DAY;
@@ -42,7 +42,7 @@ fn twice_is_once_in_every_detail() {
 /// SmokePing went on beside a watch for a day: what the watch has recorded stays, in whatever table it is, and nothing is doubled.
 #[test]
 fn what_was_recorded_stays() {
-    let dir = Dir::new("beside");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).expect("room for one");
     let (begun, end) = (START + 2 * DAY + 5 * HOUR, START + 4 * DAY + 3 * HOUR);
@@ -75,7 +75,7 @@ fn what_was_recorded_stays() {
 /// What is older than single samples are kept becomes histograms; what is older than those is left out.
 #[test]
 fn as_much_as_is_kept_at_its_age() {
-    let dir = Dir::new("aged");
+    let dir = Dir::new();
     let days = |n: u64| Some(Duration::from_secs(n * 86_400));
     let keep = Keep { samples: days(10), ten_minutes: days(30), hours: None, days: None };
     let config = HistoryConfig { keep, ..seldom() };

@@ -26,7 +26,7 @@ fn record(dir: &Dir, series: u32, seconds: u64, step: u64) -> Vec<Vec<Sample>> {
 
 #[test]
 fn every_sample_comes_back_at_every_zoom() {
-    let dir = Dir::new("zoom");
+    let dir = Dir::new();
     let recorded = record(&dir, 2, 2 * 86_400 + 5_000, 5);
     let mut reader = HistoryReader::open(&dir.0).unwrap();
     let series = reader.series().unwrap();
@@ -55,7 +55,7 @@ fn every_sample_comes_back_at_every_zoom() {
 
 #[test]
 fn what_was_saved_is_there_after_opening_again() {
-    let dir = Dir::new("again");
+    let dir = Dir::new();
     let mut recorded = Vec::new();
     for round in 0..5 {
         let mut history = open(&dir.0, &HistoryConfig::default());
@@ -74,7 +74,7 @@ fn what_was_saved_is_there_after_opening_again() {
 
 #[test]
 fn a_late_answer_amends_its_sample_wherever_it_is() {
-    let dir = Dir::new("late");
+    let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).unwrap();
     let seconds = 3 * 86_400;

@@ -26,7 +26,7 @@ fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample
 
 #[test]
 fn each_kind_of_detail_goes_in_its_time() {
-    let dir = Dir::new("retention");
+    let dir = Dir::new();
     let day = Duration::from_secs(86_400);
     let keep = Keep { samples: Some(day * 2), ten_minutes: Some(day * 4), hours: Some(day * 8), days: None };
     let (id, recorded) = record(&dir, &HistoryConfig { keep, ..seldom() }, 12);
@@ -52,7 +52,7 @@ fn each_kind_of_detail_goes_in_its_time() {
 
 #[test]
 fn a_budget_takes_the_oldest_samples_first() {
-    let dir = Dir::new("budget");
+    let dir = Dir::new();
     // A megabyte is the reserve, 0.2 the log.
     let budget = Some(Bytes((1 << 20) + 500_000));
     let (id, recorded) = record(&dir, &HistoryConfig { budget, ..seldom() }, 25);
@@ -66,7 +66,7 @@ fn a_budget_takes_the_oldest_samples_first() {
 
 #[test]
 fn a_clock_a_century_ahead_costs_days_not_all() {
-    let dir = Dir::new("century");
+    let dir = Dir::new();
     let day = Duration::from_secs(86_400);
     let keep = Keep { samples: Some(day * 30), ..Keep::default() };
     let config = HistoryConfig { keep, ..seldom() };

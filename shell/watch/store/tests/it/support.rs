@@ -4,6 +4,7 @@ use fathom_watch_samples::{Code, Column, Outcome, Sample, Stored, Unit};
 use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const HOUR: u64 = 3600 * SECOND;
@@ -12,14 +13,15 @@ pub(super) const DAY: u64 = 24 * HOUR;
 pub(super) const START: u64 = 1_767_571_200 * SECOND;
 
 /// A directory, removed at the end.
-pub(super) struct Dir(pub(super) PathBuf);
+pub(super) struct Dir(
+    pub(super) PathBuf,
+    #[expect(dead_code, reason = "it removes the directory when it is dropped")] TempDir,
+);
 
 impl Dir {
-    pub(super) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fathom-history-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("the temporary directory can be written");
-        Dir(path)
+    pub(super) fn new() -> Self {
+        let dir = tempfile::tempdir().expect("the temporary directory can be written");
+        Dir(dir.path().to_owned(), dir)
     }
     /// Names of all that is in it.
     pub(super) fn names(&self) -> Vec<String> {
@@ -28,12 +30,6 @@ impl Dir {
             entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -152,22 +152,16 @@ fn a_slow_client_keeps_nobody_waiting_and_is_let_go() {
     assert!(told.is_empty() || told.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&told));
 }
 
-fn folder(name: &str) -> std::path::PathBuf {
-    let path = std::env::temp_dir().join(format!("fathom-web-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
 #[test]
 fn beyond_loopback_a_password_is_needed_and_guessing_is_slow() {
-    let folder = folder("password");
+    let folder = tempfile::tempdir().unwrap();
     let everywhere = "0.0.0.0:0".parse().unwrap();
     let bare = WebConfig { listen: everywhere, ..WebConfig::default() };
     let made = crate::synthetic::Made::new(2);
     let refused = serve(&bare, Arc::new(made), Box::new(move || Ok(Box::new(made))));
     assert!(matches!(refused, Err(WebError::NoSecret { .. })));
 
-    let config = WebConfig { secret_file: Some(folder.join("password")), ..bare };
+    let config = WebConfig { secret_file: Some(folder.path().join("password")), ..bare };
     let server = start(&config, 2);
     let password = server.new_password.clone().unwrap();
     assert!(server.asks_password && password.len() == 32);
@@ -211,13 +205,12 @@ fn beyond_loopback_a_password_is_needed_and_guessing_is_slow() {
     drop(server);
 
     // On loopback, as behind a proxy, it is asked for if a file is named.
-    let behind = WebConfig { secret_file: Some(folder.join("password")), ..WebConfig::default() };
+    let behind = WebConfig { secret_file: Some(folder.path().join("password")), ..WebConfig::default() };
     let proxied = start(&WebConfig { listen: "127.0.0.1:0".parse().unwrap(), ..behind }, 2);
     assert!(proxied.asks_password && proxied.new_password.is_none());
     assert_eq!(get(&proxied, "/api/v1/targets", "").status, 401);
     assert_eq!(get(&proxied, "/api/v1/targets", &bearer).status, 200);
     drop(proxied);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

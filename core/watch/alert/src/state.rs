@@ -9,7 +9,7 @@ use fathom_units::WallTime;
 
 /// How one alert of one series stands.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Remembered {
+pub struct AlertState {
     /// The rule.
     pub alert: String,
     /// The target, with its group before it.
@@ -28,9 +28,9 @@ pub struct Remembered {
     pub since: WallTime,
     /// When it was raised last.
     pub raised_at: WallTime,
-    /// When it was told last.
-    pub told: WallTime,
-    /// Why it was told last that it is raised.
+    /// When receivers were last notified.
+    pub notified: WallTime,
+    /// The evidence of the last notification that it is raised.
     pub why: String,
     /// When it changed lately.
     pub changes: Vec<WallTime>,
@@ -40,12 +40,12 @@ pub struct Remembered {
     pub rtt: Vec<Value>,
 }
 
-impl Remembered {
+impl AlertState {
     /// Whether there is anything to remember.
-    pub(crate) fn of(alert: &Alert, rule: &Rule, (target, probe): (&str, &str)) -> Option<Remembered> {
+    pub(crate) fn of(alert: &Alert, rule: &Rule, (target, probe): (&str, &str)) -> Option<AlertState> {
         let phase = &alert.phase;
         let rounds = alert.rounds.as_ref();
-        let kept = Remembered {
+        let kept = AlertState {
             alert: rule.name.clone(),
             target: target.into(),
             probe: probe.into(),
@@ -55,7 +55,7 @@ impl Remembered {
             to: if alert.is_sent { rule.to.clone() } else { Vec::new() },
             since: phase.since,
             raised_at: phase.raised_at,
-            told: phase.told,
+            notified: phase.notified,
             why: phase.why.clone(),
             changes: phase.changes.iter().copied().collect(),
             loss: rounds.map(|r| r.loss.iter().copied().collect()).unwrap_or_default(),
@@ -73,7 +73,7 @@ impl Remembered {
             is_raised: self.is_raised,
             since: self.since,
             is_flapping: self.is_flapping,
-            told: self.told,
+            notified: self.notified,
             changes: self.changes.into_iter().collect(),
             raised_at: self.raised_at,
             why: self.why,

@@ -12,7 +12,7 @@ impl<W: Write> Csv<W> {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn new(to: W, fields: &[Field]) -> Result<Self> {
+    pub fn new(to: W, fields: &[Field<'_>]) -> Result<Self> {
         let mut csv = Csv { to: BufWriter::new(to) };
         let names: Vec<Cell<'_>> = fields.iter().map(|field| Cell::Text(field.name)).collect();
         csv.row(&names)?;

@@ -1,8 +1,8 @@
 //! One attempt by each way: what arrives, and what is said of what does not.
-use crate::far::{Scratch, closed, dribbling, relay, silent, web};
+use crate::far::{closed, dribbling, relay, silent, web};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_alert::{Change, Evidence, Login, Receiver, Relay, RelayTls, Route, Transition};
-use fathom_watch_notify::{Courier, Notice, deliver};
+use fathom_watch_notify::{Notice, Transport, deliver};
 use serde_json::Value;
 
 const AT: WallTime = WallTime(1_700_474_520_000_000_000);
@@ -31,7 +31,7 @@ pub(crate) fn transition(change: Change, to: &[&str]) -> Transition {
 fn attempt(route: Route) -> Result<String, String> {
     let receiver = Receiver { name: "ops".into(), route, timeout: Duration::from_millis(400) };
     let notice = Notice::from(&transition(Change::Raised, &["ops"]));
-    deliver(&Courier::new(&receiver), &notice, AT)
+    deliver(&Transport::new(&receiver), &notice, AT)
 }
 
 fn webhook(url: &str) -> Route {
@@ -98,7 +98,7 @@ fn what_a_web_server_may_do_wrong() {
 
 #[test]
 fn a_command_gets_words_environment_and_json_and_no_shell_reads_them() {
-    let dir = Scratch::new("command");
+    let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("out");
     let script =
         format!("(echo \"$1|$FATHOM_ALERT|$FATHOM_STATUS|$FATHOM_TARGET\"; cat) > {}", file.display());

@@ -30,7 +30,7 @@ impl Column {
     fn new(kind: Kind) -> Column {
         match kind {
             Kind::Text => Column::Text(Vec::new()),
-            Kind::Whole => Column::Whole(Vec::new()),
+            Kind::Whole | Kind::Steady => Column::Whole(Vec::new()),
             Kind::Number => Column::Number { present: Vec::new(), values: Vec::new() },
         }
     }
@@ -72,14 +72,14 @@ impl<W: Write + Send> Parquet<W> {
     ///
     /// # Errors
     /// If it cannot be begun.
-    pub fn new(to: W, fields: &[Field]) -> io::Result<Self> {
+    pub fn new(to: W, fields: &[Field<'_>]) -> io::Result<Self> {
         let begin = || {
             let types: Vec<_> = fields.iter().map(|f| Ok(Arc::new(field(f)?))).collect::<Result<_>>()?;
-            let schema = Type::group_type_builder("history").with_fields(types).build()?;
-            let times = ["at_ms", "from_ms", "to_ms"].into_iter();
-            // Times are mostly a step apart: the step of a step is nothing.
-            let properties = times.fold(WriterProperties::builder(), |builder, name| {
-                let path = ColumnPath::from(name);
+            let schema = Type::group_type_builder("table").with_fields(types).build()?;
+            let steady = fields.iter().filter(|field| field.kind == Kind::Steady);
+            // The step of a step is nothing.
+            let properties = steady.fold(WriterProperties::builder(), |builder, field| {
+                let path = ColumnPath::from(field.name);
                 builder
                     .set_column_dictionary_enabled(path.clone(), false)
                     .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
@@ -115,10 +115,10 @@ impl<W: Write + Send> Table for Parquet<W> {
     }
 }
 
-fn field(field: &Field) -> Result<Type> {
+fn field(field: &Field<'_>) -> Result<Type> {
     let (physical, logical, repetition) = match field.kind {
         Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
-        Kind::Whole => (Physical::INT64, None, Repetition::REQUIRED),
+        Kind::Whole | Kind::Steady => (Physical::INT64, None, Repetition::REQUIRED),
         Kind::Number => (Physical::DOUBLE, None, Repetition::OPTIONAL),
     };
     Type::primitive_type_builder(field.name, physical)

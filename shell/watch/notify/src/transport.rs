@@ -10,15 +10,15 @@ const SENDMAIL: &str = "/usr/sbin/sendmail";
 
 /// A receiver, and what is needed to reach it.
 #[derive(Clone, Debug)]
-pub struct Courier {
+pub struct Transport {
     pub(crate) receiver: Receiver,
     agent: Option<Agent>,
 }
 
-impl Courier {
+impl Transport {
     /// For this receiver.
     #[must_use]
-    pub fn new(receiver: &Receiver) -> Courier {
+    pub fn new(receiver: &Receiver) -> Transport {
         let url = match &receiver.route {
             Route::Webhook { url, .. } | Route::Alertmanager(url) => Some(url),
             Route::Mail { .. } | Route::Command(_) => None,
@@ -31,7 +31,7 @@ impl Courier {
             authorities: host_authorities(to),
         };
         let agent = url.map(|url| agent(&options(url)));
-        Courier { receiver: receiver.clone(), agent }
+        Transport { receiver: receiver.clone(), agent }
     }
     /// Whether it must be reminded of what is raised.
     pub(crate) const fn is_reminded(&self) -> bool {
@@ -61,11 +61,11 @@ fn limit(receiver: &Receiver) -> std::time::Duration {
 ///
 /// # Errors
 /// In words: what it answered, or why it could not be reached.
-pub fn deliver(courier: &Courier, notice: &Notice, now: WallTime) -> Result<String, String> {
-    let limit = limit(&courier.receiver);
-    match (&courier.receiver.route, &courier.agent) {
+pub fn deliver(transport: &Transport, notice: &Notice, now: WallTime) -> Result<String, String> {
+    let limit = limit(&transport.receiver);
+    match (&transport.receiver.route, &transport.agent) {
         (Route::Webhook { url, headers }, Some(agent)) => http::post(agent, url, headers, &notice.json()),
-        (Route::Alertmanager(_), _) => courier.remind(std::iter::once(notice), now),
+        (Route::Alertmanager(_), _) => transport.remind(std::iter::once(notice), now),
         (Route::Command(words), _) => {
             command::run(words, &environment(notice), notice.json().to_string().as_bytes(), limit)
         }

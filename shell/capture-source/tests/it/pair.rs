@@ -15,8 +15,8 @@ fn told(read: Result<Ending, TapError>) -> String {
 }
 
 /// What each of two threads that read `path` at the same time says of it.
-fn twins(path: &Path) -> [String; 2] {
-    let (first, second) = Tap::twins(path, true).unwrap();
+fn read_pair(path: &Path) -> [String; 2] {
+    let (first, second) = Tap::open_pair(path, true).unwrap();
     let beside = thread::spawn(move || told(read(second.unwrap())));
     [told(read(first)), beside.join().unwrap()]
 }
@@ -38,11 +38,11 @@ fn two_threads_read_what_one_reads() {
         ("empty", b"", "is empty"),
     ];
     for (name, bytes, words) in files {
-        let file = Scratch::new(&format!("twins-{name}.pcap"), bytes);
+        let file = Scratch::new(&format!("pair-{name}.pcap"), bytes);
         let alone = told(Tap::open(file.path()).and_then(read));
         assert!(alone.contains(words), "{name}: {alone}");
-        assert_eq!(twins(file.path()), [alone.clone(), alone.clone()], "{name}");
-        let (first, second) = Tap::twins(file.path(), false).unwrap();
+        assert_eq!(read_pair(file.path()), [alone.clone(), alone.clone()], "{name}");
+        let (first, second) = Tap::open_pair(file.path(), false).unwrap();
         assert_eq!(
             (told(read(first)), second.is_none()),
             (alone, bytes == packed || name == "packed-cut" || bytes.is_empty()),
@@ -54,8 +54,8 @@ fn two_threads_read_what_one_reads() {
 /// Both end where the file ended when it was opened.
 #[test]
 fn a_file_that_grows_is_the_same_for_both() {
-    let file = Scratch::new("twins-grows.pcap", &capture(100));
-    let (first, second) = Tap::twins(file.path(), false).unwrap();
+    let file = Scratch::new("pair-grows.pcap", &capture(100));
+    let (first, second) = Tap::open_pair(file.path(), false).unwrap();
     let ending = read(first).unwrap();
     let more =
         std::fs::OpenOptions::new().append(true).open(file.path()).unwrap().write_all(&capture(200)[24..]);
@@ -69,7 +69,7 @@ fn a_pipe_is_read_once_for_both() {
     let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
     let feeder =
         thread::spawn(move || capture(3000).chunks(7000).for_each(|some| writer.write_all(some).unwrap()));
-    let both = twins(Path::new(&path));
+    let both = read_pair(Path::new(&path));
     drop(reader);
     feeder.join().unwrap();
     assert!(both.iter().all(|said| said.starts_with("3000 frames")), "{both:?}");

@@ -1,0 +1,113 @@
+//! The dispatcher: transitions go in, and reports of deliveries come out.
+use crate::notice::Notice;
+use crate::outbox::{MAX_WAITING, Outbox};
+use crate::transport::Transport;
+use crate::worker::{Shared, Worker, now};
+use fathom_units::WallTime;
+use fathom_watch_alert::{Receiver, Transition};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver as Reports, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How long an end waits for receivers; what they did not take is kept.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(3);
+
+/// What happened to a delivery.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// When.
+    pub at: WallTime,
+    /// In words.
+    pub text: String,
+    /// It is something to look after.
+    pub is_trouble: bool,
+}
+
+/// All receivers.
+#[derive(Debug)]
+pub struct Dispatcher {
+    dir: Option<PathBuf>,
+    queues: Vec<ReceiverQueue>,
+    reports: Sender<Report>,
+    outcomes: Reports<Report>,
+}
+
+#[derive(Debug)]
+struct ReceiverQueue {
+    receiver: Receiver,
+    is_reminded: bool,
+    shared: Arc<Shared>,
+}
+
+impl Dispatcher {
+    /// Begins to deliver what waits in the outboxes of `dir`, and what comes.
+    #[must_use]
+    pub fn start(receivers: &[Receiver], dir: Option<&Path>) -> Dispatcher {
+        let (reports, outcomes) = channel();
+        let mut dispatcher =
+            Dispatcher { dir: dir.map(Path::to_owned), queues: Vec::new(), reports, outcomes };
+        receivers.iter().for_each(|receiver| dispatcher.open(receiver));
+        dispatcher
+    }
+    fn open(&mut self, receiver: &Receiver) {
+        let shared = Shared::new(Outbox::open(self.dir.as_deref(), &receiver.name));
+        let transport = Transport::new(receiver);
+        let is_reminded = transport.is_reminded();
+        let worker = Worker::new(transport, Arc::clone(&shared), self.reports.clone());
+        std::thread::spawn(move || worker.run());
+        self.queues.push(ReceiverQueue { receiver: receiver.clone(), is_reminded, shared });
+    }
+    /// Takes other receivers. Those of which nothing is different go on; what waits for the others stays in its outbox.
+    pub fn replan(&mut self, receivers: &[Receiver]) {
+        let (stay, gone): (Vec<ReceiverQueue>, Vec<ReceiverQueue>) = std::mem::take(&mut self.queues)
+            .into_iter()
+            .partition(|queue| receivers.contains(&queue.receiver));
+        end(&gone);
+        self.queues = stay;
+        for receiver in receivers {
+            if !self.queues.iter().any(|queue| queue.receiver == *receiver) {
+                self.open(receiver);
+            }
+        }
+    }
+    /// Queues a notification for the receivers of a transition. It never waits: a full queue drops its oldest, and reports it.
+    pub fn notify(&self, transition: &Transition) {
+        let notice = Notice::from(transition);
+        for queue in self.queues.iter().filter(|queue| transition.to.contains(&queue.receiver.name)) {
+            self.push(queue, notice.clone());
+        }
+    }
+    /// What was raised before the start and still is: for those who must be reminded of it.
+    pub fn remind(&self, standing: &[Transition]) {
+        for transition in standing {
+            let meant =
+                |queue: &&ReceiverQueue| queue.is_reminded && transition.to.contains(&queue.receiver.name);
+            self.queues.iter().filter(meant).for_each(|queue| self.push(queue, Notice::from(transition)));
+        }
+    }
+    fn push(&self, queue: &ReceiverQueue, notice: Notice) {
+        if !queue.shared.push(notice) {
+            let (name, way) = (&queue.receiver.name, queue.receiver.route.name());
+            let text =
+                format!("receiver {name} ({way}): {MAX_WAITING} notices wait for it, the oldest was dropped");
+            let _ = self.reports.send(Report { at: now(), text, is_trouble: true });
+        }
+    }
+    /// What happened since this was last asked.
+    pub fn reports(&self) -> Vec<Report> {
+        self.outcomes.try_iter().collect()
+    }
+    /// Ends. What was not delivered within some seconds stays in the outboxes.
+    #[must_use]
+    pub fn stop(self) -> Vec<Report> {
+        end(&self.queues);
+        self.outcomes.try_iter().collect()
+    }
+}
+
+fn end(queues: &[ReceiverQueue]) {
+    queues.iter().for_each(|queue| queue.shared.end());
+    let until = Instant::now() + SHUTDOWN_LIMIT;
+    queues.iter().for_each(|queue| queue.shared.wait(until));
+}
