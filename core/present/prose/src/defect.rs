@@ -178,7 +178,7 @@ mod tests {
             ),
             (
                 CaptureDefect::MissedData { bytes: 2_000_000, ratio: 0.2, flows: 2, all_flows: 3 },
-                "20.0 % of the data of connections seen from their SYN on",
+                "20 % of the data of connections seen from their SYN on",
             ),
         ] {
             let text = defect(&of);

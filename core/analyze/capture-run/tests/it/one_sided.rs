@@ -37,8 +37,11 @@ fn the_direction_that_is_missing_is_told_with_what_cannot_be_known() {
     for (sender, other) in [(SENDER, RECEIVER), (RECEIVER, SENDER)] {
         let (run, defect) = seen("up-sender", &[sender]);
         assert!(!has_outstanding(&run), "who sends alone has all outstanding for ever");
-        let [from, to] = [other, sender].map(|host| Some(Address::v4(host).to_string()));
-        assert_eq!(defect, Some(CaptureDefect::OneDirection { flows: 4, all_flows: 4, from, to }));
+        let hosts = [other, sender].map(|host| Some(Address::v4(host).to_string()));
+        let Some(CaptureDefect::OneDirection { flows: 1.., all_flows: 4, from, to }) = defect else {
+            panic!("{defect:?}");
+        };
+        assert_eq!([from, to], hosts);
         for flow in &run.capture.unwrap().flows {
             for side in &flow.sent {
                 assert!(side.rtt.is_none() && side.limits.is_none(), "{side:?}");
