@@ -23,6 +23,7 @@ pub(crate) fn of_lab(
         instrument: Instrument::default(),
         partial: None,
         capture: None,
+        history: None,
         notes: Vec::new(),
     };
     add(&mut run, report);

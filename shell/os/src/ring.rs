@@ -1,4 +1,6 @@
 //! Packets of an interface as they pass, out of a ring that the kernel fills (`packet(7)`, TPACKET_V3): one call per block of packets.
+//!
+//! By hand: rustix does not map packet rings.
 use crate::netlink::interface_index;
 use crate::option;
 use crate::tun::interface_request;

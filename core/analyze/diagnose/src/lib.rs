@@ -15,6 +15,7 @@ mod rules;
 mod summarize;
 mod verdict;
 mod view;
+mod watched;
 
 pub use diagnosis::{Diagnosis, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
@@ -24,6 +25,9 @@ pub use months::{CHANCE, LEAST_DAYS, Months, PastLoad, PastSeries, Zone, diagnos
 pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     if let Some(capture) = &run.capture {
         return captured::diagnose(run, capture);
+    }
+    if let Some(history) = &run.history {
+        return watched::diagnose(run, history);
     }
     let view = view::View::new(run);
     let judgment = health::judge(&view);

@@ -31,6 +31,11 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     rules.iter().flat_map(|rule| rule(view)).collect()
 }
 
+/// Findings of lost probes alone.
+pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {
+    loss::findings(view)
+}
+
 /// A statistic of one series in one phase, as evidence; `None` if it has no observation there.
 pub(crate) fn evidence(
     view: &View<'_>,

@@ -9,8 +9,16 @@ use fathom_units::Direction;
 /// Round-trip series that can be the working latency, the best first: a UDP probe has one kernel timestamp on each
 /// side and no queue of its own; ICMP may be answered by another processor or be held back; a TCP connection loses
 /// seconds when its SYN is lost; requests on a kept connection wait for each other.
-const SOURCES: [Metric; 5] =
-    [Metric::UdpRtt, Metric::IcmpRtt, Metric::TcpConnect, Metric::HttpForeign, Metric::HttpKept];
+const SOURCES: [Metric; 8] = [
+    Metric::UdpRtt,
+    Metric::IcmpRtt,
+    Metric::TcpConnect,
+    Metric::HttpForeign,
+    Metric::HttpKept,
+    Metric::TlsConnect,
+    Metric::HttpFirstByte,
+    Metric::DnsRtt,
+];
 /// Fewer answers than this in a phase tell no median.
 const FEWEST_ANSWERS: usize = 5;
 

@@ -175,7 +175,7 @@ impl ClockTracker {
 }
 
 /// Least squares: slope, value at x = 0, and spread of the residuals. The slope is held towards zero while the points span
-/// too little time to tell a drift from noise: it is the most probable one, given [`TYPICAL_DRIFT`].
+/// too little time to distinguish a drift from noise: it is the most probable one, given [`TYPICAL_DRIFT`].
 fn line(points: &[(f64, f64)]) -> (f64, f64, f64) {
     let n = points.len() as f64;
     let mean_x = points.iter().map(|p| p.0).sum::<f64>() / n;

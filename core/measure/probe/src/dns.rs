@@ -45,13 +45,13 @@ pub fn query(id: u16, name: &str, query_type: u16) -> Vec<u8> {
     bytes
 }
 
-/// The response code of the answer to `asked`, or `None` if `received` is no answer to it: RFC 5452 section 9.1 has id and
+/// The response code of the answer to the query `query_bytes`; `None` if `received` does not answer it: RFC 5452 section 9.1 has id and
 /// question compared.
-pub fn response_code(asked: &[u8], received: &[u8]) -> Option<u8> {
+pub fn response_code(query_bytes: &[u8], received: &[u8]) -> Option<u8> {
     let is_response = *received.get(2)? & 0x80 != 0;
     let code = *received.get(3)? & 0x0f;
-    let same_id = asked.get(..2)? == received.get(..2)?;
-    let question = asked.get(HEADER_BYTES..)?;
+    let same_id = query_bytes.get(..2)? == received.get(..2)?;
+    let question = query_bytes.get(HEADER_BYTES..)?;
     let theirs = received.get(HEADER_BYTES..HEADER_BYTES + question.len());
     // A server that could not read the question may leave it out.
     let questions = u16::from_be_bytes([*received.get(4)?, *received.get(5)?]);
@@ -86,21 +86,21 @@ mod tests {
 
     #[test]
     fn only_the_answer_to_the_question_counts() {
-        let asked = query(7, "Example.net", 1);
-        let mut answer = asked.clone();
+        let query_bytes = query(7, "Example.net", 1);
+        let mut answer = query_bytes.clone();
         answer[2] |= 0x80;
         answer[3] = 3;
         answer[13] ^= 0x20;
-        assert_eq!(response_code(&asked, &answer), Some(3), "names have no case");
-        assert_eq!(response_code(&asked, &asked), None, "a query is no answer");
+        assert_eq!(response_code(&query_bytes, &answer), Some(3), "names have no case");
+        assert_eq!(response_code(&query_bytes, &query_bytes), None, "a query is no answer");
         for length in 0..HEADER_BYTES + 3 {
-            assert_eq!(response_code(&asked, &answer[..length]), None, "{length} bytes");
+            assert_eq!(response_code(&query_bytes, &answer[..length]), None, "{length} bytes");
         }
         let mut other = answer.clone();
         other[1] ^= 1;
-        assert_eq!(response_code(&asked, &other), None, "another id");
+        assert_eq!(response_code(&query_bytes, &other), None, "another id");
         answer[14] ^= 1;
-        assert_eq!(response_code(&asked, &answer), None, "another name");
+        assert_eq!(response_code(&query_bytes, &answer), None, "another name");
     }
 
     #[test]

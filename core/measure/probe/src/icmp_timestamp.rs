@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_and_nothing_else() {
-        let told = Some(TimestampReply { sequence: 7, received_ms: 41_000_000, sent_ms: 41_000_001 });
+        let expected = Some(TimestampReply { sequence: 7, received_ms: 41_000_000, sent_ms: 41_000_001 });
         for header_bytes in [0, 20] {
             let bytes = answer(41_000_000, 41_000_001, header_bytes);
-            assert_eq!(SESSION.reply(&bytes), told);
+            assert_eq!(SESSION.reply(&bytes), expected);
             assert_eq!(TimestampCodec { identifier: 1 }.reply(&bytes), None, "another's");
             for length in 0..bytes.len() {
                 assert_eq!(SESSION.reply(&bytes[..length]), None, "{length} bytes");

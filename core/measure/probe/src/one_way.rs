@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Duration, Time};
 
-/// What the server's answer to a UDP probe told.
+/// The server's answer to a UDP probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpAnswer {
     /// The probe's number.
@@ -70,14 +70,14 @@ pub fn one_way_series(
     [up, down]
 }
 
-/// Says where the `gap` probes after the last were lost, of which the server received `arrived`.
+/// Appends where the `gap` probes after the last were lost, of which the server received `arrived`.
 fn fill(losses: &mut Vec<Loss>, gap: usize, arrived: u64) {
     let arrived = usize::try_from(arrived).unwrap_or(gap).min(gap);
     losses.resize(losses.len() + gap - arrived, Loss::Up);
     losses.resize(losses.len() + arrived, Loss::Down);
 }
 
-/// For each probe where it was lost if it was. Between two answers the server's count tells how many of the lost arrived there.
+/// Where each probe was lost, if it was. Between two answers the server's count shows how many of the lost ones arrived there.
 fn losses(by_number: &[Option<&UdpAnswer>], total: Option<u64>) -> Vec<Loss> {
     let mut losses = Vec::with_capacity(by_number.len());
     let (mut gap, mut counted) = (0_usize, 0_u64);

@@ -104,6 +104,7 @@ impl PhaseControl {
                 PhaseKind::Idle => self.idle_is_stable(),
                 PhaseKind::Down | PhaseKind::Up | PhaseKind::Both => self.load_has_settled(now, known),
                 PhaseKind::Drain => self.has_drained(),
+                PhaseKind::Watch => false,
             };
         settled.then_some(PhaseEnd::Settled)
     }

@@ -1,4 +1,4 @@
-//! What a test is asked to do: the kinds of probe and the phases.
+//! The plan of a test: kinds of probes, and phases.
 use alloc::vec::Vec;
 use fathom_run::{Metric, PhaseKind};
 use fathom_units::{Bytes, Duration};
@@ -122,6 +122,8 @@ impl PhasePlan {
             PhaseKind::Idle => (3, 5),
             PhaseKind::Down | PhaseKind::Up | PhaseKind::Both => (6, 30),
             PhaseKind::Drain => (1, 15),
+            // A watch has no plan of phases: this one is idle.
+            PhaseKind::Watch => (3, 5),
         };
         PhasePlan { kind, min: Duration::from_secs(min), max: Duration::from_secs(max) }
     }

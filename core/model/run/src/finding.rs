@@ -104,6 +104,8 @@ findings! {
         "Latency rises under load by more than a person or a protocol should have to bear.";
     LowLatency(LatencyIncrease) = "low_latency",
         "Latency stays low under load.";
+    LatencyVariation(LatencyVariation) = "latency_variation",
+        "How latency varies while the load is unknown.";
     QueueDelay(QueueDelay) = "queue_delay",
         "A captured queue delayed packets.";
     Outage(Outage) = "outage",

@@ -29,8 +29,8 @@ pub use finding::*;
 pub use measure::{Measure, MeasureError, Statistic};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
-    Host, Instrument, Load, NOT_RUN_IN_TIME, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind,
-    Run, SCHEMA_VERSION, Series, SeriesKey, Value,
+    History, Host, Instrument, Load, NOT_RUN_IN_TIME, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd,
+    PhaseKind, Run, SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
 };
 pub use score::{
     Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,

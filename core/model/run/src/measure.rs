@@ -85,7 +85,7 @@ impl core::error::Error for MeasureError {}
 
 const STATISTICS: &str =
     "min, mean, p50, p99.9 and the like, max, first, last, grown, sum, count, lost, jain, or reaches NUMBER";
-const PHASES: &str = "idle, down, up, both or drain";
+const PHASES: &str = "idle, down, up, both, drain or watch";
 
 impl Measure {
     /// The number; `None` if the run has no such observation.
@@ -286,7 +286,14 @@ fn window_of<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Window, Me
         None => Window::All,
         Some("while") => {
             let name = words.next().unwrap_or("");
-            let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both, PhaseKind::Drain];
+            let kinds = [
+                PhaseKind::Idle,
+                PhaseKind::Down,
+                PhaseKind::Up,
+                PhaseKind::Both,
+                PhaseKind::Drain,
+                PhaseKind::Watch,
+            ];
             let kind = kinds.into_iter().find(|kind| kind.name() == name);
             Window::Phase(kind.ok_or_else(|| refuse(name, PHASES))?)
         }

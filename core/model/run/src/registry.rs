@@ -49,6 +49,14 @@ metrics! {
         "Time from request to complete response on a connection that carried nothing before.", "draft-ietf-ippm-responsiveness (http_f)";
     HttpKept = "http_kept_s", "s",
         "Time from request to complete response on a kept connection; requests are pipelined, so a late answer delays the next.", "RFC 9112 section 9.3.2";
+    TlsConnect = "tls_connect_s", "s",
+        "Time from SYN to the end of the TLS handshake on a new connection.", "RFC 8446";
+    HttpFirstByte = "http_first_byte_s", "s",
+        "Time from the start of a new connection to the first byte of the response, with the TLS handshake for HTTPS.", "RFC 9112";
+    DnsRtt = "dns_rtt_s", "s",
+        "Time from a DNS query over UDP to its response.", "RFC 1035";
+    HopRtt = "hop_rtt_s", "s",
+        "Round-trip delay to one router of a path, by ICMP echoes whose hop limit ends there; the scope is the number of the router.", "RFC 792";
     FlowRtt = "flow_rtt_s", "s",
         "A load flow's own smoothed round-trip time at its sender (tcpi_rtt).", "RFC 6298; Linux TCP_INFO";
     FlowCwnd = "flow_cwnd_bytes", "bytes",

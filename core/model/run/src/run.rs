@@ -97,6 +97,8 @@ pub enum PhaseKind {
     Both,
     /// No load, after load: the queue empties.
     Drain,
+    /// No load of ours, and whatever others send: a period of a watch.
+    Watch,
 }
 
 impl PhaseKind {
@@ -108,6 +110,7 @@ impl PhaseKind {
             PhaseKind::Up => "up",
             PhaseKind::Both => "both",
             PhaseKind::Drain => "drain",
+            PhaseKind::Watch => "watch",
         }
     }
 }
@@ -220,9 +223,34 @@ pub struct Run {
     /// What captures show beside their series, for a run made of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Box<Capture>>,
+    /// What a period of a watch has besides its series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
     /// What could not be measured, and why.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// A period of the history of one target.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct History {
+    /// Name of the target.
+    pub target: String,
+    /// The clock of the household: each offset from UTC and since when it holds, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub utc_offsets: Vec<UtcOffset>,
+    /// When the path to the target changed, in nanoseconds of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_changes_ns: Vec<u64>,
+}
+
+/// An offset from UTC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UtcOffset {
+    /// Since when, in seconds since 1970-01-01 UTC.
+    pub since_s: u64,
+    /// Seconds east of UTC.
+    pub offset_s: i64,
 }
 
 impl SeriesKey {

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
     AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DrainTime, FillTime, Finding,
-    LatencyIncrease, LowerBound, Outage, PhaseEnd, PhaseKind, ProbeLoss,
+    LatencyIncrease, LatencyVariation, LowerBound, Outage, PhaseEnd, PhaseKind, ProbeLoss,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
@@ -16,6 +16,7 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
     match &finding.conclusion {
         Conclusion::Bufferbloat(increase) => latency(increase, direction, "raises"),
         Conclusion::LowLatency(increase) => latency(increase, direction, "takes"),
+        Conclusion::LatencyVariation(variation) => self::variation(variation),
         Conclusion::QueueDelay(delay) => queue::delay(delay, capture),
         Conclusion::Outage(found) => outage(found),
         Conclusion::BufferSize(size) => buffer(size, direction),
@@ -53,6 +54,17 @@ fn latency(increase: &LatencyIncrease, found: Option<Direction>, verb: &str) -> 
         milliseconds(increase.loaded_p90_s),
         milliseconds(increase.loaded_max_s),
         increase.up_ratio.map(|up| place(increase.phase, found, up)).unwrap_or_default(),
+    )
+}
+
+fn variation(variation: &LatencyVariation) -> String {
+    format!(
+        "Latency was {} (median), {} (p90), {} (p95), {} (max); the base of the path is {} (p5).",
+        milliseconds(variation.p50_s),
+        milliseconds(variation.p90_s),
+        milliseconds(variation.p95_s),
+        milliseconds(variation.max_s),
+        milliseconds(variation.base_p5_s)
     )
 }
 

@@ -144,6 +144,11 @@ pub(crate) fn reason(reason: &Reason) -> String {
                 percent(*left_out_ratio)
             )
         }
+        Reason::UnknownLoad { increase_p50_s, increase_p90_s } => format!(
+            "latency was raised by {} (median), {} (p90), and what loaded the line then is unknown",
+            milliseconds(*increase_p50_s),
+            milliseconds(*increase_p90_s)
+        ),
         Reason::NoTcp => "no TCP in this capture".to_string(),
         Reason::NoQueueSeen { flows: 1 } => "the one TCP flow in this capture shows no queue".to_string(),
         Reason::NoQueueSeen { flows } => {

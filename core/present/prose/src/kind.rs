@@ -6,6 +6,7 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Bufferbloat => "bufferbloat",
         FindingKind::LowLatency => "low latency",
+        FindingKind::LatencyVariation => "latency",
         FindingKind::QueueDelay => "queueing delay",
         FindingKind::Outage => "outage",
         FindingKind::BufferSize => "buffer size",

@@ -8,7 +8,7 @@ pub(crate) const fn doing(kind: PhaseKind) -> &'static str {
         PhaseKind::Up => "Uploading",
         PhaseKind::Down => "Downloading",
         PhaseKind::Both => "Uploading and downloading at once",
-        PhaseKind::Idle | PhaseKind::Drain => "Doing nothing",
+        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => "Doing nothing",
     }
 }
 
@@ -20,6 +20,7 @@ pub(crate) const fn while_doing(kind: PhaseKind) -> &'static str {
         PhaseKind::Both => "while uploading and downloading",
         PhaseKind::Idle => "without load",
         PhaseKind::Drain => "after the load",
+        PhaseKind::Watch => "in this period",
     }
 }
 

@@ -45,9 +45,20 @@ pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
         },
         (Health::Bloated, Some(capture)) => captured_bloat(capture, diagnosis),
         (Health::Healthy, Some(capture)) => captured_health(capture),
+        (_, None) if run.history.is_some() => watched(diagnosis),
         (Health::Bloated, None) => bloated(diagnosis),
         (Health::Healthy, None) => healthy(diagnosis),
     }
+}
+
+/// A period of a watch: the weightiest finding is the headline.
+fn watched(diagnosis: &Diagnosis) -> Verdict {
+    let headline = match (diagnosis.health, diagnosis.findings.first()) {
+        (Health::Bloated, Some(first)) => crate::finding(first, None),
+        (_, Some(variation)) => format!("Latency stayed low. {}", crate::finding(variation, None)),
+        (_, None) => String::new(),
+    };
+    Verdict { headline, sentences: Vec::new() }
 }
 
 fn why(diagnosis: &Diagnosis) -> String {

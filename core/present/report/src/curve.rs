@@ -131,6 +131,7 @@ pub(crate) const fn phase_name(kind: PhaseKind) -> &'static str {
         PhaseKind::Up => "upload",
         PhaseKind::Both => "both",
         PhaseKind::Drain => "drain",
+        PhaseKind::Watch => "watch",
     }
 }
 

@@ -9,6 +9,7 @@ use fathom_os::clock::{Clock, wall_now};
 use fathom_run::Run;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_server::{Config, Server};
+use fathom_text::bytes;
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -121,7 +122,7 @@ fn outcome(queues: &[QueueReport]) -> String {
             queue.arrived_packets,
             queue.dropped_packets,
             queue.marked_packets,
-            queue.max_backlog
+            bytes(queue.max_backlog.get() as f64)
         );
     }
     text

@@ -29,7 +29,7 @@ pub struct TestConfig {
     pub server: String,
     /// Only this family; `None` takes the first address that answers.
     pub family: Option<Family>,
-    /// The token that the server asks for.
+    /// Authentication token, if the server requires one.
     pub token: Option<String>,
     /// TCP flows in each loaded direction; none if it is loaded by others.
     pub flows: u32,

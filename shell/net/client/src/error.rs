@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 pub enum TestError {
     /// The settings contradict each other or a limit.
     Config(String),
-    /// The name has no address (of the family asked for).
+    /// The name has no address (of the requested family).
     Resolve {
         /// As given.
         server: String,

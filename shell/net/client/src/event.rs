@@ -1,11 +1,11 @@
-//! What a test tells while it runs.
+//! Events of a running test.
 use crate::Cost;
 use fathom_run::{Observation, Phase, PhaseKind, SeriesKey};
 use fathom_units::Time;
 use std::net::{IpAddr, SocketAddr};
 
-/// For the live picture. The returned `Run` holds everything again, and is the final word: one-way delays are told here
-/// with the clock offset as known so far.
+/// For the live picture. The returned `Run` holds everything again, and is the final word: one-way delays are reported
+/// here with the clock offset as known so far.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
     /// The server accepted the session.
@@ -17,7 +17,7 @@ pub enum Event {
         /// The server's version.
         server_version: String,
     },
-    /// Upper estimate of what the whole test moves, at the rates seen so far. Told when a rate becomes known.
+    /// Upper estimate of what the whole test moves, at the rates seen so far. Reported when a rate becomes known.
     Cost(Cost),
     /// A phase began.
     PhaseStarted {

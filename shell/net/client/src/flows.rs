@@ -20,7 +20,7 @@ const LOAD_FILE_BYTES: usize = 1 << 20;
 /// Bytes taken by one call.
 const DISCARD_BYTES: usize = 1 << 22;
 
-/// What a flow's thread tells.
+/// Events of a flow's thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FlowEvent {
     /// The load began; the sender's kernel reports this congestion control.
@@ -72,19 +72,19 @@ impl Shared {
 }
 
 impl Flow {
-    /// Starts a flow; `tell` is called from its thread.
+    /// Starts a flow; `report` is called from its thread.
     pub(crate) fn start(
         settings: FlowSettings,
         number: u32,
         direction: Direction,
-        tell: impl Fn(FlowEvent) + Send + 'static,
+        report: impl Fn(FlowEvent) + Send + 'static,
     ) -> Flow {
         let shared = Arc::new(Shared::default());
         let theirs = shared.clone();
         let thread = std::thread::spawn(move || {
-            let failed = run(&settings, number, direction, &theirs, &tell).err();
+            let failed = run(&settings, number, direction, &theirs, &report).err();
             if let Some(reason) = failed.filter(|_| !theirs.stop.load(Ordering::Relaxed)) {
-                tell(FlowEvent::Failed { number, reason });
+                report(FlowEvent::Failed { number, reason });
             }
         });
         Flow { number, direction, shared, thread }
@@ -114,24 +114,24 @@ fn run(
     number: u32,
     direction: Direction,
     shared: &Shared,
-    tell: &impl Fn(FlowEvent),
+    report: &impl Fn(FlowEvent),
 ) -> Result<(), String> {
     let limits = Limits { stop: &shared.stop, clock: settings.clock, patience: settings.patience };
-    let (socket, told) = open(settings, number, direction, &limits)?;
+    let (socket, actual) = open(settings, number, direction, &limits)?;
     let socket = Arc::new(socket);
     *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket.clone());
     // Whoever stops this flow before it could see the socket has set the flag.
     if shared.stop.load(Ordering::Relaxed) {
         return Ok(());
     }
-    tell(FlowEvent::Began { number, congestion_control: told });
+    report(FlowEvent::Began { number, congestion_control: actual });
     match direction {
         Direction::Up => send(&socket, &settings.payload),
         Direction::Down => receive(&socket, &shared.received_bytes),
     }
 }
 
-/// Connects and asks for the flow. Returns the congestion control of the sender as its kernel reports it.
+/// Connects and requests the flow. Returns the congestion control of the sender as its kernel reports it.
 fn open(
     settings: &FlowSettings,
     number: u32,
@@ -148,20 +148,20 @@ fn open(
         }
     };
     let socket = limits.connect(settings.address, choose).map_err(|e| e.to_string())?;
-    let asked: Option<CongestionControl> = if wanted == "-" {
+    let requested: Option<CongestionControl> = if wanted == "-" {
         None
     } else {
         Some(wanted.parse().map_err(|_| format!("\"{wanted}\" is no name"))?)
     };
-    let request = FlowRequest { session: settings.session, number, direction, congestion_control: asked };
+    let request = FlowRequest { session: settings.session, number, direction, congestion_control: requested };
     (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
     match FlowAnswer::parse(&read_answer(&socket, settings.address, limits)?) {
         Ok(FlowAnswer::Ok { congestion_control: theirs }) => {
-            let told = match direction {
+            let actual = match direction {
                 Direction::Up => congestion_control(&socket).map_err(|e| without_code(&e))?,
                 Direction::Down => theirs.as_str().to_owned(),
             };
-            Ok((socket, told))
+            Ok((socket, actual))
         }
         Ok(FlowAnswer::Err { code, message }) => Err(format!("the server refused it: {code}: {message}")),
         Err(error) => Err(error.to_string()),

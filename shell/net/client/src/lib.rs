@@ -1,7 +1,7 @@
 //! Runs probes and load on real sockets, and makes the `Run` of a test.
 //!
 //! One thread probes, each load flow has one, one reads the control connection; the caller's thread keeps the account, decides
-//! when phases end, and tells events.
+//! when phases end, and reports events.
 #![deny(missing_docs)]
 
 mod config;
@@ -177,6 +177,7 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
         instrument,
         partial,
         capture: None,
+        history: None,
         notes: std::mem::take(&mut test.record.notes),
     }
 }

@@ -76,7 +76,7 @@ impl Shared {
     }
 }
 
-/// What the thread tells while it runs.
+/// Events of the running thread.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum ProbeEvent {
     /// An answer.
@@ -97,7 +97,7 @@ pub(crate) struct ProbeResult {
     pub(crate) priority: Priority,
 }
 
-type Tell = Box<dyn Fn(ProbeEvent) + Send>;
+type Report = Box<dyn Fn(ProbeEvent) + Send>;
 
 /// A kind of probe on real sockets.
 trait ProbeMachine {
@@ -142,7 +142,7 @@ pub(crate) struct Context {
     pub(crate) clock: Clock,
     arrivals: StampConverter,
     departures: StampConverter,
-    tell: Tell,
+    report: Report,
 }
 
 impl Context {
@@ -160,10 +160,10 @@ impl Context {
         self.departures.convert(Some(stamp), wall, now)
     }
     fn note(&self, text: String) {
-        (self.tell)(ProbeEvent::Note(text));
+        (self.report)(ProbeEvent::Note(text));
     }
     fn answered(&self, kind: ProbeKind, metric: Metric, observation: Observation) {
-        (self.tell)(ProbeEvent::Answered { kind, metric, observation });
+        (self.report)(ProbeEvent::Answered { kind, metric, observation });
     }
 }
 
@@ -171,12 +171,12 @@ impl Context {
 pub(crate) fn start(
     settings: ProbeSettings,
     shared: Arc<Shared>,
-    tell: impl Fn(ProbeEvent) + Send + 'static,
+    report: impl Fn(ProbeEvent) + Send + 'static,
 ) -> JoinHandle<ProbeResult> {
     std::thread::spawn(move || {
         let priority = raise_priority();
         let precise = poll::set_precise_timers();
-        let mut prober = Prober::new(&settings, shared, Box::new(tell));
+        let mut prober = Prober::new(&settings, shared, Box::new(report));
         if let Err(error) = precise {
             prober.context.note(format!("timers are up to 50 us late: {error}"));
         }
@@ -203,12 +203,12 @@ struct Prober {
 }
 
 impl Prober {
-    fn new(settings: &ProbeSettings, shared: Arc<Shared>, tell: Tell) -> Self {
+    fn new(settings: &ProbeSettings, shared: Arc<Shared>, report: Report) -> Self {
         let context = Context {
             clock: settings.clock,
             arrivals: StampConverter::default(),
             departures: StampConverter::default(),
-            tell,
+            report,
         };
         let mut running = Vec::new();
         for kind in settings.kinds.iter().copied() {

@@ -1,10 +1,10 @@
-//! What becomes the run.
+//! Collects what becomes the run.
 use crate::Event;
 use fathom_run::{Host, Metric, Observation, Phase, Series, SeriesKey, Value};
 use fathom_units::Time;
 use std::collections::BTreeMap;
 
-/// Collects series, phases and notes, and tells them as they come.
+/// Collects series, phases and notes, and reports them as they come.
 pub(crate) struct Record<'a> {
     on_event: &'a mut dyn FnMut(Event),
     series: BTreeMap<SeriesKey, Series>,
@@ -21,18 +21,18 @@ impl<'a> Record<'a> {
     pub(crate) fn event(&mut self, event: Event) {
         (self.on_event)(event);
     }
-    /// A value that is in the live picture only: its series comes whole at the end.
-    pub(crate) fn tell(&mut self, key: SeriesKey, observation: Observation) {
+    /// Reports a value for the live picture only: its series comes whole at the end.
+    pub(crate) fn show(&mut self, key: SeriesKey, observation: Observation) {
         self.event(Event::Observed { key, observation });
     }
-    /// A value of a series that is made here.
+    /// Records a value of a series that is made here.
     pub(crate) fn observe(&mut self, key: SeriesKey, at: Time, value: f64) {
         let series = self.series.entry(key.clone()).or_insert_with(|| Series::new(key.clone()));
         // The server's times come through an estimate of its clock, which may be corrected backwards a little.
         let at = series.at_ns.last().map_or(at, |last| at.max(Time::from_nanos(*last)));
         let observation = Observation { at, value: Value::Observed(value) };
         series.push(observation);
-        self.tell(key, observation);
+        self.show(key, observation);
     }
     pub(crate) fn note(&mut self, text: String) {
         if !self.notes.contains(&text) {
@@ -60,7 +60,6 @@ pub(crate) fn holds_something(series: &[Series]) -> bool {
     series.iter().any(|s| !host_only(s.key.metric) && s.values.len() > s.censored.len())
 }
 
-/// This host.
 /// This host, for a run's record.
 pub fn host() -> Host {
     let read = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();

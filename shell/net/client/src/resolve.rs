@@ -38,7 +38,7 @@ fn split(server: &str) -> Result<(String, u16), String> {
     }
 }
 
-/// All addresses of `server` in the family asked for, in the resolver's order.
+/// All addresses of `server` of the requested family, in the resolver's order.
 pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<SocketAddr>, TestError> {
     let fail = |reason: String| TestError::Resolve { server: server.to_owned(), reason };
     let (host, port) = split(server).map_err(fail)?;

@@ -47,7 +47,7 @@ struct Due {
     decide: Time,
 }
 
-/// The flows' congestion controls as told, and how many failed, in this phase.
+/// The flows of this phase: those running, begun and failed, and their congestion controls as reported.
 #[derive(Default)]
 struct FlowState {
     running: Vec<Flow>,
@@ -247,8 +247,8 @@ impl<'a> Test<'a> {
                 self.next_number += 1;
                 self.ledger.open(number, *direction, phase);
                 // The receiver lives as long as the test; if it is gone nobody wants to know.
-                let tell = move |event| drop(outbox.send(Message::Flow(event)));
-                self.flows.running.push(Flow::start(self.settings.clone(), number, *direction, tell));
+                let report = move |event| drop(outbox.send(Message::Flow(event)));
+                self.flows.running.push(Flow::start(self.settings.clone(), number, *direction, report));
             }
         }
     }
@@ -305,7 +305,7 @@ impl<'a> Test<'a> {
                     let deciding = self.controls.iter_mut().find(|(k, _)| *k == kind && decides);
                     deciding.into_iter().for_each(|(_, c)| c.answered(observation.at, delay_s));
                 }
-                self.record.tell(SeriesKey::of(metric), observation);
+                self.record.show(SeriesKey::of(metric), observation);
             }
         }
     }
@@ -313,7 +313,7 @@ impl<'a> Test<'a> {
         let Some(fit) = self.server_clock.add(stamps) else { return };
         let observations = one_way_observations(&fit, stamps.sent, stamps);
         for (direction, observation) in Direction::BOTH.into_iter().zip(observations) {
-            self.record.tell(SeriesKey::directed(Metric::OneWayDelay, direction), observation);
+            self.record.show(SeriesKey::directed(Metric::OneWayDelay, direction), observation);
         }
     }
     /// The server's clock by all samples.
@@ -495,7 +495,7 @@ fn report_interval(flows: u32, down: Rate) -> Duration {
 
 const fn directions(kind: PhaseKind) -> &'static [Direction] {
     match kind {
-        PhaseKind::Idle | PhaseKind::Drain => &[],
+        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => &[],
         PhaseKind::Down => &[Direction::Down],
         PhaseKind::Up => &[Direction::Up],
         PhaseKind::Both => &Direction::BOTH,

@@ -40,7 +40,7 @@ enum Stage {
 pub(crate) enum Next {
     Stay,
     Close,
-    /// A session is asked for; the bytes came after the first line.
+    /// A request for a session; the bytes came after the first line.
     Control(Option<Token>, Vec<u8>),
     /// A flow.
     Flow(FlowRequest, Vec<u8>),

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// How often limits are looked at, and a rest of a report is tried again.
 const TICK: Duration = Duration::from_millis(100);
-/// Flows end within a few milliseconds of being told; this is for a host under heavy load.
+/// Flows end within a few milliseconds of the stop; this is for a host under heavy load.
 const FLOWS_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a closing connection waits for the client to read the last line.
 const LAST_LINE_PATIENCE: Duration = Duration::from_secs(1);
@@ -28,7 +28,7 @@ enum End {
     Bye,
     /// The connection ended or failed, or the server stops: nothing more to say.
     Gone,
-    /// Something to tell.
+    /// An error to report to the client.
     Error(ErrorCode, String),
 }
 

@@ -25,7 +25,7 @@ pub trait Alerting: Send {
     fn remembered(&mut self) -> Vec<AlertState>;
     /// Keeps how they stand.
     fn remember(&mut self, all: &[AlertState]);
-    /// Tells those whom it is for.
+    /// Notifies the receivers of a transition.
     fn tell(&mut self, transition: &Transition);
     /// Reminds those who must be reminded of what was raised before the start.
     fn remind(&mut self, standing: &[Transition]);
@@ -154,8 +154,8 @@ impl Judge {
     }
     fn settled(&mut self) {
         let now = wall_now();
-        let told = self.watcher.settle(now);
-        self.pass_on(told);
+        let transitions = self.watcher.settle(now);
+        self.pass_on(transitions);
         let standing = self.watcher.standing(now);
         self.outlets.alerting.remind(&standing);
         self.save();
@@ -194,16 +194,16 @@ impl Judge {
     fn judge(&mut self, now: Time) {
         let time = wall_now();
         self.learn(time);
-        let told = self.watcher.tick(time);
-        let is_news = !told.is_empty();
-        self.pass_on(told);
+        let transitions = self.watcher.tick(time);
+        let is_news = !transitions.is_empty();
+        self.pass_on(transitions);
         self.show();
         if is_news || now.saturating_since(self.saved) >= SAVE_EVERY {
             self.saved = now;
             self.save();
         }
     }
-    /// What takes longer than a moment is gone on with in the next round: nobody is to be told late because of it.
+    /// What takes longer than a moment is gone on with in the next round: no notification is to be late because of it.
     fn learn(&mut self, time: WallTime) {
         let begun = self.clock.now();
         for request in self.watcher.history_requests(time) {
@@ -219,8 +219,8 @@ impl Judge {
             }
         }
     }
-    fn pass_on(&mut self, told: Vec<Transition>) {
-        for transition in told {
+    fn pass_on(&mut self, transitions: Vec<Transition>) {
+        for transition in transitions {
             let text =
                 format!("{} {}: {}", transition.alert, transition.change.name(), transition.evidence.text);
             let event = Event { at: transition.at, kind: "alert", text };

@@ -45,7 +45,7 @@ pub(crate) struct ConnectionProbe {
     pub(crate) number: u32,
     pub(crate) at: WallTime,
     pub(crate) started: Time,
-    /// It was told lost: a later answer amends that.
+    /// It was reported as lost: a later answer amends that.
     pub(crate) is_overdue: bool,
     target: Arc<Target>,
     socket: Socket,
@@ -54,7 +54,7 @@ pub(crate) struct ConnectionProbe {
 }
 
 impl ConnectionProbe {
-    /// Begins to ask.
+    /// Begins the probe.
     pub(crate) fn begin(
         probed: &ProbedTarget,
         at: WallTime,
@@ -214,7 +214,7 @@ impl ConnectionProbe {
     pub(crate) const fn stage_began(&self) -> Time {
         self.stage_began
     }
-    /// How the handshake that is over ended for TLS alone: then there is nothing to ask for.
+    /// Whether the probe is over after this part: one of TLS alone sends no request.
     pub(crate) fn is_over_after(&self, part: u32) -> bool {
         self.target.protocol == Protocol::Tls && part == 2
     }

@@ -1,4 +1,4 @@
-//! When packets leave: told by the kernel for the first of each row, and for the others by the program's own clock, read just before
+//! When packets leave: by the kernel's stamp for the first of each row, and for the others by the program's own clock, read just before
 //! the call and put right by what the kernel says of some of them.
 //!
 //! A stamp for each packet would cost a sixth of what a ping costs altogether. The first of a row needs it: what its call runs through
@@ -73,7 +73,7 @@ impl Departures {
     pub(crate) const fn looked(&mut self) {
         self.has_first = false;
     }
-    /// Takes the stamp of a packet, if it is one of those that tell the lag.
+    /// Takes the stamp of a packet, if it is one of those that show the lag.
     pub(crate) fn stamped(&mut self, target: u32, sequence: u32, stamp: Time) {
         let is_it = |(t, s, read): &Awaited| (*t, *s) == (target, sequence) && *read <= stamp;
         let Some((.., read)) = self.awaited.filter(is_it) else { return };

@@ -87,7 +87,7 @@ pub(crate) struct EchoThread {
     departures: Departures,
     /// The packets that are sent now are not the first of their row.
     in_row: bool,
-    /// The clock's reading before the packet that was sent last, if only the program's clock tells when it left.
+    /// The clock's reading before the packet that was sent last, if only the program's clock shows when it left.
     last_read: Option<Time>,
     tick: Duration,
     packets_per_second: f64,

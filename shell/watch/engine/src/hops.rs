@@ -146,7 +146,7 @@ impl HopProber {
         let sequence = self.next;
         self.next = self.next.wrapping_add(1);
         let request = request(self.v6, self.identifier, sequence, self.token);
-        // An error about an earlier request is told by the next call, which then sends nothing.
+        // An error about an earlier request is reported by the next call, which then sends nothing.
         let sent =
             self.socket.send_to(&request, &self.to).or_else(|_| self.socket.send_to(&request, &self.to));
         sent.map_err(|e| without_code(&e))?;
@@ -249,7 +249,7 @@ impl HopProber {
             reporter.report(Report::Event(Event { at, kind: "path", text }, Some(slot)));
         }
     }
-    /// Tells what has waited too long, and forgets what is too old.
+    /// Reports what has waited too long, and forgets what is too old.
     pub(crate) fn time_out(&mut self, now: Time, reporter: &mut Reporter) {
         for probe in &mut self.probes {
             let is_late = now.saturating_since(probe.sent) > self.timeout;

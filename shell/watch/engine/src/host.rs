@@ -1,4 +1,4 @@
-//! What this host does itself, beside its probes: so that "slow while the uplink is full" is told from "slow".
+//! Counters of this host itself: they distinguish "slow while the uplink is full" from "slow".
 use crate::monitor::THIS_HOST;
 use crate::report::{Report, Reporter, SeriesSlot};
 use crate::writer::{Opening, Register};
@@ -69,7 +69,7 @@ impl HostThread {
         for name in names {
             let Some(counters) = counters(&text, &name) else { continue };
             let Some(slot) = self.slot(&name) else { continue };
-            self.tell(&name, slot, (now, counters));
+            self.report(&name, slot, (now, counters));
         }
         self.reporter.hand_over(now);
     }
@@ -91,7 +91,7 @@ impl HostThread {
         self.interfaces.push(Interface { name: name.to_owned(), slot, last: None });
         Some(slot)
     }
-    fn tell(&mut self, name: &str, slot: SeriesSlot, read: (Time, Counters)) {
+    fn report(&mut self, name: &str, slot: SeriesSlot, read: (Time, Counters)) {
         let at = wall_now();
         let found = self.interfaces.iter_mut().find(|i| i.name == name);
         let before = found.and_then(|interface| interface.last.replace(read));

@@ -15,7 +15,7 @@ pub struct LiveState {
     host: Mutex<BTreeMap<SeriesSlot, HostSeries>>,
 }
 
-/// How much of this host's own state is told as now: what most scrapers leave between two looks.
+/// The span of this host's own state that counts as now: the usual interval of scrapers.
 const NOW: Duration = Duration::from_secs(15);
 
 /// A series of this host, as far as it is now.

@@ -74,7 +74,7 @@ pub struct Monitor {
     writer: JoinHandle<()>,
 }
 
-/// Whether this process may send what `plan` asks for.
+/// Whether this process may send the probes of `plan`.
 ///
 /// # Errors
 /// In words, with what to try.
@@ -110,11 +110,12 @@ impl Monitor {
         let _ = fathom_os::files::raise_limit();
         let clock = Clock::start();
         let (live, register) = (Arc::new(LiveState::default()), Register::default());
-        let (to_writer, told) = channel();
+        let (to_writer, reports) = channel();
         let (problem, problems) = sync_channel(16);
         let judge = alerting.map(|alerting| judge(alerting, &register, &live, &to_writer));
         let to_judge = judge.as_ref().map(|(to, _)| to.clone());
-        let writer = writer::start(history, register.clone(), Arc::clone(&live), told, (problem, to_judge));
+        let writer =
+            writer::start(history, register.clone(), Arc::clone(&live), reports, (problem, to_judge));
         let (to_echo, echo_commands) = channel();
         let (to_sockets, socket_commands) = channel();
         let (to_host, host_commands) = channel();
@@ -233,7 +234,7 @@ impl Monitor {
     fn stop_one(&self, one: &Running) {
         let _ = self.thread_of(one.target.protocol).send(Command::Remove(one.number));
         self.resolver.iter().for_each(|resolver| resolver.remove(one.number));
-        // What it has told so far is kept before its series are forgotten.
+        // What it has reported so far is kept before its series are forgotten.
         self.lock_slots().remove(&one.number);
         let count = one.target.series().len() as SeriesSlot;
         for slot in one.slot..one.slot + count {
@@ -250,7 +251,7 @@ impl Monitor {
     fn lock_slots(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, Vec<SeriesSlot>>> {
         self.slots.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
-    /// Remembers something that happened beside the probing.
+    /// Records an event from outside the engine.
     pub fn remember(&self, event: Event) {
         let _ = self.to_writer.send(vec![Report::Event(event, None)]);
     }

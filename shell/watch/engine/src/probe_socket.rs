@@ -14,7 +14,7 @@ use std::os::fd::AsFd;
 const BATCH: usize = 64;
 /// Room for the answers of two seconds at 2,000 packets a second: an entry takes about a kilobyte.
 const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
-/// The largest payload that a plan may ask for, and its header.
+/// The largest payload that a plan may request, and its header.
 const LARGEST: usize = 1_452 + ECHO_HEADER_BYTES;
 /// Packets with no more payload pass everywhere in one piece: 576 bytes (RFC 791) without the largest header of IP.
 const NEVER_BROKEN_UP: u16 = 576 - 60 - ECHO_HEADER_BYTES as u16;
@@ -81,7 +81,7 @@ impl ProbeSocket {
     pub(crate) const fn is_full(&self) -> bool {
         self.unlooked >= BATCH
     }
-    /// Sends a probe. With `stamped`, the kernel tells when it left.
+    /// Sends a probe. With `stamped`, the kernel reports when it left.
     pub(crate) fn send(
         &mut self,
         (to, size): (SocketAddr, u16),

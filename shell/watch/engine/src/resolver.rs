@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A name server that does not answer keeps one of them for 10 s and more.
 const THREADS: usize = 4;
-/// The system's resolver does not tell how long an answer holds; five minutes are a usual time.
+/// The system's resolver does not report how long an answer is valid; five minutes are a usual time.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 const RETRY_AT_MOST: Duration = Duration::from_secs(160);
@@ -112,7 +112,7 @@ impl Shared {
     fn work(&self, moved: &Moved) {
         while let Some((host, family)) = self.next() {
             let found = resolve(&host, family);
-            self.tell(&(host, family), found, moved);
+            self.report(&(host, family), found, moved);
         }
     }
     /// Waits for a name that is due; `None` at the end.
@@ -138,7 +138,7 @@ impl Shared {
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
-    fn tell(&self, key: &Key, found: Result<Vec<IpAddr>, String>, moved: &Moved) {
+    fn report(&self, key: &Key, found: Result<Vec<IpAddr>, String>, moved: &Moved) {
         let mut state = self.lock();
         let Some(host) = state.hosts.get_mut(key) else { return };
         host.is_being_resolved = false;
@@ -157,7 +157,7 @@ impl Shared {
 }
 
 impl Host {
-    /// An event's text, where there is one to tell.
+    /// Text of the event, if there is one.
     fn take(&mut self, addresses: &[IpAddr], name: &str, moved: &Moved) -> Option<String> {
         let since = self.failing_since.take();
         self.wait = RETRY_AFTER;

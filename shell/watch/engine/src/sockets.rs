@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// With nothing to ask, only a command can bring something: each look is a wake-up.
+/// With nothing to probe, only a command can bring something: each look is a wake-up.
 const LOOK_IDLE: std::time::Duration = std::time::Duration::from_secs(1);
 /// Probes of one target that are kept beyond their timeout, in case they are answered after all: each is a socket.
 const MOST_OVERDUE: usize = 8;
@@ -74,7 +74,7 @@ impl SocketThread {
         let _ = raise_priority();
         let _ = poll::set_precise_timers();
         while self.process_commands() {
-            self.ask_due();
+            self.probe_due();
             let ready = self.wait();
             self.advance(&ready);
             self.trace_paths();
@@ -115,7 +115,7 @@ impl SocketThread {
             }
         }
     }
-    /// Without anything to ask, waits for it.
+    /// The next command. Without anything to probe, waits for it.
     fn next_command(&self) -> Result<Command, TryRecvError> {
         if !self.is_idle() {
             return self.commands.try_recv();
@@ -128,21 +128,21 @@ impl SocketThread {
     fn is_idle(&self) -> bool {
         self.targets.is_empty() && self.connections.is_empty()
     }
-    fn ask_due(&mut self) {
+    fn probe_due(&mut self) {
         let (wall, now) = both_clocks(self.clock);
         let mut due = std::mem::take(&mut self.due);
         self.schedule.take_due(now, &mut due);
         for one in due.drain(..) {
             let late = now.saturating_since(one.slot);
-            self.ask(one.target, WallTime(wall.0.saturating_sub(late.as_nanos())));
+            self.probe(one.target, WallTime(wall.0.saturating_sub(late.as_nanos())));
         }
         self.due = due;
     }
-    fn ask(&mut self, number: u32, at: WallTime) {
+    fn probe(&mut self, number: u32, at: WallTime) {
         let Some(state) = self.targets.get(&number) else { return };
         match state.probed.target.protocol {
             Protocol::Hops => return self.begin_round(number, at),
-            Protocol::Udp => return self.ask_server(number, at),
+            Protocol::Udp => return self.probe_server(number, at),
             _ => {}
         }
         match ConnectionProbe::begin(&state.probed, at, self.clock) {
@@ -164,7 +164,7 @@ impl SocketThread {
             Err(reason) => self.reporter.failed(state.probed.slot, at, &reason),
         }
     }
-    fn ask_server(&mut self, number: u32, at: WallTime) {
+    fn probe_server(&mut self, number: u32, at: WallTime) {
         let known = self.servers.iter().position(|server| server.number() == number);
         if known.is_none() {
             let probed = self.targets.get(&number).map(|state| state.probed.clone());
@@ -300,7 +300,7 @@ impl SocketThread {
             self.reporter.failed(slot, connection.at, reason);
         }
     }
-    /// Tells what has waited too long, and lets go of what is too old or of one too many.
+    /// Reports what has waited too long, and lets go of what is too old or of one too many.
     fn time_out(&mut self) {
         let now = self.clock.now();
         let mut keep = Vec::with_capacity(self.connections.len());

@@ -148,6 +148,7 @@ impl Line {
             instrument,
             partial: None,
             capture: None,
+            history: None,
             notes: Vec::new(),
         }
     }
@@ -158,7 +159,7 @@ const fn loads(kind: PhaseKind) -> (bool, bool) {
         PhaseKind::Up => (true, false),
         PhaseKind::Down => (false, true),
         PhaseKind::Both => (true, true),
-        PhaseKind::Idle | PhaseKind::Drain => (false, false),
+        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => (false, false),
     }
 }
 

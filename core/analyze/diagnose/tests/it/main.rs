@@ -5,3 +5,4 @@ mod line;
 mod months;
 mod upload;
 mod verdicts;
+mod watched;

@@ -51,7 +51,7 @@ pub enum FlowAnswer {
     },
 }
 
-/// A secret that a server asks for: 1 to [`TOKEN_LIMIT_BYTES`] visible ASCII characters.
+/// Authentication token of a server: 1 to [`TOKEN_LIMIT_BYTES`] visible ASCII characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 

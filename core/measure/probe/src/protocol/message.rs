@@ -99,7 +99,7 @@ pub struct FlowReport {
 pub enum ErrorCode {
     /// The server has as many sessions, flows or connections as it may.
     Full,
-    /// The server asks for a token, and this is not it.
+    /// The server requires a token, and this is not it.
     Token,
     /// The server does not speak this version of the protocol.
     Version,

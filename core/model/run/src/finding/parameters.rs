@@ -35,6 +35,21 @@ data! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         up_ratio: Option<f64>,
     }
+    /// Round-trip latency of a period in which the load is unknown, of the probes that were answered.
+    struct LatencyVariation {
+        /// 5th percentile: about what the path takes without a queue.
+        base_p5_s: f64,
+        /// Median.
+        p50_s: f64,
+        /// 90th percentile.
+        p90_s: f64,
+        /// 95th percentile.
+        p95_s: f64,
+        /// Largest.
+        max_s: f64,
+        /// Probes that were answered.
+        answered_packets: u64,
+    }
     /// The delay of a captured queue while it was loaded.
     struct QueueDelay {
         /// Number of the queue in the run's capture, from 1.

@@ -75,6 +75,13 @@ pub enum Reason {
         /// Share of the probes that were due.
         left_out_ratio: f64,
     },
+    /// Latency was raised, and what loaded the line then is unknown.
+    UnknownLoad {
+        /// Median less the 5th percentile.
+        increase_p50_s: f64,
+        /// 90th percentile less the 5th.
+        increase_p90_s: f64,
+    },
     /// A capture without TCP.
     NoTcp,
     /// No TCP flow of a capture shows a queue.

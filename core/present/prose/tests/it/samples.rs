@@ -5,10 +5,10 @@ use crate::upload::{delayed, probes, upload};
 use fathom_run::{
     Alternative, BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayPercentiles,
     DelayedFlows, DelayedParty, Estimate, Finding, FlowShare, HistorySeries, InstrumentEffect,
-    InstrumentPart, LinkUse, Management, ManagementEstimate, ManagementRule, Metric, Outage, OwnLoad,
-    PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueAlternative, QueueDelay,
-    QueueManagement, QueueVictims, Reason, RecurringDelay, RecurringHours, RecurringLoss, Run, UnknownQueue,
-    UnknownReason,
+    InstrumentPart, LatencyVariation, LinkUse, Management, ManagementEstimate, ManagementRule, Metric,
+    Outage, OwnLoad, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueAlternative,
+    QueueDelay, QueueManagement, QueueVictims, Reason, RecurringDelay, RecurringHours, RecurringLoss, Run,
+    UnknownQueue, UnknownReason,
 };
 use fathom_units::Direction;
 
@@ -198,7 +198,16 @@ pub(crate) fn findings() -> Vec<Finding> {
     let short = DelayedFlows { who: DelayedParty::ShortFlows { count: 12 }, added_p95_s: 0.98 };
     let flows = vec![short, delayed(3, None, 0.9), delayed(4, None, 0.8)];
     let probe_loss = ProbeLoss { phase: PhaseKind::Idle, lost_packets: 12, sent_packets: 1_100 };
+    let variation = LatencyVariation {
+        base_p5_s: 0.015,
+        p50_s: 0.017,
+        p90_s: 0.031,
+        p95_s: 0.08,
+        max_s: 1.2,
+        answered_packets: 86_400,
+    };
     let mut all: Vec<Finding> = [
+        Conclusion::LatencyVariation(variation),
         outage(1),
         outage(3),
         slow(DayGroup::All, 19, 23, LinkUse::Idle),
@@ -256,6 +265,7 @@ pub(crate) fn reasons() -> Vec<Reason> {
         Reason::CpuExplains { cause: CpuCause::Stolen, cpu_ratio, increase_s },
         Reason::CpuLimited { cause, cpu_ratio, phase },
         Reason::ProbesLeftOut { left_out_ratio: 0.3 },
+        Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 },
         Reason::NoTcp,
         Reason::NoQueueSeen { flows: 1 },
         Reason::NoQueueSeen { flows: 3 },

@@ -25,6 +25,7 @@ fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         instrument: fathom_run::Instrument::default(),
         partial: None,
         capture: None,
+        history: None,
         notes: Vec::new(),
     };
     let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));

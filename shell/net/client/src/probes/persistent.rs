@@ -89,7 +89,7 @@ impl PersistentProber {
         self.breaks += 1;
         if self.breaks == 1 {
             context.note(format!(
-                "the persistent HTTP connection broke: {reason} (it is opened again; further breaks are not told)"
+                "the persistent HTTP connection broke: {reason} (it is opened again; further breaks are not reported)"
             ));
         }
     }
@@ -117,7 +117,7 @@ impl ProbeMachine for PersistentProber {
         }
         connection.unsent.extend_from_slice(&self.request);
         connection.pending.push_back(self.series[0].sent(now));
-        // What fails here is seen, and told, by the next receive.
+        // What fails here is noticed by the next receive.
         drop(connection.flush());
         Ok(now)
     }

@@ -46,7 +46,7 @@ impl UdpProber {
         // The time that the server held it is not part of the path.
         if let Some(observation) = series.reply(sequence, received.saturating_sub(stamps.held())) {
             self.answers.push(UdpAnswer { sequence, stamps, received: probe.received });
-            (context.tell)(ProbeEvent::Stamps(stamps));
+            (context.report)(ProbeEvent::Stamps(stamps));
             context.answered(ProbeKind::Udp, Metric::UdpRtt, observation);
         }
     }
@@ -67,7 +67,7 @@ impl ProbeMachine for UdpProber {
         let now = context.now();
         let sequence = u64::from(series.next_sequence());
         let request = UdpProbe::request(self.session, sequence, now.as_nanos()).encode();
-        // An ICMP error about an earlier probe is told by the next call, which then sends nothing.
+        // An ICMP error about an earlier probe is reported by the next call, which then sends nothing.
         let sent = self.socket.send(&request).or_else(|_| self.socket.send(&request));
         if let Err(error) = sent {
             self.departures.failed();

@@ -1,0 +1,147 @@
+//! A period of a watch: probes without a load of our own.
+use crate::months::{Months, PastLoad, PastSeries, Zone, diagnose_months};
+use crate::view::{View, pair};
+use crate::{Diagnosis, Health, rules};
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_run::{
+    Certainty, Conclusion, Finding, FindingKind, History, LatencyVariation, Metric, Reason, Run, Series,
+    SeriesKey, Statistic, Value, threshold,
+};
+use fathom_stats::{Sample, Summary};
+use fathom_units::{Direction, Duration, WallTime};
+use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
+
+const HOUR_NS: u64 = 3_600 * 1_000_000_000;
+const SLOT_NS: u64 = 600 * 1_000_000_000;
+const NANOS_PER_MILLI: u64 = 1_000_000;
+/// About what the path takes without a queue.
+const BASE: f64 = 0.05;
+/// Metrics of whole round trips, whose months are examined.
+const ROUND_TRIPS: [Metric; 6] = [
+    Metric::UdpRtt,
+    Metric::IcmpRtt,
+    Metric::TcpConnect,
+    Metric::TlsConnect,
+    Metric::HttpFirstByte,
+    Metric::DnsRtt,
+];
+
+/// What a period of a watch shows.
+pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
+    let view = View::new(run);
+    let start: WallTime = run.started.parse().unwrap_or_default();
+    let mut findings = diagnose_months(&months(run, history, start));
+    let variation = run.phases.first().and_then(|phase| {
+        let all = Sample::new(view.latency_in(phase).map(|o| pair(o.value))).observed_only();
+        Some((all.percentile(BASE)?.value, all.summary()?))
+    });
+    findings.extend(variation.as_ref().map(|(base, summary)| varies(&view, *base, summary)));
+    findings.extend(rules::losses(&view));
+    let (health, reason) = judge(&findings, variation.as_ref());
+    Diagnosis {
+        health,
+        reason,
+        headline_phase: run.phases.first().map(|phase| phase.kind),
+        advice: Vec::new(),
+        latency_source: view.source.map(|series| series.key.metric),
+        grade: None,
+        phases: view.phases,
+        findings,
+    }
+}
+
+/// Bloated where the house's own load was seen to fill a buffer. Raised latency alone does not tell whose load it is.
+fn judge(findings: &[Finding], variation: Option<&(f64, Summary)>) -> (Health, Option<Reason>) {
+    if findings.iter().any(|finding| finding.kind() == FindingKind::OwnLoad) {
+        return (Health::Bloated, None);
+    }
+    let Some((base, summary)) = variation else {
+        return (Health::Inconclusive, Some(Reason::NoAnswers));
+    };
+    let (increase_p50_s, increase_p90_s) = (summary.p50.value - base, summary.p90.value - base);
+    if threshold::is_bloated(increase_p50_s, increase_p90_s) {
+        return (Health::Inconclusive, Some(Reason::UnknownLoad { increase_p50_s, increase_p90_s }));
+    }
+    (Health::Healthy, None)
+}
+
+fn varies(view: &View<'_>, base_p5_s: f64, summary: &Summary) -> Finding {
+    let variation = LatencyVariation {
+        base_p5_s,
+        p50_s: summary.p50.value,
+        p90_s: summary.p90.value,
+        p95_s: summary.p95.value,
+        max_s: summary.max.value,
+        answered_packets: summary.count as u64,
+    };
+    let phase = view.run.phases.first();
+    let evidence = phase.and_then(|phase| rules::latency_evidence(view, phase, Statistic::Percentile(0.95)));
+    Finding::new(Conclusion::LatencyVariation(variation), None, Certainty::Certain).with_evidence(evidence)
+}
+
+/// The run as months of a history.
+fn months(run: &Run, history: &History, start: WallTime) -> Months {
+    let end_ns = run.phases.last().map_or(0, |phase| phase.end_ns);
+    let columns = |series: &Series, step_ns: u64, code: fn(Value) -> Code| {
+        columns(series, start, end_ns, step_ns, code)
+    };
+    let whole = run.series.iter().filter(|series| ROUND_TRIPS.contains(&series.key.metric));
+    let series = (1..).zip(whole).map(|(number, series)| PastSeries {
+        series: number,
+        target: history.target.clone(),
+        probe: probe_name(&series.key),
+        hours: columns(series, HOUR_NS, delay),
+        slots: columns(series, SLOT_NS, delay),
+    });
+    let load = Direction::BOTH.into_iter().filter_map(|direction| {
+        let series = run.series(&SeriesKey::directed(Metric::Goodput, direction))?;
+        Some(PastLoad { direction, slots: columns(series, SLOT_NS, level) })
+    });
+    let zone = history
+        .utc_offsets
+        .iter()
+        .map(|offset| (WallTime(offset.since_s.saturating_mul(1_000_000_000)), offset.offset_s));
+    let series: Vec<PastSeries> = series.collect();
+    let changes = history.path_changes_ns.iter().map(|at| WallTime(start.0.saturating_add(*at)));
+    let path_changes = changes.flat_map(|at| series.iter().map(move |one| (one.series, at))).collect();
+    Months { load: load.collect(), path_changes, zone: Zone(zone.collect()), start, series }
+}
+
+/// As a person knows the probe: its scope, or the name of its metric.
+fn probe_name(key: &SeriesKey) -> String {
+    key.scope.clone().unwrap_or_else(|| key.metric.info().name.into())
+}
+
+fn delay(value: Value) -> Code {
+    match value {
+        Value::Observed(seconds) => Code::of(Outcome::Answered(Duration::from_secs_f64(seconds))),
+        Value::Censored { .. } => Code::LOST,
+    }
+}
+
+fn level(value: Value) -> Code {
+    match value {
+        Value::Observed(rate) => Code::level(rate),
+        Value::Censored { .. } => Code::FAILED,
+    }
+}
+
+/// Columns of a width, which begin at multiples of it.
+fn columns(
+    series: &Series,
+    start: WallTime,
+    end_ns: u64,
+    step_ns: u64,
+    code: fn(Value) -> Code,
+) -> Vec<Column> {
+    let end = WallTime(start.0.saturating_add(end_ns));
+    let count = (end_ns / step_ns + 2) as usize;
+    let mut columns = Columns::new(start, end, count, step_ns / NANOS_PER_MILLI);
+    let samples = series.iter().map(|observation| Stored {
+        at_ms: start.0.saturating_add(observation.at.as_nanos()) / NANOS_PER_MILLI,
+        code: code(observation.value),
+    });
+    columns.add_chunk(&Chunk { samples: samples.collect(), marks: Vec::new() }, &(0..u64::MAX));
+    columns.finish()
+}
