@@ -23,7 +23,8 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
                 bytes(source.wire_bytes as f64),
                 seconds(source.duration_s)
             );
-            let defects = source.defects.iter().map(|text| ("to mind".to_owned(), text.clone()));
+            let defects =
+                source.defects.iter().map(|defect| ("defect".to_owned(), fathom_prose::defect(defect)));
             [(source.name.clone(), frames)].into_iter().chain(defects)
         })
         .collect();

@@ -5,7 +5,7 @@ use crate::AppError;
 use fathom_bottleneck::{QueueWatch, Queues};
 use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
 use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions};
-use fathom_run::CaptureSource;
+use fathom_run::{CaptureDefect, CaptureSource};
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 
@@ -99,8 +99,8 @@ fn by_two(
 }
 
 /// Both have found the same, unless the file could be read to its end by one only.
-fn add_other(defects: &mut Vec<String>, others: Vec<String>) {
-    let more: Vec<String> = others.into_iter().filter(|other| !defects.contains(other)).collect();
+fn add_other(defects: &mut Vec<CaptureDefect>, others: Vec<CaptureDefect>) {
+    let more: Vec<CaptureDefect> = others.into_iter().filter(|other| !defects.contains(other)).collect();
     defects.extend(more);
 }
 
@@ -117,12 +117,13 @@ pub(super) fn pass(
         })?;
     ending.tell(&mut quality);
     let (first_at, last_at) = quality.from_to();
+    let unreadable = ending.trouble.map(|why| CaptureDefect::Unreadable { message: why.to_string() });
     let source = CaptureSource {
         name: input.name(),
         frames: quality.frames,
         wire_bytes: quality.wire_bytes,
         duration_s: last_at.saturating_sub(first_at).max(0) as f64 / 1e9,
-        defects: quality.defects().into_iter().chain(ending.trouble.map(|why| why.to_string())).collect(),
+        defects: quality.defects().into_iter().chain(unreadable).collect(),
     };
     Ok((source, first_at))
 }
@@ -161,7 +162,8 @@ mod tests {
 
     #[test]
     fn what_one_of_two_threads_could_not_read_is_told() {
-        let list = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+        let defect = |text: &str| CaptureDefect::Text { text: text.into() };
+        let list = |text: &str| text.split(' ').map(defect).collect::<Vec<_>>();
         for (own, others, all) in [("a b", "a b", "a b"), ("a", "a cut", "a cut"), ("a cut", "a", "a cut")] {
             let mut defects = list(own);
             add_other(&mut defects, list(others));
