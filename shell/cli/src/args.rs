@@ -12,10 +12,11 @@ pub(crate) use audit::AuditArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs};
+use fathom_app::scenario::Changes;
+use fathom_app::trace::{Export, ExportForm};
 use fathom_qdisc::Spec;
 use fathom_run::Measure;
-use fathom_scenario::Setting;
-use fathom_sweep::Axis;
+use fathom_scenario::{Axis, Setting};
 use fathom_units::{Bytes, Duration};
 pub(crate) use fix::FixArgs;
 pub(crate) use size::SizeArgs;
@@ -195,6 +196,12 @@ pub(crate) enum PhaseName {
     Drain,
 }
 
+/// Parses `--max-clients`.
+fn client_limit(text: &str) -> Result<u32, String> {
+    let limit = text.parse().map_err(|error| format!("{error} (a whole number, from 1 to {})", u32::MAX))?;
+    if limit == 0 { Err("the least is 1; try 1, or leave it out for 16".to_owned()) } else { Ok(limit) }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
     /// Address to listen on; all of them when left out (repeatable)
@@ -207,7 +214,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
     pub(crate) token: Option<String>,
     /// Clients at one time
-    #[arg(long, default_value_t = 16, value_name = "N")]
+    #[arg(long, default_value_t = 16, value_parser = client_limit, value_name = "N")]
     pub(crate) max_clients: u32,
     /// Longest time of one client's test
     #[arg(long, default_value = "10min", value_name = "TIME")]
@@ -297,6 +304,13 @@ pub(crate) struct SimArgs {
     pub(crate) with: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+impl ChangeArgs {
+    /// What the use cases call it.
+    pub(crate) fn changes(&self) -> Changes {
+        Changes { settings: self.set.clone(), queue: self.queue.clone() }
+    }
 }
 
 /// Changes of a scenario from the command line.
@@ -400,7 +414,7 @@ pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Write another tool's format: xplot=DIR, tcptrace=FILE, tstat=FILE, pping=FILE or qlog=DIR (repeatable)
-    #[arg(long, value_name = "FORM=PATH")]
+    #[arg(long, value_parser = export, value_name = "FORM=PATH")]
     pub(crate) export: Vec<Export>,
     /// Flows of the page, of graphs and of qlog, by number; the eight largest when left out (repeatable)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -416,63 +430,21 @@ pub(crate) struct TraceArgs {
     pub(crate) threads: Option<u8>,
 }
 
-/// Another tool's format, and where it goes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Export {
-    form: ExportForm,
-    path: PathBuf,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ExportForm {
-    Xplot,
-    Tcptrace,
-    Tstat,
-    Pping,
-    Qlog,
-}
-
-impl Export {
-    pub(crate) const fn path(&self) -> &PathBuf {
-        &self.path
+/// Parses `FORM=PATH`.
+fn export(text: &str) -> Result<Export, String> {
+    let (name, path) = text.split_once('=').unwrap_or((text, ""));
+    let form = match name {
+        "xplot" => ExportForm::Xplot,
+        "tcptrace" => ExportForm::Tcptrace,
+        "tstat" => ExportForm::Tstat,
+        "pping" => ExportForm::Pping,
+        "qlog" => ExportForm::Qlog,
+        _ => return Err(format!("unknown form {name:?} (known: xplot, tcptrace, tstat, pping, qlog)")),
+    };
+    if path.is_empty() {
+        return Err(format!("{name} needs a path, as in {name}=PATH"));
     }
-    fn of(&self, form: ExportForm) -> Option<&PathBuf> {
-        (self.form == form).then_some(&self.path)
-    }
-    pub(crate) fn xplot(&self) -> Option<&PathBuf> {
-        self.of(ExportForm::Xplot)
-    }
-    pub(crate) fn tcptrace(&self) -> Option<&PathBuf> {
-        self.of(ExportForm::Tcptrace)
-    }
-    pub(crate) fn tstat(&self) -> Option<&PathBuf> {
-        self.of(ExportForm::Tstat)
-    }
-    pub(crate) fn pping(&self) -> Option<&PathBuf> {
-        self.of(ExportForm::Pping)
-    }
-    pub(crate) fn qlog(&self) -> Option<&PathBuf> {
-        self.of(ExportForm::Qlog)
-    }
-}
-
-impl std::str::FromStr for Export {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, path) = text.split_once('=').unwrap_or((text, ""));
-        let form = match name {
-            "xplot" => ExportForm::Xplot,
-            "tcptrace" => ExportForm::Tcptrace,
-            "tstat" => ExportForm::Tstat,
-            "pping" => ExportForm::Pping,
-            "qlog" => ExportForm::Qlog,
-            _ => return Err(format!("unknown form {name:?} (known: xplot, tcptrace, tstat, pping, qlog)")),
-        };
-        if path.is_empty() {
-            return Err(format!("{name} needs a path, as in {name}=PATH"));
-        }
-        Ok(Export { form, path: PathBuf::from(path) })
-    }
+    Ok(Export { form, path: PathBuf::from(path) })
 }
 
 #[derive(Args, Debug)]

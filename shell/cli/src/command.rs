@@ -13,5 +13,4 @@ pub(crate) mod size;
 pub(crate) mod sweep;
 pub(crate) mod test;
 pub(crate) mod trace;
-pub(crate) mod vs_lab;
 pub(crate) mod watch;

@@ -1,20 +1,7 @@
 //! Errors of the program: one line each, with the exit code that belongs to it.
+use fathom_app::AppError;
+pub(crate) use fathom_app::ExitClass as Exit;
 use std::fmt;
-
-/// Exit codes of the program; the help names them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Exit {
-    /// Done and healthy.
-    Healthy = 0,
-    /// Done, bufferbloat found.
-    Bloated = 1,
-    /// Usage or input error.
-    Input = 2,
-    /// Permission, missing kernel feature, unreachable.
-    Environment = 3,
-    /// The instrument spoilt the measurement.
-    Invalid = 4,
-}
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -36,6 +23,20 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Self {
+        let advice = match &error {
+            AppError::NothingToSend { .. } => "\n  try: fathom lab --line FILE -- COMMAND",
+            AppError::TooManyCells { .. } => "\n  try: fewer values with --vary, or fewer --seeds",
+            AppError::NothingToRead => "\n  try: fathom trace FILE",
+            AppError::WouldOverwrite { .. } => "\n  try: another name for what is written",
+            AppError::NeedsFile => "\n  try: tcpdump -w up.pcap, or ... | tee up.pcap | fathom trace -",
+            _ => "",
+        };
+        Failure { exit: error.class(), message: format!("{error}{advice}") }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Follows a test while it runs: the live picture on a terminal, else one line of progress a phase.
 use crate::args::When;
 use crate::terminal::{self, Screen};
+use fathom_app::MeasureEvent;
 use fathom_client::Event;
 use fathom_os::clock::Clock;
 use fathom_report::LiveView;
@@ -9,6 +10,20 @@ use fathom_units::{Duration, Time};
 
 /// Ten pictures a second are smooth enough, and cost little beside the measurement.
 const REDRAW_EVERY: Duration = Duration::from_millis(100);
+
+/// Shows the measurements of a use case, one after the other.
+pub(crate) fn follow(when: When) -> impl FnMut(MeasureEvent<'_>) + Send {
+    let mut live: Option<Live> = None;
+    move |event| match event {
+        MeasureEvent::Started { title, clock } => live = Some(Live::new(title, clock, when)),
+        MeasureEvent::Test(event) => {
+            if let Some(live) = &mut live {
+                live.on_event(event);
+            }
+        }
+        MeasureEvent::Ended => live = None,
+    }
+}
 
 /// Shows the events of one test.
 pub(crate) struct Live {

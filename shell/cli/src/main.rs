@@ -1,15 +1,11 @@
 //! The one program `fathom`: flags in, calls out. The only crate that prints.
 mod args;
-mod captured;
 mod command;
 mod failure;
-mod line;
 mod live;
-mod over_line;
 mod result;
 mod signal;
 mod terminal;
-mod truth;
 
 use args::{Cli, Command};
 use clap::Parser;

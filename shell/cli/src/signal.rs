@@ -1,5 +1,6 @@
 //! Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once.
 use crate::failure::Failure;
+use fathom_app::CancelToken;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
@@ -15,6 +16,11 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
             .map_err(|e| Failure::environment(format_args!("cannot watch signal {signal}: {e}")))?;
     }
     Ok(stop)
+}
+
+/// A token that the first Ctrl-C, SIGTERM or hang-up cancels.
+pub(crate) fn cancel_token() -> Result<CancelToken, Failure> {
+    stop_flag().map(CancelToken::from)
 }
 
 /// What signals ask of a program that runs for years.

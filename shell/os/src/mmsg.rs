@@ -1,4 +1,6 @@
 //! Many datagrams received in one call, and what the error queue tells of those that were sent. The room is made once and used again.
+//!
+//! By hand: rustix has no recvmmsg(2).
 use crate::timestamp::{CONTROL_WORDS, address, control, software_stamp};
 use fathom_units::WallTime;
 use std::io;

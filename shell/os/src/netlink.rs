@@ -1,4 +1,6 @@
 //! The few requests of rtnetlink(7) that an emulated line needs, in the namespace of the thread that opens the socket.
+//!
+//! By hand: six requests of one shape need no model of rtnetlink.
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, recv, send, socket_with,
 };

@@ -1,4 +1,6 @@
 //! Packets of an interface as they pass, out of a ring that the kernel fills (`packet(7)`, TPACKET_V3): one call per block of packets.
+//!
+//! By hand: rustix does not map packet rings.
 use crate::netlink::interface_index;
 use crate::option;
 use crate::tun::interface_request;
@@ -377,24 +379,11 @@ fn check(returned: libc::c_int) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::netlink::{LOOPBACK, Netlink};
-    use crate::netns::NetNs;
+    use crate::netlink::LOOPBACK;
     use crate::poll::{PollFd, wait};
+    use fathom_test_support::in_new_namespace;
     use fathom_units::Duration;
     use std::net::UdpSocket;
-
-    /// Runs `test` in a network namespace of its own, with its loopback up.
-    fn in_namespace(test: impl FnOnce() + Send + 'static) {
-        let namespace = NetNs::create().unwrap_or_else(|error| panic!("this test needs root: {error}"));
-        let run = std::thread::spawn(move || {
-            namespace.enter().unwrap();
-            Netlink::open().unwrap().set_up(LOOPBACK, None, None).unwrap();
-            test();
-        });
-        if let Err(panic) = run.join() {
-            std::panic::resume_unwind(panic);
-        }
-    }
 
     /// Lengths that were sent and bytes that are stored, until there are `count` of them or no more come.
     fn caught(ring: &mut Ring, count: usize) -> Vec<(u32, Vec<u8>)> {
@@ -420,7 +409,7 @@ mod tests {
 
     #[test]
     fn catches_each_packet_once_and_cuts_it() {
-        in_namespace(|| {
+        in_new_namespace(|| {
             let mut ring = Ring::open("lo", 128).unwrap();
             assert_eq!(ring.framing(), Framing::Ethernet);
             let to = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -441,7 +430,7 @@ mod tests {
 
     #[test]
     fn all_interfaces_say_where_each_packet_passed() {
-        in_namespace(|| {
+        in_new_namespace(|| {
             let mut ring = Ring::open(ANY, 128).unwrap();
             assert_eq!(ring.framing(), Framing::Cooked);
             let to = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -473,7 +462,7 @@ mod tests {
 
     #[test]
     fn a_ring_that_nobody_reads_drops_and_says_so() {
-        in_namespace(|| {
+        in_new_namespace(|| {
             let mut ring = Ring::open("lo", 65_535).unwrap();
             let to = UdpSocket::bind("127.0.0.1:0").unwrap();
             // 32 MB and more.

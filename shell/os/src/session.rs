@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// Lets `command` begin a session of its own when it is started.
-pub fn of_its_own(command: &mut Command) -> &mut Command {
+pub fn start_new_session(command: &mut Command) -> &mut Command {
     // SAFETY: the hook runs between fork and exec and makes one system call: no allocation, no lock.
     unsafe { command.pre_exec(|| Ok(setsid().map(drop)?)) }
 }

@@ -1,6 +1,8 @@
 //! Datagrams with the kernel's timestamps of their arrival and of their leaving.
 //!
 //! The kernel stamps in wall time. The caller turns it into monotonic time with both clocks read just after the call.
+//!
+//! By hand: neither socket2 nor rustix reads these control messages.
 use crate::clock::{Clock, wall_now};
 use crate::option;
 use fathom_units::{Time, WallTime};

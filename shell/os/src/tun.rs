@@ -1,4 +1,6 @@
 //! TUN devices that carry super-packets: the kernel's segmentation and checksum offloads end in this process.
+//!
+//! By hand: three requests of ioctl(2), with the virtio header that super-packets need.
 use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice, Read, Write};

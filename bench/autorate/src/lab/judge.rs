@@ -4,10 +4,10 @@ use super::schedule::{self, LENGTH, PROBE_MS, SAMPLE_MS};
 use super::track::Track;
 use crate::score::{Score, Way};
 use fathom_run::{Metric, Series, Value};
-use fathom_units::{Direction, PerDirection};
+use fathom_units::{Direction, IP_PER_PAYLOAD, PerDirection};
 
 /// Payload of what the line carries: 1448 of 1500 bytes, as it counts from IP on.
-const PAYLOAD: f64 = 1_448.0 / 1_500.0;
+const PAYLOAD: f64 = 1.0 / IP_PER_PAYLOAD;
 
 /// Delays of one direction's datagrams above the least, in s, and when they were sent; nothing of those that were lost.
 struct Delays(Vec<(f64, Option<f64>)>);
@@ -126,9 +126,9 @@ mod tests {
     use super::*;
     use crate::lab::drive::Tick;
     use crate::line::Kind;
+    use fathom_lab::workload::Played;
     use fathom_run::{Load, Observation, SeriesKey};
     use fathom_units::{Duration, Time};
-    use fathom_workload::Played;
 
     const BEGIN: Time = Time::from_nanos(5_000_000_000);
 

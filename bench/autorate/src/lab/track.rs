@@ -111,7 +111,7 @@ mod tests {
     fn the_lab_carries_what_is_scored() {
         for kind in [Kind::Lte, Kind::Starlink, Kind::Docsis] {
             let track = Track::new(kind);
-            assert_eq!(fathom_workload::refusal(&track.plan.works), None);
+            assert_eq!(fathom_lab::workload::refusal(&track.plan.works), None);
             let hop = &track.plan.line.hops[0];
             assert!(hop.up.delay + hop.down.delay <= Duration::from_millis(45), "{kind:?}");
             // Never more than two processors carry, and always within what the laws may set.

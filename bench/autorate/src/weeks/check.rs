@@ -3,7 +3,7 @@ use super::fluid::{Flow, Pipe};
 use crate::line::{At, Kind, Line};
 use fathom_run::{Metric, PhaseKind, SeriesKey, Value};
 use fathom_sim::{Options, simulate};
-use fathom_units::{Direction, Rng};
+use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, Rng};
 use std::fmt::Write;
 
 const SECONDS: usize = 120;
@@ -11,7 +11,7 @@ const SECONDS: usize = 120;
 const BASE: f64 = 0.045;
 const LATE: f64 = 0.030;
 /// Payload of what the link carries: 1448 of 1514 bytes.
-const PAYLOAD: f64 = 1_448.0 / 1_514.0;
+const PAYLOAD: f64 = 1.0 / ETHERNET_PER_PAYLOAD;
 
 /// One comparison.
 struct Case {

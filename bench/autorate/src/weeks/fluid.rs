@@ -3,13 +3,13 @@
 //! What is in flight is the windows' sum, and what is in flight and in no queue is on the way for one round trip: so senders
 //! are clocked by acknowledgements. Upwards our queue lies before the bottleneck, downwards behind it.
 use crate::line::At;
-use fathom_units::Rng;
+use fathom_units::{FULL_TCP_PAYLOAD, Rng};
 
 /// CUBIC, RFC 9438: scale in segments/s^3, what is left after a loss.
 const CUBIC: f64 = 0.4;
 const BETA: f64 = 0.7;
 /// Bytes of a segment.
-const SEGMENT: f64 = 1448.0;
+const SEGMENT: f64 = FULL_TCP_PAYLOAD.get() as f64;
 const LEAST: f64 = 2.0 * SEGMENT;
 /// Linux' tcp_rmem lets windows grow up to 6 MB.
 const MOST: f64 = 6e6;

@@ -13,13 +13,13 @@ use crate::seen::Seen;
 use crate::sum::Sum;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate};
 
 /// A delay that nobody notices: a game's.
 const FELT: Duration = Duration::from_millis(20);
 
 /// Ethernet's largest frame as the kernel counts it, without its checksum.
-const FULL_PACKET: Bytes = Bytes(1514);
+const FULL_PACKET: Bytes = ETHERNET_FULL_FRAME;
 
 /// The largest super-packet. Source: `GSO_LEGACY_MAX_SIZE`; more has to be switched on (BIG TCP).
 const SUPER_PACKET: Bytes = Bytes(65_536);

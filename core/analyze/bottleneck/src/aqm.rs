@@ -1,6 +1,6 @@
 //! What manages the queue, by the delays at which it dropped or marked.
-use crate::delay_curve::percentile;
 use alloc::vec::Vec;
+use fathom_stats::percentile;
 
 /// How the queue decides what to drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,10 @@
 //! The size of the buffer, from the delay when it was full.
 use crate::aqm::{Fingerprint, MOSTLY_FULL};
-use crate::delay_curve::{DelayPoint, between, percentile};
+use crate::delay_curve::{DelayPoint, between};
 use crate::episodes::Episode;
 use crate::rate::RateSpan;
 use alloc::vec::Vec;
+use fathom_stats::{percentile, percentile_of_sorted};
 
 /// A buffer before the bottleneck.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -115,7 +116,7 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     if (full.len() as f64) < LEAST_SHARE * peaks.len() as f64 {
         return None;
     }
-    let drain_ns = percentile(&mut full.to_vec(), 0.5)?;
+    let drain_ns = percentile_of_sorted(full, 0.5)?;
     Some(Full { drain_ns, scatter_ns: full.last()? - full.first()?, times: full.len() as u32 })
 }
 
@@ -202,7 +203,7 @@ mod tests {
         let spike = [187.0, 206.0, 255.0, 178.0, 194.0, 188.0];
         let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
         let rows = [
-            (&[200.0, 198.0, 100.0][..], None, 0.0, (200.0, 2)),
+            (&[200.0, 198.0, 100.0][..], None, 0.0, (198.0, 2)),
             // One spike of a host does not count for all.
             (&spike, None, 0.0, (188.0, 3)),
             (&spike, wide, 0.3, (188.0, 3)),

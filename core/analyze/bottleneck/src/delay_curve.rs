@@ -1,5 +1,4 @@
 //! A delay over time, as estimators take it.
-use alloc::vec::Vec;
 
 /// What a delay was in a short time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -23,18 +22,6 @@ impl DelayPoint {
             most_ns: (self.most_ns - base_ns).max(0.0),
         }
     }
-}
-
-/// The value that a share of `values` does not exceed; `values` are put in another order.
-pub(crate) fn percentile(values: &mut [f64], share: f64) -> Option<f64> {
-    let last = values.len().checked_sub(1)?;
-    let rank = (libm::round(share * last as f64) as usize).min(last);
-    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
-}
-
-/// The middle of `values`.
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    percentile(&mut values.collect::<Vec<f64>>(), 0.5)
 }
 
 /// Points between two times.

@@ -1,6 +1,6 @@
 //! What one flow shows: clocks, what waits on each leg, and where the queue is.
 use crate::clock::{Clock, NoClock, TickObservations, fit, lows, with_skew};
-use crate::delay_curve::{DelayPoint, median, percentile};
+use crate::delay_curve::DelayPoint;
 use crate::flow::{Extremes, Sampled, Sent, series};
 use crate::report::{BaseRtt, Leg, LegDelay, Location, NoLeg, NoLocation, QueueReport, Reference};
 use crate::ticks::Ticks;
@@ -9,6 +9,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::End;
+use fathom_stats::{median, percentile};
 
 /// Fewer bytes are no bulk transfer: they fit into an initial window or two.
 const BULK_BYTES: u64 = 64_000;

@@ -1,7 +1,8 @@
 //! The period of a queue that swings, and what swings it.
-use crate::delay_curve::{DelayPoint, median};
+use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use alloc::vec::Vec;
+use fathom_stats::median;
 
 /// Points of the evenly spaced series.
 const POINTS: usize = 1024;

@@ -1,6 +1,6 @@
 //! The rate of the bottleneck: what passes while a queue stands before it.
-use crate::delay_curve::{median, percentile};
 use alloc::vec::Vec;
+use fathom_stats::median;
 
 /// What passed in a short time, and the queue that it met.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -193,15 +193,11 @@ fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
         }
     }
     let (left, right) = rates.split_at_checked(best.1)?;
-    let (left, right) = (middle(left)?, middle(right)?);
+    let (left, right) = (median(left.iter().copied())?, median(right.iter().copied())?);
     let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
     let noise = scatter(pieces).max(step) * total / n as f64;
     let is_clear = best.0 > LEAST_SIGNIFICANCE * noise;
     (is_clear && libm::fabs(left - right) > LEAST_CHANGE_RATIO * left.max(right)).then_some(best.1)
-}
-
-fn middle(rates: &[f64]) -> Option<f64> {
-    percentile(&mut rates.to_vec(), 0.5)
 }
 
 #[cfg(test)]

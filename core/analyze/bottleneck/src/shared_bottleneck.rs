@@ -4,7 +4,7 @@ use crate::bins::Bin;
 use crate::buffer::{Filling, buffer, most};
 use crate::codel_law::codel_conformance_ratio;
 use crate::cross_traffic::CrossTraffic;
-use crate::delay_curve::{DelayPoint, between, median, percentile};
+use crate::delay_curve::{DelayPoint, between};
 use crate::episodes::{Episode, episodes};
 use crate::flow::{Sampled, series};
 use crate::group::Filler;
@@ -21,6 +21,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
+use fathom_stats::{median, percentile};
 
 /// A queue stands while it is longer than this share of its 95th percentile.
 const STANDING_RATIO: f64 = 0.25;
@@ -507,7 +508,7 @@ mod tests {
         };
         let rows: [(&[f64], f64, f64); 4] = [
             (&[10.0], 10.0, 11.0),
-            (&[10.0, 12.0], 12.0, 13.0),
+            (&[10.0, 12.0], 10.0, 13.0),
             (&[10.0, 12.0, 900.0], 12.0, 901.0),
             (&[9.0, 10.0, 10.0, 11.0, 900.0], 10.0, 12.0),
         ];

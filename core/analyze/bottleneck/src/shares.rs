@@ -1,8 +1,8 @@
 //! Who filled the queue, and who waited in it.
-use crate::delay_curve::percentile;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{FlowId, ProbeKind};
+use fathom_stats::percentile;
 
 /// What one flow had in a queue that it shared.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,12 +2,12 @@
 use crate::Health;
 use crate::health::judge;
 use crate::rules::bound::still_growing;
-use crate::rules::buffer::{IP_PER_PAYLOAD, buffer};
+use crate::rules::buffer::buffer;
 use crate::summarize::line_goodput;
 use crate::view::View;
 use alloc::string::{String, ToString};
 use fathom_run::Run;
-use fathom_units::Direction;
+use fathom_units::{Direction, IP_PER_PAYLOAD};
 
 /// A path as one bottleneck a direction.
 #[derive(Clone, PartialEq, Debug)]

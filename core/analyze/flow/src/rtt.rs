@@ -1,6 +1,7 @@
 //! Round trips as statistics.
 use alloc::vec::Vec;
-use fathom_stats::DelayHistogram;
+use fathom_stats::bins::{bin_of, lower_edge};
+use fathom_stats::{DelayHistogram, percentile_bin};
 use fathom_units::Duration;
 
 /// Sums over values: enough for count, least, greatest, mean and standard deviation.
@@ -51,9 +52,6 @@ impl Moments {
         Some(libm::sqrt(variance.max(0.0)))
     }
 }
-
-/// Bins per factor of two, as in [`DelayHistogram`]: a percentile is at most 3.1 % low.
-const BINS_PER_OCTAVE: u32 = 32;
 
 /// So many values are listed before bins are counted: most flows are short, and a bin for each value between two is much for a few.
 const MAX_LISTED: usize = 64;
@@ -125,12 +123,7 @@ impl Tally {
     /// Lower edge of the bin that holds the least delay with at least `p` (0 to 1) of the counts at or below it, ns; never outside
     /// of what was counted.
     pub fn percentile(&self, p: f64) -> Option<u64> {
-        let rank = libm::ceil(p * self.moments.count as f64).max(1.0) as u64;
-        let mut below = 0;
-        let (bin, _) = self.counted().into_iter().find(|(_, count)| {
-            below += count;
-            below >= rank
-        })?;
+        let bin = percentile_bin(self.counted(), self.moments.count, p)?;
         Some(lower_edge(bin).clamp(self.moments.min, self.moments.max))
     }
     /// The same counts in the form that results are kept in.
@@ -142,22 +135,6 @@ impl Tally {
         }
         histogram
     }
-}
-
-const fn bin_of(nanos: u64) -> u32 {
-    if nanos < BINS_PER_OCTAVE as u64 {
-        return nanos as u32;
-    }
-    let shift = nanos.ilog2() - BINS_PER_OCTAVE.ilog2();
-    shift * BINS_PER_OCTAVE + (nanos >> shift) as u32
-}
-
-const fn lower_edge(bin: u32) -> u64 {
-    if bin < 2 * BINS_PER_OCTAVE {
-        return bin as u64;
-    }
-    let shift = bin / BINS_PER_OCTAVE - 1;
-    ((bin - shift * BINS_PER_OCTAVE) as u64) << shift
 }
 
 /// Smoothed round trip and its variation, as a sender has them (RFC 6298 section 2).

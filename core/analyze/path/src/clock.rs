@@ -1,5 +1,6 @@
 //! One capture's clock against another's.
 use alloc::vec::Vec;
+use fathom_stats::median;
 
 /// What two clocks differ by.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -80,9 +81,7 @@ impl LowerEnvelope {
     /// How far the points are above the highest line of this slope under them, in the middle.
     fn residual(&self, slope: f64) -> f64 {
         let floor = self.floor(slope);
-        let mut above: Vec<f64> = self.iter().map(|(at, value)| value - slope * at - floor).collect();
-        above.sort_unstable_by(f64::total_cmp);
-        above.get(above.len() / 2).copied().unwrap_or(0.0).max(STAMP_NS)
+        median(self.iter().map(|(at, value)| value - slope * at - floor)).unwrap_or(0.0).max(STAMP_NS)
     }
     /// The edge of the hull at the mean time of all points: of all lines under them, that along it is closest to them in sum.
     fn edge(&self) -> Option<Edge> {

@@ -9,6 +9,7 @@ use crate::report::{Delays, Hop, Loss, Remark};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
+use fathom_stats::percentile_of_sorted;
 
 /// Losses that are listed; all are counted.
 const MAX_LOSSES: usize = 1 << 16;
@@ -217,10 +218,7 @@ fn lose(hop: &mut Hop, mark: &PacketMark, before_ns: Option<f64>) {
 /// Of delays in ascending order, of which there is at least one; percentiles by nearest rank.
 fn statistics(delays: &[f64]) -> Delays {
     let least = delays.first().copied().unwrap_or(0.0);
-    let above = |p: f64| {
-        let rank = libm::ceil(p * delays.len() as f64) as usize;
-        delays.get(rank.saturating_sub(1)).map_or(0.0, |delay| delay - least)
-    };
+    let above = |p: f64| percentile_of_sorted(delays, p).map_or(0.0, |delay| delay - least);
     Delays {
         count: delays.len() as u64,
         least_ns: least,

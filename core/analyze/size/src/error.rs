@@ -60,6 +60,7 @@ impl fmt::Display for SizeError {
                 write!(f, "{what} would be beyond {limit}\n  try: values nearer to a real line's")
             }
             SizeError::Packet(size) => {
+                let size = fathom_text::bytes(size.get() as f64);
                 write!(
                     f,
                     "a packet of {size} does not exist (limit 65,549: an IP packet and its Ethernet header)\n  try: --packet 1514b"

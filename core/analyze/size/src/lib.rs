@@ -26,3 +26,4 @@ pub use cases::{CASES, Case, Seed};
 pub use error::SizeError;
 pub use line::Framing;
 pub use question::{Buffer, Question};
+pub use words::joined;

@@ -1,5 +1,5 @@
 //! What a packet is on the line.
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate};
 
 /// Payload of an ATM cell, and the cell itself, in bytes. Source: ITU-T I.361.
 const ATM_PAYLOAD: u64 = 48;
@@ -22,7 +22,7 @@ pub struct Framing {
 impl Default for Framing {
     /// A full Ethernet packet as the kernel counts it, 1514 bytes, and nothing added.
     fn default() -> Self {
-        Framing { packet: Bytes(1514), overhead: Bytes(0), atm: false }
+        Framing { packet: ETHERNET_FULL_FRAME, overhead: Bytes(0), atm: false }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `256p 10mbit` to a [`Question`].
 use crate::{Buffer, Question, SizeError};
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::str::FromStr;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 
@@ -37,7 +38,8 @@ impl FromStr for Question {
     /// Quantities and options as on the command line: `1gbit 5000000000b --overload 1%`.
     fn from_str(line: &str) -> Result<Self, SizeError> {
         let mut question = Question::default();
-        let mut words = line.split_whitespace();
+        let words = joined(line.split_whitespace());
+        let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
             match word.strip_prefix("--") {
                 Some("atm") => question.framing.atm = true,
@@ -64,6 +66,19 @@ impl Question {
     }
 }
 
+/// Numbers joined with the units that stand in words of their own, as in `375 kB` and `20.0 Mbit/s`.
+pub fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for word in words {
+        let is_unit = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '%');
+        match joined.last_mut().filter(|last| is_unit && last.ends_with(|c: char| c.is_ascii_digit())) {
+            Some(number) => *number += word,
+            None => joined.push(word.to_string()),
+        }
+    }
+    joined
+}
+
 fn quantity(word: &str) -> Result<Quantity, SizeError> {
     let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',').trim();
     let unit = unit.to_ascii_lowercase();
@@ -77,7 +92,7 @@ fn quantity(word: &str) -> Result<Quantity, SizeError> {
         return Ok(Quantity::Share(word.parse::<Ratio>()?.0));
     }
     // A unit belongs to one kind only, so that the first that knows it decides; `m` and `k` are sizes, as to tc.
-    if unit.ends_with("bit") || unit.ends_with("bps") {
+    if unit.ends_with("bit") || unit.ends_with("bps") || unit.ends_with("bit/s") {
         return Ok(Quantity::Rate(word.parse()?));
     }
     if unit.ends_with('s') || unit.ends_with("sec") || unit == "min" {

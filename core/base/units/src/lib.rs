@@ -2,19 +2,26 @@
 //! [`Direction`]s of a path; and a seeded [`Rng`].
 //!
 //! The text forms are those of `tc(8)`, so that one spelling works in `tc`, in scenario files, on the
-//! command line and in the documentation. A number without a unit is refused, never guessed.
+//! command line and in the documentation; the forms that people are shown (`375 kB`, `20.0 Mbit/s`) are read, too. A number
+//! without a unit is refused, never guessed.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod date;
 mod direction;
+mod frame;
 mod parse;
 mod quantity;
 mod rng;
 mod time;
 
+pub use date::Date;
 pub use direction::{Direction, NoDirection, PerDirection};
+pub use frame::{
+    ETHERNET_FULL_FRAME, ETHERNET_PER_PAYLOAD, FULL_IP_PACKET, FULL_TCP_PAYLOAD, IP_PER_PAYLOAD,
+};
 pub use parse::UnitError;
 pub use quantity::{Bytes, Rate, Ratio};
 pub use rng::Rng;

@@ -76,8 +76,13 @@ impl Kind {
                 ("kbps", 8_000),
                 ("mbps", 8_000_000),
                 ("gbps", 8_000_000_000),
+                // As people read them, and as `fathom-text` prints them.
+                ("bit/s", 1),
+                ("kbit/s", 1_000),
+                ("mbit/s", 1_000_000),
+                ("gbit/s", 1_000_000_000),
             ],
-            // tc(8): k and kb are 1024 bytes. Decimal sizes are written in plain bytes.
+            // tc(8): k and kb are 1024 bytes. See DECIMAL_SIZES.
             Kind::Bytes => &[
                 ("b", 1),
                 ("k", 1 << 10),
@@ -86,11 +91,18 @@ impl Kind {
                 ("mb", 1 << 20),
                 ("g", 1 << 30),
                 ("gb", 1 << 30),
+                ("kib", 1 << 10),
+                ("mib", 1 << 20),
+                ("gib", 1 << 30),
             ],
             Kind::Ratio => &[("%", 10_000)],
         }
     }
 }
+
+/// Sizes with the letters of SI are decimal, as they are printed: `375 kB`. In any other letters they are those of tc, which
+/// takes `kb`, `Kb` and `KB` for 1024 bytes.
+const DECIMAL_SIZES: [(&str, u64); 3] = [("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)];
 
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,6 +120,9 @@ impl fmt::Display for UnitError {
             Problem::UnknownUnit => {
                 write!(f, "{name} \"{text}\" has an unknown unit (known:")?;
                 self.kind.units().iter().try_for_each(|(unit, _)| write!(f, " {unit}"))?;
+                if self.kind == Kind::Bytes {
+                    DECIMAL_SIZES.iter().try_for_each(|(unit, _)| write!(f, " {unit}"))?;
+                }
                 write!(f, ")")
             }
             Problem::TooLarge => write!(f, "{name} \"{text}\" is too large"),
@@ -120,18 +135,20 @@ impl core::error::Error for UnitError {}
 fn parse(text: &str, kind: Kind) -> Result<u64, UnitError> {
     let fail = |problem| UnitError { text: text.to_string(), problem, kind };
     let trimmed = text.trim();
-    let digits = trimmed.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+    let digits = trimmed.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')).count();
     let (number, unit) = trimmed.split_at(digits);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() || fraction.contains('.') || (number.contains('.') && fraction.is_empty()) {
+    let whole = ungrouped(whole).ok_or_else(|| fail(Problem::NoNumber))?;
+    let is_fraction = fraction.bytes().all(|b| b.is_ascii_digit());
+    if !is_fraction || (number.contains('.') && fraction.is_empty()) {
         return Err(fail(Problem::NoNumber));
     }
-    let unit = unit.trim().to_ascii_lowercase();
+    let unit = unit.trim();
     if unit.is_empty() && (whole != "0" || !fraction.is_empty()) {
         return Err(fail(Problem::NoUnit));
     }
     // Zero is the same in every unit.
-    let scale = if unit.is_empty() { Some(1) } else { lookup(kind, &unit) };
+    let scale = if unit.is_empty() { Some(1) } else { lookup(kind, unit) };
     let scale = u128::from(scale.ok_or_else(|| fail(Problem::UnknownUnit))?);
     let whole: u64 = whole.parse().map_err(|_| fail(Problem::TooLarge))?;
     // Twelve decimals are more than any unit's ratio to the smallest one can use.
@@ -142,18 +159,34 @@ fn parse(text: &str, kind: Kind) -> Result<u64, UnitError> {
     u64::try_from(value).map_err(|_| fail(Problem::TooLarge))
 }
 
-fn lookup(kind: Kind, unit: &str) -> Option<u64> {
-    kind.units().iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale)
+/// Digits without the commas that part them in groups of three; `None` if there are no digits, or commas elsewhere.
+fn ungrouped(whole: &str) -> Option<String> {
+    let mut groups = whole.split(',');
+    let first = groups.next().filter(|first| !first.is_empty())?;
+    let is_grouped = whole.contains(',');
+    let is_whole = groups.all(|group| group.len() == 3) && (!is_grouped || first.len() <= 3);
+    is_whole.then(|| whole.replace(',', ""))
 }
 
-/// `value / unit` with at most three decimals, cut off, trailing zeros removed, then the unit's name.
-pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: u128, unit: u128, name: &str) -> fmt::Result {
-    let (whole, thousandths) = (value / unit, value % unit * 1000 / unit);
-    if thousandths == 0 {
-        return write!(f, "{whole}{name}");
-    }
-    let text = alloc::format!("{thousandths:03}");
-    write!(f, "{whole}.{}{name}", text.trim_end_matches('0'))
+fn lookup(kind: Kind, unit: &str) -> Option<u64> {
+    let decimal = DECIMAL_SIZES.iter().filter(|_| kind == Kind::Bytes).find(|(name, _)| *name == unit);
+    let known = decimal.or_else(|| kind.units().iter().find(|(name, _)| unit.eq_ignore_ascii_case(name)));
+    known.map(|(_, scale)| *scale)
+}
+
+/// `value / unit`, a power of ten, with as many decimals as it has and at most `most`; then the unit's name.
+pub(crate) fn write_scaled(
+    f: &mut fmt::Formatter<'_>,
+    value: u64,
+    (unit, name): (u64, &str),
+    most: usize,
+) -> fmt::Result {
+    let (whole, rest) = (value / unit, value % unit);
+    let digits = unit.ilog10() as usize;
+    let decimals = alloc::format!("{rest:0digits$}");
+    let decimals = decimals.get(..most.min(digits)).unwrap_or_default().trim_end_matches('0');
+    let point = if decimals.is_empty() { "" } else { "." };
+    write!(f, "{whole}{point}{decimals}{name}")
 }
 
 impl FromStr for Duration {
@@ -164,14 +197,14 @@ impl FromStr for Duration {
 }
 impl FromStr for Rate {
     type Err = UnitError;
-    /// As in tc(8): `bit` counts bits and `bps` counts *bytes* per second.
+    /// As in tc(8): `bit` counts bits and `bps` counts *bytes* per second. `20.0 Mbit/s` is read as well.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         parse(text, Kind::Rate).map(Rate::from_bits_per_second)
     }
 }
 impl FromStr for Bytes {
     type Err = UnitError;
-    /// As in tc(8): `kb` is 1024 bytes, in any letter case. A decimal amount is written in bytes: `375000b`.
+    /// As in tc(8) `kb` is 1024 bytes; but `kB`, `MB` and `GB` in exactly these letters are decimal, as they are printed.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         parse(text, Kind::Bytes).map(Bytes)
     }
@@ -196,12 +229,27 @@ mod tests {
         for (text, nanos) in durations {
             assert_eq!(text.parse(), Ok(Duration::from_nanos(nanos)), "{text}");
         }
-        let rates =
-            [("20Mbit", 20_000_000), ("2.5mbit", 2_500_000), ("1mbps", 8_000_000), ("64Kibit", 65_536)];
+        let rates = [
+            ("20Mbit", 20_000_000),
+            ("2.5mbit", 2_500_000),
+            ("1mbps", 8_000_000),
+            ("64Kibit", 65_536),
+            ("20.0 Mbit/s", 20_000_000),
+            ("1,234 Gbit/s", 1_234_000_000_000),
+        ];
         for (text, bits) in rates {
             assert_eq!(text.parse(), Ok(Rate::from_bits_per_second(bits)), "{text}");
         }
-        for (text, bytes) in [("1514b", 1514), ("64kb", 65_536), ("1MB", 1_048_576), ("0.5k", 512)] {
+        for (text, bytes) in [
+            ("1514b", 1514),
+            ("64kb", 65_536),
+            ("64KB", 65_536),
+            ("1mb", 1_048_576),
+            ("1MiB", 1_048_576),
+            ("0.5k", 512),
+            ("1MB", 1_000_000),
+            ("375 kB", 375_000),
+        ] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
         }
         assert_eq!("0.5%".parse(), Ok(Ratio(0.005)));
@@ -213,7 +261,20 @@ mod tests {
         assert_eq!(message("64".parse()), "size \"64\" has no unit (did you mean \"64kb\" or \"64b\"?)");
         assert!(message("64 apples".parse()).contains("unknown unit"));
         assert!(message("99999999999999999999kb".parse()).contains("too large"));
-        for bad in ["", "kb", ".5kb", "1.kb", "1.2.3kb", "-1kb", "１kb"] {
+        let bad = [
+            "",
+            "kb",
+            ".5kb",
+            "1.kb",
+            "1.2.3kb",
+            "-1kb",
+            "１kb",
+            "1,5kb",
+            "1,0000kb",
+            "1000,000kb",
+            ",100kb",
+        ];
+        for bad in bad.into_iter().chain(["1.000,5kb"]) {
             assert!(bad.parse::<Bytes>().is_err(), "{bad}");
         }
         assert!("101%".parse::<Ratio>().is_err());
@@ -237,5 +298,19 @@ mod tests {
         assert_eq!(Rate::from_bits_per_second(2_500_000).to_string(), "2.5Mbit");
         assert_eq!(Bytes(375_000).to_string(), "375kB");
         assert_eq!(Bytes(1514).to_string(), "1514B");
+        assert_eq!(Bytes(1_234_567).to_string(), "1.234567MB");
+    }
+
+    #[test]
+    fn what_is_printed_reads_back_the_same() {
+        let mut rng = crate::Rng::new(7);
+        let edges = (0..64).flat_map(|bits| [(1_u64 << bits) - 1, 1 << bits, (1 << bits) + 1]);
+        let decades = (0..20).flat_map(|n| [10_u64.pow(n) - 1, 10_u64.pow(n), 3 * (10_u64.pow(n) / 2)]);
+        let drawn = (0..20_000).map(|_| rng.next_u64() >> rng.below(64));
+        for n in edges.chain(decades).chain(drawn.collect::<alloc::vec::Vec<u64>>()).chain([u64::MAX]) {
+            let (size, rate) = (Bytes(n), Rate::from_bits_per_second(n));
+            assert_eq!(size.to_string().parse(), Ok(size), "{size}");
+            assert_eq!(rate.to_string().parse(), Ok(rate), "{rate}");
+        }
     }
 }

@@ -96,21 +96,20 @@ impl Sum for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// Decimal multiples: `375kB`, `4.25MB`, `1514B`. Reading takes tc's binary `kb`; see `FromStr`. So exabytes are in bytes, as binary
-    /// gigabytes of that number are beyond 64 bits.
+    /// Decimal multiples, exact: `375kB`, `4.25MB`, `1514B`. Reads back as the same value. To `tc`, which takes `kB` for 1024
+    /// bytes, a size is given in plain bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
-            1_000_000_000_000_000_000.. => (1, "B"),
             1_000_000_000.. => (1_000_000_000, "GB"),
             1_000_000.. => (1_000_000, "MB"),
             10_000.. => (1_000, "kB"),
             _ => (1, "B"),
         };
-        crate::parse::write_scaled(f, u128::from(self.0), unit, name)
+        crate::parse::write_scaled(f, self.0, (unit, name), usize::MAX)
     }
 }
 impl fmt::Display for Rate {
-    /// tc's spelling: `20Mbit`, `2.5Mbit`, `64Kbit`.
+    /// tc's spelling, exact: `20Mbit`, `2.5Mbit`, `64Kbit`. Reads back as the same value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
             1_000_000_000.. => (1_000_000_000, "Gbit"),
@@ -118,7 +117,7 @@ impl fmt::Display for Rate {
             1_000.. => (1_000, "Kbit"),
             _ => (1, "bit"),
         };
-        crate::parse::write_scaled(f, u128::from(self.0), unit, name)
+        crate::parse::write_scaled(f, self.0, (unit, name), usize::MAX)
     }
 }
 impl fmt::Display for Ratio {

@@ -1,4 +1,7 @@
 //! A seeded generator whose output is the same on every machine and in every version.
+//!
+//! By hand: golden files rest on its numbers, and `rand` may change them between versions.
+
 /// xoshiro256++ 1.0, seeded through SplitMix64 (Blackman and Vigna, prng.di.unimi.it).
 ///
 /// Not for secrets.

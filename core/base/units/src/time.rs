@@ -1,4 +1,5 @@
 //! Time on one monotonic clock, and wall time, which is another type.
+use crate::Date;
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
@@ -149,33 +150,17 @@ impl fmt::Display for Duration {
             1_000.. => (1_000, "us"),
             _ => (1, "ns"),
         };
-        crate::parse::write_scaled(f, u128::from(self.0), unit, name)
+        crate::parse::write_scaled(f, self.0, (unit, name), 3)
     }
 }
 impl fmt::Display for WallTime {
     /// RFC 3339 in UTC, to the millisecond: `2026-11-20T14:10:08.250Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1_000_000_000;
-        let (year, month, day) = civil(seconds / 86_400);
         let (h, m, s) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
         let ms = self.0 / 1_000_000 % 1000;
-        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{ms:03}Z")
+        write!(f, "{}T{h:02}:{m:02}:{s:02}.{ms:03}Z", self.date())
     }
-}
-
-/// Year, month and day of a day counted from 1970-01-01. The year is taken to begin in March, so that the leap day is its last;
-/// 400 years have 146,097 days.
-const fn civil(days: u64) -> (u64, u64, u64) {
-    let since_march_0000 = days + 719_468;
-    let era = since_march_0000 / 146_097;
-    let day_of_era = since_march_0000 % 146_097;
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // March to January: five months have 153 days.
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (era * 400 + year_of_era + if month <= 2 { 1 } else { 0 }, month, day)
 }
 
 /// A text that is no time in UTC.
@@ -210,21 +195,10 @@ impl core::str::FromStr for WallTime {
         let seconds = clock.next().map_or(Ok(0), |part| number(part, 60))?;
         let nanos = number(fraction, u64::MAX)?
             * 10_u64.pow(9_u32.checked_sub(fraction.len() as u32).ok_or(NoWallTime)?);
-        let days = days_before(year, month).ok_or(NoWallTime)? + day - 1;
-        // A day that its month does not have would be one of the next.
-        let has_day = civil(days) == (year, month, day);
+        let days = Date { year, month, day }.days().ok_or(NoWallTime)?;
         let all = ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
-        if has_day { Ok(WallTime(all * 1_000_000_000 + nanos)) } else { Err(NoWallTime) }
+        Ok(WallTime(all * 1_000_000_000 + nanos))
     }
-}
-
-/// Days from 1970-01-01 to the first of a month: the inverse of [`civil`]. `None` before 1970.
-fn days_before(year: u64, month: u64) -> Option<u64> {
-    let year = if month <= 2 { year.checked_sub(1)? } else { year };
-    let month_from_march = (month + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5;
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year;
-    (month > 0).then_some(days)?.checked_sub(719_468)
 }
 
 impl fmt::Display for Time {

@@ -24,14 +24,14 @@ use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use autorate::Estimator;
-use fathom_units::{Bytes, Duration, Rate, Rng, Time};
+use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate, Rng, Time};
 use hash::PLACES;
 use longest::Longest;
 use shaper::{Pace, Shaper};
 use tin::Tin;
 
 /// A full Ethernet frame, for which times and quanta are set.
-const FULL_PACKET: Bytes = Bytes(1514);
+const FULL_PACKET: Bytes = ETHERNET_FULL_FRAME;
 const MAX_TINS: usize = 8;
 /// Bounds of the memory where none is given: 4 MiB, and 10240 full packets. Source: `sch_cake`.
 const MIN_MEMORY: u64 = 4 << 20;

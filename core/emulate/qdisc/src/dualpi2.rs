@@ -3,12 +3,12 @@ mod pi;
 
 use crate::store::{Store, Stored};
 use crate::{Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink, Variant};
-use fathom_units::{Bytes, Duration, Ratio, Rng, Time};
+use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Ratio, Rng, Time};
 use pi::Pi;
 
 /// An Ethernet interface's MTU with its header: scales the scheduler's credit, and in Linux twice this much backlog is
 /// no standing queue.
-const MTU: Bytes = Bytes(1514);
+const MTU: Bytes = ETHERNET_FULL_FRAME;
 
 /// Parameters of [`DualPi2`].
 #[derive(Clone, Copy, PartialEq, Debug)]

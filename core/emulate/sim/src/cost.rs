@@ -1,10 +1,10 @@
 //! What a simulation will cost, before it is run.
 use fathom_link::BottleneckParams;
 use fathom_scenario::Plan;
-use fathom_units::Rate;
+use fathom_units::{ETHERNET_FULL_FRAME, Rate};
 
 /// A full packet on Ethernet, in bits.
-const PACKET_BITS: f64 = 1514.0 * 8.0;
+const PACKET_BITS: f64 = (ETHERNET_FULL_FRAME.get() * 8) as f64;
 /// Every second packet is answered by an acknowledgement.
 const WITH_ACKS: f64 = 1.5;
 /// A line without any rate is as fast as its ends; this is what is reckoned with.

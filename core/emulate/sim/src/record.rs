@@ -1,13 +1,10 @@
 //! What becomes the run's series: samples of queues, goodput and senders.
 use crate::flow::{Ends, Flow};
 use crate::net::Net;
-use crate::packet::Parcel;
-use alloc::string::ToString;
 use alloc::vec::Vec;
-use fathom_link::{Line, Place};
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
-use fathom_scenario::LinePlan;
-use fathom_units::{Direction, Duration, PerDirection, Time};
+use fathom_scenario::{LinePlan, QueueSeries};
+use fathom_units::{Duration, PerDirection, Time};
 
 /// All samples.
 pub(crate) struct Record {
@@ -19,15 +16,6 @@ pub(crate) struct Record {
     /// Whether flows of a work, by its number, are load.
     loads: Vec<bool>,
     interval: Duration,
-}
-
-/// One queue, as in a lab's run.
-struct QueueSeries {
-    place: Place,
-    backlog: Series,
-    sojourn: Series,
-    drops: Series,
-    marks: Series,
 }
 
 /// A direction's load flows together.
@@ -47,17 +35,12 @@ struct FlowSeries {
 
 impl Record {
     pub(crate) fn new(plan: &LinePlan, loads: Vec<bool>, most_flows: usize, interval: Duration) -> Self {
-        let places = plan.hops.iter().enumerate().flat_map(|(hop, named)| {
-            let sides = [(Direction::Up, &named.up), (Direction::Down, &named.down)].into_iter();
-            // In the others nothing can wait.
-            let waiting = sides.filter(|(_, params)| params.nominal_rate().is_some());
-            waiting.map(move |(direction, _)| QueueSeries::new(Place { hop, direction }, &named.name))
-        });
         let goodput = PerDirection::from_fn(|direction| Goodput {
             series: Series::new(SeriesKey::directed(Metric::Goodput, direction)),
             before: 0,
         });
-        Record { queues: places.collect(), goodput, flows: Vec::new(), most_flows, loads, interval }
+        let queues = QueueSeries::of_line(plan);
+        Record { queues, goodput, flows: Vec::new(), most_flows, loads, interval }
     }
 
     /// Takes a sample. Goodput is of the load alone, so it is left out without one.
@@ -69,7 +52,10 @@ impl Record {
         in_load: bool,
     ) {
         let now = net.now;
-        self.queues.iter_mut().for_each(|queue| queue.sample(net));
+        for queue in &mut self.queues {
+            let longest = net.watch.take_longest(queue.place());
+            queue.sample(net.line.bottleneck(queue.place()), longest, now);
+        }
         self.sample_goodput(flows, &work_of, now, in_load);
         if !in_load {
             return;
@@ -99,7 +85,7 @@ impl Record {
     }
     /// All series that hold something.
     pub(crate) fn into_series(self) -> Vec<Series> {
-        let queues = self.queues.into_iter().flat_map(|q| [q.backlog, q.sojourn, q.drops, q.marks]);
+        let queues = self.queues.into_iter().flat_map(QueueSeries::into_series);
         let flows = self.flows.into_iter().flat_map(|f| [f.goodput, f.rtt, f.cwnd, f.retransmits]);
         let together = self.goodput.into_iter().map(|(_, goodput)| goodput.series);
         together.chain(flows).filter(|series| !series.values.is_empty()).chain(queues).collect()
@@ -112,40 +98,6 @@ fn rate(bytes: u64, interval: Duration) -> f64 {
 
 fn observe(series: &mut Series, value: f64, at: Time) {
     series.push(Observation { at, value: Value::Observed(value) });
-}
-
-/// Counters stand still most of the time: only their changes are kept.
-fn observe_change(series: &mut Series, count: u64, at: Time) {
-    let count = count as f64;
-    if series.values.last() != Some(&count) {
-        observe(series, count, at);
-    }
-}
-
-impl QueueSeries {
-    fn new(place: Place, name: &str) -> Self {
-        let series = |metric| {
-            let (direction, scope) = (Some(place.direction), Some(name.to_string()));
-            Series::new(SeriesKey { metric, direction, flow: None, scope })
-        };
-        QueueSeries {
-            place,
-            backlog: series(Metric::Backlog),
-            sojourn: series(Metric::Sojourn),
-            drops: series(Metric::QueueDrops),
-            marks: series(Metric::QueueMarks),
-        }
-    }
-    fn sample(&mut self, net: &mut Net) {
-        let (now, line): (Time, &Line<Parcel>) = (net.now, &net.line);
-        let bottleneck = line.bottleneck(self.place);
-        observe(&mut self.backlog, bottleneck.queued().bytes.get() as f64, now);
-        observe_change(&mut self.drops, bottleneck.stats().dropped().packets, now);
-        observe_change(&mut self.marks, bottleneck.stats().marked.packets, now);
-        if let Some(longest) = net.watch.take_longest(self.place) {
-            observe(&mut self.sojourn, longest.as_secs_f64(), now);
-        }
-    }
 }
 
 impl FlowSeries {

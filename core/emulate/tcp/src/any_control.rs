@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
-use fathom_units::{Duration, Time};
+use fathom_units::{Duration, FULL_TCP_PAYLOAD, Time};
 
 /// Parameters of the congestion controls. Each takes what concerns it.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,7 +32,7 @@ impl Default for ControlConfig {
     fn default() -> Self {
         ControlConfig {
             // 1500 bytes less 20 of IPv4, 20 of TCP, and 12 of timestamps.
-            mss: 1448,
+            mss: FULL_TCP_PAYLOAD.get() as u32,
             granularity: Duration::from_millis(1),
             slow_start_exit: SlowStartExit::default(),
             fast_convergence: true,

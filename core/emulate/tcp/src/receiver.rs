@@ -5,7 +5,7 @@ mod tuning;
 
 use crate::{Ack, Data};
 use delay::Delay;
-use fathom_units::{Duration, Time};
+use fathom_units::{Duration, FULL_TCP_PAYLOAD, Time};
 use ranges::Ranges;
 use tuning::Tuning;
 
@@ -35,7 +35,7 @@ pub struct ReceiverConfig {
 impl Default for ReceiverConfig {
     fn default() -> Self {
         ReceiverConfig {
-            mss: 1448,
+            mss: FULL_TCP_PAYLOAD.get() as u32,
             window: 1 << 30,
             delayed_ack: Duration::from_millis(40),
             most_delayed_ack: Duration::from_millis(200),

@@ -10,7 +10,7 @@ pub mod fix;
 pub mod knee;
 pub mod overhead;
 
-use fathom_units::Bytes;
+use fathom_units::{Bytes, ETHERNET_FULL_FRAME};
 
 /// A full packet of Ethernet without its checksum, as Linux counts it.
-const FULL_FRAME: Bytes = Bytes(1514);
+const FULL_FRAME: Bytes = ETHERNET_FULL_FRAME;

@@ -2,7 +2,10 @@
 //!
 //! Results, not findings: there is no sentence in them. `fathom-diagnose` puts them into words. Files of schema version 1 had sentences
 //! and lists in some places; [`v1`] reads them.
+mod defect;
 mod v1;
+
+pub use defect::CaptureDefect;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -42,9 +45,9 @@ pub struct CaptureSource {
     pub wire_bytes: u64,
     /// First to last frame.
     pub duration_s: f64,
-    /// What is wrong with it: sentences. Empty if nothing is.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub defects: Vec<String>,
+    /// What is wrong with it. Empty if nothing is.
+    #[serde(default, deserialize_with = "v1::defects", skip_serializing_if = "Vec::is_empty")]
+    pub defects: Vec<CaptureDefect>,
 }
 
 /// A TCP flow.

@@ -17,10 +17,11 @@ pub mod threshold;
 mod timing;
 
 pub use capture::{
-    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
-    CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate, FlowShare, HopDelay,
-    IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart, ProbeKind, QueueAlternative,
-    QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing, UnknownQueue, UnknownReason,
+    Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
+    CapturedQueue, CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
+    FlowShare, HopDelay, IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart,
+    ProbeKind, QueueAlternative, QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing,
+    UnknownQueue, UnknownReason,
 };
 pub use check::RunError;
 pub use datagrams::DatagramLog;

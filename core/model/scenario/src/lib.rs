@@ -29,12 +29,15 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod axis;
 mod builtin;
 mod claim;
 mod error;
 mod field;
 mod file;
+mod grid;
 mod plan;
+mod queue_series;
 mod radio_file;
 mod run;
 mod settings;
@@ -44,11 +47,14 @@ mod trace_file;
 mod work;
 mod work_file;
 
+pub use axis::{Axis, AxisError};
 pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan, gallery_names};
 pub use claim::{Arithmetic, Check, Claim};
 pub use error::ScenarioError;
 pub use file::{parse, parse_with_files};
+pub use grid::Grid;
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
+pub use queue_series::QueueSeries;
 pub use settings::{Setting, with_settings};
 pub use timetable::{Departure, Timetable, UDP_HEADERS};
 pub use trace_file::{Files, TRACE_NAMES};

@@ -1,4 +1,6 @@
 //! Reading a capture piece by piece.
+//!
+//! By hand: memory is bounded whatever a file says, a record that is cut short is still read, and no packet is copied.
 use crate::pcap::{Pcap, is_pcap};
 use crate::pcapng::{MAGIC, Pcapng};
 use crate::{CaptureError, CutRecord, Frame, Step};

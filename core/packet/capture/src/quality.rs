@@ -1,6 +1,6 @@
 //! What is wrong with a capture, so that none of it is taken for the network's doing.
+mod defects;
 mod duplicate;
-mod words;
 
 use crate::frame::MOST_NS;
 use crate::{Address, Frame, LinkType, NotIp, Packet, Statistics, Transport};

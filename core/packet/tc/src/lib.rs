@@ -3,6 +3,8 @@
 //! Nothing here opens a socket. A [`Request`] names its devices; whoever sends it knows their numbers. What the kernel tells is an
 //! [`Object`], kept byte by byte so that it can be given back, and read as a [`Qdisc`], an [`HtbClass`] or [`Stats`].
 //! Layouts: linux/pkt_sched.h, linux/pkt_cls.h, linux/if_link.h; numbers are in the order of bytes of this machine, as netlink has it.
+//!
+//! By hand: `netlink-packet-route` lacks `cake_mq`, and size tables (`stab`) that are given back as they were read.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

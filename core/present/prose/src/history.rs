@@ -5,8 +5,8 @@ use fathom_run::{
     BaseChange, Conclusion, DayGroup, Finding, LinkUse, OwnLoad, RecurringDelay, RecurringHours,
     RecurringLoss,
 };
-use fathom_text::percent;
-use fathom_units::Direction;
+use fathom_text::{milliseconds, percent};
+use fathom_units::{Date, Direction};
 
 const WEEKDAYS: [&str; 7] =
     ["Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"];
@@ -42,28 +42,10 @@ fn hours(hours: &RecurringHours) -> String {
     format!("{days} from {from} to {to} h")
 }
 
-/// Seconds for a person.
-fn ms(seconds: f64) -> String {
-    if seconds >= 1.0 {
-        format!("{seconds:.1} s")
-    } else if seconds >= 0.01 {
-        format!("{:.0} ms", seconds * 1e3)
-    } else {
-        format!("{:.1} ms", seconds * 1e3)
-    }
-}
-
-/// A day since 1970-01-01 as `3 March 2026` (Hinnant's algorithm for civil dates).
-fn date(day: u64) -> String {
-    let shifted = day + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let of_month = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 2 } else { shifted_month - 10 };
-    let year = year_of_era + era * 400 + u64::from(month < 2);
-    format!("{of_month} {} {year}", MONTHS.get(month as usize).unwrap_or(&""))
+/// A day since 1970-01-01 as `3 March 2026`.
+fn date(days: u64) -> String {
+    let Date { year, month, day } = Date::from_days(days);
+    format!("{day} {} {year}", MONTHS.get((month - 1) as usize).unwrap_or(&""))
 }
 
 pub(crate) fn recurring_delay(delay: &RecurringDelay) -> String {
@@ -75,7 +57,10 @@ pub(crate) fn recurring_delay(delay: &RecurringDelay) -> String {
         }
     };
     let when = hours(&delay.hours);
-    format!("{when} the delay is {} higher than during the rest of the day. {whose}", ms(delay.excess_s))
+    format!(
+        "{when} the delay is {} higher than during the rest of the day. {whose}",
+        milliseconds(delay.excess_s)
+    )
 }
 
 pub(crate) fn recurring_loss(loss: &RecurringLoss) -> String {
@@ -92,13 +77,16 @@ pub(crate) fn own_load(load: &OwnLoad, direction: Option<Direction>) -> String {
         Some(Direction::Down) => ("Downloads to this house", "your provider's"),
         _ => ("Uploads from this house", "your modem's or router's"),
     };
-    format!("{what} fill {} of buffer {often}: it is {whose} queue for this line.", ms(load.delay_s))
+    format!(
+        "{what} fill {} of buffer {often}: it is {whose} queue for this line.",
+        milliseconds(load.delay_s)
+    )
 }
 
 pub(crate) fn base_change(change: &BaseChange) -> String {
     let why = if change.path_changed { ", at about the time when the path changed" } else { "" };
     let longer = if change.change_s > 0.0 { "higher" } else { "lower" };
-    let by = ms(if change.change_s < 0.0 { -change.change_s } else { change.change_s });
+    let by = milliseconds(if change.change_s < 0.0 { -change.change_s } else { change.change_s });
     format!("Since {} the base delay is {by} {longer}{why}.", date(change.since_day))
 }
 

@@ -61,7 +61,9 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             thousands(*not_sent_packets as f64),
             thousands(*due_packets as f64)
         ),
-        InstrumentEffect::CaptureDefect { source, defect } => format!("{source}: {defect}"),
+        InstrumentEffect::CaptureDefect { source, defect } => {
+            format!("{source}: {}", crate::defect::defect(defect))
+        }
         InstrumentEffect::Undetermined { unknown } => queue::unknown(unknown),
         captures => between_captures(captures),
     }

@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod alternative;
+mod defect;
 mod evidence;
 mod finding;
 mod history;
@@ -15,6 +16,7 @@ mod queue;
 mod verdict;
 
 pub use alternative::alternative;
+pub use defect::defect;
 pub use evidence::{Figure, figures};
 pub use finding::finding;
 pub use history::refuted_by;

@@ -3,12 +3,12 @@ use crate::condition::{Evidence, Verdict};
 use crate::link::{self, Throughput};
 use crate::past::Past;
 use crate::phase::between;
-use crate::ring::percentile;
 use crate::rounds::{self, Rounds};
 use crate::series::Series;
 use crate::{Condition, Kind, Matcher, Pattern, words};
 use alloc::format;
 use alloc::vec::Vec;
+use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
 
 /// A past that is older than the hour before tells of another time of day.
@@ -43,10 +43,10 @@ impl Series {
         let Some(ratio) = tally.loss_ratio().filter(|_| is_enough) else { return Verdict::Unknown };
         let text = format!(
             "loss is {} of {} probes in {} (limit {})",
-            words::percent(ratio),
+            fathom_text::percent(ratio),
             tally.sent,
             words::length(window),
-            words::percent(limits.0)
+            fathom_text::percent(limits.0)
         );
         Verdict::of(ratio, limits, text)
     }
@@ -55,7 +55,7 @@ impl Series {
         let mut delays = self.ring.delays(window, now);
         let count = delays.len();
         let is_enough = count as u64 >= least && self.ring.covers(window, now);
-        percentile(&mut delays, percent).filter(|_| is_enough).map(|value| (value, count))
+        percentile(&mut delays, percent as f64 / 100.0).filter(|_| is_enough).map(|value| (value, count))
     }
     fn latency(&self, limits: (f64, f64), over: (u64, Duration, u64), now: WallTime) -> Verdict {
         let Some((value, count)) = self.delay(over, now) else { return Verdict::Unknown };
@@ -63,8 +63,8 @@ impl Series {
             "{} of {count} answers in {} is {} (limit {})",
             named(over.0),
             words::length(over.1),
-            words::delay(value),
-            words::delay(limits.0)
+            fathom_text::delay(value),
+            fathom_text::delay(limits.0)
         );
         Verdict::of(value, limits, text)
     }
@@ -85,9 +85,9 @@ impl Series {
             "{} of {count} answers in {} is {}, {} (limit {})",
             named(over.0),
             words::length(over.1),
-            words::delay(value),
+            fathom_text::delay(value),
             usual.words(),
-            words::delay(usual.value + rise)
+            fathom_text::delay(usual.value + rise)
         );
         Verdict::of(value, (usual.value + rise, usual.value + rise / 2.0), text)
     }
@@ -103,7 +103,7 @@ impl Series {
         let delays: Vec<(WallTime, f64)> = self.ring.within(reach, now).filter_map(with_value).collect();
         let Some(bloat) = link.bloat(&delays, (window, now), least) else { return Verdict::Unknown };
         let rise = bloat.busy - bloat.idle;
-        let text = format!("delay is {} (limit {} above idle)", bloat.text, words::delay(limits.0));
+        let text = format!("delay is {} (limit {} above idle)", bloat.text, fathom_text::delay(limits.0));
         Verdict::of(rise, limits, text)
     }
     fn path(&self, window: Duration, now: WallTime) -> Verdict {

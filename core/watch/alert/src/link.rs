@@ -1,11 +1,10 @@
 //! The own link's load beside a target's delays: bufferbloat is delay that grows with it.
 use crate::Link;
-use crate::ring::percentile;
-use crate::words;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
 
 /// Below this a link is idle whatever its neighbours in the window are: a few packets are no load.
@@ -17,7 +16,7 @@ const QUIET: f64 = 0.1;
 /// The idle delay is looked for over this time, as a window may be busy throughout.
 const IDLE_WITHIN: Duration = Duration::from_secs(3_600);
 /// Of the quiet delays: their lower end is the path without queues.
-const IDLE_PERCENT: u64 = 25;
+const IDLE_QUARTILE: f64 = 0.25;
 const SECOND: u64 = 1_000_000_000;
 
 /// Throughput of this host's link by second, over the last hour.
@@ -99,19 +98,19 @@ impl Throughput {
         if (quiet.len() as u64) < least {
             return None;
         }
-        let idle = percentile(&mut quiet, IDLE_PERCENT)?;
+        let idle = percentile(&mut quiet, IDLE_QUARTILE)?;
         if (busy.len() as u64) < least {
             // Without load there is no delay by it.
-            let text = format!("{} while idle, and the link is hardly loaded", words::delay(idle));
+            let text = format!("{} while idle, and the link is hardly loaded", fathom_text::delay(idle));
             return Some(Bloat { busy: idle, idle, text });
         }
-        let delay = percentile(&mut busy, 50)?;
+        let delay = percentile(&mut busy, 0.5)?;
         let text = format!(
             "{} while this host {verb} up to {} ({} answers under load), {} while idle",
-            words::delay(delay),
-            words::rate(highest),
+            fathom_text::delay(delay),
+            fathom_text::rate(highest),
             busy.len(),
-            words::delay(idle)
+            fathom_text::delay(idle)
         );
         Some(Bloat { busy: delay, idle, text })
     }

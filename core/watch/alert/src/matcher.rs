@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_stats::{midpoint_median, upper_median};
 
 const KNOWN: &str = "Avgratio, CheckLatency, CheckLoss, ConsecutiveLoss, Median, Medratio";
 /// Rounds, as with patterns.
@@ -85,14 +86,14 @@ impl Matcher {
         match &self.test {
             Test::Ratio { is_median, historic, current, op, ratio } => {
                 let (old, new) = split(rtt, *historic, *current)?;
-                let middle = if *is_median { upper_median } else { mean };
-                let (before, now) = (middle(&old)?, middle(&new)?);
+                let middle: fn(Vec<f64>) -> Option<f64> = if *is_median { upper_median } else { mean };
+                let (before, now) = (middle(old)?, middle(new)?);
                 let text = format!("{now:.1} ms against {before:.1} ms before");
                 (before > 0.0).then(|| (op.holds(now / before, *ratio), text))
             }
             Test::Difference { old, new, ms } => {
                 let (before, now) = split(rtt, *old, *new)?;
-                let (before, now) = (median(&before)?, median(&now)?);
+                let (before, now) = (midpoint_median(before)?, midpoint_median(now)?);
                 let difference = if now > before { now - before } else { before - now };
                 Some((difference > *ms, format!("median {now:.1} ms against {before:.1} ms before")))
             }
@@ -145,25 +146,8 @@ fn numbers(values: &[Value], count: usize) -> Option<Vec<f64>> {
     Some(known(last)).filter(|known| known.len() == count)
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
+fn mean(values: Vec<f64>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn sorted(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted
-}
-
-fn upper_median(values: &[f64]) -> Option<f64> {
-    sorted(values).get(values.len() / 2).copied()
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    let sorted = sorted(values);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = *sorted.get((sorted.len() - 1) / 2)?;
-    Some(f64::midpoint(lower, upper))
 }
 
 /// `name=>value` pairs.

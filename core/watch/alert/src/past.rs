@@ -1,8 +1,9 @@
 //! What is usual for a target at this hour of the week.
-use crate::words;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_stats::midpoint_median;
+use fathom_text::delay;
 use fathom_units::{Duration, WallTime};
 
 /// So many weeks back, the same hour is asked for.
@@ -74,37 +75,29 @@ impl Past {
         let (weekly, daily) = (known(&self.weeks), known(&self.day));
         if weekly.len() as u64 >= weeks {
             let text = format!("at this hour of the last {} weeks", weekly.len());
-            return baseline(weekly, text);
+            return baseline(&weekly, text);
         }
         if daily.len() < LEAST_HOURS {
             return None;
         }
         let text =
             format!("in {} hours of the last day, as only {} weeks are known", daily.len(), weekly.len());
-        baseline(daily, text)
+        baseline(&daily, text)
     }
 }
 
 /// A single bad week moves neither the median nor the median of the deviations by much.
-fn baseline(mut values: Vec<f64>, text: String) -> Option<Baseline> {
-    let value = middle(&mut values)?;
-    let mut deviations: Vec<f64> =
-        values.iter().map(|v| if *v > value { v - value } else { value - v }).collect();
-    let spread = middle(&mut deviations)? * DEVIATIONS;
+fn baseline(values: &[f64], text: String) -> Option<Baseline> {
+    let value = midpoint_median(values.iter().copied())?;
+    let deviations = values.iter().map(|v| if *v > value { v - value } else { value - v });
+    let spread = midpoint_median(deviations)? * DEVIATIONS;
     Some(Baseline { value, spread, text })
-}
-
-fn middle(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(lower, upper))
 }
 
 impl Baseline {
     /// `usual 20.1 ms (spread 1.20 ms, at this hour of the last 8 weeks)`.
     pub(crate) fn words(&self) -> String {
-        format!("usual {} (spread {}, {})", words::delay(self.value), words::delay(self.spread), self.text)
+        format!("usual {} (spread {}, {})", delay(self.value), delay(self.spread), self.text)
     }
 }
 

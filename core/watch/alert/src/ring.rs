@@ -1,31 +1,17 @@
-//! The last samples of a series, as small as they go.
+//! The last samples of a series, in few bytes each.
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_samples::{Code, Sample, Tally};
+use fathom_watch_samples::{Code, RecentSample, Sample, Tally};
 
 /// Samples in the order in which they were sent.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Ring {
-    kept: VecDeque<Kept>,
+    samples: VecDeque<RecentSample>,
     /// What is older than this is forgotten.
     reach_ms: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    /// The low 32 bits of the milliseconds: enough to tell times within 49 days.
-    ms: u32,
-    code: Code,
-}
-
-const fn low_ms(at: WallTime) -> u32 {
-    (at.0 / 1_000_000) as u32
-}
-/// How much older; negative for what is younger.
-const fn age_ms(ms: u32, now: WallTime) -> i32 {
-    low_ms(now).wrapping_sub(ms) as i32
-}
 const fn millis(time: Duration) -> u32 {
     let ms = time.as_nanos() / 1_000_000;
     if ms > i32::MAX as u64 { i32::MAX as u32 } else { ms as u32 }
@@ -35,41 +21,41 @@ impl Ring {
     /// From now on it keeps what is no older than this.
     pub(crate) fn reach(&mut self, reach: Duration) {
         self.reach_ms = millis(reach);
-        self.kept.shrink_to_fit();
+        self.samples.shrink_to_fit();
     }
     /// Losses are known later than answers: each goes to its place.
     pub(crate) fn add(&mut self, sample: Sample) {
         if self.reach_ms == 0 {
             return;
         }
-        let kept = Kept { ms: low_ms(sample.at), code: Code::of(sample.outcome) };
-        let behind = self.kept.iter().rev().take_while(|k| age_ms(k.ms, sample.at) < 0).count();
-        self.kept.insert(self.kept.len() - behind, kept);
+        let recent = RecentSample::of(&sample);
+        let behind = self.samples.iter().rev().take_while(|k| k.at.age_ms(sample.at) < 0).count();
+        self.samples.insert(self.samples.len() - behind, recent);
         let newest = sample.at;
         // After a clock was set back there may be samples from ahead, which would never leave.
-        while self.kept.front().is_some_and(|k| age_ms(k.ms, newest).unsigned_abs() > self.reach_ms) {
-            self.kept.pop_front();
+        while self.samples.front().is_some_and(|k| k.at.age_ms(newest).unsigned_abs() > self.reach_ms) {
+            self.samples.pop_front();
         }
     }
     /// A loss was a late answer.
     pub(crate) fn amend(&mut self, sample: Sample) {
-        let ms = low_ms(sample.at);
-        let found = self.kept.iter_mut().rev().find(|k| k.ms == ms && k.code == Code::LOST);
-        found.into_iter().for_each(|kept| kept.code = Code::of(sample.outcome));
+        let amended = RecentSample::of(&sample);
+        let lost = self.samples.iter_mut().rev().find(|k| k.at == amended.at && k.code == Code::LOST);
+        lost.into_iter().for_each(|lost| *lost = amended);
     }
     /// Those of the window that ends now, with their times.
     pub(crate) fn within(&self, window: Duration, now: WallTime) -> impl Iterator<Item = (WallTime, Code)> {
         let most = millis(window) as i32;
-        let inside = self.kept.iter().rev().take_while(move |k| age_ms(k.ms, now) < most);
-        inside.filter(move |k| age_ms(k.ms, now) >= 0).map(move |k| {
-            let back = Duration::from_millis(age_ms(k.ms, now).unsigned_abs().into());
+        let inside = self.samples.iter().rev().take_while(move |k| k.at.age_ms(now) < most);
+        inside.filter(move |k| k.at.age_ms(now) >= 0).map(move |k| {
+            let back = Duration::from_millis(k.at.age_ms(now).unsigned_abs().into());
             (WallTime((now.0 / 1_000_000 * 1_000_000).saturating_sub(back.as_nanos())), k.code)
         })
     }
     /// It has been watched for half the window at least: of ten probes after a start, a single loss would be a tenth.
     pub(crate) fn covers(&self, window: Duration, now: WallTime) -> bool {
         let half = millis(window) as i32 / 2;
-        self.kept.front().is_some_and(|oldest| age_ms(oldest.ms, now) >= half)
+        self.samples.front().is_some_and(|oldest| oldest.at.age_ms(now) >= half)
     }
     pub(crate) fn tally(&self, window: Duration, now: WallTime) -> Tally {
         let mut tally = Tally::default();
@@ -80,13 +66,4 @@ impl Ring {
     pub(crate) fn delays(&self, window: Duration, now: WallTime) -> Vec<f64> {
         self.within(window, now).filter_map(|(_, code)| code.value()).collect()
     }
-}
-
-/// The smallest value with at least `percent` of all at or below it (RFC 2330 section 11.3).
-pub(crate) fn percentile(values: &mut [f64], percent: u64) -> Option<f64> {
-    let rank = (values.len() as u64 * percent).div_ceil(100).max(1) as usize - 1;
-    if rank >= values.len() {
-        return None;
-    }
-    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
 }

@@ -2,6 +2,7 @@
 use crate::pattern::Value;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use fathom_stats::upper_median;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Code, Sample, Tally};
 
@@ -81,10 +82,8 @@ impl Rounds {
     }
     fn push(&mut self, round: Open) {
         self.loss.push_back(round.tally.loss_ratio().map_or(Value::Unknown, |r| Value::Number(r * 100.0)));
-        let mut delays = round.delays;
-        delays.sort_unstable_by(f64::total_cmp);
-        // SmokePing's median: of an even number's middle the upper one.
-        let median = delays.get(delays.len() / 2);
+        // SmokePing's median.
+        let median = upper_median(round.delays);
         self.rtt.push_back(median.map_or(Value::Unknown, |s| Value::Number(s * 1_000.0)));
         while self.loss.len() > self.most {
             self.loss.pop_front();

@@ -3,6 +3,8 @@
 //! A database is the memory of the program that wrote it: the order of bytes, the size of a `long` and of a `time_t` and the
 //! alignment of a `double` are those of its machine. They are found out by where the number 8.642135e130 stands, and by which of them
 //! give the size that the file has.
+//!
+//! By hand: `librrd` reads the databases of its own machine alone.
 mod error;
 mod layout;
 mod read;

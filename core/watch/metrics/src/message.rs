@@ -1,4 +1,7 @@
-//! Protobuf's wire format, as far as writing needs it: a few dozen fields need no generator.
+//! Protobuf's wire format, as far as writing needs it.
+//!
+//! By hand: a few dozen fields need no generator. The tests read them by `prost`.
+
 use alloc::vec::Vec;
 
 /// A message that is written field by field.

@@ -3,8 +3,9 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_samples::{Code, Outcome, Sample, Tally};
+use fathom_watch_samples::{Outcome, RecentSample, Sample, ShortTime, Tally};
 
 /// The window over which a state is summed up.
 pub const WINDOW: Duration = Duration::from_secs(60);
@@ -43,28 +44,17 @@ pub struct TargetNow {
 /// The outcomes of a series' last minute, as small as they go: there may be 100,000 series.
 #[derive(Clone, Default, Debug)]
 pub struct LastMinute {
-    kept: VecDeque<Kept>,
-    duplicates: VecDeque<u32>,
-    reordered: VecDeque<u32>,
+    recent: VecDeque<RecentSample>,
+    duplicates: VecDeque<ShortTime>,
+    reordered: VecDeque<ShortTime>,
     last: Option<Sample>,
     failing_since: Option<WallTime>,
     reason: String,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    /// The low 32 bits of the milliseconds: enough to tell times within 49 days.
-    ms: u32,
-    code: Code,
-}
-
-const fn low_ms(at: WallTime) -> u32 {
-    (at.0 / 1_000_000) as u32
-}
 /// A time of sending may lie a little after what is taken for now; the clock may have been set back, too.
-const fn is_within(ms: u32, now: WallTime) -> bool {
-    let age = low_ms(now).wrapping_sub(ms) as i32;
-    age.unsigned_abs() as u64 <= WINDOW.as_nanos() / 1_000_000
+const fn is_within(at: ShortTime, now: WallTime) -> bool {
+    at.age_ms(now).unsigned_abs() as u64 <= WINDOW.as_nanos() / 1_000_000
 }
 
 impl LastMinute {
@@ -74,7 +64,7 @@ impl LastMinute {
             self.last = Some(sample);
             self.note(&sample);
         }
-        self.kept.push_back(Kept { ms: low_ms(sample.at), code: Code::of(sample.outcome) });
+        self.recent.push_back(RecentSample::of(&sample));
         self.prune(sample.at);
     }
     fn note(&mut self, sample: &Sample) {
@@ -86,20 +76,20 @@ impl LastMinute {
     }
     /// Replaces a loss by the late answer to the same probe.
     pub fn amend(&mut self, sample: Sample) {
-        let (ms, code) = (low_ms(sample.at), Code::of(sample.outcome));
-        let same = |kept: &&mut Kept| kept.ms == ms;
-        self.kept.iter_mut().find(same).into_iter().for_each(|kept| kept.code = code);
+        let amended = RecentSample::of(&sample);
+        let lost = self.recent.iter_mut().find(|recent| recent.at == amended.at);
+        lost.into_iter().for_each(|lost| *lost = amended);
         if self.last.is_some_and(|last| last.at == sample.at) {
             self.last = Some(sample);
         }
     }
-    /// Counts answers that came twice, and such as were overtaken.
+    /// Counts duplicate and reordered replies.
     pub fn count(&mut self, at: WallTime, duplicates: u64, reordered: u64) {
-        self.duplicates.extend((0..duplicates).map(|_| low_ms(at)));
-        self.reordered.extend((0..reordered).map(|_| low_ms(at)));
+        self.duplicates.extend((0..duplicates).map(|_| ShortTime::of(at)));
+        self.reordered.extend((0..reordered).map(|_| ShortTime::of(at)));
         self.prune(at);
     }
-    /// Says why probes fail; it is told with [`TargetNow::failing_since`].
+    /// Sets why probes fail; it is reported with [`TargetNow::failing_since`].
     pub fn reason(&mut self, reason: &str) {
         if self.reason != reason {
             self.reason.clear();
@@ -107,29 +97,29 @@ impl LastMinute {
         }
     }
     fn prune(&mut self, now: WallTime) {
-        while self.kept.front().is_some_and(|kept| !is_within(kept.ms, now)) {
-            self.kept.pop_front();
+        while self.recent.front().is_some_and(|recent| !is_within(recent.at, now)) {
+            self.recent.pop_front();
         }
         for times in [&mut self.duplicates, &mut self.reordered] {
-            while times.front().is_some_and(|ms| !is_within(*ms, now)) {
+            while times.front().is_some_and(|at| !is_within(*at, now)) {
                 times.pop_front();
             }
         }
     }
     /// Writes what it knows into `now`; `time` ends the minute.
     pub fn fill(&self, now: &mut TargetNow, time: WallTime) {
-        let kept = self.kept.iter().filter(|kept| is_within(kept.ms, time));
-        let mut delays: Vec<f64> = Vec::with_capacity(self.kept.len());
+        let recent = self.recent.iter().filter(|recent| is_within(recent.at, time));
+        let mut delays: Vec<f64> = Vec::with_capacity(self.recent.len());
         now.tally = Tally::default();
-        for Kept { code, .. } in kept {
+        for RecentSample { code, .. } in recent {
             now.tally.add(*code);
             delays.extend(code.value());
         }
-        let count = |times: &VecDeque<u32>| times.iter().filter(|ms| is_within(**ms, time)).count() as u64;
+        let count =
+            |times: &VecDeque<ShortTime>| times.iter().filter(|at| is_within(**at, time)).count() as u64;
         (now.tally.duplicates, now.tally.reordered) = (count(&self.duplicates), count(&self.reordered));
-        delays.sort_unstable_by(f64::total_cmp);
-        now.median = quantile(&delays, 0.5);
-        now.p95 = quantile(&delays, 0.95);
+        let mut at = |share| percentile(&mut delays, share).map(Duration::from_secs_f64);
+        (now.median, now.p95) = (at(0.5), at(0.95));
         now.last = self.last.map(|s| s.outcome);
         now.last_at = self.last.map(|s| s.at);
         now.failing_since = self.failing_since.map(|at| (at, self.why()));
@@ -138,10 +128,4 @@ impl LastMinute {
         let failed = matches!(self.last.map(|s| s.outcome), Some(Outcome::Failed));
         if failed && !self.reason.is_empty() { self.reason.clone() } else { String::from("no answer") }
     }
-}
-
-/// The value at this share of the sorted `seconds`, of an even number's middle the upper one.
-fn quantile(seconds: &[f64], share: f64) -> Option<Duration> {
-    let rank = (share * seconds.len() as f64) as usize;
-    seconds.get(rank.min(seconds.len().saturating_sub(1))).map(|s| Duration::from_secs_f64(*s))
 }

@@ -1,29 +1,16 @@
 use fathom_capture::{LinkType, Transport, dissect};
 use fathom_capture_source::Live;
 use fathom_os::netlink::{LOOPBACK, Netlink, interface_index};
-use fathom_os::netns::NetNs;
 use fathom_os::tun::{Tun, VNET_HEADER_BYTES};
+use fathom_test_support::in_new_namespace;
 use std::io::IoSlice;
 use std::net::UdpSocket;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs `test` in a network namespace of its own, with its loopback up.
-fn in_namespace(test: impl FnOnce() + Send + 'static) {
-    let namespace = NetNs::create().unwrap_or_else(|error| panic!("this test needs root: {error}"));
-    let run = std::thread::spawn(move || {
-        namespace.enter().unwrap();
-        Netlink::open().unwrap().set_up(LOOPBACK, None, None).unwrap();
-        test();
-    });
-    if let Err(panic) = run.join() {
-        std::panic::resume_unwind(panic);
-    }
-}
-
 #[test]
 fn an_interface_gives_frames_until_the_flag_is_set() {
-    in_namespace(|| {
+    in_new_namespace(|| {
         // Less than the least is the least.
         let mut live = Live::open("lo", 1).unwrap();
         assert_eq!(live.link(), LinkType::ETHERNET);
@@ -57,7 +44,7 @@ fn an_interface_gives_frames_until_the_flag_is_set() {
 /// As tcpdump writes them; each packet of the loopback once.
 #[test]
 fn all_interfaces_at_once() {
-    in_namespace(|| {
+    in_new_namespace(|| {
         let tun = Tun::create("tun7").unwrap();
         let number = interface_index("tun7").unwrap();
         Netlink::open().unwrap().set_up(number, None, None).unwrap();
@@ -97,7 +84,7 @@ fn all_interfaces_at_once() {
 /// A TUN device has no header of its own before IP; its packets are seen until it is gone.
 #[test]
 fn an_interface_without_link_header_until_it_goes_away() {
-    in_namespace(|| {
+    in_new_namespace(|| {
         let tun = Tun::create("tun7").unwrap();
         Netlink::open().unwrap().set_up(interface_index("tun7").unwrap(), None, None).unwrap();
         let mut live = Live::open("tun7", 128).unwrap();

@@ -6,18 +6,20 @@ const SIZE_EXAMPLES: &str = "\
 Examples:
   fathom size 256p 10mbit                       what a full ring of 256 packets adds
   fathom size 10mbit 20ms                       the buffer that adds 20 ms
-  fathom size 375000b 300ms                     the rate at which it does
+  fathom size 375kB 300ms                       the rate at which it does
   fathom size 1gbit 100ms --flows 10000         the buffer that TCP needs: BDP / sqrt(flows)
   fathom size 1gbit 4mb --overload 1%           how fast it fills
   fathom size 48kb 5mbit --packet 1500b --overhead 8b --atm
   fathom size                                   the sums of the texts that the project began with
 
-Units are tc's: kb, mb and gb are multiples of 1024 bytes (375 kB are 375000b), and mbps are megabytes a second.";
+Units are tc's: kb, mb and gb are multiples of 1,024 bytes, and mbps are megabytes a second.
+What Fathom prints is read as well: kB, MB and GB, in these letters, are multiples of 1,000
+bytes, so that 375kB is 375000b, and 20.0 Mbit/s is 20mbit.";
 
 #[derive(Args, Debug)]
 #[command(after_help = SIZE_EXAMPLES)]
 pub(crate) struct SizeArgs {
-    /// What is known: a buffer (256p, 375000b, 4mb), a rate (10mbit), a delay or round trip (20ms), an overload (1%); each once
+    /// What is known: a buffer (256p, 375kB, 4mb), a rate (10mbit), a delay or round trip (20ms), an overload (1%); each once
     #[arg(value_name = "QUANTITY")]
     pub(crate) quantities: Vec<String>,
     /// TCP flows that share the link; the delay is then the round trip of their path

@@ -1,56 +1,63 @@
 //! `fathom lab`: any program behind an emulated line.
 use crate::args::{CaptureArgs, ChangeArgs, LabArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::over_line::{Load, test_over_line};
-use crate::{captured, line, result, signal, terminal, truth};
+use crate::live::follow;
+use crate::{result, signal, terminal};
+use fathom_app::emulated::Load;
+use fathom_app::lab::{Captures, LabEvent, LabRequest};
+use fathom_app::output::{check_names, write};
+use fathom_app::scenario::{load, rates};
+use fathom_app::{lab, sim};
 use fathom_diagnose::diagnose;
-use fathom_lab::{CaptureOptions, Child, Lab, LabOptions, QueueReport, Side};
-use fathom_os::clock::{Clock, wall_now};
+use fathom_lab::{Addresses, CaptureOptions, QueueReport};
 use fathom_run::Run;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
-use fathom_server::{Config, Server};
+use fathom_text::bytes;
 use std::collections::BTreeMap;
-use std::process::Command;
 
 /// Runs the program, and tells what the queues did meanwhile.
 pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
     if args.list {
         return list();
     }
-    result::check_names(&args.output.output)?;
+    check_names(&args.output.output)?;
     if let Some(name) = &args.scenario {
         return measure(args, name, when);
     }
-    let plan = line::load(&args.line)?;
-    let plan_line =
-        args.queue.as_ref().map_or_else(|| plan.line.clone(), |q| line::with_queue(&plan.line, q));
+    let change = ChangeArgs { queue: args.queue.clone(), ..ChangeArgs::default() };
+    let plan = load(&args.line, &change.changes())?;
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     // The program inside gets Ctrl-C from the terminal; it decides what that means.
     let _stop = signal::stop_flag()?;
-    let clock = Clock::start();
-    let started = wall_now().to_string();
-    let options = LabOptions {
+    let request = LabRequest {
+        name: plan.name.clone(),
         congestion_control: args.congestion_control.clone(),
+        seed: args.seed,
         capture: capture(&args.capture),
-        ..LabOptions::new(clock, args.seed)
+        program: if args.program.is_empty() { shell(None) } else { args.program.clone() },
+        far_program: args.far.as_ref().map(|command| shell(Some(command))),
+        facts: facts(args, &plan.line),
+        line: plan.line,
     };
-    let lab = Lab::start(&plan_line, &options).map_err(Failure::environment)?;
-    let server = lab.in_server(|| Server::start(Config::default())).map_err(Failure::environment)?;
-    let _server = server.map_err(Failure::environment)?;
-    let far =
-        args.far.as_ref().map(|command| spawn(&lab, Side::Server, &shell(Some(command)))).transpose()?;
-    terminal::note(&welcome(&plan.name, &plan_line, &lab));
-    let status = spawn(&lab, Side::Client, &args.program)?.wait().map_err(Failure::environment)?;
-    drop(far);
-    let report = lab.finish().map_err(Failure::environment)?;
-    terminal::note(&outcome(&report.queues));
-    let facts = facts(args, &plan_line);
-    if let Some(directory) = &args.capture.capture {
-        captured::save(directory, &facts, &plan_line, &report)?;
+    let outcome = lab::run(&request, &mut |event| match event {
+        LabEvent::Ready { client, server } => terminal::note(&welcome(&request, client, server)),
+        LabEvent::Queues(queues) => terminal::note(&outcome(queues)),
+    })?;
+    if let Some((captures, options)) = outcome.captures.zip(request.capture.as_ref()) {
+        tell_captures(captures, options);
     }
-    let run = truth::of_lab(&plan.name, started, facts, report);
-    save(args, &run)?;
-    exit_with(status.code().unwrap_or(1))
+    save(args, &outcome.run)?;
+    exit_with(outcome.exit_code)
+}
+
+fn tell_captures(captures: Captures, options: &CaptureOptions) {
+    let Captures { files, missing_packets } = captures;
+    if missing_packets > 0 {
+        terminal::note(&format!(
+            "{missing_packets} packets are missing in the captures: the disk was slower than the line"
+        ));
+    }
+    terminal::note(&format!("wrote {files} captures and truth.json to {}", options.directory.display()));
 }
 
 fn capture(args: &CaptureArgs) -> Option<CaptureOptions> {
@@ -61,13 +68,11 @@ fn capture(args: &CaptureArgs) -> Option<CaptureOptions> {
 /// The scenario's own load over its own line.
 fn measure(args: &LabArgs, name: &str, when: When) -> Outcome {
     let change = ChangeArgs { queue: args.queue.clone(), ..ChangeArgs::default() };
-    let plan = line::load_with(name, &change)?;
-    let load = Load::of(&plan, args.seed)?;
+    let plan = load(name, &change.changes())?;
+    Load::of(&plan, args.seed)?;
     fathom_os::userns::become_root().map_err(Failure::environment)?;
-    let stop = signal::stop_flag()?;
-    let title = format!("{} ({})", plan.name, line::rates(&plan.line));
-    let mut run = test_over_line(&plan.line, &load, &title, &stop, when)?;
-    "lab".clone_into(&mut run.command);
+    let cancel = signal::cancel_token()?;
+    let run = sim::measure_in_lab(&plan, args.seed, &cancel, &mut follow(when))?;
     result::deliver(&run, &args.output, when)
 }
 
@@ -75,7 +80,7 @@ fn list() -> Outcome {
     let mut text = String::new();
     for plan in BUILTIN_NAMES.iter().filter_map(|name| builtin_plan(name)) {
         let plan = plan.map_err(Failure::input)?;
-        text += &format!("{:<16} {:<28} {}\n", plan.name, line::rates(&plan.line), plan.about.trim());
+        text += &format!("{:<16} {:<28} {}\n", plan.name, rates(&plan.line), plan.about.trim());
     }
     terminal::print(&text)?;
     Ok(Exit::Healthy)
@@ -90,21 +95,12 @@ fn shell(command: Option<&str>) -> Vec<String> {
     }
 }
 
-fn spawn(lab: &Lab, side: Side, program: &[String]) -> Result<Child, Failure> {
-    let interactive = shell(None);
-    let program = if program.is_empty() { &interactive } else { program };
-    let mut command = Command::new(&program[0]);
-    command.args(&program[1..]).env("FATHOM_SERVER", lab.server_address().v4.to_string());
-    command.env("FATHOM_CLIENT", lab.client_address().v4.to_string());
-    lab.spawn_command(side, command).map_err(|e| Failure::environment(format_args!("{}: {e}", program[0])))
-}
-
-fn welcome(name: &str, plan: &LinePlan, lab: &Lab) -> String {
-    let (far, near) = (lab.server_address(), lab.client_address());
+fn welcome(request: &LabRequest, near: Addresses, far: Addresses) -> String {
     let v6 = far.v6.map_or_else(String::new, |v6| format!(", {v6}"));
     format!(
-        "fathom lab: {name} ({}); you are {}, the far end is {}{v6} ($FATHOM_SERVER), where `fathom serve` runs",
-        line::rates(plan),
+        "fathom lab: {} ({}); you are {}, the far end is {}{v6} ($FATHOM_SERVER), where `fathom serve` runs",
+        request.name,
+        rates(&request.line),
         near.v4,
         far.v4
     )
@@ -121,7 +117,7 @@ fn outcome(queues: &[QueueReport]) -> String {
             queue.arrived_packets,
             queue.dropped_packets,
             queue.marked_packets,
-            queue.max_backlog
+            bytes(queue.max_backlog.get() as f64)
         );
     }
     text
@@ -131,7 +127,7 @@ fn outcome(queues: &[QueueReport]) -> String {
 fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<String, String> {
     let program = args.program.join(" ");
     [
-        ("line", format!("{} ({})", args.line, line::rates(line))),
+        ("line", format!("{} ({})", args.line, rates(line))),
         ("congestion control", args.congestion_control.clone()),
         ("seed", args.seed.to_string()),
         ("program", if program.is_empty() { "a shell".to_owned() } else { program }),
@@ -143,7 +139,7 @@ fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<String, String> {
 fn save(args: &LabArgs, run: &Run) -> Result<(), Failure> {
     let diagnosis = diagnose(run);
     for path in &args.output.output {
-        result::write(path, &[(run, &diagnosis)])?;
+        write(path, &[(run, &diagnosis)])?;
         terminal::note(&format!("wrote {}", path.display()));
     }
     Ok(())

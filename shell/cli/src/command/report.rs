@@ -3,27 +3,24 @@ use super::watch::history::reader;
 use crate::args::{CompareArgs, HistoryArgs, Moment, ReportArgs, When};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{result, terminal};
+use fathom_app::output::{check_names, write};
+use fathom_app::results::{load, worst};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_os::clock::{utc_offset_s, wall_now};
 use fathom_run::Run;
+use fathom_units::Duration;
 use fathom_watch_web::{Period, period_run, zone_of};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-fn diagnosed(run: Run) -> (Run, Diagnosis) {
-    let diagnosis = diagnose(&run);
-    (run, diagnosis)
-}
+/// A period of a watch as a run, with its name.
+type NamedRun = (String, (Run, Diagnosis));
 
-fn load(file: &Path) -> Result<(Run, Diagnosis), Failure> {
-    fathom_store::load(file).map(diagnosed).map_err(Failure::input)
-}
-
-/// Periods of a watch as runs, each with its name.
+/// Periods of the history of a target.
 fn periods(
     history: &HistoryArgs,
     target: &str,
     periods: &[(Moment, Moment)],
-) -> Result<Vec<(String, (Run, Diagnosis))>, Failure> {
+) -> Result<Vec<NamedRun>, Failure> {
     let mut past = reader(history)?;
     let now = wall_now();
     let one = |(from, to): &(Moment, Moment)| {
@@ -34,21 +31,22 @@ fn periods(
         let period = Period { target: target.to_owned(), from, to };
         let zone = zone_of((from, to), utc_offset_s);
         let run = period_run(past.as_mut(), &period, &zone).map_err(Failure::input)?;
-        Ok((format!("{target} from {from}"), diagnosed(run)))
+        let diagnosis = diagnose(&run);
+        Ok((format!("{target} from {from}"), (run, diagnosis)))
     };
     periods.iter().map(one).collect()
 }
 
 /// Shows each file, or a period of a watch; several go into one page.
 pub(crate) fn run(args: &ReportArgs, when: When) -> Outcome {
-    result::check_names(&args.output.output)?;
-    let now = Moment::Ago(fathom_units::Duration::ZERO);
-    let runs: Vec<(Run, Diagnosis)> = match &args.history.watch {
+    check_names(&args.output.output)?;
+    let runs = match &args.history.watch {
         Some(target) => {
-            let period = [(args.since, args.until.unwrap_or(now))];
-            periods(&args.history, target, &period)?.into_iter().map(|(_, run)| run).collect()
+            let until = args.until.unwrap_or(Moment::Ago(Duration::ZERO));
+            let named = periods(&args.history, target, &[(args.since, until)])?;
+            named.into_iter().map(|(_, run)| run).collect()
         }
-        None => args.files.iter().map(|file| load(file)).collect::<Result<_, _>>()?,
+        None => load(&args.files)?,
     };
     let (style, columns) = terminal::stdout_form(when);
     for (run, diagnosis) in &runs {
@@ -62,9 +60,9 @@ pub(crate) fn run(args: &ReportArgs, when: When) -> Outcome {
     Ok(worst(&runs))
 }
 
-/// Shows the files, or the periods, side by side.
+/// Shows the files, or periods of a watch, side by side.
 pub(crate) fn compare(args: &CompareArgs, when: When) -> Outcome {
-    result::check_names(&args.output)?;
+    check_names(&args.output)?;
     let (names, runs): (Vec<String>, Vec<(Run, Diagnosis)>) = match &args.history.watch {
         Some(_) if args.period.len() < 2 => {
             return Err(Failure::input(format_args!(
@@ -78,7 +76,7 @@ pub(crate) fn compare(args: &CompareArgs, when: When) -> Outcome {
         }
         None => {
             let names = args.files.iter().map(|file| file.display().to_string()).collect();
-            (names, args.files.iter().map(|file| load(file)).collect::<Result<_, _>>()?)
+            (names, load(&args.files)?)
         }
     };
     let named: Vec<_> = names.iter().zip(&runs).map(|(n, (run, d))| (n.as_str(), run, d)).collect();
@@ -91,16 +89,8 @@ pub(crate) fn compare(args: &CompareArgs, when: When) -> Outcome {
 fn write_all(paths: &[PathBuf], runs: &[(Run, Diagnosis)]) -> Result<(), Failure> {
     let borrowed: Vec<_> = runs.iter().map(|(run, diagnosis)| (run, diagnosis)).collect();
     for path in paths {
-        result::write(path, &borrowed)?;
+        write(path, &borrowed)?;
         terminal::note(&format!("wrote {}", path.display()));
     }
     Ok(())
-}
-
-/// The exit code of the worst of several results.
-fn worst(runs: &[(Run, Diagnosis)]) -> Exit {
-    runs.iter()
-        .map(|(run, d)| result::exit_of(run, d))
-        .max_by_key(|exit| *exit as u8)
-        .unwrap_or(Exit::Healthy)
 }

@@ -1,13 +1,18 @@
 //! `fathom sim`: a scenario in virtual time.
 use crate::args::{ChangeArgs, SimAction, SimArgs, When};
-use crate::command::{counterfactual, gallery, sweep, vs_lab};
+use crate::command::{counterfactual, gallery, sweep};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{line, result, terminal};
+use crate::live::follow;
+use crate::{result, signal, terminal};
+use fathom_app::emulated::{EmulatedTest, Load, measure};
+use fathom_app::gallery::rows;
+use fathom_app::output::{check_names, write};
+use fathom_app::scenario::{load, rates};
+use fathom_app::sim::{Simulated, simulate};
 use fathom_diagnose::diagnose;
-use fathom_os::clock::{Clock, wall_now};
+use fathom_os::clock::Clock;
 use fathom_run::Run;
 use fathom_scenario::Plan;
-use fathom_sim::Options;
 
 /// Simulates, and shows what a test of that line would have shown.
 pub(crate) fn run(args: &SimArgs, when: When) -> Outcome {
@@ -16,14 +21,14 @@ pub(crate) fn run(args: &SimArgs, when: When) -> Outcome {
         Some(SimAction::Gallery(args)) => return gallery::run(args, when),
         None => {}
     }
-    result::check_names(&args.output.output)?;
+    check_names(&args.output.output)?;
     if let Some(from) = &args.from {
         return counterfactual::run(args, from, when);
     }
     let name = args.scenario.as_deref().unwrap_or_default();
-    let plan = line::load_with(name, &args.change)?;
+    let plan = load(name, &args.change.changes())?;
     if args.vs_lab {
-        return vs_lab::run(args, &plan, when);
+        return compare_with_lab(args, &plan, when);
     }
     let clock = Clock::start();
     let simulated = simulate(&plan, args.seed);
@@ -36,21 +41,16 @@ pub(crate) fn run(args: &SimArgs, when: When) -> Outcome {
     Ok(exit)
 }
 
-/// A simulated run, with what else is known of it.
-pub(crate) struct Simulated {
-    pub(crate) run: Run,
-    pub(crate) digest: u64,
-    packets: u64,
-}
-
-/// Simulates `plan`, and fills in what only the host knows.
-pub(crate) fn simulate(plan: &Plan, seed: u64) -> Simulated {
-    let outcome = fathom_sim::simulate(plan, &Options::new(seed));
-    let mut run = outcome.run;
-    env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
-    run.started = wall_now().to_string();
-    run.host = fathom_client::host();
-    Simulated { run, digest: outcome.digest, packets: outcome.packets }
+/// The same file in virtual time and with real kernel TCP, side by side.
+fn compare_with_lab(args: &SimArgs, plan: &Plan, when: When) -> Outcome {
+    let load = Load::of(plan, args.seed)?;
+    let simulated = simulate(plan, args.seed).run;
+    fathom_os::userns::become_root().map_err(Failure::environment)?;
+    let cancel = signal::cancel_token()?;
+    let title = format!("{} ({}), lab", plan.name, rates(&plan.line));
+    let test = EmulatedTest { line: plan.line.clone(), load, title, command: "lab" };
+    let measured = measure(&test, &cancel, &mut follow(when))?;
+    show_compared(args, &[("sim", simulated), ("lab", measured)], when)
 }
 
 fn told(simulated: &Simulated, cpu_s: f64) -> String {
@@ -69,7 +69,7 @@ fn show_claims(plan: &Plan, run: &Run, when: When) -> Result<(), Failure> {
         return Ok(());
     }
     let (style, columns) = terminal::stdout_form(when);
-    let rows = gallery::rows(plan, run);
+    let rows = rows(plan, run);
     let heading = format!("\n{} ({})\n", plan.about.trim(), plan.source.trim());
     terminal::print(&(heading + &fathom_report::claims(&rows, columns, style)))
 }
@@ -86,7 +86,7 @@ pub(crate) fn show_compared(args: &SimArgs, runs: &[(&str, Run)], when: When) ->
     }
     let pairs: Vec<_> = diagnosed.iter().map(|(_, run, diagnosis)| (*run, diagnosis)).collect();
     for path in &args.output.output {
-        result::write(path, &pairs)?;
+        write(path, &pairs)?;
         terminal::note(&format!("wrote {}", path.display()));
     }
     Ok(Exit::Healthy)

@@ -32,8 +32,8 @@ fn question(args: &SizeArgs) -> Result<Question, SizeError> {
         framing: Framing { packet: args.packet, overhead: args.overhead, atm: args.atm },
         ..Question::default()
     };
-    for word in &args.quantities {
-        question.add(word)?;
+    for word in fathom_size::joined(args.quantities.iter().map(String::as_str)) {
+        question.add(&word)?;
         if word.to_ascii_lowercase().ends_with("bps") {
             terminal::note(&format!(
                 "{word}: to tc, bps counts bytes a second; bits are written as in 10mbit"

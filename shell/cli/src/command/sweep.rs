@@ -1,32 +1,17 @@
 //! `fathom sim sweep`: a scenario over many parameters and seeds.
 use crate::args::SweepArgs;
-use crate::command::sim::simulate;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{line, signal, terminal};
+use crate::{signal, terminal};
+use fathom_app::scenario::ScenarioText;
+use fathom_app::sweep::{self, MAX_CELLS, Progress, Shard, SweepRequest, USUAL_MEASURES};
 use fathom_os::clock::Clock;
 use fathom_run::Measure;
-use fathom_scenario::{Plan, ScenarioError, Setting};
-use fathom_sweep::{Grid, Progress, Sweep, write_parquet};
+use fathom_scenario::Grid;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Columns of a sweep that names none.
-const USUAL: [&str; 8] = [
-    "udp_rtt_s p50 while idle",
-    "udp_rtt_s p50",
-    "udp_rtt_s p95",
-    "udp_rtt_s max",
-    "goodput_bits_per_second up mean",
-    "goodput_bits_per_second down mean",
-    "queue_drops_packets last",
-    "queue_marks_packets last",
-];
-/// Packets through the line that one thread simulates in a second, at the least: for the estimate before the start.
-const PACKETS_PER_SECOND: f64 = 1e6;
 /// A sweep that will take longer needs `--yes`.
 const LONG_S: f64 = 3600.0;
-/// Most cells: more than this no table holds.
-const MAX_CELLS: u64 = 100_000_000;
 
 /// Runs what the table lacks, and makes the other forms of it.
 pub(crate) fn run(args: &SweepArgs) -> Outcome {
@@ -40,31 +25,28 @@ pub(crate) fn run(args: &SweepArgs) -> Outcome {
         let other = other.display();
         return Err(Failure::input(format_args!("{other}: unknown ending (known: .csv .parquet .html)")));
     }
-    let grid = Grid { axes: args.vary.clone(), seeds: seeds(&args.seeds)? };
-    let measures = measures(args)?;
-    let text = line::text(&args.scenario)?;
-    let plan = |settings: &[Setting]| plan(&text, args, settings);
-    check_cost(args, &grid, &plan)?;
-    if args.restart {
-        remove(&table)?;
-    }
-    let simulate = |cell: &Plan, seed: u64| {
-        let simulated = simulate(cell, seed);
-        (simulated.run, simulated.digest)
+    let request = SweepRequest {
+        grid: Grid { axes: args.vary.clone(), seeds: seeds(&args.seeds)? },
+        measures: measures(args)?,
+        scenario: ScenarioText::load(&args.scenario)?,
+        changes: args.change.changes(),
+        table: table.clone(),
+        shard: Shard::WHOLE,
+        threads: args.jobs.map_or_else(cores, usize::from),
     };
-    let sweep = Sweep { grid: &grid, measures: &measures, plan: &plan, simulate: &simulate };
-    let share = shard(args.shard.as_deref())?;
-    let threads = args.jobs.map_or_else(cores, usize::from);
-    let stop = signal::stop_flag()?;
+    check_cost(args, &request)?;
+    if args.restart {
+        sweep::remove(&table)?;
+    }
+    let request = SweepRequest { shard: shard(args.shard.as_deref())?, ..request };
+    let cancel = signal::cancel_token()?;
     let mut bar = Bar::new();
-    let rows = sweep.run(&table, share, threads, &stop, &mut |progress| bar.show(progress));
+    let rows = sweep::run(&request, &cancel, &mut |progress| bar.show(progress));
     bar.end();
-    let rows = rows.map_err(|e| match e {
-        fathom_sweep::SweepError::Scenario { .. } => Failure::input(e),
-        fathom_sweep::SweepError::Table(_) => Failure::environment(e),
-    })?;
+    let rows = rows?;
     for other in others {
-        convert(&table, other, &grid)?;
+        sweep::convert(&table, other, &request.grid)?;
+        terminal::note(&format!("wrote {}", other.display()));
     }
     terminal::print(&format!("{}: {rows} rows\n", table.display()))?;
     Ok(Exit::Healthy)
@@ -93,44 +75,19 @@ fn measures(args: &SweepArgs) -> Result<Vec<Measure>, Failure> {
     if !args.measure.is_empty() {
         return Ok(args.measure.clone());
     }
-    USUAL.iter().map(|text| text.parse().map_err(Failure::input)).collect()
-}
-
-/// The plan of a cell; the key `queue` stands for every bottleneck's queue.
-fn plan(text: &line::Text, args: &SweepArgs, settings: &[Setting]) -> Result<Plan, ScenarioError> {
-    let (queues, settings): (Vec<_>, Vec<_>) = settings.iter().cloned().partition(|s| s.path == "queue");
-    let mut change = args.change.clone();
-    change.set.extend(settings);
-    if let Some(queue) = queues.last() {
-        let queue = queue.value.parse().map_err(|e| text.error(&format!("queue: {e}")))?;
-        change.queue = Some(queue);
-    }
-    text.plan(&change)
+    USUAL_MEASURES.iter().map(|text| text.parse().map_err(Failure::input)).collect()
 }
 
 /// Says what the sweep will cost, and refuses one that takes long by mistake.
-fn check_cost(
-    args: &SweepArgs,
-    grid: &Grid,
-    plan: &dyn Fn(&[Setting]) -> Result<Plan, ScenarioError>,
-) -> Result<(), Failure> {
-    let cells = grid.len().filter(|cells| *cells <= MAX_CELLS).ok_or_else(|| {
-        Failure::input(format_args!(
-            "more than {MAX_CELLS} cells\n  try: fewer values with --vary, or fewer --seeds"
-        ))
-    })?;
-    // The ends of the axes: cost grows with rates, which are ranges more often than not.
-    let ends = [0, cells.saturating_sub(1)].map(|index| grid.cell(index).0);
-    let costs = ends.iter().map(|settings| plan(settings).map(|plan| fathom_sim::packets(&plan)));
-    let costs: Vec<f64> = costs.collect::<Result<_, _>>().map_err(Failure::input)?;
-    let each = costs.iter().sum::<f64>() / costs.len() as f64 / PACKETS_PER_SECOND;
-    let threads = args.jobs.map_or_else(cores, usize::from) as f64;
-    let all = each * cells as f64 / threads;
+fn check_cost(args: &SweepArgs, request: &SweepRequest) -> Result<(), Failure> {
+    let cost = sweep::cost(request)?;
     terminal::note(&format!(
-        "fathom sim sweep: {cells} cells, at most {} on {threads} threads",
-        lasting(all)
+        "fathom sim sweep: {} cells, at most {} on {} threads",
+        cost.cells,
+        lasting(cost.seconds),
+        request.threads
     ));
-    if all > LONG_S && !args.yes {
+    if cost.seconds > LONG_S && !args.yes {
         return Err(Failure::input(format_args!(
             "that is more than {}\n  try: fewer cells, a shorter duration, lower rates, --shard on several machines, or --yes",
             lasting(LONG_S)
@@ -150,35 +107,12 @@ fn lasting(seconds: f64) -> String {
 }
 
 /// `I/N`, I from 0.
-fn shard(text: Option<&str>) -> Result<(u64, u64), Failure> {
-    let Some(text) = text else { return Ok((0, 1)) };
+fn shard(text: Option<&str>) -> Result<Shard, Failure> {
+    let Some(text) = text else { return Ok(Shard::WHOLE) };
     let parsed = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-    parsed.filter(|(i, n)| i < n).ok_or_else(|| {
+    parsed.filter(|(i, n)| i < n).map(|(index, count)| Shard { index, count }).ok_or_else(|| {
         Failure::input(format_args!("--shard \"{text}\": expected I/N with I from 0 to N-1, such as 0/4"))
     })
-}
-
-fn remove(table: &Path) -> Result<(), Failure> {
-    match std::fs::remove_file(table) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::environment(format_args!("{}: {error}", table.display())))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn convert(table: &Path, to: &Path, grid: &Grid) -> Result<(), Failure> {
-    let refuse =
-        |error: &dyn std::fmt::Display| Failure::environment(format_args!("{}: {error}", to.display()));
-    if ends(to, ".parquet") {
-        write_parquet(table, to, grid.key_columns().len()).map_err(|e| refuse(&e))?;
-    } else {
-        let rows = fathom_sweep::read_rows(table).map_err(|e| refuse(&e))?;
-        let page = fathom_report::sweep_page(&rows, grid.key_columns().len());
-        fathom_store::write(to, &page).map_err(Failure::environment)?;
-    }
-    terminal::note(&format!("wrote {}", to.display()));
-    Ok(())
 }
 
 /// Progress with the time left, on a terminal alone.

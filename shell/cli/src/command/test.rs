@@ -1,26 +1,23 @@
 //! `fathom test`.
 use crate::args::{PhaseName, TestArgs, When};
-use crate::failure::{Exit, Failure, Outcome};
-use crate::live::Live;
+use crate::failure::{Failure, Outcome};
+use crate::live::follow;
 use crate::{result, signal, terminal};
-use fathom_client::{Family, PhasePlan, TestConfig, TestError, estimate_cost, run_test};
+use fathom_app::output::check_names;
+use fathom_app::{AppError, test};
+use fathom_client::{Family, PhasePlan, TestConfig, TestError};
 use fathom_run::PhaseKind;
-use fathom_units::{Duration, Rate};
+use fathom_units::Duration;
 use std::path::PathBuf;
-
-/// Shortest interval of samples that the probes and this program's own load allow.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Runs the test and delivers its result.
 pub(crate) fn run(args: &TestArgs, when: When) -> Outcome {
-    result::check_names(&args.output.output)?;
-    let config = config(args)?;
-    let stop = signal::stop_flag()?;
+    check_names(&args.output.output)?;
+    let config = config(args);
+    test::check(&config)?;
+    let cancel = signal::cancel_token()?;
     terminal::note(&cost(&config));
-    let mut live = Live::new(&format!("fathom test {}", args.server), config.clock, when);
-    let measured = run_test(&config, &stop, &mut |event| live.on_event(event));
-    drop(live);
-    let run = measured.map_err(|e| failure(&e))?;
+    let run = test::run(&config, &cancel, &mut follow(when))?;
     let mut output = args.output.clone();
     if !args.no_save && output.output.is_empty() {
         output.output.push(PathBuf::from(fathom_store::default_name("test", &run.started)));
@@ -31,14 +28,8 @@ pub(crate) fn run(args: &TestArgs, when: When) -> Outcome {
     result::deliver(&run, &output, when)
 }
 
-fn config(args: &TestArgs) -> Result<TestConfig, Failure> {
-    if args.sample_every < SHORTEST_INTERVAL {
-        return Err(Failure::input(format_args!(
-            "--sample-every {}: at least {SHORTEST_INTERVAL} (probes would measure each other)",
-            args.sample_every
-        )));
-    }
-    Ok(TestConfig {
+fn config(args: &TestArgs) -> TestConfig {
+    TestConfig {
         family: family(args),
         token: args.token.clone(),
         flows: args.flows,
@@ -47,13 +38,12 @@ fn config(args: &TestArgs) -> Result<TestConfig, Failure> {
         sample_every: args.sample_every,
         max_bytes: args.max_bytes,
         ..TestConfig::new(&args.server)
-    })
+    }
 }
 
 /// What the test can cost, before it starts: a line's rate is not known yet, so the cost is for each Mbit/s of it.
 fn cost(config: &TestConfig) -> String {
-    const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
-    let (each, limit) = (estimate_cost(config, UNIT, UNIT), config.max_bytes);
+    let (each, limit) = (test::cost_per_mbit(config), config.max_bytes);
     let limit =
         limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in all"));
     format!(
@@ -86,11 +76,7 @@ fn phase(name: PhaseName, max: Duration) -> PhasePlan {
     }
 }
 
-/// What went wrong before anything was measured.
+/// Why nothing was measured.
 pub(crate) fn failure(error: &TestError) -> Failure {
-    let exit = match error {
-        TestError::Config(_) => Exit::Input,
-        _ => Exit::Environment,
-    };
-    Failure { exit, message: error.to_string() }
+    AppError::Test(error.clone()).into()
 }

@@ -1,48 +1,39 @@
 //! Bad input and faults: each gets one clear line with the object, the value, the limit and what to try.
-use crate::program::{Ran, Serve, alone, fathom, run, scratch};
+use crate::program::{Ran, Serve, Words, alone, fathom, run, scratch};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-fn assert_told(ran: &Ran, code: i32, words: &[&str]) {
-    assert_eq!(ran.code, Some(code), "{}", ran.told());
-    for word in words {
-        assert!(ran.err.contains(word), "\"{word}\" missing: {}", ran.told());
-    }
-    assert!(!ran.err.contains("panicked"), "{}", ran.told());
+fn scenario(name: &str, text: &str) {
+    std::fs::write(scratch().join(name), text).unwrap();
 }
 
-fn scenario(name: &str, text: &str) -> String {
-    let path = scratch().join(name);
-    std::fs::write(&path, text).unwrap();
-    path.display().to_string()
-}
-
-/// Arguments, exit code, words that the message must have.
 #[test]
 fn bad_arguments() {
-    let cases: &[(&[&str], i32, &[&str])] = &[
-        (&["test", "127.0.0.1", "--flows", "0"], 2, &["--flows", "0", "1..=64"]),
-        (&["test", "127.0.0.1", "--sample-every", "50"], 2, &["50", "no unit", "50ms"]),
-        (&["test", "127.0.0.1", "--sample-every", "1ms"], 2, &["1ms", "5ms"]),
-        (&["test", "127.0.0.1", "--phases", "sideways"], 2, &["sideways", "idle"]),
-        (&["test", "127.0.0.1", "-o", "x.doc"], 2, &["x.doc", ".html"]),
-        (&["test", "127.0.0.1", "-o", "/no/such/place/x.html"], 2, &["/no/such/place", "mkdir"]),
-        (&["test", "127.0.0.1", "-4", "-6"], 2, &["--ipv4", "--ipv6"]),
-        (&["lab", "--line", "dls", "--", "true"], 2, &["dls", "dsl", "try"]),
-        (&["lab", "--line", "/no/such.toml", "--", "true"], 2, &["/no/such.toml"]),
-        (&["lab", "--queue", "fifo limit 64", "--", "true"], 2, &["64", "64kb"]),
-        (&["demo", "--queue", "fastest"], 2, &["fastest", "fq_codel"]),
-        (&["report", "/no/such.json"], 2, &["/no/such.json"]),
-        (&["report", "/dev/null"], 2, &["/dev/null"]),
-        (&["compare", "one.json"], 2, &["FILE"]),
-        (&["serve", "--port", "70000"], 2, &["70000"]),
-        (&["serve", "--listen", "203.0.113.1", "--port", "0"], 3, &["203.0.113.1"]),
-        (&["sim"], 2, &["sim"]),
+    let cases: &[(&[&str], i32)] = &[
+        (&["test", "127.0.0.1", "--flows", "0"], 2),
+        (&["test", "127.0.0.1", "--sample-every", "50"], 2),
+        (&["test", "127.0.0.1", "--sample-every", "1ms"], 2),
+        (&["test", "127.0.0.1", "--phases", "sideways"], 2),
+        (&["test", "127.0.0.1", "-o", "x.doc"], 2),
+        (&["test", "127.0.0.1", "-o", "/no/such/place/x.html"], 2),
+        (&["test", "127.0.0.1", "-4", "-6"], 2),
+        (&["lab", "--line", "dls", "--", "true"], 2),
+        (&["lab", "--line", "/no/such.toml", "--", "true"], 2),
+        (&["lab", "--queue", "fifo limit 64", "--", "true"], 2),
+        (&["demo", "--queue", "fastest"], 2),
+        (&["report", "/no/such.json"], 2),
+        (&["report", "/dev/null"], 2),
+        (&["compare", "one.json"], 2),
+        (&["serve", "--port", "70000"], 2),
+        (&["serve", "--max-clients", "0"], 2),
+        (&["serve", "--listen", "203.0.113.1", "--port", "0"], 3),
+        (&["sim"], 2),
     ];
-    for (args, code, words) in cases {
-        assert_told(&run(args), *code, words);
+    let mut words = Words::of("arguments", &scratch());
+    for (args, code) in cases {
+        words.run(args, *code);
     }
 }
 
@@ -54,29 +45,36 @@ fn bad_scenarios() {
         (
             "unit.toml",
             format!("{good}{down}up = {{ rate = \"3\", delay = \"1ms\", queue = \"fifo limit 10p\" }}\n"),
-            "no unit",
         ),
-        ("key.toml", format!("{good}{down}upp = {{ rate = \"3Mbit\" }}\n"), "upp"),
+        ("key.toml", format!("{good}{down}upp = {{ rate = \"3Mbit\" }}\n")),
         (
             "queue.toml",
             format!("{good}{down}up = {{ rate = \"3Mbit\", delay = \"1ms\", queue = \"magic\" }}\n"),
-            "magic",
         ),
-        ("empty.toml", String::new(), "empty.toml"),
-        ("bytes.toml", "\u{0}\u{1}".to_owned(), "bytes.toml"),
+        ("empty.toml", String::new()),
+        ("bytes.toml", "\u{0}\u{1}".to_owned()),
     ];
-    for (name, text, word) in cases {
-        let path = scenario(name, &text);
-        assert_told(&run(&["lab", "--line", &path, "--", "true"]), 2, &[name, word]);
+    let mut words = Words::of("scenarios", &scratch());
+    for (name, text) in cases {
+        scenario(name, &text);
+        words.run(&["lab", "--line", name, "--", "true"], 2);
     }
 }
 
 #[test]
 fn server_absent() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let ran = run(&["test", &format!("127.0.0.1:{free}")]);
-    assert_told(&ran, 3, &["127.0.0.1", "refused", "fathom serve"]);
-    assert_told(&run(&["test", "no-such-host.invalid"]), 3, &["no-such-host.invalid"]);
+    let mut words = Words::of("server-absent", &scratch());
+    let refused = run(&["test", &format!("127.0.0.1:{free}")]);
+    words.add("fathom test 127.0.0.1:PORT", &without_number(refused, free), 3);
+    let unknown = run(&["test", "no-such-host.invalid"]);
+    assert_eq!(unknown.code, Some(3), "{}", unknown.told());
+}
+
+/// A run that says `PORT` where it said this number of a port.
+fn without_number(ran: Ran, port: u16) -> Ran {
+    let err = ran.err.replace(&format!("port {port}"), "port PORT");
+    Ran { err, ..ran }
 }
 
 #[test]
@@ -88,15 +86,17 @@ fn server_is_something_else() {
         let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n");
         let _ = stream.read(&mut [0; 256]);
     });
-    assert_told(&run(&["test", &format!("127.0.0.1:{port}")]), 3, &["Fathom protocol"]);
+    let ran = run(&["test", &format!("127.0.0.1:{port}")]);
+    Words::of("server-other", &scratch()).add("fathom test 127.0.0.1:PORT", &ran, 3);
     other.join().unwrap();
 }
 
 #[test]
 fn server_wants_a_token() {
     let server = Serve::start(&["--token", "right"]);
-    assert_told(&run(&["test", &server.target()]), 3, &["token", "--token"]);
-    assert_told(&run(&["test", &server.target(), "--token", "wrong"]), 3, &["token"]);
+    let mut words = Words::of("server-token", &scratch());
+    words.run(&["test", &server.target()], 3);
+    words.run(&["test", &server.target(), "--token", "wrong"], 3);
 }
 
 /// What was gathered before the server died is kept and reported as partial.
@@ -123,7 +123,6 @@ fn server_dies_in_mid_test() {
     let output = test.wait_with_output().unwrap();
     let told = rest.join().unwrap().unwrap();
     assert_eq!(output.status.code(), Some(3), "{seen}{told}");
-    assert!(told.contains("partial"), "{told}");
     let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(run["partial"].is_string());
     assert!(run["series"].as_array().unwrap().iter().any(|s| !s["values"].as_array().unwrap().is_empty()));
@@ -134,8 +133,7 @@ fn output_to_a_closed_pipe_is_not_an_error() {
     let mut help = fathom(&["lab", "--list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(help.stdout.take());
     let ran: Ran = help.wait_with_output().unwrap().into();
-    assert_told(&ran, 0, &[]);
-    assert_eq!(ran.err, "");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
 }
 
 /// The result is printed all the same, and kept where temporary files are.
@@ -155,7 +153,8 @@ fn full_disk() {
     let mut command = Command::new("unshare");
     let output = command.args(["-m", "sh", "-c", &mount]).env("TMPDIR", &spare).output().unwrap();
     let ran: Ran = output.into();
-    assert_told(&ran, 3, &["x.json", "No space left", &spare.display().to_string()]);
+    assert_eq!(ran.code, Some(3), "{}", ran.told());
+    assert!(ran.err.contains("x.json") && ran.err.contains(&*spare.to_string_lossy()), "{}", ran.told());
     assert!(!ran.out.is_empty(), "the result is printed all the same: {}", ran.told());
     let kept: Vec<_> = std::fs::read_dir(&spare).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(kept.len(), 1, "{kept:?}");
@@ -177,7 +176,6 @@ fn a_starved_program_gives_no_verdict() {
     let ran: Ran = command.stdin(Stdio::null()).current_dir(scratch()).output().unwrap().into();
     drop(hogs);
     assert_eq!(ran.code, Some(4), "{}", ran.told());
-    assert!(ran.out.contains("Invalid measurement"), "{}", ran.told());
 }
 
 /// A busy loop that ends by itself.

@@ -1,6 +1,7 @@
 //! `fathom fix` as its user meets it, in a namespace of its own. The rest is in `shell/host/shaper/tests/it`.
 use crate::program::{Ran, fathom, run, scratch, until};
 use fathom_os::netns::NetNs;
+use fathom_test_support::new_namespace;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ struct Router {
 
 impl Router {
     fn new(name: &str) -> Router {
-        let namespace = NetNs::create().expect("these tests need root");
+        let namespace = new_namespace();
         let state = scratch().join(format!("fix-{name}"));
         let router = Router { namespace, state };
         router

@@ -90,22 +90,92 @@ fn every_form_of_a_result() {
     let folder = scratch();
     let outputs = ["r.json", "r.json.gz", "r.html", "r.svg", "r.csv", "r.flent.gz"];
     let flags: String = outputs.iter().map(|o| format!(" -o {}", folder.join(o).display())).collect();
+    // Six seconds fill the buffer of 171 ms three times.
     let ran = test_over_lab(&[], &format!("--phases idle,up,drain --max-phase 6s{flags}"));
-    assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.told());
-    for output in outputs {
-        assert!(std::fs::metadata(folder.join(output)).is_ok_and(|m| m.len() > 200), "{output}");
-    }
-    let html = std::fs::read_to_string(folder.join("r.html")).unwrap();
+    assert_eq!(ran.code, Some(1), "{}", ran.told());
+    let file = |name: &str| folder.join(name).display().to_string();
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(file("r.json")).unwrap()).unwrap();
+    let unpacked = |name: &str| {
+        let mut text = String::new();
+        let packed = flate2::read::GzDecoder::new(std::fs::File::open(file(name)).unwrap());
+        std::io::Read::read_to_string(&mut { packed }, &mut text).unwrap();
+        text
+    };
+    assert_eq!(serde_json::from_str::<Value>(&unpacked("r.json.gz")).unwrap(), json);
+    let series = json["series"].as_array().unwrap();
+    let count = |of: &Value| of["values"].as_array().unwrap().len();
+    check_csv(&std::fs::read_to_string(file("r.csv")).unwrap(), series.iter().map(count).sum());
+    check_flent(&serde_json::from_str(&unpacked("r.flent.gz")).unwrap());
+    check_drawing(&std::fs::read_to_string(file("r.svg")).unwrap(), "svg");
+    let html = std::fs::read_to_string(file("r.html")).unwrap();
+    check_drawing(&html, "html");
     for external in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!html.contains(external), "the page loads something: {external}");
     }
-    let file = |name: &str| folder.join(name).display().to_string();
-    let (json, packed) = (run(&["report", &file("r.json")]), run(&["report", &file("r.json.gz")]));
-    assert_eq!(json.out, packed.out);
-    assert_eq!(json.code, ran.code, "a report's exit code is the test's: {}", json.told());
+    let (plain, packed) = (run(&["report", &file("r.json")]), run(&["report", &file("r.json.gz")]));
+    assert_eq!(plain.out, packed.out);
+    assert_eq!(plain.code, ran.code, "a report's exit code is the test's: {}", plain.told());
     let compared = run(&["compare", &file("r.json"), &file("r.json.gz")]);
     assert_eq!(compared.code, Some(0), "{}", compared.told());
     narrow(Path::new(&file("r.json")));
+}
+
+/// A header, and in each row as many cells and a number for the time; one row for each value.
+fn check_csv(text: &str, values: usize) {
+    let mut rows = text.lines();
+    let head: Vec<&str> = rows.next().unwrap().split(',').collect();
+    let time = head.iter().position(|name| *name == "time_s").unwrap_or_else(|| panic!("{head:?}"));
+    let mut count = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.split(',').collect();
+        assert_eq!(cells.len(), head.len(), "{row}");
+        assert!(cells[time].parse::<f64>().is_ok_and(f64::is_finite), "{row}");
+        count += 1;
+    }
+    assert_eq!(count, values);
+}
+
+/// As many values in each series of a Flent file as it has times.
+fn check_flent(file: &Value) {
+    assert_eq!(file["version"], 4, "{file:.300}");
+    let times = file["x_values"].as_array().unwrap().len();
+    let results = file["results"].as_object().unwrap();
+    assert!(times > 10 && !results.is_empty(), "{times} times");
+    for (name, values) in results {
+        let values = values.as_array().unwrap();
+        assert_eq!(values.len(), times, "{name}");
+        assert!(values.iter().any(Value::is_number), "{name} has no value");
+    }
+}
+
+/// Every element is closed in its turn, and at least one line is drawn.
+fn check_drawing(text: &str, root: &str) {
+    let void = ["meta", "link", "br", "hr", "img", "input", "col", "!doctype", "!--"];
+    let mut open: Vec<String> = Vec::new();
+    let mut roots = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let end = rest[at..].find('>').map(|end| at + end).unwrap_or_else(|| panic!("{:.60}", &rest[at..]));
+        let tag = &rest[at + 1..end];
+        rest = &rest[end + 1..];
+        let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap().to_lowercase();
+        if let Some(closed) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(&*closed.trim().to_lowercase()));
+        } else if !tag.ends_with('/') && !void.contains(&name.as_str()) {
+            if open.is_empty() {
+                roots.push(name.clone());
+            }
+            open.push(name.clone());
+        }
+        // Their content is no markup.
+        if ["script", "style"].contains(&name.as_str()) && !tag.starts_with('/') {
+            rest = &rest[rest.find(&format!("</{name}")).unwrap()..];
+        }
+    }
+    assert!(open.is_empty(), "not closed: {open:?}");
+    assert_eq!(roots, [root]);
+    let drawn = ["<path", "<polyline", "<line"].iter().map(|mark| text.matches(mark).count()).sum::<usize>();
+    assert!(drawn > 3, "{drawn} lines are drawn");
 }
 
 /// No line of a report is wider than the terminal, 40 columns included.

@@ -34,6 +34,80 @@ impl Ran {
     }
 }
 
+/// The words of the program: exit code, stdout and stderr of several runs, as a file of `golden/text` has them. Tests assert
+/// exit codes, files and numbers of `--json`; how something is worded is asserted here alone, so that better words are one
+/// `make golden` away. Dropping it compares.
+pub(crate) struct Words {
+    file: PathBuf,
+    folder: PathBuf,
+    seen: String,
+}
+
+impl Words {
+    /// The file `golden/text/NAME.txt`, of runs in `folder`, so that relative names stand in the file.
+    pub(crate) fn of(name: &str, folder: &Path) -> Words {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/text");
+        Words { file: golden.join(format!("{name}.txt")), folder: folder.to_owned(), seen: String::new() }
+    }
+    /// Runs the program, checks its exit code, and adds its words.
+    pub(crate) fn run(&mut self, args: &[&str], code: i32) -> Ran {
+        let ran = fathom(args).current_dir(&self.folder).output().unwrap().into();
+        self.add(&format!("fathom {}", args.join(" ")), &ran, code);
+        ran
+    }
+    /// Checks the exit code of a run, and adds its words below `title`.
+    pub(crate) fn add(&mut self, title: &str, ran: &Ran, code: i32) {
+        assert_eq!(ran.code, Some(code), "{title}: {}", ran.told());
+        assert!(!ran.err.contains("panicked"), "{title}: {}", ran.told());
+        for (mark, text) in [("$ ", title), ("", &*ran.out), ("! ", &*ran.err)] {
+            for line in text.lines() {
+                self.seen += &(format!("{mark}{}", self.without_places(line)).trim_end().to_owned() + "\n");
+            }
+        }
+        self.seen += &format!("? {code}\n\n");
+    }
+    /// Without what differs from machine to machine: folders, ports that the kernel chose, and how long a simulation took.
+    fn without_places(&self, line: &str) -> String {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        let mut line = line.to_owned();
+        for (folder, name) in [(&self.folder, "FOLDER"), (&scratch(), "SCRATCH"), (&root, "REPOSITORY")] {
+            line = line.replace(&*folder.to_string_lossy(), name);
+        }
+        if let Some((simulated, rest)) =
+            line.split_once(" s in ").filter(|_| line.starts_with("fathom sim: "))
+        {
+            let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            line = format!("{simulated} s in TIME{rest}");
+        }
+        let mut parts = line.split("127.0.0.1:");
+        let mut kept = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            kept += "127.0.0.1:PORT";
+            kept += part.trim_start_matches(|c: char| c.is_ascii_digit());
+        }
+        kept
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            check_golden(&self.file, &self.seen);
+        }
+    }
+}
+
+/// Compares a text with the file that has it, or writes that file for `make golden`.
+pub(crate) fn check_golden(file: &Path, seen: &str) {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, seen).unwrap();
+    }
+    let expected = std::fs::read_to_string(file).unwrap_or_default();
+    let differs = seen.lines().zip(expected.lines()).find(|(seen, expected)| seen != expected);
+    assert!(seen == expected, "{} differs at {differs:#?}; `make golden` rewrites it", file.display());
+}
+
 /// Waits for something to be so, for `patience` at the most; what was found.
 pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();

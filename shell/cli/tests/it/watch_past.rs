@@ -1,5 +1,5 @@
 //! A past that SmokePing kept is brought over, and says what it holds.
-use crate::program::{fathom, run, scratch};
+use crate::program::{Words, fathom, run, scratch};
 use crate::watch::file;
 use fathom_units::{Rng, WallTime};
 use std::process::Command;
@@ -108,7 +108,7 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     let brought = run(&import);
     assert_eq!(brought.code, Some(0), "{}", brought.told());
     let checked = run(&["watch", "check", toml]);
-    assert!(checked.told().contains("1 targets on 1 hosts"), "{}", checked.told());
+    assert_eq!(checked.code, Some(0), "{}", checked.told());
 
     let from = WallTime((now_s - 3 * 86_400) * 1_000_000_000).to_string();
     let exported = run(&["watch", "export", "--store", store, "--from", &from]);
@@ -120,9 +120,6 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     assert_eq!(run(&["watch", "export", "--store", store, "--from", &from]).out, exported.out);
 
     // By a household's clock in UTC.
-    let found = fathom(&["watch", "diagnose", "--store", store]).env("TZ", "UTC").output().unwrap();
-    let text = String::from_utf8(found.stdout).unwrap();
-    assert!(text.contains("Every evening from 20 to 24 h") && text.contains("seen: "), "seed {SEED}: {text}");
     let json = fathom(&["watch", "diagnose", "--store", store, "--json"]).env("TZ", "UTC").output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(told["findings"][0]["kind"], "recurring_delay", "{told}");
@@ -130,10 +127,7 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     assert!((0.077..0.083).contains(&excess_s), "{told}");
 
     periods_are_runs(store, now_s);
-
-    let nowhere = run(&["watch", "diagnose", "--store", "/no/such/history"]);
-    assert_eq!(nowhere.code, Some(3), "{}", nowhere.told());
-    assert!(nowhere.err.contains("/no/such/history") && nowhere.err.contains("try: "), "{}", nowhere.told());
-    let none = run(&["watch", "import", "smokeping", "/no/such/config"]);
-    assert!(none.code == Some(2) && none.err.contains("/no/such/config"), "{}", none.told());
+    let mut words = Words::of("watch-history", &scratch());
+    words.run(&["watch", "diagnose", "--store", "/no/such/history"], 3);
+    words.run(&["watch", "import", "smokeping", "/no/such/config"], 2);
 }

@@ -18,6 +18,7 @@ mod report;
 mod router;
 mod slice;
 mod truth;
+pub mod workload;
 
 pub use capture::{CaptureOptions, CaptureReport, CapturedFile, Loss, LossReason};
 pub use error::LabError;

@@ -4,7 +4,7 @@ use fathom_tc::{
     Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Qdisc, RateSpec,
     Request, Tbf, Verb, bpf,
 };
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate};
 use std::fmt;
 
 /// A kind of shaper.
@@ -99,7 +99,7 @@ const QUEUES: u16 = 1 << HASH_BITS;
 const FIRST_CLASS: u16 = 0x100;
 const OTHERS: u16 = 0xff;
 /// A full packet of Ethernet, as Linux counts it.
-const FULL_PACKET: u32 = 1514;
+const FULL_PACKET: u32 = ETHERNET_FULL_FRAME.get() as u32;
 /// What may leave at once: timers are this exact, and nobody waits longer for another's burst (as sqm-scripts).
 const BURST_TIME: Duration = Duration::from_millis(1);
 /// Longest that a packet of the single queue waits; of the hash, in its own flow.

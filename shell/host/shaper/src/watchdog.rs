@@ -34,7 +34,8 @@ impl Watchdog {
         let doing = || format!("watchdog {}", command_line(&command));
         let (doing, ready) = (doing(), channel());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = session::of_its_own(&mut command).spawn().map_err(ApplyError::system(&doing))?;
+        let mut child =
+            session::start_new_session(&mut command).spawn().map_err(ApplyError::system(&doing))?;
         let Some(stdout) = child.stdout.take() else {
             return Err(ApplyError::words(doing, "it has no output"));
         };

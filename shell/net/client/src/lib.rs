@@ -87,8 +87,11 @@ fn describe(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
     record.fact("address", control.address);
     record.fact("seen as", control.hello.seen_as);
     record.fact("server version", &control.hello.version);
-    record.fact("flows per direction", config.flows);
-    record.fact("congestion control asked for", &config.congestion_control);
+    // Without flows of its own, the load is somebody else's to describe.
+    if config.flows > 0 {
+        record.fact("flows per direction", config.flows);
+        record.fact("congestion control asked for", &config.congestion_control);
+    }
     record.fact("probe interval", config.sample_every);
     let longest = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
     let allowed = control.hello.limits;

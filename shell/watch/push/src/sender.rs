@@ -3,7 +3,7 @@ use crate::cursor::{Cursor, Loaded};
 use crate::destination::Destination;
 use crate::feed::{Feed, NANOS_PER_MILLI, Stretch};
 use crate::lines::{Labels, Maker, ran};
-use crate::post::{Form, Reply, post};
+use crate::post::{Reply, WireFormat, post};
 use crate::pusher::Note;
 use crate::role::Names;
 use fathom_os::clock::wall_now;
@@ -70,7 +70,7 @@ pub(crate) struct Worker {
     feed: Feed,
     cursor: Cursor,
     labels: Arc<Labels>,
-    form: Form,
+    form: WireFormat,
     /// Whether the far end has said that it knows this form.
     known: bool,
     told: Told,
@@ -94,7 +94,7 @@ impl Worker {
             feed: Feed::new(store),
             cursor: Cursor::default(),
             labels: Arc::new(to.labels()),
-            form: Form::of(to.push.kind),
+            form: WireFormat::of(to.push.kind),
             known: false,
             told: Told::default(),
             rng: Rng::new(seed),
@@ -225,9 +225,9 @@ impl Worker {
     fn request(&self) -> Box<dyn Request> {
         let classic = self.to.push.histogram == PushHistogram::Classic;
         match self.form {
-            Form::Write1 => Box::new(Write1::new(classic)),
-            Form::Write2 => Box::new(Write2::new(classic)),
-            Form::Otlp => {
+            WireFormat::Write1 => Box::new(Write1::new(classic)),
+            WireFormat::Write2 => Box::new(Write2::new(classic)),
+            WireFormat::Otlp => {
                 let version = env!("CARGO_PKG_VERSION");
                 let resource = [
                     ("service.name", "fathom"),
@@ -248,22 +248,22 @@ impl Worker {
         let mut pause = FIRST_PAUSE;
         loop {
             match post(&self.to, self.form, &body) {
-                Reply::Taken => {
+                Reply::Accepted => {
                     self.taken();
                     return Ok(());
                 }
-                Reply::Partly(rejected, why) => {
+                Reply::PartlyAccepted(rejected, why) => {
                     self.taken();
                     self.refused(rejected, &why, stretch);
                     return Ok(());
                 }
-                Reply::Unknown(why) if !self.known => return self.fall_back(&why),
-                Reply::Unknown(why) | Reply::Refused(why) => {
+                Reply::UnknownFormat(why) if !self.known => return self.fall_back(&why),
+                Reply::UnknownFormat(why) | Reply::Rejected(why) => {
                     self.arrived();
                     self.refused(points, &why, stretch);
                     return Ok(());
                 }
-                Reply::Later { why, after } => {
+                Reply::Retry { why, after } => {
                     self.away(&why);
                     let spread = pause.mul_f64(0.8 + 0.4 * self.rng.next_f64());
                     self.pause(after.unwrap_or(spread))?;
@@ -274,7 +274,7 @@ impl Worker {
     }
     fn fall_back(&mut self, why: &str) -> Result<(), Halt> {
         self.note(&format!("{} does not know remote-write 2.0 ({why}): it is sent 1.0", self.to.push.url));
-        self.form = Form::Write1;
+        self.form = WireFormat::Write1;
         self.known = true;
         Err(Halt::Again)
     }

@@ -10,7 +10,7 @@ pub struct HistoryConfig {
     /// What was recorded is on the disk after at most this, and one second: it is what a power cut takes. Longer spares flash.
     pub durable_every: Duration,
     /// How long each kind of detail is kept.
-    pub keep: Keep,
+    pub keep: Retention,
     /// What the files may take; `None` for what the disk has. Above it the oldest detail goes first, the newest day never.
     pub budget: Option<Bytes>,
     /// Samples that are kept in memory while they cannot be written; then the oldest of them go. 16 bytes each.
@@ -19,7 +19,7 @@ pub struct HistoryConfig {
 
 /// How long each kind of detail is kept; `None` for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Keep {
+pub struct Retention {
     /// Every single sample: 7 to 20 MB per series and year at one a second.
     pub samples: Option<Duration>,
     /// Histograms of ten minutes: about 2 MB per series and year.
@@ -34,7 +34,7 @@ impl Default for HistoryConfig {
     fn default() -> Self {
         HistoryConfig {
             durable_every: Duration::from_secs(10),
-            keep: Keep::default(),
+            keep: Retention::default(),
             budget: None,
             // 64 MB: an hour of 1,000 series at one sample a second.
             unsaved_samples: 4_000_000,
@@ -42,9 +42,9 @@ impl Default for HistoryConfig {
     }
 }
 
-impl Default for Keep {
+impl Default for Retention {
     /// A year of samples and a month to compare it with; histograms for longer than a line lasts.
     fn default() -> Self {
-        Keep { samples: Some(DAY * 400), ten_minutes: Some(DAY * 1_900), hours: None, days: None }
+        Retention { samples: Some(DAY * 400), ten_minutes: Some(DAY * 1_900), hours: None, days: None }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of samples that were brought in.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Brought {
+pub struct ImportSummary {
     /// Now in the history.
     pub samples: u64,
     /// Left out: their ten minutes had something of this series already.
@@ -33,7 +33,7 @@ impl History {
         SeriesId(series): SeriesId,
         samples: &[Stored],
         now: WallTime,
-    ) -> Result<Brought, HistoryError> {
+    ) -> Result<ImportSummary, HistoryError> {
         let brought = self.bring_in_all(series, samples, now.0 / NANOS_PER_MILLI);
         brought.map_err(|fault| match fault {
             Fault::Sql(source) => HistoryError::Database { path: self.path(), source },
@@ -43,7 +43,7 @@ impl History {
             },
         })
     }
-    fn bring_in_all(&mut self, series: u32, samples: &[Stored], now_ms: u64) -> Result<Brought, Fault> {
+    fn bring_in_all(&mut self, series: u32, samples: &[Stored], now_ms: u64) -> Result<ImportSummary, Fault> {
         let transaction = self.db.unchecked_transaction()?;
         // A series that is new must be there when its samples are.
         self.book.write(&transaction)?;
@@ -54,7 +54,7 @@ impl History {
         let samples_from_ms = cut(self.config.keep.samples).max(oldest_day_of_samples(&transaction)?);
         // What is being recorded now goes the usual way.
         let until_ms = now_ms.saturating_sub(2 * SLOT_MS);
-        let mut brought = Brought::default();
+        let mut brought = ImportSummary::default();
         let mut days: BTreeMap<u64, Chunk> = BTreeMap::new();
         for sample in samples {
             if (from_ms..until_ms).contains(&sample.at_ms) {

@@ -26,10 +26,10 @@ mod table;
 mod tail;
 mod writer;
 
-pub use config::{HistoryConfig, Keep};
+pub use config::{HistoryConfig, Retention};
 pub use error::{HistoryError, Repair};
 pub use event::{Event, EventId};
-pub use import::Brought;
+pub use import::ImportSummary;
 pub use reader::HistoryReader;
 pub use series::{SeriesId, SeriesKey};
 pub use writer::{History, Status, Trouble};

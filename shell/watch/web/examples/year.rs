@@ -4,7 +4,7 @@
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::{Code, Outcome, Sample, Sketch, Tally, Unit};
-use fathom_watch_store::{History, HistoryConfig, Keep, SeriesId, SeriesKey};
+use fathom_watch_store::{History, HistoryConfig, Retention, SeriesId, SeriesKey};
 use fathom_watch_web::{Live, Total, WebConfig, history, serve};
 use std::error::Error;
 use std::io::Read;
@@ -67,7 +67,7 @@ fn write(
     days: (u64, u64),
     now_s: u64,
 ) -> Result<Vec<TargetNow>, Box<dyn Error>> {
-    let keep = Keep { samples: None, ..Keep::default() };
+    let keep = Retention { samples: None, ..Retention::default() };
     let config = HistoryConfig { keep, ..HistoryConfig::default() };
     let (mut history, _) = History::open(directory, &config)?;
     let names: Vec<String> =

@@ -6,6 +6,7 @@ use crate::quote::quoted;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_text::rate;
 
 pub(super) fn places(context: &Context<'_>) -> Vec<Place> {
     [containers, flow_offload, line, managers].iter().filter_map(|rule| rule(context)).collect()
@@ -80,7 +81,7 @@ fn line(context: &Context<'_>) -> Option<Place> {
         return Some(place("what is behind it cannot be read".to_string()).why(why));
     };
     let mismatch = link.map(|rate| rate.as_bits_per_second() as f64 / line.as_bits_per_second() as f64);
-    let beyond = place(format!("the line of {} behind it", line.to_string().to_lowercase()));
+    let beyond = place(format!("the line of {} behind it", rate(line.as_bits_per_second() as f64)));
     let found = Place { mismatch, ..beyond };
     Some(match mismatch {
         Some(ratio) if ratio <= 1.0 => found.level(Level::Quiet).why("not slower than the link: the queue stands here"),

@@ -7,6 +7,7 @@ use crate::sum::Sum;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_text::bytes;
 use fathom_units::{Bytes, Duration};
 
 /// A driver that counts has a limit after so many bytes; one that does not has none.
@@ -31,7 +32,7 @@ pub(super) fn places(context: &Context<'_>, interface: &Interface) -> Vec<Place>
 }
 
 fn byte_limits(context: &Context<'_>, interface: &Interface, limits: ByteLimits) -> Place {
-    let what = format!("{}b now, {}b at most", limits.limit.0, limits.limit_max.0);
+    let what = format!("{} now, {} at most", bytes(limits.limit.0 as f64), bytes(limits.limit_max.0 as f64));
     let worst = context.bytes(interface, limits.limit.0);
     let level = context.level(interface, worst.as_ref());
     let inflight =

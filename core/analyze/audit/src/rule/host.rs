@@ -6,6 +6,7 @@ use crate::sum::Sum;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use fathom_text::bytes;
 use fathom_units::{Bytes, Duration};
 
 /// Unsent data is not limited: the kernel's default.
@@ -29,7 +30,7 @@ fn at_way_out(context: &Context<'_>, bytes: u64) -> Option<Worst> {
 fn unsent(context: &Context<'_>) -> Option<Place> {
     let lowat = context.facts.host.notsent_lowat?;
     let buffer = context.facts.host.tcp_wmem.unwrap_or(lowat);
-    let what = if lowat >= UNLIMITED { "not limited".to_string() } else { format!("{lowat}b") };
+    let what = if lowat >= UNLIMITED { "not limited".to_string() } else { bytes(lowat as f64) };
     let place = Place::new(Spot::Unsent, None, what)
         .holds(at_way_out(context, lowat.min(buffer)))
         .seen(context.seen.and_then(|seen| seen.unsent))
@@ -41,11 +42,11 @@ fn unsent(context: &Context<'_>) -> Option<Place> {
 fn send_buffer(context: &Context<'_>) -> Option<Place> {
     let host = &context.facts.host;
     let most = host.tcp_wmem?;
-    let set_max = host.wmem_max.map_or_else(|| "unknown".to_string(), |bytes| format!("{bytes}b"));
+    let set_max = host.wmem_max.map_or_else(|| "unknown".to_string(), |most| bytes(most as f64));
     let place = Place::new(
         Spot::SendBuffer,
         None,
-        format!("{most}b at most; programs may ask for {set_max}"),
+        format!("{} at most; programs may ask for {set_max}", bytes(most as f64)),
     )
     .holds(at_way_out(context, most))
     .seen(context.seen.map(|seen| seen.unacknowledged))
@@ -69,12 +70,15 @@ fn send_buffer(context: &Context<'_>) -> Option<Place> {
 fn receive_buffer(context: &Context<'_>) -> Option<Place> {
     let host = &context.facts.host;
     let most = host.tcp_rmem?;
-    let set_max = host.rmem_max.map_or_else(|| "unknown".to_string(), |bytes| format!("{bytes}b"));
-    let place =
-        Place::new(Spot::ReceiveBuffer, None, format!("{most}b at most; programs may ask for {set_max}"))
-            .holds(at_way_out(context, most))
-            .seen(context.seen.map(|seen| seen.unread))
-            .why("as much may others have in flight to here; leave it, and manage the queue that it fills");
+    let set_max = host.rmem_max.map_or_else(|| "unknown".to_string(), |most| bytes(most as f64));
+    let place = Place::new(
+        Spot::ReceiveBuffer,
+        None,
+        format!("{} at most; programs may ask for {set_max}", bytes(most as f64)),
+    )
+    .holds(at_way_out(context, most))
+    .seen(context.seen.map(|seen| seen.unread))
+    .why("as much may others have in flight to here; leave it, and manage the queue that it fills");
     Some(place)
 }
 

@@ -7,6 +7,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_text::bytes;
 use fathom_units::Duration;
 
 /// Packets that WireGuard queues for encryption. Source: `MAX_QUEUED_PACKETS`, drivers/net/wireguard/messages.h.
@@ -81,9 +82,12 @@ fn ppp(context: &Context<'_>, interface: &Interface) -> Place {
 
 fn modem(context: &Context<'_>, interface: &Interface) -> Place {
     let packets = usb_queue(interface.usb_speed_mbit.unwrap_or(480));
-    let coalesced = interface.ncm_tx_max.map_or_else(String::new, |bytes| format!(", bundles of {bytes}b"));
-    let what =
-        format!("{packets} packets of {}b in usbnet{coalesced}; its firmware cannot be read", FULL_PACKET.0);
+    let coalesced =
+        interface.ncm_tx_max.map_or_else(String::new, |most| format!(", bundles of {}", bytes(most as f64)));
+    let what = format!(
+        "{packets} packets of {} bytes in usbnet{coalesced}; its firmware cannot be read",
+        FULL_PACKET.0
+    );
     let worst = context.in_driver(interface, packets);
     let level = context.level(interface, worst.as_ref()).max(Level::Unknown);
     let timer = interface.ncm_timer_us.map(|us| Duration::from_micros(us.min(1_000_000_000)));

@@ -137,7 +137,7 @@ fn seen(context: &Context<'_>, interface: &Interface, place: Place) -> Place {
 fn fifo(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> (Option<Worst>, String) {
     let count = one.count(interface);
     if let Some(bytes) = one.bytes() {
-        let what = format!("{} of {bytes}b", one.words());
+        let what = format!("{} of {}", one.words(), fathom_text::bytes(bytes as f64));
         return (context.bytes(interface, bytes).map(|worst| worst.times(count)), what);
     }
     let packets = one.packets(interface);
@@ -227,9 +227,10 @@ fn limit(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> Op
     }
     let rate = context.rate(interface)?;
     let (sum, what) = match (one, one.bytes()) {
-        (Attached::Read(qdisc, _), Some(bytes)) if qdisc.limit_packets.is_none() => {
-            (Sum::bytes(Bytes(bytes), rate), format!("{} of {bytes}b", one.kind()))
-        }
+        (Attached::Read(qdisc, _), Some(bytes)) if qdisc.limit_packets.is_none() => (
+            Sum::bytes(Bytes(bytes), rate),
+            format!("{} of {}", one.kind(), fathom_text::bytes(bytes as f64)),
+        ),
         (Attached::Read(Qdisc { limit_packets: Some(packets), .. }, _), _) => (
             Sum::packets(*packets, super::packet(interface), rate),
             format!("{} of {packets} packets", one.kind()),

@@ -10,13 +10,8 @@ use fathom_run::{
     Alternative, BufferSize, Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, Remedy, SeriesKey,
     Statistic, threshold,
 };
-use fathom_units::Direction;
+use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
 
-/// Bytes of IP for each byte of TCP payload: full packets of 1500 bytes, of which 20 are IPv4, 20 TCP and 12 its
-/// timestamps. Acknowledgements of the other direction are not counted: at most 2.6 % of a download's rate.
-pub(crate) const IP_PER_PAYLOAD: f64 = 1500.0 / 1448.0;
-/// As [`IP_PER_PAYLOAD`] with 14 bytes of Ethernet header.
-const ETHERNET_PER_PAYLOAD: f64 = 1514.0 / 1448.0;
 /// The percentile that stands for a full buffer: the largest value may be an outlier of the host.
 const FULL: f64 = 0.99;
 
@@ -46,6 +41,7 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// Rate of the line in bits of IP packets.
     pub(crate) fn line_bits_per_second(&self) -> f64 {
+        // Acknowledgements of the other direction are not counted: at most 2.6 % of a download's rate.
         self.goodput_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
     }
 }

@@ -1,9 +1,9 @@
 //! What a capture of a bloated upload shows.
 use fathom_run::{
-    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes, CapturedQueue,
-    CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate, FlowShare, HopDelay,
-    IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart, ProbeKind, QueueAlternative,
-    QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing,
+    Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
+    CapturedQueue, CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
+    FlowShare, HopDelay, IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart,
+    ProbeKind, QueueAlternative, QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing,
 };
 
 fn hop() -> CapturedHop {
@@ -100,7 +100,7 @@ pub(crate) fn upload() -> Capture {
         frames: 162_790,
         wire_bytes: 155_000_000,
         duration_s: 130.4,
-        defects: vec!["3 packets were lost by the capture itself.".into()],
+        defects: vec![CaptureDefect::Text { text: "3 packets were lost by the capture itself.".into() }],
     };
     Capture {
         sources: vec![source],

@@ -20,7 +20,7 @@ fn errors_name_the_value_and_what_to_try() {
         ("10mbit 20ms --overload 0%", "overload is zero"),
         ("10mbit 20ms --fill 0s", "time to fill is zero"),
         ("10mbit 20ms --packet 0b", "packet is zero"),
-        ("10mbit 20ms --packet 1mb", "a packet of 1.048MB does not exist"),
+        ("10mbit 20ms --packet 1mb", "a packet of 1.05 MB does not exist"),
         ("10mbit 20ms 256p --flows 2", "all quantities are given"),
         ("10mbit 20ms --overload 1% --fill 2s 256p", "all quantities are given"),
         ("10mbit 20mbit", "\"20mbit\" is a second rate"),

@@ -1,14 +1,14 @@
 //! CoDel's control law: when to signal, and what.
 use crate::store::{Store, Stored};
 use crate::{DropReason, Ecn, MarkReason, Packet, Sink, Variant};
-use fathom_units::{Bytes, Duration, Time};
+use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Time};
 
 /// A state left less than this many intervals ago is taken up again. Source: RFC 8289 section 5.5.
 const REENTRY_INTERVALS: u64 = 16;
 /// Linux counts time in units of 2^10 ns.
 const LINUX_TICK_SHIFT: u32 = 10;
 /// What Linux takes for the largest packet: an Ethernet interface's MTU with its header.
-const LINUX_MTU: Bytes = Bytes(1514);
+const LINUX_MTU: Bytes = ETHERNET_FULL_FRAME;
 
 /// Parameters of the control law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! PIE's controller: the probability, and whether an arrival gets a signal.
 use super::meter::DrainMeter;
 use crate::{Ecn, Packet, Variant};
-use fathom_units::{Bytes, Duration, Ratio, Rng, Time};
+use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Ratio, Rng, Time};
 
 /// Below this accumulated probability nobody gets a signal, and from [`ACCUMULATED_HIGH`] on everybody, so that signals
 /// are spread. Source: RFC 8033 section 5.4.
@@ -29,7 +29,7 @@ const GAIN_UNIT: f64 = 1.0 / 16.0;
 /// What RFC 8033 calls MEAN_PKTSIZE; the value is that of RFC 8034.
 const MEAN_PACKET: Bytes = Bytes(1024);
 /// An Ethernet interface's MTU with its header, in Linux's tests.
-const LINUX_MTU: Bytes = Bytes(1514);
+const LINUX_MTU: Bytes = ETHERNET_FULL_FRAME;
 /// Linux has 2^56 for a probability of 1 and cuts at 2^64.
 const LINUX_MAX: f64 = 256.0;
 

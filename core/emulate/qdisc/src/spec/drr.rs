@@ -3,11 +3,11 @@ use super::words::Words;
 use super::{SpecError, Text};
 use crate::DrrParams;
 use core::fmt;
-use fathom_units::Bytes;
+use fathom_units::ETHERNET_FULL_FRAME;
 
 impl Default for DrrParams {
     fn default() -> Self {
-        DrrParams { limit_packets: 1000, flows: 1024, quantum: Bytes(1514) }
+        DrrParams { limit_packets: 1000, flows: 1024, quantum: ETHERNET_FULL_FRAME }
     }
 }
 

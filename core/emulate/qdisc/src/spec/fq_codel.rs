@@ -4,7 +4,7 @@ use super::words::Words;
 use super::{SpecError, Text};
 use crate::{ControlParams, FqCodelParams};
 use core::fmt;
-use fathom_units::Bytes;
+use fathom_units::{Bytes, ETHERNET_FULL_FRAME};
 
 impl Default for FqCodelParams {
     /// Those of Linux and of RFC 8290 section 5.2.
@@ -12,7 +12,7 @@ impl Default for FqCodelParams {
         FqCodelParams {
             control: ControlParams { ecn: true, ..ControlParams::default() },
             flows: 1024,
-            quantum: Bytes(1514),
+            quantum: ETHERNET_FULL_FRAME,
             limit_packets: 10_240,
             memory: Bytes(32 << 20),
         }

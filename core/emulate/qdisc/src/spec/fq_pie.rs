@@ -4,7 +4,7 @@ use super::words::{Exact, Words};
 use super::{SpecError, Text};
 use crate::{FqPieParams, PieControlParams, Variant};
 use core::fmt;
-use fathom_units::Bytes;
+use fathom_units::ETHERNET_FULL_FRAME;
 
 impl Default for FqPieParams {
     /// Those of Linux.
@@ -13,7 +13,7 @@ impl Default for FqPieParams {
             control: PieControlParams { variant: Variant::Linux, ..PieControlParams::default() },
             limit_packets: 10_240,
             flows: 1024,
-            quantum: Bytes(1514),
+            quantum: ETHERNET_FULL_FRAME,
         }
     }
 }

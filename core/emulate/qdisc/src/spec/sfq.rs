@@ -4,7 +4,7 @@ use super::{SpecError, Text};
 use crate::{DropFrom, SfqParams};
 use alloc::string::ToString;
 use core::fmt;
-use fathom_units::Bytes;
+use fathom_units::ETHERNET_FULL_FRAME;
 
 impl Default for SfqParams {
     /// Those of Linux.
@@ -14,7 +14,7 @@ impl Default for SfqParams {
             depth: 127,
             divisor: 1024,
             flows: 128,
-            quantum: Bytes(1514),
+            quantum: ETHERNET_FULL_FRAME,
             perturb: None,
             drop_from: DropFrom::Tail,
         }

@@ -1,5 +1,5 @@
 //! What a sender is set to.
-use fathom_units::Duration;
+use fathom_units::{Duration, FULL_TCP_PAYLOAD};
 
 /// Parameters of a [`crate::Sender`]. Defaults are Linux's.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,7 +27,7 @@ pub struct SenderConfig {
 impl Default for SenderConfig {
     fn default() -> Self {
         SenderConfig {
-            mss: 1448,
+            mss: FULL_TCP_PAYLOAD.get() as u32,
             initial_window: 10,
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),

@@ -12,14 +12,14 @@ use crate::knee::Knee;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_run::PhaseKind;
-use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
+use fathom_units::{Direction, Duration, ETHERNET_PER_PAYLOAD, PerDirection, Rate, Time};
 
 /// Shortest and longest phase of the tests before and after.
 const LOADED: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(12));
 const IDLE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(4));
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
 /// Frames of full packets over their payload with timestamps, as an Ethernet interface counts them.
-const FRAMES_OVER_GOODPUT: f64 = 1514.0 / 1448.0;
+const FRAMES_OVER_GOODPUT: f64 = ETHERNET_PER_PAYLOAD;
 /// The measured overhead is raised by this: too little fills the queue of the line, too much costs a share of the rate that is a tenth of
 /// it.
 const OVERHEAD_ERROR_BYTES: f64 = 3.0;

@@ -1,10 +1,11 @@
 //! Reading of what files of schema version 1 have as sentences and lists, and of the form of today. Each type is either.
 use super::{
-    DelayedParty, IpMarking, PartDirection, PathPart, QueueAlternative as Today, QueueManagement,
-    UnknownReason,
+    CaptureDefect, DelayedParty, IpMarking, PartDirection, PathPart, QueueAlternative as Today,
+    QueueManagement, UnknownReason,
 };
 use alloc::string::String;
-use serde::Deserialize;
+use alloc::vec::Vec;
+use serde::{Deserialize, Deserializer};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -226,6 +227,23 @@ fn marking(text: &str) -> Option<IpMarking> {
     Some(IpMarking { dscp: dscp.parse().ok()?, ecn: ecn as u8 })
 }
 
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Defect {
+    Sentence(String),
+    Data(CaptureDefect),
+}
+
+/// Sentences, or data.
+pub(super) fn defects<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<CaptureDefect>, D::Error> {
+    let read = Vec::<Defect>::deserialize(from)?;
+    let defect = |defect| match defect {
+        Defect::Sentence(text) => CaptureDefect::Text { text },
+        Defect::Data(defect) => defect,
+    };
+    Ok(read.into_iter().map(defect).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{DelayedFlows, QueueAlternative, Remarking, UnknownQueue};
@@ -256,6 +274,15 @@ mod tests {
         }
         let unknown: UnknownQueue = serde_json::from_str("\"Flow 12 met no queue.\"").unwrap();
         assert_eq!(unknown.flow, 12);
+    }
+
+    #[test]
+    fn defects_are_sentences_or_data() {
+        let json =
+            r#"{"name":"a","frames":1,"wire_bytes":2,"duration_s":0.5,"defects":["Old.",{"kind":"empty"}]}"#;
+        let source: super::super::CaptureSource = serde_json::from_str(json).unwrap();
+        let old = CaptureDefect::Text { text: "Old.".into() };
+        assert_eq!(source.defects, [old, CaptureDefect::Empty]);
     }
 
     #[test]

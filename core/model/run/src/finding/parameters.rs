@@ -1,8 +1,8 @@
 //! Parameters of each kind of finding. Times are seconds, sizes bytes; the last word of a name is its unit.
 use super::{CpuCause, InstrumentPart};
 use crate::{
-    DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative, Remarking,
-    Retransmissions, UnknownQueue,
+    CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative,
+    Remarking, Retransmissions, UnknownQueue,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -462,7 +462,7 @@ pub enum InstrumentEffect {
         /// The file or interface.
         source: String,
         /// What is wrong.
-        defect: String,
+        defect: CaptureDefect,
     },
     /// The location of a captured flow's queueing delay cannot be determined.
     Undetermined {

@@ -124,7 +124,7 @@ fn what_cannot_be_is_refused_with_its_line() {
         (wifi(""), "x.toml:5: wifi: both directions share the medium"),
         (wifi(", stations = 33"), "x.toml:6: stations: 33 will not do (expected 0 to 32)"),
         (wifi(", aggregate = 65"), "x.toml:6: aggregate: 65 will not do (expected 1 to 64)"),
-        (wifi(", aggregate_bytes = \"2mb\""), "x.toml:6: aggregate_bytes: 2.097MB will not do"),
+        (wifi(", aggregate_bytes = \"2mb\""), "x.toml:6: aggregate_bytes: 2.097152MB will not do"),
         (", wifi = { phy = \"1kbit\" }".into(), "x.toml:6: phy: 1Kbit will not do (expected 1Mbit to 1Tbit)"),
         (", loss_burst = { enter = \"0%\", leave = \"1%\" }".into(), "x.toml:6: enter: 0% will not do"),
         (", loss_burst = { enter = \"1%\" }".into(), "x.toml:6: loss_burst: missing field `leave`"),

@@ -1,5 +1,6 @@
 //! Tests of scenario files: refusals, built-in lines, the fuzz corpus.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod axis;
 mod builtin;
 mod claim;
 mod corpus;

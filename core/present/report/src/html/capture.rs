@@ -94,7 +94,7 @@ pub(super) fn facts(run: &Run, capture: &Capture) -> Vec<(String, String)> {
             seconds(source.duration_s)
         );
         facts.push((source.name.clone(), size));
-        facts.extend(source.defects.iter().map(|defect| ("to mind".into(), defect.clone())));
+        facts.extend(source.defects.iter().map(|defect| ("defect".into(), fathom_prose::defect(defect))));
     }
     facts.extend(capture.unknown.iter().map(|flow| ("not known".into(), fathom_prose::unknown(flow))));
     facts.extend(run.notes.iter().map(|note| ("note".into(), note.clone())));

@@ -1,8 +1,9 @@
 //! `fathom watch diagnose`: what months of the history say.
-use super::source::{Source, store, usual_store};
+use super::store::{store, usual_store};
 use crate::args::WatchDiagnoseArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
+use fathom_app::watch::Source;
 use fathom_os::clock::{utc_offset_s, wall_now};
 use fathom_prose::certainty_name;
 use fathom_run::Finding;

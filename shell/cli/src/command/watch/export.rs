@@ -1,8 +1,9 @@
 //! `fathom watch export`: the history as a table.
-use super::source::{Source, store, usual_store};
+use super::store::{store, usual_store};
 use crate::args::{TableFormat, WatchExportArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
+use fathom_app::watch::Source;
 use fathom_os::clock::wall_now;
 use fathom_watch_store::export::{Csv, Export, ExportError, Parquet, Table, WINDOWS};
 use fathom_watch_store::{HistoryReader, SeriesId, SeriesKey};

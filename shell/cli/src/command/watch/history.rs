@@ -1,7 +1,8 @@
 //! Opens the history of a watch for a command that reads it.
-use super::source::{Source, store, usual_store};
+use super::store::{store, usual_store};
 use crate::args::HistoryArgs;
 use crate::failure::Failure;
+use fathom_app::watch::Source;
 use fathom_watch_web::{Past, history};
 
 /// A reader of the history that the flags name.

@@ -1,7 +1,7 @@
 //! `fathom watch import smokeping`.
 mod history;
 
-use super::source::{store, text_of};
+use super::store::{store, text_of};
 use crate::args::WatchSmokepingArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;

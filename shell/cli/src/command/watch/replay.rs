@@ -1,11 +1,11 @@
 //! `fathom watch alerts`: the rules over the history that there is.
 //!
 //! Each outcome counts from the moment at which its probe was sent: a loss a timeout earlier than it was known.
-use super::alerting::past;
-use super::source::{Source, store};
+use super::store::store;
 use crate::args::WatchAlertsArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
+use fathom_app::watch::{Source, past};
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_alert::{Change, Link, Rule, Transition, Watcher};

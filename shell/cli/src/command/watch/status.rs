@@ -1,9 +1,9 @@
 //! `fathom watch status`: the last minute, from the history, whoever writes it, and how far it was sent to others.
-use super::push;
-use super::source::{Source, store, usual_store};
+use super::store::{store, usual_store};
 use crate::args::WatchStatusArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
+use fathom_app::watch::{Source, push_progress};
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_push::Progress;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &WatchStatusArgs) -> Outcome {
         ))
     })?;
     let lines = read(&mut reader).map_err(Failure::environment)?;
-    let pushes = push::progress(plan.as_ref(), &dir);
+    let pushes = push_progress(plan.as_ref(), &dir);
     let text = if args.json { json(&lines, &pushes) } else { table(&lines) + &pushes_table(&pushes) };
     terminal::print(&text)?;
     reader.faults().iter().for_each(|fault| terminal::note(&format!("fathom watch: {fault}")));

@@ -1,8 +1,8 @@
 //! `fathom watch test-alert`: a test through each way, and what was answered.
-use super::source::Source;
 use crate::args::WatchTestAlertArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
+use fathom_app::watch::Source;
 use fathom_os::clock::wall_now;
 use fathom_watch_alert::Receiver;
 use fathom_watch_notify::{Notice, Transport, deliver};

@@ -1,4 +1,4 @@
-//! The lab with real kernel TCP, in real time. Needs root, like the lab itself without user namespaces.
+//! The lab with real kernel TCP, in real time. Runs in a user namespace unless it is run as root.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bytes;
 mod captures;
@@ -45,7 +45,8 @@ fn start(hops: &str, options: &LabOptions) -> Alone {
     let turn = turn();
     let text = format!("name = \"test\"\nabout = \"test\"\nsource = \"test\"\n{hops}");
     let plan = fathom_scenario::parse(&text, "test.toml").unwrap();
-    let lab = Lab::start(&plan.line, options).unwrap_or_else(|e| panic!("these tests need root: {e}"));
+    fathom_test_support::require_namespaces();
+    let lab = Lab::start(&plan.line, options).unwrap_or_else(|e| panic!("{e}"));
     Alone { lab, _turn: turn }
 }
 

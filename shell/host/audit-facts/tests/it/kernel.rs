@@ -1,7 +1,7 @@
 //! This kernel's replies: what is set is what is told.
 use fathom_audit::{Asked, Facts, Place, Tree, audit};
 use fathom_audit_facts::{add_all, add_qdiscs, add_unsent, files};
-use fathom_os::netns::NetNs;
+use fathom_test_support::new_namespace;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -32,7 +32,7 @@ fn queue_disciplines_as_they_were_set() {
         ("htb default 1", "va htb handle=4 rate_bits_per_second=20000000"),
     ];
     let told = std::thread::spawn(move || {
-        NetNs::create().expect("a network namespace: run as root").enter().expect("entered");
+        new_namespace().enter().expect("entered");
         ip("link add va type veth peer name vb");
         ip("link set va up");
         let mut told = Vec::new();
@@ -63,7 +63,7 @@ fn the_reply_is_of_the_tree() {
 #[test]
 fn what_a_program_wrote_and_tcp_has_not_sent() {
     let unsent = std::thread::spawn(|| {
-        NetNs::create().expect("a network namespace: run as root").enter().expect("entered");
+        new_namespace().enter().expect("entered");
         ip("link set lo up");
         let unsent = || {
             let mut tree = Tree::default();
@@ -123,7 +123,7 @@ fn what_the_audit_says_can_be_typed() {
     ];
     for commands in cases {
         let delays = std::thread::spawn(move || {
-            NetNs::create().expect("a network namespace: run as root").enter().expect("entered");
+            new_namespace().enter().expect("entered");
             ip("link add va numtxqueues 4 type veth peer name vb numtxqueues 4");
             ip("link set va up");
             commands.iter().for_each(|command| tc(command));

@@ -46,8 +46,8 @@ impl Modem {
         );
         let plan = fathom_scenario::parse_with_files(&line, "modem.toml", &|_| Ok(trace.to_owned())).unwrap();
         let clock = Clock::start();
-        let lab = Lab::start(&plan.line, &LabOptions::new(clock, 1))
-            .unwrap_or_else(|e| panic!("these tests need root: {e}"));
+        fathom_test_support::require_namespaces();
+        let lab = Lab::start(&plan.line, &LabOptions::new(clock, 1)).unwrap_or_else(|e| panic!("{e}"));
         let server = lab.in_server(|| Server::start(Config::default())).unwrap().unwrap();
         let folder = std::env::temp_dir().join(format!("fathom-fix-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

@@ -2,6 +2,7 @@
 use crate::entry::{FOLDER, KILL_AT, KILL_WATCHDOG, SHAPER};
 use fathom_os::netns::NetNs;
 use fathom_shaper::{Framing, Place, ShapeRequest, ShaperKind, Transaction};
+use fathom_test_support::new_namespace;
 use fathom_units::Rate;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,7 +23,7 @@ impl World {
         let folder =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("apply-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let namespace = NetNs::create().expect("these tests need root");
+        let namespace = new_namespace();
         let world = World { namespace, folder };
         let link = ["ip link add eth0 type veth peer name p0", "ip link set eth0 up", "ip link set p0 up"];
         link.iter().chain(setup).for_each(|command| drop(world.shell(command)));

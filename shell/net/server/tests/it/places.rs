@@ -1,24 +1,9 @@
 //! Addresses, families and network namespaces.
 use crate::client::{Control, serve};
-use fathom_os::netlink::{LOOPBACK, Netlink};
-use fathom_os::netns::NetNs;
 use fathom_server::{Config, Server, ServerError};
+use fathom_test_support::in_new_namespace;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::Command;
-
-/// Runs `body` in a thread within a new network namespace whose loopback is up.
-fn in_a_namespace(body: impl FnOnce() + Send + 'static) {
-    let namespace =
-        NetNs::create().expect("a network namespace: needs root, or `unshare -Urn` around the tests");
-    let thread = std::thread::spawn(move || {
-        namespace.enter().unwrap();
-        Netlink::open().unwrap().set_up(LOOPBACK, None, None).unwrap();
-        body();
-    });
-    if let Err(panic) = thread.join() {
-        std::panic::resume_unwind(panic);
-    }
-}
 
 fn run(program: &str, arguments: &[&str]) {
     let output = Command::new(program).args(arguments).output().unwrap();
@@ -36,7 +21,7 @@ fn one_family_alone_is_enough() {
 
 #[test]
 fn a_host_with_ipv6_switched_off_is_served_over_ipv4() {
-    in_a_namespace(|| {
+    in_new_namespace(|| {
         for family in ["all", "default", "lo"] {
             // The file of the namespace of the thread that writes.
             std::fs::write(format!("/proc/sys/net/ipv6/conf/{family}/disable_ipv6"), "1").unwrap();
@@ -49,7 +34,7 @@ fn a_host_with_ipv6_switched_off_is_served_over_ipv4() {
 
 #[test]
 fn a_host_with_ipv6_alone_is_served() {
-    in_a_namespace(|| {
+    in_new_namespace(|| {
         run("ip", &["address", "del", "127.0.0.1/8", "dev", "lo"]);
         let server = serve(|c| c.listen.clear());
         Control::open(server.at("::1"));
@@ -76,7 +61,7 @@ fn a_server_belongs_to_the_namespace_of_the_thread_that_starts_it() {
     let (tell, port) = std::sync::mpsc::channel();
     let (done, wait) = std::sync::mpsc::channel::<()>();
     let inside = std::thread::spawn(move || {
-        in_a_namespace(move || {
+        in_new_namespace(move || {
             let server = serve(|c| c.listen.clear());
             let control = Control::open(server.v4());
             assert!(control.flow(1, "down -").1.starts_with("OK"));
@@ -92,7 +77,7 @@ fn a_server_belongs_to_the_namespace_of_the_thread_that_starts_it() {
 
 #[test]
 fn the_session_of_a_client_that_vanished_is_freed() {
-    in_a_namespace(|| {
+    in_new_namespace(|| {
         let server = serve(|c| c.max_sessions = 1);
         let control = Control::open(server.v4());
         let (_up, _) = control.flow(1, "up -");

@@ -1,7 +1,7 @@
 //! A far end on a TUN interface in a namespace of its own, which answers pings as badly as it is told to.
 use fathom_os::netlink::{LOOPBACK, Netlink, interface_index};
-use fathom_os::netns::NetNs;
 use fathom_os::tun::{Tun, VNET_HEADER_BYTES};
+use fathom_test_support::new_namespace;
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ pub(crate) type Manner = fn(last_octet: u8, n: u32) -> Vec<Duration>;
 pub(crate) fn with(manner: Manner, test: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            NetNs::create().unwrap().enter().unwrap();
+            new_namespace().enter().unwrap();
             let tun = Tun::create("far0").unwrap();
             let mut netlink = Netlink::open().unwrap();
             let interface = interface_index("far0").unwrap();

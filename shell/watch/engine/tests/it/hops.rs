@@ -1,6 +1,7 @@
 //! The routers of a path through namespaces of this test's own.
 use crate::memory::{answered, row, start, wait_for};
 use fathom_os::netns::NetNs;
+use fathom_test_support::new_namespace;
 use fathom_watch_samples::Outcome;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -15,7 +16,7 @@ impl Row {
     fn new(count: usize) -> Row {
         let own = NetNs::current().unwrap();
         let make = |_| {
-            let namespace = NetNs::create().unwrap();
+            let namespace = new_namespace();
             namespace.enter().unwrap();
             (namespace, File::open("/proc/thread-self/ns/net").unwrap())
         };

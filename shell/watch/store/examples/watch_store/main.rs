@@ -12,7 +12,7 @@ mod query;
 
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Outcome, Sample, Unit};
-use fathom_watch_store::{History, HistoryConfig, Keep, SeriesId, SeriesKey};
+use fathom_watch_store::{History, HistoryConfig, Retention, SeriesId, SeriesKey};
 use floor::Floor;
 use line::{Line, PROFILES};
 use std::error::Error;
@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
 
 /// Everything for ever, durable as often as is said.
 pub(crate) fn config(flush_seconds: u64) -> HistoryConfig {
-    let keep = Keep { samples: None, ten_minutes: None, hours: None, days: None };
+    let keep = Retention { samples: None, ten_minutes: None, hours: None, days: None };
     HistoryConfig { durable_every: Duration::from_secs(flush_seconds), keep, ..HistoryConfig::default() }
 }
 

@@ -2,7 +2,7 @@
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
 use fathom_units::WallTime;
 use fathom_watch_samples::Sample;
-use fathom_watch_store::{History, HistoryConfig, HistoryReader, Keep, SeriesId};
+use fathom_watch_store::{History, HistoryConfig, HistoryReader, Retention, SeriesId};
 
 /// Records one sample a second for so long, while the clock shows `from` and on.
 fn run(history: &mut History, id: SeriesId, from: u64, seconds: u64, recorded: &mut Vec<Sample>) {
@@ -18,7 +18,7 @@ fn run(history: &mut History, id: SeriesId, from: u64, seconds: u64, recorded: &
 fn steps_both_ways_leave_no_hole_and_no_overlap() {
     let dir = Dir::new();
     // What was recorded in 1970 would be too old, rightly.
-    let keep = Keep { samples: None, ten_minutes: None, hours: None, days: None };
+    let keep = Retention { samples: None, ten_minutes: None, hours: None, days: None };
     let config = HistoryConfig { keep, ..seldom() };
     let mut history = open(&dir.0, &config);
     let id = history.series(&key("one")).expect("room for one");

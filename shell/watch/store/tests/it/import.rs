@@ -2,7 +2,7 @@
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Sample, Stored};
-use fathom_watch_store::{Brought, History, HistoryConfig, HistoryReader, Keep, SeriesId};
+use fathom_watch_store::{History, HistoryConfig, HistoryReader, ImportSummary, Retention, SeriesId};
 
 fn past(from: u64, to: u64, step: u64) -> Vec<Sample> {
     (from..to).step_by((step * SECOND) as usize).map(|at| sample(9, WallTime(at))).collect()
@@ -12,7 +12,7 @@ fn stored(samples: &[Sample]) -> Vec<Stored> {
     samples.iter().map(|s| Stored::of(*s)).collect()
 }
 
-fn bring(history: &mut History, id: SeriesId, samples: &[Sample], now: u64) -> Brought {
+fn bring(history: &mut History, id: SeriesId, samples: &[Sample], now: u64) -> ImportSummary {
     history.bring_in(id, &stored(samples), WallTime(now)).expect("it can be written")
 }
 
@@ -24,9 +24,9 @@ fn twice_is_once_in_every_detail() {
     let now = START + 40 * DAY;
     let samples = past(START, START + 30 * DAY, 75);
     let first = bring(&mut history, id, &samples, now);
-    assert_eq!(first, Brought { samples: samples.len() as u64, known: 0, out_of_time: 0 });
+    assert_eq!(first, ImportSummary { samples: samples.len() as u64, known: 0, out_of_time: 0 });
     let again = bring(&mut history, id, &samples, now);
-    assert_eq!(again, Brought { samples: 0, known: samples.len() as u64, out_of_time: 0 });
+    assert_eq!(again, ImportSummary { samples: 0, known: samples.len() as u64, out_of_time: 0 });
     drop(history);
     let mut opened = open(&dir.0, &seldom());
     assert_eq!(bring(&mut opened, id, &samples, now).samples, 0, "after opening again");
@@ -77,7 +77,7 @@ fn what_was_recorded_stays() {
 fn as_much_as_is_kept_at_its_age() {
     let dir = Dir::new();
     let days = |n: u64| Some(Duration::from_secs(n * 86_400));
-    let keep = Keep { samples: days(10), ten_minutes: days(30), hours: None, days: None };
+    let keep = Retention { samples: days(10), ten_minutes: days(30), hours: None, days: None };
     let config = HistoryConfig { keep, ..seldom() };
     let mut history = open(&dir.0, &config);
     let id = history.series(&key("one")).expect("room for one");

@@ -2,7 +2,7 @@
 use super::support::{DAY, Dir, SECOND, START, all, key, open, sample, seldom};
 use fathom_units::{Bytes, Duration, WallTime};
 use fathom_watch_samples::Sample;
-use fathom_watch_store::{HistoryConfig, HistoryReader, Keep, SeriesId};
+use fathom_watch_store::{HistoryConfig, HistoryReader, Retention, SeriesId};
 
 /// Records one sample every ten seconds for so many days.
 fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample>) {
@@ -28,7 +28,8 @@ fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample
 fn each_kind_of_detail_goes_in_its_time() {
     let dir = Dir::new();
     let day = Duration::from_secs(86_400);
-    let keep = Keep { samples: Some(day * 2), ten_minutes: Some(day * 4), hours: Some(day * 8), days: None };
+    let keep =
+        Retention { samples: Some(day * 2), ten_minutes: Some(day * 4), hours: Some(day * 8), days: None };
     let (id, recorded) = record(&dir, &HistoryConfig { keep, ..seldom() }, 12);
     let samples = all(&dir.0, id);
     let oldest = samples.first().map_or(0, |s| s.at.0);
@@ -68,7 +69,7 @@ fn a_budget_takes_the_oldest_samples_first() {
 fn a_clock_a_century_ahead_costs_days_not_all() {
     let dir = Dir::new();
     let day = Duration::from_secs(86_400);
-    let keep = Keep { samples: Some(day * 30), ..Keep::default() };
+    let keep = Retention { samples: Some(day * 30), ..Retention::default() };
     let config = HistoryConfig { keep, ..seldom() };
     let (id, recorded) = record(&dir, &config, 20);
     let mut history = open(&dir.0, &config);

@@ -12,6 +12,21 @@ pub(super) const DAY: u64 = 24 * HOUR;
 /// 2026-01-05T00:00:00Z, a Monday.
 pub(super) const START: u64 = 1_767_571_200 * SECOND;
 
+/// Seconds from one sample of a series that the killed process writes to the next.
+pub(super) const KILLED_STEP: u64 = 2;
+
+/// The configuration of the process that is killed.
+pub(super) fn killed_config() -> HistoryConfig {
+    HistoryConfig { durable_every: Duration::from_secs(20), ..HistoryConfig::default() }
+}
+
+/// The example `history_child`: a process of its own, which can be killed or run on another disk.
+pub(super) fn child_program() -> PathBuf {
+    let path = std::env::current_exe().expect("this test").with_file_name("../examples/history_child");
+    assert!(path.exists(), "{}: cargo test builds it unless --test is given", path.display());
+    path
+}
+
 /// A directory, removed at the end.
 pub(super) struct Dir(
     pub(super) PathBuf,

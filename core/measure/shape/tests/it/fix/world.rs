@@ -424,7 +424,7 @@ pub(crate) fn directions(kind: PhaseKind) -> &'static [Direction] {
         PhaseKind::Up => &[Direction::Up],
         PhaseKind::Down => &[Direction::Down],
         PhaseKind::Both => &Direction::BOTH,
-        PhaseKind::Idle | PhaseKind::Drain => &[],
+        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => &[],
     }
 }
 

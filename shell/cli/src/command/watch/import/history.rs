@@ -1,12 +1,12 @@
 //! SmokePing's databases into the history.
-use crate::command::watch::open;
 use crate::failure::Failure;
 use crate::terminal;
+use fathom_app::watch::open_history;
 use fathom_os::clock::wall_now;
 use fathom_units::WallTime;
 use fathom_watch_import::smokeping::{Imported, ImportedTarget, Rounds, rounds};
 use fathom_watch_plan::Plan;
-use fathom_watch_store::{Brought, Event, History, SeriesId, SeriesKey};
+use fathom_watch_store::{Event, History, ImportSummary, Repair, SeriesId, SeriesKey};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ struct Sum {
     databases: u64,
     bytes: u64,
     samples: u64,
-    brought: Brought,
+    summary: ImportSummary,
 }
 
 /// Brings over the databases in `rrd`; only counts what there is without a `store`.
@@ -30,7 +30,8 @@ pub(super) fn run(rrd: &Path, imported: &Imported, plan: &Plan, store: Option<&P
     find(rrd, 0, &mut left).map_err(|e| {
         Failure::input(format_args!("{}: {e}\n  try: --rrd with the datadir of SmokePing", rrd.display()))
     })?;
-    let mut history = store.map(open).transpose()?;
+    let repaired = &mut |repair: Repair| terminal::note(&format!("fathom watch: {repair}"));
+    let mut history = store.map(|store| open_history(store, repaired)).transpose()?;
     let (begun, mut told) = (Instant::now(), Instant::now());
     let mut sum = Sum::default();
     for (place, target) in imported.targets.iter().enumerate() {
@@ -95,9 +96,9 @@ fn one(
     };
     let series = history.series(&key).map_err(|e| e.to_string())?;
     let brought = history.bring_in(series, &rounds.samples, wall_now()).map_err(|e| e.to_string())?;
-    sum.brought.samples += brought.samples;
-    sum.brought.known += brought.known;
-    sum.brought.out_of_time += brought.out_of_time;
+    sum.summary.samples += brought.samples;
+    sum.summary.known += brought.known;
+    sum.summary.out_of_time += brought.out_of_time;
     if brought.samples > 0 {
         events(history, series, target, &rounds);
     }
@@ -143,10 +144,10 @@ fn finish(sum: &Sum, history: Option<History>, took: Duration) -> Result<(), Fai
     }
     terminal::note(&format!(
         "{head}; {} brought over in {:.1} s, {} were there before, {} are older than what is kept; the history has {} bytes",
-        sum.brought.samples,
+        sum.summary.samples,
         took.as_secs_f64(),
-        sum.brought.known,
-        sum.brought.out_of_time,
+        sum.summary.known,
+        sum.summary.out_of_time,
         status.used.get()
     ));
     Ok(())

@@ -1,0 +1,80 @@
+//! Time series of what the queues of a line hold: the truth that a measurement is compared with.
+use crate::LinePlan;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use fathom_link::{Bottleneck, Place};
+use fathom_qdisc::Packet;
+use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
+use fathom_units::{Direction, Duration, Time};
+
+/// Backlog, longest sojourn, drops and marks of one queue over time; simulator and lab record the same.
+#[derive(Clone, Debug)]
+pub struct QueueSeries {
+    place: Place,
+    backlog: Series,
+    sojourn: Series,
+    drops: Series,
+    marks: Series,
+}
+
+impl QueueSeries {
+    /// Empty series for each queue of `plan` in which something can wait: those before a link with a rate. They are in order from
+    /// the user's edge, up before down.
+    pub fn of_line(plan: &LinePlan) -> Vec<QueueSeries> {
+        let hops = plan.hops.iter().enumerate();
+        let queues = hops.flat_map(|(hop, named)| {
+            let sides = [(Direction::Up, &named.up), (Direction::Down, &named.down)];
+            let waiting = sides.into_iter().filter(|(_, params)| params.nominal_rate().is_some());
+            waiting.map(move |(direction, _)| QueueSeries::new(Place { hop, direction }, &named.name))
+        });
+        queues.collect()
+    }
+    fn new(place: Place, name: &str) -> Self {
+        let series = |metric| {
+            let (direction, scope) = (Some(place.direction), Some(name.to_string()));
+            Series::new(SeriesKey { metric, direction, flow: None, scope })
+        };
+        QueueSeries {
+            place,
+            backlog: series(Metric::Backlog),
+            sojourn: series(Metric::Sojourn),
+            drops: series(Metric::QueueDrops),
+            marks: series(Metric::QueueMarks),
+        }
+    }
+    /// Where the queue is.
+    pub const fn place(&self) -> Place {
+        self.place
+    }
+    /// Records `queue` at `now`. `longest_sojourn` is of the packets that left it since the last sample, if any did.
+    pub fn sample<P: Packet + Clone>(
+        &mut self,
+        queue: &Bottleneck<P>,
+        longest_sojourn: Option<Duration>,
+        now: Time,
+    ) {
+        let stats = queue.stats();
+        observe(&mut self.backlog, queue.queued().bytes.get() as f64, now);
+        if let Some(longest) = longest_sojourn {
+            observe(&mut self.sojourn, longest.as_secs_f64(), now);
+        }
+        observe_change(&mut self.drops, stats.dropped().packets, now);
+        observe_change(&mut self.marks, stats.marked.packets, now);
+    }
+    /// The series.
+    pub fn into_series(self) -> [Series; 4] {
+        [self.backlog, self.sojourn, self.drops, self.marks]
+    }
+}
+
+fn observe(series: &mut Series, value: f64, at: Time) {
+    series.push(Observation { at, value: Value::Observed(value) });
+}
+
+/// A counter stands still most of the time: only its changes are kept.
+fn observe_change(series: &mut Series, count: u64, at: Time) {
+    let count = count as f64;
+    if series.values.last() != Some(&count) {
+        observe(series, count, at);
+    }
+}

@@ -1,0 +1,135 @@
+//! The line that a result shows, and what another queue would do on it.
+use crate::AppError;
+use crate::sim::simulate;
+use fathom_diagnose::{LineEstimate, SideEstimate, estimate_line};
+use fathom_qdisc::Spec;
+use fathom_run::Run;
+use fathom_scenario::{Plan, parse};
+use fathom_units::{Direction, Ratio};
+use std::path::Path;
+
+/// A queue for a side of the fitted line that never queued: no more than what was measured there.
+const UNKNOWN_QUEUE: &str = "fq_codel";
+/// Of a side that was not loaded: any rate that does not hold back acknowledgements.
+const UNLOADED_RATE: f64 = 1e9;
+/// Bytes that the shaper in front of the line lets go at once: two full packets, as little as a timer allows.
+const SHAPER_BURST: u64 = 3028;
+
+/// A result, and the line that was fitted to it.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The result.
+    pub measured: Run,
+    /// The line.
+    pub line: LineEstimate,
+    /// The direction whose queue delays most, which is the one that is loaded.
+    pub direction: Direction,
+    /// The simulation of the fitted line, loaded as it was measured.
+    pub fitted: Run,
+}
+
+/// Fits a line to the result at `path`, and simulates it.
+///
+/// # Errors
+/// If the result cannot be read, or shows no line that can be fitted.
+pub fn fit(path: &Path, seed: u64) -> Result<Fit, AppError> {
+    let measured = fathom_store::load(path).map_err(AppError::Load)?;
+    let line = estimate_line(&measured).map_err(|why| AppError::NoFit { path: path.to_owned(), why })?;
+    let direction = worse(&line);
+    let fitted = simulate(&plan(&line, direction, None)?, seed).run;
+    Ok(Fit { measured, line, direction, fitted })
+}
+
+/// Simulates the fitted line with another queue.
+///
+/// # Errors
+/// If the queue makes no scenario.
+pub fn try_queue(fit: &Fit, trial: &Trial, seed: u64) -> Result<Run, AppError> {
+    Ok(simulate(&plan(&fit.line, fit.direction, Some(trial))?, seed).run)
+}
+
+/// The direction whose queue delays most.
+fn worse(line: &LineEstimate) -> Direction {
+    let delay = |side: &Option<SideEstimate>| {
+        side.as_ref().map_or(-1.0, |s| s.buffer_bytes.unwrap_or(0.0) * 8.0 / s.bits_per_second)
+    };
+    if delay(&line.up) >= delay(&line.down) { Direction::Up } else { Direction::Down }
+}
+
+/// A queue to try on the fitted line.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The queue.
+    pub queue: Spec,
+    /// For a shaper in front of the line: its share of the line's rate.
+    pub share: Option<f64>,
+}
+
+/// Parses `cake@95%` or `fq_codel`.
+///
+/// # Errors
+/// If the queue or the share is wrong.
+pub fn parse_trial(text: &str) -> Result<Trial, AppError> {
+    let refuse = |why: String| AppError::Trial { text: text.to_owned(), why };
+    let (queue, share) = text.rsplit_once('@').map_or((text, None), |(queue, share)| (queue, Some(share)));
+    let queue = queue.parse::<Spec>().map_err(|e| refuse(e.to_string()))?;
+    let share = share.map(|share| share.parse::<Ratio>().map(|ratio| ratio.0)).transpose();
+    let share = share.map_err(|e| refuse(e.to_string()))?;
+    match share {
+        Some(share) if !(0.01..=1.0).contains(&share) => Err(refuse("a share of 1% to 100%".to_owned())),
+        share => Ok(Trial { queue, share }),
+    }
+}
+
+/// The scenario of the fitted line, loaded in `direction` as it was measured, with the trial in place.
+fn plan(line: &LineEstimate, direction: Direction, trial: Option<&Trial>) -> Result<Plan, AppError> {
+    let half_ms = line.idle_rtt_s * 1e3 / 2.0;
+    let (up, down) = (side(line.up.as_ref(), half_ms, trial), side(line.down.as_ref(), half_ms, trial));
+    let loaded = if direction == Direction::Up { &line.up } else { &line.down };
+    let loaded = loaded.as_ref().ok_or(AppError::NotLoaded)?;
+    let key = if direction == Direction::Up { "up_flows" } else { "down_flows" };
+    let text = format!(
+        "name = \"fitted\"\nabout = \"The line that a result shows\"\nsource = \"measured\"\n\
+         [[hop]]\nname = \"router\"\nup = {{ {} }}\ndown = {{ {} }}\n\
+         [[hop]]\nname = \"line\"\nup = {{ {} }}\ndown = {{ {} }}\n\
+         [load]\n{key} = {}\ncongestion_control = \"{}\"\nduration = \"{:.3}s\"\n",
+        up.router,
+        down.router,
+        up.line,
+        down.line,
+        loaded.flows.max(1),
+        loaded.congestion_control,
+        loaded.seconds
+    );
+    Ok(parse(&text, "the fitted line")?)
+}
+
+/// One direction: the router before the line, and the line.
+struct Side {
+    router: String,
+    line: String,
+}
+
+fn side(estimate: Option<&SideEstimate>, half_ms: f64, trial: Option<&Trial>) -> Side {
+    let rate = estimate.map_or(UNLOADED_RATE, |side| side.bits_per_second);
+    let own = estimate.and_then(|side| side.buffer_bytes);
+    let own = own.map_or_else(|| UNKNOWN_QUEUE.to_owned(), |bytes| format!("fifo limit {bytes:.0}b"));
+    let trial = trial.filter(|_| estimate.is_some());
+    let shaped = trial.and_then(|trial| Some(shaper(&trial.queue, trial.share? * rate)));
+    let queue = trial.filter(|trial| trial.share.is_none()).map_or(own, |trial| trial.queue.to_string());
+    let router = shaped.map_or_else(String::new, |shaper| format!(", queue = \"{shaper}\""));
+    Side {
+        router: format!("delay = \"0ms\", overhead = \"0b\"{router}"),
+        line: format!(
+            "rate = \"{rate:.0}bit\", delay = \"{half_ms:.6}ms\", overhead = \"0b\", queue = \"{queue}\""
+        ),
+    }
+}
+
+/// `queue` behind a shaper of `rate`; CAKE has its own.
+fn shaper(queue: &Spec, rate: f64) -> String {
+    match queue {
+        Spec::Cake(_) => format!("{queue} bandwidth {rate:.0}bit"),
+        queue => format!("htb default 1 class 1 rate {rate:.0}bit burst {SHAPER_BURST}b {{ {queue} }}"),
+    }
+}

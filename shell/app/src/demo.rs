@@ -1,0 +1,79 @@
+//! The same upload twice: over a bloated line, and over one whose queue is managed.
+use crate::emulated::{EmulatedTest, Load, measure};
+use crate::scenario::{rates, with_queue};
+use crate::{AppError, CancelToken, MeasureEvent};
+use fathom_client::PhasePlan;
+use fathom_qdisc::Spec;
+use fathom_run::{PhaseKind, Run};
+use fathom_scenario::{LinePlan, Plan};
+use fathom_units::Duration;
+
+/// The two runs together may take 60 s. CUBIC fills seed 3's buffer in about 12 s.
+const BEFORE: [(PhaseKind, u64, u64); 3] =
+    [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 16, 22), (PhaseKind::Drain, 1, 4)];
+/// A managed queue shows nothing after 12 s that it did not show before.
+const AFTER: [(PhaseKind, u64, u64); 3] =
+    [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 12, 14), (PhaseKind::Drain, 1, 2)];
+
+/// A line, and the queue that is to manage it.
+#[derive(Clone, Debug)]
+pub struct DemoRequest {
+    /// The line.
+    pub plan: Plan,
+    /// The queue of the second run.
+    pub queue: Spec,
+    /// The queue as the user wrote it, for the title.
+    pub queue_name: String,
+    /// Flows of the upload.
+    pub flows: u32,
+    /// Congestion control at both ends.
+    pub congestion_control: String,
+}
+
+/// Measures the line, and then the line with the other queue unless it is cancelled before.
+///
+/// # Errors
+/// As [`measure`].
+pub fn run(
+    request: &DemoRequest,
+    cancel: &CancelToken,
+    progress: &mut (dyn FnMut(MeasureEvent<'_>) + Send),
+) -> Result<Vec<Run>, AppError> {
+    let line = &request.plan.line;
+    let first = test(request, line.clone(), &bottleneck_queue(line), &BEFORE);
+    let mut runs = vec![measure(&first, cancel, progress)?];
+    if !cancel.is_cancelled() {
+        let second = test(request, with_queue(line, &request.queue), &request.queue_name, &AFTER);
+        runs.push(measure(&second, cancel, progress)?);
+    }
+    Ok(runs)
+}
+
+/// The queue in front of the slowest uplink, in words.
+fn bottleneck_queue(line: &LinePlan) -> String {
+    let slowest =
+        line.hops.iter().filter(|h| h.up.nominal_rate().is_some()).min_by_key(|h| h.up.nominal_rate());
+    slowest.map_or_else(|| "no limit".to_owned(), |hop| hop.up.queue.to_string())
+}
+
+fn test(
+    request: &DemoRequest,
+    line: LinePlan,
+    queue: &str,
+    phases: &[(PhaseKind, u64, u64)],
+) -> EmulatedTest {
+    let phase = |(kind, min, max): &(PhaseKind, u64, u64)| PhasePlan {
+        kind: *kind,
+        min: Duration::from_secs(*min),
+        max: Duration::from_secs(*max),
+    };
+    let load = Load {
+        flows: request.flows,
+        congestion_control: request.congestion_control.clone(),
+        phases: phases.iter().map(phase).collect(),
+        seed: 1,
+        workloads: None,
+    };
+    let title = format!("{} ({}), {queue}", request.plan.name, rates(&request.plan.line));
+    EmulatedTest { line, load, title, command: "demo" }
+}

@@ -1,0 +1,162 @@
+//! A test over an emulated line: real kernel TCP, both ends on this machine.
+//!
+//! The process must be able to make network namespaces: see `fathom_os::userns::become_root`, which has to be called before
+//! the first thread is started.
+use crate::{AppError, CancelToken, MeasureEvent};
+use fathom_client::{Event, PhasePlan, TestConfig, run_test};
+use fathom_lab::workload::{Played, Player};
+use fathom_lab::{Lab, LabOptions, LabReport};
+use fathom_os::clock::Clock;
+use fathom_run::{Phase, PhaseKind, Run};
+use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkPlan, load_kind};
+use fathom_server::{Config, Server};
+use fathom_units::{Direction, Duration};
+
+/// A line, and what is sent over it.
+#[derive(Clone, Debug)]
+pub struct EmulatedTest {
+    /// The line.
+    pub line: LinePlan,
+    /// What is sent.
+    pub load: Load,
+    /// What is measured, for people.
+    pub title: String,
+    /// The command that the run names: `demo` or `lab`.
+    pub command: &'static str,
+}
+
+/// What is sent over the line.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Flows of the test itself in each loaded direction.
+    pub flows: u32,
+    /// Congestion control at both ends.
+    pub congestion_control: String,
+    /// Phases of the test.
+    pub phases: Vec<PhasePlan>,
+    /// Seed of the line's random numbers.
+    pub seed: u64,
+    /// What is sent instead of the test's own flows.
+    pub workloads: Option<Workloads>,
+}
+
+/// Workloads, and when they run.
+#[derive(Clone, Debug)]
+pub struct Workloads {
+    works: Vec<WorkPlan>,
+    run: RunPlan,
+}
+
+impl Load {
+    /// The scenario's own load and workloads. Bulk transfers alone, as many up as down, are a test's own.
+    ///
+    /// # Errors
+    /// If the scenario sends nothing, or has a workload that only the simulator has.
+    pub fn of(plan: &Plan, seed: u64) -> Result<Load, AppError> {
+        let mut works = plan.load.as_ref().map_or_else(Vec::new, LoadPlan::works);
+        works.extend(plan.works.iter().cloned());
+        if works.is_empty() {
+            return Err(AppError::NothingToSend { scenario: plan.name.clone() });
+        }
+        let exactly = |phase, time| PhasePlan { kind: phase, min: time, max: time };
+        let (run, kind) = (plan.run, load_kind(&works));
+        let phases = |loaded| {
+            let all = [(PhaseKind::Idle, run.idle), (kind, loaded), (PhaseKind::Drain, run.drain)];
+            let lasting = all.into_iter().filter(|(_, time)| *time > Duration::ZERO);
+            lasting.map(|(phase, time)| exactly(phase, time)).collect()
+        };
+        let own = plan.load.as_ref().filter(|load| {
+            plan.works.is_empty()
+                && (load.up_flows == load.down_flows || load.up_flows.min(load.down_flows) == 0)
+        });
+        if let Some(load) = own {
+            return Ok(Load {
+                flows: load.up_flows.max(load.down_flows),
+                congestion_control: load.congestion_control.clone(),
+                phases: phases(load.duration),
+                seed,
+                workloads: None,
+            });
+        }
+        if let Some(why) = fathom_lab::workload::refusal(&works) {
+            return Err(AppError::Unplayable { scenario: plan.name.clone(), why });
+        }
+        let (congestion_control, workloads) = ("cubic".to_owned(), Some(Workloads { works, run }));
+        Ok(Load { flows: 0, congestion_control, phases: phases(run.duration), seed, workloads })
+    }
+}
+
+impl Workloads {
+    /// A player that has entered both sides of the lab.
+    fn player(&self, lab: &Lab, seed: u64, clock: Clock) -> Result<Player, AppError> {
+        let seed = seed.wrapping_add(self.run.seed);
+        let player = Player::new(self.works.clone(), self.run, seed, clock);
+        let mut player = player.map_err(AppError::Workload)?;
+        let (near, far) = (lab.client_address().v4.into(), lab.server_address().v4.into());
+        lab.in_client(|| player.enter(Direction::Up, near))?.map_err(AppError::Workload)?;
+        lab.in_server(|| player.enter(Direction::Down, far))?.map_err(AppError::Workload)?;
+        Ok(player)
+    }
+    /// Adds what came of it to the test that was made at the same time.
+    fn add(&self, run: &mut Run, played: Played) {
+        run.series.extend(played.series);
+        run.notes.extend(played.notes);
+        let is_loaded = |phase: &&mut Phase| !matches!(phase.kind, PhaseKind::Idle | PhaseKind::Drain);
+        if let Some(phase) = run.phases.iter_mut().find(is_loaded) {
+            phase.load = Some(played.load);
+        }
+        let works = self.works.iter().map(|work| format!("{} x {}", work.flows, work.name));
+        run.facts.insert("works".to_owned(), works.collect::<Vec<_>>().join(", "));
+    }
+}
+
+/// Builds the line, tests over it, and adds what the line knows of its queues.
+///
+/// # Errors
+/// If the line, the server or the workloads cannot be made, or if the test measures nothing.
+pub fn measure(
+    request: &EmulatedTest,
+    cancel: &CancelToken,
+    progress: &mut (dyn FnMut(MeasureEvent<'_>) + Send),
+) -> Result<Run, AppError> {
+    let (load, clock) = (&request.load, Clock::start());
+    let congestion_control = load.congestion_control.clone();
+    let options = LabOptions { congestion_control, ..LabOptions::new(clock, load.seed) };
+    let lab = Lab::start(&request.line, &options)?;
+    let _server = lab.in_server(|| Server::start(Config::default()))??;
+    let usual = TestConfig::new(&lab.server_address().v4.to_string());
+    let config = TestConfig {
+        clock,
+        flows: load.flows,
+        congestion_control: load.congestion_control.clone(),
+        phases: load.phases.clone(),
+        sample_every: load.workloads.as_ref().map_or(usual.sample_every, |works| works.run.sample_every),
+        ..usual
+    };
+    let player = load.workloads.as_ref().map(|works| works.player(&lab, load.seed, clock));
+    let mut player = player.transpose()?;
+    progress(MeasureEvent::Started { title: &request.title, clock });
+    let mut on_event = |event: Event| {
+        if let Event::PhaseStarted { kind: PhaseKind::Up | PhaseKind::Down | PhaseKind::Both, at } = &event {
+            player.iter_mut().for_each(|player| player.begin(*at));
+        }
+        progress(MeasureEvent::Test(event));
+    };
+    let measured = lab.in_client(|| run_test(&config, cancel.flag(), &mut on_event));
+    progress(MeasureEvent::Ended);
+    let played = player.map(Player::finish);
+    let mut run = measured??;
+    load.workloads.iter().zip(played).for_each(|(works, played)| works.add(&mut run, played));
+    run.title.clone_from(&request.title);
+    request.command.clone_into(&mut run.command);
+    run.facts.insert("line".to_owned(), request.title.clone());
+    add_report(&mut run, lab.finish()?);
+    Ok(run)
+}
+
+/// Adds what the line knows of itself to a run over it.
+pub(crate) fn add_report(run: &mut Run, report: LabReport) {
+    run.series.extend(report.series);
+    run.notes.extend(report.notes);
+    run.instrument.line_lateness = Some(report.line_lateness);
+}

@@ -1,0 +1,357 @@
+//! Why a use case has no result, and the class of its exit code.
+use crate::sweep::SweepError;
+use fathom_capture_source::TapError;
+use fathom_client::TestError;
+use fathom_lab::LabError;
+use fathom_scenario::{BUILTIN_NAMES, ScenarioError, gallery_names};
+use fathom_server::ServerError;
+use fathom_store::StoreError;
+use fathom_units::Duration;
+use fathom_watch_store::HistoryError;
+use fathom_watch_web::WebError;
+use std::path::PathBuf;
+use std::{fmt, io};
+
+/// What the end of a use case means to a caller that looks at nothing else. The numbers are the exit codes of the program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ExitClass {
+    /// Done, and healthy.
+    Healthy = 0,
+    /// Done, and bufferbloat was found, or a claim did not hold.
+    Bloated = 1,
+    /// The request or a file of it is wrong.
+    Input = 2,
+    /// Permission, missing kernel feature, unreachable host, full disk.
+    Environment = 3,
+    /// The instrument spoiled the measurement.
+    Invalid = 4,
+}
+
+/// Why a use case has no result. `Display` names the object, the value and the limit.
+#[derive(Debug)]
+pub enum AppError {
+    /// No built-in line has this name.
+    UnknownLine {
+        /// The name.
+        name: String,
+        /// The known name that is most like it.
+        closest: &'static str,
+    },
+    /// A file of the request cannot be read.
+    Unreadable {
+        /// The file, as given.
+        name: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A scenario is wrong.
+    Scenario(ScenarioError),
+    /// A scenario has neither a load nor workloads.
+    NothingToSend {
+        /// The scenario's name.
+        scenario: String,
+    },
+    /// A scenario has a workload that only the simulator has.
+    Unplayable {
+        /// The scenario's name.
+        scenario: String,
+        /// Which workload, and why.
+        why: String,
+    },
+    /// The gallery has no scenario of this name.
+    NotInGallery {
+        /// The name.
+        name: String,
+    },
+    /// The emulated line could not be made or failed.
+    Lab(LabError),
+    /// A program inside a lab could not be started.
+    Program {
+        /// The program.
+        program: String,
+        /// Why.
+        source: LabError,
+    },
+    /// It is not known how a program inside a lab ended.
+    ProgramEnd {
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The server of a lab could not be started.
+    Server(ServerError),
+    /// The workloads of a scenario could not be started.
+    Workload(io::Error),
+    /// The test did not measure anything.
+    Test(TestError),
+    /// The interval of samples is too short.
+    SampleInterval {
+        /// The interval.
+        interval: Duration,
+        /// The shortest that is allowed.
+        least: Duration,
+    },
+    /// A result cannot be read.
+    Load(StoreError),
+    /// A result cannot be written.
+    Save(StoreError),
+    /// `truth.json` cannot be written.
+    Truth {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The ending of a file's name selects no format.
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The endings that select one.
+        known: &'static str,
+    },
+    /// A file would be written into a directory that does not exist.
+    NoDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A format holds one run, and there are several.
+    SeveralRuns {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        runs: usize,
+    },
+    /// A result does not show a line that can be fitted.
+    NoFit {
+        /// The file of the result.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// The queue to try on a fitted line is wrong.
+    Trial {
+        /// As given.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The direction to load was not loaded when the result was measured.
+    NotLoaded,
+    /// A sweep has more cells than a table can hold.
+    TooManyCells {
+        /// The limit.
+        most: u64,
+    },
+    /// A sweep ended early.
+    Sweep(SweepError),
+    /// There is neither a capture nor an interface.
+    NothingToRead,
+    /// Standard input is several captures at once.
+    SeveralStdin,
+    /// A capture cannot be opened.
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A file that is read would be written over.
+    WouldOverwrite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A page and exports need a file, which is read a second time.
+    NeedsFile,
+    /// A capture or an interface cannot be read.
+    Tap(TapError),
+    /// Captures are not of one path.
+    CapturePath(String),
+    /// A capture has no flow of this number.
+    NoFlow {
+        /// The number.
+        number: u32,
+        /// How many flows the capture has.
+        count: usize,
+    },
+    /// A file could not be written to its end.
+    CutShort {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system gives no random numbers.
+    NoRandomness(String),
+    /// The configuration of a watch has a mistake; the text names its place.
+    WatchPlan(String),
+    /// This process may not send the probes of a watch.
+    NotPermitted(String),
+    /// The threads of a watch could not be started.
+    Monitor(String),
+    /// A history cannot be opened, read or written.
+    History(HistoryError),
+    /// The page of a watch cannot be served.
+    Page(WebError),
+    /// A plan that was read again has a receiver that this process cannot notify.
+    ReceiverRunsProgram {
+        /// The receiver's name.
+        receiver: String,
+    },
+}
+
+impl AppError {
+    /// What the error means to a caller that looks at nothing else.
+    #[must_use]
+    pub const fn class(&self) -> ExitClass {
+        match self {
+            AppError::Lab(_)
+            | AppError::Program { .. }
+            | AppError::ProgramEnd { .. }
+            | AppError::Server(_)
+            | AppError::Workload(_)
+            | AppError::Save(_)
+            | AppError::Truth { .. }
+            | AppError::Unwritable { .. }
+            | AppError::Sweep(SweepError::Table(_))
+            | AppError::CannotOpen { .. }
+            | AppError::Tap(TapError::Io { .. } | TapError::Interface(_))
+            | AppError::CutShort { .. }
+            | AppError::NoRandomness(_)
+            | AppError::NotPermitted(_)
+            | AppError::Monitor(_)
+            | AppError::History(_)
+            | AppError::Page(_)
+            | AppError::ReceiverRunsProgram { .. } => ExitClass::Environment,
+            AppError::Test(error) if !matches!(error, TestError::Config(_)) => ExitClass::Environment,
+            _ => ExitClass::Input,
+        }
+    }
+}
+
+impl fmt::Display for AppError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AppError::UnknownLine { name, closest } => write!(
+                f,
+                "no built-in line is called \"{name}\" (known: {})\n  try: {closest}, or the path of a scenario file",
+                BUILTIN_NAMES.join(" ")
+            ),
+            AppError::Unreadable { name, source } => write!(f, "{name}: {source}"),
+            AppError::Scenario(error) => error.fmt(f),
+            AppError::NothingToSend { scenario } => {
+                write!(f, "{scenario}: no [load] and no [[work]], so that there is nothing to send")
+            }
+            AppError::Unplayable { scenario, why } => write!(f, "{scenario}: {why}"),
+            AppError::NotInGallery { name } => {
+                let known = gallery_names().collect::<Vec<_>>().join(" ");
+                write!(f, "\"{name}\" is not in the gallery (it has: {known})")
+            }
+            AppError::Lab(error) => error.fmt(f),
+            AppError::Program { program, source } => write!(f, "{program}: {source}"),
+            AppError::ProgramEnd { source } => source.fmt(f),
+            AppError::Server(error) => error.fmt(f),
+            AppError::Workload(error) => error.fmt(f),
+            AppError::Test(error) => error.fmt(f),
+            AppError::SampleInterval { interval, least } => {
+                write!(f, "--sample-every {interval}: at least {least} (probes would measure each other)")
+            }
+            AppError::Load(error) | AppError::Save(error) => error.fmt(f),
+            AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
+            AppError::Unwritable { path, reason } => write!(f, "{}: {reason}", path.display()),
+            AppError::Format { path, known } => {
+                write!(f, "{0}: unknown ending (known: {known})\n  try: {0}.html", path.display())
+            }
+            AppError::NoDirectory { path } => {
+                write!(f, "{0}: no such directory\n  try: mkdir -p {0}", path.display())
+            }
+            AppError::SeveralRuns { path, runs } => {
+                write!(f, "{}: only .html and .svg take {runs} runs", path.display())
+            }
+            AppError::NoFit { path, why } => write!(f, "{}: no line can be fitted: {why}", path.display()),
+            AppError::Trial { text, why } => write!(f, "--with \"{text}\": {why}"),
+            AppError::NotLoaded => f.write_str("that direction was not loaded"),
+            AppError::TooManyCells { most } => write!(f, "more than {most} cells"),
+            AppError::Sweep(error) => error.fmt(f),
+            AppError::NothingToRead => f.write_str("nothing to read"),
+            AppError::SeveralStdin => f.write_str("standard input can be one capture only"),
+            AppError::CannotOpen { path, source } => {
+                write!(f, "{}: cannot open it: {source}", path.display())
+            }
+            AppError::WouldOverwrite { path } => {
+                write!(f, "{}: is read, and would be written over", path.display())
+            }
+            AppError::NeedsFile => f.write_str("a page and exports need a file, which is read a second time"),
+            AppError::Tap(error) => error.fmt(f),
+            AppError::NoFlow { number, count } => {
+                write!(f, "there is no flow {number}: the capture has {count}, numbered from 1")
+            }
+            AppError::CutShort { path } => {
+                write!(f, "{}: could not be written to its end: is the disk full?", path.display())
+            }
+            AppError::CapturePath(text) | AppError::NoRandomness(text) => f.write_str(text),
+            AppError::WatchPlan(text) | AppError::NotPermitted(text) | AppError::Monitor(text) => {
+                f.write_str(text)
+            }
+            AppError::History(error) => error.fmt(f),
+            AppError::Page(error) => error.fmt(f),
+            AppError::ReceiverRunsProgram { receiver } => write!(
+                f,
+                "receiver \"{receiver}\" runs a program, which this process gave up when it started without one: restart it"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for AppError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            AppError::Unreadable { source, .. }
+            | AppError::Truth { source, .. }
+            | AppError::ProgramEnd { source }
+            | AppError::Workload(source) => Some(source),
+            AppError::Scenario(error) => Some(error),
+            AppError::Lab(error) | AppError::Program { source: error, .. } => Some(error),
+            AppError::Server(error) => Some(error),
+            AppError::Test(error) => Some(error),
+            AppError::Load(error) | AppError::Save(error) => Some(error),
+            AppError::Sweep(error) => Some(error),
+            AppError::History(error) => Some(error),
+            AppError::Page(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<ScenarioError> for AppError {
+    fn from(error: ScenarioError) -> Self {
+        AppError::Scenario(error)
+    }
+}
+
+impl From<LabError> for AppError {
+    fn from(error: LabError) -> Self {
+        AppError::Lab(error)
+    }
+}
+
+impl From<ServerError> for AppError {
+    fn from(error: ServerError) -> Self {
+        AppError::Server(error)
+    }
+}
+
+impl From<TestError> for AppError {
+    fn from(error: TestError) -> Self {
+        AppError::Test(error)
+    }
+}
+
+impl From<SweepError> for AppError {
+    fn from(error: SweepError) -> Self {
+        AppError::Sweep(error)
+    }
+}

@@ -1,0 +1,128 @@
+//! Scenarios: a built-in name or a file, with changes.
+use crate::AppError;
+use fathom_qdisc::Spec;
+use fathom_scenario::{
+    BUILTIN_NAMES, LinePlan, Plan, ScenarioError, Setting, builtin, parse_with_files, with_settings,
+};
+use fathom_units::Rate;
+use std::io::Read;
+use std::path::Path;
+
+/// A scenario is text that a person writes.
+const MAX_SCENARIO_BYTES: u64 = 1 << 20;
+/// The limit of `fathom_link::Trace`.
+const MAX_TRACE_BYTES: u64 = 16 << 20;
+
+/// Changes of a scenario.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Changes {
+    /// Values that replace those of the file.
+    pub settings: Vec<Setting>,
+    /// The queue of each direction's slowest hop.
+    pub queue: Option<Spec>,
+}
+
+/// The text of a scenario.
+#[derive(Clone, Debug)]
+pub struct ScenarioText {
+    text: String,
+    name: String,
+}
+
+impl ScenarioText {
+    /// Finds and reads the text of a built-in line or of a file.
+    ///
+    /// # Errors
+    /// If `name` is neither, or the file cannot be read.
+    pub fn load(name: &str) -> Result<Self, AppError> {
+        let found = |text: String| ScenarioText { text, name: name.to_owned() };
+        if let Some(text) = builtin(name) {
+            return Ok(found(text.to_owned()));
+        }
+        if !name.contains(['/', '.']) && !Path::new(name).exists() {
+            return Err(AppError::UnknownLine { name: name.to_owned(), closest: closest(name) });
+        }
+        let read = read(Path::new(name), MAX_SCENARIO_BYTES);
+        read.map(found).map_err(|source| AppError::Unreadable { name: name.to_owned(), source })
+    }
+    /// The plan, with changes.
+    ///
+    /// # Errors
+    /// If the text or a change is wrong.
+    pub fn plan(&self, changes: &Changes) -> Result<Plan, ScenarioError> {
+        let text = &self.text;
+        let changed = (!changes.settings.is_empty())
+            .then(|| with_settings(text, &self.name, &changes.settings))
+            .transpose()?;
+        let read = |file: &str| self.read_next_to_it(file);
+        let mut plan = parse_with_files(changed.as_ref().unwrap_or(text), &self.name, &read)?;
+        if let Some(queue) = &changes.queue {
+            plan.line = with_queue(&plan.line, queue);
+        }
+        Ok(plan)
+    }
+    /// Reads a file in the directory of the scenario.
+    fn read_next_to_it(&self, file: &str) -> Result<String, String> {
+        let path = Path::new(&self.name).with_file_name(file);
+        read(&path, MAX_TRACE_BYTES).map_err(|error| format!("{}: {error}", path.display()))
+    }
+    /// The error of a value that does not come from the text.
+    #[must_use]
+    pub fn error(&self, what: &str) -> ScenarioError {
+        ScenarioError { file: self.name.clone(), line: 1, what: what.to_owned() }
+    }
+}
+
+/// Finds and reads a plan, with changes.
+///
+/// # Errors
+/// As [`ScenarioText::load`] and [`ScenarioText::plan`].
+pub fn load(name: &str, changes: &Changes) -> Result<Plan, AppError> {
+    Ok(ScenarioText::load(name)?.plan(changes)?)
+}
+
+fn read(path: &Path, most: u64) -> std::io::Result<String> {
+    let mut text = String::new();
+    let size = std::fs::File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if size as u64 > most {
+        return Err(std::io::Error::other(format!("larger than such a file can be ({most} bytes)")));
+    }
+    Ok(text)
+}
+
+/// The known name that shares the most leading letters.
+fn closest(name: &str) -> &'static str {
+    let shared = |known: &str| known.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+    BUILTIN_NAMES.iter().copied().max_by_key(|known| shared(known)).unwrap_or("dsl")
+}
+
+/// The line with `queue` in place of the queue of each direction's slowest hop, which is where a bottleneck's queue is.
+#[must_use]
+pub fn with_queue(line: &LinePlan, queue: &Spec) -> LinePlan {
+    let mut line = line.clone();
+    let slowest = |rate: &dyn Fn(usize) -> Option<Rate>| {
+        (0..line.hops.len()).min_by_key(|i| rate(*i).unwrap_or(MAX_RATE))
+    };
+    let up = slowest(&|i| line.hops[i].up.nominal_rate());
+    let down = slowest(&|i| line.hops[i].down.nominal_rate());
+    if let Some(i) = up {
+        line.hops[i].up.queue = queue.clone();
+    }
+    if let Some(i) = down {
+        line.hops[i].down.queue = queue.clone();
+    }
+    line
+}
+
+const MAX_RATE: Rate = Rate::from_bits_per_second(u64::MAX);
+
+/// The rates of the slowest hops, up and down, for a title: `3Mbit up, 50Mbit down`.
+#[must_use]
+pub fn rates(line: &LinePlan) -> String {
+    let slowest = |rates: &mut dyn Iterator<Item = Option<Rate>>| {
+        rates.flatten().min().map_or_else(|| "unlimited".to_owned(), |r| r.to_string())
+    };
+    let up = slowest(&mut line.hops.iter().map(|h| h.up.nominal_rate()));
+    let down = slowest(&mut line.hops.iter().map(|h| h.down.nominal_rate()));
+    format!("{up} up, {down} down")
+}

@@ -1,0 +1,166 @@
+//! A scenario over many parameters and seeds, on all cores: which cells, their rows in a table, and other formats of it.
+//!
+//! A row depends on its cell alone, and rows are written in the order of cells: the table is the same whatever the number
+//! of threads, and an interrupted sweep is resumed where its table ends.
+
+mod columnar;
+mod run;
+mod table;
+
+pub use columnar::write_parquet;
+pub use run::{Sweep, SweepError};
+pub use table::{TableError, read_rows};
+
+use crate::scenario::{Changes, ScenarioText};
+use crate::sim::simulate;
+use crate::{AppError, CancelToken};
+use fathom_run::Measure;
+use fathom_scenario::{Grid, Plan, ScenarioError, Setting};
+use std::path::{Path, PathBuf};
+
+/// Measures of a sweep that names none.
+pub const USUAL_MEASURES: [&str; 8] = [
+    "udp_rtt_s p50 while idle",
+    "udp_rtt_s p50",
+    "udp_rtt_s p95",
+    "udp_rtt_s max",
+    "goodput_bits_per_second up mean",
+    "goodput_bits_per_second down mean",
+    "queue_drops_packets last",
+    "queue_marks_packets last",
+];
+/// Packets through the line that one thread simulates in a second, at the least: for the estimate before the start.
+const PACKETS_PER_SECOND: f64 = 1e6;
+/// Largest number of cells: no table holds more.
+pub const MAX_CELLS: u64 = 100_000_000;
+
+/// How far a sweep is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Rows in the table.
+    pub done: u64,
+    /// Rows among them that were there before.
+    pub begun: u64,
+    /// Rows when it is finished.
+    pub total: u64,
+}
+
+/// Which cells of a sweep this process runs: each `count`-th, beginning at `index`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// From 0 to `count` - 1.
+    pub index: u64,
+    /// Number of shards.
+    pub count: u64,
+}
+
+impl Shard {
+    /// All cells.
+    pub const WHOLE: Shard = Shard { index: 0, count: 1 };
+}
+
+/// What a sweep runs and where its rows go.
+#[derive(Clone, Debug)]
+pub struct SweepRequest {
+    /// The scenario.
+    pub scenario: ScenarioText,
+    /// What is changed in every cell.
+    pub changes: Changes,
+    /// The cells. The key `queue` stands for every bottleneck's queue.
+    pub grid: Grid,
+    /// One column each.
+    pub measures: Vec<Measure>,
+    /// The table, as CSV.
+    pub table: PathBuf,
+    /// The cells of this process.
+    pub shard: Shard,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+/// What a sweep will cost at most.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// Number of cells.
+    pub cells: u64,
+    /// Time for all of them, in seconds.
+    pub seconds: f64,
+}
+
+impl SweepRequest {
+    /// The plan of a cell.
+    fn plan(&self, settings: &[Setting]) -> Result<Plan, ScenarioError> {
+        let (queues, settings): (Vec<_>, Vec<_>) =
+            settings.iter().cloned().partition(|setting| setting.path == "queue");
+        let mut changes = self.changes.clone();
+        changes.settings.extend(settings);
+        if let Some(queue) = queues.last() {
+            let queue = queue.value.parse().map_err(|e| self.scenario.error(&format!("queue: {e}")))?;
+            changes.queue = Some(queue);
+        }
+        self.scenario.plan(&changes)
+    }
+}
+
+/// What the sweep will cost at most.
+///
+/// # Errors
+/// If there are too many cells, or if a cell at an end of the axes is no scenario.
+pub fn cost(request: &SweepRequest) -> Result<Cost, AppError> {
+    let cells = request.grid.len().filter(|cells| *cells <= MAX_CELLS);
+    let cells = cells.ok_or(AppError::TooManyCells { most: MAX_CELLS })?;
+    // The ends of the axes: the cost grows with rates, which are ranges more often than not.
+    let ends = [0, cells.saturating_sub(1)].map(|index| request.grid.cell(index).0);
+    let costs = ends.iter().map(|settings| request.plan(settings).map(|plan| fathom_sim::packets(&plan)));
+    let costs: Vec<f64> = costs.collect::<Result<_, _>>()?;
+    let each = costs.iter().sum::<f64>() / costs.len() as f64 / PACKETS_PER_SECOND;
+    Ok(Cost { cells, seconds: each * cells as f64 / request.threads as f64 })
+}
+
+/// Runs the cells that the table lacks. Gives the number of rows that the table then has.
+///
+/// # Errors
+/// The first thing that is wrong; rows of earlier cells are in the table.
+pub fn run(
+    request: &SweepRequest,
+    cancel: &CancelToken,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, AppError> {
+    let plan = |settings: &[Setting]| request.plan(settings);
+    let simulate = |cell: &Plan, seed: u64| {
+        let simulated = simulate(cell, seed);
+        (simulated.run, simulated.digest)
+    };
+    let sweep = Sweep { grid: &request.grid, measures: &request.measures, plan: &plan, simulate: &simulate };
+    Ok(sweep.run(&request.table, request.shard, request.threads, cancel, progress)?)
+}
+
+/// Removes the table of an earlier sweep.
+///
+/// # Errors
+/// If it exists and the system refuses.
+pub fn remove(table: &Path) -> Result<(), AppError> {
+    match std::fs::remove_file(table) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(AppError::Unwritable { path: table.to_owned(), reason: error.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the table in another format, which the ending of `to` selects: `.parquet`, else a page.
+///
+/// # Errors
+/// If the table cannot be read, or the system refuses to write.
+pub fn convert(table: &Path, to: &Path, grid: &Grid) -> Result<(), AppError> {
+    let refuse = |error: &dyn std::fmt::Display| AppError::Unwritable {
+        path: to.to_owned(),
+        reason: error.to_string(),
+    };
+    let keys = grid.key_columns().len();
+    if to.to_string_lossy().ends_with(".parquet") {
+        return write_parquet(table, to, keys).map_err(|e| refuse(&e));
+    }
+    let rows = read_rows(table).map_err(|e| refuse(&e))?;
+    fathom_store::write(to, &fathom_report::sweep_page(&rows, keys)).map_err(AppError::Save)
+}

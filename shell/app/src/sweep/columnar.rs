@@ -1,0 +1,41 @@
+//! The finished table as Parquet, for notebooks: texts for what was set, numbers for what came out.
+use super::table::read_rows;
+use fathom_store::table::{Cell, Field, Kind, Parquet, Table};
+use std::fs::File;
+use std::io::{self, Error, ErrorKind};
+use std::num::ParseFloatError;
+use std::path::Path;
+
+/// Turns the CSV of a sweep into Parquet. The first `texts` columns and the last are texts, the others numbers; an empty
+/// value is a null.
+///
+/// # Errors
+/// Reading, writing, or a value that is no number.
+pub fn write_parquet(csv: &Path, to: &Path, texts: usize) -> io::Result<()> {
+    let table = read_rows(csv)?;
+    let (names, rows) = table.split_first().ok_or_else(|| invalid("an empty table"))?;
+    let is_text = |column: usize| column < texts || column + 1 == names.len();
+    let kind = |column| if is_text(column) { Kind::Text } else { Kind::Number };
+    let fields = names.iter().enumerate().map(|(column, name)| Field { name, kind: kind(column) });
+    let fields: Vec<Field<'_>> = fields.collect();
+    let mut writer = Parquet::new(File::create(to)?, &fields)?;
+    for row in rows {
+        let value = |column: usize| row.get(column).map_or("", String::as_str);
+        let cell =
+            |column| if is_text(column) { Ok(Cell::Text(value(column))) } else { number(value(column)) };
+        writer.row(&(0..names.len()).map(cell).collect::<io::Result<Vec<_>>>()?)?;
+    }
+    Box::new(writer).finish()
+}
+
+fn number(value: &str) -> io::Result<Cell<'_>> {
+    if value.is_empty() {
+        return Ok(Cell::Number(None));
+    }
+    let number = value.parse().map_err(|error: ParseFloatError| invalid(&format!("\"{value}\": {error}")))?;
+    Ok(Cell::Number(Some(number)))
+}
+
+fn invalid(what: &str) -> Error {
+    Error::new(ErrorKind::InvalidData, what)
+}

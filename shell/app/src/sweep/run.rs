@@ -1,0 +1,141 @@
+//! Running the cells on several threads, and writing their rows in order.
+use super::table::{Table, TableError};
+use super::{Progress, Shard};
+use crate::CancelToken;
+use fathom_run::{Measure, Run};
+use fathom_scenario::{Grid, Plan, ScenarioError, Setting};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What is run, and what is kept of it.
+pub struct Sweep<'a> {
+    /// The cells.
+    pub grid: &'a Grid,
+    /// One column each.
+    pub measures: &'a [Measure],
+    /// The plan of a cell.
+    pub plan: &'a (dyn Fn(&[Setting]) -> Result<Plan, ScenarioError> + Sync),
+    /// Runs a plan with a seed; gives the run and the digest of all that happened.
+    pub simulate: &'a (dyn Fn(&Plan, u64) -> (Run, u64) + Sync),
+}
+
+/// Why a sweep ended early. Rows written before stand.
+#[derive(Debug)]
+pub enum SweepError {
+    /// A cell whose settings make no scenario.
+    Scenario {
+        /// The settings.
+        cell: String,
+        /// What is wrong.
+        error: ScenarioError,
+    },
+    /// The table.
+    Table(TableError),
+}
+
+impl std::fmt::Display for SweepError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SweepError::Scenario { cell, error } => write!(f, "{error}\n  in the cell {cell}"),
+            SweepError::Table(error) => error.fmt(f),
+        }
+    }
+}
+impl std::error::Error for SweepError {}
+
+impl Sweep<'_> {
+    /// The table's columns: the cell, its measures, and the digest.
+    pub fn columns(&self) -> Vec<String> {
+        let measures = self.measures.iter().map(ToString::to_string);
+        self.grid.key_columns().into_iter().chain(measures).chain(["digest".to_owned()]).collect()
+    }
+
+    /// Runs the cells of `shard` that the table at `path` lacks, on `threads` threads, until done or cancelled. Gives the
+    /// number of rows that the table then has.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; rows of earlier cells are in the table.
+    pub fn run(
+        &self,
+        path: &Path,
+        shard: Shard,
+        threads: usize,
+        cancel: &CancelToken,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<u64, SweepError> {
+        let index = |row: u64| shard.index + row * shard.count;
+        let total = (self.grid.len().unwrap_or(u64::MAX).saturating_sub(shard.index)).div_ceil(shard.count);
+        let key = |row| self.grid.key(index(row));
+        let mut table = Table::open(path, &self.columns(), key).map_err(SweepError::Table)?;
+        let begun = table.rows();
+        let next = AtomicU64::new(begun);
+        let cancelled = AtomicBool::new(false);
+        let (sender, receiver) = channel();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                let sender = sender.clone();
+                let take = || {
+                    let ended = cancel.is_cancelled() || cancelled.load(Ordering::Relaxed);
+                    // Every number that is taken is run, so that no row is missing before one that is written.
+                    let row = (!ended).then(|| next.fetch_add(1, Ordering::Relaxed));
+                    row.filter(|row| *row < total)
+                };
+                scope.spawn(move || self.work(take, index, &sender));
+            }
+            drop(sender);
+            let written = write_in_order(&mut table, &receiver, |rows| {
+                progress(Progress { done: rows, begun, total });
+            });
+            cancelled.store(true, Ordering::Relaxed);
+            written
+        })?;
+        Ok(table.rows())
+    }
+
+    /// One thread's part.
+    fn work(
+        &self,
+        take: impl Fn() -> Option<u64>,
+        index: impl Fn(u64) -> u64,
+        sender: &Sender<(u64, Result<Vec<String>, SweepError>)>,
+    ) {
+        while let Some(row) = take() {
+            if sender.send((row, self.cell(index(row)))).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The row of cell `index`.
+    fn cell(&self, index: u64) -> Result<Vec<String>, SweepError> {
+        let (settings, seed) = self.grid.cell(index);
+        let plan = (self.plan)(&settings).map_err(|error| {
+            let cell =
+                settings.iter().map(|s| format!("{}={}", s.path, s.value)).collect::<Vec<_>>().join(" ");
+            SweepError::Scenario { cell, error }
+        })?;
+        let (run, digest) = (self.simulate)(&plan, seed);
+        let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
+        let measured = self.measures.iter().map(|measure| number(measure.of(&run)));
+        Ok(self.grid.key(index).into_iter().chain(measured).chain([format!("{digest:016x}")]).collect())
+    }
+}
+
+/// Writes rows in the order of their numbers, whatever the order in which they come.
+fn write_in_order(
+    table: &mut Table,
+    rows: &Receiver<(u64, Result<Vec<String>, SweepError>)>,
+    mut written: impl FnMut(u64),
+) -> Result<(), SweepError> {
+    let mut early = BTreeMap::new();
+    for (number, row) in rows {
+        early.insert(number, row);
+        while let Some(next) = early.remove(&table.rows()) {
+            table.push(&next?).map_err(SweepError::Table)?;
+            written(table.rows());
+        }
+    }
+    Ok(())
+}

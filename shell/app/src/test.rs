@@ -1,0 +1,44 @@
+//! A test of the line to a server that runs `fathom serve`.
+use crate::{AppError, CancelToken, MeasureEvent};
+use fathom_client::{Cost, TestConfig, estimate_cost, run_test};
+use fathom_run::Run;
+use fathom_units::{Duration, Rate};
+
+/// Shortest interval of samples that the probes and this program's own load allow.
+pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
+
+/// What a test can transfer for each Mbit/s of the line, whose rate is not known before the test.
+#[must_use]
+pub fn cost_per_mbit(config: &TestConfig) -> Cost {
+    const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
+    estimate_cost(config, UNIT, UNIT)
+}
+
+/// Refuses what a test cannot do well.
+///
+/// # Errors
+/// If the interval of samples is too short.
+pub fn check(config: &TestConfig) -> Result<(), AppError> {
+    let interval = config.sample_every;
+    if interval < SHORTEST_INTERVAL {
+        return Err(AppError::SampleInterval { interval, least: SHORTEST_INTERVAL });
+    }
+    Ok(())
+}
+
+/// Measures the line.
+///
+/// # Errors
+/// If the request is wrong, or nothing could be measured. What was gathered before a failure is a partial run.
+pub fn run(
+    config: &TestConfig,
+    cancel: &CancelToken,
+    progress: &mut (dyn FnMut(MeasureEvent<'_>) + Send),
+) -> Result<Run, AppError> {
+    check(config)?;
+    let title = format!("fathom test {}", config.server);
+    progress(MeasureEvent::Started { title: &title, clock: config.clock });
+    let measured = run_test(config, cancel.flag(), &mut |event| progress(MeasureEvent::Test(event)));
+    progress(MeasureEvent::Ended);
+    Ok(measured?)
+}

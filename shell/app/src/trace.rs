@@ -1,0 +1,223 @@
+//! Captures to a diagnosis: their flows, their queues, what is between several of them, and the formats of other tools.
+mod exports;
+mod input;
+mod page;
+mod path;
+mod read;
+
+use crate::{AppError, CancelToken, VERSION};
+use exports::Extras;
+use fathom_bottleneck::Queues;
+use fathom_capture::{Anonymizer, LinkType, dissect};
+use fathom_capture_source::Trouble;
+use fathom_diagnose::diagnose;
+use fathom_flow::{Flows, Tracer};
+use fathom_run::Run;
+use fathom_units::{Duration, WallTime};
+use input::Input;
+use path::PathOf;
+use read::{Read, bounds, pass, read};
+use std::path::{Path, PathBuf};
+
+/// Where packets come from.
+#[derive(Clone, Debug)]
+pub enum CaptureInput {
+    /// Captures of one path; `-` is standard input. The diagnosis is of the first.
+    Files(Vec<PathBuf>),
+    /// An interface, until the use case is cancelled or the time is over.
+    Interface {
+        /// Its name; `any` is all interfaces.
+        name: String,
+        /// Bytes captured of each frame.
+        snaplen: u32,
+        /// For how long.
+        duration: Option<Duration>,
+    },
+}
+
+/// What is analyzed, and what is written from a second pass.
+#[derive(Clone, Debug)]
+pub struct TraceRequest {
+    /// The captures.
+    pub input: CaptureInput,
+    /// All captures were stamped by one clock.
+    pub is_one_clock: bool,
+    /// Threads that follow flows; as many as gain time if `None`. The result does not depend on it.
+    pub threads: Option<u8>,
+    /// Files that need every packet of chosen flows.
+    pub exports: Exports,
+    /// Other files that the caller is going to write: none may be a capture that is read.
+    pub outputs: Vec<PathBuf>,
+}
+
+/// Files that need every packet of chosen flows.
+#[derive(Clone, Default, Debug)]
+pub struct Exports {
+    /// Interactive pages.
+    pub pages: Vec<PathBuf>,
+    /// Formats of other tools.
+    pub others: Vec<Export>,
+    /// Numbers of the flows, from 1; the largest if none.
+    pub flows: Vec<u32>,
+}
+
+/// A file or directory in the format of another tool.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Export {
+    /// The format.
+    pub form: ExportForm,
+    /// The file, or the directory.
+    pub path: PathBuf,
+}
+
+/// Formats of other tools.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExportForm {
+    /// Graphs for xplot, a directory.
+    Xplot,
+    /// The table of tcptrace.
+    Tcptrace,
+    /// The log of Tstat.
+    Tstat,
+    /// The lines of pping.
+    Pping,
+    /// qlog, a directory.
+    Qlog,
+}
+
+impl Exports {
+    /// Everything that is written.
+    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.pages.iter().chain(self.others.iter().map(|export| &export.path))
+    }
+}
+
+/// What was found in captures.
+pub struct Trace {
+    /// The result.
+    pub run: Run,
+    input: Input,
+    flows: Flows,
+    queues: Queues,
+    extras: Extras,
+}
+
+/// What became of a copy with other addresses.
+#[derive(Debug)]
+pub struct Anonymized {
+    /// Frames in the copy.
+    pub frames: u64,
+    /// Name of the original, for people.
+    pub name: String,
+    /// Why the original could not be read to its end.
+    pub trouble: Option<Trouble>,
+}
+
+impl TraceRequest {
+    fn files(&self) -> &[PathBuf] {
+        match &self.input {
+            CaptureInput::Files(files) => files,
+            CaptureInput::Interface { .. } => &[],
+        }
+    }
+    /// Refuses what would lose something that exists, or could not be read.
+    fn check(&self) -> Result<(), AppError> {
+        let files = self.files();
+        if files.iter().filter(|file| input::is_stdin(file)).count() > 1 {
+            return Err(AppError::SeveralStdin);
+        }
+        // Before the first is read, which may take long.
+        for file in files.iter().skip(1).filter(|file| !input::is_stdin(file)) {
+            file.metadata().map_err(|source| AppError::CannotOpen { path: file.clone(), source })?;
+        }
+        let mut into = self.outputs.iter().chain(self.exports.paths());
+        match into.find(|path| files.iter().any(|file| is_same(file, path))) {
+            Some(path) => Err(AppError::WouldOverwrite { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_same(file: &Path, other: &Path) -> bool {
+    file.canonicalize().is_ok_and(|file| other.canonicalize().is_ok_and(|other| file == other))
+}
+
+/// Reads the captures, and finds their flows and queues.
+///
+/// # Errors
+/// If a capture cannot be read, or something would be written over one.
+pub fn analyze(request: &TraceRequest, cancel: &CancelToken) -> Result<Trace, AppError> {
+    request.check()?;
+    let extras = Extras::new(&request.exports, &request.input)?;
+    let mut input = Input::of(&request.input, cancel)?;
+    let mut path = PathOf::new(request.files(), request.is_one_clock);
+    let Read { source, first_at, flows, queues } = read(&mut input, &mut path, request.threads)?;
+    let sources = std::iter::once(Ok(source)).chain(path.read_others()).collect::<Result<_, _>>()?;
+    let mut run = fathom_capture_run::run(sources, &flows, &queues);
+    VERSION.clone_into(&mut run.tool_version);
+    run.started = WallTime(first_at.max(0) as u64).to_string();
+    run.host = fathom_client::host();
+    path.add_to(&mut run)?;
+    Ok(Trace { run, input, flows, queues, extras })
+}
+
+impl Trace {
+    /// Makes a second pass, for what needs every packet of chosen flows; gives what was written.
+    ///
+    /// # Errors
+    /// If a flow does not exist, the capture cannot be read again, or the system refuses to write.
+    pub fn write_exports(&mut self) -> Result<Vec<PathBuf>, AppError> {
+        if self.extras.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Trace { run, input, flows, queues, extras } = self;
+        let mut tracer = Tracer::second_pass(extras.sinks(flows)?, bounds(), flows);
+        pass(input, |times, packet| tracer.packet(times, packet))?;
+        let (_, sinks) = tracer.finish();
+        extras.write(sinks, flows, |recorder| page::page(recorder, queues, run, &diagnose(run)))
+    }
+}
+
+/// Writes a copy of a capture that can be shared: headers alone, with other addresses.
+///
+/// # Errors
+/// If the capture cannot be read, or the system refuses to write.
+pub fn anonymize(request: &TraceRequest, into: &Path, cancel: &CancelToken) -> Result<Anonymized, AppError> {
+    request.check()?;
+    let mut input = Input::of(&request.input, cancel)?;
+    let key = random_key()?;
+    let mut anonymizer = None;
+    let mut file = None;
+    let mut bytes = Vec::new();
+    let mut result = Ok(());
+    let mut frames = 0_u64;
+    let ending = input.for_each(|_, frame| {
+        let found = dissect(frame.link, frame.original_len, frame.bytes);
+        let anonymizer = anonymizer.get_or_insert_with(|| {
+            let new = Anonymizer::new(key, frame.link);
+            bytes.extend(new.header());
+            new
+        });
+        anonymizer.write(frame, &found, &mut bytes);
+        frames += 1;
+        if result.is_ok() {
+            result = exports::append(&mut file, into, &bytes);
+        }
+        bytes.clear();
+    })?;
+    // A capture without frames still has a header.
+    if anonymizer.is_none() {
+        bytes.extend(Anonymizer::new(key, LinkType::RAW).header());
+    }
+    let written =
+        result.and_then(|()| exports::append(&mut file, into, &bytes)).and_then(|()| exports::flush(file));
+    written.map_err(|error| exports::unwritten(into, &error))?;
+    Ok(Anonymized { frames, name: input.name(), trouble: ending.trouble })
+}
+
+/// A key that nobody knows, and that is not kept.
+fn random_key() -> Result<[u8; 16], AppError> {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key).map_err(|error| AppError::NoRandomness(error.to_string()))?;
+    Ok(key)
+}

@@ -1,0 +1,209 @@
+//! What is written beside the diagnosis: the page, and the formats of other tools.
+use super::{CaptureInput, ExportForm, Exports};
+use crate::AppError;
+use crate::trace::input::is_stdin;
+use fathom_capture::Address;
+use fathom_flow::{FlowId, FlowSummary, Flows};
+use fathom_trace_formats::{Files, Graphs, Pping, Qlog, Tstat, Xplot, tcptrace_csv};
+use fathom_trace_page::{Limits, Recorder};
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Flows on the page, and in graphs, where none were chosen.
+const PICTURES: usize = 8;
+
+/// What is written from a second pass.
+pub(super) struct Extras {
+    exports: Exports,
+    /// The flows that are on the page and in graphs.
+    chosen: Vec<FlowId>,
+}
+
+type Choice = Box<dyn FnMut(FlowId, [(Address, u16); 2]) -> bool>;
+
+/// Those that are told of every packet.
+pub(super) type Sinks = (
+    (Option<Recorder>, Option<Tstat>),
+    (Option<Pping<Text>>, (Option<Xplot<Folder, Choice>>, Option<Qlog<Folder, Choice>>)),
+);
+
+impl Extras {
+    /// Refuses what could not be written in the end, before anything is read.
+    pub(super) fn new(exports: &Exports, input: &CaptureInput) -> Result<Extras, AppError> {
+        let extras = Extras { exports: exports.clone(), chosen: Vec::new() };
+        let is_file =
+            matches!(input, CaptureInput::Files(files) if files.first().is_some_and(|file| !is_stdin(file)));
+        if extras.is_empty() || is_file { Ok(extras) } else { Err(AppError::NeedsFile) }
+    }
+    pub(super) fn is_empty(&self) -> bool {
+        self.exports.pages.is_empty() && self.exports.others.is_empty()
+    }
+    fn path(&self, form: ExportForm) -> Option<PathBuf> {
+        let found = self.exports.others.iter().find(|export| export.form == form);
+        found.map(|export| export.path.clone())
+    }
+    /// The sinks for what was asked for.
+    pub(super) fn sinks(&mut self, flows: &Flows) -> Result<Sinks, AppError> {
+        self.chosen = chosen(flows, &self.exports.flows)?;
+        let recorder = (!self.exports.pages.is_empty())
+            .then(|| Recorder::new(&self.chosen, Limits::default(), flows.totalled.first_at));
+        let tstat = self.path(ExportForm::Tstat).map(|_| Tstat::new());
+        let pping = self.path(ExportForm::Pping).map(Text::create).transpose()?.map(Pping::new);
+        let folder = |form| self.path(form).map(Folder::create).transpose();
+        let xplot = folder(ExportForm::Xplot)?.map(|into| Xplot::new(Graphs::ALL, into, self.choice()));
+        let qlog = folder(ExportForm::Qlog)?.map(|into| Qlog::new(into, self.choice()));
+        Ok(((recorder, tstat), (pping, (xplot, qlog))))
+    }
+    /// The format does not keep the system's answer.
+    fn cut_short(&self, form: ExportForm) -> AppError {
+        AppError::CutShort { path: self.path(form).unwrap_or_default() }
+    }
+    fn choice(&self) -> Choice {
+        let chosen = self.chosen.clone();
+        Box::new(move |flow, _| chosen.contains(&flow))
+    }
+    /// Writes all; returns what was written.
+    pub(super) fn write(
+        &self,
+        sinks: Sinks,
+        flows: &Flows,
+        page: impl FnOnce(Recorder) -> String,
+    ) -> Result<Vec<PathBuf>, AppError> {
+        let ((recorder, tstat), (pping, (xplot, qlog))) = sinks;
+        if let Some(recorder) = recorder {
+            let text = page(recorder);
+            for path in &self.exports.pages {
+                whole(path, |out| fmt::Write::write_str(out, &text))?;
+            }
+        }
+        if let Some((mut tstat, path)) = tstat.zip(self.path(ExportForm::Tstat)) {
+            whole(&path, |out| tstat.write(flows, out))?;
+        }
+        if let Some(path) = self.path(ExportForm::Tcptrace) {
+            whole(&path, |out| tcptrace_csv(flows, out))?;
+        }
+        if let Some(pping) = pping {
+            pping.finish().map_err(|_| self.cut_short(ExportForm::Pping))?.close()?;
+        }
+        if let Some(xplot) = xplot {
+            xplot.finish().map_err(|_| self.cut_short(ExportForm::Xplot))?.close()?;
+        }
+        if let Some(qlog) = qlog {
+            qlog.finish().map_err(|_| self.cut_short(ExportForm::Qlog))?.close()?;
+        }
+        Ok(self.exports.paths().cloned().collect())
+    }
+}
+
+/// The flows of these numbers, or the largest.
+fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, AppError> {
+    let is_there = |number: &u32| flows.flows.iter().any(|flow| flow.id.number() == *number);
+    if let Some(number) = numbers.iter().find(|number| !is_there(number)) {
+        let count = flows.flows.len();
+        return Err(AppError::NoFlow { number: *number, count });
+    }
+    let named: Vec<FlowId> = numbers.iter().filter_map(|number| FlowId::from_number(*number)).collect();
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let bytes = |flow: &&FlowSummary| flow.totals().iter().map(|side| side.unique_bytes).sum::<u64>();
+    let mut all: Vec<&FlowSummary> = flows.flows.iter().collect();
+    all.sort_by_cached_key(|flow| core::cmp::Reverse(bytes(flow)));
+    Ok(all.iter().take(PICTURES).map(|flow| flow.id).collect())
+}
+
+/// Adds to the file at `path`, which is made anew at the first time.
+pub(super) fn append(file: &mut Option<BufWriter<File>>, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = match file {
+        Some(file) => file,
+        None => file.insert(BufWriter::new(File::create(path)?)),
+    };
+    file.write_all(bytes)
+}
+
+/// All that was added is in the file.
+pub(super) fn flush(file: Option<BufWriter<File>>) -> io::Result<()> {
+    file.map_or(Ok(()), |mut file| file.flush())
+}
+
+/// Why nothing is at `path`.
+pub(super) fn unwritten(path: &Path, error: &io::Error) -> AppError {
+    AppError::Unwritable { path: path.to_owned(), reason: format!("cannot be written: {error}") }
+}
+
+/// Writes a file by `write`.
+fn whole(path: &Path, write: impl FnOnce(&mut Text) -> fmt::Result) -> Result<(), AppError> {
+    let mut text = Text::new(path.to_path_buf());
+    let _ = write(&mut text);
+    text.close()
+}
+
+/// A file that text goes to; it is made when the first comes.
+pub(super) struct Text {
+    path: PathBuf,
+    file: io::Result<Option<BufWriter<File>>>,
+}
+
+impl Text {
+    const fn new(path: PathBuf) -> Self {
+        Text { path, file: Ok(None) }
+    }
+    /// The file at once, so that it is known whether there can be one.
+    fn create(path: PathBuf) -> Result<Self, AppError> {
+        let mut text = Text::new(path);
+        let _ = fmt::Write::write_str(&mut text, "");
+        match text.file {
+            Ok(_) => Ok(text),
+            Err(error) => Err(unwritten(&text.path, &error)),
+        }
+    }
+    fn close(mut self) -> Result<(), AppError> {
+        let _ = fmt::Write::write_str(&mut self, "");
+        self.file.and_then(flush).map_err(|error| unwritten(&self.path, &error))
+    }
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let Ok(file) = &mut self.file else { return Err(fmt::Error) };
+        append(file, &self.path, text.as_bytes()).map_err(|error| {
+            self.file = Err(error);
+            fmt::Error
+        })
+    }
+}
+
+/// A folder that files are added to.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Files begun in this run: what an earlier one left is replaced.
+    begun: std::collections::HashSet<String>,
+    result: io::Result<()>,
+}
+
+impl Folder {
+    fn create(path: PathBuf) -> Result<Self, AppError> {
+        std::fs::create_dir_all(&path).map_err(|error| unwritten(&path, &error))?;
+        Ok(Folder { path, begun: std::collections::HashSet::new(), result: Ok(()) })
+    }
+    fn close(self) -> Result<(), AppError> {
+        self.result.map_err(|error| unwritten(&self.path, &error))
+    }
+    fn add(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let is_new = self.begun.insert(name.to_owned());
+        let mut options = OpenOptions::new();
+        let options = if is_new { options.write(true).truncate(true) } else { options.append(true) };
+        options.create(true).open(self.path.join(name))?.write_all(text.as_bytes())
+    }
+}
+
+impl Files for Folder {
+    fn append(&mut self, name: &str, text: &str) -> fmt::Result {
+        if self.result.is_ok() {
+            self.result = self.add(name, text);
+        }
+        if self.result.is_ok() { Ok(()) } else { Err(fmt::Error) }
+    }
+}

@@ -1,0 +1,173 @@
+//! From a capture to its flows and queues, in one pass and in bounded memory.
+use super::input::Input;
+use super::path::PathOf;
+use crate::AppError;
+use fathom_bottleneck::{QueueWatch, Queues};
+use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
+use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions};
+use fathom_run::{CaptureDefect, CaptureSource};
+use std::hash::{BuildHasher, RandomState};
+use std::thread;
+
+/// What was read of one capture.
+pub(super) struct Read {
+    pub(super) source: CaptureSource,
+    pub(super) first_at: i64,
+    pub(super) flows: Flows,
+    pub(super) queues: Queues,
+}
+
+/// Reads `input`. Nothing of the result depends on how many `threads` follow flows; where none are named, as many as gain time.
+pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>) -> Result<Read, AppError> {
+    let shards = shards();
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    // What is unpacked, or comes by a pipe, is read by a thread of its own.
+    let has_room = threads.is_some() || processors > SHARDS;
+    let pair =
+        if threads.map_or(processors, usize::from) < SHARDS { None } else { input.open_pair(has_room)? };
+    let ((mut source, first_at), followed) = match pair {
+        Some((first, Some(second))) => by_two([first, second], path, shards)?,
+        Some((mut first, None)) => by_one(&mut first, path, shards)?,
+        None => by_one(input, path, shards)?,
+    };
+    let (flows, watches) = Followed::join(followed);
+    let queues = QueueWatch::join(watches).finish();
+    source.defects.extend(missing_directions(&flows));
+    source.defects.extend(missed_data(&flows));
+    Ok(Read { source, first_at, flows, queues })
+}
+
+/// The usual ones. No file can know where its flows come to be in the table.
+pub(super) fn bounds() -> Bounds {
+    Bounds { hash_seed: RandomState::new().hash_one(()), ..Bounds::default() }
+}
+
+/// The shards of a capture, each with a watch of its own.
+fn shards() -> [Shard<QueueWatch>; SHARDS] {
+    Shard::all(bounds(), || QueueWatch::one_of(SHARDS))
+}
+
+/// What was read, when its first frame was stamped, and what each shard saw.
+type Told = ((CaptureSource, i64), [Followed<QueueWatch>; SHARDS]);
+
+fn by_one(
+    input: &mut Input,
+    path: &mut PathOf<'_>,
+    shards: [Shard<QueueWatch>; SHARDS],
+) -> Result<Told, AppError> {
+    let mut shards = Shards::new(shards);
+    // Apart, as of a packet that is shown to one only less has to be at hand.
+    let source = if path.is_of_one() {
+        pass(input, |times, packet| shards.packet(times, packet))?
+    } else {
+        pass(input, |times, packet| {
+            shards.packet(times, packet);
+            path.packet(times, packet);
+        })?
+    };
+    Ok((source, shards.finish()))
+}
+
+/// A thread for each shard; one for both, where there can be no further one. Either goes through all frames, as that takes a sixth of the time,
+/// and handing them over would take no less.
+fn by_two(
+    [mut first, mut second]: [Input; SHARDS],
+    path: &mut PathOf<'_>,
+    [mut one, mut other]: [Shard<QueueWatch>; SHARDS],
+) -> Result<Told, AppError> {
+    thread::scope(|scope| {
+        let read_other = move || {
+            let (source, _) = pass(&mut second, |times, packet| other.packet(times, packet))?;
+            Ok::<_, AppError>((source.defects, other.finish()))
+        };
+        let Ok(beside) = thread::Builder::new().spawn_scoped(scope, read_other) else {
+            // Nothing was read yet.
+            return by_one(&mut first, path, shards());
+        };
+        let told = pass(&mut first, |times, packet| {
+            one.packet(times, packet);
+            path.packet(times, packet);
+        });
+        // Who waits for this one to read on would wait for ever.
+        drop(first);
+        let own = one.finish();
+        let (defects, others) = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let (mut source, first_at) = told?;
+        add_other(&mut source.defects, defects);
+        Ok(((source, first_at), [own, others]))
+    })
+}
+
+/// Both have found the same, unless the file could be read to its end by one only.
+fn add_other(defects: &mut Vec<CaptureDefect>, others: Vec<CaptureDefect>) {
+    let more: Vec<CaptureDefect> = others.into_iter().filter(|other| !defects.contains(other)).collect();
+    defects.extend(more);
+}
+
+/// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
+pub(super) fn pass(
+    input: &mut Input,
+    mut visit: impl FnMut(Times, &Packet<'_>),
+) -> Result<(CaptureSource, i64), AppError> {
+    let mut quality = Quality::new();
+    let ending =
+        input.for_each(|number, frame| match dissect_fast(frame.link, frame.original_len, frame.bytes) {
+            Some(packet) => take(&mut quality, number, frame, &Ok(packet), &mut visit),
+            None => take_unusual(&mut quality, number, frame, &mut visit),
+        })?;
+    ending.tell(&mut quality);
+    let (first_at, last_at) = quality.from_to();
+    let unreadable = ending.trouble.map(|why| CaptureDefect::Unreadable { message: why.to_string() });
+    let source = CaptureSource {
+        name: input.name(),
+        frames: quality.frames,
+        wire_bytes: quality.wire_bytes,
+        duration_s: last_at.saturating_sub(first_at).max(0) as f64 / 1e9,
+        defects: quality.defects().into_iter().chain(unreadable).collect(),
+    };
+    Ok((source, first_at))
+}
+
+/// Counts a frame, and hands on what was found in it, unless that was captured before.
+#[inline(always)]
+fn take(
+    quality: &mut Quality,
+    number: u64,
+    frame: &Frame<'_>,
+    found: &Result<Packet<'_>, NotIp>,
+    visit: &mut impl FnMut(Times, &Packet<'_>),
+) {
+    quality.frame(number, frame, found);
+    if let Ok(packet) = found
+        && !quality.is_copy(frame, packet)
+    {
+        visit(Times { at: quality.steadied(frame.at), frame: number }, packet);
+    }
+}
+
+/// The same of a frame without a packet as most are. Apart, so that of the others all is known when this program is made.
+#[inline(never)]
+fn take_unusual(
+    quality: &mut Quality,
+    number: u64,
+    frame: &Frame<'_>,
+    visit: &mut impl FnMut(Times, &Packet<'_>),
+) {
+    take(quality, number, frame, &dissect(frame.link, frame.original_len, frame.bytes), visit);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_of_two_threads_could_not_read_is_told() {
+        let defect = |text: &str| CaptureDefect::Text { text: text.into() };
+        let list = |text: &str| text.split(' ').map(defect).collect::<Vec<_>>();
+        for (own, others, all) in [("a b", "a b", "a b"), ("a", "a cut", "a cut"), ("a cut", "a", "a cut")] {
+            let mut defects = list(own);
+            add_other(&mut defects, list(others));
+            assert_eq!(defects, list(all));
+        }
+    }
+}

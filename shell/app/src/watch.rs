@@ -1,0 +1,254 @@
+//! A watch: probes on schedule, a history, a page, alerts, and figures for other systems, until it is cancelled.
+mod confined;
+mod notification;
+mod page;
+mod push;
+mod results_dir;
+mod source;
+
+pub use notification::past;
+pub use push::progress as push_progress;
+pub use source::Source;
+
+use crate::{AppError, CancelToken};
+use fathom_os::poll;
+use fathom_os::sched::drop_realtime_priority;
+use fathom_watch_alert::{Condition, Rule, Transition};
+use fathom_watch_engine::{Changes, Health, Monitor, StoreWriter, packet_limit, permitted, unknown_load};
+use fathom_watch_plan::Plan;
+use fathom_watch_push::Pusher;
+use fathom_watch_store::{History, HistoryConfig, Repair};
+use fathom_watch_web::WebError;
+use notification::NotificationService;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How soon a problem is reported. A signal is noticed at once, unless it comes just before the wait.
+const LOOK_EVERY: fathom_units::Duration = fathom_units::Duration::from_millis(500);
+/// How often it is reported at most that measurements were spoiled.
+const HEALTH_EVERY: Duration = Duration::from_secs(60);
+
+/// Takes the events of a watch, on any of its threads.
+pub type Events = Arc<dyn Fn(WatchEvent) + Send + Sync>;
+
+/// What a watch reports.
+#[derive(Debug)]
+pub enum WatchEvent {
+    /// The history was repaired when it was opened.
+    Repaired(Repair),
+    /// The right to change other files could not be given up.
+    NotConfined(std::io::Error),
+    /// Probes are sent from now on.
+    Started,
+    /// An alert can never be raised: it needs this host's throughput.
+    BlindAlert {
+        /// Its name.
+        alert: String,
+        /// Why the throughput is not known.
+        why: String,
+    },
+    /// The page is served.
+    Page {
+        /// Where.
+        address: SocketAddr,
+        /// The password that was made, and the file that holds it.
+        new_password: Option<(String, PathBuf)>,
+    },
+    /// The page is not served; nobody asked for a certain address.
+    NoPage(WebError),
+    /// The directory of results cannot be read now.
+    NoResults {
+        /// The directory.
+        folder: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// Something is wrong with the watch.
+    Problem(String),
+    /// Probes that were not sent in time and left out.
+    Missed(u64),
+    /// Packets without a timestamp of the kernel, or that left while this host was busy.
+    Unstamped(u64),
+    /// ICMP replies from where nothing was requested.
+    Strangers(u64),
+    /// The outcome of a delivery.
+    Delivery(String),
+    /// What happened to a destination of figures.
+    Push(String),
+    /// An alert was raised or cleared.
+    Alert(Box<Transition>),
+    /// The alerts of an earlier process could not be loaded.
+    AlertsNotLoaded(String),
+    /// The state of alerts could not be saved.
+    AlertsNotSaved(String),
+    /// The configuration was read again.
+    Reloaded(Changes),
+    /// Some settings of the new configuration apply only after a restart.
+    NeedsRestart,
+    /// The configuration was read again and has a mistake: nothing changed.
+    NotReloaded(AppError),
+    /// The destinations of the new configuration cannot be used: the old ones go on.
+    PushNotReloaded(AppError),
+}
+
+/// What is watched, and where everything goes.
+#[derive(Clone, Debug)]
+pub struct WatchRequest {
+    /// Where the plan comes from; it is read again on a reload.
+    pub source: Source,
+    /// The plan, which [`checked`] gave.
+    pub plan: Plan,
+    /// Directory of the history.
+    pub store: PathBuf,
+    /// Address of the page, if not that of the plan.
+    pub listen: Option<SocketAddr>,
+}
+
+/// Reads a plan, and finds everything that can be wrong with it before a probe is sent.
+///
+/// # Errors
+/// The first mistake.
+pub fn checked(source: &Source) -> Result<Plan, AppError> {
+    let plan = source.read()?;
+    let (limit, why) = packet_limit(&plan);
+    plan.within(limit, &why).map_err(|refusal| AppError::WatchPlan(format!("{source}: {refusal}")))?;
+    push::destinations(&plan)?;
+    Ok(plan)
+}
+
+/// Checks that this process may send the probes of a plan.
+///
+/// # Errors
+/// If it may not.
+pub fn check_permission(plan: &Plan) -> Result<(), AppError> {
+    permitted(plan).map_err(|refusal| AppError::NotPermitted(refusal.to_string()))
+}
+
+/// Opens a history to write.
+///
+/// # Errors
+/// If the directory cannot be used.
+pub fn open_history(store: &Path, repaired: &mut dyn FnMut(Repair)) -> Result<History, AppError> {
+    let (history, repairs) = History::open(store, &HistoryConfig::default()).map_err(AppError::History)?;
+    repairs.into_iter().for_each(repaired);
+    Ok(history)
+}
+
+/// The parts of a watch that runs.
+struct Running<'a> {
+    request: &'a WatchRequest,
+    monitor: Monitor,
+    pusher: Pusher,
+    notifications: NotificationService,
+    events: &'a Events,
+}
+
+/// Watches until `cancel`; reads the configuration again whenever something sets `reload`. Gives the problems that were met
+/// at the end.
+///
+/// # Errors
+/// If the watch cannot be started.
+pub fn run(
+    request: &WatchRequest,
+    cancel: &CancelToken,
+    reload: &AtomicBool,
+    events: &Events,
+) -> Result<Vec<String>, AppError> {
+    let (plan, store) = (&request.plan, &request.store);
+    check_permission(plan)?;
+    let history = open_history(store, &mut |repair| events(WatchEvent::Repaired(repair)))?;
+    confined::confine(plan, store, events);
+    let (notifications, alerting) = notification::start(plan, store, events);
+    let monitor = Monitor::start_with(plan, Box::new(StoreWriter::new(history)), Some(alerting));
+    let monitor = monitor.map_err(|error| AppError::Monitor(error.to_string()))?;
+    // Only the threads that probe need the real-time priority.
+    let _ = drop_realtime_priority();
+    events(WatchEvent::Started);
+    report_blind(plan, events);
+    let page = page::start(request.listen, plan, store, monitor.live(), events)?;
+    let pusher = push::start(plan, store)?;
+    let mut running = Running { request, monitor, pusher, notifications, events };
+    running.run_until_cancelled(cancel, reload);
+    drop(page);
+    let Running { monitor, pusher, notifications, .. } = running;
+    push::report(&pusher, &monitor, events);
+    pusher.stop();
+    let problems = monitor.stop();
+    notifications.close();
+    Ok(problems)
+}
+
+/// An alert that can never be raised looks like a line that is always well.
+fn report_blind(plan: &Plan, events: &Events) {
+    let needs_load = |rule: &&Rule| matches!(rule.condition, Condition::Bufferbloat { .. });
+    if let Some((rule, why)) = plan.alerts.iter().find(needs_load).zip(unknown_load(plan)) {
+        events(WatchEvent::BlindAlert { alert: rule.name.clone(), why: why.to_string() });
+    }
+}
+
+impl Running<'_> {
+    fn run_until_cancelled(&mut self, cancel: &CancelToken, reload: &AtomicBool) {
+        let (mut health, mut reported_at) = (Health::default(), Instant::now());
+        while !cancel.is_cancelled() {
+            // A signal ends the wait.
+            let _ = poll::wait(&mut [], Some(LOOK_EVERY));
+            if reload.swap(false, Ordering::Relaxed) {
+                self.reload();
+            }
+            push::report(&self.pusher, &self.monitor, self.events);
+            self.notifications.report(&self.monitor);
+            for problem in self.monitor.problems() {
+                (self.events)(WatchEvent::Problem(problem));
+            }
+            if reported_at.elapsed() >= HEALTH_EVERY {
+                let now = self.monitor.health();
+                report_health(health, now, self.events);
+                (health, reported_at) = (now, Instant::now());
+            }
+        }
+    }
+    /// Takes up the configuration as it is now. A plan with a mistake changes nothing.
+    fn reload(&mut self) {
+        let first = &self.request.plan;
+        let plan = checked(&self.request.source).and_then(|plan| {
+            check_permission(&plan)?;
+            match confined::refused_receiver(first, &plan) {
+                Some(receiver) => Err(AppError::ReceiverRunsProgram { receiver }),
+                None => Ok(plan),
+            }
+        });
+        match plan {
+            Ok(plan) => {
+                self.notifications.reload(&plan);
+                let changes = self.monitor.reload(&plan);
+                push::reload(&mut self.pusher, &plan, self.events);
+                (self.events)(WatchEvent::Reloaded(changes));
+                report_blind(&plan, self.events);
+                if fixed(&plan) != fixed(first) {
+                    (self.events)(WatchEvent::NeedsRestart);
+                }
+            }
+            Err(error) => (self.events)(WatchEvent::NotReloaded(error)),
+        }
+    }
+}
+
+/// What stays unchanged until a restart.
+fn fixed(plan: &Plan) -> impl PartialEq {
+    (&plan.store, plan.listen, &plan.password_file, &plan.hosts, &plan.results, plan.seed)
+}
+
+/// Reports what spoiled measurements since the last report.
+fn report_health(before: Health, now: Health, events: &Events) {
+    let counts: [(u64, fn(u64) -> WatchEvent); 3] = [
+        (now.missed - before.missed, WatchEvent::Missed),
+        (now.unstamped - before.unstamped, WatchEvent::Unstamped),
+        (now.strangers - before.strangers, WatchEvent::Strangers),
+    ];
+    for (count, event) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        events(event(count));
+    }
+}

@@ -1,0 +1,31 @@
+//! A watch reads what others send it for years: it changes no file but its own, whatever it is made to do.
+use super::{Events, WatchEvent};
+use fathom_os::confine::confine_writes;
+use fathom_watch_alert::Route;
+use fathom_watch_plan::Plan;
+use std::path::Path;
+
+/// Gives up all other files, for this thread and those that it starts. A plan that runs programs keeps them, as what it runs would
+/// be held to the same.
+pub(super) fn confine(plan: &Plan, store: &Path, events: &Events) {
+    if plan.receivers.iter().any(|receiver| runs_program(&receiver.route)) {
+        return;
+    }
+    // The page makes its password's file, if there is none.
+    let password = plan.password_file.as_ref().map(Path::new).filter(|file| !file.exists());
+    let folders: Vec<&Path> = [Some(store), password.and_then(Path::parent)].into_iter().flatten().collect();
+    if let Err(error) = confine_writes(&folders) {
+        events(WatchEvent::NotConfined(error));
+    }
+}
+
+/// The receiver of a plan that was read again which this process cannot notify: it runs a program, and the right to do that
+/// was given up at the start.
+pub(super) fn refused_receiver(first: &Plan, next: &Plan) -> Option<String> {
+    let runs = |plan: &Plan| plan.receivers.iter().find(|receiver| runs_program(&receiver.route)).cloned();
+    runs(next).filter(|_| runs(first).is_none()).map(|added| added.name)
+}
+
+const fn runs_program(route: &Route) -> bool {
+    matches!(route, Route::Command(_) | Route::Mail { relay: None, .. })
+}

@@ -1,0 +1,125 @@
+//! What alerts need besides the engine: receivers, alerts that were raised before, and the past.
+use super::{Events, WatchEvent};
+use fathom_os::clock::utc_offset_s;
+use fathom_units::WallTime;
+use fathom_watch_alert::{AlertState, Past, PastHour, Transition};
+use fathom_watch_engine::{Alerting, Event, Monitor};
+use fathom_watch_notify::{AlertStateFile, Dispatcher, Report};
+use fathom_watch_plan::Plan;
+use fathom_watch_samples::Column;
+use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where too few weeks are known, the last day serves.
+const DAY_HOURS: usize = 24;
+
+/// Delivers notifications. The thread that judges shares the dispatcher.
+pub(super) struct NotificationService {
+    dispatcher: Arc<Mutex<Dispatcher>>,
+    events: Events,
+}
+
+/// What the thread that judges needs: receivers, alerts that were raised before, and the past.
+struct AlertHandler {
+    dispatcher: Arc<Mutex<Dispatcher>>,
+    events: Events,
+    memory: AlertStateFile,
+    store: PathBuf,
+    reader: Option<HistoryReader>,
+    trouble: Option<String>,
+}
+
+/// Starts the notifications of a plan, whose files are in the directory of the history.
+pub(super) fn start(plan: &Plan, store: &Path, events: &Events) -> (NotificationService, Box<dyn Alerting>) {
+    let dispatcher = Arc::new(Mutex::new(Dispatcher::start(&plan.receivers, Some(store))));
+    let handler = AlertHandler {
+        dispatcher: Arc::clone(&dispatcher),
+        events: Arc::clone(events),
+        memory: AlertStateFile::in_dir(store),
+        store: store.to_owned(),
+        reader: None,
+        trouble: None,
+    };
+    (NotificationService { dispatcher, events: Arc::clone(events) }, Box::new(handler))
+}
+
+fn hold(dispatcher: &Mutex<Dispatcher>) -> MutexGuard<'_, Dispatcher> {
+    dispatcher.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl NotificationService {
+    /// Takes the receivers of another plan.
+    pub(super) fn reload(&self, plan: &Plan) {
+        hold(&self.dispatcher).replan(&plan.receivers);
+    }
+    /// Reports the outcomes of deliveries, and remembers them.
+    pub(super) fn report(&self, monitor: &Monitor) {
+        for Report { at, text, is_trouble } in hold(&self.dispatcher).reports() {
+            (self.events)(WatchEvent::Delivery(text.clone()));
+            if is_trouble {
+                monitor.remember(Event { at, kind: "delivery", text });
+            }
+        }
+    }
+    /// Delivers what can be delivered in some seconds; the rest waits for the next start. The engine has stopped before.
+    pub(super) fn close(self) {
+        if let Some(dispatcher) = Arc::into_inner(self.dispatcher) {
+            let dispatcher = dispatcher.into_inner().unwrap_or_else(PoisonError::into_inner);
+            dispatcher.stop().into_iter().for_each(|report| (self.events)(WatchEvent::Delivery(report.text)));
+        }
+    }
+}
+
+impl Alerting for AlertHandler {
+    fn remembered(&mut self) -> Vec<AlertState> {
+        self.memory.load().unwrap_or_else(|why| {
+            (self.events)(WatchEvent::AlertsNotLoaded(why));
+            Vec::new()
+        })
+    }
+    fn remember(&mut self, all: &[AlertState]) {
+        let trouble = self.memory.save(all).err();
+        if let Some(why) = trouble.as_ref().filter(|why| self.trouble.as_ref() != Some(why)) {
+            (self.events)(WatchEvent::AlertsNotSaved(why.clone()));
+        }
+        self.trouble = trouble;
+    }
+    fn tell(&mut self, one: &Transition) {
+        (self.events)(WatchEvent::Alert(Box::new(one.clone())));
+        hold(&self.dispatcher).notify(one);
+    }
+    fn remind(&mut self, standing: &[Transition]) {
+        hold(&self.dispatcher).remind(standing);
+    }
+    fn past(&mut self, series: u32, percentile: u64, hour: WallTime) -> Past {
+        if self.reader.is_none() {
+            self.reader = HistoryReader::open(&self.store).ok();
+        }
+        let read = self.reader.as_mut().map(|reader| past(reader, SeriesId(series), percentile, hour));
+        // What cannot be read is no past: the rule says nothing then.
+        read.and_then(Result::ok).unwrap_or(Past { hour, ..Past::default() })
+    }
+}
+
+/// What a series was like at this hour of the weeks before, by this host's clock, and the last day, from the history.
+pub fn past(
+    reader: &mut HistoryReader,
+    series: SeriesId,
+    percentile: u64,
+    hour: WallTime,
+) -> Result<Past, HistoryError> {
+    let one_hour = Past::hour().as_nanos();
+    let mut weeks = Vec::new();
+    for from in Past::weeks_before(hour, utc_offset_s) {
+        weeks.extend(reader.columns(series, from, WallTime(from.0 + one_hour), 1)?);
+    }
+    let day = WallTime(hour.0.saturating_sub(one_hour * DAY_HOURS as u64));
+    let day = reader.columns(series, day, hour, DAY_HOURS)?;
+    let known = |column: Column| {
+        let (from, count) = (column.from, column.sketch.count());
+        column.sketch.quantile(percentile as f64 / 100.0).map(|value| PastHour { from, count, value })
+    };
+    let [weeks, day] = [weeks, day].map(|columns| columns.into_iter().filter_map(known).collect());
+    Ok(Past { hour, weeks, day })
+}

@@ -1,0 +1,104 @@
+//! The page: what is now from the engine's board, what was from the history on disk.
+use super::results_dir::ResultsDir;
+use super::{Events, WatchEvent};
+use crate::AppError;
+use fathom_units::{Duration, WallTime};
+use fathom_watch_engine::LiveState;
+use fathom_watch_plan::{Plan, TargetNow};
+use fathom_watch_web::{DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Beside the history: it belongs to whoever may read that.
+const SECRET_FILE: &str = "page-password";
+
+/// Serves the page and reports where. A port that was not requested and is taken costs the page, not the watch.
+pub(super) fn start(
+    given: Option<SocketAddr>,
+    plan: &Plan,
+    store: &Path,
+    board: Arc<LiveState>,
+    events: &Events,
+) -> Result<Option<Server>, AppError> {
+    let asked = given.or(plan.listen);
+    let listen = asked.unwrap_or(DEFAULT_LISTEN);
+    let secret_file = password_file(listen, plan, store);
+    let config = WebConfig { listen, secret_file: secret_file.clone(), hosts: plan.hosts.clone() };
+    let results = plan.results.as_ref().map(|folder| results_dir(folder.into(), events));
+    match serve(&config, Arc::new(Now { board, results }), history(store.to_owned())) {
+        Ok(server) => {
+            let new_password = server.new_password.clone().zip(secret_file);
+            events(WatchEvent::Page { address: server.address, new_password });
+            Ok(Some(server))
+        }
+        Err(error) if asked.is_some() => Err(AppError::Page(error)),
+        Err(error) => {
+            events(WatchEvent::NoPage(error));
+            Ok(None)
+        }
+    }
+}
+
+/// A directory that does not exist yet is reported, and looked for again.
+fn results_dir(folder: PathBuf, events: &Events) -> ResultsDir {
+    if let Err(source) = std::fs::read_dir(&folder) {
+        events(WatchEvent::NoResults { folder: folder.clone(), source });
+    }
+    ResultsDir::new(folder)
+}
+
+/// The file that the plan names; else, where others can reach the page, one in the directory of the history.
+fn password_file(listen: SocketAddr, plan: &Plan, store: &Path) -> Option<PathBuf> {
+    let named = plan.password_file.as_ref().map(PathBuf::from);
+    named.or_else(|| (!listen.ip().to_canonical().is_loopback()).then(|| store.join(SECRET_FILE)))
+}
+
+/// The engine's board as the page asks for it.
+struct Now {
+    board: Arc<LiveState>,
+    results: Option<ResultsDir>,
+}
+
+impl Live for Now {
+    fn targets(&self) -> Vec<TargetNow> {
+        self.board.targets()
+    }
+    fn totals(&self) -> Vec<Total> {
+        let total = |total: fathom_watch_engine::Total| {
+            let last = total.now.last.and_then(delay);
+            let TargetNow { name, group, host, probe, alerts, .. } = total.now;
+            Total {
+                name,
+                group,
+                host,
+                probe,
+                tally: total.tally,
+                sketch: total.sketch,
+                last,
+                since: total.since,
+                alerts,
+            }
+        };
+        self.board.totals().into_iter().map(total).collect()
+    }
+    fn host(&self) -> Vec<HostNow> {
+        let now = |fathom_watch_engine::HostNow { probe, mean, most }| HostNow { probe, mean, most };
+        self.board.host().into_iter().map(now).collect()
+    }
+    fn results(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {
+        self.results.as_ref().map_or_else(Vec::new, |results| results.between(from, to))
+    }
+    fn report(&self, name: &str) -> Option<String> {
+        self.results.as_ref()?.report(name)
+    }
+}
+
+const fn delay(outcome: fathom_watch_samples::Outcome) -> Option<Duration> {
+    match outcome {
+        fathom_watch_samples::Outcome::Answered(delay) | fathom_watch_samples::Outcome::Late(delay) => {
+            Some(delay)
+        }
+        fathom_watch_samples::Outcome::Lost | fathom_watch_samples::Outcome::Failed => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! Where the plan of a watch comes from.
+use crate::AppError;
+use fathom_watch_plan::Plan;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where the plan of a watch comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A configuration.
+    File(PathBuf),
+    /// Hosts, each of which is a target.
+    Hosts(Vec<String>),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::File(path) => write!(f, "{}", path.display()),
+            Source::Hosts(_) => write!(f, "--target"),
+        }
+    }
+}
+
+impl Source {
+    /// Reads the plan.
+    ///
+    /// # Errors
+    /// The first mistake of the configuration, with its place.
+    pub fn read(&self) -> Result<Plan, AppError> {
+        match self {
+            Source::File(path) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|source| AppError::Unreadable { name: path.display().to_string(), source })?;
+                fathom_watch_plan::parse(&text, &path.display().to_string())
+                    .map_err(|e| AppError::WatchPlan(e.to_string()))
+            }
+            Source::Hosts(hosts) => {
+                let quoted = |host: &String| toml_text(host);
+                let text: String = hosts
+                    .iter()
+                    .map(|h| format!("[[target]]\nname = {0}\nhost = {0}\n", quoted(h)))
+                    .collect();
+                fathom_watch_plan::parse(&text, "--target").map_err(|e| AppError::WatchPlan(e.what))
+            }
+        }
+    }
+}
+
+/// A text as a string of TOML.
+fn toml_text(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}

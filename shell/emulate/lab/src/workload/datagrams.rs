@@ -1,0 +1,124 @@
+//! Calls, games, cameras, and datagrams that only fill a line.
+use crate::workload::life::lock;
+use crate::workload::stage::Stage;
+use crate::workload::unit::Unit;
+use crate::workload::wire::LOOK_EVERY;
+use crate::workload::work::Player;
+use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::sched::raise_priority;
+use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
+use fathom_probe::StampConverter;
+use fathom_run::{Metric, Series, SeriesKey};
+use fathom_scenario::{Timetable, UDP_HEADERS, WorkKind};
+use fathom_units::{Direction, Time};
+use socket2::{Domain, Socket, Type};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+
+/// The sender's number and the datagram's, each 32 bits.
+const NUMBERS: usize = 8;
+/// Datagrams taken off the socket in one call.
+const BATCH: usize = 16;
+/// Most that an IP packet can hold.
+const LARGEST: usize = 65_536;
+/// Room for bursts while the receiver's thread does not run.
+const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
+
+impl Player<'_> {
+    /// Until its life is over.
+    pub(crate) fn datagrams(&mut self, kind: WorkKind) -> io::Result<()> {
+        let Some(mut timetable) = Timetable::new(kind, self.stage.clock.now()) else { return Ok(()) };
+        // Without it a datagram leaves 50 us later; the delay is from when it left.
+        drop(set_precise_timers());
+        let socket = self.socket()?;
+        let mut bytes = vec![0; usize::from(timetable.size().saturating_sub(UDP_HEADERS))];
+        if let (Some(source), Some(place)) = (self.unit.source, bytes.get_mut(..4)) {
+            place.copy_from_slice(&source.to_be_bytes());
+        }
+        let mut number = 0_u32;
+        while self.unit.life.sleep_until(timetable.due()) {
+            // By what was due, not by when this thread ran.
+            let departure = timetable.take(timetable.due(), &mut self.rng);
+            for _ in 0..departure.key_frame + u64::from(departure.single.is_some()) {
+                if let Some(place) = bytes.get_mut(4..NUMBERS) {
+                    place.copy_from_slice(&number.to_be_bytes());
+                }
+                number = number.wrapping_add(1);
+                self.log_sent(kind);
+                socket.send(&bytes)?;
+            }
+        }
+        Ok(())
+    }
+    fn socket(&self) -> io::Result<Socket> {
+        let way = self.unit.way;
+        let place =
+            |side: Direction| self.stage.places[side as usize].get().ok_or(io::ErrorKind::NotConnected);
+        let (here, there) = (place(way)?.udp, place(way.reverse())?.udp);
+        let socket = Socket::new(Domain::for_address(here), Type::DGRAM, None)?;
+        socket.set_tos_v4(u32::from(self.stage.plan(self.unit).edge.dscp) << 2)?;
+        socket.bind(&SocketAddr::new(here.ip(), 0).into())?;
+        socket.connect(&there.into())?;
+        Ok(socket)
+    }
+    fn log_sent(&self, kind: WorkKind) {
+        let log = self.unit.source.and_then(|source| self.stage.logs.get(source as usize));
+        if let Some((_, log)) = log.filter(|_| !matches!(kind, WorkKind::Datagrams { .. })) {
+            let now = self.stage.clock.now();
+            lock(log).sent(now);
+        }
+    }
+}
+
+/// Takes the datagrams of the side that sends in `way`, until all is over.
+pub(crate) fn receive(stage: &Stage, socket: &Socket, way: Direction) -> io::Result<()> {
+    // Without the privilege the kernel's stamps still tell when they came.
+    let _ = raise_priority();
+    socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
+    enable(socket.as_fd(), Stamping::Arrivals)?;
+    let (mut batch, mut stamps) = (Batch::new(BATCH, LARGEST), StampConverter::default());
+    while !stage.life.is_over() {
+        let ready = poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(LOOK_EVERY))?;
+        // An error is one of a datagram that was sent before; it is taken off by the call.
+        if ready == 0 || batch.receive(socket.as_fd()).is_err() {
+            continue;
+        }
+        let (wall, now) = both_clocks(stage.clock);
+        for (bytes, datagram) in batch.iter() {
+            arrived(stage, bytes, stamps.convert(datagram.stamp, wall, now).unwrap_or(now), way);
+        }
+    }
+    Ok(())
+}
+
+fn arrived(stage: &Stage, bytes: &[u8], at: Time, way: Direction) {
+    let number = |place: std::ops::Range<usize>| Some(u32::from_be_bytes(bytes.get(place)?.try_into().ok()?));
+    let Some((source, datagram)) = number(0..4).zip(number(4..NUMBERS)) else { return };
+    let Some((unit, log)) = stage.logs.get(source as usize) else { return };
+    stage.count(unit, way, bytes.len() as u64);
+    let mut log = lock(log);
+    if let Some(sent) = log.sent_at(datagram) {
+        log.arrived(datagram, at.saturating_since(sent));
+    }
+}
+
+/// Delays of all, and what calls and games make of them.
+pub(crate) fn series(stage: &Stage, end: Time) -> Vec<Series> {
+    let of = |unit: &Unit, log: &fathom_run::DatagramLog| {
+        let work = stage.plan(unit);
+        let key = |metric| SeriesKey {
+            flow: Some(unit.flow + 1),
+            scope: Some(work.name.clone()),
+            ..SeriesKey::directed(metric, unit.way)
+        };
+        let more = match work.kind {
+            WorkKind::Call => Some(log.quality(key(Metric::CallMos))),
+            WorkKind::Game { .. } => Some(log.lateness(key(Metric::UpdateLateness))),
+            _ => None,
+        };
+        [log.delays(key(Metric::PacketDelay), end)].into_iter().chain(more)
+    };
+    let logs = stage.logs.iter().map(|(unit, log)| (unit, lock(log)));
+    logs.filter(|(_, log)| !log.is_empty()).flat_map(|(unit, log)| of(unit, &log)).collect()
+}

@@ -1,0 +1,198 @@
+//! The works' player: enters both sides, begins, and tells what came of it.
+use crate::workload::life::lock;
+use crate::workload::stage::{Place, Stage};
+use crate::workload::unit::{Unit, units};
+use crate::workload::{datagrams, wire, work};
+use fathom_os::clock::Clock;
+use fathom_run::{Load, Metric, Observation, Series, SeriesKey, Value};
+use fathom_scenario::{RunPlan, WorkPlan};
+use fathom_units::{Direction, Duration, Rng, Time};
+use socket2::{Domain, Socket, Type};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::{fs, io};
+
+/// Plays works between two sides, which may be in different network namespaces.
+pub struct Player {
+    stage: Arc<Stage>,
+    units: Vec<Arc<Unit>>,
+    run: RunPlan,
+    /// Tell when the load begins.
+    begin: Vec<Sender<Time>>,
+    threads: Vec<JoinHandle<()>>,
+    meter: Option<JoinHandle<[Series; 2]>>,
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Played {
+    /// Of each work, and the goodput of those that are load.
+    pub series: Vec<Series>,
+    /// Of those that are load.
+    pub load: Load,
+    /// What went wrong.
+    pub notes: Vec<String>,
+}
+
+impl Player {
+    /// Plays `works`, of which [`crate::workload::refusal`] had none to refuse, for `run`'s duration. Times are on `clock`.
+    ///
+    /// # Errors
+    /// If there is no memory for what is to be sent.
+    pub fn new(works: Vec<WorkPlan>, run: RunPlan, seed: u64, clock: Clock) -> io::Result<Player> {
+        let units = units(&works, &run, seed, clock);
+        let stage = Arc::new(Stage::new(clock, works, &units)?);
+        Ok(Player { stage, units, run, begin: Vec::new(), threads: Vec::new(), meter: None })
+    }
+    /// Enters the side that sends in `way`; `address` is its own. To be called from inside of its network namespace, for
+    /// each side once.
+    ///
+    /// # Errors
+    /// If the address or a thread cannot be had.
+    pub fn enter(&mut self, way: Direction, address: IpAddr) -> io::Result<()> {
+        let (listener, socket, place) = open(address)?;
+        self.stage.places[way as usize].set(place).map_err(|_| io::ErrorKind::AlreadyExists)?;
+        if self.stage.works.iter().any(|work| work.is_tcp() && work.transport.ecn) {
+            // Asked for by this side's connections; the other side agrees to it in any case.
+            fs::write("/proc/sys/net/ipv4/tcp_ecn", "1")?;
+        }
+        self.start("play-accept", move |stage| wire::accept(stage, &listener, way.reverse()))?;
+        self.start("play-receive", move |stage| {
+            if let Err(error) = datagrams::receive(stage, &socket, way.reverse()) {
+                stage.note(format!("datagrams were not received to the end: {error}"));
+            }
+        })?;
+        let (tell, told) = mpsc::channel();
+        self.begin.push(tell);
+        let own: Vec<Arc<Unit>> = self.units.iter().filter(|unit| unit.way == way).cloned().collect();
+        self.start("play-conduct", move |stage| conduct(stage, &own, &told))
+    }
+    fn start(&mut self, name: &str, does: impl FnOnce(&Arc<Stage>) + Send + 'static) -> io::Result<()> {
+        let (stage, named) = (self.stage.clone(), thread::Builder::new().name(name.to_owned()));
+        self.threads.push(named.spawn(move || does(&stage))?);
+        Ok(())
+    }
+    /// The load begins at `at`.
+    pub fn begin(&mut self, at: Time) {
+        // A conductor that has gone has been told to.
+        for conductor in self.begin.drain(..) {
+            let _ = conductor.send(at);
+        }
+        let (stage, run) = (self.stage.clone(), self.run);
+        self.meter = Some(thread::spawn(move || meter(&stage, &run, at)));
+    }
+    /// Ends all that still goes on, and tells what came of it.
+    #[must_use]
+    pub fn finish(mut self) -> Played {
+        self.end();
+        let goodput = self.meter.take().and_then(|meter| meter.join().ok());
+        let (stage, end) = (&self.stage, self.stage.clock.now());
+        let goodput = goodput.into_iter().flatten().filter(|series| !series.values.is_empty());
+        let senders = stage.senders.take_series();
+        let works = stage.timed(end).into_iter().chain(datagrams::series(stage, end));
+        let series = works.chain(goodput).chain(senders);
+        let flows = |way| stage.load_works().map(|work| work.concurrent(way)).sum();
+        let [delivered_up_bytes, delivered_down_bytes] = stage.delivered();
+        let load = Load {
+            flows_up: flows(Direction::Up),
+            flows_down: flows(Direction::Down),
+            congestion_control: stage.controls(),
+            delivered_up_bytes,
+            delivered_down_bytes,
+        };
+        Played { series: series.collect(), load, notes: stage.notes() }
+    }
+    fn end(&mut self) {
+        self.begin.clear();
+        // Before what they connect to: it is no failure then that nobody takes connections.
+        self.units.iter().for_each(|unit| unit.life.end());
+        self.stage.life.end();
+        self.threads.drain(..).for_each(|thread| drop(thread.join()));
+        // What was to be done with a connection that never came.
+        self.stage.jobs.iter().for_each(|jobs| lock(jobs).clear());
+        let far = std::mem::take(&mut *lock(&self.stage.far));
+        far.into_iter().for_each(|thread| drop(thread.join()));
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Where a side takes connections and datagrams.
+fn open(address: IpAddr) -> io::Result<(TcpListener, Socket, Place)> {
+    let any_port = SocketAddr::new(address, 0);
+    let listener = TcpListener::bind(any_port)?;
+    let socket = Socket::new(Domain::for_address(any_port), Type::DGRAM, None)?;
+    socket.bind(&any_port.into())?;
+    let udp = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::AddrNotAvailable)?;
+    let place = Place { tcp: listener.local_addr()?, udp };
+    Ok((listener, socket, place))
+}
+
+/// Starts a side's units when they are due, and ends them.
+fn conduct(stage: &Arc<Stage>, units: &[Arc<Unit>], told: &Receiver<Time>) {
+    let Ok(begin) = told.recv() else { return };
+    thread::scope(|scope| {
+        for unit in units {
+            let at_work = move || {
+                let rng = Rng::stream(unit.seed, "play");
+                let mut player = work::Player { stage, unit, rng };
+                if unit.life.sleep_until(begin + unit.start) {
+                    let outcome = player.play(stage.plan(unit).kind);
+                    player.report(outcome);
+                }
+            };
+            if let Err(error) = thread::Builder::new().name("play-unit".into()).spawn_scoped(scope, at_work) {
+                stage.note(format!("work {} lacks a flow: no thread ({error})", stage.plan(unit).name));
+            }
+        }
+        let mut by_end: Vec<&Arc<Unit>> = units.iter().collect();
+        by_end.sort_by_key(|unit| unit.stop);
+        for unit in by_end {
+            // At the end of all there is no more waiting.
+            stage.life.sleep_until(begin + unit.stop);
+            unit.life.end();
+        }
+    });
+}
+
+/// Goodput of the load, up and down.
+fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> [Series; 2] {
+    let both = [Direction::Up, Direction::Down];
+    let mut series = both.map(|way| Series::new(SeriesKey::directed(Metric::Goodput, way)));
+    let (mut before, mut last) = ([0; 2], begin);
+    let mut due = begin + run.sample_every;
+    while due <= begin + run.duration && stage.life.sleep_until(due) {
+        let (now, delivered) = (stage.clock.now(), stage.delivered());
+        let span = now.saturating_since(last).max(Duration::from_nanos(1)).as_secs_f64();
+        for (way, of_way) in series.iter_mut().enumerate() {
+            if delivered[way] > 0 {
+                let rate = (delivered[way] - before[way]) as f64 * 8.0 / span;
+                of_way.push(Observation { at: now, value: Value::Observed(rate) });
+            }
+        }
+        stage.senders.sample(now);
+        (before, last) = (delivered, now);
+        // A late one does not bring two.
+        due = (due + run.sample_every).max(now);
+    }
+    series
+}
+
+#[cfg(test)]
+impl Player {
+    pub(crate) fn delivered(&self) -> [u64; 2] {
+        self.stage.delivered()
+    }
+    /// How much of this metric has been observed.
+    pub(crate) fn timed(&self, metric: Metric) -> usize {
+        let all = self.stage.timed(self.stage.clock.now());
+        let of_metric = all.iter().filter(|series| series.key.metric == metric);
+        of_metric.map(|series| series.values.len() - series.censored.len()).sum()
+    }
+}

@@ -1,0 +1,143 @@
+//! Connections of units, and the threads of their far ends.
+use crate::workload::life::lock;
+use crate::workload::stage::{Job, PAYLOAD_BYTES, Stage};
+use crate::workload::unit::Unit;
+use fathom_os::poll::{self, PollFd};
+use fathom_os::socket::{discard, send_file, set_congestion_control, set_paced, set_receive_window};
+use fathom_scenario::WorkPlan;
+use fathom_units::{Direction, Duration};
+use socket2::{Domain, Socket, Type};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::{io, thread};
+
+/// Threads that wait for what is not their unit's look at the player's end this often.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// One end of a connection. It is closed with a reset when the last of its threads lets it go: nothing lingers as load.
+#[derive(Clone)]
+pub(crate) struct Wire {
+    socket: Arc<Socket>,
+    stage: Arc<Stage>,
+    unit: Arc<Unit>,
+    /// The way of what arrives here.
+    arriving: Direction,
+}
+
+impl Wire {
+    /// Opens a connection from the side that sends in `way`, where the calling thread must be; `far` is what the other end does.
+    pub(crate) fn open(
+        stage: &Arc<Stage>,
+        unit: &Arc<Unit>,
+        way: Direction,
+        far: impl FnOnce(Wire) + Send + 'static,
+    ) -> io::Result<Wire> {
+        let place = |side: Direction| stage.places[side as usize].get().ok_or(io::ErrorKind::NotConnected);
+        let (here, there) = (place(way)?.tcp, place(way.reverse())?.tcp);
+        let socket = Arc::new(Socket::new(Domain::for_address(here), Type::STREAM, None)?);
+        unit.life.keep(&socket);
+        prepare(&socket, stage.plan(unit))?;
+        socket.bind(&SocketAddr::new(here.ip(), 0).into())?;
+        let port = socket.local_addr()?.as_socket().map_or(0, |own| own.port());
+        let job = Job { unit: unit.clone(), work: Box::new(far) };
+        lock(&stage.jobs[way as usize]).insert(port, job);
+        let connected = socket.connect(&there.into()).and_then(|()| choose_control(&socket, stage, unit));
+        if let Err(error) = connected {
+            lock(&stage.jobs[way as usize]).remove(&port);
+            return Err(error);
+        }
+        Ok(Wire { socket, stage: stage.clone(), unit: unit.clone(), arriving: way.reverse() })
+    }
+    /// Sends so many bytes.
+    pub(crate) fn write(&self, bytes: u64) -> io::Result<()> {
+        let mut left = bytes;
+        while left > 0 {
+            let most = left.min(PAYLOAD_BYTES) as usize;
+            left -= send_file(self.socket.as_fd(), self.stage.payload.as_fd(), 0, most)? as u64;
+        }
+        Ok(())
+    }
+    /// Takes up to so many bytes, at least one.
+    pub(crate) fn take(&self, most: u64) -> io::Result<u64> {
+        if let Some(window) = self.stage.plan(&self.unit).transport.window {
+            // The kernel forgets it when the packets' share of their memory changes.
+            set_receive_window(&self.socket, window)?;
+        }
+        let taken = discard(self.socket.as_fd(), usize::try_from(most).unwrap_or(usize::MAX).min(1 << 30))?;
+        if taken == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.stage.count(&self.unit, self.arriving, taken as u64);
+        Ok(taken as u64)
+    }
+    /// Takes exactly so many.
+    pub(crate) fn take_all(&self, bytes: u64) -> io::Result<()> {
+        let mut left = bytes;
+        while left > 0 {
+            left -= self.take(left)?;
+        }
+        Ok(())
+    }
+    /// What the kernel knows of its sending goes into the result.
+    pub(crate) fn watch(&self) {
+        self.stage.watch(&self.unit, &self.socket);
+    }
+    /// Makes whoever waits on it return.
+    pub(crate) fn end(&self) {
+        drop(self.socket.shutdown(std::net::Shutdown::Both));
+    }
+}
+
+/// What the work wants of each of its sockets.
+fn prepare(socket: &Socket, work: &WorkPlan) -> io::Result<()> {
+    socket.set_linger(Some(std::time::Duration::ZERO))?;
+    // What is written leaves at once, as in the simulator.
+    socket.set_tcp_nodelay(true)?;
+    socket.set_tos_v4(u32::from(work.edge.dscp) << 2)?;
+    if let Some(window) = work.transport.window {
+        set_receive_window(socket, window)?;
+    }
+    if work.transport.pacing {
+        set_paced(socket)?;
+    }
+    Ok(())
+}
+
+/// Once connected: the route's own choice would replace an earlier one.
+fn choose_control(socket: &Socket, stage: &Stage, unit: &Unit) -> io::Result<()> {
+    let name = set_congestion_control(socket, &stage.plan(unit).transport.congestion_control)?;
+    stage.note_control(unit, name);
+    Ok(())
+}
+
+/// Takes connections from the side that sends in `way`, until all is over.
+pub(crate) fn accept(stage: &Arc<Stage>, listener: &TcpListener, way: Direction) {
+    while !stage.life.is_over() {
+        let ready = poll::wait(&mut [PollFd::readable(listener.as_fd())], Some(LOOK_EVERY));
+        if !ready.is_ok_and(|count| count > 0) {
+            continue;
+        }
+        // A connection that was reset meanwhile is no failure of the listener.
+        let Ok((stream, from)) = listener.accept() else { continue };
+        let Some(job) = lock(&stage.jobs[way as usize]).remove(&from.port()) else { continue };
+        if let Err(error) = start(stage, stream.into(), job, way) {
+            stage.note(format!("a connection was not taken: {error}"));
+        }
+    }
+}
+
+fn start(stage: &Arc<Stage>, socket: Socket, job: Job, way: Direction) -> io::Result<()> {
+    socket.set_nonblocking(false)?;
+    let socket = Arc::new(socket);
+    let Job { unit, work } = job;
+    unit.life.keep(&socket);
+    prepare(&socket, stage.plan(&unit))?;
+    choose_control(&socket, stage, &unit)?;
+    let wire = Wire { socket, stage: stage.clone(), unit, arriving: way };
+    let thread = thread::Builder::new().name("play-far".into()).spawn(move || work(wire))?;
+    let mut threads = lock(&stage.far);
+    threads.retain(|other| !other.is_finished());
+    threads.push(thread);
+    Ok(())
+}
