@@ -173,12 +173,7 @@ pub fn run(
     let mut running = Running { request, monitor, pusher, notifications, events };
     running.run_until_cancelled(cancel, reload);
     drop(page);
-    let Running { monitor, pusher, notifications, .. } = running;
-    push::report(&pusher, &monitor, events);
-    pusher.stop();
-    let problems = monitor.stop();
-    notifications.close();
-    Ok(problems)
+    Ok(running.stop())
 }
 
 /// An alert that can never be raised looks like a line that is always well.
@@ -190,6 +185,14 @@ fn report_blind(plan: &Plan, events: &Events) {
 }
 
 impl Running<'_> {
+    /// Ends all threads; returns what could not be written.
+    fn stop(self) -> Vec<String> {
+        push::report(&self.pusher, &self.monitor, self.events);
+        self.pusher.stop();
+        let problems = self.monitor.stop();
+        self.notifications.close();
+        problems
+    }
     fn run_until_cancelled(&mut self, cancel: &CancelToken, reload: &AtomicBool) {
         let (mut health, mut reported_at) = (Health::default(), Instant::now());
         while !cancel.is_cancelled() {
@@ -243,12 +246,12 @@ fn fixed(plan: &Plan) -> impl PartialEq {
 
 /// Reports what spoiled measurements since the last report.
 fn report_health(before: Health, now: Health, events: &Events) {
-    let counts: [(u64, fn(u64) -> WatchEvent); 3] = [
-        (now.missed - before.missed, WatchEvent::Missed),
-        (now.unstamped - before.unstamped, WatchEvent::Unstamped),
-        (now.strangers - before.strangers, WatchEvent::Strangers),
-    ];
-    for (count, event) in counts.into_iter().filter(|(count, _)| *count > 0) {
-        events(event(count));
-    }
+    let report = |count: u64, event: fn(u64) -> WatchEvent| {
+        if count > 0 {
+            events(event(count));
+        }
+    };
+    report(now.missed - before.missed, WatchEvent::Missed);
+    report(now.unstamped - before.unstamped, WatchEvent::Unstamped);
+    report(now.strangers - before.strangers, WatchEvent::Strangers);
 }

@@ -87,22 +87,22 @@ fn months(run: &Run, history: &History, start: WallTime) -> Months {
         columns(series, start, end_ns, step_ns, code)
     };
     let whole = run.series.iter().filter(|series| ROUND_TRIPS.contains(&series.key.metric));
-    let series = (1..).zip(whole).map(|(number, series)| PastSeries {
+    let past = |(number, one): (u32, &Series)| PastSeries {
         series: number,
         target: history.target.clone(),
-        probe: probe_name(&series.key),
-        hours: columns(series, HOUR_NS, delay),
-        slots: columns(series, SLOT_NS, delay),
-    });
+        probe: probe_name(&one.key),
+        hours: columns(one, HOUR_NS, delay),
+        slots: columns(one, SLOT_NS, delay),
+    };
+    let series: Vec<PastSeries> = (1..).zip(whole).map(past).collect();
     let load = Direction::BOTH.into_iter().filter_map(|direction| {
-        let series = run.series(&SeriesKey::directed(Metric::Goodput, direction))?;
-        Some(PastLoad { direction, slots: columns(series, SLOT_NS, level) })
+        let goodput = run.series(&SeriesKey::directed(Metric::Goodput, direction))?;
+        Some(PastLoad { direction, slots: columns(goodput, SLOT_NS, level) })
     });
     let zone = history
         .utc_offsets
         .iter()
         .map(|offset| (WallTime(offset.since_s.saturating_mul(1_000_000_000)), offset.offset_s));
-    let series: Vec<PastSeries> = series.collect();
     let changes = history.path_changes_ns.iter().map(|at| WallTime(start.0.saturating_add(*at)));
     let path_changes = changes.flat_map(|at| series.iter().map(move |one| (one.series, at))).collect();
     Months { load: load.collect(), path_changes, zone: Zone(zone.collect()), start, series }

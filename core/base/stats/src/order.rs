@@ -37,8 +37,8 @@ pub fn median<V: IntoIterator<Item = f64>>(values: V) -> Option<f64> {
 pub fn percentile_bin<B>(bins: impl IntoIterator<Item = (B, u64)>, count: u64, p: f64) -> Option<B> {
     let rank = rank(p, count)?;
     let mut through: u64 = 0;
-    let holds = |(_, count): &(B, u64)| {
-        through = through.saturating_add(*count);
+    let holds = |(_, in_bin): &(B, u64)| {
+        through = through.saturating_add(*in_bin);
         through > rank
     };
     bins.into_iter().find(holds).map(|(bin, _)| bin)
@@ -89,7 +89,7 @@ mod tests {
             let mut bins: Vec<(f64, u64)> = Vec::new();
             for value in &in_order {
                 match bins.last_mut() {
-                    Some((last, count)) if last == value => *count += 1,
+                    Some((last, times)) if last == value => *times += 1,
                     _ => bins.push((*value, 1)),
                 }
             }

@@ -81,8 +81,8 @@ mod tests {
                 (year, month) = (year + 1, 1);
             }
         }
-        for (year, month, day) in [(1969, 12, 31), (2026, 0, 1), (2026, 13, 1), (2026, 1, 0), (0, 1, 1)] {
-            assert_eq!(Date { year, month, day }.days(), None, "{year}-{month}-{day}");
+        for (y, m, d) in [(1969, 12, 31), (2026, 0, 1), (2026, 13, 1), (2026, 1, 0), (0, 1, 1)] {
+            assert_eq!(Date { year: y, month: m, day: d }.days(), None, "{y}-{m}-{d}");
         }
     }
 }

@@ -274,8 +274,8 @@ mod tests {
             "1000,000kb",
             ",100kb",
         ];
-        for bad in bad.into_iter().chain(["1.000,5kb"]) {
-            assert!(bad.parse::<Bytes>().is_err(), "{bad}");
+        for text in bad.into_iter().chain(["1.000,5kb"]) {
+            assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
         assert!("101%".parse::<Ratio>().is_err());
     }

@@ -29,11 +29,11 @@ pub fn figures(finding: &Finding) -> Vec<Figure> {
 /// Numbers of an object, nested ones after the name of their object.
 fn parameters(prefix: &str, value: &Json, rows: &mut Vec<Figure>) {
     let Json::Object(members) = value else { return };
-    for (name, value) in members {
-        let name = if prefix.is_empty() { name.clone() } else { format!("{prefix} {name}") };
-        match value {
-            Json::Number(number) => rows.extend(number.as_f64().map(|value| figure(&name, value))),
-            Json::Object(_) => parameters(&name, value, rows),
+    for (member, inner) in members {
+        let name = if prefix.is_empty() { member.clone() } else { format!("{prefix} {member}") };
+        match inner {
+            Json::Number(number) => rows.extend(number.as_f64().map(|amount| figure(&name, amount))),
+            Json::Object(_) => parameters(&name, inner, rows),
             Json::String(text) => rows.push(Figure { name: words(&name), value: text.clone() }),
             Json::Null | Json::Bool(_) | Json::Array(_) => {}
         }

@@ -122,7 +122,7 @@ impl LastMinute {
         (now.median, now.p95) = (at(0.5), at(0.95));
         now.last = self.last.map(|s| s.outcome);
         now.last_at = self.last.map(|s| s.at);
-        now.failing_since = self.failing_since.map(|at| (at, self.why()));
+        now.failing_since = self.failing_since.map(|since| (since, self.why()));
     }
     fn why(&self) -> String {
         let failed = matches!(self.last.map(|s| s.outcome), Some(Outcome::Failed));

@@ -70,9 +70,18 @@ fn append_rust(folder: &Path, to: &mut String) {
         if path.is_dir() {
             append_rust(&path, to);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            to.push_str(&read_to_string(path).unwrap());
+            append_file(&path, to);
         }
     }
+}
+
+/// The text of a file, and of those that it takes from other packages by `#[path]`.
+fn append_file(path: &Path, to: &mut String) {
+    let text = read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    for elsewhere in text.split("#[path = \"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        append_file(&path.parent().unwrap().join(elsewhere), to);
+    }
+    to.push_str(&text);
 }
 
 /// The rows of the table: crate, and the crates it may depend on, our own and others.

@@ -57,7 +57,7 @@ pub fn period_run(past: &mut dyn Past, period: &Period, zone: &Zone) -> Result<R
     let events = past.events(period.from, period.to)?;
     let of_path = events
         .iter()
-        .filter(|event| event.kind == "path" && mine.iter().any(|series| Some(series.id) == event.series));
+        .filter(|event| event.kind == "path" && mine.iter().any(|stored| Some(stored.id) == event.series));
     let history = History {
         target: period.target.clone(),
         utc_offsets: zone

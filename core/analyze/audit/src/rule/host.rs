@@ -42,7 +42,7 @@ fn unsent(context: &Context<'_>) -> Option<Place> {
 fn send_buffer(context: &Context<'_>) -> Option<Place> {
     let host = &context.facts.host;
     let most = host.tcp_wmem?;
-    let set_max = host.wmem_max.map_or_else(|| "unknown".to_string(), |most| bytes(most as f64));
+    let set_max = host.wmem_max.map_or_else(|| "unknown".to_string(), |max| bytes(max as f64));
     let place = Place::new(
         Spot::SendBuffer,
         None,
@@ -70,7 +70,7 @@ fn send_buffer(context: &Context<'_>) -> Option<Place> {
 fn receive_buffer(context: &Context<'_>) -> Option<Place> {
     let host = &context.facts.host;
     let most = host.tcp_rmem?;
-    let set_max = host.rmem_max.map_or_else(|| "unknown".to_string(), |most| bytes(most as f64));
+    let set_max = host.rmem_max.map_or_else(|| "unknown".to_string(), |max| bytes(max as f64));
     let place = Place::new(
         Spot::ReceiveBuffer,
         None,

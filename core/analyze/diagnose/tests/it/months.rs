@@ -87,15 +87,16 @@ fn hours_of(finding: &Finding) -> Option<&RecurringHours> {
 /// A finding in one line: what, when, and how much to one figure.
 fn short(finding: &Finding) -> String {
     let when = hours_of(finding).map(|h| format!("{:?} {} to {}", h.days, h.from_hour, h.to_hour));
+    let when = when.unwrap_or_default();
     match &finding.conclusion {
-        Conclusion::RecurringDelay(delay) => format!("delay {} {:.2}", when.unwrap(), delay.excess_s),
-        Conclusion::RecurringLoss(loss) => format!("loss {} {:.2}", when.unwrap(), loss.loss_ratio),
+        Conclusion::RecurringDelay(delay) => format!("delay {} {:.2}", when, delay.excess_s),
+        Conclusion::RecurringLoss(loss) => format!("loss {} {:.2}", when, loss.loss_ratio),
         Conclusion::BaseChange(change) => {
             let start_day = START_S / DAY_S;
             format!("base {} {:.3} {}", change.since_day - start_day, change.change_s, change.path_changed)
         }
         Conclusion::OwnLoad(load) => {
-            format!("own {:?} {:.1} {:.0}", finding.direction.unwrap(), load.delay_s, load.slow_per_day)
+            format!("own {:?} {:.1} {:.0}", finding.direction, load.delay_s, load.slow_per_day)
         }
         other => panic!("{other:?}"),
     }
@@ -191,7 +192,7 @@ fn whose_queue_it_is() {
         })
     };
     let own = findings(&bloated, &rate);
-    assert_eq!(short(one(&own)), "own Up 1.1 14", "{own:#?}");
+    assert_eq!(short(one(&own)), "own Some(Up) 1.1 14", "{own:#?}");
     assert_eq!((own[0].kind(), own[0].certainty), (FindingKind::OwnLoad, Certainty::Certain));
     // A full link without a queue.
     assert!(findings(&|_, rng| quiet(rng), &rate).is_empty());

@@ -10,6 +10,9 @@ use fathom_units::{Direction, Duration, Time};
 /// A change to a run, and the reason that the diagnosis must then give.
 type Damage = (Reason, fn(&mut Run));
 
+/// Whether a reason is the expected one.
+type IsReason<'t> = &'t dyn Fn(&Reason) -> bool;
+
 fn of(line: &Line) -> Diagnosis {
     diagnose(&line.run())
 }
@@ -172,7 +175,7 @@ fn a_starved_instrument_finds_nothing_healthy() {
         |reason: &Reason| matches!(reason, Reason::ProbesLeftOut { left_out_ratio } if *left_out_ratio > 0.1);
     let none = |_: &Reason| false;
     // (what, CPU busy, load loses nothing, probes left out) to health and the reason.
-    let cases: [(_, _, _, _, _, &dyn Fn(&Reason) -> bool); 6] = [
+    let cases: [(_, _, _, _, _, IsReason<'_>); 6] = [
         ("quiet machine", 0.2, false, 0, Health::Healthy, &none),
         ("quiet machine, nothing lost", 0.2, true, 0, Health::Healthy, &none),
         ("busy machine, queue met", 1.0, false, 0, Health::Healthy, &none),
@@ -180,12 +183,12 @@ fn a_starved_instrument_finds_nothing_healthy() {
         ("some probes left out", 1.0, false, 50, Health::Healthy, &none),
         ("many probes left out", 0.5, false, 900, Health::Invalid, &left_out),
     ];
-    for (name, cpu_busy_ratio, no_loss, left_out, health, is_reason) in cases {
+    for (name, cpu_busy_ratio, no_loss, left_out_count, health, is_reason) in cases {
         let mut run = Line { cpu_busy_ratio, ..MANAGED }.run();
         if no_loss {
             lossless(&mut run);
         }
-        unprobed(&mut run, left_out);
+        unprobed(&mut run, left_out_count);
         let d = diagnose(&run);
         assert_eq!(d.health, health, "{name}: {:?}", d.reason);
         assert!(d.reason.as_ref().is_none_or(is_reason), "{name}: {:?}", d.reason);
@@ -299,7 +302,7 @@ fn evidence_can_be_recomputed_from_the_run() {
         assert!(evidence.len() > 20, "{}", evidence.len());
         for one in evidence {
             let direction =
-                one.series.direction.map_or("", |d| if d == Direction::Up { "up " } else { "down " });
+                one.series.direction.map_or("", |of| if of == Direction::Up { "up " } else { "down " });
             let (name, statistic, span) = (one.series.metric.info().name, one.statistic, one.span);
             let text = format!("{name} {direction}{statistic} from {}ns to {}ns", span.start_ns, span.end_ns);
             let measured = text.parse::<fathom_run::Measure>().unwrap().of(&run);

@@ -21,7 +21,7 @@ fn line_of(found: &Finding, run: &Run) -> String {
     let text = finding(found, run.capture.as_deref());
     let mut line = format!("- [{}, {}] {text}\n", kind_name(found.kind()), certainty_name(found.certainty));
     for other in &found.alternatives {
-        writeln!(line, "    or: {}", alternative(other)).unwrap();
+        line += &format!("    or: {}\n", alternative(other));
     }
     line
 }

@@ -133,43 +133,76 @@ fn history() -> HistorySeries {
 
 /// Findings of kinds that the runs above do not have, or have in one form only.
 pub(crate) fn findings() -> Vec<Finding> {
-    let finding = |conclusion| Finding::new(conclusion, None, Certainty::Likely);
+    let likely = |conclusion| Finding::new(conclusion, None, Certainty::Likely);
+    let measured = measured().into_iter().chain(histories()).chain(captured_queues());
+    let mut all: Vec<Finding> = measured.map(likely).collect();
+    all.push(Finding::new(own_load(14.0), Some(Direction::Down), Certainty::Certain));
+    all.extend(effects().into_iter().map(|effect| likely(Conclusion::Instrument(effect))));
+    let newer = r#"{"kind":"gremlins","certainty":"possible","parameters":{"count":3}}"#;
+    all.push(serde_json::from_str(newer).expect("a finding of an unknown kind is read"));
+    all
+}
+
+fn measured() -> Vec<Conclusion> {
     let outage = |count| {
-        Conclusion::Outage(Outage {
-            phase: PhaseKind::Up,
-            count,
-            longest_s: 1.8,
-            total_s: 1.8 * count as f64,
-        })
+        let (phase, longest_s, total_s) = (PhaseKind::Up, 1.8, 1.8 * count as f64);
+        Conclusion::Outage(Outage { phase, count, longest_s, total_s })
     };
+    let variation = LatencyVariation {
+        base_p5_s: 0.015,
+        p50_s: 0.017,
+        p90_s: 0.031,
+        p95_s: 0.08,
+        max_s: 1.2,
+        answered_packets: 86_400,
+    };
+    let loss = ProbeLoss { phase: PhaseKind::Idle, lost_packets: 12, sent_packets: 1_100 };
+    vec![Conclusion::LatencyVariation(variation), outage(1), outage(3), Conclusion::ProbeLoss(loss)]
+}
+
+fn own_load(slow_per_day: f64) -> Conclusion {
+    Conclusion::OwnLoad(OwnLoad {
+        of: history(),
+        delay_s: 1.1,
+        idle_delay_s: 0.002,
+        full_count: 288,
+        slow_count: 280,
+        slow_per_day,
+        chance_ratio: 1e-20,
+    })
+}
+
+fn base_change(change_s: f64, path_changed: bool) -> Conclusion {
+    Conclusion::BaseChange(BaseChange {
+        of: history(),
+        since_day: 20_489,
+        change_s,
+        before_s: 0.015,
+        after_s: 0.015 + change_s,
+        each_side_days: 12,
+        path_changed,
+    })
+}
+
+fn histories() -> Vec<Conclusion> {
     let slow = |days, from, to, own_link| {
         let hours = hours(days, from, to);
         Conclusion::RecurringDelay(RecurringDelay { of: history(), hours, excess_s: 0.08, own_link })
     };
-    let base = |change_s: f64, path_changed| {
-        let (before_s, after_s, each_side_days, since_day) = (0.015, 0.015 + change_s, 12, 20_489);
-        let of = history();
-        Conclusion::BaseChange(BaseChange {
-            of,
-            since_day,
-            change_s,
-            before_s,
-            after_s,
-            each_side_days,
-            path_changed,
-        })
-    };
-    let own = |slow_per_day| {
-        Conclusion::OwnLoad(OwnLoad {
-            of: history(),
-            delay_s: 1.1,
-            idle_delay_s: 0.002,
-            full_count: 288,
-            slow_count: 280,
-            slow_per_day,
-            chance_ratio: 1e-20,
-        })
-    };
+    let loss = RecurringLoss { of: history(), hours: hours(DayGroup::Weekday(0), 9, 10), loss_ratio: 0.051 };
+    vec![
+        slow(DayGroup::All, 19, 23, LinkUse::Idle),
+        slow(DayGroup::Working, 8, 17, LinkUse::Unknown),
+        slow(DayGroup::Weekend, 0, 6, LinkUse::Busy),
+        Conclusion::RecurringLoss(loss),
+        base_change(0.012, false),
+        base_change(-0.009, true),
+        own_load(14.0),
+        own_load(0.4),
+    ]
+}
+
+fn captured_queues() -> Vec<Conclusion> {
     let rule = |rule| {
         Conclusion::QueueManagement(Management {
             rule,
@@ -183,8 +216,7 @@ pub(crate) fn findings() -> Vec<Finding> {
             top_ratio: None,
         })
     };
-    let loss = RecurringLoss { of: history(), hours: hours(DayGroup::Weekday(0), 9, 10), loss_ratio: 0.051 };
-    let round_trips = QueueDelay {
+    let delay = QueueDelay {
         queue: 1,
         is_bloated: true,
         delay_p5_s: 0.1,
@@ -197,43 +229,12 @@ pub(crate) fn findings() -> Vec<Finding> {
     };
     let short = DelayedFlows { who: DelayedParty::ShortFlows { count: 12 }, added_p95_s: 0.98 };
     let flows = vec![short, delayed(3, None, 0.9), delayed(4, None, 0.8)];
-    let probe_loss = ProbeLoss { phase: PhaseKind::Idle, lost_packets: 12, sent_packets: 1_100 };
-    let variation = LatencyVariation {
-        base_p5_s: 0.015,
-        p50_s: 0.017,
-        p90_s: 0.031,
-        p95_s: 0.08,
-        max_s: 1.2,
-        answered_packets: 86_400,
-    };
-    let mut all: Vec<Finding> = [
-        Conclusion::LatencyVariation(variation),
-        outage(1),
-        outage(3),
-        slow(DayGroup::All, 19, 23, LinkUse::Idle),
-        slow(DayGroup::Working, 8, 17, LinkUse::Unknown),
-        slow(DayGroup::Weekend, 0, 6, LinkUse::Busy),
-        Conclusion::RecurringLoss(loss),
-        base(0.012, false),
-        base(-0.009, true),
-        own(14.0),
-        own(0.4),
+    vec![
         rule(ManagementRule::Red),
         rule(ManagementRule::NoneSeen),
-        Conclusion::QueueDelay(round_trips),
+        Conclusion::QueueDelay(delay),
         Conclusion::DelayedFlows(QueueVictims { queue: 1, flows }),
-        Conclusion::ProbeLoss(probe_loss),
     ]
-    .into_iter()
-    .map(finding)
-    .collect();
-    all.push(Finding::new(own(14.0), Some(Direction::Down), Certainty::Certain));
-    all.extend(effects().into_iter().map(|effect| finding(Conclusion::Instrument(effect))));
-    all.push(
-        serde_json::from_str(r#"{"kind":"gremlins","certainty":"possible","parameters":{"count":3}}"#)
-            .unwrap(),
-    );
-    all
 }
 
 fn effects() -> Vec<InstrumentEffect> {

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 fn schema() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/schema/result.schema.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    serde_json::from_slice(&std::fs::read(path).expect(path)).expect("the schema is JSON")
 }
 
 #[track_caller]
 fn check(name: &str, document: &Value) {
-    let validator = jsonschema::draft202012::new(&schema()).unwrap();
+    let validator = jsonschema::draft202012::new(&schema()).expect("the schema is a schema");
     let errors: Vec<String> =
         validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{name}: {errors:#?}");
@@ -47,6 +47,9 @@ fn every_kind_of_finding_is_in_the_schema() {
     assert_eq!(names, kinds);
 }
 
+/// A change to a document, and what it is called.
+type Damage = (&'static str, fn(&mut Value));
+
 /// A schema that accepts anything would prove nothing.
 #[test]
 fn the_schema_refuses_what_is_wrong() {
@@ -54,7 +57,7 @@ fn the_schema_refuses_what_is_wrong() {
     let diagnosis = diagnose(&run);
     let good = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();
     let validator = jsonschema::draft202012::new(&schema()).unwrap();
-    let damages: [(&str, fn(&mut Value)); 6] = [
+    let damages: [Damage; 6] = [
         ("no verdict", |d| drop(d.as_object_mut().unwrap().remove("verdict"))),
         ("a health of its own", |d| d["verdict"]["health"] = "poor".into()),
         ("a number as text", |d| d["findings"][0]["parameters"]["loaded_p50_s"] = "0.9".into()),
