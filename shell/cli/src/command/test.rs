@@ -46,9 +46,9 @@ fn cost(config: &TestConfig) -> String {
     let (each, limit) = (test::cost_per_mbit(config), config.max_bytes);
     let limit =
         limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in all"));
+    let [up, down] = [each.up, each.down].map(|amount| fathom_text::bytes(amount.get() as f64));
     format!(
-        "fathom test: will move at most {} up and {} down for each Mbit/s of the line ({limit}; Ctrl-C stops)",
-        each.up, each.down
+        "fathom test: will move at most {up} up and {down} down for each Mbit/s of the line ({limit}; Ctrl-C stops)"
     )
 }
 
