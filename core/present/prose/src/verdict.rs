@@ -53,11 +53,7 @@ pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
 
 /// A period of a watch: the weightiest finding is the headline.
 fn watched(diagnosis: &Diagnosis) -> Verdict {
-    let headline = match (diagnosis.health, diagnosis.findings.first()) {
-        (Health::Bloated, Some(first)) => crate::finding(first, None),
-        (_, Some(variation)) => format!("Latency stayed low. {}", crate::finding(variation, None)),
-        (_, None) => String::new(),
-    };
+    let headline = diagnosis.findings.first().map(|first| crate::finding(first, None)).unwrap_or_default();
     Verdict { headline, sentences: Vec::new() }
 }
 

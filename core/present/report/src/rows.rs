@@ -141,7 +141,7 @@ const QUANTITIES: [(&str, Unit, bool, Pick); 10] = [
 
 /// Every quantity that at least one of the runs has, by phase, then by work.
 pub(crate) fn comparison(runs: &[(&Run, &Diagnosis)]) -> Vec<Quantity> {
-    let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both];
+    let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both, PhaseKind::Watch];
     let quantities = kinds.into_iter().flat_map(|phase| {
         QUANTITIES.iter().map(move |(name, unit, less_is_better, pick)| Quantity {
             group: phase_name(phase).to_string(),

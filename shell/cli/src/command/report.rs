@@ -32,7 +32,9 @@ fn periods(
         let zone = zone_of((from, to), utc_offset_s);
         let run = period_run(past.as_mut(), &period, &zone).map_err(Failure::input)?;
         let diagnosis = diagnose(&run);
-        Ok((format!("{target} from {from}"), (run, diagnosis)))
+        // To the minute.
+        let name = from.to_string().chars().take(16).collect::<String>().replace('T', " ");
+        Ok((name, (run, diagnosis)))
     };
     periods.iter().map(one).collect()
 }

@@ -81,7 +81,9 @@ fn periods_are_runs(store: &str, now_s: u64) {
     let compare =
         ["compare", "--watch", "line/far", "--store", store, "--period", &days[0], "--period", &days[1]];
     let compared = run(&compare);
-    assert!(compared.code == Some(0) && compared.out.contains("watch"), "{}", compared.told());
+    let rows = ["watch", "latency, median", "probes lost"];
+    let has = rows.iter().all(|row| compared.out.contains(row));
+    assert!(compared.code == Some(0) && has, "{}", compared.told());
 
     let unknown = run(&["report", "--watch", "nobody", "--store", store]);
     assert!(unknown.code == Some(2) && unknown.err.contains("line/far"), "{}", unknown.told());
