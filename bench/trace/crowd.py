@@ -43,7 +43,7 @@ def off(value, true, limit):
 def judge(name, point, queue, truth, drops):
     rate, rate_is_off = off(queue.get("rate_bits_per_second"), truth[0] * 1e6, RATE_LIMIT)
     buffer, buffer_is_off = off(queue.get("buffer_bytes"), truth[1], BUFFER_LIMIT)
-    place, management = queue.get("place"), (queue.get("management") or [None])[0]
+    place, management = queue.get("place"), (queue.get("management") or {}).get("kind")
     wrong = place not in (POINTS[point], "round_trip", None) or management not in ("tail_drop", None)
     is_beyond = rate_is_off or buffer_is_off or wrong
     print(f"{name:<22}{point:<11}{drops:>9}{rate:>18}{buffer:>18}  {place or '-':<16}{management or '-':<14}{'BEYOND' if is_beyond else ''}", flush=True)

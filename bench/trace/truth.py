@@ -40,8 +40,8 @@ class Told:
         self.place, self.ends = queue.get("place"), (queue.get("from"), queue.get("to"))
         self.rate = (queue.get("rate_bits_per_second") or {}).get("value")
         self.buffer = (queue.get("buffer_bytes") or {}).get("value")
-        self.management = (queue.get("management") or [None])[0]
-        self.delay_ms = queue["delay_s"][3] * 1e3 if queue else None
+        self.management = (queue.get("management") or {}).get("kind")
+        self.delay_ms = queue["delay"]["max_s"] * 1e3 if queue else None
         sides = [side["retransmissions"] for flow in capture["flows"] for side in flow["sent"]]
         self.classes = {name: sum(side[f"{name}_packets"] for side in sides) for name in self.CLASSES}
 
