@@ -229,7 +229,7 @@ def catch_up(folder):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     cursor = os.path.join(store, "push-far.json.gz")
     with gzip.open(cursor, "wt") as file:
-        json.dump({"fathom_watch_push": 1, "upto_ms": BEGIN_MS, "series": []}, file)
+        json.dump({"fathom_push": 1, "upto_ms": BEGIN_MS, "series": []}, file)
     plan = os.path.join(folder, "watch.toml")
     with open(plan, "w") as file:
         file.write(f"[watch]\nstore = '{store}'\nlisten = '127.0.0.1:{PAGE}'\n[[target]]\nname = 'here'\nhost = '127.0.0.1'\n"
@@ -257,7 +257,7 @@ def catch_up(folder):
 
 def main():
     failed = []
-    with tempfile.TemporaryDirectory(prefix="fathom-watch-push") as folder, open(os.path.join(folder, "log"), "w") as log:
+    with tempfile.TemporaryDirectory(prefix="fathom-push") as folder, open(os.path.join(folder, "log"), "w") as log:
         plan, how = configuration(folder), receivers(folder)
         watch = [FATHOM, "watch", plan]
         running = {name: start(words, log) for name, (words, _) in how.items()}
@@ -304,7 +304,7 @@ def main():
             for process in [*running.values(), fathom]:
                 if process.poll() is None:
                     stop(process, signal.SIGKILL)
-    with tempfile.TemporaryDirectory(prefix="fathom-watch-push") as folder:
+    with tempfile.TemporaryDirectory(prefix="fathom-push") as folder:
         catch_up(folder)
     if failed:
         sys.exit("not within the limits: " + "; ".join(failed))

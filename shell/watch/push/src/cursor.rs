@@ -83,7 +83,7 @@ impl Cursor {
             })
         };
         let series: Vec<Value> = self.series.iter().map(one).collect();
-        json!({ "fathom_watch_push": VERSION, "upto_ms": self.upto_ms, "series": series })
+        json!({ "fathom_push": VERSION, "upto_ms": self.upto_ms, "series": series })
     }
 }
 
@@ -99,8 +99,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cursor, String> {
     // Its checksum finds what a disk has changed.
     GzDecoder::new(bytes).take(MAX_BYTES).read_to_end(&mut plain).map_err(|e| e.to_string())?;
     let json: Value = serde_json::from_slice(&plain).map_err(|e| e.to_string())?;
-    if number(&json, "fathom_watch_push")? != VERSION {
-        return Err(format!("it is of version {}", json["fathom_watch_push"]));
+    if number(&json, "fathom_push")? != VERSION {
+        return Err(format!("it is of version {}", json["fathom_push"]));
     }
     let series = json["series"].as_array().ok_or("it has no series")?;
     Ok(Cursor {

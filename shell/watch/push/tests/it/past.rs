@@ -97,7 +97,7 @@ impl Past {
     }
     /// Begins to send from `from` on.
     pub(crate) fn begin_at(&self, name: &str, from: WallTime) {
-        let text = format!("{{\"fathom_watch_push\":1,\"upto_ms\":{},\"series\":[]}}", from.0 / 1_000_000);
+        let text = format!("{{\"fathom_push\":1,\"upto_ms\":{},\"series\":[]}}", from.0 / 1_000_000);
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
         packer.write_all(text.as_bytes()).unwrap();
         std::fs::write(self.cursor(name), packer.finish().unwrap()).unwrap();
