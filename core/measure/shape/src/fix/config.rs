@@ -51,11 +51,11 @@ pub enum Outcome {
 /// Why a fix has no outcome. The interface is as before, unless it could not be restored, which is a [`Failure::Shaper`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// A test failed ([`Input::MeasurementFailed`]).
+    /// A test failed ([`super::Input::MeasurementFailed`]).
     Measurement,
-    /// A test ended early ([`Input::MeasurementIncomplete`]).
+    /// A test ended early ([`super::Input::MeasurementIncomplete`]).
     Incomplete,
-    /// An action on the shaper failed ([`Input::ShaperFailed`]).
+    /// An action on the shaper failed ([`super::Input::ShaperFailed`]).
     Shaper,
     /// A direction has no knee.
     NoKnee(Direction, knee::Failure),
