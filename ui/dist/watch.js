@@ -81,7 +81,7 @@ function p(e) {
 function m(e, t, n) {
 	return Float32Array.from(new Int16Array(e, t, n), p);
 }
-function h(e) {
+function ee(e) {
 	if (e.byteLength < c) throw RangeError("the server's answer is cut short");
 	let t = new DataView(e), [n, r, a, s] = [
 		0,
@@ -107,10 +107,10 @@ function h(e) {
 		max: f(i.length + 1)
 	};
 }
-function ee(e) {
-	return e === "" ? /* @__PURE__ */ new Map() : te(Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer);
-}
 function te(e) {
+	return e === "" ? /* @__PURE__ */ new Map() : ne(Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer);
+}
+function ne(e) {
 	let t = new DataView(e);
 	if (e.byteLength < 32 || t.getUint32(0, !0) !== s) throw RangeError("the server is of another version than this page: load the page again");
 	let [n, r] = [t.getUint32(4, !0), t.getUint32(8, !0)], i = /* @__PURE__ */ new Map(), a = new Uint32Array(e, 32, n);
@@ -125,41 +125,41 @@ function te(e) {
 	return i;
 }
 // src/watch/api.ts
-var ne = class extends Error {};
-async function re(e, t) {
+var re = class extends Error {};
+async function ie(e, t) {
 	let n;
 	try {
 		n = await fetch(e, t ? { signal: t } : {});
 	} catch (e) {
-		throw t?.aborted ? e : new ne("The server does not answer.");
+		throw t?.aborted ? e : new re("The server does not answer.");
 	}
-	if (n.status === 401 && location.assign("/login"), !n.ok) throw new ne((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
+	if (n.status === 401 && location.assign("/login"), !n.ok) throw new re((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
 	return n;
 }
-async function g(e, t) {
-	return await (await re(e, t)).json();
+async function h(e, t) {
+	return await (await ie(e, t)).json();
 }
-function _(e) {
+function g(e) {
 	return String(Math.max(0, Math.round(e * 1e6) / 1e6));
 }
-function v(e, t) {
-	return `from=${_(e)}&to=${_(t)}`;
+function _(e, t) {
+	return `from=${g(e)}&to=${g(t)}`;
 }
-var y = {
-	targets: () => g("/api/v1/targets"),
-	series: () => g("/api/v1/series").then((e) => e.series),
-	events: (e, t) => g(`/api/v1/events?${v(e, t)}`).then((e) => e.events),
-	findings: (e, t, n, r) => g(`/api/v1/findings?${v(e, t)}&utc_offset_s=${n}&utc_offset_from=${r}`).then((e) => e.findings),
-	heatmap: (e, t, n, r) => g(`/api/v1/heatmap?series=${e}&${v(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
-	compare: (e, t, n) => g(`/api/v1/compare?series=${e}&${v(...t)}&from2=${_(n[0])}&to2=${_(n[1])}`),
-	overview: async (e, t, n) => te(await (await re(`/api/v1/overview?${v(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
-	smoke: async (e, t, n, r, i) => h(await (await re(`${ie(e, t, n, r)}&format=binary`, i)).arrayBuffer())
+var v = {
+	targets: () => h("/api/v1/targets"),
+	series: () => h("/api/v1/series").then((e) => e.series),
+	events: (e, t) => h(`/api/v1/events?${_(e, t)}`).then((e) => e.events),
+	findings: (e, t, n, r) => h(`/api/v1/findings?${_(e, t)}&utc_offset_s=${n}&utc_offset_from=${r}`).then((e) => e.findings),
+	heatmap: (e, t, n, r) => h(`/api/v1/heatmap?series=${e}&${_(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
+	compare: (e, t, n) => h(`/api/v1/compare?series=${e}&${_(...t)}&from2=${g(n[0])}&to2=${g(n[1])}`),
+	overview: async (e, t, n) => ne(await (await ie(`/api/v1/overview?${_(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
+	smoke: async (e, t, n, r, i) => ee(await (await ie(`${ae(e, t, n, r)}&format=binary`, i)).arrayBuffer())
 };
-function ie(e, t, n, r) {
-	return `/api/v1/smoke?series=${e}&${v(t, n)}&cols=${r}`;
+function ae(e, t, n, r) {
+	return `/api/v1/smoke?series=${e}&${_(t, n)}&cols=${r}`;
 }
 // src/watch/axis.ts
-var ae = [
+var oe = [
 	.1,
 	.2,
 	.5,
@@ -169,25 +169,25 @@ var ae = [
 	10,
 	15,
 	30
-], oe = [
+], se = [
 	1,
 	2,
 	5,
 	10,
 	15,
 	30
-], se = [
+], ce = [
 	1,
 	2,
 	3,
 	6,
 	12
-], ce = [
+], le = [
 	1,
 	2,
 	7,
 	14
-], le = [
+], ue = [
 	1,
 	2,
 	3,
@@ -196,7 +196,7 @@ var ae = [
 	24,
 	60,
 	120
-], ue = (e) => String(e).padStart(2, "0"), de = [
+], de = (e) => String(e).padStart(2, "0"), fe = [
 	"Jan",
 	"Feb",
 	"Mar",
@@ -209,7 +209,7 @@ var ae = [
 	"Oct",
 	"Nov",
 	"Dec"
-], fe = [
+], pe = [
 	"Sun",
 	"Mon",
 	"Tue",
@@ -218,21 +218,21 @@ var ae = [
 	"Fri",
 	"Sat"
 ];
-function b(e, t) {
-	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${ue(n.getHours())}:${ue(n.getMinutes())}`;
-	return t ? `${r}:${ue(n.getSeconds())}` : r;
+function y(e, t) {
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${de(n.getHours())}:${de(n.getMinutes())}`;
+	return t ? `${r}:${de(n.getSeconds())}` : r;
 }
-function x(e) {
+function b(e) {
 	let t = /* @__PURE__ */ new Date(e * 1e3);
-	return `${fe[t.getDay()]} ${t.getDate()} ${de[t.getMonth()]}`;
+	return `${pe[t.getDay()]} ${t.getDate()} ${fe[t.getMonth()]}`;
 }
-function S(e, t) {
-	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${x(e)} ${n.getFullYear()}`;
+function x(e, t) {
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${b(e)} ${n.getFullYear()}`;
 	if (t >= 86400) return r;
 	let i = t < 1 ? `.${String(n.getMilliseconds()).padStart(3, "0")}` : "";
-	return `${r}, ${b(e, t < 60)}${i}`;
+	return `${r}, ${y(e, t < 60)}${i}`;
 }
-function C(e) {
+function S(e) {
 	let [t, n] = [
 		[31557600, "year"],
 		[86400, "day"],
@@ -242,122 +242,122 @@ function C(e) {
 	].find(([t]) => e >= t * .9995) ?? [1, "second"], r = e / t, i = r >= 9.95 || Math.abs(r - Math.round(r)) < .02 ? r.toFixed(0) : r.toFixed(1);
 	return `${i} ${n}${i === "1" ? "" : "s"}`;
 }
-function pe(e, t, n) {
-	let r = (t - e) / Math.max(n, 1), i = ae.find((e) => e >= r);
-	if (i) return me(e, t, i);
-	let a = oe.find((e) => e * 60 >= r);
-	if (a) return me(e, t, a * 60);
-	let o = se.find((e) => e * 3600 >= r);
-	if (o) return he(e, t, o);
-	let s = ce.find((e) => e * 86400 >= r);
-	return s ? ge(e, t, s) : _e(e, t, le.find((e) => e * 2629800 >= r) ?? 120);
-}
 function me(e, t, n) {
+	let r = (t - e) / Math.max(n, 1), i = oe.find((e) => e >= r);
+	if (i) return he(e, t, i);
+	let a = se.find((e) => e * 60 >= r);
+	if (a) return he(e, t, a * 60);
+	let o = ce.find((e) => e * 3600 >= r);
+	if (o) return ge(e, t, o);
+	let s = le.find((e) => e * 86400 >= r);
+	return s ? _e(e, t, s) : ve(e, t, ue.find((e) => e * 2629800 >= r) ?? 120);
+}
+function he(e, t, n) {
 	let r = [];
 	for (let i = Math.ceil(e / n); i * n <= t; i++) {
 		let e = Math.round(i * n * 1e3) / 1e3, t = /* @__PURE__ */ new Date(e * 1e3), a = t.getHours() === 0 && t.getMinutes() === 0 && t.getSeconds() === 0 && t.getMilliseconds() === 0, o = n < 1 ? `.${Math.floor(t.getMilliseconds() / 100)}` : "";
 		r.push({
 			at: e,
-			label: a ? x(e) : b(e, n < 60) + o,
+			label: a ? b(e) : y(e, n < 60) + o,
 			major: a
-		});
-	}
-	return r;
-}
-function he(e, t, n) {
-	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
-	i.setMinutes(0, 0, 0);
-	for (let a = i.getTime() / 1e3; a <= t; a += 3600) {
-		let t = (/* @__PURE__ */ new Date(a * 1e3)).getHours();
-		a < e || t % n !== 0 || r.push({
-			at: a,
-			label: t === 0 ? x(a) : b(a, !1),
-			major: t === 0
 		});
 	}
 	return r;
 }
 function ge(e, t, n) {
 	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
-	for (i.setHours(0, 0, 0, 0); i.getTime() / 1e3 <= t; i.setDate(i.getDate() + 1)) {
-		let t = i.getTime() / 1e3, [a, o] = [i.getDate(), i.getDay()], s = n === 1 || (n === 2 ? a % 2 == 1 && a < 31 : o === 1 && (n === 7 || Math.floor((a - 1) / 7) % 2 == 0));
-		t < e || !s || r.push({
-			at: t,
-			label: `${a} ${de[i.getMonth()]}`,
-			major: n < 7 ? o === 1 : a <= 7
+	i.setMinutes(0, 0, 0);
+	for (let a = i.getTime() / 1e3; a <= t; a += 3600) {
+		let t = (/* @__PURE__ */ new Date(a * 1e3)).getHours();
+		a < e || t % n !== 0 || r.push({
+			at: a,
+			label: t === 0 ? b(a) : y(a, !1),
+			major: t === 0
 		});
 	}
 	return r;
 }
 function _e(e, t, n) {
 	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
+	for (i.setHours(0, 0, 0, 0); i.getTime() / 1e3 <= t; i.setDate(i.getDate() + 1)) {
+		let t = i.getTime() / 1e3, [a, o] = [i.getDate(), i.getDay()], s = n === 1 || (n === 2 ? a % 2 == 1 && a < 31 : o === 1 && (n === 7 || Math.floor((a - 1) / 7) % 2 == 0));
+		t < e || !s || r.push({
+			at: t,
+			label: `${a} ${fe[i.getMonth()]}`,
+			major: n < 7 ? o === 1 : a <= 7
+		});
+	}
+	return r;
+}
+function ve(e, t, n) {
+	let r = [], i = /* @__PURE__ */ new Date(e * 1e3);
 	for (let a = i.getFullYear() * 12 + i.getMonth();; a++) {
 		let [i, o] = [Math.floor(a / 12), a % 12], s = new Date(i, o, 1).getTime() / 1e3;
 		if (s > t) return r;
 		s < e || a % n !== 0 || r.push({
 			at: s,
-			label: o === 0 ? String(i) : de[o],
+			label: o === 0 ? String(i) : fe[o],
 			major: o === 0
 		});
 	}
 }
 // src/watch/badges.ts
-function ve(t) {
+function ye(t) {
 	return t.map((t) => e("em", {
 		class: "badge",
 		title: `Alert: ${t}`
 	}, t));
 }
 // src/watch/colours.ts
-var w = /* @__PURE__ */ new Map(), T = (e) => {
-	let t = w.get(e);
-	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", w.set(e, t)), t;
+var be = /* @__PURE__ */ new Map(), C = (e) => {
+	let t = be.get(e);
+	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", be.set(e, t)), t;
 };
-function ye(e) {
+function xe(e) {
 	let t = () => {
-		w = /* @__PURE__ */ new Map(), e();
+		be = /* @__PURE__ */ new Map(), e();
 	};
 	new MutationObserver(t).observe(document.documentElement, { attributeFilter: ["data-theme"] }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", t);
 }
 // src/format.ts
-var be = [
+var Se = [
 	[1e9, "Gbit/s"],
 	[1e6, "Mbit/s"],
 	[1e3, "kbit/s"],
 	[1, "bit/s"]
-], xe = [
+], Ce = [
 	[1e9, "GB"],
 	[1e6, "MB"],
 	[1e3, "kB"],
 	[1, "B"]
-], Se = [
+], we = [
 	[1, "s"],
 	[.001, "ms"],
 	[1e-6, "µs"],
 	[1e-9, "ns"]
-], Ce = [[1, ""]];
-function we(e, t) {
+], Te = [[1, ""]];
+function Ee(e, t) {
 	let n = {
-		seconds: Se,
-		bytes: xe,
-		rate: be,
-		plain: Ce
+		seconds: we,
+		bytes: Ce,
+		rate: Se,
+		plain: Te
 	}[e], r = n.find(([e]) => Math.abs(t) >= e * .9995) ?? n[n.length - 1];
 	return {
 		factor: r[0],
 		name: r[1]
 	};
 }
-function E(e) {
+function w(e) {
 	let t = Math.abs(e).toFixed(0), n = t.replace(/\B(?=(\d{3})+$)/g, ",");
 	return e < 0 && t !== "0" ? `-${n}` : n;
 }
-function D(e, t) {
+function T(e, t) {
 	if (!Number.isFinite(e)) return "–";
-	let { factor: n, name: r } = e === 0 ? we(t, t === "seconds" ? .001 : 1) : we(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? E(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
+	let { factor: n, name: r } = e === 0 ? Ee(t, t === "seconds" ? .001 : 1) : Ee(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? w(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
 	return r === "" ? o : `${o} ${r}`;
 }
-function Te(e, t, n) {
+function De(e, t, n) {
 	let r = (t - e) / Math.max(n, 1);
 	if (!(r > 0) || !Number.isFinite(r)) return [];
 	let i = 10 ** Math.floor(Math.log10(r)), a = [
@@ -369,15 +369,22 @@ function Te(e, t, n) {
 	for (let n = Math.ceil(e / a); n * a <= t; n++) o.push(n * a);
 	return o;
 }
-function Ee(e, t) {
+function Oe(e, t) {
 	let n = e.length > 1 ? (e[1] - e[0]) / t : (e[0] ?? 1) / t, r = Math.min(Math.max(Math.ceil(-Math.log10(Math.abs(n) || 1) - 1e-9), 0), 9);
 	return e.map((e) => {
 		let n = e / t;
-		return r === 0 ? E(n) : n.toFixed(r);
+		return r === 0 ? w(n) : n.toFixed(r);
 	});
 }
 // src/surface.ts
-var De = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif", O = [
+var E = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif";
+// src/watch/label.ts
+function D(e, t, n, r) {
+	let i = e.measureText(t).width, a = e.textAlign === "right" ? i : e.textAlign === "center" ? i / 2 : 0, o = e.canvas.width / e.getTransform().a - i + a;
+	e.fillText(t, Math.max(Math.min(n, o), a), r);
+}
+// src/watch/loss.ts
+var O = [
 	{
 		upTo: .005,
 		name: "less than 0.5 % lost",
@@ -403,7 +410,7 @@ var De = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,s
 		thickness: 6
 	}
 ];
-function Oe(e) {
+function ke(e) {
 	let t = O.findIndex((t) => e <= t.upTo);
 	return t < 0 ? O.length - 1 : t;
 }
@@ -414,18 +421,18 @@ function k(e) {
 	return `${t >= 10 ? t.toFixed(0) : t >= .1 ? t.toFixed(1) : t.toFixed(2)} %`;
 }
 // src/watch/compare.ts
-var ke = [
+var Ae = [
 	["the same length before it", void 0],
 	["the same time a day before", 86400],
 	["the same time a week before", 604800],
 	["the same time 4 weeks before", 2419200]
-], Ae = 240, je = [
+], je = 240, Me = [
 	[.5, "Median"],
 	[.9, "p90"],
 	[.95, "p95"],
 	[.99, "p99"],
 	[.999, "p99.9"]
-], Me = class {
+], Ne = class {
 	element = e("section", {
 		class: "card compare",
 		hidden: ""
@@ -445,7 +452,7 @@ var ke = [
 	asked = "";
 	isOpen = !1;
 	constructor() {
-		this.choice.append(...ke.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
+		this.choice.append(...Ae.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
 		let t = e("details", {}, e("summary", {}, e("h2", {}, "Compare two periods"))), n = e("div", { class: "tools" }, e("label", {}, "The time above with ", this.choice), this.pin);
 		t.append(n, this.words, this.canvas, this.table), t.addEventListener("toggle", () => {
 			this.isOpen = t.open, this.refresh();
@@ -460,11 +467,11 @@ var ke = [
 	keep() {
 		this.kept = this.view, this.choice.querySelector("option[value=\"kept\"]")?.remove();
 		let { from: t, to: n } = this.kept;
-		this.choice.append(e("option", { value: "kept" }, `the time kept (${S(t, 60)}, ${C(n - t)})`)), this.choice.value = "kept", this.refresh();
+		this.choice.append(e("option", { value: "kept" }, `the time kept (${x(t, 60)}, ${S(n - t)})`)), this.choice.value = "kept", this.refresh();
 	}
 	other(e) {
 		if (this.choice.value === "kept" && this.kept) return this.kept;
-		let t = ke[Number(this.choice.value)]?.[1] ?? e.to - e.from;
+		let t = Ae[Number(this.choice.value)]?.[1] ?? e.to - e.from;
 		return {
 			from: e.from - t,
 			to: e.to - t
@@ -483,7 +490,7 @@ var ke = [
 	}
 	async load(e, t, n) {
 		try {
-			let { first: r, second: i } = await y.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
+			let { first: r, second: i } = await v.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
 			this.sides = [r, i];
 		} catch (e) {
 			this.asked = "", this.words.textContent = e instanceof Error ? e.message : String(e);
@@ -497,17 +504,17 @@ var ke = [
 			"The time above",
 			"The other",
 			"Difference"
-		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${D(Math.abs(e - t), "seconds")}`, o = [
+		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${T(Math.abs(e - t), "seconds")}`, o = [
 			[
 				"From",
-				S(t.from_s, 1),
-				S(n.from_s, 1),
-				C(Math.abs(t.from_s - n.from_s))
+				x(t.from_s, 1),
+				x(n.from_s, 1),
+				S(Math.abs(t.from_s - n.from_s))
 			],
 			[
 				"Probes",
-				E(t.tally.sent),
-				E(n.tally.sent),
+				w(t.tally.sent),
+				w(n.tally.sent),
 				""
 			],
 			[
@@ -518,32 +525,32 @@ var ke = [
 			],
 			[
 				"Late",
-				E(t.tally.late),
-				E(n.tally.late),
+				w(t.tally.late),
+				w(n.tally.late),
 				""
 			],
-			...je.map(([e, i]) => [
+			...Me.map(([e, i]) => [
 				i,
-				D(r(t, e), "seconds"),
-				D(r(n, e), "seconds"),
+				T(r(t, e), "seconds"),
+				T(r(n, e), "seconds"),
 				a(r(t, e), r(n, e))
 			]),
 			[
 				"Most",
-				D(t.max_s ?? NaN, "seconds"),
-				D(n.max_s ?? NaN, "seconds"),
+				T(t.max_s ?? NaN, "seconds"),
+				T(n.max_s ?? NaN, "seconds"),
 				a(t.max_s ?? NaN, n.max_s ?? NaN)
 			]
 		], s = e("tr", {}, ...i.map((t) => e("th", { scope: "col" }, t))), c = o.map(([t, ...n]) => e("tr", {}, e("th", { scope: "row" }, t), ...n.map((t) => e("td", {}, t))));
 		this.table.replaceChildren(e("table", {}, e("thead", {}, s), e("tbody", {}, ...c)));
 		let [l, u] = [r(t, .95), r(n, .95)];
-		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${D(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${D(l, "seconds")}; in the other period within ${D(u, "seconds")}.`;
+		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${T(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${T(l, "seconds")}; in the other period within ${T(u, "seconds")}.`;
 	}
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.canvas.parentElement?.clientWidth ?? 0;
 		if (!this.isOpen || !e || !this.sides || t < 100) return;
 		let n = Math.min(devicePixelRatio, 2);
-		[this.canvas.width, this.canvas.height] = [Math.round(t * n), Math.round(Ae * n)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${Ae}px`], e.setTransform(n, 0, 0, n, 0, 0);
+		[this.canvas.width, this.canvas.height] = [Math.round(t * n), Math.round(je * n)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${je}px`], e.setTransform(n, 0, 0, n, 0, 0);
 		let r = this.sides.map((e) => e.ecdf_s.filter(([e]) => e > 0)), i = r.flat().map(([e]) => e);
 		if (i.length === 0) return;
 		let [a, o] = [Math.min(...i) * .9, Math.max(...i) * 1.1], [s, c, l, u] = [
@@ -552,7 +559,7 @@ var ke = [
 			10,
 			214
 		], d = (e) => s + (c - s) * Math.log(e / a) / Math.log(o / a), f = (e) => u - (u - l) * e;
-		Ne(e, {
+		Pe(e, {
 			low: a,
 			high: o,
 			left: s,
@@ -560,22 +567,22 @@ var ke = [
 			top: l,
 			bottom: u
 		}, d, f), r.forEach((t, n) => {
-			e.strokeStyle = T(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
+			e.strokeStyle = C(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
 			let r = 0;
 			for (let [n, i] of t) e.lineTo(d(n), f(r)), e.lineTo(d(n), f(i)), r = i;
 			e.lineTo(c, f(r)), e.stroke();
 		}), e.setLineDash([]);
 	}
 };
-function Ne(e, t, n, r) {
-	e.font = `11px ${De}`, e.textBaseline = "middle";
+function Pe(e, t, n, r) {
+	e.font = `11px ${E}`, e.textBaseline = "middle";
 	for (let n of [
 		0,
 		.25,
 		.5,
 		.75,
 		1
-	]) e.fillStyle = T("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = T("dim"), e.textAlign = "right", e.fillText(`${n * 100} %`, t.left - 6, r(n));
+	]) e.fillStyle = C("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = C("dim"), e.textAlign = "right", D(e, `${n * 100} %`, t.left - 6, r(n));
 	e.textAlign = "center";
 	let i = Math.log10(t.high / t.low), a = i > 2.5 ? [1] : i > 1 ? [
 		1,
@@ -593,14 +600,14 @@ function Ne(e, t, n, r) {
 	];
 	for (let r = Math.floor(Math.log10(t.low)); r <= Math.log10(t.high); r++) for (let i of a) {
 		let a = i * 10 ** r;
-		a < t.low || a > t.high || (e.fillStyle = T("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = T("dim"), e.fillText(D(a, "seconds"), n(a), t.bottom + 13));
+		a < t.low || a > t.high || (e.fillStyle = C("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = C("dim"), D(e, T(a, "seconds"), n(a), t.bottom + 13));
 	}
 	e.textAlign = "right", [["loss0", "the time above"], ["up", "the other (dashed)"]].forEach(([n, r], i) => {
-		e.fillStyle = T(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
+		e.fillStyle = C(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
 	});
 }
 // src/watch/events.ts
-var A = 100, Pe = class {
+var A = 100, Fe = class {
 	element = e("div", { class: "ribbon" });
 	canvas = e("canvas", { "aria-hidden": "true" });
 	label = e("span", { class: "cursor-time" });
@@ -640,7 +647,7 @@ var A = 100, Pe = class {
 		let a = r.left + r.width;
 		for (let e of this.events) {
 			let t = Math.max(this.place(e.at_s), r.left), n = Math.min(this.place(e.until_s ?? e.at_s), a);
-			i.fillStyle = T(e.kind === "alert" ? "bad" : "both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
+			i.fillStyle = C(e.kind === "alert" ? "bad" : "both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
 		}
 	}
 	cursor(e, t) {
@@ -649,7 +656,7 @@ var A = 100, Pe = class {
 		let n = this.label.offsetWidth / 2;
 		this.label.style.left = `${Math.min(Math.max(this.place(e), n), Math.max(this.width - n, n))}px`;
 	}
-}, Fe = class {
+}, Ie = class {
 	look;
 	element = e("section", {
 		class: "card events",
@@ -664,9 +671,9 @@ var A = 100, Pe = class {
 		if (r === this.shown) return;
 		this.shown = r, this.element.hidden = t.length === 0;
 		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, A).map((t) => {
-			let n = e("button", { type: "button" }, S(t.at_s, 1));
+			let n = e("button", { type: "button" }, x(t.at_s, 1));
 			n.addEventListener("click", () => this.look(t));
-			let r = t.until_s === null ? "" : ` (${C(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
+			let r = t.until_s === null ? "" : ` (${S(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
 				href: i,
 				target: "_blank"
 			}, "its report")] : [];
@@ -674,7 +681,7 @@ var A = 100, Pe = class {
 		}), a = t.length > A ? [e("p", {}, `${t.length - A} more: zoom in.`)] : [];
 		this.element.replaceChildren(e("h2", {}, "What happened"), e("ul", {}, ...i), ...a);
 	}
-}, j = 86400, Ie = 42, Le = 371, M = 9, N = 44, Re = [
+}, j = 86400, Le = 42, Re = 371, M = 9, N = 44, ze = [
 	["p95_s", "95th percentile"],
 	["median_s", "Median"],
 	["max_s", "Largest"],
@@ -690,7 +697,7 @@ var A = 100, Pe = class {
 	"#c4b56c",
 	"#e4cf5b",
 	"#ffea46"
-], ze = class {
+], Be = class {
 	go;
 	element = e("section", {
 		class: "card heat",
@@ -717,7 +724,7 @@ var A = 100, Pe = class {
 		hour: 0
 	};
 	constructor(t) {
-		this.go = t, this.measure.append(...Re.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
+		this.go = t, this.measure.append(...ze.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
 		let n = e("div", { class: "tools" }, this.title, e("span", { class: "gap" }), this.measure);
 		this.element.append(n, e("div", { class: "scroll" }, this.canvas), this.told, this.key), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("click", (e) => {
 			this.point(e), this.open();
@@ -728,7 +735,7 @@ var A = 100, Pe = class {
 	}
 	around(e) {
 		if (this.series === void 0) return;
-		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / j), Ie), Le), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
+		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / j), Le), Re), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
 		n.setHours(24, 0, 0, 0);
 		let r = new Date(n);
 		r.setDate(r.getDate() - t);
@@ -738,7 +745,7 @@ var A = 100, Pe = class {
 	async load(e, t, n) {
 		let r = this.series;
 		try {
-			let n = await Promise.all(He(e, t).map(({ start: e, end: t, offset: n }) => y.heatmap(r, e, t, n)));
+			let n = await Promise.all(Ue(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
 			if (r !== this.series) return;
 			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
 		} catch {
@@ -763,7 +770,7 @@ var A = 100, Pe = class {
 		let a = [...this.cells.values()].map((e) => this.value(e)).filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), [o, s] = this.bounds(a);
 		for (let e = 0; e < this.days; e++) for (let r = 0; r < 24; r++) {
 			let i = this.cells.get(`${this.firstDay + e} ${r}`), a = this.value(i);
-			t.fillStyle = i && Number.isNaN(a) ? T("loss4") : Number.isNaN(a) ? T("hair") : Ve(Be(a, o, s));
+			t.fillStyle = i && Number.isNaN(a) ? C("loss4") : Number.isNaN(a) ? C("hair") : He(Ve(a, o, s));
 			let c = +(n > 5);
 			t.fillRect(N + e * n, r * M, n - c, M - (Number.isNaN(a) && !i ? 8 : 1));
 		}
@@ -775,20 +782,20 @@ var A = 100, Pe = class {
 		return [t, Math.max(e[Math.floor(e.length * .995)] ?? 0, t * 2)];
 	}
 	labels(e, t) {
-		e.font = `11px ${De}`, e.fillStyle = T("dim"), e.textBaseline = "middle", e.textAlign = "right";
+		e.font = `11px ${E}`, e.fillStyle = C("dim"), e.textBaseline = "middle", e.textAlign = "right";
 		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * M + 5);
 		e.textAlign = "left";
 		let n = Math.ceil(70 / t / 7) * 7;
 		for (let r = 0; r < this.days; r++) {
 			let i = (this.firstDay + r) * j;
-			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(x(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), N + r * t, 226);
+			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(b(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), N + r * t, 226);
 		}
 	}
 	outline(e, t) {
-		document.activeElement === this.canvas && (e.strokeStyle = T("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
+		document.activeElement === this.canvas && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
 	}
 	explain(t, n) {
-		let r = this.measure.value === "loss", i = (e) => r ? k(e) : D(e, "seconds"), a = P.map((t) => {
+		let r = this.measure.value === "loss", i = (e) => r ? k(e) : T(e, "seconds"), a = P.map((t) => {
 			let n = e("i", { class: "key" });
 			return n.style.background = t, n;
 		});
@@ -806,7 +813,7 @@ var A = 100, Pe = class {
 		return new Date(e.getUTCFullYear(), e.getUTCMonth(), e.getUTCDate(), this.cell.hour).getTime() / 1e3;
 	}
 	tell() {
-		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${x(this.begin())}, ${t}: `, r = (e) => D(e ?? NaN, "seconds");
+		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${b(this.begin())}, ${t}: `, r = (e) => T(e ?? NaN, "seconds");
 		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${k(e.lost / e.sent)} lost` : `${n}not measured`;
 	}
 	open() {
@@ -826,16 +833,16 @@ var A = 100, Pe = class {
 		}, this.tell(), this.draw());
 	}
 };
-function Be(e, t, n) {
+function Ve(e, t, n) {
 	return Math.min(t <= 0 ? e / n : Math.max(Math.log(e / t) / Math.log(n / t), 0), 1);
 }
-function Ve(e) {
+function He(e) {
 	return P[Math.min(Math.floor(e * P.length), P.length - 1)];
 }
 function F(e) {
 	return (/* @__PURE__ */ new Date(e * 1e3)).getTimezoneOffset() * 60;
 }
-function He(e, t) {
+function Ue(e, t) {
 	let n = [], r = e;
 	for (let i = e; i < t; i += 3600) {
 		let e = Math.min(i + 3600, t);
@@ -885,7 +892,7 @@ function z(e, t, n) {
 		last: Math.max(i, Math.ceil(n / r) - 1)
 	};
 }
-function Ue(e) {
+function We(e) {
 	let [t, n = ""] = e.replace(/^#\/?/, "").split("?"), [r, i = ""] = t.split("/"), a = i.split(",").map(Number).filter((e) => Number.isInteger(e) && e >= 0);
 	if (r !== "targets" || i === "" || a.length === 0) return { page: "overview" };
 	let o = new URLSearchParams(n), s = (e) => {
@@ -899,12 +906,12 @@ function Ue(e) {
 		to: s("to")
 	};
 }
-function B(e, t, n) {
+function Ge(e, t, n) {
 	let r = t.to - t.from, i = n ? "" : `&to=${Number(t.to.toFixed(3))}`;
 	return `#/targets/${e.join(",")}?span=${Number(r.toFixed(3))}${i}`;
 }
 // src/watch/scale.ts
-var We = 3, Ge = [
+var Ke = 3, qe = [
 	1,
 	1.5,
 	2,
@@ -915,11 +922,11 @@ var We = 3, Ge = [
 	8,
 	10
 ];
-function Ke(e) {
+function Je(e) {
 	let t = 10 ** Math.floor(Math.log10(e));
-	return (Ge.find((n) => n * t >= e * .999999) ?? 10) * t;
+	return (qe.find((n) => n * t >= e * .999999) ?? 10) * t;
 }
-function qe(e, t, n) {
+function Ye(e, t, n) {
 	let r = [], [a, o] = [0, Infinity];
 	for (let { tile: t, first: n, last: s } of e) {
 		let { max: e, min: c, quantiles: l } = t.columns, u = l[i.length - 1];
@@ -933,21 +940,21 @@ function qe(e, t, n) {
 	if (t === "log") return {
 		kind: t,
 		low: 10 ** Math.floor(Math.log10(o)),
-		high: Ke(Math.max(a * 1.05, o * 10))
+		high: Je(Math.max(a * 1.05, o * 10))
 	};
 	r.sort((e, t) => e - t);
-	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > We * s;
+	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > Ke * s;
 	return {
 		kind: t,
 		low: 0,
-		high: Ke(Math.max(c ? s : a * 1.05, n))
+		high: Je(Math.max(c ? s : a * 1.05, n))
 	};
 }
-function V(e, t, n) {
+function B(e, t, n) {
 	let r = e.kind === "log" ? (t) => Math.log(Math.max(t, e.low) / e.low) / Math.log(e.high / e.low) : (t) => t / e.high;
 	return (e) => t + n * (1 - Math.min(Math.max(r(e), 0), 1));
 }
-function Je(e, t) {
+function Xe(e, t) {
 	if (e.kind !== "log") return [];
 	let n = [], r = Math.log10(e.high / e.low) * 3 <= t ? [
 		1,
@@ -961,7 +968,7 @@ function Je(e, t) {
 	return n;
 }
 // src/watch/paint.ts
-var Ye = [
+var Ze = [
 	[
 		0,
 		8,
@@ -982,18 +989,18 @@ var Ye = [
 		5,
 		"smoke4"
 	]
-], Xe = 1.6;
-function H(e, t, n) {
+], Qe = 1.6;
+function V(e, t, n) {
 	let { rect: r, from: i, to: a } = t, o = r.width / (a - i), s = Math.min(devicePixelRatio, 2), c = (e) => Math.round(e * s) / s;
 	for (let { tile: t, first: a, last: l } of e) {
-		let { columns: e, width: u, filled: d, pace: f } = t, p = f * Xe;
-		for (let t = Ze(d, a); t < d.length && d[t] < l; t++) {
-			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, h = c(m);
-			n(e, a, h, Math.max(c(m + f * u * o) - h, 1 / s));
+		let { columns: e, width: u, filled: d, pace: f } = t, p = f * Qe;
+		for (let t = $e(d, a); t < d.length && d[t] < l; t++) {
+			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, ee = c(m);
+			n(e, a, ee, Math.max(c(m + f * u * o) - ee, 1 / s));
 		}
 	}
 }
-function Ze(e, t) {
+function $e(e, t) {
 	let [n, r] = [0, e.length];
 	for (; n < r;) {
 		let i = n + r >> 1;
@@ -1001,20 +1008,20 @@ function Ze(e, t) {
 	}
 	return n;
 }
-function Qe(e, t, n, r) {
-	let { rect: i, scale: a } = n, o = V(a, i.top, i.height);
+function et(e, t, n, r) {
+	let { rect: i, scale: a } = n, o = B(a, i.top, i.height);
 	e.save(), e.beginPath(), e.rect(i.left, i.top - 6, i.width, i.height + 6 + 4 + n.rug.height), e.clip();
-	for (let [i, a, s] of Ye) e.fillStyle = r(s), H(t, n, ({ quantiles: t }, n, r, s) => {
+	for (let [i, a, s] of Ze) e.fillStyle = r(s), V(t, n, ({ quantiles: t }, n, r, s) => {
 		let c = o(t[a][n]);
 		e.fillRect(r, c, s, o(t[i][n]) - c);
 	});
-	$e(e, t, n, r), et(e, t, n, r), rt(e, t, n, r), e.restore();
+	tt(e, t, n, r), nt(e, t, n, r), at(e, t, n, r), e.restore();
 }
-function $e(e, t, n, r) {
-	let { rect: a, scale: o } = n, s = V(o, a.top, a.height);
+function tt(e, t, n, r) {
+	let { rect: a, scale: o } = n, s = B(o, a.top, a.height);
 	e.fillStyle = r("envelope");
 	let c = [];
-	H(t, n, ({ max: t, quantiles: n }, r, a, l) => {
+	V(t, n, ({ max: t, quantiles: n }, r, a, l) => {
 		if (Number.isNaN(t[r])) return;
 		let u = s(t[r]);
 		e.globalAlpha = .5, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
@@ -1022,41 +1029,41 @@ function $e(e, t, n, r) {
 	let l = -Infinity;
 	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
 }
-function et(e, t, n, r) {
-	let i = V(n.scale, n.rect.top, n.rect.height);
-	tt(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
-		e.fillStyle = r(o), H(t, n, (t, n, r, o) => {
+function nt(e, t, n, r) {
+	let i = B(n.scale, n.rect.top, n.rect.height);
+	rt(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
+		e.fillStyle = r(o), V(t, n, (t, n, r, o) => {
 			let l = t.quantiles[a][n];
-			Number.isNaN(l) || Oe(nt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
+			Number.isNaN(l) || ke(it(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
 		});
 	});
 }
-function tt(e, t, n, r) {
-	let i = V(n.scale, n.rect.top, n.rect.height);
+function rt(e, t, n, r) {
+	let i = B(n.scale, n.rect.top, n.rect.height);
 	e.fillStyle = r, e.globalAlpha = .35;
 	let [o, s] = [NaN, -Infinity];
-	H(t, n, ({ quantiles: t }, n, r, c) => {
+	V(t, n, ({ quantiles: t }, n, r, c) => {
 		let l = i(t[a][n]);
 		r - s < 1 && !Number.isNaN(l - o) && e.fillRect(r - .5, Math.min(o, l), 1, Math.abs(o - l)), [o, s] = [l, r + c];
 	}), e.globalAlpha = 1;
 }
-function nt(e, t) {
+function it(e, t) {
 	return e.sent[t] > 0 ? e.lost[t] / e.sent[t] : 0;
 }
-function rt(e, t, n, r) {
-	let { rect: i, rug: a } = n, o = it(e, r("loss4"));
-	H(t, n, (t, n, s, c) => {
-		let l = nt(t, n);
+function at(e, t, n, r) {
+	let { rect: i, rug: a } = n, o = ot(e, r("loss4"));
+	V(t, n, (t, n, s, c) => {
+		let l = it(t, n);
 		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
-			e.fillStyle = r(l === 1 ? "loss4" : O[Oe(l)].colour);
+			e.fillStyle = r(l === 1 ? "loss4" : O[ke(l)].colour);
 			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
 			e.fillRect(s, a.top + a.height - t, Math.max(c, 1.5), t);
 		} else t.sent[n] === 0 && (e.fillStyle = r("unasked"), e.fillRect(s, a.top + a.height - 2, Math.max(c, 1), 2));
 	});
 }
-var U;
-function it(e, t) {
-	if (U?.colour === t) return U.pattern;
+var H;
+function ot(e, t) {
+	if (H?.colour === t) return H.pattern;
 	let n = document.createElement("canvas");
 	n.width = n.height = 8;
 	let r = n.getContext("2d");
@@ -1066,25 +1073,25 @@ function it(e, t) {
 		0,
 		8
 	]) r.beginPath(), r.moveTo(e, 8), r.lineTo(e + 8, 0), r.stroke();
-	return U = {
+	return H = {
 		colour: t,
 		pattern: e.createPattern(n, "repeat") ?? t
-	}, U.pattern;
+	}, H.pattern;
 }
-function at(e, t, n, r) {
-	let { rect: i, scale: o } = n, s = V(o, i.top, i.height), c = i.top + i.height;
-	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, H(t, n, ({ quantiles: t, max: n }, r, i, o) => {
+function st(e, t, n, r) {
+	let { rect: i, scale: o } = n, s = B(o, i.top, i.height), c = i.top + i.height;
+	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, V(t, n, ({ quantiles: t, max: n }, r, i, o) => {
 		let l = s(t[a][r]);
 		e.globalAlpha = .35, e.fillRect(i, l, o, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(o, 1), 1.5);
 	}), e.restore();
 }
-function ot(e, t, n, r, i) {
+function ct(e, t, n, r, i) {
 	let { rect: a, scale: o, from: s, to: c } = t;
-	e.font = `11px ${De}`, e.textBaseline = "middle";
-	let l = V(o, a.top, a.height), u = o.kind === "log" ? Je(o, a.height / 26) : Te(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = we(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Ee(u, d);
+	e.font = `11px ${E}`, e.textBaseline = "middle";
+	let l = B(o, a.top, a.height), u = o.kind === "log" ? Xe(o, a.height / 26) : De(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ee(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Oe(u, d);
 	u.forEach((t, n) => {
 		let r = Math.round(l(t)) + .5;
-		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", e.fillText(n === u.length - 1 ? `${p[n]} ${f}` : p[n], a.left - 6, r);
+		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", D(e, n === u.length - 1 ? `${p[n]} ${f}` : p[n] ?? "", a.left - 6, r);
 	});
 	let m = t.rug.top + t.rug.height;
 	e.textAlign = "center";
@@ -1093,16 +1100,16 @@ function ot(e, t, n, r, i) {
 		if (e.fillStyle = i(t.major ? "grid" : "hair"), e.fillRect(Math.round(n), a.top, 1, m - a.top), !r) continue;
 		e.fillStyle = i(t.major ? "ink" : "dim");
 		let o = e.measureText(t.label).width / 2;
-		n - o > a.left - 30 && n + o < a.left + a.width + 12 && e.fillText(t.label, n, m + 12);
+		n - o > a.left - 30 && n + o < a.left + a.width + 12 && D(e, t.label, n, m + 12);
 	}
 	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
 }
-var st = 10, ct = 10, lt = 14, ut = 22, dt = 2, ft = {
+var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
 	seconds: 2e-4,
 	rate: 1e3,
 	bytes: 1500,
 	plain: 1
-}, pt = class {
+}, ht = class {
 	series;
 	name;
 	unit;
@@ -1124,7 +1131,7 @@ var st = 10, ct = 10, lt = 14, ut = 22, dt = 2, ft = {
 		}, this.heading, this.stage);
 	}
 	measure() {
-		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, dt);
+		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, pt);
 		[this.width, this.height] = [e, t];
 		for (let r of [this.base, this.above]) {
 			let [i, a] = [Math.round(e * n), Math.round(t * n)];
@@ -1135,45 +1142,45 @@ var st = 10, ct = 10, lt = 14, ut = 22, dt = 2, ft = {
 	get axis() {
 		return {
 			left: 58,
-			width: Math.max(this.width - 58 - st, 1)
+			width: Math.max(this.width - 58 - lt, 1)
 		};
 	}
 	draw(e, t, n, r, i) {
 		let { from: a, to: o } = t, s = this.base.getContext("2d");
 		if (!s || this.width === 0) return;
-		let c = this.unit === "seconds" ? lt : 0, l = Math.max(this.height - ct - c - (c ? 4 : 0) - (this.isLast ? ut : 4), 20), u = {
+		let c = this.unit === "seconds" ? dt : 0, l = Math.max(this.height - ut - c - (c ? 4 : 0) - (this.isLast ? ft : 4), 20), u = {
 			left: this.axis.left,
-			top: ct,
+			top: ut,
 			width: this.axis.width,
 			height: l
 		}, d = {
 			rect: u,
 			rug: {
 				...u,
-				top: ct + l + (c ? 4 : 0),
+				top: ut + l + (c ? 4 : 0),
 				height: c
 			},
 			from: a,
 			to: o,
-			scale: qe(e, this.unit === "seconds" ? n : "whole", ft[this.unit]),
+			scale: Ye(e, this.unit === "seconds" ? n : "whole", mt[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), ot(s, d, r, this.isLast, T), this.unit === "seconds" ? Qe(s, e, d, T) : at(s, e, d, T("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), ct(s, d, r, this.isLast, C), this.unit === "seconds" ? et(s, e, d, C) : st(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
-		e.fillStyle = T("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
+		e.fillStyle = C("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
 	}
 	at(e) {
 		let { scene: t } = this;
 		if (!t) return;
 		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
-		return H(this.pieces, t, (e, t, i, a) => {
-			n >= i && n < i + Math.max(a, 1) && (r = mt(e, t));
+		return V(this.pieces, t, (e, t, i, a) => {
+			n >= i && n < i + Math.max(a, 1) && (r = gt(e, t));
 		}), r;
 	}
 	readings() {
 		let e = [];
-		return this.scene && H(this.pieces, this.scene, (t, n) => e.push(mt(t, n))), e;
+		return this.scene && V(this.pieces, this.scene, (t, n) => e.push(gt(t, n))), e;
 	}
 	cursor(e) {
 		let t = this.above.getContext("2d");
@@ -1184,15 +1191,15 @@ var st = 10, ct = 10, lt = 14, ut = 22, dt = 2, ft = {
 		}
 		let { rect: n, rug: r, from: i, to: a, scale: o } = this.scene, s = n.left + (e - i) / (a - i) * n.width;
 		if (s < n.left || s > n.left + n.width) return;
-		t.fillStyle = T("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
+		t.fillStyle = C("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, V(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? ht(c, this.unit) : "not measured";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? _t(c, this.unit) : "not measured";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
 	}
 };
-function mt(e, t) {
+function gt(e, t) {
 	let { sent: n, lost: r, late: o, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[i.indexOf(e)][t], p = {
 		sent: n[t],
 		lost: r[t],
@@ -1212,16 +1219,16 @@ function mt(e, t) {
 		...m
 	};
 }
-function ht(e, t) {
+function _t(e, t) {
 	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
-	if (t !== "seconds") return n === 1 ? D(o, t) : `usually ${D(o, t)}, at most ${D(c, t)}`;
+	if (t !== "seconds") return n === 1 ? T(o, t) : `usually ${T(o, t)}, at most ${T(c, t)}`;
 	let l = [];
-	return n === 1 && !Number.isNaN(o) ? l.push(D(o, t)) : Number.isNaN(o) || l.push(`median ${D(o, t)}, p95 ${D(s, t)}, most ${D(c, t)}`), r > 0 ? l.push(gt(r, n)) : n > 1 && l.push(`none of ${E(n)} lost`), i > 0 && l.push(`${E(i)} late`), a > 0 && l.push(`${E(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
+	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, most ${T(c, t)}`), r > 0 ? l.push(vt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
 }
-function gt(e, t) {
-	return e < t ? `${E(e)} of ${E(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${E(t)} lost`;
+function vt(e, t) {
+	return e < t ? `${w(e)} of ${w(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${w(t)} lost`;
 }
-var _t = [
+var yt = [
 	"Time",
 	"Sent",
 	"Lost",
@@ -1231,11 +1238,11 @@ var _t = [
 	"p99",
 	"Most"
 ];
-function vt(e, t) {
-	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${E(a)} (${k(a / i)})` : "–";
+function bt(e, t) {
+	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${w(a)} (${k(a / i)})` : "–";
 	return [
-		S(n, r),
-		E(i),
+		x(n, r),
+		w(i),
 		d,
 		...[
 			o,
@@ -1243,15 +1250,15 @@ function vt(e, t) {
 			c,
 			l,
 			u
-		].map((e) => D(e, t))
+		].map((e) => T(e, t))
 	];
 }
 // src/watch/tiles.ts
-var yt = 600, bt = 4, xt = 1e3, St = 900, Ct = 3e3;
-function W(e) {
+var xt = 600, St = 4, Ct = 1e3, wt = 900, Tt = 3e3;
+function U(e) {
 	return `${e.series}/${e.level}/${e.index}`;
 }
-var wt = class {
+var Et = class {
 	load;
 	changed;
 	now;
@@ -1291,20 +1298,20 @@ var wt = class {
 				index: z(l, t, n).first
 			});
 		}
-		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(W));
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(U));
 		for (let [e, t] of this.loading) u.has(e) || t.abort();
-		this.queue = l.filter((e) => !this.loading.has(W(e))), this.next();
+		this.queue = l.filter((e) => !this.loading.has(U(e))), this.next();
 	}
 	isStale(e) {
 		let t = this.now(), n = R(e.level);
 		if (e.index * n > t / 1e3) return !1;
-		let r = W(e);
-		if (t - (this.failed.get(r) ?? -Infinity) < Ct) return !1;
+		let r = U(e);
+		if (t - (this.failed.get(r) ?? -Infinity) < Tt) return !1;
 		let i = this.known.get(r);
-		return !i || !((e.index + 1) * n + St < i.asked / 1e3) && t - i.asked > Math.max(xt, i.width * 1e3);
+		return !i || !((e.index + 1) * n + wt < i.asked / 1e3) && t - i.asked > Math.max(Ct, i.width * 1e3);
 	}
 	next() {
-		for (; this.loading.size < bt;) {
+		for (; this.loading.size < St;) {
 			let e = this.queue.shift();
 			if (!e) return;
 			this.fetch(e);
@@ -1312,7 +1319,7 @@ var wt = class {
 	}
 	async fetch(e) {
 		let [t, n, r] = [
-			W(e),
+			U(e),
 			R(e.level),
 			this.now()
 		], i = new AbortController();
@@ -1320,7 +1327,7 @@ var wt = class {
 		try {
 			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
 			this.keep(t, {
-				...Tt(o),
+				...Dt(o),
 				width: I[e.level],
 				asked: r
 			}), this.failed.delete(t), this.trouble = "";
@@ -1332,7 +1339,7 @@ var wt = class {
 	keep(e, t) {
 		this.known.delete(e), this.known.set(e, t);
 		for (let e of this.known.keys()) {
-			if (this.known.size <= yt) return;
+			if (this.known.size <= xt) return;
 			this.known.delete(e);
 		}
 	}
@@ -1361,7 +1368,7 @@ var wt = class {
 	at(e, t, n, r) {
 		let { first: i, last: a } = z(t, n, r), o = [];
 		for (let s = i; s <= a; s++) {
-			let i = this.known.get(W({
+			let i = this.known.get(U({
 				series: e,
 				level: t,
 				index: s
@@ -1377,7 +1384,7 @@ var wt = class {
 		return o;
 	}
 };
-function Tt(e) {
+function Dt(e) {
 	let t = [];
 	for (let n = 0; n < e.count; n++) e.sent[n] + e.failed[n] > 0 && t.push(n);
 	let n = t.slice(1).map((e, n) => e - t[n]);
@@ -1390,39 +1397,39 @@ function Tt(e) {
 	};
 }
 // src/watch/view.ts
-var Et = 10, Dt = 631152e3, Ot = .01;
-function G(e, t) {
-	let n = t + e * Ot;
+var Ot = 10, kt = 631152e3, At = .01;
+function W(e, t) {
+	let n = t + e * At;
 	return {
 		from: n - e,
 		to: n
 	};
 }
-function K(e, t) {
-	let n = Math.min(Math.max(e.to - e.from, Et), Dt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Ot);
+function G(e, t) {
+	let n = Math.min(Math.max(e.to - e.from, Ot), kt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * At);
 	return {
 		from: Math.max(i - n, 0),
 		to: i
 	};
 }
-function kt(e, t, n, r) {
-	let i = e.to - e.from, a = Math.min(Math.max(i * n, Et), Dt), o = t - (t - e.from) / i * a;
-	return K({
+function jt(e, t, n, r) {
+	let i = e.to - e.from, a = Math.min(Math.max(i * n, Ot), kt), o = t - (t - e.from) / i * a;
+	return G({
 		from: o,
 		to: o + a
 	}, r);
 }
-function At(e, t, n) {
-	return K({
+function Mt(e, t, n) {
+	return G({
 		from: e.from + t,
 		to: e.to + t
 	}, n);
 }
-function jt(e, t) {
+function Nt(e, t) {
 	return e.to >= t - (e.to - e.from) * .005;
 }
 // src/watch/detail.ts
-var Mt = .12, q = .6, Nt = [
+var Pt = .12, K = .6, Ft = [
 	["10 min", 600],
 	["1 h", 3600],
 	["3 h", 10800],
@@ -1430,14 +1437,14 @@ var Mt = .12, q = .6, Nt = [
 	["1 week", 604800],
 	["1 month", 2629800],
 	["1 year", 31557600]
-], Pt = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Ft = 200, It = {
+], It = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Lt = 200, Rt = {
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
-}, J = () => Date.now() / 1e3, Lt = class {
+}, q = () => Date.now() / 1e3, zt = class {
 	watch;
 	element = e("section", { class: "detail" });
-	view = G(3600, J());
+	view = W(3600, q());
 	live = !0;
 	shown = [];
 	all = [];
@@ -1452,10 +1459,10 @@ var Mt = .12, q = .6, Nt = [
 	isDue = !1;
 	timer = 0;
 	addressTimer = 0;
-	tiles = new wt(y.smoke, () => this.due());
+	tiles = new Et(v.smoke, () => this.due());
 	title = e("h1");
 	when = e("p", { class: "when" });
-	spans = Nt.map(([e, n]) => ({
+	spans = Ft.map(([e, n]) => ({
 		seconds: n,
 		element: t(e, `Show the last ${e}`, () => this.showLast(n))
 	}));
@@ -1466,7 +1473,7 @@ var Mt = .12, q = .6, Nt = [
 		class: "stage",
 		tabindex: "0",
 		role: "application",
-		"aria-label": Pt
+		"aria-label": It
 	});
 	box = e("div", {
 		class: "selection",
@@ -1478,7 +1485,7 @@ var Mt = .12, q = .6, Nt = [
 		"aria-label": "Alerts that are raised",
 		hidden: ""
 	});
-	ribbon = new Pe((e) => this.lookAt(e));
+	ribbon = new Fe((e) => this.lookAt(e));
 	trouble = e("p", {
 		class: "trouble",
 		role: "alert",
@@ -1491,12 +1498,12 @@ var Mt = .12, q = .6, Nt = [
 	});
 	links = e("p", { class: "links" });
 	table = e("details", { class: "card table" });
-	eventList = new Fe((e) => this.lookAt(e));
-	heat = new ze((e, t) => this.show({
+	eventList = new Ie((e) => this.lookAt(e));
+	heat = new Be((e, t) => this.show({
 		from: e,
 		to: t
 	}));
-	compare = new Me();
+	compare = new Ne();
 	constructor(e) {
 		this.watch = e, this.build(), this.listen();
 	}
@@ -1511,19 +1518,19 @@ var Mt = .12, q = .6, Nt = [
 			role: "toolbar",
 			"aria-label": "View"
 		});
-		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / q)), t("+", "Zoom in", () => this.zoomBy(q)), this.scale, this.adder);
-		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Vt(), this.links, this.said);
+		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / K)), t("+", "Zoom in", () => this.zoomBy(K)), this.scale, this.adder);
+		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Ut(), this.links, this.said);
 		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.eventList.element, this.heat.element, this.compare.element);
 	}
 	listen() {
 		r(this.stage, {
-			zoom: (e, t) => this.show(kt(this.view, this.timeAt(e), t, J())),
-			pan: (e) => this.show(At(this.view, e * this.secondsPerPixel, J())),
+			zoom: (e, t) => this.show(jt(this.view, this.timeAt(e), t, q())),
+			pan: (e) => this.show(Mt(this.view, e * this.secondsPerPixel, q())),
 			select: ({ left: e, right: t }) => {
-				this.selection = void 0, this.show(K({
+				this.selection = void 0, this.show(G({
 					from: this.timeAt(e),
 					to: this.timeAt(t)
-				}, J()));
+				}, q()));
 			},
 			selecting: (e) => {
 				this.selection = e, this.due();
@@ -1531,19 +1538,19 @@ var Mt = .12, q = .6, Nt = [
 			point: (e) => this.pinned || this.point(this.timeAt(e)),
 			leave: () => this.pinned || this.point(void 0),
 			press: (e) => this.press(this.timeAt(e)),
-			all: () => this.show(kt(this.view, (this.view.from + this.view.to) / 2, 3, J()))
+			all: () => this.show(jt(this.view, (this.view.from + this.view.to) / 2, 3, q()))
 		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
 			this.kind = this.scale.value, this.due();
-		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), ye(() => {
+		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), xe(() => {
 			this.due(), this.heat.draw(), this.compare.draw();
 		});
 	}
 	async enter(e) {
 		let t = this.shown.join() === e.series.join() && this.plots.length > 0;
-		this.live = e.to === void 0, this.view = K(e.to === void 0 ? G(e.seconds, J()) : {
+		this.live = e.to === void 0, this.view = G(e.to === void 0 ? W(e.seconds, q()) : {
 			from: e.to - e.seconds,
 			to: e.to
-		}, J()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await y.series().catch(() => this.all), this.rebuild()), this.due();
+		}, q()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
 	}
 	leave() {
 		clearInterval(this.timer);
@@ -1553,10 +1560,10 @@ var Mt = .12, q = .6, Nt = [
 		return t ? `${t.target} · ${t.probe}` : n ? `${n.name} · ${n.probe}` : `series ${e}`;
 	}
 	rebuild() {
-		let n = [...this.shown, ...Bt(this.all, this.shown)];
+		let n = [...this.shown, ...Ht(this.all, this.shown)];
 		this.plots = n.map((e) => {
-			let n = It[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
-			return new pt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
+			let n = Rt[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
+			return new ht(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
 		});
 		let r = this.plots.at(-1);
 		r && (r.isLast = !0), this.stage.classList.toggle("many", this.shown.length > 1), this.stage.replaceChildren(...this.plots.map((e) => e.element), this.ribbon.element, this.box);
@@ -1568,17 +1575,17 @@ var Mt = .12, q = .6, Nt = [
 		this.heat.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.compare.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.layout();
 	}
 	choose(e) {
-		location.hash = B(e, this.view, this.live);
+		location.hash = Ge(e, this.view, this.live);
 	}
 	layout() {
 		this.plots.forEach((e) => e.measure()), this.ribbon.measure(), this.due();
 	}
 	showRaised() {
 		let e = [...this.watch.targets.values()].filter((e) => this.shown.includes(e.series)), t = [...new Set(e.flatMap((e) => e.alerts))];
-		t.join() !== this.raisedNames && (this.raisedNames = t.join(), this.raised.hidden = t.length === 0, this.raised.replaceChildren(...ve(t)));
+		t.join() !== this.raisedNames && (this.raisedNames = t.join(), this.raised.hidden = t.length === 0, this.raised.replaceChildren(...ye(t)));
 	}
 	tick() {
-		document.hidden || (this.showRaised(), this.live && (this.view = G(this.view.to - this.view.from, J())), this.due());
+		document.hidden || (this.showRaised(), this.live && (this.view = W(this.view.to - this.view.from, q())), this.due());
 	}
 	due() {
 		this.isDue || (this.isDue = !0, requestAnimationFrame(() => this.draw()));
@@ -1587,7 +1594,7 @@ var Mt = .12, q = .6, Nt = [
 		this.isDue = !1;
 		let e = performance.now(), { from: t, to: n } = this.view, r = this.secondsPerPixel;
 		this.tiles.want(this.plots.map((e) => e.series), t, n, r);
-		let i = this.plots[0]?.axis.width ?? 0, a = pe(t, n, Math.max(2, i / 84)), o = 0;
+		let i = this.plots[0]?.axis.width ?? 0, a = me(t, n, Math.max(2, i / 84)), o = 0;
 		for (let e of this.plots) {
 			let i = this.tiles.pieces(e.series, t, n, r);
 			o += i.reduce((e, t) => e + t.last - t.first, 0), e.draw(i, this.view, this.kind, a, this.tiles.trouble === "" ? "Loading …" : "");
@@ -1601,15 +1608,15 @@ var Mt = .12, q = .6, Nt = [
 	}
 	settle() {
 		clearTimeout(this.addressTimer), this.addressTimer = window.setTimeout(() => {
-			history.replaceState(null, "", B(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
+			history.replaceState(null, "", Ge(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
 		}, 250);
 	}
 	async loadEvents() {
-		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(J() / 60)}`;
+		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(q() / 60)}`;
 		if (i !== this.eventsOf) {
 			this.eventsOf = i;
 			try {
-				let e = await y.events(Math.max(0, n), r);
+				let e = await v.events(Math.max(0, n), r);
 				this.events = e.filter(({ series: e }) => e === null || this.shown.includes(e));
 			} catch {
 				this.eventsOf = "";
@@ -1619,7 +1626,7 @@ var Mt = .12, q = .6, Nt = [
 		}
 	}
 	tell() {
-		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${x(e) === x(t) && r < 86400 ? b(t, i) : S(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || x(e) === x(t)) ? `${x(e)}, ${b(e, i)}` : S(e, Math.min(n, 3600))} ${a} (${C(r)})`;
+		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
 		this.when.textContent !== o && (this.when.textContent = o), this.now.setAttribute("aria-pressed", String(this.live));
 		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
 		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
@@ -1630,13 +1637,13 @@ var Mt = .12, q = .6, Nt = [
 		let [t] = this.shown, { from: n, to: r } = this.view, i = `${t} ${Math.round(n)} ${Math.round(r)}`;
 		if (this.links.dataset.of === i) return;
 		this.links.dataset.of = i;
-		let a = ie(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${v(n, r)}`, s = (t, n) => e("a", { href: t }, n);
+		let a = ae(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
 		this.links.replaceChildren("This time as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe of it as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
 	}
 	drawCursor() {
 		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
 		this.plots.forEach((t) => t.cursor(e ? this.cursor : void 0));
-		let t = e && this.cursor !== void 0 ? S(this.cursor, I[L(this.secondsPerPixel)]) : "";
+		let t = e && this.cursor !== void 0 ? x(this.cursor, I[L(this.secondsPerPixel)]) : "";
 		this.stage.dataset.cursor = t, this.ribbon.cursor(e ? this.cursor : void 0, t);
 	}
 	drawSelection() {
@@ -1644,21 +1651,21 @@ var Mt = .12, q = .6, Nt = [
 	}
 	describe() {
 		for (let e of this.plots) {
-			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${S(i.at, i.width)}: ${ht(i, e.unit)}.` : "";
+			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${x(i.at, i.width)}: ${_t(i, e.unit)}.` : "";
 			e.describe(`${e.name}, ${this.when.textContent ?? ""}: ${n} probes, ${r} lost. ${a}`);
 		}
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Ft), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...vt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ..._t.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Lt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...bt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...yt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
-		let t = J();
-		this.view = K(e, t), this.live = jt(this.view, t), this.due();
+		let t = q();
+		this.view = G(e, t), this.live = Nt(this.view, t), this.due();
 	}
 	showLast(e) {
-		if (this.live) this.show(G(e, J()));
+		if (this.live) this.show(W(e, q()));
 		else {
 			let t = this.pinned && this.cursor !== void 0 ? this.cursor : (this.view.from + this.view.to) / 2;
 			this.show({
@@ -1668,18 +1675,18 @@ var Mt = .12, q = .6, Nt = [
 		}
 	}
 	goLive() {
-		this.show(G(this.view.to - this.view.from, J()));
+		this.show(W(this.view.to - this.view.from, q()));
 	}
 	lookAt(e) {
 		let t = e.until_s ?? e.at_s, n = Math.max((t - e.at_s) * .5, (this.view.to - this.view.from) / 4);
 		this.pinned = !0, this.cursor = e.at_s, this.show({
 			from: e.at_s - n,
 			to: t + n
-		}), this.said.textContent = `${S(e.at_s, 1)}: ${e.text}`, this.stage.scrollIntoView({ block: "nearest" });
+		}), this.said.textContent = `${x(e.at_s, 1)}: ${e.text}`, this.stage.scrollIntoView({ block: "nearest" });
 	}
 	zoomBy(e) {
 		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
-		this.show(kt(this.view, r, e, J()));
+		this.show(jt(this.view, r, e, q()));
 	}
 	get secondsPerPixel() {
 		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
@@ -1699,22 +1706,22 @@ var Mt = .12, q = .6, Nt = [
 		this.pinned = !0, this.point(r);
 		let i = this.plots.map((e) => {
 			let t = e.at(r);
-			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? ht(t, e.unit) : "not measured");
+			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? _t(t, e.unit) : "not measured");
 		});
-		this.said.textContent = `${S(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
+		this.said.textContent = `${x(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
 	key(e) {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		let t = this.view.to - this.view.from, n = (e) => this.show(At(this.view, e * t, J())), r = {
+		let t = this.view.to - this.view.from, n = (e) => this.show(Mt(this.view, e * t, q())), r = {
 			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
-			ArrowRight: () => e.shiftKey ? this.step(1) : n(Mt),
-			ArrowUp: () => this.zoomBy(q),
-			ArrowDown: () => this.zoomBy(1 / q),
+			ArrowRight: () => e.shiftKey ? this.step(1) : n(Pt),
+			ArrowUp: () => this.zoomBy(K),
+			ArrowDown: () => this.zoomBy(1 / K),
 			PageUp: () => n(-1),
 			PageDown: () => n(1),
-			"+": () => this.zoomBy(q),
-			"=": () => this.zoomBy(q),
-			"-": () => this.zoomBy(1 / q),
+			"+": () => this.zoomBy(K),
+			"=": () => this.zoomBy(K),
+			"-": () => this.zoomBy(1 / K),
 			n: () => this.goLive(),
 			End: () => this.goLive(),
 			Escape: () => {
@@ -1723,16 +1730,16 @@ var Mt = .12, q = .6, Nt = [
 		}[e.key];
 		r && (e.preventDefault(), r());
 	}
-}, Rt = "this host", zt = 6;
-function Bt(e, t) {
-	return e.filter((e) => e.unit !== "seconds" && e.target === Rt && !t.includes(e.series)).slice(0, zt).map((e) => e.series);
+}, Bt = "this host", Vt = 6;
+function Ht(e, t) {
+	return e.filter((e) => e.unit !== "seconds" && e.target === Bt && !t.includes(e.series)).slice(0, Vt).map((e) => e.series);
 }
-function Vt() {
+function Ut() {
 	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
 	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Around it:"), t("smoke", "middle 98 % of the delays, darker the middle half"), t("envelope", "largest"), t("cut", "larger than the scale"));
 }
 // src/watch/live.ts
-var Ht = class {
+var Wt = class {
 	changed;
 	source;
 	targets = /* @__PURE__ */ new Map();
@@ -1742,7 +1749,7 @@ var Ht = class {
 		this.changed = e;
 	}
 	begin(e) {
-		for (let t of e.targets) this.targets.set(Y(t), t);
+		for (let t of e.targets) this.targets.set(J(t), t);
 	}
 	start() {
 		addEventListener("pagehide", () => this.source?.close()), addEventListener("pageshow", (e) => e.persisted && this.connect()), this.connect();
@@ -1758,19 +1765,19 @@ var Ht = class {
 	hear(e) {
 		e.all && this.targets.clear(), this.isWhole ||= e.all;
 		for (let t of e.gone) this.targets.delete(t);
-		for (let t of e.targets) this.targets.set(Y(t), t);
+		for (let t of e.targets) this.targets.set(J(t), t);
 		this.changed();
 	}
 };
-function Ut(e) {
+function Gt(e) {
 	let t = e.getElementById("first")?.textContent;
 	return t ? JSON.parse(t) : void 0;
 }
-function Y(e) {
+function J(e) {
 	return `${e.name}\n${e.probe}`;
 }
 // src/watch/findings.ts
-var Wt = 86400, Gt = 90 * Wt, Kt = 1500, qt = 36e5, Jt = class {
+var Kt = 86400, qt = 90 * Kt, Jt = 1500, Yt = 36e5, Xt = class {
 	element = e("section", {
 		class: "card findings",
 		"aria-label": "Findings of the last 90 days",
@@ -1779,18 +1786,18 @@ var Wt = 86400, Gt = 90 * Wt, Kt = 1500, qt = 36e5, Jt = class {
 	timer = 0;
 	asked = 0;
 	enter() {
-		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), Kt);
+		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), Jt);
 	}
 	leave() {
 		clearTimeout(this.timer);
 	}
 	async refresh() {
-		if (this.timer = window.setTimeout(() => void this.refresh(), qt), Date.now() - this.asked < qt) return;
+		if (this.timer = window.setTimeout(() => void this.refresh(), Yt), Date.now() - this.asked < Yt) return;
 		this.asked = Date.now();
 		let e = Math.floor(Date.now() / 1e3 / 3600) * 3600;
 		try {
-			let t = He(e - Gt, e), n = t.slice(1).map(({ start: e }) => e);
-			this.show(await y.findings(e - Gt, e, t.map(({ offset: e }) => e).join(), n.join()));
+			let t = Ue(e - qt, e), n = t.slice(1).map(({ start: e }) => e);
+			this.show(await v.findings(e - qt, e, t.map(({ offset: e }) => e).join(), n.join()));
 		} catch {
 			this.asked = 0;
 		}
@@ -1798,47 +1805,47 @@ var Wt = 86400, Gt = 90 * Wt, Kt = 1500, qt = 36e5, Jt = class {
 	show(t) {
 		this.element.hidden = t.length === 0;
 		let n = e("ul", {}, ...t.map((e) => this.one(e)));
-		this.element.replaceChildren(e("h2", {}, `Findings of the last ${Gt / Wt} days`), n);
+		this.element.replaceChildren(e("h2", {}, `Findings of the last ${qt / Kt} days`), n);
 	}
 	one(t) {
 		let n = t.figures.map(({ name: t, value: n }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n))), r = e("p", { class: "seen" }, "Seen at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
 			let i = Math.max((r - n) * 3, 3600), a = Math.min((n + r) / 2 + i / 2, Date.now() / 1e3);
-			return e("a", { href: B([t.series], {
+			return e("a", { href: Ge([t.series], {
 				from: a - i,
 				to: a
-			}, !1) }, S(n, 60));
+			}, !1) }, x(n, 60));
 		}).flatMap((e, t) => t > 0 ? [", ", e] : [e])), i = t.probe === "icmp" ? t.target : `${t.target} · ${t.probe}`, a = e("details", {}, e("summary", {}, "Evidence"), e("table", {}, e("tbody", {}, ...n)), e("p", {}, `Refuted by: ${t.refuted_by}.`));
 		return e("li", {}, e("p", {}, e("b", {}, i), " ", t.text, " ", e("small", {}, `certainty: ${t.certainty}`)), r, a);
 	}
 };
 // src/watch/spark.ts
-function Yt(e, [t, n], r) {
+function Zt(e, [t, n], r) {
 	let i = Math.min(devicePixelRatio, 2);
 	if (t === 0) return;
 	let [a, o] = [Math.round(t * i), Math.round(n * i)];
 	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]);
 	let s = e.getContext("2d", { willReadFrequently: !0 });
 	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, t, n), !r)) return;
-	let c = Xt(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
-	s.fillStyle = T("smoke3"), r.median.forEach((e, t) => {
+	let c = Qt(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
+	s.fillStyle = C("smoke3"), r.median.forEach((e, t) => {
 		if (Number.isNaN(e)) return;
 		let n = u(r.max[t]);
 		s.fillRect(t * l, n, l + .3, Math.max(u(e) - n, 0));
-	}), s.fillStyle = T("loss0"), r.median.forEach((e, t) => {
+	}), s.fillStyle = C("loss0"), r.median.forEach((e, t) => {
 		Number.isNaN(e) || s.fillRect(t * l, u(e) - .8, l + .3, 1.6);
 	}), r.lost.forEach((e, t) => {
 		if (!(e > 0)) return;
-		s.fillStyle = T(e === 1 ? "loss4" : "loss3");
+		s.fillStyle = C(e === 1 ? "loss4" : "loss3");
 		let r = e === 1 ? n : 3 + 6 * Math.sqrt(e);
 		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, n - r, Math.max(l, 1), r), s.globalAlpha = 1;
 	});
 }
-function Xt(e) {
+function Qt(e) {
 	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
 	return Math.max(2e-4, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
 }
 // src/watch/overview.ts
-var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 48, tn = {
+var $t = 86400, en = 144, tn = $t / en, nn = 48, rn = {
 	failing: {
 		rank: 0,
 		mark: "✕",
@@ -1859,15 +1866,15 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 48, tn = {
 		mark: "✓",
 		name: "fine"
 	}
-}, nn = new Intl.Collator("en", { numeric: !0 }), rn = (e) => tn[e.state] ?? tn.unknown, an = e("li", {}, e("a", { class: "row" }, e("span", {
+}, an = new Intl.Collator("en", { numeric: !0 }), Y = (e) => rn[e.state] ?? rn.unknown, on = e("li", {}, e("a", { class: "row" }, e("span", {
 	class: "mark",
 	"aria-hidden": "true"
 }), e("span", { class: "name" }, e("b"), e("small")), e("canvas", { "aria-hidden": "true" }), ...[
 	"median",
 	"p95",
 	"lost"
-].map((t) => e("span", { class: "figure" }, e("small", {}, t), "–")), e("span", { class: "state" }, e("i")))), on = class {
-	element = an.cloneNode(!0);
+].map((t) => e("span", { class: "figure" }, e("small", {}, t), "–")), e("span", { class: "state" }, e("i")))), sn = class {
+	element = on.cloneNode(!0);
 	link = this.element.firstChild;
 	mark = this.link.children[0];
 	name = this.link.children[1];
@@ -1886,26 +1893,26 @@ var Zt = 86400, Qt = 144, $t = Zt / Qt, en = 48, tn = {
 		let n = JSON.stringify(t);
 		if (n === this.shown) return;
 		this.shown = n;
-		let { mark: r, name: i } = rn(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
+		let { mark: r, name: i } = Y(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
 		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.firstChild.textContent = t.name, this.name.lastChild.textContent = t.group ? `${t.group} · ${a}` : a;
 		let o = t.sent > 0 ? t.lost / t.sent : NaN;
-		sn(this.median, t.median_s === null ? "–" : D(t.median_s, "seconds")), sn(this.p95, t.p95_s === null ? "–" : D(t.p95_s, "seconds")), sn(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
-		let s = [...this.reasons().map((t) => e("span", {}, t)), ...ve(t.alerts)];
+		cn(this.median, t.median_s === null ? "–" : T(t.median_s, "seconds")), cn(this.p95, t.p95_s === null ? "–" : T(t.p95_s, "seconds")), cn(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
+		let s = [...this.reasons().map((t) => e("span", {}, t)), ...ye(t.alerts)];
 		this.state.firstChild.textContent = i, (s.length > 0 || this.state.childElementCount > 1) && this.state.replaceChildren(this.state.firstChild, ...s);
 	}
 	reasons() {
 		let { failing_since_s: e, reason: t } = this.target, n = [];
 		if (e !== null) {
 			let r = Date.now() / 1e3 - e;
-			n.push(`since ${r < 86400 ? b(e, !1) : S(e, 60)}${t ? `: ${t}` : ""}`);
+			n.push(`since ${r < 86400 ? y(e, !1) : x(e, 60)}${t ? `: ${t}` : ""}`);
 		} else t && n.push(t);
 		return n;
 	}
 };
-function sn(e, t) {
+function cn(e, t) {
 	e.lastChild.data = t;
 }
-var cn = class {
+var ln = class {
 	live;
 	element = e("section", {
 		class: "overview",
@@ -1932,7 +1939,7 @@ var cn = class {
 		hidden: ""
 	}, "Show these together");
 	rows = /* @__PURE__ */ new Map();
-	findings = new Jt();
+	findings = new Xt();
 	order = "";
 	sparks = /* @__PURE__ */ new Map();
 	seen = /* @__PURE__ */ new Set();
@@ -1941,7 +1948,7 @@ var cn = class {
 	rest = 0;
 	isWhole = !1;
 	constructor(t, n = "") {
-		this.live = t, this.sparks = ee(n);
+		this.live = t, this.sparks = te(n);
 		let r = /* @__PURE__ */ new Map();
 		this.watcher = new IntersectionObserver((e) => {
 			let t = [];
@@ -1976,9 +1983,9 @@ var cn = class {
 	}
 	async refresh() {
 		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
-		let e = Math.ceil(Date.now() / 1e3 / $t) * $t;
+		let e = Math.ceil(Date.now() / 1e3 / tn) * tn;
 		try {
-			this.sparks = await y.overview(e - Zt, e, Qt);
+			this.sparks = await v.overview(e - $t, e, en);
 		} catch {
 			return;
 		}
@@ -1993,23 +2000,23 @@ var cn = class {
 				t.host,
 				t.address,
 				t.probe,
-				rn(t).name,
+				Y(t).name,
 				t.reason,
 				...t.alerts
 			].join(" ").toLowerCase();
 			return e.every((e) => n.includes(e));
 		};
-		return ln([...this.live.targets.values()].filter(t));
+		return un([...this.live.targets.values()].filter(t));
 	}
 	show() {
-		let e = this.matching(), t = Math.ceil(innerHeight / en), n = this.isWhole ? e : e.slice(0, t);
+		let e = this.matching(), t = Math.ceil(innerHeight / nn), n = this.isWhole ? e : e.slice(0, t);
 		!this.isWhole && n.length > 0 && this.showRest();
 		for (let e of n) {
-			let t = this.rows.get(Y(e));
+			let t = this.rows.get(J(e));
 			t ? t.show(e) : this.add(e);
 		}
-		let r = n.map(Y).join("\0");
-		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(Y(e)).element)));
+		let r = n.map(J).join("\0");
+		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(J(e)).element)));
 		for (let [e, t] of this.rows) this.live.targets.has(e) || (this.rows.delete(e), this.seen.delete(t), this.watcher.unobserve(t.element));
 		this.tell(e);
 	}
@@ -2021,8 +2028,8 @@ var cn = class {
 		});
 	}
 	add(e) {
-		let t = new on(e);
-		this.rows.set(Y(e), t), this.watcher.observe(t.element);
+		let t = new sn(e);
+		this.rows.set(J(e), t), this.watcher.observe(t.element);
 	}
 	tell(t) {
 		let n = [...this.live.targets.values()], r = (e) => n.filter((t) => t.state === e).length, i = [
@@ -2030,39 +2037,39 @@ var cn = class {
 			"trouble",
 			"unknown",
 			"fine"
-		].map((e) => [r(e), tn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${E(e)} ${t}`), a = `${E(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${E(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
+		].map((e) => [r(e), rn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${w(e)} ${t}`), a = `${w(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${w(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
 		this.summary.textContent !== o && (this.summary.textContent = s ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"));
 	}
 	paint(e) {
 		let t = e.map(({ canvas: e }) => [e.clientWidth, e.clientHeight]);
-		e.forEach((e, n) => Yt(e.canvas, t[n], this.sparks.get(e.target.series)));
+		e.forEach((e, n) => Zt(e.canvas, t[n], this.sparks.get(e.target.series)));
 	}
 };
-function ln(e) {
+function un(e) {
 	let t = (e) => e.state === "fine" || e.sent === 0 ? 0 : e.lost / e.sent, n = (e) => `${e.group} ${e.name} ${e.probe}`;
 	return e.map((e) => ({
 		target: e,
-		rank: rn(e).rank,
+		rank: Y(e).rank,
 		lost: Math.round(t(e) * 20),
 		name: n(e)
-	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || nn.compare(e.name, t.name)).map(({ target: e }) => e);
+	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || an.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var un = document.getElementById("watch"), dn = document.getElementById("connection"), X = new Ht(() => pn()), fn = Ut(document);
-fn && X.begin(fn);
-var Z = new cn(X, fn?.sparks), Q, $ = 0;
-function pn() {
-	Z.show(), $ = X.connected ? 0 : $ || Date.now(), mn();
-}
+var dn = document.getElementById("watch"), fn = document.getElementById("connection"), X = new Wt(() => mn()), pn = Gt(document);
+pn && X.begin(pn);
+var Z = new ln(X, pn?.sparks), Q, $ = 0;
 function mn() {
-	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
-	dn.classList.toggle("lost", e), dn.textContent !== t && (dn.textContent = t);
+	Z.show(), $ = X.connected ? 0 : $ || Date.now(), hn();
 }
 function hn() {
-	let t = Ue(location.hash);
-	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", un.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new Lt(X), Q.element.parentElement !== un && un.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
+	fn.classList.toggle("lost", e), fn.textContent !== t && (fn.textContent = t);
 }
 function gn() {
+	let t = We(location.hash);
+	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", dn.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new zt(X), Q.element.parentElement !== dn && dn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+}
+function _n() {
 	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
 	(r === "dark" || r === "light") && (e.dataset.theme = r);
 	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
@@ -2070,4 +2077,4 @@ function gn() {
 		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
 	}), n.addEventListener("change", a), a();
 }
-gn(), hn(), requestAnimationFrame(() => setTimeout(() => X.start(), 0)), addEventListener("hashchange", hn), setInterval(mn, 1e3);
+_n(), gn(), requestAnimationFrame(() => setTimeout(() => X.start(), 0)), addEventListener("hashchange", gn), setInterval(hn, 1e3);

@@ -4,6 +4,7 @@ import { FONT } from "../surface.ts";
 import { api, type Period } from "./api.ts";
 import { moment, spanText } from "./axis.ts";
 import { colours } from "./colours.ts";
+import { writeLabel } from "./label.ts";
 import { percent } from "./loss.ts";
 import type { View } from "./view.ts";
 
@@ -179,7 +180,7 @@ function frame(context: CanvasRenderingContext2D, at: Frame, x: (value: number) 
     context.fillRect(at.left, Math.round(y(share)), at.right - at.left, 1);
     context.fillStyle = colours("dim");
     context.textAlign = "right";
-    context.fillText(`${share * 100} %`, at.left - 6, y(share));
+    writeLabel(context, `${share * 100} %`, at.left - 6, y(share));
   }
   context.textAlign = "center";
   const decades = Math.log10(at.high / at.low);
@@ -191,7 +192,7 @@ function frame(context: CanvasRenderingContext2D, at: Frame, x: (value: number) 
       context.fillStyle = colours("hair");
       context.fillRect(Math.round(x(value)), at.top, 1, at.bottom - at.top);
       context.fillStyle = colours("dim");
-      context.fillText(quantity(value, "seconds"), x(value), at.bottom + 13);
+      writeLabel(context, quantity(value, "seconds"), x(value), at.bottom + 13);
     }
   }
   const keys: [string, string][] = [

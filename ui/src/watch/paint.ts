@@ -1,6 +1,7 @@
 import { labels, scaleFor, ticks, type Unit } from "../format.ts";
 import { FONT, type Rect } from "../surface.ts";
 import type { Tick } from "./axis.ts";
+import { writeLabel } from "./label.ts";
 import type { Colours } from "./colours.ts";
 import { LOSS_CLASSES, lossClass } from "./loss.ts";
 import { heightOf, type Scale, valueTicks } from "./scale.ts";
@@ -223,7 +224,7 @@ export function paintFrame(context: CanvasRenderingContext2D, scene: Scene, time
     context.fillRect(rect.left, at - 0.5, rect.width, 1);
     context.fillStyle = colour("dim");
     context.textAlign = "right";
-    context.fillText(n === values.length - 1 ? `${texts[n]} ${name}` : texts[n], rect.left - 6, at);
+    writeLabel(context, n === values.length - 1 ? `${texts[n]} ${name}` : (texts[n] ?? ""), rect.left - 6, at);
   });
   const bottom = scene.rug.top + scene.rug.height;
   context.textAlign = "center";
@@ -234,7 +235,7 @@ export function paintFrame(context: CanvasRenderingContext2D, scene: Scene, time
     if (!isLast) continue;
     context.fillStyle = colour(tick.major ? "ink" : "dim");
     const half = context.measureText(tick.label).width / 2;
-    if (x - half > rect.left - 30 && x + half < rect.left + rect.width + 12) context.fillText(tick.label, x, bottom + 12);
+    if (x - half > rect.left - 30 && x + half < rect.left + rect.width + 12) writeLabel(context, tick.label, x, bottom + 12);
   }
   context.fillStyle = colour("grid");
   context.fillRect(rect.left, rect.top + rect.height, rect.width, 1);
