@@ -12,8 +12,12 @@ use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Duration, WallTime};
 use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 
-const HOUR_NS: u64 = 3_600 * 1_000_000_000;
-const SLOT_NS: u64 = 600 * 1_000_000_000;
+/// Hours of up to two years: before that the line was another one.
+const HOURS: Grid = Grid { step_ns: 3_600 * 1_000_000_000, most: 2 * 366 * 24 };
+/// Ten minutes, for up to 60 days.
+const SLOTS: Grid = Grid { step_ns: 600 * 1_000_000_000, most: 60 * 144 };
+/// Series whose months are examined: a target has a few, but a file may be made to have any number.
+const MOST_SERIES: usize = 16;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 /// About what the path takes without a queue.
 const BASE: f64 = 0.05;
@@ -26,6 +30,13 @@ const ROUND_TRIPS: [Metric; 6] = [
     Metric::HttpFirstByte,
     Metric::DnsRtt,
 ];
+
+/// Width of columns, and how many of the latest are kept.
+#[derive(Clone, Copy)]
+struct Grid {
+    step_ns: u64,
+    most: u64,
+}
 
 /// What a period of a watch shows.
 pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
@@ -83,21 +94,21 @@ fn varies(view: &View<'_>, base_p5_s: f64, summary: &Summary) -> Finding {
 /// The run as months of a history.
 fn months(run: &Run, history: &History, start: WallTime) -> Months {
     let end_ns = run.phases.last().map_or(0, |phase| phase.end_ns);
-    let columns = |series: &Series, step_ns: u64, code: fn(Value) -> Code| {
-        columns(series, start, end_ns, step_ns, code)
-    };
+    let columns =
+        |series: &Series, grid: Grid, code: fn(Value) -> Code| columns(series, start, end_ns, grid, code);
     let whole = run.series.iter().filter(|series| ROUND_TRIPS.contains(&series.key.metric));
+    let whole = whole.take(MOST_SERIES);
     let past = |(number, one): (u32, &Series)| PastSeries {
         series: number,
         target: history.target.clone(),
         probe: probe_name(&one.key),
-        hours: columns(one, HOUR_NS, delay),
-        slots: columns(one, SLOT_NS, delay),
+        hours: columns(one, HOURS, delay),
+        slots: columns(one, SLOTS, delay),
     };
     let series: Vec<PastSeries> = (1..).zip(whole).map(past).collect();
     let load = Direction::BOTH.into_iter().filter_map(|direction| {
         let goodput = run.series(&SeriesKey::directed(Metric::Goodput, direction))?;
-        Some(PastLoad { direction, slots: columns(goodput, SLOT_NS, level) })
+        Some(PastLoad { direction, slots: columns(goodput, SLOTS, level) })
     });
     let zone = history
         .utc_offsets
@@ -127,17 +138,19 @@ fn level(value: Value) -> Code {
     }
 }
 
-/// Columns of a width, which begin at multiples of it.
+/// The latest columns of a width, which begin at multiples of it.
 fn columns(
     series: &Series,
     start: WallTime,
     end_ns: u64,
-    step_ns: u64,
+    grid: Grid,
     code: fn(Value) -> Code,
 ) -> Vec<Column> {
+    let kept_ns = end_ns.min(grid.most * grid.step_ns);
     let end = WallTime(start.0.saturating_add(end_ns));
-    let count = (end_ns / step_ns + 2) as usize;
-    let mut columns = Columns::new(start, end, count, step_ns / NANOS_PER_MILLI);
+    let from = WallTime(end.0.saturating_sub(kept_ns));
+    let count = (kept_ns / grid.step_ns + 2) as usize;
+    let mut columns = Columns::new(from, end, count, grid.step_ns / NANOS_PER_MILLI);
     let samples = series.iter().map(|observation| Stored {
         at_ms: start.0.saturating_add(observation.at.as_nanos()) / NANOS_PER_MILLI,
         code: code(observation.value),

@@ -9,8 +9,6 @@ pub fn alternative(alternative: &Alternative) -> String {
         Alternative::OtherDirection => {
             "The queue may be in the other direction: one-way delays were not measured."
         }
-        Alternative::InstrumentLate => "This program itself was late.",
-        Alternative::LackOfCpu => "This machine lacked CPU time.",
         Alternative::PacketLimit => "The buffer may be limited in packets rather than bytes.",
         Alternative::ManagedLargerBuffer => {
             "The buffer may be larger, with an AQM that stops the queue at this size."

@@ -130,3 +130,19 @@ fn loss_of_a_period_is_found_and_nothing_answered_is_no_verdict() {
     let silent = diagnose(&period(1, |_, _| None));
     assert_eq!((silent.health, silent.reason), (Health::Inconclusive, Some(Reason::NoAnswers)));
 }
+
+/// A file may claim any length and any number of series: memory is bounded by what months need. 200 series of 292 years would
+/// take 3.5 million columns of hours and ten minutes each.
+#[test]
+fn a_period_of_292_years_with_many_series_is_bounded() {
+    let mut run = period(1, |_, rng| Some(quiet(rng)));
+    run.phases[0].end_ns = 1 << 63;
+    let one = run.series[0].clone();
+    for number in 0..200 {
+        let mut more = one.clone();
+        more.key.scope = Some(number.to_string());
+        run.series.push(more);
+    }
+    let d = diagnose(&run);
+    assert_eq!((d.health, d.findings[0].kind()), (Health::Healthy, FindingKind::LatencyVariation));
+}

@@ -510,10 +510,6 @@ pub enum InstrumentEffect {
 pub enum Alternative {
     /// The queue is in the other direction.
     OtherDirection,
-    /// The instrument was late.
-    InstrumentLate,
-    /// This machine lacked CPU time.
-    LackOfCpu,
     /// The buffer is limited in packets, not in bytes.
     PacketLimit,
     /// The buffer is larger, and an AQM keeps the queue at this length.

@@ -276,8 +276,6 @@ pub(crate) fn reasons() -> Vec<Reason> {
 pub(crate) fn alternatives() -> Vec<Alternative> {
     vec![
         Alternative::OtherDirection,
-        Alternative::InstrumentLate,
-        Alternative::LackOfCpu,
         Alternative::PacketLimit,
         Alternative::ManagedLargerBuffer,
         Alternative::SmallBuffer,
