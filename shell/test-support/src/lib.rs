@@ -1,4 +1,4 @@
-//! Network namespaces for tests, without root.
+//! Network namespaces for tests, without root; and ports that no other test is given.
 //!
 //! A process can enter a user namespace only before it starts its first thread, and the test harness starts threads. A test
 //! program that links this crate therefore enters one before `main`, unless it is privileged already. Where the system
@@ -9,7 +9,9 @@
 use fathom_os::netlink::{LOOPBACK, Netlink};
 use fathom_os::netns::NetNs;
 use fathom_os::userns::{self, Refusal};
+use std::net::{TcpListener, UdpSocket};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Why this process may not make namespaces; unset if it may.
 static REFUSAL: OnceLock<Refusal> = OnceLock::new();
@@ -62,4 +64,27 @@ pub fn in_new_namespace<T: Send>(test: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         scope.spawn(run).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// Returns a port of the loopback address that is free, and stays so while the test closes and opens it.
+///
+/// The kernel may hand a port of its ephemeral range to any other socket as soon as it is closed.
+/// This port is below that range, and differs for each call and process.
+///
+/// # Panics
+/// If every port below the ephemeral range is taken.
+#[must_use]
+pub fn unused_port() -> u16 {
+    /// Ports below this are often taken by services.
+    const FIRST: u32 = 10_000;
+    /// The first ephemeral port of Linux, where it is not set otherwise (`ip_local_port_range`).
+    const END: u32 = 32_768;
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let is_free = |port: &u16| {
+        TcpListener::bind(("127.0.0.1", *port)).is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
+    };
+    let of_process = std::process::id().wrapping_mul(61);
+    let offsets = (0..END - FIRST).map(|_| of_process.wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed)));
+    let ports = offsets.map(|offset| u16::try_from(FIRST + offset % (END - FIRST)).unwrap_or(u16::MAX));
+    ports.into_iter().find(is_free).expect("a port below the ephemeral range is free")
 }

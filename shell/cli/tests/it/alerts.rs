@@ -65,8 +65,8 @@ fn an_alert_is_raised_kept_over_a_restart_and_cleared() {
         assert_eq!((body["status"].as_str(), body["alert"].as_str()), (Some(status), Some("gone")), "{body}");
         body
     };
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = server.local_addr().unwrap().port();
+    let port = fathom_test_support::unused_port();
+    let server = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let config = config("alerts", &url, port);
     let watch = Watch::start(&["watch", &config]);
     watch.says("page: ");

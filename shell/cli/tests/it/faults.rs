@@ -63,7 +63,7 @@ fn bad_scenarios() {
 
 #[test]
 fn server_absent() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let free = fathom_test_support::unused_port();
     let mut words = Words::of("server-absent", &scratch());
     let refused = run(&["test", &format!("127.0.0.1:{free}")]);
     words.add("fathom test 127.0.0.1:PORT", &without_number(refused, free), 3);

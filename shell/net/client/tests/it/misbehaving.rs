@@ -68,7 +68,7 @@ fn within(seconds: u64, config: &TestConfig) -> Result<Run, TestError> {
 
 #[test]
 fn nobody_listens() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = fathom_test_support::unused_port();
     let error = within(5, &config(port)).unwrap_err();
     assert!(matches!(error, TestError::Refused(_)), "{error:?}");
     assert!(error.to_string().contains("fathom serve"), "{error}");

@@ -24,7 +24,7 @@ fn gather(reflectors: &mut Reflectors, clock: Clock, seconds: u64) -> (Vec<Refle
 
 #[test]
 fn sessions_follow_each_other_and_a_server_that_comes_back_is_another_host() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = fathom_test_support::unused_port();
     let server = serve(port);
     let clock = Clock::start();
     let config = TestConfig { clock, ..TestConfig::new(&format!("127.0.0.1:{port}")) };

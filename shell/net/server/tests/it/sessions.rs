@@ -116,7 +116,7 @@ fn sessions_that_come_and_go_leave_nothing_behind() {
 fn stopping_ends_sessions_and_frees_the_port() {
     let server = fathom_server::Server::start(fathom_server::Config {
         listen: vec!["127.0.0.1".parse().unwrap()],
-        port: 0,
+        port: fathom_test_support::unused_port(),
         ..Default::default()
     })
     .unwrap();

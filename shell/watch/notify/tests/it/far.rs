@@ -67,8 +67,7 @@ pub(crate) fn dribbling() -> String {
 
 /// A port on which nobody listens.
 pub(crate) fn closed() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
+    format!("127.0.0.1:{}", fathom_test_support::unused_port())
 }
 
 /// A mail relay that answers `wrong` to the command that begins so, and tells all that it was told.

@@ -1,6 +1,7 @@
 //! The dashboards for Grafana: each query of each panel brings data from a real Prometheus.
 use crate::past::{Past, plan, push, until};
-use crate::receiver::{Kind, Receiver, free_port};
+use crate::receiver::{Kind, Receiver};
+use fathom_test_support::unused_port;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ fn each_query_of_each_panel_brings_data() {
     let mut past = Past::new(25);
     past.begin_at("far", past.until);
     past.goes_on(20);
-    let (port, dir) = (free_port(), past.dir.join("prometheus"));
+    let (port, dir) = (unused_port(), past.dir.join("prometheus"));
     let receiver = Receiver::start(Kind::Prometheus, port, &dir);
     let text = format!("kind = 'remote_write'\nurl = 'http://127.0.0.1:{port}/api/v1/write'\n");
     let pusher = push(&plan(&text), &past.dir);

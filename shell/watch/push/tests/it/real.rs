@@ -1,6 +1,7 @@
 //! What Prometheus and VictoriaMetrics have, against what the history has: with outages, restarts and a damaged cursor between.
 use crate::past::{Past, plan, push, until};
-use crate::receiver::{Kind, Receiver, free_port};
+use crate::receiver::{Kind, Receiver};
+use fathom_test_support::unused_port;
 use fathom_units::WallTime;
 
 /// Half a bucket each way is what the history knows; Prometheus takes the middle of a bucket its own way.
@@ -42,7 +43,7 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
     let mut past = Past::new(40);
     past.begin_at("far", past.until);
     past.goes_on(20);
-    let (port, dir) = (free_port(), past.dir.join("prometheus"));
+    let (port, dir) = (unused_port(), past.dir.join("prometheus"));
     let plan = plan(&format!("kind = 'remote_write'\n{}", url(port)));
     let pusher = push(&plan, &past.dir);
     pusher.says("takes nothing");
@@ -81,7 +82,7 @@ fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
     let mut past = Past::new(40);
     past.begin_at("far", past.until);
     past.goes_on(20);
-    let (port, dir) = (free_port(), past.dir.join("victoria"));
+    let (port, dir) = (unused_port(), past.dir.join("victoria"));
     let receiver = Receiver::start(Kind::VictoriaMetrics, port, &dir);
     let plan = plan(&format!("kind = 'remote_write'\nversion = '1.0'\nhistogram = 'classic'\n{}", url(port)));
     let pusher = push(&plan, &past.dir);
@@ -111,7 +112,7 @@ fn a_damaged_cursor_is_set_aside_and_sending_begins_now() {
     let mut past = Past::new(3);
     past.goes_on(2);
     std::fs::write(past.cursor("far"), b"\x1f\x8b what a power cut left").unwrap();
-    let port = free_port();
+    let port = unused_port();
     let pusher = push(&plan(&format!("kind = 'remote_write'\n{}", url(port))), &past.dir);
     let told = pusher.says("cannot be read");
     assert!(told.contains("push-far.json.gz.damaged-1") && told.contains("from now on"), "{told}");

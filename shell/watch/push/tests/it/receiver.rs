@@ -1,7 +1,6 @@
 //! Receivers of flesh and blood: Prometheus and VictoriaMetrics, each in a directory of its own, on loopback.
 use crate::past::until;
 use serde_json::Value;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -16,11 +15,6 @@ pub(crate) struct Receiver {
 pub(crate) enum Kind {
     Prometheus,
     VictoriaMetrics,
-}
-
-/// A port that nobody listens on now.
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 impl Kind {
