@@ -2,7 +2,6 @@
 use crate::workload::life::{Life, lock};
 use crate::workload::senders::Senders;
 use crate::workload::unit::Unit;
-use crate::workload::wire::Wire;
 use fathom_os::clock::Clock;
 use fathom_os::socket::memory_file;
 use fathom_run::{DatagramLog, Metric, Timings};
@@ -22,7 +21,7 @@ pub(crate) const PAYLOAD_BYTES: u64 = 1 << 20;
 /// What the far end of a connection does. It lives as long as the connection's unit.
 pub(crate) struct Job {
     pub(crate) unit: Arc<Unit>,
-    pub(crate) work: Box<dyn FnOnce(Wire) + Send>,
+    pub(crate) work: Box<dyn FnOnce(Arc<Stage>, Arc<Socket>) + Send>,
 }
 
 /// One side's addresses.
