@@ -26,13 +26,39 @@ use core::fmt;
 use core::str::SplitWhitespace;
 use words::Words;
 
-/// Parameters with a text form: a name, then words in any order. `read` takes defaults for those left out; `write`
-/// writes all of them, a blank before each.
+/// Parameters with a text form: a name, then words in any order.
 pub(crate) trait Text: Sized {
     const NAME: &'static str;
-    const WORDS: &'static [&'static str];
+    /// All words, with blanks between them.
+    const WORDS: &'static str;
+    /// Takes defaults for what is left out.
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError>;
+    /// Writes all parameters, a blank before each.
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// Parameters that all have defaults and do not depend on each other; see [`Text`].
+pub(crate) trait Settings: Default {
+    const NAME: &'static str;
+    const WORDS: &'static str;
+    /// Sets the parameter `word`, whose value comes next in `words`.
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError>;
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+impl<T: Settings> Text for T {
+    const NAME: &'static str = T::NAME;
+    const WORDS: &'static str = T::WORDS;
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut settings = T::default();
+        while let Some(word) = words.next_known()? {
+            settings.set(word, words)?;
+        }
+        Ok(settings)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Settings::write(self, f)
+    }
 }
 
 /// Reads the parameters of one discipline.

@@ -19,8 +19,8 @@ pub enum SpecError {
         word: String,
         /// The discipline.
         discipline: &'static str,
-        /// What it knows.
-        known: &'static [&'static str],
+        /// The words that it knows, with blanks between them.
+        known: &'static str,
     },
     /// A word that needs a value and came last.
     NoValue {
@@ -70,7 +70,7 @@ impl fmt::Display for SpecError {
                 write!(f, "unknown queue discipline \"{word}\" (known: {})", known.join(", "))
             }
             SpecError::Word { word, discipline, known } => {
-                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.join(", "))
+                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.replace(' ', ", "))
             }
             SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value after it"),
             SpecError::Unit { word, error } => write!(f, "{word}: {error}"),
