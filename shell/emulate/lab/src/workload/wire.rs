@@ -33,7 +33,7 @@ impl Wire {
         way: Direction,
         far: impl FnOnce(Wire) + Send + 'static,
     ) -> io::Result<Wire> {
-        let place = |side: Direction| stage.places[side as usize].get().ok_or(io::ErrorKind::NotConnected);
+        let place = |side: Direction| stage.listeners[side].get().ok_or(io::ErrorKind::NotConnected);
         let (here, there) = (place(way)?.tcp, place(way.reverse())?.tcp);
         let socket = Arc::new(Socket::new(Domain::for_address(here), Type::STREAM, None)?);
         unit.life.keep(&socket);
@@ -43,10 +43,10 @@ impl Wire {
         let far_unit = unit.clone();
         let work = move |stage, socket| far(Wire { socket, stage, unit: far_unit, arriving: way });
         let job = Job { unit: unit.clone(), work: Box::new(work) };
-        lock(&stage.jobs[way as usize]).insert(port, job);
+        lock(&stage.jobs[way]).insert(port, job);
         let connected = socket.connect(&there.into()).and_then(|()| choose_control(&socket, stage, unit));
         if let Err(error) = connected {
-            lock(&stage.jobs[way as usize]).remove(&port);
+            lock(&stage.jobs[way]).remove(&port);
             return Err(error);
         }
         Ok(Wire { socket, stage: stage.clone(), unit: unit.clone(), arriving: way.reverse() })
@@ -122,7 +122,7 @@ pub(crate) fn accept(stage: &Arc<Stage>, listener: &TcpListener, way: Direction)
         }
         // A connection that was reset meanwhile is no failure of the listener.
         let Ok((stream, from)) = listener.accept() else { continue };
-        let Some(job) = lock(&stage.jobs[way as usize]).remove(&from.port()) else { continue };
+        let Some(job) = lock(&stage.jobs[way]).remove(&from.port()) else { continue };
         if let Err(error) = start(stage, stream.into(), job) {
             stage.note(format!("a connection was not taken: {error}"));
         }
