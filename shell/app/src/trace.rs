@@ -2,6 +2,7 @@
 mod exports;
 mod input;
 mod page;
+mod pass;
 mod path;
 mod read;
 
@@ -15,8 +16,9 @@ use fathom_flow::{Flows, Tracer};
 use fathom_run::Run;
 use fathom_units::{Duration, WallTime};
 use input::Input;
+use pass::pass;
 use path::PathOf;
-use read::{Read, bounds, pass, read};
+use read::{Read, bounds, read};
 use std::path::{Path, PathBuf};
 
 /// Where packets come from.

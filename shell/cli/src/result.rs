@@ -35,3 +35,21 @@ pub(crate) fn print_json(run: &Run, diagnosis: &Diagnosis) -> Result<(), Failure
     let text = serde_json::to_string(&document).map_err(Failure::environment)?;
     terminal::print(&(text + "\n"))
 }
+
+/// Two or three runs side by side, and their files.
+pub(crate) fn deliver_compared(output: &OutputArgs, runs: &[(&str, Run)], when: When) -> Outcome {
+    let diagnosed: Vec<_> = runs.iter().map(|(name, run)| (*name, run, diagnose(run))).collect();
+    let named: Vec<_> = diagnosed.iter().map(|(name, run, diagnosis)| (*name, *run, diagnosis)).collect();
+    if output.json {
+        diagnosed.iter().try_for_each(|(_, run, diagnosis)| print_json(run, diagnosis))?;
+    } else {
+        let (style, columns) = terminal::stdout_form(when);
+        terminal::print(&fathom_report::compare(&named, columns, style))?;
+    }
+    let pairs: Vec<_> = diagnosed.iter().map(|(_, run, diagnosis)| (*run, diagnosis)).collect();
+    for path in &output.output {
+        write(path, &pairs)?;
+        terminal::note(&format!("wrote {}", path.display()));
+    }
+    Ok(Exit::Healthy)
+}

@@ -1,6 +1,6 @@
 //! From the last bit that was sent to the far end: impairments, then propagation.
-use crate::bottleneck::{Event, Observer};
 use crate::delay::DelayLine;
+use crate::event::{Event, Observer};
 use crate::impairment::{Impairment, ImpairmentParams};
 use fathom_qdisc::Packet;
 use fathom_units::{Duration, Rng, Time};
@@ -28,16 +28,16 @@ impl<P: Packet + Clone> Exit<P> {
 
     /// `packet` was sent at `now` and is received `lag` later, not before the packet before it.
     pub(crate) fn propagate(&mut self, packet: P, now: Time, lag: Duration, observer: &mut impl Observer<P>) {
-        let fate = self.impairment.draw();
-        if fate.lost {
+        let drawn = self.impairment.draw();
+        if drawn.lost {
             observer.event(Event::Lost { packet: &packet }, now);
             return;
         }
-        if fate.duplicated {
+        if drawn.duplicated {
             observer.event(Event::Duplicated { packet: &packet }, now);
-            self.launch(packet.clone(), fate.held_back, now + lag);
+            self.launch(packet.clone(), drawn.held_back, now + lag);
         }
-        self.launch(packet, fate.held_back, now + lag);
+        self.launch(packet, drawn.held_back, now + lag);
     }
 
     /// The first packet that arrives at or before `now`, with the time at which it does.

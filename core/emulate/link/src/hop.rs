@@ -1,12 +1,12 @@
-//! One hop: a bottleneck each way, each with a medium of its own or both with one.
-use crate::bottleneck::{Bottleneck, BottleneckParams, Event, Observer};
-use crate::line::{Place, Router};
+//! One hop: a bottleneck in each direction, each with a medium of its own or both with one.
+use crate::bottleneck::{Bottleneck, BottleneckParams};
 use crate::medium::Medium;
+use crate::router::{HopObserver, Router};
 use crate::transmitter::TransmitterParams;
 use crate::wifi::{Contention, WifiMedium};
 use alloc::boxed::Box;
 use fathom_qdisc::{Backlog, Packet};
-use fathom_units::{Direction, Rng, Time};
+use fathom_units::{Direction, PerDirection, Rng, Time};
 
 /// Both directions of a hop.
 #[derive(Clone, Copy, Debug)]
@@ -26,46 +26,54 @@ impl<'a> From<(&'a BottleneckParams, &'a BottleneckParams)> for HopParams<'a> {
     }
 }
 
-/// A router as observer of one hop's bottlenecks.
-pub(crate) struct Watch<'a, R> {
-    pub(crate) hop: usize,
-    pub(crate) router: &'a mut R,
-}
-
-impl<R> Watch<'_, R> {
-    /// Of one of its sides.
-    pub(crate) fn at(&mut self, side: usize) -> At<'_, R> {
-        let direction = if side == 0 { Direction::Up } else { Direction::Down };
-        At(Place { hop: self.hop, direction }, self.router)
-    }
-}
-
-pub(crate) struct At<'a, R>(Place, &'a mut R);
-
-impl<P, R: Router<P>> Observer<P> for At<'_, R> {
-    fn event(&mut self, event: Event<'_, P>, now: Time) {
-        self.1.event(self.0, event, now);
-    }
-}
-
-/// Up and down, and what they share.
+/// The bottlenecks of both directions, and what they share.
 pub(crate) struct Hop<P> {
-    sides: [Bottleneck<P>; 2],
+    sides: PerDirection<Bottleneck<P>>,
     sharing: Sharing,
 }
 
+/// The medium that both directions share.
 enum Sharing {
     Nothing,
     Medium(Box<Medium>),
     Wifi(Box<WifiMedium>),
 }
 
+impl Sharing {
+    /// Does what is due at or before `now`.
+    fn run<P: Packet + Clone>(
+        &mut self,
+        sides: &mut PerDirection<Bottleneck<P>>,
+        now: Time,
+        observer: &mut HopObserver<'_, impl Router<P>>,
+    ) {
+        match self {
+            Sharing::Nothing => {}
+            Sharing::Medium(medium) => medium.run(sides, now, observer),
+            Sharing::Wifi(medium) => medium.run(sides, now, observer),
+        }
+    }
+    /// A packet has arrived at the queue of `direction`.
+    fn wake<P: Packet + Clone>(
+        &mut self,
+        sides: &mut PerDirection<Bottleneck<P>>,
+        direction: Direction,
+        now: Time,
+    ) {
+        match self {
+            Sharing::Nothing => {}
+            Sharing::Medium(medium) => medium.wake(sides, direction, now),
+            Sharing::Wifi(medium) => medium.wake(sides, direction, now),
+        }
+    }
+}
+
 impl<P: Packet + Clone> Hop<P> {
     /// # Panics
     /// If a rate is zero, or if one direction alone is 802.11.
     pub(crate) fn new(params: HopParams<'_>, seeds: &mut Rng) -> Self {
-        let mut build = |side| Bottleneck::new(side, seeds.next_u64());
-        let sides = [build(params.up), build(params.down)];
+        let sides = PerDirection { up: params.up, down: params.down };
+        let sides = sides.map(|side| Bottleneck::new(side, seeds.next_u64()));
         let sharing = match (&params.up.transmitter, &params.down.transmitter) {
             (TransmitterParams::Wifi(up), TransmitterParams::Wifi(_)) => {
                 let rng = Rng::stream(seeds.next_u64(), "contention");
@@ -74,66 +82,68 @@ impl<P: Packet + Clone> Hop<P> {
             (TransmitterParams::Wifi(_), _) | (_, TransmitterParams::Wifi(_)) => {
                 panic!("one direction of a hop is 802.11, the other is not")
             }
-            _ if params.half_duplex => Sharing::Medium(Box::default()),
+            _ if params.half_duplex => Sharing::Medium(Box::new(Medium::new())),
             _ => Sharing::Nothing,
         };
         Hop { sides, sharing }
     }
 
-    /// `packet` arrives at the queue of `side`. False if that changed nothing of what is due.
+    /// `packet` arrives at the queue of `direction`. False if that changed nothing of what is due.
     #[inline]
     pub(crate) fn arrive(
         &mut self,
-        side: usize,
+        direction: Direction,
         packet: P,
         now: Time,
-        watch: &mut Watch<'_, impl Router<P>>,
+        observer: &mut HopObserver<'_, impl Router<P>>,
     ) -> bool {
-        match &mut self.sharing {
-            Sharing::Nothing => return self.sides[side].line_up(packet, now, &mut watch.at(side)),
-            Sharing::Medium(medium) => medium.arrive(&mut self.sides, (side, packet), now, watch),
-            Sharing::Wifi(medium) => medium.arrive(&mut self.sides, (side, packet), now, watch),
+        if let Sharing::Nothing = self.sharing {
+            return self.sides[direction].line_up(packet, now, &mut observer.at(direction));
         }
+        self.sharing.run(&mut self.sides, now, observer);
+        self.sides[direction].enqueue(packet, now, &mut observer.at(direction));
+        self.sharing.wake(&mut self.sides, direction, now);
+        self.sharing.run(&mut self.sides, now, observer);
         true
     }
 
-    /// The first packet of `side` that comes out at or before `now`. Repeat until `None`.
+    /// The first packet of `direction` that comes out at or before `now`. Repeat until `None`.
     #[inline]
     pub(crate) fn poll(
         &mut self,
-        side: usize,
+        direction: Direction,
         now: Time,
-        watch: &mut Watch<'_, impl Router<P>>,
+        observer: &mut HopObserver<'_, impl Router<P>>,
     ) -> Option<(P, Time)> {
-        match &mut self.sharing {
-            Sharing::Nothing => return self.sides[side].poll(now, &mut watch.at(side)),
-            Sharing::Medium(medium) => medium.run(&mut self.sides, now, watch),
-            Sharing::Wifi(medium) => medium.run(&mut self.sides, now, watch),
+        if let Sharing::Nothing = self.sharing {
+            return self.sides[direction].poll(now, &mut observer.at(direction));
         }
-        self.sides[side].exit().pop(now)
+        self.sharing.run(&mut self.sides, now, observer);
+        self.sides[direction].exit().pop(now)
     }
 
-    /// True if what one side does changes when the other has something to do.
+    /// True if what one direction does changes when the other has something to do.
     pub(crate) const fn is_shared(&self) -> bool {
         !matches!(self.sharing, Sharing::Nothing)
     }
 
-    /// When `poll` of `side` next has something to do; [`Time::MAX`] if never.
+    /// When `poll` of `direction` next has something to do; [`Time::MAX`] if never.
     #[inline]
-    pub(crate) fn next_event(&self, side: usize) -> Time {
+    pub(crate) fn next_event(&self, direction: Direction) -> Time {
+        let bottleneck = &self.sides[direction];
         match &self.sharing {
-            // What the medium does is done by the first side.
-            Sharing::Wifi(medium) if side == 0 => {
-                medium.next_event().unwrap_or(Time::MAX).min(self.sides[side].next_out())
+            // What the medium does is done by the direction up.
+            Sharing::Wifi(medium) if direction == Direction::Up => {
+                medium.next_event().unwrap_or(Time::MAX).min(bottleneck.next_out())
             }
-            Sharing::Wifi(_) => self.sides[side].next_out(),
-            _ => self.sides[side].due(),
+            Sharing::Wifi(_) => bottleneck.next_out(),
+            _ => bottleneck.due(),
         }
     }
 
-    /// No packet comes out of `side` before this.
-    pub(crate) fn next_exit(&self, side: usize) -> Option<Time> {
-        let bottleneck = &self.sides[side];
+    /// No packet comes out in `direction` before this.
+    pub(crate) fn next_exit(&self, direction: Direction) -> Option<Time> {
+        let bottleneck = &self.sides[direction];
         match &self.sharing {
             Sharing::Wifi(medium) => {
                 // Of 802.11 what is being sent does not depend on the time that is asked for.
@@ -147,8 +157,8 @@ impl<P: Packet + Clone> Hop<P> {
         }
     }
 
-    /// Up or down.
-    pub(crate) const fn side(&self, side: usize) -> &Bottleneck<P> {
-        &self.sides[side]
+    /// The bottleneck of `direction`.
+    pub(crate) const fn side(&self, direction: Direction) -> &Bottleneck<P> {
+        self.sides.get(direction)
     }
 }

@@ -1,12 +1,12 @@
 //! What else a link does to packets: loses, duplicates and reorders them by chance.
 use fathom_units::{Duration, Ratio, Rng};
 
-/// Shares of the packets that leave the transmitter; apart from bursts each packet's fates are independent.
+/// Shares of the packets that leave the transmitter; apart from bursts each packet's draw is independent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ImpairmentParams {
     /// Lost.
     pub loss: Ratio,
-    /// Lost in bursts, besides.
+    /// Lost in bursts, in addition.
     pub burst: Option<BurstParams>,
     /// Sent twice.
     pub duplicate: Ratio,
@@ -39,9 +39,9 @@ pub struct BurstParams {
     pub loss: Ratio,
 }
 
-/// What becomes of one packet.
+/// What chance does to one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fate {
+pub struct ImpairmentDraw {
     /// It goes no further; the rest does not matter then.
     pub lost: bool,
     /// It goes on twice.
@@ -50,7 +50,7 @@ pub struct Fate {
     pub held_back: bool,
 }
 
-/// Draws fates from a seed.
+/// Draws what happens to each packet.
 pub struct Impairment {
     params: ImpairmentParams,
     is_bad: bool,
@@ -58,16 +58,16 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// The fates of `rng`'s stream.
+    /// Draws from `rng`.
     pub const fn new(params: ImpairmentParams, rng: Rng) -> Self {
         Impairment { params, is_bad: false, rng }
     }
-    /// The next packet's.
-    pub fn draw(&mut self) -> Fate {
+    /// The draw for the next packet.
+    pub fn draw(&mut self) -> ImpairmentDraw {
         let in_burst = self.params.burst.is_some_and(|params| self.burst(params));
         // A ratio of zero draws nothing, so that an unimpaired link costs nothing.
         let mut chance = |ratio: Ratio| ratio.0 > 0.0 && self.rng.chance(ratio.0);
-        Fate {
+        ImpairmentDraw {
             lost: chance(self.params.loss) || in_burst,
             duplicated: chance(self.params.duplicate),
             held_back: chance(self.params.reorder),

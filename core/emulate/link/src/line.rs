@@ -1,57 +1,26 @@
 //! Bottlenecks in a row, both ways, with a router after each.
-use crate::bottleneck::{Bottleneck, Event};
-use crate::hop::{Hop, HopParams, Watch};
+use crate::bottleneck::Bottleneck;
+use crate::hop::{Hop, HopParams};
+use crate::router::{HopObserver, LinePosition, Router, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_qdisc::Packet;
-use fathom_units::{Direction, Duration, Rng, Time};
+use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 
-/// One of a line's bottlenecks or, in [`Router::arrive`], a router and the way in which the packet travels.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Place {
-    /// 0 is the hop next to the user.
-    pub hop: usize,
-    /// Of travel.
-    pub direction: Direction,
-}
-
-/// What a router does with a packet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict<P> {
-    /// Sends it on.
-    Forward,
-    /// Discards it and sends this back where it came from, such as an ICMP Time Exceeded.
-    Answer(P),
-    /// Discards it.
-    Discard,
-    /// Takes it off the line, beside which it goes on: it comes out as if the line ended here.
-    Leave,
-}
-
-/// The host's part: what routers do, and who is told of events.
-pub trait Router<P> {
-    /// `packet` reaches the router at `place.hop` on its way in `place.direction`. May change it (TTL).
-    fn arrive(&mut self, place: Place, packet: &mut P, now: Time) -> Verdict<P>;
-    /// `event` happened in the bottleneck at `place`. Does nothing unless overridden.
-    fn event(&mut self, place: Place, event: Event<'_, P>, now: Time) {
-        let _ = (place, event, now);
-    }
-}
-
-/// For a line of which nobody looks inside: forwards everything.
-impl<P> Router<P> for () {
-    fn arrive(&mut self, _: Place, _: &mut P, _: Time) -> Verdict<P> {
-        Verdict::Forward
-    }
-}
-
-/// A packet that has left the line: its way, and when.
+/// A packet that has left the line: its direction, and when.
 type Out<P> = (Direction, P, Time);
 
-/// A packet that comes to the line: the router at which it does, `None` at the user, and its way.
-struct In<P> {
+/// Where a packet comes to the line.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The router at which it does; `None` at the user.
     router: Option<usize>,
     direction: Direction,
+}
+
+/// A packet that has come to the line and has not been taken up.
+struct Entering<P> {
+    entry: Entry,
     packet: P,
     now: Time,
 }
@@ -68,15 +37,15 @@ struct In<P> {
 /// down, and packets that [`Line::enter`] come last.
 pub struct Line<P> {
     hops: Vec<Hop<P>>,
-    /// The next event of each bottleneck in the order of places, as a [`key`]: asking all of them at each event would cost
+    /// The next event of each bottleneck in the order of positions, as a [`key`]: asking all of them at each event would cost
     /// most.
     due: Vec<u128>,
     /// The first of those.
     first: u128,
     /// From the end of each link, the least propagation to either end of the line.
-    onward: Vec<[Duration; 2]>,
+    onward: Vec<PerDirection<Duration>>,
     /// Entered and not yet taken up.
-    entering: VecDeque<In<P>>,
+    entering: VecDeque<Entering<P>>,
     /// Answers of the routers at the ends to what entered there.
     leaving: VecDeque<Out<P>>,
     /// Time of the first of these, [`Time::MAX`] if there are none.
@@ -90,8 +59,10 @@ impl<P: Packet + Clone> Line<P> {
     /// If a rate is zero, or if only one direction of a hop is 802.11.
     pub fn new<'a>(hops: impl IntoIterator<Item = impl Into<HopParams<'a>>>, seed: u64) -> Self {
         let mut seeds = Rng::stream(seed, "line");
-        let mut build =
-            |params: HopParams<'_>| ([params.up.delay, params.down.delay], Hop::new(params, &mut seeds));
+        let mut build = |params: HopParams<'_>| {
+            let delays = PerDirection { up: params.up.delay, down: params.down.delay };
+            (delays, Hop::new(params, &mut seeds))
+        };
         let (delays, hops): (Vec<_>, Vec<_>) = hops.into_iter().map(|hop| build(hop.into())).unzip();
         let due: Vec<u128> = (0..2 * hops.len()).map(|index| key(Time::MAX, index)).collect();
         let first = due.first().copied().unwrap_or(u128::MAX);
@@ -102,18 +73,19 @@ impl<P: Packet + Clone> Line<P> {
     /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
     /// before it. It is taken up by the next [`Line::poll`].
     pub fn enter(&mut self, direction: Direction, packet: P, now: Time) {
-        self.wait(In { router: self.end(direction), direction, packet, now });
+        self.wait(Entering { entry: self.end(direction), packet, now });
     }
 
-    /// The same, but if nothing is due by `now` it is taken up at once, as the next [`Line::poll`] would.
+    /// [`Line::enter`], but if nothing is due by `now` the packet is taken up at once, as the next [`Line::poll`] would.
     pub fn take(&mut self, direction: Direction, packet: P, now: Time, router: &mut impl Router<P>) {
-        self.admit(self.end(direction), direction, packet, now, router);
+        self.admit(self.end(direction), packet, now, router);
     }
 
-    /// [`Line::take`] for cross traffic, which comes to the router at `place` from beside the line. A router brings it
+    /// [`Line::take`] for cross traffic, which comes to the router at `position` from outside the line. A router brings it
     /// out by [`Verdict::Leave`].
-    pub fn join(&mut self, place: Place, packet: P, now: Time, router: &mut impl Router<P>) {
-        self.admit(Some(place.hop), place.direction, packet, now, router);
+    pub fn join(&mut self, position: LinePosition, packet: P, now: Time, router: &mut impl Router<P>) {
+        let entry = Entry { router: Some(position.hop), direction: position.direction };
+        self.admit(entry, packet, now, router);
     }
 
     /// Does all that is due at or before `now`, each at its own time. What reaches the server (up) or the user (down)
@@ -129,7 +101,7 @@ impl<P: Packet + Clone> Line<P> {
         }
     }
 
-    /// Does what is due at or before `now` until a packet is out: its way, and when. Repeat until `None`.
+    /// Does what is due at or before `now` until a packet is out: its direction, and when. Repeat until `None`.
     pub fn poll(&mut self, now: Time, router: &mut impl Router<P>) -> Option<(Direction, P, Time)> {
         loop {
             let next = self.next();
@@ -157,17 +129,17 @@ impl<P: Packet + Clone> Line<P> {
         let entering = self.leaving.front().map(|(.., time)| *time);
         let entering = entering.or(self.entering.front().map(|one| one.now));
         let hops = self.hops.iter().zip(&self.onward);
-        let sides = hops.flat_map(|(hop, onward)| onward.iter().enumerate().map(move |on| (hop, on)));
-        let inside = sides.filter_map(|(hop, (side, onward))| Some(hop.next_exit(side)? + *onward));
+        let sides = hops.flat_map(|(hop, onward)| onward.iter().map(move |on| (hop, on)));
+        let inside = sides.filter_map(|(hop, (direction, onward))| Some(hop.next_exit(direction)? + *onward));
         inside.chain(entering).min()
     }
 
-    /// The bottleneck at `place`, for its counters.
+    /// The bottleneck at `position`, for its counters.
     ///
     /// # Panics
     /// If the line has no such hop.
-    pub fn bottleneck(&self, place: Place) -> &Bottleneck<P> {
-        self.hops[place.hop].side(place.direction.index())
+    pub fn bottleneck(&self, position: LinePosition) -> &Bottleneck<P> {
+        self.hops[position.hop].side(position.direction)
     }
 
     /// The number of hops.
@@ -190,8 +162,8 @@ impl<P: Packet + Clone> Line<P> {
         let out = match self.leaving.pop_front() {
             Some(out) => Some(out),
             None => {
-                let In { router: at, direction, packet, now } = self.entering.pop_front()?;
-                self.begin(at, direction, packet, now, router)
+                let Entering { entry, packet, now } = self.entering.pop_front()?;
+                self.begin(entry, packet, now, router)
             }
         };
         let leaving = self.leaving.front().map_or(Time::MAX, |(.., time)| *time);
@@ -201,28 +173,22 @@ impl<P: Packet + Clone> Line<P> {
 
     /// Where packets come in that cross the whole line.
     #[inline]
-    fn end(&self, direction: Direction) -> Option<usize> {
-        match direction {
+    fn end(&self, direction: Direction) -> Entry {
+        let router = match direction {
             Direction::Up => None,
             Direction::Down => self.hops.len().checked_sub(1),
-        }
+        };
+        Entry { router, direction }
     }
-    fn wait(&mut self, one: In<P>) {
+    fn wait(&mut self, one: Entering<P>) {
         self.pending = self.pending.min(one.now);
         self.entering.push_back(one);
     }
-    fn admit(
-        &mut self,
-        at: Option<usize>,
-        direction: Direction,
-        packet: P,
-        now: Time,
-        router: &mut impl Router<P>,
-    ) {
+    fn admit(&mut self, entry: Entry, packet: P, now: Time, router: &mut impl Router<P>) {
         if self.hops.is_empty() || self.next() <= now {
-            return self.wait(In { router: at, direction, packet, now });
+            return self.wait(Entering { entry, packet, now });
         }
-        if let Some(out) = self.begin(at, direction, packet, now, router) {
+        if let Some(out) = self.begin(entry, packet, now, router) {
             self.leaving.push_back(out);
             self.pending = self.pending.min(now);
         }
@@ -230,48 +196,42 @@ impl<P: Packet + Clone> Line<P> {
 
     /// The first event of a bottleneck.
     fn step(&mut self, router: &mut impl Router<P>) -> Option<Out<P>> {
-        let (now, place) = due(self.first);
-        let side = place.direction.index();
-        let polled = self.hops[place.hop].poll(side, now, &mut Watch { hop: place.hop, router });
-        self.look(place.hop, place.direction);
+        let (now, LinePosition { hop, direction }) = due(self.first);
+        let polled = self.hops[hop].poll(direction, now, &mut HopObserver { hop, router });
+        self.look(hop, direction);
         let (packet, time) = polled?;
-        match (place.direction, place.hop.checked_sub(1)) {
-            (Direction::Up, _) => self.reach(place, packet, time, router),
-            (Direction::Down, Some(hop)) => self.reach(Place { hop, ..place }, packet, time, router),
-            (Direction::Down, None) => Some((Direction::Down, packet, time)),
-        }
+        let reached = match direction {
+            Direction::Up => hop,
+            Direction::Down if hop == 0 => return Some((Direction::Down, packet, time)),
+            Direction::Down => hop - 1,
+        };
+        self.reach(LinePosition { hop: reached, direction }, packet, time, router)
     }
 
     /// `packet` is taken up at a router, or at the user.
-    fn begin(
-        &mut self,
-        at: Option<usize>,
-        direction: Direction,
-        packet: P,
-        now: Time,
-        router: &mut impl Router<P>,
-    ) -> Option<Out<P>> {
+    fn begin(&mut self, entry: Entry, packet: P, now: Time, router: &mut impl Router<P>) -> Option<Out<P>> {
+        let Entry { router: at, direction } = entry;
         match at {
-            Some(hop) => self.reach(Place { hop, direction }, packet, now, router),
+            Some(hop) => self.reach(LinePosition { hop, direction }, packet, now, router),
             None => self.cross(0, direction, packet, now, router),
         }
     }
 
-    /// `packet` has reached the router at `place`.
+    /// `packet` has reached the router at `position`.
     fn reach(
         &mut self,
-        place: Place,
+        position: LinePosition,
         mut packet: P,
         now: Time,
         router: &mut impl Router<P>,
     ) -> Option<Out<P>> {
-        let (packet, direction) = match router.arrive(place, &mut packet, now) {
-            Verdict::Forward => (packet, place.direction),
-            Verdict::Answer(answer) => (answer, place.direction.reverse()),
+        let (packet, direction) = match router.arrive(position, &mut packet, now) {
+            Verdict::Forward => (packet, position.direction),
+            Verdict::Answer(answer) => (answer, position.direction.reverse()),
             Verdict::Discard => return None,
-            Verdict::Leave => return Some((place.direction, packet, now)),
+            Verdict::Leave => return Some((position.direction, packet, now)),
         };
-        let link = if direction == Direction::Up { place.hop + 1 } else { place.hop };
+        let link = if direction == Direction::Up { position.hop + 1 } else { position.hop };
         self.cross(link, direction, packet, now, router)
     }
 
@@ -285,23 +245,22 @@ impl<P: Packet + Clone> Line<P> {
         router: &mut impl Router<P>,
     ) -> Option<Out<P>> {
         let Some(link) = self.hops.get_mut(hop) else { return Some((direction, packet, now)) };
-        if link.arrive(direction.index(), packet, now, &mut Watch { hop, router }) {
+        if link.arrive(direction, packet, now, &mut HopObserver { hop, router }) {
             self.look(hop, direction);
         }
         None
     }
 
-    /// Something has happened at `side` of a hop: what is due there next.
+    /// Something has happened in `direction` of a hop: notes what is due there next.
     fn look(&mut self, hop: usize, direction: Direction) {
-        self.note(Place { hop, direction });
+        self.note(hop, direction);
         if self.hops[hop].is_shared() {
-            self.note(Place { hop, direction: direction.reverse() });
+            self.note(hop, direction.reverse());
         }
     }
-    fn note(&mut self, place: Place) {
-        let (side, before) = (place.direction.index(), self.first);
-        let index = 2 * place.hop + side;
-        let due = key(self.hops[place.hop].next_event(side), index);
+    fn note(&mut self, hop: usize, direction: Direction) {
+        let (index, before) = (2 * hop + direction.index(), self.first);
+        let due = key(self.hops[hop].next_event(direction), index);
         self.due[index] = due;
         if due <= before {
             self.first = due;
@@ -311,30 +270,30 @@ impl<P: Packet + Clone> Line<P> {
     }
 }
 
-/// Time and place in one number, of which the least is first; of some at the same time, the first in order of place.
+/// Time and position in one number, of which the least is first; of equal times, the first in order of position.
 const fn key(at: Time, index: usize) -> u128 {
     (at.as_nanos() as u128) << 64 | index as u128
 }
 
-/// The time and place of a [`key`].
-const fn due(key: u128) -> (Time, Place) {
+/// The time and position of a [`key`].
+const fn due(key: u128) -> (Time, LinePosition) {
     let (at, index) = (Time::from_nanos((key >> 64) as u64), key as usize);
-    let direction = if index % 2 == 0 { Direction::Up } else { Direction::Down };
-    (at, Place { hop: index / 2, direction })
+    (at, LinePosition { hop: index / 2, direction: Direction::BOTH[index % 2] })
 }
 
-/// The least propagation from the end of each link to either end of the line, of links with `delays` up and down: a
-/// packet goes on, or the router at the end of the link answers and the answer goes back.
-fn onward(delays: &[[Duration; 2]]) -> Vec<[Duration; 2]> {
-    let sum = |links: &[[Duration; 2]], direction: Direction| {
-        links.iter().fold(Duration::ZERO, |sum, link| sum + link[direction.index()])
+/// The least propagation from the end of each link to either end of the line, of links with `delays`: a packet goes
+/// on, or the router at the end of the link answers and the answer goes back.
+fn onward(delays: &[PerDirection<Duration>]) -> Vec<PerDirection<Duration>> {
+    let sum = |links: &[PerDirection<Duration>], direction: Direction| {
+        links.iter().fold(Duration::ZERO, |sum, link| sum + link[direction])
     };
     let of = |hop: usize| {
         let (nearer, from_here) = delays.split_at(hop);
-        let up = sum(&from_here[1..], Direction::Up).min(sum(&delays[..=hop], Direction::Down));
-        // At the end of the first link down is the user, who does not answer.
-        let down = sum(nearer, Direction::Down).min(sum(from_here, Direction::Up));
-        [up, down]
+        PerDirection {
+            up: sum(&from_here[1..], Direction::Up).min(sum(&delays[..=hop], Direction::Down)),
+            // At the end of the first link down is the user, who does not answer.
+            down: sum(nearer, Direction::Down).min(sum(from_here, Direction::Up)),
+        }
     };
     (0..delays.len()).map(of).collect()
 }

@@ -10,7 +10,7 @@ use crate::{DualPi2, DualPi2Params};
 use crate::{Fq, FqParams, FqPie, FqPieParams, Sfq, SfqParams};
 use crate::{Pie, PieParams, Red, RedParams, Switch, SwitchParams};
 use core::fmt;
-use core::str::SplitWhitespace;
+use core::str::{FromStr, SplitWhitespace};
 use fathom_units::{Duration, Time};
 
 /// Declares [`Spec`] and [`AnyQdisc`]: each discipline is made by `new(parameters, seed)`.
@@ -51,14 +51,14 @@ macro_rules! disciplines {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Spec { $($(#[$doc])* $name($params),)* }
 
-        /// All names, in the order in which they are told.
-        pub(crate) const NAMES: &[&str] = &[$(<$params>::NAME),*];
+        /// The names of all disciplines, in the order in which an error lists them.
+        const NAMES: &[&str] = &[$(<$params>::NAME),*];
 
         enum Discipline<P> { $($name($name<P>),)* }
 
         impl Spec {
             /// The discipline of this name, its parameters read from `words`; `None` if there is none of this name.
-            pub(crate) fn read(name: &str, words: SplitWhitespace<'_>) -> Option<Result<Spec, SpecError>> {
+            fn read(name: &str, words: SplitWhitespace<'_>) -> Option<Result<Spec, SpecError>> {
                 $(if name == <$params>::NAME { return Some(read(words).map(Spec::$name)); })*
                 None
             }
@@ -146,6 +146,23 @@ disciplines! {
     Fq(FqParams);
     /// Output ports of a switch with one memory.
     Switch(SwitchParams);
+}
+
+impl Spec {
+    /// An empty queue. `seed` is for disciplines that use chance, if only for the salt of a hash.
+    pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
+        AnyQdisc::new(self, seed)
+    }
+}
+
+impl FromStr for Spec {
+    type Err = SpecError;
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let mut words = text.split_whitespace();
+        let name = words.next().unwrap_or("");
+        Spec::read(name, words)
+            .unwrap_or_else(|| Err(SpecError::Discipline { word: name.into(), known: NAMES }))
+    }
 }
 
 /// A queue discipline built from a [`Spec`], with its counters.

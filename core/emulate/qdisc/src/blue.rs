@@ -64,11 +64,7 @@ impl<P: Packet> Qdisc<P> for Blue<P> {
             self.change(-self.params.decrement.0, now);
             return None;
         };
-        let sojourn = stored.sojourn(now);
-        Some((stored.packet, sojourn))
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
+        Some(stored.leave(now))
     }
     fn backlog(&self) -> Backlog {
         self.store.backlog()

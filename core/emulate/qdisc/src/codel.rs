@@ -46,9 +46,6 @@ impl<P: Packet> Qdisc<P> for Codel<P> {
         let (max_packet, other_backlog) = (self.max_packet, Bytes::ZERO);
         Control { params, state, store, max_packet, other_backlog }.dequeue(now, sink)
     }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
-    }
     fn backlog(&self) -> Backlog {
         self.store.backlog()
     }

@@ -156,7 +156,10 @@ pub trait Qdisc<P: Packet> {
     /// The next packet to send with its sojourn, after any drops and marks that are due; `None` if none may go now.
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)>;
     /// When to ask again after `dequeue` gave `None` although there is backlog (shapers); `None` if only an arrival helps.
-    fn next_ready(&self, now: Time) -> Option<Time>;
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        let _ = now;
+        None
+    }
     /// What is held now.
     fn backlog(&self) -> Backlog;
 }

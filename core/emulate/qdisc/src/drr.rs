@@ -107,15 +107,11 @@ impl<P: Packet> Qdisc<P> for Drr<P> {
                 let stored = flow.store.pop()?;
                 self.take_off(len);
                 self.settle(index);
-                let sojourn = stored.sojourn(now);
-                return Some((stored.packet, sojourn));
+                return Some(stored.leave(now));
             }
             flow.in_turn = false;
             self.active.rotate_left(1);
         }
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
     }
     fn backlog(&self) -> Backlog {
         self.backlog

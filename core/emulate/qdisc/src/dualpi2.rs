@@ -223,14 +223,10 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
             let stored = self.stores[queue as usize].pop()?;
             if let Some(stored) = self.apply(queue, stored, now, sink) {
                 self.credit += worth * stored.packet.len().get() as f64;
-                let sojourn = stored.sojourn(now);
-                return Some((stored.packet, sojourn));
+                return Some(stored.leave(now));
             }
         }
         self.credit = initial_credit(&self.params);
-        None
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
         None
     }
     fn backlog(&self) -> Backlog {

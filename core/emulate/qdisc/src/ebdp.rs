@@ -28,7 +28,7 @@ pub struct EbdpParams {
 }
 
 /// Parameters of [`Astar`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AstarParams {
     /// Those of its first limit.
     pub ebdp: EbdpParams,
@@ -95,11 +95,7 @@ impl<P: Packet> Qdisc<P> for Ebdp<P> {
         self.service.on_dequeue(self.store.head().is_some(), now);
         let stored = self.store.pop()?;
         self.service.since = Some(now);
-        let sojourn = stored.sojourn(now);
-        Some((stored.packet, sojourn))
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
+        Some(stored.leave(now))
     }
     fn backlog(&self) -> Backlog {
         self.store.backlog()
@@ -172,9 +168,6 @@ impl<P: Packet> Qdisc<P> for Astar<P> {
             self.idle_since.get_or_insert(now);
         }
         taken
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
     }
     fn backlog(&self) -> Backlog {
         self.queue.backlog()

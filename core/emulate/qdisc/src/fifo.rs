@@ -89,12 +89,7 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         self.drop_heads(now, sink);
-        let stored = self.store.pop()?;
-        let sojourn = stored.sojourn(now);
-        Some((stored.packet, sojourn))
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
+        self.store.pop().map(|stored| stored.leave(now))
     }
     fn backlog(&self) -> Backlog {
         self.store.backlog()

@@ -94,8 +94,7 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
     }
     fn dequeue(&mut self, now: Time, _sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         if let Some(stored) = self.fast.pop() {
-            let sojourn = stored.sojourn(now);
-            return Some((stored.packet, sojourn));
+            return Some(stored.leave(now));
         }
         loop {
             let index = self.turns.current()?;
@@ -104,16 +103,12 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
                 self.turns.sent(index, len);
                 self.backlog.packets -= 1;
                 self.backlog.bytes -= len;
-                let sojourn = stored.sojourn(now);
-                return Some((stored.packet, sojourn));
+                return Some(stored.leave(now));
             }
             if self.turns.ran_empty(true) {
                 self.flows[index].idle_since = now;
             }
         }
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
     }
     fn backlog(&self) -> Backlog {
         let fast = self.fast.backlog();

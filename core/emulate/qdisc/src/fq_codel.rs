@@ -137,9 +137,6 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
             self.turns.ran_empty(false);
         }
     }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
-    }
     fn backlog(&self) -> Backlog {
         self.backlog
     }

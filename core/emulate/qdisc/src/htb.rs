@@ -162,8 +162,7 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         if let Some(stored) = self.direct.pop() {
-            let sojourn = stored.sojourn(now);
-            return Some((stored.packet, sojourn));
+            return Some(stored.leave(now));
         }
         self.classes
             .iter_mut()

@@ -78,9 +78,6 @@ impl<P: Packet> Qdisc<P> for Pie<P> {
         self.control.on_dequeue(&self.params.control, len, sojourn, self.store.bytes(), now);
         Some((stored.packet, sojourn))
     }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
-    }
     fn backlog(&self) -> Backlog {
         self.store.backlog()
     }

@@ -165,11 +165,7 @@ impl<P: Packet> Qdisc<P> for Red<P> {
             self.idle_since.get_or_insert(now);
             return None;
         };
-        let sojourn = stored.sojourn(now);
-        Some((stored.packet, sojourn))
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
+        Some(stored.leave(now))
     }
     fn backlog(&self) -> Backlog {
         self.store.backlog()

@@ -92,9 +92,6 @@ impl<P: Packet> Qdisc<P> for Rfc970<P> {
             stored.drop_into(DropReason::Expired, now, sink);
         }
     }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
-    }
     fn backlog(&self) -> Backlog {
         self.backlog
     }

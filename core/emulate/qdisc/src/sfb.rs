@@ -168,11 +168,7 @@ impl<P: Packet> Qdisc<P> for Sfb<P> {
         let stored = self.store.pop()?;
         let hashes = self.hashes.pop_front().unwrap_or_default();
         self.bins.iter_mut().zip(hashes).for_each(|(bins, hash)| bins.remove(hash));
-        let sojourn = stored.sojourn(now);
-        Some((stored.packet, sojourn))
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
+        Some(stored.leave(now))
     }
     fn backlog(&self) -> Backlog {
         self.store.backlog()

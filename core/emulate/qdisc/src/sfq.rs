@@ -188,12 +188,8 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
             }
             slot.allot -= slot.store.head().map_or(0, |head| allot(head.packet.len()));
             let stored = self.take(hash, 0)?;
-            let sojourn = stored.sojourn(now);
-            return Some((stored.packet, sojourn));
+            return Some(stored.leave(now));
         }
-    }
-    fn next_ready(&self, _now: Time) -> Option<Time> {
-        None
     }
     fn backlog(&self) -> Backlog {
         self.backlog

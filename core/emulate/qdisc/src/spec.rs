@@ -22,44 +22,46 @@ mod words;
 
 pub use error::SpecError;
 
-use crate::any::NAMES;
-use crate::{AnyQdisc, Packet, Spec};
-use alloc::string::String;
 use core::fmt;
-use core::str::{FromStr, SplitWhitespace};
+use core::str::SplitWhitespace;
 use words::Words;
 
-/// Parameters with a text form: a name, then words in any order. `read` takes defaults for those left out; `write`
-/// writes all of them, a blank before each.
+/// Parameters with a text form: a name, then words in any order.
 pub(crate) trait Text: Sized {
     const NAME: &'static str;
-    const WORDS: &'static [&'static str];
+    /// All words, with blanks between them.
+    const WORDS: &'static str;
+    /// Takes defaults for what is left out.
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError>;
+    /// Writes all parameters, a blank before each.
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-impl Spec {
-    /// An empty queue. `seed` is for disciplines that use chance, if only for the salt of a hash.
-    pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
-        AnyQdisc::new(self, seed)
-    }
+/// Parameters that all have defaults and do not depend on each other; see [`Text`].
+pub(crate) trait Settings: Default {
+    const NAME: &'static str;
+    const WORDS: &'static str;
+    /// Sets the parameter `word`, whose value comes next in `words`.
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError>;
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-impl FromStr for Spec {
-    type Err = SpecError;
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        let mut words = text.split_whitespace();
-        let name = words.next().unwrap_or("");
-        Spec::read(name, words).unwrap_or_else(|| Err(SpecError::Discipline { word: name.into() }))
+impl<T: Settings> Text for T {
+    const NAME: &'static str = T::NAME;
+    const WORDS: &'static str = T::WORDS;
+    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut settings = T::default();
+        while let Some(word) = words.next_known()? {
+            settings.set(word, words)?;
+        }
+        Ok(settings)
+    }
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Settings::write(self, f)
     }
 }
 
 /// Reads the parameters of one discipline.
 pub(crate) fn read<T: Text>(words: SplitWhitespace<'_>) -> Result<T, SpecError> {
     T::read(&mut Words::new(words, T::NAME, T::WORDS))
-}
-
-/// `fifo, codel, ...`
-fn known_disciplines() -> String {
-    NAMES.join(", ")
 }

@@ -12,6 +12,12 @@ impl<P> Stored<P> {
     pub(crate) fn sojourn(&self, now: Time) -> Duration {
         now - self.arrived
     }
+    /// The packet as it is sent, with its sojourn.
+    #[inline]
+    pub(crate) fn leave(self, now: Time) -> (P, Duration) {
+        let sojourn = self.sojourn(now);
+        (self.packet, sojourn)
+    }
     pub(crate) fn drop_into(self, reason: DropReason, now: Time, sink: &mut impl Sink<P>) {
         let sojourn = self.sojourn(now);
         sink.dropped(self.packet, reason, sojourn, now);

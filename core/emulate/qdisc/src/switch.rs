@@ -141,8 +141,7 @@ impl<P: Packet> Qdisc<P> for Switch<P> {
         port.begin(self.params.rate);
         self.backlog.packets -= 1;
         self.backlog.bytes -= stored.packet.len();
-        let sojourn = stored.sojourn(now);
-        Some((stored.packet, sojourn))
+        Some(stored.leave(now))
     }
     fn next_ready(&self, now: Time) -> Option<Time> {
         self.first().map(|(at, _)| at.max(now))

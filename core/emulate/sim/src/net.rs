@@ -5,7 +5,7 @@ use crate::shaper::{Shaper, interface_bytes};
 use crate::watch::Watch;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use fathom_link::{DelayLine, Line, Place, Serializer};
+use fathom_link::{DelayLine, Line, LinePosition, Serializer};
 use fathom_qdisc::Packet as _;
 use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 
@@ -154,8 +154,8 @@ impl Net {
             self.sent_bytes += if travel == Direction::Up { interface_bytes(&packet) } else { 0 };
             return self.line.take(travel, packet, self.now, &mut self.watch);
         }
-        let place = Place { hop: usize::from(packet.joins), direction: travel };
-        self.line.join(place, packet, self.now, &mut self.watch);
+        let position = LinePosition { hop: usize::from(packet.joins), direction: travel };
+        self.line.join(position, packet, self.now, &mut self.watch);
     }
     /// The next packet that has left the line.
     pub(crate) fn poll(&mut self) -> Option<(Direction, Parcel, Time)> {
@@ -163,10 +163,10 @@ impl Net {
     }
     /// Packets on the line, whatever they are doing there.
     pub(crate) fn on_the_line(&self) -> u64 {
-        let places =
-            (0..self.line.len()).flat_map(|hop| Direction::BOTH.map(|direction| Place { hop, direction }));
-        let held = places.map(|place| {
-            let bottleneck = self.line.bottleneck(place);
+        let positions = (0..self.line.len())
+            .flat_map(|hop| Direction::BOTH.map(|direction| LinePosition { hop, direction }));
+        let held = positions.map(|position| {
+            let bottleneck = self.line.bottleneck(position);
             let sending = bottleneck.sending(self.now).packets;
             bottleneck.queued().packets + sending + bottleneck.in_flight(self.now).packets
         });

@@ -53,8 +53,8 @@ impl Record {
     ) {
         let now = net.now;
         for queue in &mut self.queues {
-            let longest = net.watch.take_longest(queue.place());
-            queue.sample(net.line.bottleneck(queue.place()), longest, now);
+            let longest = net.watch.take_longest(queue.position());
+            queue.sample(net.line.bottleneck(queue.position()), longest, now);
         }
         self.sample_goodput(flows, &work_of, now, in_load);
         if !in_load {

@@ -6,7 +6,7 @@ use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_link::Place;
+use fathom_link::LinePosition;
 use fathom_run::{
     Host, Instrument, Load, Metric, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series, SeriesKey,
 };
@@ -58,7 +58,7 @@ impl Sim {
         let of = |hop: usize, name: &str, direction: Direction| QueueOutcome {
             hop: name.to_owned(),
             direction,
-            stats: *self.world.net.line.bottleneck(Place { hop, direction }).stats(),
+            stats: *self.world.net.line.bottleneck(LinePosition { hop, direction }).stats(),
         };
         let hops = plan.line.hops.iter().enumerate();
         hops.flat_map(|(hop, named)| Direction::BOTH.map(|direction| of(hop, &named.name, direction)))

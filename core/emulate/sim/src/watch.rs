@@ -1,13 +1,13 @@
 //! What is seen inside the line.
 use crate::packet::{Packet, Parcel};
 use alloc::vec::Vec;
-use fathom_link::{Event, Place, Router, Verdict};
-use fathom_units::{Duration, Time};
+use fathom_link::{Event, LinePosition, Router, Verdict};
+use fathom_units::{Duration, PerDirection, Time};
 
 /// Counts what the line does to packets, and keeps the longest sojourns.
 pub(crate) struct Watch {
-    /// Of each place since last asked, in the order of [`index`].
-    longest: Vec<Option<Duration>>,
+    /// Of each hop since last asked.
+    longest: Vec<PerDirection<Option<Duration>>>,
     /// Of each flow.
     pub(crate) dropped: Vec<u64>,
     pub(crate) marked: Vec<u64>,
@@ -22,13 +22,9 @@ pub(crate) struct Inside {
     pub(crate) duplicated: u64,
 }
 
-pub(crate) const fn index(place: Place) -> usize {
-    2 * place.hop + place.direction as usize
-}
-
 impl Watch {
     pub(crate) fn new(hops: usize) -> Self {
-        let longest = alloc::vec![None; 2 * hops];
+        let longest = alloc::vec![PerDirection::default(); hops];
         Watch { longest, dropped: Vec::new(), marked: Vec::new(), counted: Inside::default() }
     }
     /// One more flow is watched.
@@ -36,9 +32,9 @@ impl Watch {
         self.dropped.push(0);
         self.marked.push(0);
     }
-    /// The longest sojourn at `place` since last asked.
-    pub(crate) fn take_longest(&mut self, place: Place) -> Option<Duration> {
-        self.longest[index(place)].take()
+    /// The longest sojourn at `position` since last asked.
+    pub(crate) fn take_longest(&mut self, position: LinePosition) -> Option<Duration> {
+        self.longest[position.hop][position.direction].take()
     }
 }
 
@@ -50,14 +46,14 @@ fn count(counters: &mut [u64], packet: &Packet) {
 }
 
 impl Router<Parcel> for Watch {
-    fn arrive(&mut self, place: Place, packet: &mut Parcel, _: Time) -> Verdict<Parcel> {
+    fn arrive(&mut self, position: LinePosition, packet: &mut Parcel, _: Time) -> Verdict<Parcel> {
         // No line has as many routers as to reach the number that stands for its end.
-        if usize::from(packet.leaves) == place.hop { Verdict::Leave } else { Verdict::Forward }
+        if usize::from(packet.leaves) == position.hop { Verdict::Leave } else { Verdict::Forward }
     }
-    fn event(&mut self, place: Place, event: Event<'_, Parcel>, _: Time) {
+    fn event(&mut self, position: LinePosition, event: Event<'_, Parcel>, _: Time) {
         match event {
             Event::Dequeued { sojourn, .. } => {
-                let longest = &mut self.longest[index(place)];
+                let longest = &mut self.longest[position.hop][position.direction];
                 *longest = (*longest).max(Some(sojourn));
             }
             Event::Marked { packet, .. } => count(&mut self.marked, packet),

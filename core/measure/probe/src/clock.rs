@@ -1,6 +1,6 @@
 //! The server's clock against ours: offset, drift, and the one-way delays that follow.
 use alloc::vec::Vec;
-use fathom_units::{Duration, Time};
+use fathom_units::{Duration, PerDirection, Time};
 
 /// Of the samples of each window only the one with the smallest round trip is kept: the others queued somewhere.
 const WINDOW_NS: u64 = 500_000_000;
@@ -202,9 +202,9 @@ impl ClockFit {
         Time::from_nanos(u64::try_from(undrifted - drifted).unwrap_or(0))
     }
     /// One-way delays, up and down. What noise makes negative is zero.
-    pub fn one_way(&self, stamps: &FourStamps) -> [Duration; 2] {
+    pub fn one_way(&self, stamps: &FourStamps) -> PerDirection<Duration> {
         let up = self.local(stamps.server_received_ns).saturating_since(stamps.sent);
-        [up, stamps.received.saturating_since(self.local(stamps.server_sent_ns))]
+        PerDirection { up, down: stamps.received.saturating_since(self.local(stamps.server_sent_ns)) }
     }
 }
 
@@ -219,12 +219,12 @@ mod tests {
     struct Line {
         drift: f64,
         offset_ns: f64,
-        /// Queue in each direction at a second of the run, in ns: up, down.
-        queue: fn(f64) -> [u64; 2],
+        /// Queue in each direction at a second of the run, in ns.
+        queue: fn(f64) -> PerDirection<u64>,
     }
 
     /// Probes every 50 ms for `seconds`; returns each with its true one-way delays.
-    fn run(line: &Line, seconds: u64, rng: &mut Rng) -> Vec<(FourStamps, [u64; 2])> {
+    fn run(line: &Line, seconds: u64, rng: &mut Rng) -> Vec<(FourStamps, PerDirection<u64>)> {
         let server = |t: u64| (line.offset_ns + t as f64 * (1.0 + line.drift)) as u64;
         (0..seconds * 20)
             .map(|n| {
@@ -232,34 +232,35 @@ mod tests {
                 let queue = (line.queue)(sent as f64 / 1e9);
                 // Base 10 ms each way, jitter up to 100 us, 20 us at the server.
                 let delays = queue.map(|q| BASE_UP + q + rng.below(100_000));
-                let (arrive, leave) = (sent + delays[0], sent + delays[0] + 20_000);
+                let (arrive, leave) = (sent + delays.up, sent + delays.up + 20_000);
                 let stamps = FourStamps {
                     sent: Time::from_nanos(sent),
                     server_received_ns: server(arrive),
                     server_sent_ns: server(leave),
-                    received: Time::from_nanos(leave + delays[1]),
+                    received: Time::from_nanos(leave + delays.down),
                 };
                 (stamps, delays)
             })
             .collect()
     }
 
-    fn worst_error_ns(fit: &ClockFit, run: &[(FourStamps, [u64; 2])]) -> f64 {
-        let error = |(stamps, truth): &(FourStamps, [u64; 2])| {
-            let got = fit.one_way(stamps).map(|d| d.as_nanos() as f64);
-            (got[0] - truth[0] as f64).abs().max((got[1] - truth[1] as f64).abs())
+    fn worst_error_ns(fit: &ClockFit, run: &[(FourStamps, PerDirection<u64>)]) -> f64 {
+        let error = |(stamps, truth): &(FourStamps, PerDirection<u64>)| {
+            let errors = fit.one_way(stamps).zip(*truth).map(|(got, truth)| got.as_nanos().abs_diff(truth));
+            errors.up.max(errors.down) as f64
         };
         run.iter().map(error).fold(0.0, f64::max)
     }
 
     /// 5 s idle, 20 s of queue down, 20 s up, 20 s both, then idle again.
-    fn queues(t: f64) -> [u64; 2] {
-        match t {
-            5.0..25.0 => [0, 800 * MS],
-            25.0..45.0 => [1_000 * MS, 0],
-            45.0..65.0 => [900 * MS, 300 * MS],
-            _ => [0, 0],
-        }
+    fn queues(t: f64) -> PerDirection<u64> {
+        let (up, down) = match t {
+            5.0..25.0 => (0, 800 * MS),
+            25.0..45.0 => (1_000 * MS, 0),
+            45.0..65.0 => (900 * MS, 300 * MS),
+            _ => (0, 0),
+        };
+        PerDirection { up, down }
     }
 
     #[test]
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_few_seconds_of_idle_do_not_invent_a_drift() {
-        let line = Line { drift: 0.0, offset_ns: -3e9 + 1e12, queue: |_| [0, 0] };
+        let line = Line { drift: 0.0, offset_ns: -3e9 + 1e12, queue: |_| PerDirection::default() };
         for seed in 10..20 {
             let run = run(&line, 3, &mut Rng::new(seed));
             let mut samples = ClockSamples::default();
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_tracker_refits_seldom_and_ends_with_the_whole_fit() {
-        let line = Line { drift: 50e-6, offset_ns: 8.6e14, queue: |_| [0, 0] };
+        let line = Line { drift: 50e-6, offset_ns: 8.6e14, queue: |_| PerDirection::default() };
         let run = run(&line, 70, &mut Rng::new(7));
         let (mut tracker, mut samples) = (ClockTracker::new(Duration::from_secs(1)), ClockSamples::default());
         let mut fits = 0;
@@ -304,7 +305,7 @@ mod tests {
             let fit = tracker.add(stamps).unwrap();
             samples.add(stamps);
             fits += u32::from(before != Some(fit));
-            let error = fit.one_way(stamps)[0].as_nanos().abs_diff(truth[0]);
+            let error = fit.one_way(stamps).up.as_nanos().abs_diff(truth.up);
             assert!(error < 300_000, "{error} ns at {}", stamps.sent);
         }
         assert!((60..=71).contains(&fits), "{fits} fits in 70 s");
@@ -316,7 +317,7 @@ mod tests {
         let seconds = Duration::from_secs;
         let mut tracker = ClockTracker::forgetting(seconds(20), seconds(1));
         for (seed, offset_ns) in [(8, 1e12), (9, 5e12)] {
-            let line = Line { drift: 0.0, offset_ns, queue: |_| [0, 0] };
+            let line = Line { drift: 0.0, offset_ns, queue: |_| PerDirection::default() };
             for (stamps, _) in run(&line, 60, &mut Rng::new(seed)) {
                 let later = if seed == 9 { seconds(60) } else { Duration::ZERO };
                 let shifted = |at: Time| at + later;
@@ -336,7 +337,7 @@ mod tests {
     #[test]
     fn moderate_queues_do_not_enter_the_offset() {
         // Three idle seconds, then a managed queue of 2 ms down for half a minute: within a tenth of the round trip.
-        let queue = |t: f64| if t < 3.0 { [0, 0] } else { [0, 2 * MS] };
+        let queue = |t: f64| PerDirection { up: 0, down: if t < 3.0 { 0 } else { 2 * MS } };
         let run = run(&Line { drift: 0.0, offset_ns: 5e12, queue }, 33, &mut Rng::new(21));
         let mut samples = ClockSamples::default();
         run.iter().for_each(|(s, _)| samples.add(s));
@@ -358,7 +359,7 @@ mod tests {
         samples.add(&stamps);
         let fit = samples.fit().unwrap();
         assert_eq!((fit.offset_ns, fit.drift_ratio), (1_000, 0.0));
-        assert_eq!(fit.one_way(&stamps).map(Duration::as_nanos), [50, 50]);
+        assert_eq!(fit.one_way(&stamps).map(Duration::as_nanos), PerDirection { up: 50, down: 50 });
         assert_eq!(stamps.round_trip().as_nanos(), 100);
     }
 }

@@ -2,7 +2,7 @@
 use crate::{ClockFit, FourStamps};
 use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
-use fathom_units::{Direction, Duration, Time};
+use fathom_units::{Duration, PerDirection, Time};
 
 /// The server's answer to a UDP probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,12 +32,12 @@ enum Loss {
     Unknown,
 }
 
-/// One-way delays of one probe, up and down, of which `at` is the time of its sample.
-pub fn one_way_observations(fit: &ClockFit, at: Time, stamps: &FourStamps) -> [Observation; 2] {
+/// One-way delays of one probe, of which `at` is the time of its sample.
+pub fn one_way_observations(fit: &ClockFit, at: Time, stamps: &FourStamps) -> PerDirection<Observation> {
     fit.one_way(stamps).map(|delay| Observation { at, value: Value::Observed(delay.as_secs_f64()) })
 }
 
-/// One-way delays, up and down, in order of sending. `total` is the server's final count of probes, if it reported one.
+/// One-way delays in order of sending. `total` is the server's final count of probes, if it reported one.
 ///
 /// A probe that the server received has no delay up that is known, and one that it did not receive none down: the series
 /// of the other direction leaves it out. Of a gap in which some were lost each way only the numbers are known: the first
@@ -46,9 +46,8 @@ pub fn one_way_series(
     fit: &ClockFit,
     UdpRecord { sent, answers }: &UdpRecord,
     total: Option<u64>,
-) -> [Series; 2] {
-    let [mut up, mut down] =
-        Direction::BOTH.map(|d| Series::new(SeriesKey::directed(Metric::OneWayDelay, d)));
+) -> PerDirection<Series> {
+    let mut series = PerDirection::from_fn(|d| Series::new(SeriesKey::directed(Metric::OneWayDelay, d)));
     let mut by_number: Vec<Option<&UdpAnswer>> = alloc::vec![None; sent.len()];
     for answer in answers {
         let place = by_number.get_mut(answer.sequence as usize);
@@ -60,14 +59,14 @@ pub fn one_way_series(
         match (answer, loss) {
             (Some(answer), _) => {
                 let observations = one_way_observations(fit, *at, &answer.stamps);
-                [&mut up, &mut down].into_iter().zip(observations).for_each(|(series, o)| series.push(o));
+                observations.into_iter().for_each(|(direction, one)| series[direction].push(one));
             }
-            (None, Loss::Up) => up.push(censored),
-            (None, Loss::Down) => down.push(censored),
+            (None, Loss::Up) => series.up.push(censored),
+            (None, Loss::Down) => series.down.push(censored),
             (None, Loss::Unknown) => {}
         }
     }
-    [up, down]
+    series
 }
 
 /// Appends where the `gap` probes after the last were lost, of which the server received `arrived`.
@@ -124,11 +123,11 @@ mod tests {
         // 1 lost up; 3 and 4 lost down; of 6 and 7 one each way; 9 lost up, by the final count.
         let answers = vec![answer(2, 2), answer(0, 1), answer(5, 5), answer(8, 7)];
         let record = UdpRecord { sent, answers };
-        let [up, down] = one_way_series(&FIT, &record, Some(7));
+        let PerDirection { up, down } = one_way_series(&FIT, &record, Some(7));
         let censored = |s: &Series| s.censored.iter().map(|i| s.values[*i as usize]).collect::<Vec<_>>();
         assert_eq!((censored(&up), censored(&down)), (vec![1.0, 6.0, 9.0], vec![3.0, 4.0, 7.0]));
         assert_eq!((up.values[0], down.values[0]), (10e-9, 20e-9));
-        let [without_total, _] = one_way_series(&FIT, &record, None);
+        let without_total = one_way_series(&FIT, &record, None).up;
         assert_eq!(censored(&without_total), vec![1.0, 6.0]);
     }
 
@@ -137,9 +136,9 @@ mod tests {
         let sent = vec![(Time::ZERO, Duration::from_secs(1)); 3];
         let record = UdpRecord { sent, answers: vec![] };
         let counts = |total| one_way_series(&FIT, &record, total).map(|s| s.censored.len());
-        assert_eq!(counts(Some(0)), [3, 0]);
-        assert_eq!(counts(Some(3)), [0, 3]);
-        assert_eq!(counts(None), [0, 0]);
+        for (total, (up, down)) in [(Some(0), (3, 0)), (Some(3), (0, 3)), (None, (0, 0))] {
+            assert_eq!(counts(total), PerDirection { up, down }, "{total:?}");
+        }
     }
 
     #[test]
@@ -147,7 +146,7 @@ mod tests {
         let sent = vec![(Time::ZERO, Duration::ZERO); 4];
         let answers = vec![answer(3, u64::MAX), answer(1, 0), answer(77, 5)];
         let record = UdpRecord { sent, answers };
-        let [up, down] = one_way_series(&FIT, &record, Some(1));
+        let PerDirection { up, down } = one_way_series(&FIT, &record, Some(1));
         assert_eq!((up.values.len(), down.values.len()), (3, 3));
     }
 }

@@ -2,11 +2,11 @@
 use crate::claim::{Claim, ClaimFile};
 use crate::error::ScenarioError;
 use crate::field::{Quantity, check_word};
-use crate::plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
+use crate::plan::{Expect, HopPlan, LatencyRange, LinePlan, MAX_HOPS, Plan};
 use crate::run::RunFile;
 use crate::side_file::{Side, side};
 use crate::trace_file::{Files, Refusal, no_files};
-use crate::work::WorkPlan;
+use crate::work::{LoadPlan, WorkPlan};
 use crate::work_file::WorkFile;
 use alloc::format;
 use alloc::string::{String, ToString};

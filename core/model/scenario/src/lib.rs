@@ -53,12 +53,12 @@ pub use claim::{Arithmetic, Check, Claim};
 pub use error::ScenarioError;
 pub use file::{parse, parse_with_files};
 pub use grid::Grid;
-pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, LoadPlan, MAX_HOPS, Plan};
+pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, MAX_HOPS, Plan};
 pub use queue_series::QueueSeries;
 pub use settings::{Setting, with_settings};
 pub use timetable::{Departure, Timetable, UDP_HEADERS};
 pub use trace_file::{Files, TRACE_NAMES};
 pub use work::{
-    CALL_EVERY, CALL_PACKET, CONGESTION_CONTROLS, EdgePlan, PAGE_REQUEST, PagePlan, RunPlan, START_WITHIN,
-    Spacing, TransportPlan, WorkKind, WorkPlan, load_kind, loads,
+    CALL_EVERY, CALL_PACKET, CONGESTION_CONTROLS, EdgePlan, LoadPlan, PAGE_REQUEST, PagePlan, RunPlan,
+    START_WITHIN, Spacing, TransportPlan, WorkKind, WorkPlan, load_kind, loads,
 };

@@ -1,6 +1,6 @@
 //! What a scenario file says, with every value checked.
 use crate::Claim;
-use crate::work::{RunPlan, WorkPlan};
+use crate::work::{LoadPlan, RunPlan, WorkPlan};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::{BottleneckParams, HopParams, Line};
@@ -57,19 +57,6 @@ impl<'a> From<&'a HopPlan> for HopParams<'a> {
     fn from(hop: &'a HopPlan) -> Self {
         HopParams { up: &hop.up, down: &hop.down, half_duplex: hop.half_duplex }
     }
-}
-
-/// Bulk TCP transfers.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LoadPlan {
-    /// Transfers from the user.
-    pub up_flows: u32,
-    /// Transfers to the user.
-    pub down_flows: u32,
-    /// As the kernel calls it: `cubic`, `reno`, `bbr`.
-    pub congestion_control: String,
-    /// How long they last.
-    pub duration: Duration,
 }
 
 /// What should come out; `None` where the scenario does not say.

@@ -2,7 +2,7 @@
 use crate::LinePlan;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use fathom_link::{Bottleneck, Place};
+use fathom_link::{Bottleneck, LinePosition};
 use fathom_qdisc::Packet;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Duration, Time};
@@ -10,7 +10,7 @@ use fathom_units::{Direction, Duration, Time};
 /// Backlog, longest sojourn, drops and marks of one queue over time; simulator and lab record the same.
 #[derive(Clone, Debug)]
 pub struct QueueSeries {
-    place: Place,
+    position: LinePosition,
     backlog: Series,
     sojourn: Series,
     drops: Series,
@@ -25,17 +25,17 @@ impl QueueSeries {
         let queues = hops.flat_map(|(hop, named)| {
             let sides = [(Direction::Up, &named.up), (Direction::Down, &named.down)];
             let waiting = sides.into_iter().filter(|(_, params)| params.nominal_rate().is_some());
-            waiting.map(move |(direction, _)| QueueSeries::new(Place { hop, direction }, &named.name))
+            waiting.map(move |(direction, _)| QueueSeries::new(LinePosition { hop, direction }, &named.name))
         });
         queues.collect()
     }
-    fn new(place: Place, name: &str) -> Self {
+    fn new(position: LinePosition, name: &str) -> Self {
         let series = |metric| {
-            let (direction, scope) = (Some(place.direction), Some(name.to_string()));
+            let (direction, scope) = (Some(position.direction), Some(name.to_string()));
             Series::new(SeriesKey { metric, direction, flow: None, scope })
         };
         QueueSeries {
-            place,
+            position,
             backlog: series(Metric::Backlog),
             sojourn: series(Metric::Sojourn),
             drops: series(Metric::QueueDrops),
@@ -43,8 +43,8 @@ impl QueueSeries {
         }
     }
     /// Where the queue is.
-    pub const fn place(&self) -> Place {
-        self.place
+    pub const fn position(&self) -> LinePosition {
+        self.position
     }
     /// Records `queue` at `now`. `longest_sojourn` is of the packets that left it since the last sample, if any did.
     pub fn sample<P: Packet + Clone>(

@@ -1,5 +1,4 @@
 //! What is sent over a line, besides the bulk transfers of `[load]`.
-use crate::plan::LoadPlan;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_run::PhaseKind;
@@ -227,6 +226,19 @@ pub fn load_kind(works: &[WorkPlan]) -> PhaseKind {
         (false, true) => PhaseKind::Down,
         _ => PhaseKind::Up,
     }
+}
+
+/// Bulk TCP transfers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadPlan {
+    /// Transfers from the user.
+    pub up_flows: u32,
+    /// Transfers to the user.
+    pub down_flows: u32,
+    /// As the kernel calls it: `cubic`, `reno`, `bbr`.
+    pub congestion_control: String,
+    /// How long they last.
+    pub duration: Duration,
 }
 
 impl LoadPlan {

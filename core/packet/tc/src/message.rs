@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 
 /// `struct nlmsghdr`.
 pub(crate) const HEADER_BYTES: usize = 16;
+/// `struct tcmsg`.
+pub(crate) const TC_HEADER_BYTES: usize = 20;
 
 /// Message types. Source: linux/netlink.h, linux/rtnetlink.h.
 pub(crate) mod types {
@@ -94,6 +96,32 @@ pub fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
+/// `struct tcmsg`: where a queue discipline, a class or a filter is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Header {
+    /// Number of the interface.
+    pub interface: u32,
+    /// Its own name.
+    pub handle: u32,
+    /// What it is attached to.
+    pub parent: u32,
+    /// Of a filter: priority in the upper half, protocol in the order of the network in the lower. Of a class: its leaf. Of a queue
+    /// discipline: how many refer to it.
+    pub info: u32,
+}
+
+impl Header {
+    pub(crate) fn write(&self, to: &mut Writer) {
+        // Family (unspecified) and padding.
+        to.bytes(&[0; 4]).bytes(&self.interface.to_ne_bytes()).bytes(&self.handle.to_ne_bytes());
+        to.bytes(&self.parent.to_ne_bytes()).bytes(&self.info.to_ne_bytes());
+    }
+    pub(crate) fn read(body: &[u8]) -> Option<Header> {
+        let [interface, handle, parent, info] = [4, 8, 12, 16].map(|at| u32_at(body, at));
+        Some(Header { interface: interface?, handle: handle?, parent: parent?, info: info? })
+    }
+}
+
 /// A whole request; port 0 is the kernel.
 pub(crate) fn request(kind: u16, extra_flags: u16, sequence: u32, body: &Writer) -> Vec<u8> {
     let mut bytes = Writer::default();
@@ -138,6 +166,6 @@ pub fn dump(what: Dump, sequence: u32) -> Vec<u8> {
         Dump::Classes { interface } => (types::GET_CLASS, interface, 0),
         Dump::Filters { interface, parent } => (types::GET_FILTER, interface, parent),
     };
-    crate::object::Header { interface, handle: 0, parent, info: 0 }.write(&mut body);
+    Header { interface, handle: 0, parent, info: 0 }.write(&mut body);
     request(kind, flags::DUMP, sequence, &body)
 }

@@ -1,13 +1,9 @@
 //! What the kernel tells of a queue discipline, a class or a filter, byte by byte, so that it can be given back as it was.
 use crate::attribute::{Writer, attributes, find, text, u32_at};
-use crate::message::{Message, types};
-use crate::stats::Stats;
+use crate::message::{Header, Message, TC_HEADER_BYTES, types};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// `struct tcmsg`.
-const HEADER_BYTES: usize = 20;
 
 /// Attributes of all three. Source: linux/rtnetlink.h (`TCA_...`).
 pub(crate) mod top {
@@ -50,32 +46,6 @@ impl What {
     }
 }
 
-/// Where it is.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Header {
-    /// Number of the interface.
-    pub interface: u32,
-    /// Its own name.
-    pub handle: u32,
-    /// What it is attached to.
-    pub parent: u32,
-    /// Of a filter: priority in the upper half, protocol in the order of the network in the lower. Of a class: its leaf. Of a queue
-    /// discipline: how many refer to it.
-    pub info: u32,
-}
-
-impl Header {
-    pub(crate) fn write(&self, to: &mut Writer) {
-        // Family (unspecified) and padding.
-        to.bytes(&[0; 4]).bytes(&self.interface.to_ne_bytes()).bytes(&self.handle.to_ne_bytes());
-        to.bytes(&self.parent.to_ne_bytes()).bytes(&self.info.to_ne_bytes());
-    }
-    fn read(body: &[u8]) -> Option<Header> {
-        let [interface, handle, parent, info] = [4, 8, 12, 16].map(|at| u32_at(body, at));
-        Some(Header { interface: interface?, handle: handle?, parent: parent?, info: info? })
-    }
-}
-
 /// One of them, as told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Object {
@@ -97,7 +67,7 @@ impl Object {
             types::NEW_FILTER => What::Filter,
             _ => return None,
         };
-        let attributes = attributes(message.body.get(HEADER_BYTES..)?);
+        let attributes = attributes(message.body.get(TC_HEADER_BYTES..)?);
         let attributes = attributes.map(|a| (a.raw, a.value.to_vec())).collect();
         Some(Object { what, header: Header::read(message.body)?, attributes })
     }
@@ -115,11 +85,6 @@ impl Object {
     #[must_use]
     pub fn options(&self) -> Option<&[u8]> {
         self.attribute(top::OPTIONS)
-    }
-    /// Its counters.
-    #[must_use]
-    pub fn stats(&self) -> Option<Stats> {
-        Stats::read(self)
     }
     /// Without counters and what only informs: two states of one object are equal if this is.
     #[must_use]

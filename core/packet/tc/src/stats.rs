@@ -102,7 +102,7 @@ mod number {
 }
 
 impl Stats {
-    pub(crate) fn read(object: &Object) -> Option<Stats> {
+    fn read(object: &Object) -> Option<Stats> {
         let all = object.attribute(top::STATS2)?;
         let (basic, queue) = (find(all, number::BASIC)?, find(all, number::QUEUE).unwrap_or_default());
         let waits = |word: usize| u32_at(queue, 4 * word).unwrap_or_default();
@@ -134,6 +134,14 @@ impl Stats {
             Detail::FqCodel(told) => Some(u64::from(told.marks) + u64::from(told.threshold_marks)),
             _ => None,
         }
+    }
+}
+
+impl Object {
+    /// Its counters.
+    #[must_use]
+    pub fn stats(&self) -> Option<Stats> {
+        Stats::read(self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the instrument did to a result, and why a run has no verdict.
 use crate::phase::while_doing;
-use crate::queue::{self, counted};
+use crate::queue::{self, counted, packets};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{CpuCause, InstrumentEffect, InstrumentPart, Reason};
@@ -96,10 +96,6 @@ fn between_captures(effect: &InstrumentEffect) -> String {
         ),
         _ => String::new(),
     }
-}
-
-pub(crate) fn packets(count: u64) -> String {
-    counted(count, "packet", "packets")
 }
 
 const fn them(count: u64) -> &'static str {

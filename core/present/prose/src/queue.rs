@@ -11,7 +11,6 @@ use fathom_run::{
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
 
-use crate::instrument::packets;
 use crate::phase::noun;
 
 /// Share of a queue's bytes by which a flow alone filled it.
@@ -378,4 +377,8 @@ pub fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
         UnknownReason::NothingSeen => "no packet was seen in that direction".to_string(),
     };
     format!("The location of flow {flow}'s queueing delay cannot be determined: {why}.")
+}
+
+pub(crate) fn packets(count: u64) -> String {
+    counted(count, "packet", "packets")
 }

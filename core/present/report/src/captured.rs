@@ -1,6 +1,6 @@
 //! A run made of captures, on a terminal.
 use crate::Style;
-use crate::summary::{charts, finding_lines, verdict};
+use crate::sections::{WIDEST_TEXT, charts, finding_lines, verdict};
 use crate::terminal::{Ink, Table, clean, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,7 +25,7 @@ pub(crate) fn summary(
     columns: usize,
     style: Style,
 ) -> Vec<String> {
-    let text_columns = columns.min(crate::summary::WIDEST_TEXT);
+    let text_columns = columns.min(WIDEST_TEXT);
     let mut lines: Vec<String> = capture.sources.iter().map(|source| of_source(source, style)).collect();
     lines.push(String::new());
     if capture.flows.iter().any(|flow| flow.sent.iter().any(|side| side.payload_bytes > 0)) {

@@ -1,6 +1,7 @@
 //! Runs side by side on a terminal.
-use crate::rows::{Quantity, comparison};
-use crate::summary::headline;
+use crate::quantity::Quantity;
+use crate::rows::comparison;
+use crate::sections::headline;
 use crate::terminal::{Ink, Table, clean, clip};
 use crate::{Named, Style};
 use alloc::format;

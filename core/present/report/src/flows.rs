@@ -1,6 +1,6 @@
 //! Flows of a capture: their curves, and what a comparison has of them.
 use crate::curve::Curve;
-use crate::rows::{Quantity, Unit};
+use crate::quantity::{Quantity, Unit};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,24 +1,20 @@
 //! The rows of the tables, for text and HTML alike.
 use crate::Style;
 use crate::curve::phase_name;
+use crate::quantity::{Quantity, Unit, at_least};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_run::{PhaseKind, Run};
 use fathom_stats::Bounded;
-use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_text::{milliseconds_bare, percent, thousands};
 
 /// Headings of [`phase_cells`].
 pub(crate) const PHASE_HEADINGS: [&str; 10] =
     ["phase", "down", "up", "p50", "p90", "p99", "max", "loss", "RPM", "grade"];
 /// Their units.
 pub(crate) const PHASE_UNITS: [&str; 10] = ["", "Mbit/s", "Mbit/s", "ms", "ms", "ms", "ms", "", "1/min", ""];
-
-/// What a number that is only a lower bound begins with.
-pub(crate) const fn at_least(style: Style) -> &'static str {
-    style.pick("≥", ">=")
-}
 
 /// `0.30`, `2.87`, `19.1`, `940`, `2,340`.
 fn three_digits(value: f64) -> String {
@@ -53,74 +49,6 @@ pub(crate) fn phase_cells(phase: &PhaseSummary, style: Style) -> [String; 10] {
         phase.rpm.as_ref().map_or_else(dash, |r| thousands(r.per_minute)),
         phase.grade.map_or_else(dash, |g| g.letter().to_string()),
     ]
-}
-
-/// Values closer than this share of the larger count as the same.
-const SAME: f64 = 0.02;
-
-/// How a value of a comparison is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Unit {
-    Milliseconds,
-    Rate,
-    Bytes,
-    Ratio,
-    Count,
-    Seconds,
-    Score,
-}
-
-/// One quantity of all runs.
-pub(crate) struct Quantity {
-    /// The phase or the work that it belongs to.
-    pub(crate) group: String,
-    pub(crate) name: String,
-    pub(crate) unit: Unit,
-    /// A smaller value is the better one.
-    pub(crate) less_is_better: bool,
-    pub(crate) values: Vec<Option<f64>>,
-}
-
-impl Quantity {
-    /// The text of one run's value.
-    pub(crate) fn text(&self, run: usize) -> String {
-        let Some(value) = self.values.get(run).copied().flatten() else { return String::from("-") };
-        match self.unit {
-            Unit::Milliseconds => milliseconds(value),
-            Unit::Rate => rate(value),
-            Unit::Bytes => bytes(value),
-            Unit::Ratio => percent(value),
-            Unit::Count => thousands(value),
-            Unit::Seconds => seconds(value),
-            Unit::Score => format!("{value:.1}"),
-        }
-    }
-    fn ends(&self) -> Option<(f64, f64)> {
-        self.values.first().copied().flatten().zip(self.values.last().copied().flatten())
-    }
-    /// Last run against the first: a factor where that says something, else a difference.
-    pub(crate) fn change(&self, style: Style) -> String {
-        let Some((first, last)) = self.ends() else { return String::new() };
-        let sign = if last >= first { "+" } else { style.pick("−", "-") };
-        let difference = libm::fabs(last - first);
-        if difference <= SAME * libm::fabs(first).max(libm::fabs(last)) {
-            return "=".into();
-        }
-        match self.unit {
-            Unit::Ratio => format!("{sign}{}", percent(difference)),
-            Unit::Score => format!("{sign}{difference:.1}"),
-            _ if first <= 0.0 || last <= 0.0 => String::new(),
-            _ if last >= 2.0 * first => format!("{}{:.1}", style.pick("×", "x"), last / first),
-            _ if first >= 2.0 * last => format!("{}{:.1}", style.pick("÷", "/"), first / last),
-            _ => format!("{sign}{}", percent(difference / first)),
-        }
-    }
-    /// Whether the last run is better (`Some(true)`) or worse than the first by more than 10 % of the first.
-    pub(crate) fn better(&self) -> Option<bool> {
-        let (first, last) = self.ends()?;
-        let changed = libm::fabs(last - first) > 0.1 * libm::fabs(first).max(1e-9);
-        changed.then_some((last < first) == self.less_is_better)
-    }
 }
 
 type Pick = fn(&PhaseSummary) -> Option<f64>;

@@ -1,5 +1,5 @@
 //! What users waited for in a scenario's works, for comparisons.
-use crate::rows::{Quantity, Unit};
+use crate::quantity::{Quantity, Unit};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;

@@ -69,7 +69,7 @@ pub(crate) fn rules(
 
 fn rule(section: &Section<'_>, receivers: &[Receiver]) -> Result<Rule, Fault> {
     let kind = kind(section)?;
-    let name = crate::file::name(section)?;
+    let name = crate::section::name(section)?;
     let condition = condition(section, kind)?;
     let (hold, clear_after) = holds(kind);
     let is_rounds = matches!(condition, Condition::Pattern { .. } | Condition::Matcher { .. });

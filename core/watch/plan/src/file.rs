@@ -1,7 +1,7 @@
 //! The file: TOML to a [`Plan`].
 use crate::error::{Fault, PlanError};
 use crate::plan::Plan;
-use crate::section::Section;
+use crate::section::{Section, name};
 use crate::settings::{SHARED_KEYS, Settings, Way};
 use crate::target::{Family, Protocol, Target};
 use crate::url::Url;
@@ -14,7 +14,6 @@ use toml::de::DeTable;
 
 /// 100,000 targets of five lines each are 10 MB.
 const MAX_FILE_BYTES: usize = 64 << 20;
-const MAX_NAME: usize = 128;
 /// RFC 1035 section 2.3.4.
 const MAX_HOST: usize = 253;
 const DEFAULT_SEED: u64 = 1;
@@ -134,15 +133,6 @@ fn shared(section: &Section<'_>, not: &[&str]) -> Result<Settings, Fault> {
     let known: Vec<&str> = SHARED_KEYS.into_iter().filter(|key| !not.contains(key)).collect();
     section.only(&known)?;
     Settings::read(section)
-}
-
-pub(crate) fn name(section: &Section<'_>) -> Result<String, Fault> {
-    let Some(text) = section.text("name")? else {
-        return Err(Fault::new(section.offset, "name: is missing".to_string()));
-    };
-    let fits = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    let what = || format!("name: \"{}\" will not do (1 to {MAX_NAME} characters)", text.escape_debug());
-    if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of("name"), what())) }
 }
 
 /// Targets that one table makes: one for each way of asking and family.

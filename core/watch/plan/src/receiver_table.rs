@@ -1,7 +1,7 @@
 //! The `[[receiver]]` tables of the configuration.
 use crate::error::Fault;
 use crate::relay_table::relay;
-use crate::section::Section;
+use crate::section::{Section, is_plain};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -52,7 +52,7 @@ pub(crate) fn receivers(root: &Section<'_>) -> Result<Vec<Receiver>, Fault> {
 
 fn receiver(section: &Section<'_>) -> Result<Receiver, Fault> {
     section.only(&KEYS)?;
-    let name = crate::file::name(section)?;
+    let name = crate::section::name(section)?;
     let given: Vec<&str> = ROUTES.into_iter().filter(|key| section.get(key).is_some()).collect();
     let [way] = given.as_slice() else {
         let what = format!("{} is to have one of {}, and has {}", name, ROUTES.join(", "), given.len());
@@ -81,10 +81,6 @@ fn url(section: &Section<'_>, key: &str) -> Result<String, Fault> {
     let what =
         || format!("{key}: \"{}\" is no URL (as in \"https://example.net/hook\")", text.escape_debug());
     if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of(key), what())) }
-}
-
-pub(crate) fn is_plain(text: &str) -> bool {
-    text.bytes().all(|b| b.is_ascii_graphic())
 }
 
 fn headers(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {

@@ -1,7 +1,6 @@
 //! The keys of an SMTP relay in a `[[receiver]]` with `mail`.
 use crate::error::Fault;
-use crate::receiver_table::is_plain;
-use crate::section::Section;
+use crate::section::{Section, is_plain};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_watch_alert::{Login, Relay, RelayTls};

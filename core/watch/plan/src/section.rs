@@ -163,3 +163,20 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     row.last().copied().unwrap_or(a.len())
 }
+
+const MAX_NAME: usize = 128;
+
+/// The name of what a table describes.
+pub(crate) fn name(section: &Section<'_>) -> Result<String, Fault> {
+    let Some(text) = section.text("name")? else {
+        return Err(Fault::new(section.offset, "name: is missing".to_string()));
+    };
+    let fits = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    let what = || format!("name: \"{}\" will not do (1 to {MAX_NAME} characters)", text.escape_debug());
+    if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of("name"), what())) }
+}
+
+/// Visible ASCII characters, and nothing else.
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_graphic())
+}

@@ -1,6 +1,6 @@
 //! Several captures of one path.
 use super::input::{Input, is_stdin};
-use super::read::pass;
+use super::pass::pass;
 use crate::AppError;
 use fathom_capture::Packet;
 use fathom_capture_run::hops;

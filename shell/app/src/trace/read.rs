@@ -1,10 +1,10 @@
 //! From a capture to its flows and queues, in one pass and in bounded memory.
 use super::input::Input;
+use super::pass::pass;
 use super::path::PathOf;
 use crate::AppError;
 use fathom_bottleneck::{QueueWatch, Queues};
-use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
-use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, Times, missed_data, missing_directions};
+use fathom_flow::{Bounds, Flows, Followed, SHARDS, Shard, Shards, missed_data, missing_directions};
 use fathom_run::{CaptureDefect, CaptureSource};
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
@@ -48,13 +48,13 @@ fn shards() -> [Shard<QueueWatch>; SHARDS] {
 }
 
 /// What was read, when its first frame was stamped, and what each shard saw.
-type Told = ((CaptureSource, i64), [Followed<QueueWatch>; SHARDS]);
+type Followers = ((CaptureSource, i64), [Followed<QueueWatch>; SHARDS]);
 
 fn by_one(
     input: &mut Input,
     path: &mut PathOf<'_>,
     shards: [Shard<QueueWatch>; SHARDS],
-) -> Result<Told, AppError> {
+) -> Result<Followers, AppError> {
     let mut shards = Shards::new(shards);
     // Apart, as of a packet that is shown to one only less has to be at hand.
     let source = if path.is_of_one() {
@@ -74,7 +74,7 @@ fn by_two(
     [mut first, mut second]: [Input; SHARDS],
     path: &mut PathOf<'_>,
     [mut one, mut other]: [Shard<QueueWatch>; SHARDS],
-) -> Result<Told, AppError> {
+) -> Result<Followers, AppError> {
     thread::scope(|scope| {
         let read_other = move || {
             let (source, _) = pass(&mut second, |times, packet| other.packet(times, packet))?;
@@ -102,58 +102,6 @@ fn by_two(
 fn add_other(defects: &mut Vec<CaptureDefect>, others: Vec<CaptureDefect>) {
     let more: Vec<CaptureDefect> = others.into_iter().filter(|other| !defects.contains(other)).collect();
     defects.extend(more);
-}
-
-/// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
-pub(super) fn pass(
-    input: &mut Input,
-    mut visit: impl FnMut(Times, &Packet<'_>),
-) -> Result<(CaptureSource, i64), AppError> {
-    let mut quality = Quality::new();
-    let ending =
-        input.for_each(|number, frame| match dissect_fast(frame.link, frame.original_len, frame.bytes) {
-            Some(packet) => take(&mut quality, number, frame, &Ok(packet), &mut visit),
-            None => take_unusual(&mut quality, number, frame, &mut visit),
-        })?;
-    ending.tell(&mut quality);
-    let (first_at, last_at) = quality.from_to();
-    let unreadable = ending.trouble.map(|why| CaptureDefect::Unreadable { message: why.to_string() });
-    let source = CaptureSource {
-        name: input.name(),
-        frames: quality.frames,
-        wire_bytes: quality.wire_bytes,
-        duration_s: last_at.saturating_sub(first_at).max(0) as f64 / 1e9,
-        defects: quality.defects().into_iter().chain(unreadable).collect(),
-    };
-    Ok((source, first_at))
-}
-
-/// Counts a frame, and hands on what was found in it, unless that was captured before.
-#[inline(always)]
-fn take(
-    quality: &mut Quality,
-    number: u64,
-    frame: &Frame<'_>,
-    found: &Result<Packet<'_>, NotIp>,
-    visit: &mut impl FnMut(Times, &Packet<'_>),
-) {
-    quality.frame(number, frame, found);
-    if let Ok(packet) = found
-        && !quality.is_copy(frame, packet)
-    {
-        visit(Times { at: quality.steadied(frame.at), frame: number }, packet);
-    }
-}
-
-/// The same of a frame without a packet as most are. Apart, so that of the others all is known when this program is made.
-#[inline(never)]
-fn take_unusual(
-    quality: &mut Quality,
-    number: u64,
-    frame: &Frame<'_>,
-    visit: &mut impl FnMut(Times, &Packet<'_>),
-) {
-    take(quality, number, frame, &dissect(frame.link, frame.original_len, frame.bytes), visit);
 }
 
 #[cfg(test)]

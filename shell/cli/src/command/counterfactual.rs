@@ -1,7 +1,7 @@
 //! `fathom sim --from RUN --with QUEUE`: the line that a result shows, and what another queue would do on it.
 use crate::args::{SimArgs, When};
-use crate::command::sim::show_compared;
 use crate::failure::Outcome;
+use crate::result::deliver_compared;
 use crate::terminal;
 use fathom_app::counterfactual::{fit, parse_trial, try_queue};
 use fathom_diagnose::{LineEstimate, diagnose};
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &SimArgs, from: &Path, when: When) -> Outcome {
         None => None,
     };
     let runs = [("measured", fit.measured), ("fitted", fit.fitted)];
-    show_compared(args, &runs.into_iter().chain(tried).collect::<Vec<_>>(), when)
+    deliver_compared(&args.output, &runs.into_iter().chain(tried).collect::<Vec<_>>(), when)
 }
 
 /// The fit, and how well it reproduces what was measured.

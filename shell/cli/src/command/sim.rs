@@ -1,15 +1,14 @@
 //! `fathom sim`: a scenario in virtual time.
 use crate::args::{ChangeArgs, SimAction, SimArgs, When};
 use crate::command::{counterfactual, gallery, sweep};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::live::follow;
 use crate::{result, signal, terminal};
 use fathom_app::emulated::{EmulatedTest, Load, measure};
 use fathom_app::gallery::rows;
-use fathom_app::output::{check_names, write};
+use fathom_app::output::check_names;
 use fathom_app::scenario::{load, rates};
 use fathom_app::sim::{Simulated, simulate};
-use fathom_diagnose::diagnose;
 use fathom_os::clock::Clock;
 use fathom_run::Run;
 use fathom_scenario::Plan;
@@ -50,7 +49,7 @@ fn compare_with_lab(args: &SimArgs, plan: &Plan, when: When) -> Outcome {
     let title = format!("{} ({}), lab", plan.name, rates(&plan.line));
     let test = EmulatedTest { line: plan.line.clone(), load, title, command: "lab" };
     let measured = measure(&test, &cancel, &mut follow(when))?;
-    show_compared(args, &[("sim", simulated), ("lab", measured)], when)
+    result::deliver_compared(&args.output, &[("sim", simulated), ("lab", measured)], when)
 }
 
 fn told(simulated: &Simulated, cpu_s: f64) -> String {
@@ -72,22 +71,4 @@ fn show_claims(plan: &Plan, run: &Run, when: When) -> Result<(), Failure> {
     let rows = rows(plan, run);
     let heading = format!("\n{} ({})\n", plan.about.trim(), plan.source.trim());
     terminal::print(&(heading + &fathom_report::claims(&rows, columns, style)))
-}
-
-/// Two or three runs side by side, and their files.
-pub(crate) fn show_compared(args: &SimArgs, runs: &[(&str, Run)], when: When) -> Outcome {
-    let diagnosed: Vec<_> = runs.iter().map(|(name, run)| (*name, run, diagnose(run))).collect();
-    let named: Vec<_> = diagnosed.iter().map(|(name, run, diagnosis)| (*name, *run, diagnosis)).collect();
-    if args.output.json {
-        diagnosed.iter().try_for_each(|(_, run, diagnosis)| result::print_json(run, diagnosis))?;
-    } else {
-        let (style, columns) = terminal::stdout_form(when);
-        terminal::print(&fathom_report::compare(&named, columns, style))?;
-    }
-    let pairs: Vec<_> = diagnosed.iter().map(|(_, run, diagnosis)| (*run, diagnosis)).collect();
-    for path in &args.output.output {
-        write(path, &pairs)?;
-        terminal::note(&format!("wrote {}", path.display()));
-    }
-    Ok(Exit::Healthy)
 }

@@ -48,8 +48,9 @@ impl CaptureReport {
     /// If the line has no such hop.
     #[must_use]
     pub fn around(&self, hop: usize, direction: Direction) -> [&str; 2] {
-        let place = fathom_link::Place { hop, direction };
-        [Point::before(place), Point::behind(place)].map(|point| self.files[point.index()].name.as_str())
+        let position = fathom_link::LinePosition { hop, direction };
+        [Point::before(position), Point::behind(position)]
+            .map(|point| self.files[point.index()].name.as_str())
     }
 }
 

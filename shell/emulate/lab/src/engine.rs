@@ -14,7 +14,7 @@ use fathom_os::sched::{Priority, drop_realtime_priority, raise_priority};
 use fathom_os::tun::Tun;
 use fathom_scenario::LinePlan;
 use fathom_stats::DelayHistogram;
-use fathom_units::{Direction, Duration, Rate, Time};
+use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -41,14 +41,20 @@ pub(crate) struct Control {
     pub(crate) down: AtomicBool,
 }
 
+/// One end of the line.
+pub(crate) struct LineEnd {
+    pub(crate) tun: Tun,
+    pub(crate) addresses: Addresses,
+}
+
 /// What the thread is given.
 pub(crate) struct Setup {
     pub(crate) plan: LinePlan,
     pub(crate) seed: u64,
     pub(crate) clock: Clock,
     pub(crate) sample_interval: Duration,
-    /// The user's side, then the far side.
-    pub(crate) ends: [(Tun, Addresses); 2],
+    /// The side that sends in each direction: the user's sends up, the far one down.
+    pub(crate) ends: PerDirection<LineEnd>,
     pub(crate) control: Arc<Control>,
     pub(crate) tap: Option<Tap>,
 }
@@ -68,8 +74,8 @@ struct Engine {
     truth: Truth,
     pool: Pool,
     block: Vec<u8>,
-    /// Towards the far side, then towards the user.
-    out: [Batch; 2],
+    /// What has left the line.
+    out: PerDirection<Batch>,
     lateness: DelayHistogram,
     strays: Strays,
     spin: SpinBudget,
@@ -140,7 +146,7 @@ impl Engine {
         let now = self.setup.clock.now();
         while let Some((direction, packet, due)) = self.line.poll(now, &mut self.routers) {
             self.routers.see_exit(direction, &packet, due);
-            self.out[direction as usize].push(&packet, due);
+            self.out[direction].push(&packet, due);
         }
         self.truth.sample(&self.line, &mut self.routers, now);
         self.diligence.review(now);
@@ -150,9 +156,8 @@ impl Engine {
 
     /// Reads from the side where `direction` begins.
     fn take_in(&mut self, direction: Direction) -> Result<bool, LabError> {
-        let from = direction as usize;
         for count in 0..READ_AT_ONCE {
-            let read = self.setup.ends[from].0.read(&mut self.block);
+            let read = self.setup.ends[direction].tun.read(&mut self.block);
             let Some(length) = read.map_err(system("read from the TUN interface"))? else {
                 return Ok(count > 0);
             };
@@ -168,8 +173,8 @@ impl Engine {
             self.strays.malformed += 1;
             return;
         };
-        let (_, other) = &self.setup.ends[1 - direction as usize];
-        if !is_for(*other, buffer.destination()) {
+        let other = self.setup.ends[direction.reverse()].addresses;
+        if !is_for(other, buffer.destination()) {
             // Addressed to nobody on the line: what kernels send to find neighbours.
             return;
         }
@@ -186,13 +191,12 @@ impl Engine {
     /// Writes what the line has released to the side where it is going.
     fn hand_on(&mut self) {
         let down = self.setup.control.down.load(Ordering::Relaxed);
-        for direction in [Direction::Up, Direction::Down] {
-            let batch = &mut self.out[direction as usize];
+        for (direction, batch) in self.out.iter_mut() {
             if down {
                 self.strays.while_down += batch.discard();
                 continue;
             }
-            let to = &self.setup.ends[1 - direction as usize].0;
+            let to = &self.setup.ends[direction.reverse()].tun;
             let tap = &mut self.routers.tap;
             let watch =
                 |seen: &Seen<'_>, now| tap.iter_mut().for_each(|tap| tap.leaves(direction, seen, now));
@@ -219,7 +223,8 @@ impl Engine {
         Ok(input)
     }
     fn poll(&self, timeout: Duration) -> Result<bool, LabError> {
-        let mut fds = self.setup.ends.each_ref().map(|(tun, _)| PollFd::readable(tun.as_fd()));
+        let ends = &self.setup.ends;
+        let mut fds = [&ends.up, &ends.down].map(|end| PollFd::readable(end.tun.as_fd()));
         poll::wait(&mut fds, Some(timeout)).map(|ready| ready > 0).map_err(system("wait for packets"))
     }
     /// Waits without sleeping, if `due` is near, until then or until a packet comes.

@@ -1,12 +1,12 @@
 //! The lab as its users see it.
 use crate::capture::Tap;
-use crate::engine::{self, Control, Setup};
+use crate::engine::{self, Control, LineEnd, Setup};
 use crate::network::{self, system};
 use crate::{CaptureOptions, Child, LabError, LabReport, address};
 use fathom_os::clock::Clock;
 use fathom_os::netns::NetNs;
 use fathom_scenario::LinePlan;
-use fathom_units::Duration;
+use fathom_units::{Duration, PerDirection};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::Command;
 use std::sync::Arc;
@@ -63,11 +63,18 @@ pub struct Addresses {
     pub v6: Option<Ipv6Addr>,
 }
 
+/// One side of a line.
+#[derive(Debug)]
+struct LabSide {
+    namespace: NetNs,
+    addresses: Addresses,
+}
+
 /// A running line between two network namespaces. Dropping it ends the line.
 #[derive(Debug)]
 pub struct Lab {
-    /// The user's side, then the far side.
-    sides: [(NetNs, Addresses); 2],
+    client: LabSide,
+    server: LabSide,
     control: Arc<Control>,
     engine: Option<thread::JoinHandle<Result<LabReport, LabError>>>,
     notes: Vec<String>,
@@ -90,15 +97,20 @@ impl Lab {
             seed: options.seed,
             clock: options.clock,
             sample_interval: options.sample_interval,
-            ends: [(client.tun, client.addresses), (server.tun, server.addresses)],
+            ends: PerDirection {
+                up: LineEnd { tun: client.tun, addresses: client.addresses },
+                down: LineEnd { tun: server.tun, addresses: server.addresses },
+            },
             control: Arc::clone(&control),
             tap,
         };
         let engine = thread::Builder::new().name("lab-line".into()).spawn(move || engine::run(setup));
-        let sides = [(client.namespace, client.addresses), (server.namespace, server.addresses)];
         let engine = Some(engine.map_err(system("start the line's thread"))?);
         // Both sides are made alike, so that they say the same.
-        Ok(Lab { sides, control, engine, notes: client.notes })
+        let notes = client.notes;
+        let client = LabSide { namespace: client.namespace, addresses: client.addresses };
+        let server = LabSide { namespace: server.namespace, addresses: server.addresses };
+        Ok(Lab { client, server, control, engine, notes })
     }
     /// Runs `work` on a fresh thread on `side`, and waits for it. Sockets that it makes stay there, as do threads it starts.
     ///
@@ -136,12 +148,12 @@ impl Lab {
     /// Addresses of the user's side.
     #[must_use]
     pub fn client_address(&self) -> Addresses {
-        self.sides[Side::Client as usize].1
+        self.client.addresses
     }
     /// Addresses of the far side.
     #[must_use]
     pub fn server_address(&self) -> Addresses {
-        self.sides[Side::Server as usize].1
+        self.server.addresses
     }
     /// Takes the line down or up. While it is down, packets that arrive at either of its ends are lost.
     pub fn set_link(&self, up: bool) {
@@ -182,7 +194,10 @@ impl Lab {
         Ok(())
     }
     fn namespace(&self, side: Side) -> &NetNs {
-        &self.sides[side as usize].0
+        match side {
+            Side::Client => &self.client.namespace,
+            Side::Server => &self.server.namespace,
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 use crate::address::Router as Addresses;
 use crate::capture::{LossReason, Point, Tap};
 use crate::slice::{Buffer, Pool, Slice};
-use fathom_link::{Event, Place, Router, Verdict};
+use fathom_link::{Event, LinePosition, Router, Verdict};
 use fathom_qdisc::DropReason;
-use fathom_units::{Direction, Duration, Time};
+use fathom_units::{Direction, Duration, PerDirection, Time};
 use fathom_wire::{IpPacket, icmp};
 use std::net::IpAddr;
 
@@ -38,7 +38,7 @@ pub(crate) struct Routers {
     routers: Vec<(Addresses, Allowance)>,
     pool: Pool,
     /// Longest sojourn of a packet that left the queue, for each hop up and down.
-    longest_sojourn: Vec<[Option<Duration>; 2]>,
+    longest_sojourn: Vec<PerDirection<Option<Duration>>>,
     /// Captures what passes, if that was asked for.
     pub(crate) tap: Option<Tap>,
 }
@@ -48,14 +48,14 @@ impl Routers {
         let hops = addresses.len();
         let full = Allowance { answers: ANSWERS_AT_ONCE, since: Time::ZERO };
         let routers = addresses.into_iter().map(|a| (a, full)).collect();
-        Routers { routers, pool, longest_sojourn: vec![[None; 2]; hops], tap }
+        Routers { routers, pool, longest_sojourn: vec![PerDirection::default(); hops], tap }
     }
-    /// Longest sojourn at `place` since this was last asked; `None` if no packet left the queue.
-    pub(crate) fn take_longest_sojourn(&mut self, place: Place) -> Option<Duration> {
-        self.sojourn_at(place).take()
+    /// Longest sojourn at `position` since this was last asked; `None` if no packet left the queue.
+    pub(crate) fn take_longest_sojourn(&mut self, position: LinePosition) -> Option<Duration> {
+        self.sojourn_at(position).take()
     }
-    fn sojourn_at(&mut self, place: Place) -> &mut Option<Duration> {
-        &mut self.longest_sojourn[place.hop][place.direction as usize]
+    fn sojourn_at(&mut self, position: LinePosition) -> &mut Option<Duration> {
+        &mut self.longest_sojourn[position.hop][position.direction]
     }
     /// The Time Exceeded of router `hop` to `packet`.
     fn answer(&mut self, hop: usize, packet: &Slice, now: Time) -> Option<Slice> {
@@ -83,20 +83,20 @@ impl Routers {
             tap.passes(Point::near(0), packet, due);
         }
     }
-    fn see_arrival(&mut self, place: Place, packet: &Slice, now: Time) {
+    fn see_arrival(&mut self, position: LinePosition, packet: &Slice, now: Time) {
         let (last, Some(tap)) = (self.routers.len() - 1, &mut self.tap) else { return };
-        match place.direction {
-            Direction::Up => tap.passes(Point::far(place.hop), packet, now),
+        match position.direction {
+            Direction::Up => tap.passes(Point::far(position.hop), packet, now),
             // What comes from the server has come over no link yet.
-            Direction::Down if place.hop < last => tap.passes(Point::near(place.hop + 1), packet, now),
+            Direction::Down if position.hop < last => tap.passes(Point::near(position.hop + 1), packet, now),
             Direction::Down => {}
         }
     }
-    fn see_inside(&mut self, place: Place, packet: &Slice, now: Time) {
+    fn see_inside(&mut self, position: LinePosition, packet: &Slice, now: Time) {
         let (last, Some(tap)) = (self.routers.len() - 1, &mut self.tap) else { return };
         // Inside of the last router is the server's interface, where the kernel's packets are seen.
-        if place.hop < last {
-            tap.passes(Point::router(place.hop), packet, now);
+        if position.hop < last {
+            tap.passes(Point::router(position.hop), packet, now);
         }
     }
 }
@@ -110,24 +110,24 @@ fn loss_reason(reason: DropReason) -> LossReason {
 }
 
 impl Router<Slice> for Routers {
-    fn arrive(&mut self, place: Place, packet: &mut Slice, now: Time) -> Verdict<Slice> {
-        self.see_arrival(place, packet, now);
+    fn arrive(&mut self, position: LinePosition, packet: &mut Slice, now: Time) -> Verdict<Slice> {
+        self.see_arrival(position, packet, now);
         if packet.pass_router() {
-            self.see_inside(place, packet, now);
+            self.see_inside(position, packet, now);
             return Verdict::Forward;
         }
-        self.answer(place.hop, packet, now).map_or(Verdict::Discard, Verdict::Answer)
+        self.answer(position.hop, packet, now).map_or(Verdict::Discard, Verdict::Answer)
     }
-    fn event(&mut self, place: Place, event: Event<'_, Slice>, now: Time) {
+    fn event(&mut self, position: LinePosition, event: Event<'_, Slice>, now: Time) {
         if let Event::Dequeued { sojourn, .. } = event {
-            let longest = self.sojourn_at(place);
+            let longest = self.sojourn_at(position);
             *longest = (*longest).max(Some(sojourn));
         }
         let Some(tap) = &mut self.tap else { return };
         match event {
-            Event::Dequeued { packet, .. } => tap.passes(Point::behind(place), packet, now),
-            Event::Dropped { packet, reason, .. } => tap.loses(place, packet, loss_reason(reason), now),
-            Event::Lost { packet } => tap.loses(place, packet, LossReason::Link, now),
+            Event::Dequeued { packet, .. } => tap.passes(Point::behind(position), packet, now),
+            Event::Dropped { packet, reason, .. } => tap.loses(position, packet, loss_reason(reason), now),
+            Event::Lost { packet } => tap.loses(position, packet, LossReason::Link, now),
             Event::Marked { .. } | Event::Duplicated { .. } => {}
         }
     }

@@ -2,7 +2,7 @@
 use crate::QueueReport;
 use crate::router::Routers;
 use crate::slice::Slice;
-use fathom_link::{Line, Place};
+use fathom_link::{Line, LinePosition};
 use fathom_run::Series;
 use fathom_scenario::{LinePlan, QueueSeries};
 use fathom_units::{Direction, Duration, Time};
@@ -30,8 +30,8 @@ impl Truth {
             return;
         }
         for queue in &mut self.queues {
-            let longest = routers.take_longest_sojourn(queue.place());
-            queue.sample(line.bottleneck(queue.place()), longest, now);
+            let longest = routers.take_longest_sojourn(queue.position());
+            queue.sample(line.bottleneck(queue.position()), longest, now);
         }
         // A late sample does not bring two.
         self.next = now.max(self.next + self.interval);
@@ -45,7 +45,7 @@ impl Truth {
 /// Totals of all queues, from the user's edge to the far side, up before down.
 pub(crate) fn totals(plan: &LinePlan, line: &Line<Slice>) -> Vec<QueueReport> {
     let of = |hop: usize, name: &str, direction| {
-        let stats = line.bottleneck(Place { hop, direction }).stats();
+        let stats = line.bottleneck(LinePosition { hop, direction }).stats();
         QueueReport {
             hop: name.to_owned(),
             direction,

@@ -1,8 +1,7 @@
 //! What the kernel has of what a shaper needs: tried in a private network namespace, where nobody sees it.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
-use crate::plan::redirect;
-use crate::shaper::{Framing, Shaper, ShaperKind};
+use crate::shaper::{Framing, Shaper, ShaperKind, redirect};
 use fathom_os::netns::NetNs;
 use fathom_os::userns;
 use fathom_tc::{Handle, Kind, Match, Qdisc, Request, U32Key, Verb};

@@ -2,9 +2,9 @@
 use crate::ability::Abilities;
 use crate::error::ApplyError;
 use crate::restore::tree;
-use crate::shaper::{Framing, Shaper, ShaperKind};
+use crate::shaper::{Framing, Shaper, ShaperKind, redirect};
 use crate::snapshot::Snapshot;
-use fathom_tc::{Filter, Handle, Kind, Link, Match, Mirred, Qdisc, Request, Verb, What};
+use fathom_tc::{Handle, Kind, Link, Match, Qdisc, Request, Verb, What};
 use fathom_units::Rate;
 
 /// A request for a shaper.
@@ -75,12 +75,6 @@ pub struct Plan {
 /// Types of link layers that have a header of Ethernet. Source: linux/if_arp.h.
 const ETHERNET: u16 = 1;
 pub(crate) const ETHERNET_HEADER_BYTES: u16 = 14;
-
-/// Sends all that arrives at `device` to the output side of `to`.
-pub(crate) fn redirect(device: &str, parent: Handle, priority: u16, matches: Match, to: &str) -> Request {
-    let filter = Filter { parent, priority, matches, class: None, action: Some(Mirred::to(to)) };
-    Request::Filter { device: device.to_owned(), filter }
-}
 
 impl Plan {
     /// What has to be done to an interface that is as `now` says.

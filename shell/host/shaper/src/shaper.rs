@@ -1,8 +1,8 @@
 //! The kinds of shapers, the best first. Each moves the queue to this host, with what the kernel has.
 use fathom_shape::fix::Isolation;
 use fathom_tc::{
-    Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Qdisc, RateSpec,
-    Request, Tbf, Verb, bpf,
+    Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Mirred, Qdisc,
+    RateSpec, Request, Tbf, Verb, bpf,
 };
 use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate};
 use std::fmt;
@@ -281,4 +281,10 @@ impl Place<'_> {
     fn class(self, verb: Verb, class: HtbClass) -> Request {
         Request::Class { verb, device: self.device.to_owned(), class }
     }
+}
+
+/// Sends all that arrives at `device` to the output side of `to`.
+pub(crate) fn redirect(device: &str, parent: Handle, priority: u16, matches: Match, to: &str) -> Request {
+    let filter = Filter { parent, priority, matches, class: None, action: Some(Mirred::to(to)) };
+    Request::Filter { device: device.to_owned(), filter }
 }

@@ -2,7 +2,7 @@
 use crate::record::Record;
 use fathom_probe::protocol::FlowReport;
 use fathom_run::{Metric, SeriesKey};
-use fathom_units::{Bytes, Direction, Duration, Rate, Time};
+use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A rate over less than this says little of the line's capacity.
@@ -34,7 +34,7 @@ struct Entry {
 #[derive(Default)]
 pub(crate) struct Ledger {
     entries: BTreeMap<u32, Entry>,
-    capacity: [Capacity; 2],
+    capacity: PerDirection<Capacity>,
     /// When, on the server's clock, up flows were last counted.
     up_counted_ns: u64,
 }
@@ -61,13 +61,6 @@ impl Capacity {
     }
 }
 
-pub(crate) const fn index(direction: Direction) -> usize {
-    match direction {
-        Direction::Up => 0,
-        Direction::Down => 1,
-    }
-}
-
 impl Ledger {
     pub(crate) fn open(&mut self, number: u32, direction: Direction, phase: usize) {
         let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender: Sender::default() };
@@ -75,7 +68,7 @@ impl Ledger {
     }
     /// The highest rate over a second in a direction, as known so far.
     pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
-        self.capacity[index(direction)].highest
+        self.capacity[direction].highest
     }
     /// Bytes delivered in a direction, in one phase or in all.
     pub(crate) fn delivered(&self, direction: Direction, phase: Option<usize>) -> u64 {
@@ -120,7 +113,7 @@ impl Ledger {
             let rate = bits_per_second(together, interval);
             record.observe(SeriesKey::directed(Metric::Goodput, direction), at, rate);
             let total = self.delivered(direction, None);
-            self.capacity[index(direction)].add(at, total);
+            self.capacity[direction].add(at, total);
         }
     }
     /// Notes what a flow's sender says.

@@ -150,7 +150,8 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
     let mut instrument = fathom_run::Instrument::default();
     if let Some(gathered) = gathered {
         if let Some(fit) = fit {
-            test.record.add(one_way_series(&fit, &gathered.udp, test.udp_received));
+            let one_way = one_way_series(&fit, &gathered.udp, test.udp_received);
+            test.record.add(one_way.into_iter().map(|(_, series)| series));
         }
         test.record.add(gathered.series);
         test.record.fact("priority of the probing thread", gathered.priority);

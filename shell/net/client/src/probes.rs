@@ -15,7 +15,7 @@ use fathom_probe::{
     Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, UdpRecord,
 };
 use fathom_run::{Metric, NOT_RUN_IN_TIME, Observation, Series, SeriesKey};
-use fathom_units::{Duration, Rate, Time, WallTime};
+use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
 use icmp::IcmpProber;
 use persistent::PersistentProber;
 use std::net::SocketAddr;
@@ -47,8 +47,8 @@ pub(crate) struct Shared {
     finish: AtomicBool,
     /// End at once.
     abort: AtomicBool,
-    /// Capacity as known so far, bit/s; 0 is unknown. Up, down.
-    capacity: [AtomicU64; 2],
+    /// Capacity as known so far, bit/s; 0 is unknown.
+    capacity: PerDirection<AtomicU64>,
     /// When the oldest unanswered probe of each kind was sent, ns.
     oldest: [AtomicU64; ProbeKind::ALL.len()],
 }
@@ -61,11 +61,11 @@ impl Shared {
         self.abort.store(true, Ordering::Relaxed);
     }
     /// Sets the capacity of a direction; true if none was known.
-    pub(crate) fn set_capacity(&self, direction: usize, rate: Rate) -> bool {
+    pub(crate) fn set_capacity(&self, direction: Direction, rate: Rate) -> bool {
         let bits = rate.as_bits_per_second();
         self.capacity[direction].swap(bits, Ordering::Relaxed) == 0 && bits > 0
     }
-    fn capacity(&self, direction: usize) -> Option<Rate> {
+    fn capacity(&self, direction: Direction) -> Option<Rate> {
         let bits = self.capacity[direction].load(Ordering::Relaxed);
         (bits > 0).then(|| Rate::from_bits_per_second(bits))
     }
@@ -261,7 +261,9 @@ impl Prober {
         self.running.iter().flat_map(|r| r.machine.series())
     }
     fn send_due(&mut self) {
-        self.schedule.set_interval(self.budget.interval(self.shared.capacity(0), self.shared.capacity(1)));
+        self.schedule.set_interval(
+            self.budget.interval(self.shared.capacity(Direction::Up), self.shared.capacity(Direction::Down)),
+        );
         let mut due = std::mem::take(&mut self.due);
         self.schedule.take_due(self.context.now(), &mut due);
         due.drain(..).for_each(|due| self.send(due));

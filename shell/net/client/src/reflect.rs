@@ -9,16 +9,29 @@ use crate::TestError;
 use crate::resolve::LOOK_EVERY;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::poll::{self, PollFd};
-use fathom_units::{Duration, Time};
+use fathom_units::{Duration, PerDirection, Time};
 use probe_socket::ProbeSocket;
 use server::Server;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
-/// Intervals at which a server is probed: under load, and on a quiet line.
-const SERVER_EVERY: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
-/// Intervals for other hosts, which belong to somebody else: that of cake-autorate, and one that is still within what counts as an answer.
-const ECHO_EVERY: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis(500)];
+/// Intervals between probes of one host.
+struct Intervals {
+    under_load: Duration,
+    quiet: Duration,
+}
+
+impl Intervals {
+    const fn of(&self, is_quiet: bool) -> Duration {
+        if is_quiet { self.quiet } else { self.under_load }
+    }
+}
+
+const SERVER_INTERVALS: Intervals =
+    Intervals { under_load: Duration::from_millis(50), quiet: Duration::from_millis(250) };
+/// Other hosts belong to somebody else: the interval of cake-autorate, and one that is still within what counts as an answer.
+const ECHO_INTERVALS: Intervals =
+    Intervals { under_load: Duration::from_millis(300), quiet: Duration::from_millis(500) };
 /// A host that could not be probed is tried again after this.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// ICMP timestamp requests in a row without a reply, until a host is probed by echo too.
@@ -43,8 +56,8 @@ pub struct Reflection {
 /// The delay of a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReflectedDelay {
-    /// Up and down in ns, by two clocks whose offset is not known: only changes count.
-    OneWay([i64; 2]),
+    /// One-way delays in ns, by two clocks with an unknown offset: only changes count.
+    OneWay(PerDirection<i64>),
     /// Both ways together.
     RoundTrip(Duration),
 }
@@ -99,7 +112,7 @@ impl Reflectors {
                 TestError::Host(format!("reflector {host}: {problem}\n  try: a host that answers ping"))
             })?;
             // Not all at once.
-            let wait = ECHO_EVERY[0] * u64::from(number - FIRST_ECHO) / config.hosts.len() as u64;
+            let wait = ECHO_INTERVALS.under_load * u64::from(number - FIRST_ECHO) / config.hosts.len() as u64;
             let timestamps = TimestampProber::open(*host, number, config.clock);
             icmp.push(IcmpReflector {
                 host: *host,
@@ -116,7 +129,7 @@ impl Reflectors {
         let mut found = Vec::new();
         loop {
             let now = self.clock.now();
-            let next = self.send_due(now, usize::from(is_quiet));
+            let next = self.send_due(now, is_quiet);
             let wait = next.min(until).saturating_since(now).min(LOOK_EVERY);
             let ready = {
                 let mut fds: Vec<PollFd<'_>> = self.sockets().collect();
@@ -141,13 +154,13 @@ impl Reflectors {
         self.server.iter().flat_map(Server::interests).chain(icmp.map(ProbeSocket::interest))
     }
     /// Sends what is due. Returns when the next probe is due.
-    fn send_due(&mut self, now: Time, pace: usize) -> Time {
+    fn send_due(&mut self, now: Time, is_quiet: bool) -> Time {
         let mut next = now + LOOK_EVERY;
         if let Some(server) = &mut self.server {
-            next = next.min(server.send_due(now, self.clock, SERVER_EVERY[pace]));
+            next = next.min(server.send_due(now, self.clock, SERVER_INTERVALS.of(is_quiet)));
         }
         for reflector in &mut self.icmp {
-            reflector.send_due(now, self.clock, ECHO_EVERY[pace]);
+            reflector.send_due(now, self.clock, ECHO_INTERVALS.of(is_quiet));
             next = next.min(reflector.due);
         }
         self.leave_few_clocks();

@@ -13,7 +13,7 @@ use fathom_probe::{
     one_way_observations,
 };
 use fathom_run::{Load, Metric, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
-use fathom_units::{Bytes, Direction, Duration, Rate, Time};
+use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -312,7 +312,7 @@ impl<'a> Test<'a> {
     fn take_stamps(&mut self, stamps: &FourStamps) {
         let Some(fit) = self.server_clock.add(stamps) else { return };
         let observations = one_way_observations(&fit, stamps.sent, stamps);
-        for (direction, observation) in Direction::BOTH.into_iter().zip(observations) {
+        for (direction, observation) in observations {
             self.record.show(SeriesKey::directed(Metric::OneWayDelay, direction), observation);
         }
     }
@@ -432,15 +432,14 @@ impl<'a> Test<'a> {
     }
     /// Lets the probes know the line, and the user what the test may cost, each time more is known.
     fn learn_capacity(&mut self) {
-        let [up, down] = Direction::BOTH.map(|d| self.ledger.capacity(d));
-        let rates = [up, down].map(Option::unwrap_or_default);
-        let is_new = [0, 1].map(|d| self.probes.set_capacity(d, rates[d]));
-        if is_new[1] {
-            let fastest = report_interval(self.config.flows, rates[1]);
+        let rates = PerDirection::from_fn(|d| self.ledger.capacity(d).unwrap_or_default());
+        let is_new = PerDirection::from_fn(|d| self.probes.set_capacity(d, rates[d]));
+        if is_new.down {
+            let fastest = report_interval(self.config.flows, rates.down);
             self.control.report_every(self.config.tcp_info_every.max(fastest));
         }
-        if is_new.contains(&true) {
-            self.record.event(Event::Cost(estimate_cost(self.config, rates[0], rates[1])));
+        if is_new.up || is_new.down {
+            self.record.event(Event::Cost(estimate_cost(self.config, rates.up, rates.down)));
         }
     }
 

@@ -1,7 +1,8 @@
 //! A connection that has no thread: its first line, HTTP, and its end.
 use crate::http::Http;
-use crate::shared::{Shared, Slot};
+use crate::shared::Shared;
 use crate::stats::Refusal;
+use crate::sync::Slot;
 use fathom_os::poll::PollFd;
 use fathom_probe::protocol::{
     ErrorCode, FIRST_LINE_LIMIT_BYTES, FIRST_LINE_TIMEOUT, FirstLine, FirstLineError, FlowRequest,

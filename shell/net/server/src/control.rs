@@ -1,7 +1,8 @@
 //! Control connections: one thread each, which owns the session.
 use crate::session::Session;
-use crate::shared::{Shared, Slot};
+use crate::shared::Shared;
 use crate::stats::Refusal;
+use crate::sync::Slot;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{
     CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, Limits, LineReader, REPORT_EVERY_MAX_MS,

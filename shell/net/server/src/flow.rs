@@ -1,41 +1,42 @@
-//! Load flows: one blocking thread each.
-use crate::session::Session;
-use crate::shared::{LOAD_BYTES, Shared, Slot};
-use crate::stats::Refusal;
-use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control};
+//! An open load flow and what it has moved.
+use crate::sync::Slot;
 use fathom_os::tcp_info::tcp_info;
-use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowReport, FlowRequest};
+use fathom_probe::protocol::{FlowReport, FlowRequest};
 use fathom_units::Direction;
 use socket2::Socket;
-use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
-
-/// Most bytes that one call moves: enough that the call itself costs nothing, little enough that limits are kept.
-const CALL_BYTES: usize = 1 << 20;
-
-/// How long one call waits for room to send. No call wakes a sender without sending a FIN, so it looks by itself.
-const SEND_SLICE: Duration = Duration::from_millis(100);
 
 /// An open load flow.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) number: u32,
-    direction: Direction,
-    socket: Socket,
+    pub(crate) direction: Direction,
+    pub(crate) socket: Socket,
     /// Of an up flow: bytes taken off the socket.
-    received: AtomicU64,
+    pub(crate) received: AtomicU64,
     /// Of a down flow: bytes of the answer that precedes the load.
-    answer_bytes: AtomicU64,
-    interrupted: AtomicBool,
+    pub(crate) answer_bytes: AtomicU64,
+    pub(crate) interrupted: AtomicBool,
     _slot: Slot,
 }
 
 impl Flow {
-    /// Has the flow's thread end: at once if it receives, within [`SEND_SLICE`] if it sends.
+    /// `received`: bytes that came with the first line.
+    pub(crate) fn new(request: &FlowRequest, socket: Socket, received: u64, slot: Slot) -> Self {
+        Flow {
+            number: request.number,
+            direction: request.direction,
+            socket,
+            received: AtomicU64::new(received),
+            answer_bytes: AtomicU64::new(0),
+            interrupted: AtomicBool::new(false),
+            _slot: slot,
+        }
+    }
+
+    /// Has the flow's thread end: at once if it receives, within `load::SEND_SLICE` if it sends.
     pub(crate) fn interrupt(&self) {
         self.interrupted.store(true, Relaxed);
         // Of the reading half only: the other would send what is buffered and a FIN. Fails if the client has gone already.
@@ -56,125 +57,4 @@ impl Flow {
             retransmits: info.map(|i| i.retransmits),
         }
     }
-}
-
-/// Counts a flow at its end, also at an end by panic, and has it closed by a reset.
-struct Ended<'a> {
-    shared: &'a Shared,
-    session: &'a Session,
-    flow: &'a Flow,
-}
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        let bytes = self.flow.report().bytes;
-        let (of_session, of_server) = match self.flow.direction {
-            Direction::Up => (&self.session.up_bytes, &self.shared.counters.up_bytes),
-            Direction::Down => (&self.session.down_bytes, &self.shared.counters.down_bytes),
-        };
-        of_session.fetch_add(bytes, Relaxed);
-        of_server.fetch_add(bytes, Relaxed);
-        // Fails only on a socket that is closed already.
-        let _ = self.flow.socket.set_linger(Some(Duration::ZERO));
-        self.session.remove(self.flow);
-    }
-}
-
-/// A flow's connection after its first line.
-pub(crate) struct Start {
-    pub(crate) request: FlowRequest,
-    pub(crate) socket: Socket,
-    /// Load that came with the first line.
-    pub(crate) early: Vec<u8>,
-    pub(crate) slot: Slot,
-}
-
-/// The life of a flow.
-pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
-    let Start { request, socket, early, slot } = start;
-    let flow = Arc::new(Flow {
-        number: request.number,
-        direction: request.direction,
-        socket,
-        received: AtomicU64::new(early.len() as u64),
-        answer_bytes: AtomicU64::new(0),
-        interrupted: AtomicBool::new(false),
-        _slot: slot,
-    });
-    if let Err(code) = session.add(&flow, shared.config.max_flows) {
-        shared.counters.refuse(match code {
-            ErrorCode::Number => Refusal::Number,
-            ErrorCode::Full => Refusal::Full,
-            _ => Refusal::Session,
-        });
-        let refusal = FlowAnswer::Err { code, message: refusal(code, &request, shared) };
-        // To a client that has gone there is nothing to say.
-        let _ = (&flow.socket).write_all(format!("{refusal}\n").as_bytes());
-        return;
-    }
-    let _ended = Ended { shared, session, flow: &flow };
-    // An error is the end of the connection: by the client, by `interrupt`, or because it is gone.
-    let _ = serve(shared, session, &flow, &request);
-}
-
-fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
-    match code {
-        ErrorCode::Number => format!("flow {} is open already", request.number),
-        ErrorCode::Full => {
-            format!("this session has {} flows open, the most it may", shared.config.max_flows)
-        }
-        _ => "the session has ended".into(),
-    }
-}
-
-fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest) -> io::Result<()> {
-    flow.socket.set_nonblocking(false)?;
-    flow.socket.set_write_timeout(Some(SEND_SLICE))?;
-    if let (Direction::Down, Some(name)) = (flow.direction, &request.congestion_control) {
-        // If the kernel refuses, the answer tells the client what it has instead.
-        let _ = set_congestion_control(&flow.socket, name.as_str());
-    }
-    let name = congestion_control(&flow.socket)?;
-    let congestion_control = name.parse().map_err(|_| io::ErrorKind::InvalidData)?;
-    let answer = format!("{}\n", FlowAnswer::Ok { congestion_control });
-    flow.answer_bytes.store(answer.len() as u64, Relaxed);
-    (&flow.socket).write_all(answer.as_bytes())?;
-    match flow.direction {
-        Direction::Up => receive(shared, session, flow),
-        Direction::Down => send(shared, session, flow),
-    }
-}
-
-fn receive(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
-    loop {
-        let got = unless_interrupted(flow, || discard(flow.socket.as_fd(), CALL_BYTES))?;
-        flow.received.fetch_add(got as u64, Relaxed);
-        if got == 0 || !session.count(got, shared.config.max_bytes.get()) {
-            return Ok(());
-        }
-    }
-}
-
-fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
-    let (socket, load) = (flow.socket.as_fd(), shared.load.as_fd());
-    let mut offset = 0;
-    loop {
-        let length = CALL_BYTES.min(LOAD_BYTES - offset);
-        let sent = unless_interrupted(flow, || send_file(socket, load, offset as u64, length))?;
-        offset = (offset + sent) % LOAD_BYTES;
-        if sent == 0 || !session.count(sent, shared.config.max_bytes.get()) {
-            return Ok(());
-        }
-    }
-}
-
-/// Repeats `call` while it only ran out of time, or a signal came between; 0 if the flow was told to end.
-fn unless_interrupted(flow: &Flow, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    while !flow.interrupted.load(Relaxed) {
-        match call() {
-            Err(e) if matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-            outcome => return outcome,
-        }
-    }
-    Ok(0)
 }

@@ -1,8 +1,8 @@
 //! The front thread: accepts, and serves all connections that need no thread of their own.
 use crate::connection::{Connection, Next};
 use crate::control::{self, OpenSession};
-use crate::flow;
-use crate::shared::{Shared, Slot};
+use crate::load;
+use crate::shared::Shared;
 use crate::stats::Refusal;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowRequest, ServerMessage, Token};
@@ -115,7 +115,7 @@ impl Front<'_> {
     fn admit(&mut self, socket: Socket, client: Option<IpAddr>, now: Time) {
         let share = (self.shared.config.max_connections as usize / SHARE_OF_ONE_ADDRESS).max(1);
         let of_client = self.connections.iter().filter(|c| Some(c.client) == client).count();
-        let slot = if of_client < share { Slot::take(self.shared) } else { None };
+        let slot = if of_client < share { self.shared.take_slot() } else { None };
         match (slot, client) {
             (Some(slot), Some(client)) if socket.set_nonblocking(true).is_ok() => {
                 self.connections.push(Connection::new(socket, client, slot, now));
@@ -169,8 +169,8 @@ impl Front<'_> {
         };
         let Connection { socket, slot, .. } = connection;
         let shared = Arc::clone(self.shared);
-        let start = flow::Start { request, socket, early, slot };
-        spawn(self.shared, "fathom-flow", move || flow::run(&shared, &session, start));
+        let start = load::Start { request, socket, early, slot };
+        spawn(self.shared, "fathom-flow", move || load::run(&shared, &session, start));
     }
     fn dismiss(&mut self, mut connection: Connection, line: Vec<u8>, now: Time) {
         if matches!(connection.close_with(line, now), Next::Stay) {

@@ -17,10 +17,12 @@ mod flow;
 mod front;
 mod http;
 mod listen;
+mod load;
 mod server;
 mod session;
 mod shared;
 mod stats;
+mod sync;
 
 pub use config::{Config, ServerError};
 pub use server::Server;

@@ -1,19 +1,12 @@
 //! Open sessions and what each has used.
 use crate::flow::Flow;
-use crate::shared::lock;
+use crate::sync::{lock, wait_until};
 use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId};
 use fathom_units::Duration;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-
-/// Waits until `is_done` of what `mutex` guards, at most `patience`; whoever changes it notifies `changed`.
-fn wait_until<T>(mutex: &Mutex<T>, changed: &Condvar, patience: Duration, is_done: impl Fn(&T) -> bool) {
-    let patience = std::time::Duration::from_nanos(patience.as_nanos());
-    let waited = changed.wait_timeout_while(lock(mutex), patience, |value| !is_done(value));
-    drop(waited.unwrap_or_else(PoisonError::into_inner));
-}
+use std::sync::{Arc, Condvar, Mutex};
 
 /// The sessions that are open.
 #[derive(Default, Debug)]

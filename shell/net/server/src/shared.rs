@@ -2,17 +2,15 @@
 use crate::config::{Config, ServerError};
 use crate::session::Sessions;
 use crate::stats::{Counters, Stats};
+use crate::sync::{Slot, Stop};
 use fathom_os::clock::Clock;
 use fathom_os::socket::{congestion_control, memory_file, set_congestion_control};
 use fathom_probe::protocol::Token;
 use fathom_units::Rng;
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Load repeats after this many bytes: more than any compression on a path looks back (gzip 32 KiB, zstd by default 2 MiB at
 /// most; links use less).
@@ -31,7 +29,7 @@ pub(crate) struct Shared {
     pub(crate) load: File,
     /// What the kernel lets this process choose, its default first.
     pub(crate) congestion_controls: Vec<String>,
-    connections: AtomicU32,
+    connections: Arc<AtomicU32>,
 }
 
 impl Shared {
@@ -46,9 +44,13 @@ impl Shared {
             stop: Stop::new().map_err(host("descriptor"))?,
             load: memory_file(&load_bytes()).map_err(host("memory for load"))?,
             congestion_controls: congestion_controls(),
-            connections: AtomicU32::new(0),
+            connections: Arc::default(),
             config,
         })
+    }
+    /// A slot for one more connection; `None` if all are taken.
+    pub(crate) fn take_slot(&self) -> Option<Slot> {
+        Slot::take(&self.connections, self.config.max_connections)
     }
     pub(crate) fn stats(&self) -> Stats {
         let counters = &self.counters;
@@ -85,55 +87,4 @@ fn congestion_controls() -> Vec<String> {
     let usable = list.split_whitespace().filter(|name| Some(*name) != default.as_deref());
     let usable = usable.filter(|name| set_congestion_control(&trial, name).is_ok()).map(str::to_owned);
     default.clone().into_iter().chain(usable).collect()
-}
-
-/// One of the connections that a server may have; given back when dropped.
-#[derive(Debug)]
-pub(crate) struct Slot(Arc<Shared>);
-
-impl Slot {
-    /// `None` if all are taken.
-    pub(crate) fn take(shared: &Arc<Shared>) -> Option<Slot> {
-        let most = shared.config.max_connections;
-        let one_more = |taken| (taken < most).then_some(taken + 1);
-        shared.connections.fetch_update(Relaxed, Relaxed, one_more).ok()?;
-        Some(Slot(Arc::clone(shared)))
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Relaxed);
-    }
-}
-
-/// Tells every thread to end; a thread that waits in poll(2) watches it too.
-#[derive(Debug)]
-pub(crate) struct Stop {
-    told: AtomicBool,
-    /// Dropped to tell: the other end then stays readable for all.
-    near: Mutex<Option<UnixStream>>,
-    far: UnixStream,
-}
-
-impl Stop {
-    fn new() -> io::Result<Stop> {
-        let (near, far) = UnixStream::pair()?;
-        Ok(Stop { told: AtomicBool::new(false), near: Mutex::new(Some(near)), far })
-    }
-    pub(crate) fn set(&self) {
-        self.told.store(true, Relaxed);
-        lock(&self.near).take();
-    }
-    pub(crate) fn is_set(&self) -> bool {
-        self.told.load(Relaxed)
-    }
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.far.as_fd()
-    }
-}
-
-/// A thread that panicked leaves counters and maps whole: every change under these locks is one call.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

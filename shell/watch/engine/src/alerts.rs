@@ -1,9 +1,8 @@
 //! The thread that judges: it hears what the one that keeps hears, and holds up nobody.
 use crate::history::Event;
 use crate::live::LiveState;
-use crate::monitor::THIS_HOST;
+use crate::register::{Register, THIS_HOST};
 use crate::report::{Report, SeriesSlot};
-use crate::writer::Register;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_alert::{AlertState, Link, Past, Rule, SeriesInfo, Transition, Watcher};
@@ -34,7 +33,7 @@ pub trait Alerting: Send {
 }
 
 /// What the thread hears.
-pub(crate) enum Heard {
+pub(crate) enum JudgeMessage {
     /// Of a thread that probes.
     Report(Vec<Report>),
     /// Another plan.
@@ -52,14 +51,14 @@ pub(crate) enum Heard {
 /// A way to the thread.
 #[derive(Clone, Debug)]
 pub(crate) struct ToJudge {
-    to: Sender<Heard>,
+    to: Sender<JudgeMessage>,
     /// There are rules: without any, the thread need not hear of every probe.
     has_rules: Arc<AtomicBool>,
 }
 
 impl ToJudge {
-    pub(crate) fn send(&self, what: Heard) {
-        if let Heard::Rules(rules) = &what {
+    pub(crate) fn send(&self, what: JudgeMessage) {
+        if let JudgeMessage::Rules(rules) = &what {
             self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
         }
         // If it is gone, all is over.
@@ -69,7 +68,7 @@ impl ToJudge {
         if self.has_rules.load(Ordering::Relaxed) {
             let is_heard =
                 |report: &&Report| !matches!(report, Report::Sync(_) | Report::End(_) | Report::Count { .. });
-            self.send(Heard::Report(reports.iter().filter(is_heard).cloned().collect()));
+            self.send(JudgeMessage::Report(reports.iter().filter(is_heard).cloned().collect()));
         }
     }
 }
@@ -115,12 +114,12 @@ struct Judge {
 }
 
 impl Judge {
-    fn run(mut self, heard: &Receiver<Heard>) {
+    fn run(mut self, heard: &Receiver<JudgeMessage>) {
         let remembered = self.outlets.alerting.remembered();
         self.watcher.restore(remembered);
         loop {
             match heard.recv_timeout(std::time::Duration::from_nanos(JUDGE_EVERY.as_nanos())) {
-                Ok(Heard::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(JudgeMessage::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(heard) => self.hear(heard),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -132,24 +131,24 @@ impl Judge {
         }
         self.save();
     }
-    fn hear(&mut self, heard: Heard) {
+    fn hear(&mut self, heard: JudgeMessage) {
         match heard {
-            Heard::Report(reports) => reports.into_iter().for_each(|report| self.take(report)),
-            Heard::Rules(rules) => self.watcher.replan(&rules),
-            Heard::Open(slot, info) => {
+            JudgeMessage::Report(reports) => reports.into_iter().for_each(|report| self.take(report)),
+            JudgeMessage::Rules(rules) => self.watcher.replan(&rules),
+            JudgeMessage::Open(slot, info) => {
                 // The routers of a path follow its first one.
                 let is_router = !info.is_main && info.path.is_none();
                 let before = slot.checked_sub(1).and_then(|before| self.heads.get(&before)).copied();
                 self.heads.insert(slot, before.filter(|_| is_router).unwrap_or(slot));
                 self.watcher.open(slot, info);
             }
-            Heard::Close(slot) => {
+            JudgeMessage::Close(slot) => {
                 self.heads.remove(&slot);
                 self.shown.remove(&slot);
                 self.watcher.close(slot);
             }
-            Heard::Settled => self.settled(),
-            Heard::Stop => {}
+            JudgeMessage::Settled => self.settled(),
+            JudgeMessage::Stop => {}
         }
     }
     fn settled(&mut self) {

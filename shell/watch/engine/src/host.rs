@@ -1,7 +1,6 @@
 //! Counters of this host itself: they distinguish "slow while the uplink is full" from "slow".
-use crate::monitor::THIS_HOST;
+use crate::register::{PlannedSeries, Register, THIS_HOST};
 use crate::report::{Report, Reporter, SeriesSlot};
-use crate::writer::{Opening, Register};
 use fathom_os::backlog::backlog;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::netlink::interface_index;
@@ -86,7 +85,7 @@ impl HostThread {
         for (index, (part, unit)) in parts.into_iter().enumerate() {
             let (target, probe, slot) =
                 (THIS_HOST.to_owned(), format!("{name} {part}"), slot + index as SeriesSlot);
-            self.register.open(Opening { slot, target, probe, unit, now: None });
+            self.register.open(PlannedSeries { slot, target, probe, unit, now: None });
         }
         self.interfaces.push(Interface { name: name.to_owned(), slot, last: None });
         Some(slot)

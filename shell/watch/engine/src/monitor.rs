@@ -1,14 +1,15 @@
 //! All of it: started, read again, stopped.
-use crate::alerts::{self, Alerting, Heard, Outlets, ToJudge};
+use crate::alerts::{self, Alerting, JudgeMessage, Outlets, ToJudge};
 use crate::echo::{EchoCounts, EchoThread};
 use crate::history::{Event, HistoryWriter};
 use crate::host::HostThread;
 use crate::live::LiveState;
+use crate::register::{PlannedSeries, Register, THIS_HOST};
 use crate::report::{Report, Reporter, SeriesSlot};
 use crate::resolver::{Asker, Moved, Resolver};
 use crate::sockets::SocketThread;
 use crate::target::{Command, ProbedTarget, ResolvedAddress};
-use crate::writer::{self, Opening, Register};
+use crate::writer;
 use fathom_os::clock::Clock;
 use fathom_os::socket::{EchoSocketError, echo_socket};
 use fathom_watch_plan::{Family, Plan, Protocol, Target, TargetNow};
@@ -19,9 +20,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
-
-/// The name under which this host's own state is kept.
-pub const THIS_HOST: &str = "this host";
 
 /// What a new plan changed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -129,7 +127,13 @@ impl Monitor {
         let host = HostThread::new(host_commands, reporter(), register.clone());
         for (slot, probe) in [(0, "lateness of icmp"), (1, "lateness of the others")] {
             let target = THIS_HOST.to_owned();
-            register.open(Opening { slot, target, probe: probe.to_owned(), unit: Unit::Seconds, now: None });
+            register.open(PlannedSeries {
+                slot,
+                target,
+                probe: probe.to_owned(),
+                unit: Unit::Seconds,
+                now: None,
+            });
         }
         let threads = vec![
             std::thread::spawn(move || echo.run()),
@@ -181,7 +185,7 @@ impl Monitor {
     /// Takes a new plan. Targets of which nothing is different are not touched: not one of their slots moves.
     pub fn reload(&mut self, plan: &Plan) -> Changes {
         let _ = self.to_host.send(plan.interfaces.clone());
-        self.tell_judge(|| Heard::Rules(plan.alerts.clone()));
+        self.tell_judge(|| JudgeMessage::Rules(plan.alerts.clone()));
         let mut wanted: BTreeMap<(&str, &str), &Target> = plan.targets.iter().map(|t| (t.key(), t)).collect();
         let (stay, gone): (Vec<Running>, Vec<Running>) = std::mem::take(&mut self.running)
             .into_iter()
@@ -194,10 +198,10 @@ impl Monitor {
         let changes = Changes { unchanged: stay.len(), started: new.len(), stopped: gone.len() };
         self.running = stay;
         new.into_iter().for_each(|target| self.start_one(target));
-        self.tell_judge(|| Heard::Settled);
+        self.tell_judge(|| JudgeMessage::Settled);
         changes
     }
-    fn tell_judge(&self, what: impl FnOnce() -> Heard) {
+    fn tell_judge(&self, what: impl FnOnce() -> JudgeMessage) {
         if let Some((to, _)) = &self.judge {
             to.send(what());
         }
@@ -213,11 +217,11 @@ impl Monitor {
             let now = Some(row(&target, &probe, literal));
             let name = target.name.clone();
             let slot = slot + index as SeriesSlot;
-            self.register.open(Opening { slot, target: name, probe, unit: Unit::Seconds, now });
+            self.register.open(PlannedSeries { slot, target: name, probe, unit: Unit::Seconds, now });
             self.lock_slots().entry(number).or_default().push(slot);
         }
         for (info, own) in target.series_info().into_iter().zip(slot..) {
-            self.tell_judge(|| Heard::Open(own, info));
+            self.tell_judge(|| JudgeMessage::Open(own, info));
         }
         let mut resolved = ResolvedAddress::default();
         if let Some(address) = literal {
@@ -238,7 +242,7 @@ impl Monitor {
         self.lock_slots().remove(&one.number);
         let count = one.target.series().len() as SeriesSlot;
         for slot in one.slot..one.slot + count {
-            self.tell_judge(|| Heard::Close(slot));
+            self.tell_judge(|| JudgeMessage::Close(slot));
             self.register.close(slot, &self.live);
         }
     }
@@ -274,7 +278,7 @@ impl Monitor {
         }
         if let Some((to, thread)) = self.judge {
             // It may be reading the past for as long as the disk takes.
-            to.send(Heard::Stop);
+            to.send(JudgeMessage::Stop);
             let _ = thread.join();
         }
         // The resolver's threads may hold a sender for as long as a name server keeps them waiting.

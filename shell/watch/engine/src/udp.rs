@@ -211,7 +211,7 @@ impl UdpProber {
     fn one_way(&mut self, sample: Sample, stamps: &FourStamps, reporter: &mut Reporter) {
         let Some(fit) = self.clock.add(stamps) else { return };
         let is_late = matches!(sample.outcome, Outcome::Late(_));
-        for (n, delay) in (1..).zip(fit.one_way(stamps)) {
+        for (n, (_, delay)) in (1..).zip(fit.one_way(stamps)) {
             let outcome = if is_late { Outcome::Late(delay) } else { Outcome::Answered(delay) };
             reporter.sample(self.probed.slot + n as SeriesSlot, sample.at, outcome);
         }

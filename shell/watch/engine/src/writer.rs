@@ -3,57 +3,17 @@ use crate::alerts::ToJudge;
 use crate::history::HistoryWriter;
 use crate::host::SLOTS_END;
 use crate::live::LiveState;
+use crate::register::Register;
 use crate::report::{Report, SeriesSlot};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Duration, Time};
 use fathom_watch_plan::TargetNow;
-use fathom_watch_samples::{Outcome, Unit};
-use std::collections::BTreeMap;
-use std::net::IpAddr;
+use fathom_watch_samples::Outcome;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-
-/// A series that may come to be.
-#[derive(Clone, Debug)]
-pub(crate) struct Opening {
-    pub(crate) slot: SeriesSlot,
-    pub(crate) target: String,
-    pub(crate) probe: String,
-    pub(crate) unit: Unit,
-    /// How it is shown; `None` for series that are no target's.
-    pub(crate) now: Option<TargetNow>,
-}
-
-/// Which series there are: set by the thread that reads the plan, looked at by the one that keeps.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Register {
-    openings: Arc<Mutex<BTreeMap<SeriesSlot, Opening>>>,
-}
-
-impl Register {
-    pub(crate) fn open(&self, opening: Opening) {
-        self.lock().insert(opening.slot, opening);
-    }
-    pub(crate) fn close(&self, slot: SeriesSlot, live: &LiveState) {
-        self.lock().remove(&slot);
-        live.lock().close(slot);
-    }
-    pub(crate) fn address(&self, slot: SeriesSlot, address: IpAddr, live: &LiveState) {
-        if let Some(now) = self.lock().get_mut(&slot).and_then(|o| o.now.as_mut()) {
-            now.address = Some(address);
-        }
-        live.lock().address(slot, address);
-    }
-    pub(crate) fn get(&self, slot: SeriesSlot) -> Option<Opening> {
-        self.lock().get(&slot).cloned()
-    }
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<SeriesSlot, Opening>> {
-        self.openings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Starts the thread. It ends when no reports can come any more; `problems` gets what the history could not do.
 pub(crate) fn start(

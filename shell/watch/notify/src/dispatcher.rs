@@ -2,8 +2,7 @@
 use crate::notice::Notice;
 use crate::outbox::{MAX_WAITING, Outbox};
 use crate::transport::Transport;
-use crate::worker::{Shared, Worker, now};
-use fathom_units::WallTime;
+use crate::worker::{Report, Shared, Worker, now};
 use fathom_watch_alert::{Receiver, Transition};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,17 +11,6 @@ use std::time::{Duration, Instant};
 
 /// How long an end waits for receivers; what they did not take is kept.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(3);
-
-/// What happened to a delivery.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Report {
-    /// When.
-    pub at: WallTime,
-    /// In words.
-    pub text: String,
-    /// It is something to look after.
-    pub is_trouble: bool,
-}
 
 /// All receivers.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ mod transport;
 mod worker;
 
 pub use alert_state_file::AlertStateFile;
-pub use dispatcher::{Dispatcher, Report};
+pub use dispatcher::Dispatcher;
 pub use notice::Notice;
 pub use transport::{Transport, deliver};
+pub use worker::Report;

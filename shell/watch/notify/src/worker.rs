@@ -1,6 +1,5 @@
 //! The thread of one receiver.
 use crate::alertmanager::{self, RESEND_EVERY};
-use crate::dispatcher::Report;
 use crate::notice::Notice;
 use crate::outbox::Outbox;
 use crate::transport::{Transport, deliver};
@@ -15,6 +14,17 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// What is older is no news to be woken by.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(3_600);
+
+/// What happened to a delivery.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// When.
+    pub at: WallTime,
+    /// In words.
+    pub text: String,
+    /// It is something to look after.
+    pub is_trouble: bool,
+}
 
 /// What the thread and the dispatcher share.
 #[derive(Debug)]

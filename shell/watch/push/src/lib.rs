@@ -21,5 +21,6 @@ mod sender;
 
 pub use destination::{Destination, DestinationError};
 pub use progress::{Progress, progress};
-pub use pusher::{Note, Pusher};
+pub use pusher::Pusher;
 pub use role::Names;
+pub use sender::Note;

@@ -2,13 +2,29 @@
 use crate::cursor::{Counted, Cursor};
 use crate::feed::NANOS_PER_MILLI;
 use crate::role::{Names, Role};
-use crate::sender::Halt;
 use fathom_watch_metrics::{Family, HostGauge, Line, Point, Take, Value};
 use fathom_watch_samples::{Column, Tally};
-use fathom_watch_store::SeriesKey;
+use fathom_watch_store::{HistoryError, SeriesKey};
 
 /// Labels that all series of a destination have.
 pub(crate) type Labels = Vec<(String, String)>;
+
+/// Why a stretch was not sent to its end.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The watch stops.
+    Stop,
+    /// Another form is to be used: from the start of the stretch.
+    Again,
+    /// The history cannot be read.
+    History(HistoryError),
+}
+
+impl From<HistoryError> for Halt {
+    fn from(error: HistoryError) -> Self {
+        Halt::History(error)
+    }
+}
 
 /// What a destination makes of columns.
 pub(crate) struct Maker<'a> {

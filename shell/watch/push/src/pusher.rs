@@ -1,8 +1,7 @@
 //! All destinations of a watch.
 use crate::destination::Destination;
 use crate::role::Names;
-use crate::sender::Worker;
-use fathom_units::WallTime;
+use crate::sender::{Note, Worker};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,15 +11,6 @@ use std::time::{Duration, Instant};
 /// How long a stop waits for a request that is under way. What was not sent to its end is sent again after the next start.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// Something to tell, and to remember.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
-    /// When it happened.
-    pub at: WallTime,
-    /// In words.
-    pub text: String,
-}
 
 struct Running {
     to: Destination,

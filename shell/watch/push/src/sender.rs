@@ -2,15 +2,14 @@
 use crate::cursor::{Cursor, Loaded};
 use crate::destination::Destination;
 use crate::feed::{Feed, NANOS_PER_MILLI, Stretch};
-use crate::lines::{Labels, Maker, ran};
+use crate::lines::{Halt, Labels, Maker, ran};
 use crate::post::{Reply, WireFormat, post};
-use crate::pusher::Note;
 use crate::role::Names;
 use fathom_os::clock::wall_now;
 use fathom_units::{Rng, WallTime};
 use fathom_watch_metrics::{Line, Otlp, Request, Write1, Write2};
 use fathom_watch_plan::PushHistogram;
-use fathom_watch_store::{HistoryError, SeriesId, SeriesKey};
+use fathom_watch_store::{SeriesId, SeriesKey};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, RwLock};
@@ -31,21 +30,13 @@ const HISTORY_PAUSE: Duration = Duration::from_secs(10);
 /// A cursor may be so much ahead of the clock before it is told: a clock was set back.
 const AHEAD_MS: u64 = 600_000;
 
-/// Why a stretch was not sent to its end.
-#[derive(Debug)]
-pub(crate) enum Halt {
-    /// The watch stops.
-    Stop,
-    /// Another form is to be used: from the start of the stretch.
-    Again,
-    /// The history cannot be read.
-    History(HistoryError),
-}
-
-impl From<HistoryError> for Halt {
-    fn from(error: HistoryError) -> Self {
-        Halt::History(error)
-    }
+/// Something to tell, and to remember.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// When it happened.
+    pub at: WallTime,
+    /// In words.
+    pub text: String,
 }
 
 /// What has been told, so that it is told once.

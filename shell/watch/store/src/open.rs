@@ -4,11 +4,10 @@ use crate::error::Fault;
 use crate::event::Events;
 use crate::recover::{set_aside, set_row_aside};
 use crate::series::Book;
-use crate::table::{CHUNK_MS, DAY_MS, Table, unpack};
+use crate::table::{CHUNK_MS, DAY_MS, Table};
 use crate::tail::Tail;
 use crate::writer::Status;
 use crate::{History, HistoryConfig, HistoryError, Repair};
-use fathom_watch_samples::Frame;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::fs;
@@ -155,10 +154,4 @@ fn lock(dir: &Path) -> Result<Connection, HistoryError> {
         }
         Err(source) => Err(HistoryError::Database { path, source }),
     }
-}
-
-/// What the journal's bytes say, or what is wrong with them.
-pub(crate) fn frame(packed: &[u8]) -> Result<Frame, String> {
-    let bytes = unpack(packed).map_err(|e| format!("cannot be unpacked ({e})"))?;
-    Frame::decode(&bytes).map_err(|e| e.to_string())
 }

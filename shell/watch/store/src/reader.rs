@@ -2,7 +2,7 @@
 use crate::database::{self, FILE};
 use crate::error::Fault;
 use crate::fill::Filler;
-use crate::table::Table;
+use crate::table::{Table, unpack};
 use crate::tail::Tail;
 use crate::{Event, EventId, HistoryError, SeriesId, SeriesKey, event, series};
 use fathom_units::WallTime;
@@ -199,7 +199,7 @@ pub(crate) fn journal(db: &Connection, after: i64) -> rusqlite::Result<Vec<(i64,
     let mut statement = db.prepare_cached("SELECT id, packed FROM journal WHERE id > ? ORDER BY id")?;
     let rows = statement.query_map([after], |row| {
         let bytes = row.get_ref(1)?.as_blob().map_err(|e| e.to_string());
-        Ok((row.get(0)?, bytes.and_then(crate::open::frame)))
+        Ok((row.get(0)?, bytes.and_then(frame)))
     })?;
     rows.collect()
 }
@@ -207,4 +207,10 @@ pub(crate) fn journal(db: &Connection, after: i64) -> rusqlite::Result<Vec<(i64,
 /// What tells a file from one that has taken its name.
 fn identity(path: &Path) -> Option<u64> {
     std::fs::metadata(path).map(|m| m.ino()).ok()
+}
+
+/// What the journal's bytes say, or what is wrong with them.
+fn frame(packed: &[u8]) -> Result<Frame, String> {
+    let bytes = unpack(packed).map_err(|e| format!("cannot be unpacked ({e})"))?;
+    Frame::decode(&bytes).map_err(|e| e.to_string())
 }

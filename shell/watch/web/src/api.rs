@@ -3,10 +3,10 @@ use crate::app::{App, now_ns};
 use crate::guard::lock;
 use crate::past::{Past, Series, unread};
 use crate::query::{Query, quoted};
+use crate::range::{Range, SETTLED_NS};
 use crate::reply::{Age, Refusal, Reply, Whole, no_store, pieces};
 use crate::row::row;
 use crate::{compare, findings, heatmap, overview, samples, smoke};
-use fathom_units::WallTime;
 use hyper::StatusCode;
 use hyper::http::request::Parts;
 use serde_json::{Value, json};
@@ -14,31 +14,6 @@ use std::sync::Arc;
 
 /// Two columns for each pixel of the widest screens.
 const MOST_COLUMNS: u64 = 8_192;
-/// The latest that an answer was seen to come, and room for the history to write it: a range that ended so long ago changes no more.
-const SETTLED_NS: u64 = 1_800 * 1_000_000_000;
-
-/// A range of time that is asked for.
-#[derive(Clone, Copy)]
-pub(crate) struct Range {
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-}
-
-impl Range {
-    fn take(query: &mut Query, from: &str, to: &str) -> Result<Range, Refusal> {
-        let range = Range { from: query.moment_ns(from)?, to: query.moment_ns(to)? };
-        if range.from >= range.to {
-            return Err(Refusal::bad(format!("{from} is not before {to}")));
-        }
-        Ok(range)
-    }
-    pub(crate) fn walls(self) -> (WallTime, WallTime) {
-        (WallTime(self.from), WallTime(self.to))
-    }
-    fn age(self, now: u64) -> Age {
-        if self.to.saturating_add(SETTLED_NS) < now { Age::Closed } else { Age::Changing }
-    }
-}
 
 /// In which form an answer is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,25 +1,15 @@
-//! One request, one answer.
-use crate::api::Range;
-use crate::guard::{Guard, MOST_FORM_BYTES, seal};
+//! What all answers need.
+use crate::guard::Guard;
 use crate::hub::Hub;
-use crate::metrics::{Form, expose};
 use crate::now::{Live, TestResult};
 use crate::overview::Kept;
 use crate::past::Pool;
-use crate::query::{decode, quoted};
-use crate::reply::{Age, Refusal, Reply, Whole, document, see_other};
-use crate::{api, assets, first};
+use crate::range::Range;
+use crate::reply::Refusal;
 use fathom_watch_plan::TargetNow;
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
-use hyper::http::request::Parts;
-use hyper::{Method, Request, StatusCode, header};
-use std::net::IpAddr;
+use hyper::StatusCode;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// A form of one field comes within this, or not at all.
-const FORM_TIMEOUT: Duration = Duration::from_secs(10);
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// All that answers need.
 pub(crate) struct App {
@@ -31,69 +21,6 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub(crate) async fn answer(self: &Arc<Self>, request: Request<Incoming>, from: IpAddr) -> Reply {
-        let (parts, body) = request.into_parts();
-        let reply = match self.guard.check_form(&parts) {
-            Err(refusal) => Err(refusal),
-            Ok(()) if parts.method == Method::POST => self.post(&parts, body, from).await,
-            Ok(()) => self.get(&parts, from).await,
-        };
-        seal(reply.unwrap_or_else(|refusal| refusal.reply()))
-    }
-
-    async fn post(&self, request: &Parts, body: Incoming, from: IpAddr) -> Result<Reply, Refusal> {
-        if request.uri.path() == "/logout" {
-            return Ok(self.guard.log_out(&request.headers));
-        }
-        let read = tokio::time::timeout(FORM_TIMEOUT, Limited::new(body, MOST_FORM_BYTES).collect()).await;
-        let slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the form did not come within 10 s");
-        let large = |_| {
-            let text = format!("the form is broken off, or has more than {MOST_FORM_BYTES} bytes");
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
-        };
-        let form = read.map_err(slow)?.map_err(large)?.to_bytes();
-        self.guard.log_in(&form, from)
-    }
-
-    async fn get(self: &Arc<Self>, request: &Parts, from: IpAddr) -> Result<Reply, Refusal> {
-        let path = request.uri.path();
-        if let Some(reply) = assets::open(path, &request.headers) {
-            return Ok(reply);
-        }
-        if let Err(refusal) = self.guard.check_who(&request.headers, from) {
-            let browser = path == "/" && !request.headers.contains_key(header::AUTHORIZATION);
-            return if browser { Ok(see_other("/login")) } else { Err(refusal) };
-        }
-        if path == "/" {
-            return Ok(assets::page(self.guard.asks(), &first::head(self).await?, &request.headers));
-        }
-        if let Some(name) = path.strip_prefix("/reports/") {
-            return self.report(decode(name)?).await;
-        }
-        match path.strip_prefix("/api/v1/") {
-            Some(name) => api::answer(self, name, request).await,
-            None if path == "/metrics" => self.metrics(request).await,
-            None => Err(Refusal::new(StatusCode::NOT_FOUND, format!("there is no {}", quoted(path)))),
-        }
-    }
-
-    async fn metrics(&self, request: &Parts) -> Result<Reply, Refusal> {
-        let form = Form::wanted(&request.headers);
-        let live = Arc::clone(&self.live);
-        let made = tokio::task::spawn_blocking(move || expose(&live.totals(), &live.host(), form)).await;
-        let bytes = made.map_err(|_| broken())?;
-        Ok(Whole { content_type: form.content_type(), bytes, age: Age::Changing }.reply(&request.headers))
-    }
-
-    async fn report(&self, name: String) -> Result<Reply, Refusal> {
-        let live = Arc::clone(&self.live);
-        let what = quoted(&name);
-        let made = tokio::task::spawn_blocking(move || live.report(&name)).await.map_err(|_| broken())?;
-        let text =
-            format!("there is no result {what}: it was in the events that named it, and may be gone since");
-        made.map(document).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, text))
-    }
-
     /// Tests of the line that were made in a range.
     pub(crate) async fn results(&self, range: Range) -> Result<Vec<TestResult>, Refusal> {
         let live = Arc::clone(&self.live);
@@ -114,6 +41,6 @@ pub(crate) fn now_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn broken() -> Refusal {
+pub(crate) fn broken() -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer could not be made: try again")
 }

@@ -1,6 +1,6 @@
 //! Two periods side by side: quantiles, and the distribution of all delays.
-use crate::api::Range;
 use crate::past::{Past, Series, unread};
+use crate::range::Range;
 use crate::reply::Refusal;
 use crate::smoke::{seconds, suffix};
 use fathom_watch_samples::{Sketch, Tally, scale};

@@ -1,7 +1,7 @@
 //! Hours of days: when in the day it is slow.
-use crate::api::Range;
 use crate::past::{Past, Series, unread};
 use crate::query::quoted;
+use crate::range::Range;
 use crate::reply::Refusal;
 use crate::smoke::{seconds, suffix};
 use fathom_units::WallTime;

@@ -1,6 +1,6 @@
 //! The last hours of all targets, for the small pictures of the overview.
-use crate::api::Range;
 use crate::past::{MOST_READERS, Past, Pool, unread};
+use crate::range::Range;
 use crate::reply::Refusal;
 use crate::smoke::{code, place, seconds, value_of};
 use fathom_units::WallTime;

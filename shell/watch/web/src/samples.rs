@@ -1,7 +1,7 @@
 //! Every sample of a range, piece by piece: a year at once would not fit into memory, here or there.
-use crate::api::Range;
 use crate::app::App;
 use crate::past::{Series, unread};
+use crate::range::Range;
 use crate::smoke::{seconds, suffix};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Code, Stored};

@@ -2,7 +2,7 @@
 use super::timing::{DIFS, SLOT};
 use super::{WifiParams, exchange};
 use alloc::vec::Vec;
-use fathom_units::{Bytes, Duration, Rng, Time};
+use fathom_units::{Bytes, Direction, Duration, PerDirection, Rng, Time};
 
 /// aCWmin and aCWmax of OFDM, table 17-21: a backoff is uniform in 0..=CW slots.
 const CW_MIN: u64 = 15;
@@ -12,8 +12,8 @@ const STATION_PACKET: Bytes = Bytes(1500);
 /// While nobody on the hop has anything to send, the other stations' last second decides: backoffs are forgotten in
 /// some milliseconds.
 const REMEMBERED: Duration = Duration::from_secs(1);
-/// The hop's two sides.
-const SIDES: usize = 2;
+/// The hop's two directions are the first contenders, by [`Direction::index`].
+const SIDES: usize = Direction::BOTH.len();
 
 /// All stations that contend for a medium: the hop's two sides, then others that always have something to send.
 pub(crate) struct Contention {
@@ -36,15 +36,15 @@ struct Contender {
 }
 
 /// A transmission of one of the hop's sides, or of both.
-struct Exchange {
+pub(super) struct Exchange {
     end: Time,
-    sides: [bool; SIDES],
-    collided: bool,
+    pub(super) sides: PerDirection<bool>,
+    pub(super) collided: bool,
 }
 
 /// Who has won the medium.
 pub(crate) struct Access {
-    pub(crate) sides: [bool; SIDES],
+    pub(crate) sides: PerDirection<bool>,
     others: usize,
 }
 
@@ -63,8 +63,9 @@ impl Contention {
         Contention { contenders, station_airtime, idle_from: Time::ZERO, exchange: None, rng }
     }
 
-    /// `side` has something to send from `now` on.
-    pub(crate) fn want(&mut self, side: usize, now: Time) {
+    /// `direction` has something to send from `now` on.
+    pub(crate) fn want(&mut self, direction: Direction, now: Time) {
+        let side = direction.index();
         if self.contenders[side].since.is_some() {
             return;
         }
@@ -76,9 +77,9 @@ impl Contention {
         }
         self.contenders[side].since = Some(now);
     }
-    /// `side` has nothing to send any more.
-    pub(crate) fn leave(&mut self, side: usize) {
-        self.contenders[side].since = None;
+    /// `direction` has nothing to send any more.
+    pub(crate) fn leave(&mut self, direction: Direction) {
+        self.contenders[direction.index()].since = None;
     }
 
     /// When someone sends next; `None` while one of the hop's sides sends, or if none has something to send.
@@ -94,12 +95,12 @@ impl Contention {
     pub(crate) fn access(&mut self, now: Time) -> Access {
         let idle = self.idle_from + DIFS;
         let passed = now.saturating_since(idle).as_nanos() / SLOT.as_nanos();
-        let mut access = Access { sides: [false; SIDES], others: 0 };
+        let mut access = Access { sides: PerDirection::default(), others: 0 };
         for (at, contender) in self.contenders.iter_mut().enumerate() {
             let won = contender.ready(idle) == Some(now);
             contender.slots = if won { 0 } else { contender.slots.saturating_sub(passed) };
-            match access.sides.get_mut(at) {
-                Some(side) => *side = won,
+            match Direction::BOTH.get(at) {
+                Some(direction) => access.sides[*direction] = won,
                 None => access.others += usize::from(won),
             }
         }
@@ -107,11 +108,11 @@ impl Contention {
     }
 
     /// Those who have won send, the hop's sides for so long. `sides` of `None` have nothing to send after all.
-    pub(crate) fn begin(&mut self, access: &Access, sides: [Option<Duration>; SIDES], now: Time) {
-        let own = sides.iter().flatten().count();
+    pub(crate) fn begin(&mut self, access: &Access, sides: PerDirection<Option<Duration>>, now: Time) {
+        let own = sides.iter().filter(|(_, side)| side.is_some()).count();
         let collided = own + access.others > 1;
         let others = (access.others > 0).then_some(self.station_airtime);
-        let Some(longest) = sides.into_iter().chain([others]).flatten().max() else { return };
+        let Some(longest) = [sides.up, sides.down, others].into_iter().flatten().max() else { return };
         // The winners among the others are those without slots left.
         for at in SIDES..self.contenders.len() {
             if access.others > 0 && self.contenders[at].slots == 0 {
@@ -125,9 +126,9 @@ impl Contention {
         }
     }
 
-    /// The transmission of the hop's sides is over: which they were, and whether it collided.
-    pub(crate) fn end(&mut self) -> Option<([bool; SIDES], bool)> {
-        self.exchange.take().map(|exchange| (exchange.sides, exchange.collided))
+    /// The transmission of the hop's sides is over.
+    pub(super) fn end(&mut self) -> Option<Exchange> {
+        self.exchange.take()
     }
 
     /// A transmission of the contender `at` was acknowledged or not: the next backoff.
@@ -157,7 +158,7 @@ impl Contention {
         self.idle_from = self.idle_from.max(now.saturating_sub(REMEMBERED));
         while let Some(next) = self.first().filter(|next| *next < now) {
             let access = self.access(next);
-            self.begin(&access, [None; SIDES], next);
+            self.begin(&access, PerDirection::default(), next);
         }
     }
 }

@@ -2,12 +2,12 @@
 use crate::common::{TestPacket, at, packet};
 use crate::kinds::{Kind, kind};
 use fathom_link::{Line, OpportunityTrace, RateTrace, wifi};
-use fathom_units::{Bytes, Direction, Duration, Rate, Time};
+use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 
 /// The line with its queues always full until `end`; arrival times of packets of 1500 bytes up and down.
-fn saturated(kind: &Kind, ways: &[Direction], end: Time, seed: u64) -> [Vec<Time>; 2] {
+fn saturated(kind: &Kind, ways: &[Direction], end: Time, seed: u64) -> PerDirection<Vec<Time>> {
     let mut line: Line<TestPacket> = kind.line(seed);
-    let mut out = [Vec::new(), Vec::new()];
+    let mut out = PerDirection::<Vec<Time>>::default();
     for way in ways {
         (0..200).for_each(|id| line.enter(*way, packet(id, 1500), Time::ZERO));
     }
@@ -17,7 +17,7 @@ fn saturated(kind: &Kind, ways: &[Direction], end: Time, seed: u64) -> [Vec<Time
         let mut ways_out = Vec::new();
         line.advance(now, &mut (), &mut |way, _, time| ways_out.push((way, time)));
         for (way, time) in ways_out {
-            out[way as usize].push(time);
+            out[way].push(time);
             line.enter(way, packet(0, 1500), now);
         }
     }
@@ -27,7 +27,7 @@ fn saturated(kind: &Kind, ways: &[Direction], end: Time, seed: u64) -> [Vec<Time
 #[test]
 fn a_boost_sends_what_peak_and_bucket_allow() {
     let kind = kind("boost 20mbit 100mbit 10000000b");
-    let [up, _] = saturated(&kind, &[Direction::Up], at("3s"), 1);
+    let up = saturated(&kind, &[Direction::Up], at("3s"), 1).up;
     for (number, time) in up.iter().enumerate() {
         let sent = (number as f64 + 1.0) * 12_000.0;
         let allowed = |t: f64| (100e6 * t).min(80e6 + 20e6 * t);
@@ -42,7 +42,7 @@ fn a_boost_sends_what_peak_and_bucket_allow() {
 fn a_trace_carries_its_bytes_to_the_byte() {
     // 250 kB, nothing, 375 kB: 625,000 bytes in a period of 3 s.
     let kind = kind("trace 0s 2mbit, 1s 0bit, 2s 3mbit, 3s loop");
-    let [up, _] = saturated(&kind, &[Direction::Up], at("31s"), 1);
+    let up = saturated(&kind, &[Direction::Up], at("31s"), 1).up;
     for periods in 1..=10_u64 {
         let by = up.iter().filter(|time| **time <= Time::ZERO + Duration::from_secs(3) * periods).count();
         assert_eq!(by as u64, periods * 625_000 / 1500, "{periods} periods");
@@ -53,7 +53,7 @@ fn a_trace_carries_its_bytes_to_the_byte() {
 fn opportunities_carry_their_bytes_to_the_byte() {
     // Seven opportunities in 9 ms; 10,528 bytes, in packets of 1500 that are cut.
     let kind = kind("mahimahi 1 1 2 5 9 9 9");
-    let [up, _] = saturated(&kind, &[Direction::Up], at("910ms"), 1);
+    let up = saturated(&kind, &[Direction::Up], at("910ms"), 1).up;
     for periods in 1..=100_u64 {
         let by = up.iter().filter(|time| **time <= Time::ZERO + Duration::from_millis(9) * periods).count();
         assert_eq!(by as u64, periods * 7 * 1504 / 1500, "{periods} periods");
@@ -83,10 +83,11 @@ fn a_packet_that_comes_in_an_outage_waits_for_its_end() {
 #[test]
 fn half_duplex_shares_the_airtime() {
     let kind = kind("rate 12mbit half");
-    let [up, down] = saturated(&kind, &[Direction::Up, Direction::Down], at("2s"), 1).map(|out| out.len());
+    let PerDirection { up, down } =
+        saturated(&kind, &[Direction::Up, Direction::Down], at("2s"), 1).map(|out| out.len());
     // 1 ms a packet, in turns.
     assert!((999..=1001).contains(&up) && (999..=1001).contains(&down), "{up} up, {down} down");
-    let [alone, _] = saturated(&kind, &[Direction::Up], at("2s"), 1).map(|out| out.len());
+    let alone = saturated(&kind, &[Direction::Up], at("2s"), 1).map(|out| out.len()).up;
     assert!((1999..=2001).contains(&alone), "{alone} alone");
 }
 
@@ -101,7 +102,7 @@ fn aggregates_by_hand() {
 }
 
 /// Mbit/s of IP.
-fn goodput(kind: &str, ways: &[Direction], seconds: u64) -> [f64; 2] {
+fn goodput(kind: &str, ways: &[Direction], seconds: u64) -> PerDirection<f64> {
     let end = Time::ZERO + Duration::from_secs(seconds);
     saturated(&crate::kinds::kind(kind), ways, end, 3).map(|out| out.len() as f64 * 0.012 / seconds as f64)
 }
@@ -119,7 +120,7 @@ fn without_others_802_11_carries_a_packet_each_cycle() {
         ("wifi 65mbit aggregate 64", 336_000.0 / (101.5 + 40.0 + 1331.0 * 4.0 + 48.0)),
     ];
     for (kind, expected) in table {
-        let [up, _] = goodput(kind, &[Direction::Up], 10);
+        let up = goodput(kind, &[Direction::Up], 10).up;
         assert!((up / expected - 1.0).abs() < 0.01, "{kind}: {up:.2} instead of {expected:.2}");
     }
 }
@@ -149,12 +150,12 @@ fn with_others_802_11_carries_what_bianchi_says_and_each_its_share() {
         // Of ten stations each has some 420 packets in a second. Shares deviate by 3 % in 40 s, as seen with eight seeds.
         let seconds = 25 * (others + 1);
         let kind = format!("wifi 300mbit aggregate 1 stations {others}");
-        let [alone, _] = goodput(&kind, &[Direction::Up], seconds);
+        let alone = goodput(&kind, &[Direction::Up], seconds).up;
         let expected = bianchi(others as f64 + 1.0, 128.0) * 0.012;
         assert!((alone / expected - 1.0).abs() < 0.05, "{others}: {alone:.3} instead of {expected:.3}");
         // Both directions are stations like the others.
         let fewer = format!("wifi 300mbit aggregate 1 stations {}", others - 1);
-        let [up, down] = goodput(&fewer, &[Direction::Up, Direction::Down], seconds);
+        let PerDirection { up, down } = goodput(&fewer, &[Direction::Up, Direction::Down], seconds);
         assert!((up / down - 1.0).abs() < 0.05, "{others}: {up:.3} up, {down:.3} down");
         assert!((up / expected - 1.0).abs() < 0.05, "{others}: {up:.3} instead of {expected:.3}");
     }
@@ -179,14 +180,14 @@ fn an_mpdu_is_lost_after_seven_attempts() {
 #[test]
 fn repetitions_take_their_share_of_the_intervals() {
     // Of 1000 bytes in each millisecond a fifth is sent again.
-    let [up, _] = saturated(&kind("cellular 1ms harq 20% low 8mbit"), &[Direction::Up], at("60s"), 1);
+    let up = saturated(&kind("cellular 1ms harq 20% low 8mbit"), &[Direction::Up], at("60s"), 1).up;
     let rate = up.len() as f64 * 1500.0 / 60_000.0;
     assert!((rate / 800.0 - 1.0).abs() < 0.01, "{rate} bytes in an interval");
 }
 
 /// Mbit/s in an hour.
 fn in_an_hour(text: &str) -> f64 {
-    saturated(&kind(text), &[Direction::Up], at("3600s"), 1)[0].len() as f64 * 0.012 / 3600.0
+    saturated(&kind(text), &[Direction::Up], at("3600s"), 1).up.len() as f64 * 0.012 / 3600.0
 }
 
 #[test]

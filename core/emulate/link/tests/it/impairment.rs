@@ -1,6 +1,6 @@
 //! Loss, duplication, reordering: nothing vanishes without a word.
 use crate::common::{Log, advance, at, link, packet};
-use fathom_link::{Bottleneck, BottleneckParams, Fate, Impairment, ImpairmentParams};
+use fathom_link::{Bottleneck, BottleneckParams, Impairment, ImpairmentDraw, ImpairmentParams};
 use fathom_units::{Duration, Ratio, Rng, Time};
 
 fn impaired(loss: f64, duplicate: f64, reorder: f64) -> BottleneckParams {
@@ -43,8 +43,8 @@ fn shares_are_as_asked() {
         ..ImpairmentParams::default()
     };
     let mut impairment = Impairment::new(params, Rng::new(4));
-    let fates: Vec<Fate> = (0..100_000).map(|_| impairment.draw()).collect();
-    let share = |is: fn(&Fate) -> bool| fates.iter().filter(|fate| is(fate)).count() as f64 / 1e5;
+    let draws: Vec<ImpairmentDraw> = (0..100_000).map(|_| impairment.draw()).collect();
+    let share = |is: fn(&ImpairmentDraw) -> bool| draws.iter().filter(|draw| is(draw)).count() as f64 / 1e5;
     let (lost, twice, held) = (share(|f| f.lost), share(|f| f.duplicated), share(|f| f.held_back));
     assert!((lost - 0.5).abs() < 0.008 && (twice - 0.25).abs() < 0.007 && (held - 0.1).abs() < 0.005);
 }

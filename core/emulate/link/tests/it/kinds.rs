@@ -2,7 +2,7 @@
 use crate::common::{TestPacket, link, packet, words};
 use fathom_link::{
     AggregateLimits, BoostParams, BottleneckParams, BurstParams, CellularParams, CellularRate, Event,
-    HopParams, ImpairmentParams, Line, OutageParams, Place, Router, Trace, TransmitterParams, Verdict,
+    HopParams, ImpairmentParams, Line, LinePosition, OutageParams, Router, Trace, TransmitterParams, Verdict,
     WifiParams,
 };
 use fathom_units::{Direction, Duration, Ratio, Rng, Time};
@@ -98,15 +98,15 @@ pub(crate) const KINDS: &[&str] = &[
 
 /// Forwards all and writes down what happens.
 #[derive(Default)]
-pub(crate) struct Events(pub(crate) Vec<(Time, Place, String)>);
+pub(crate) struct Events(pub(crate) Vec<(Time, LinePosition, String)>);
 
 impl Router<TestPacket> for Events {
-    fn arrive(&mut self, _: Place, _: &mut TestPacket, _: Time) -> Verdict<TestPacket> {
+    fn arrive(&mut self, _: LinePosition, _: &mut TestPacket, _: Time) -> Verdict<TestPacket> {
         Verdict::Forward
     }
-    fn event(&mut self, place: Place, event: Event<'_, TestPacket>, now: Time) {
+    fn event(&mut self, position: LinePosition, event: Event<'_, TestPacket>, now: Time) {
         assert!(self.0.last().is_none_or(|(last, ..)| *last <= now), "{event:?} out of order");
-        self.0.push((now, place, words(&event)));
+        self.0.push((now, position, words(&event)));
     }
 }
 

@@ -1,28 +1,28 @@
 //! Hops in a row: the way of packets and answers, and the order of events.
 use crate::common::{TestPacket, at, link, packet, words};
-use fathom_link::{BottleneckParams, Event, HopParams, Line, Place, Router, Verdict};
+use fathom_link::{BottleneckParams, Event, HopParams, Line, LinePosition, Router, Verdict};
 use fathom_units::{Direction, Duration, Rng, Time};
 
 /// Routers that count down the TTL and answer when it ends; the answer has the number 1000 + hop.
 #[derive(Default)]
 struct Routers {
     arrivals: Vec<(Time, usize, Direction, u64)>,
-    events: Vec<(Time, Place, String)>,
+    events: Vec<(Time, LinePosition, String)>,
     silent: bool,
 }
 
 impl Router<TestPacket> for Routers {
-    fn arrive(&mut self, place: Place, packet: &mut TestPacket, now: Time) -> Verdict<TestPacket> {
-        self.arrivals.push((now, place.hop, place.direction, packet.id));
+    fn arrive(&mut self, position: LinePosition, packet: &mut TestPacket, now: Time) -> Verdict<TestPacket> {
+        self.arrivals.push((now, position.hop, position.direction, packet.id));
         packet.ttl -= 1;
         match (packet.ttl, self.silent) {
             (0, true) => Verdict::Discard,
-            (0, false) => Verdict::Answer(TestPacket { id: 1000 + place.hop as u64, len: 100, ttl: 64 }),
+            (0, false) => Verdict::Answer(TestPacket { id: 1000 + position.hop as u64, len: 100, ttl: 64 }),
             _ => Verdict::Forward,
         }
     }
-    fn event(&mut self, place: Place, event: Event<'_, TestPacket>, now: Time) {
-        self.events.push((now, place, words(&event)));
+    fn event(&mut self, position: LinePosition, event: Event<'_, TestPacket>, now: Time) {
+        self.events.push((now, position, words(&event)));
     }
 }
 
@@ -116,7 +116,7 @@ fn the_queue_is_where_the_rate_changes() {
     let (mut line, mut routers) = (line(), Routers::default());
     (0..30).for_each(|id| line.enter(Direction::Up, packet(id, 1500), at("0ms")));
     advance(&mut line, at("1.5ms"), &mut routers);
-    let queued = |hop| line.bottleneck(Place { hop, direction: Direction::Up }).queued().packets;
+    let queued = |hop| line.bottleneck(LinePosition { hop, direction: Direction::Up }).queued().packets;
     assert_eq!([queued(0), queued(1), queued(2)], [0, 29, 0]);
 }
 
@@ -222,8 +222,8 @@ fn a_host_that_wakes_for_exits_only_hands_on_each_packet_in_time() {
 struct Exits(Vec<(u64, usize)>);
 
 impl Router<TestPacket> for Exits {
-    fn arrive(&mut self, place: Place, packet: &mut TestPacket, _: Time) -> Verdict<TestPacket> {
-        if self.0.contains(&(packet.id, place.hop)) { Verdict::Leave } else { Verdict::Forward }
+    fn arrive(&mut self, position: LinePosition, packet: &mut TestPacket, _: Time) -> Verdict<TestPacket> {
+        if self.0.contains(&(packet.id, position.hop)) { Verdict::Leave } else { Verdict::Forward }
     }
 }
 
@@ -240,7 +240,7 @@ fn cross_traffic_takes_a_part_of_the_line() {
     ];
     for (way, from, to, expected) in table {
         let (mut line, mut exits) = (line(), Exits(vec![(1, to)]));
-        line.join(Place { hop: from, direction: way }, packet(1, 1500), at("0ms"), &mut exits);
+        line.join(LinePosition { hop: from, direction: way }, packet(1, 1500), at("0ms"), &mut exits);
         let mut out = Vec::new();
         line.advance(at("1s"), &mut exits, &mut |direction, packet, time| {
             out.push((direction, packet.id, time))
@@ -253,7 +253,7 @@ fn cross_traffic_takes_a_part_of_the_line() {
 fn what_joins_while_something_is_due_waits_for_it() {
     let (mut line, mut exits) = (line(), Exits(vec![(2, 1)]));
     line.enter(Direction::Up, packet(1, 1500), at("0ms"));
-    let join = Place { hop: 0, direction: Direction::Up };
+    let join = LinePosition { hop: 0, direction: Direction::Up };
     line.join(join, packet(2, 1500), at("1ms"), &mut exits);
     let mut out = Vec::new();
     line.advance(at("1s"), &mut exits, &mut |_, packet, time| out.push((packet.id, time)));

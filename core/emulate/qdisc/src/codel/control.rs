@@ -131,8 +131,7 @@ impl<P: Packet> Control<'_, P> {
         if self.params.ce_threshold.is_some() {
             self.mark_above_threshold(&mut stored, now, sink);
         }
-        let sojourn = stored.sojourn(now);
-        Some((stored.packet, sojourn))
+        Some(stored.leave(now))
     }
 
     /// The next packet to send while signals are given or begin to be.

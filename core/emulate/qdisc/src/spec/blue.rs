@@ -1,6 +1,6 @@
 //! `blue`.
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::BlueParams;
 use core::fmt;
 use fathom_units::{Duration, Ratio};
@@ -17,22 +17,19 @@ impl Default for BlueParams {
     }
 }
 
-impl Text for BlueParams {
+impl Settings for BlueParams {
     const NAME: &'static str = "blue";
-    const WORDS: &'static [&'static str] = &["limit", "increment", "decrement", "freeze", "ecn", "noecn"];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = BlueParams::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "increment" => params.increment = words.ratio(word)?,
-                "decrement" => params.decrement = words.ratio(word)?,
-                "freeze" => params.freeze = words.duration(word)?,
-                "ecn" => params.ecn = true,
-                "noecn" => params.ecn = false,
-                _ => params.limit_packets = words.packets("limit")?,
-            }
+    const WORDS: &'static str = "limit increment decrement freeze ecn noecn";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "increment" => self.increment = words.ratio(word)?,
+            "decrement" => self.decrement = words.ratio(word)?,
+            "freeze" => self.freeze = words.duration(word)?,
+            "ecn" => self.ecn = true,
+            "noecn" => self.ecn = false,
+            _ => self.limit_packets = words.packets("limit")?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ecn = if self.ecn { "ecn" } else { "noecn" };

@@ -147,64 +147,13 @@ fn overhead(text: &str) -> Result<i64, SpecError> {
 
 impl Text for CakeParams {
     const NAME: &'static str = "cake";
-    const WORDS: &'static [&'static str] = &[
-        "bandwidth",
-        "unlimited",
-        "autorate-ingress",
-        "rtt",
-        "datacentre",
-        "lan",
-        "metro",
-        "regional",
-        "internet",
-        "oceanic",
-        "satellite",
-        "interplanetary",
-        "besteffort",
-        "precedence",
-        "diffserv3",
-        "diffserv4",
-        "diffserv8",
-        "flowblind",
-        "srchost",
-        "dsthost",
-        "hosts",
-        "flows",
-        "dual-srchost",
-        "dual-dsthost",
-        "triple-isolate",
-        "nat",
-        "nonat",
-        "wash",
-        "nowash",
-        "ack-filter",
-        "ack-filter-aggressive",
-        "no-ack-filter",
-        "memlimit",
-        "ingress",
-        "egress",
-        "overhead",
-        "mpu",
-        "atm",
-        "ptm",
-        "noatm",
-        "raw",
-        "conservative",
-        "pppoa-vcmux",
-        "pppoa-llc",
-        "pppoe-vcmux",
-        "pppoe-llcsnap",
-        "bridged-vcmux",
-        "bridged-llcsnap",
-        "ipoa-vcmux",
-        "ipoa-llcsnap",
-        "pppoe-ptm",
-        "bridged-ptm",
-        "docsis",
-        "ethernet",
-        "ether-vlan",
-        "variant",
-    ];
+    const WORDS: &'static str = "bandwidth unlimited autorate-ingress rtt datacentre lan metro regional internet oceanic \
+        satellite interplanetary besteffort precedence diffserv3 diffserv4 diffserv8 flowblind \
+        srchost dsthost hosts flows dual-srchost dual-dsthost triple-isolate nat nonat wash nowash \
+        ack-filter ack-filter-aggressive no-ack-filter memlimit ingress egress overhead mpu atm ptm \
+        noatm raw conservative pppoa-vcmux pppoa-llc pppoe-vcmux pppoe-llcsnap bridged-vcmux \
+        bridged-llcsnap ipoa-vcmux ipoa-llcsnap pppoe-ptm bridged-ptm docsis ethernet ether-vlan \
+        variant";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let (mut params, mut is_raw) = (CakeParams::default(), false);
         while let Some(word) = words.next_known()? {

@@ -1,6 +1,6 @@
 //! `codel`.
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::{CodelParams, ControlParams, Variant};
 use core::fmt;
 use fathom_units::Duration;
@@ -23,36 +23,32 @@ impl Default for CodelParams {
         CodelParams { control: ControlParams::default(), limit_packets: 1000 }
     }
 }
-/// Reads one word of the control law; false if `word` is none of them.
+/// Sets one parameter of the control law.
 pub(super) fn control(
-    words: &mut Words<'_>,
     word: &'static str,
+    words: &mut Words<'_>,
     params: &mut ControlParams,
-) -> Result<bool, SpecError> {
+) -> Result<(), SpecError> {
     match word {
         "target" => params.target = words.duration(word)?,
         "interval" => params.interval = words.duration(word)?,
         "ecn" => params.ecn = true,
         "noecn" => params.ecn = false,
         "ce_threshold" => params.ce_threshold = Some(words.duration(word)?),
-        "variant" => params.variant = words.variant()?,
-        _ => return Ok(false),
+        _ => params.variant = words.variant()?,
     }
-    Ok(true)
+    Ok(())
 }
 
-impl Text for CodelParams {
+impl Settings for CodelParams {
     const NAME: &'static str = "codel";
-    const WORDS: &'static [&'static str] =
-        &["variant", "limit", "target", "interval", "ecn", "noecn", "ce_threshold"];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = CodelParams::default();
-        while let Some(word) = words.next_known()? {
-            if !control(words, word, &mut params.control)? {
-                params.limit_packets = words.packets("limit")?;
-            }
+    const WORDS: &'static str = "variant limit target interval ecn noecn ce_threshold";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "limit" => self.limit_packets = words.packets(word)?,
+            _ => control(word, words, &mut self.control)?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " variant {} limit {}p {}", self.control.variant, self.limit_packets, self.control)

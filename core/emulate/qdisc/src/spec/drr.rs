@@ -1,6 +1,6 @@
 //! `drr`.
 use super::words::Words;
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::DrrParams;
 use core::fmt;
 use fathom_units::ETHERNET_FULL_FRAME;
@@ -11,19 +11,16 @@ impl Default for DrrParams {
     }
 }
 
-impl Text for DrrParams {
+impl Settings for DrrParams {
     const NAME: &'static str = "drr";
-    const WORDS: &'static [&'static str] = &["limit", "flows", "quantum"];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = DrrParams::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "flows" => params.flows = words.flows()?,
-                "quantum" => params.quantum = words.quantum()?,
-                _ => params.limit_packets = words.packets("limit")?,
-            }
+    const WORDS: &'static str = "limit flows quantum";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "flows" => self.flows = words.flows()?,
+            "quantum" => self.quantum = words.quantum()?,
+            _ => self.limit_packets = words.packets("limit")?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " limit {}p flows {} quantum {}b", self.limit_packets, self.flows, self.quantum.get())

@@ -63,21 +63,8 @@ fn read_word(words: &mut Words<'_>, word: &'static str, params: &mut DualPi2Para
 
 impl Text for DualPi2Params {
     const NAME: &'static str = "dualpi2";
-    const WORDS: &'static [&'static str] = &[
-        "variant",
-        "limit",
-        "target",
-        "tupdate",
-        "alpha",
-        "beta",
-        "coupling_factor",
-        "min_th",
-        "range",
-        "step_thresh",
-        "classic_protection",
-        "drop_on_overload",
-        "overflow",
-    ];
+    const WORDS: &'static str = "variant limit target tupdate alpha beta coupling_factor min_th range step_thresh \
+        classic_protection drop_on_overload overflow";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut params = DualPi2Params::default();
         // Their defaults are known when the variant is, which may come last.

@@ -1,6 +1,6 @@
 //! `ebdp` and `astar`.
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::{AstarParams, EbdpParams};
 use core::fmt;
 use fathom_units::Duration;
@@ -14,35 +14,31 @@ impl Default for EbdpParams {
 /// More are a typing error.
 const MAX_EXTRA: u64 = 1_000_000;
 
-impl Text for EbdpParams {
+impl Settings for EbdpParams {
     const NAME: &'static str = "ebdp";
-    const WORDS: &'static [&'static str] = &["limit", "delay", "extra"];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = EbdpParams::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "delay" => params.delay = words.duration(word)?,
-                "extra" => {
-                    params.extra_packets =
-                        words.number(word, 1..=MAX_EXTRA, "a number of packets above 0")?;
-                }
-                _ => params.limit_packets = words.packets("limit")?,
+    const WORDS: &'static str = "limit delay extra";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "delay" => self.delay = words.duration(word)?,
+            "extra" => {
+                self.extra_packets = words.number(word, 1..=MAX_EXTRA, "a number of packets above 0")?;
             }
+            _ => self.limit_packets = words.packets("limit")?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " limit {}p delay {} extra {}", self.limit_packets, Exact(self.delay), self.extra_packets)
     }
 }
 
-impl Text for AstarParams {
+impl Settings for AstarParams {
     const NAME: &'static str = "astar";
-    const WORDS: &'static [&'static str] = EbdpParams::WORDS;
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        Ok(AstarParams { ebdp: EbdpParams::read(words)? })
+    const WORDS: &'static str = <EbdpParams as Settings>::WORDS;
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        self.ebdp.set(word, words)
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.ebdp.write(f)
+        Settings::write(&self.ebdp, f)
     }
 }

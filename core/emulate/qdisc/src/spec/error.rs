@@ -1,5 +1,4 @@
 //! Why a text is no queue discipline.
-use super::known_disciplines;
 use alloc::string::String;
 use core::fmt;
 use fathom_units::UnitError;
@@ -11,6 +10,8 @@ pub enum SpecError {
     Discipline {
         /// The word; empty if there was none.
         word: String,
+        /// The names of all disciplines.
+        known: &'static [&'static str],
     },
     /// A word that this discipline does not know.
     Word {
@@ -18,8 +19,8 @@ pub enum SpecError {
         word: String,
         /// The discipline.
         discipline: &'static str,
-        /// What it knows.
-        known: &'static [&'static str],
+        /// The words that it knows, with blanks between them.
+        known: &'static str,
     },
     /// A word that needs a value and came last.
     NoValue {
@@ -62,14 +63,14 @@ pub enum SpecError {
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SpecError::Discipline { word } if word.is_empty() => {
-                write!(f, "no queue discipline given (known: {})", known_disciplines())
+            SpecError::Discipline { word, known } if word.is_empty() => {
+                write!(f, "no queue discipline given (known: {})", known.join(", "))
             }
-            SpecError::Discipline { word } => {
-                write!(f, "unknown queue discipline \"{word}\" (known: {})", known_disciplines())
+            SpecError::Discipline { word, known } => {
+                write!(f, "unknown queue discipline \"{word}\" (known: {})", known.join(", "))
             }
             SpecError::Word { word, discipline, known } => {
-                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.join(", "))
+                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.replace(' ', ", "))
             }
             SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value after it"),
             SpecError::Unit { word, error } => write!(f, "{word}: {error}"),

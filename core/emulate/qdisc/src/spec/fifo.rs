@@ -6,7 +6,7 @@ use core::fmt;
 
 impl Text for FifoParams {
     const NAME: &'static str = "fifo";
-    const WORDS: &'static [&'static str] = &["limit", "drop"];
+    const WORDS: &'static str = "limit drop";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let (mut max, mut from) = (None, None);
         while let Some(word) = words.next_known()? {

@@ -1,6 +1,6 @@
 //! `fq`.
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::FqParams;
 use core::fmt;
 use fathom_units::{Bytes, Duration};
@@ -19,25 +19,21 @@ impl Default for FqParams {
     }
 }
 
-impl Text for FqParams {
+impl Settings for FqParams {
     const NAME: &'static str = "fq";
-    const WORDS: &'static [&'static str] =
-        &["limit", "flow_limit", "flows", "quantum", "initial_quantum", "refill_delay"];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = FqParams::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "flow_limit" => params.flow_limit = words.packets(word)?,
-                "flows" => params.flows = words.flows()?,
-                "quantum" => params.quantum = words.quantum()?,
-                "initial_quantum" => {
-                    params.initial_quantum = words.bytes(word, Bytes::ZERO, "a number of bytes")?;
-                }
-                "refill_delay" => params.refill_delay = words.duration(word)?,
-                _ => params.limit_packets = words.packets("limit")?,
+    const WORDS: &'static str = "limit flow_limit flows quantum initial_quantum refill_delay";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "flow_limit" => self.flow_limit = words.packets(word)?,
+            "flows" => self.flows = words.flows()?,
+            "quantum" => self.quantum = words.quantum()?,
+            "initial_quantum" => {
+                self.initial_quantum = words.bytes(word, Bytes::ZERO, "a number of bytes")?;
             }
+            "refill_delay" => self.refill_delay = words.duration(word)?,
+            _ => self.limit_packets = words.packets("limit")?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " limit {}p flow_limit {}p flows {}", self.limit_packets, self.flow_limit, self.flows)?;

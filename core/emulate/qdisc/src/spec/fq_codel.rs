@@ -1,7 +1,7 @@
 //! `fq_codel`.
 use super::codel::control;
 use super::words::Words;
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::{ControlParams, FqCodelParams};
 use core::fmt;
 use fathom_units::{Bytes, ETHERNET_FULL_FRAME};
@@ -19,34 +19,18 @@ impl Default for FqCodelParams {
     }
 }
 
-impl Text for FqCodelParams {
+impl Settings for FqCodelParams {
     const NAME: &'static str = "fq_codel";
-    const WORDS: &'static [&'static str] = &[
-        "variant",
-        "limit",
-        "flows",
-        "quantum",
-        "target",
-        "interval",
-        "memory",
-        "ecn",
-        "noecn",
-        "ce_threshold",
-    ];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = FqCodelParams::default();
-        while let Some(word) = words.next_known()? {
-            if control(words, word, &mut params.control)? {
-                continue;
-            }
-            match word {
-                "flows" => params.flows = words.flows()?,
-                "quantum" => params.quantum = words.quantum()?,
-                "memory" => params.memory = words.bytes(word, Bytes(1), "more than 0")?,
-                _ => params.limit_packets = words.packets("limit")?,
-            }
+    const WORDS: &'static str = "variant limit flows quantum target interval memory ecn noecn ce_threshold";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "limit" => self.limit_packets = words.packets(word)?,
+            "flows" => self.flows = words.flows()?,
+            "quantum" => self.quantum = words.quantum()?,
+            "memory" => self.memory = words.bytes(word, Bytes(1), "more than 0")?,
+            _ => control(word, words, &mut self.control)?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " variant {} limit {}p flows {}", self.control.variant, self.limit_packets, self.flows)?;

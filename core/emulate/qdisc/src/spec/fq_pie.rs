@@ -1,7 +1,7 @@
 //! `fq_pie`.
 use super::pie::control;
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::{FqPieParams, PieControlParams, Variant};
 use core::fmt;
 use fathom_units::ETHERNET_FULL_FRAME;
@@ -18,38 +18,19 @@ impl Default for FqPieParams {
     }
 }
 
-impl Text for FqPieParams {
+impl Settings for FqPieParams {
     const NAME: &'static str = "fq_pie";
-    const WORDS: &'static [&'static str] = &[
-        "limit",
-        "flows",
-        "quantum",
-        "target",
-        "tupdate",
-        "alpha",
-        "beta",
-        "ecn_prob",
-        "ecn",
-        "noecn",
-        "bytemode",
-        "nobytemode",
-        "dq_rate_estimator",
-        "no_dq_rate_estimator",
-    ];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = FqPieParams::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "limit" => params.limit_packets = words.packets("limit")?,
-                "flows" => params.flows = words.flows()?,
-                "quantum" => params.quantum = words.quantum()?,
-                "ecn_prob" => params.control.mark_ecn_threshold = words.ratio(word)?,
-                _ => {
-                    control(words, word, &mut params.control)?;
-                }
-            }
+    const WORDS: &'static str = "limit flows quantum target tupdate alpha beta ecn_prob ecn noecn bytemode nobytemode \
+        dq_rate_estimator no_dq_rate_estimator";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "limit" => self.limit_packets = words.packets("limit")?,
+            "flows" => self.flows = words.flows()?,
+            "quantum" => self.quantum = words.quantum()?,
+            "ecn_prob" => self.control.mark_ecn_threshold = words.ratio(word)?,
+            _ => control(word, words, &mut self.control)?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (control, no) = (&self.control, |on: bool, no: &'static str| if on { "" } else { no });

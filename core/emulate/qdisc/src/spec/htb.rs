@@ -139,10 +139,7 @@ fn check_tree(said: &[Said]) -> Result<(), SpecError> {
 
 impl Text for HtbParams {
     const NAME: &'static str = "htb";
-    const WORDS: &'static [&'static str] = &[
-        "default", "r2q", "class", "parent", "rate", "ceil", "burst", "cburst", "prio", "quantum", "match",
-        "{",
-    ];
+    const WORDS: &'static str = "default r2q class parent rate ceil burst cburst prio quantum match {";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let (mut default, mut r2q, mut said) = (0, R2Q, Vec::<Said>::new());
         while let Some(word) = words.next_known()? {

@@ -1,6 +1,6 @@
 //! `pie`.
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::{PieControlParams, PieParams, Variant};
 use core::fmt;
 use fathom_units::{Duration, Ratio};
@@ -37,12 +37,12 @@ fn gain(words: &mut Words<'_>, word: &'static str) -> Result<u32, SpecError> {
     words.number(word, 0..=MAX_GAIN, GAIN_EXPECTED).map(|gain| gain as u32)
 }
 
-/// Reads one word of the controller; false if `word` is none of them.
+/// Sets one parameter of the controller.
 pub(super) fn control(
-    words: &mut Words<'_>,
     word: &'static str,
+    words: &mut Words<'_>,
     params: &mut PieControlParams,
-) -> Result<bool, SpecError> {
+) -> Result<(), SpecError> {
     match word {
         "variant" => params.variant = words.variant()?,
         "target" => params.target = words.duration(word)?,
@@ -56,38 +56,21 @@ pub(super) fn control(
         "bytemode" => params.bytemode = true,
         "nobytemode" => params.bytemode = false,
         "dq_rate_estimator" => params.dq_rate_estimator = true,
-        "no_dq_rate_estimator" => params.dq_rate_estimator = false,
-        _ => return Ok(false),
+        _ => params.dq_rate_estimator = false,
     }
-    Ok(true)
+    Ok(())
 }
 
-impl Text for PieParams {
+impl Settings for PieParams {
     const NAME: &'static str = "pie";
-    const WORDS: &'static [&'static str] = &[
-        "variant",
-        "limit",
-        "target",
-        "tupdate",
-        "alpha",
-        "beta",
-        "max_burst",
-        "ecn",
-        "noecn",
-        "mark_ecn_threshold",
-        "bytemode",
-        "nobytemode",
-        "dq_rate_estimator",
-        "no_dq_rate_estimator",
-    ];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = PieParams::default();
-        while let Some(word) = words.next_known()? {
-            if !control(words, word, &mut params.control)? {
-                params.limit_packets = words.packets("limit")?;
-            }
+    const WORDS: &'static str = "variant limit target tupdate alpha beta max_burst ecn noecn mark_ecn_threshold bytemode \
+        nobytemode dq_rate_estimator no_dq_rate_estimator";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "limit" => self.limit_packets = words.packets(word)?,
+            _ => control(word, words, &mut self.control)?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " variant {} limit {}p {}", self.control.variant, self.limit_packets, self.control)

@@ -94,20 +94,8 @@ fn read_word(words: &mut Words<'_>, word: &'static str, params: &mut RedParams) 
 
 impl Text for RedParams {
     const NAME: &'static str = "red";
-    const WORDS: &'static [&'static str] = &[
-        "variant",
-        "limit",
-        "min",
-        "max",
-        "avpkt",
-        "burst",
-        "probability",
-        "bandwidth",
-        "ecn",
-        "harddrop",
-        "gentle",
-        "adaptive",
-    ];
+    const WORDS: &'static str =
+        "variant limit min max avpkt burst probability bandwidth ecn harddrop gentle adaptive";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut params = RedParams { min: Bytes::ZERO, max: Bytes::ZERO, burst: 0, ..RedParams::default() };
         while let Some(word) = words.next_known()? {

@@ -1,6 +1,6 @@
 //! `rfc970`.
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::Rfc970Params;
 use core::fmt;
 
@@ -10,18 +10,15 @@ impl Default for Rfc970Params {
     }
 }
 
-impl Text for Rfc970Params {
+impl Settings for Rfc970Params {
     const NAME: &'static str = "rfc970";
-    const WORDS: &'static [&'static str] = &["limit", "ttl"];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = Rfc970Params::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "ttl" => params.ttl = Some(words.duration(word)?),
-                _ => params.limit_packets = words.packets("limit")?,
-            }
+    const WORDS: &'static str = "limit ttl";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "ttl" => self.ttl = Some(words.duration(word)?),
+            _ => self.limit_packets = words.packets("limit")?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " limit {}p", self.limit_packets)?;

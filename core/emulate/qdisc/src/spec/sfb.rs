@@ -1,6 +1,6 @@
 //! `sfb`.
 use super::words::{Exact, Words};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::SfbParams;
 use core::fmt;
 use fathom_units::{Duration, Ratio};
@@ -31,35 +31,22 @@ fn penalty(words: &mut Words<'_>, word: &'static str) -> Result<u32, SpecError> 
     number(words, word, 1_000_000).map(|packets| packets as u32)
 }
 
-impl Text for SfbParams {
+impl Settings for SfbParams {
     const NAME: &'static str = "sfb";
-    const WORDS: &'static [&'static str] = &[
-        "limit",
-        "max",
-        "target",
-        "increment",
-        "decrement",
-        "rehash",
-        "db",
-        "penalty_rate",
-        "penalty_burst",
-    ];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = SfbParams::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "max" => params.max = bin(words, word)?,
-                "target" => params.target = bin(words, word)?,
-                "increment" => params.increment = words.ratio(word)?,
-                "decrement" => params.decrement = words.ratio(word)?,
-                "rehash" => params.rehash = words.duration(word)?,
-                "db" => params.db = words.duration(word)?,
-                "penalty_rate" => params.penalty_rate = penalty(words, word)?,
-                "penalty_burst" => params.penalty_burst = penalty(words, word)?,
-                _ => params.limit_packets = words.packets("limit")?,
-            }
+    const WORDS: &'static str = "limit max target increment decrement rehash db penalty_rate penalty_burst";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "max" => self.max = bin(words, word)?,
+            "target" => self.target = bin(words, word)?,
+            "increment" => self.increment = words.ratio(word)?,
+            "decrement" => self.decrement = words.ratio(word)?,
+            "rehash" => self.rehash = words.duration(word)?,
+            "db" => self.db = words.duration(word)?,
+            "penalty_rate" => self.penalty_rate = penalty(words, word)?,
+            "penalty_burst" => self.penalty_burst = penalty(words, word)?,
+            _ => self.limit_packets = words.packets("limit")?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " limit {}p max {} target {}", self.limit_packets, self.max, self.target)?;

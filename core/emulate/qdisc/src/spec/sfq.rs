@@ -1,6 +1,6 @@
 //! `sfq`.
 use super::words::{Exact, Words, refuse};
-use super::{SpecError, Text};
+use super::{Settings, SpecError};
 use crate::{DropFrom, SfqParams};
 use alloc::string::ToString;
 use core::fmt;
@@ -42,26 +42,20 @@ fn depth(words: &mut Words<'_>) -> Result<u64, SpecError> {
     if depth <= MAX_DEPTH { Ok(depth) } else { Err(refuse("depth", &depth.to_string(), "at most 127p")) }
 }
 
-impl Text for SfqParams {
+impl Settings for SfqParams {
     const NAME: &'static str = "sfq";
-    const WORDS: &'static [&'static str] =
-        &["limit", "depth", "divisor", "flows", "quantum", "perturb", "headdrop"];
-    fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut params = SfqParams::default();
-        while let Some(word) = words.next_known()? {
-            match word {
-                "depth" => params.depth = depth(words)?,
-                "divisor" => params.divisor = divisor(words)?,
-                "flows" => {
-                    params.flows = words.number(word, 1..=MAX_FLOWS, "a whole number from 1 to 65408")?
-                }
-                "quantum" => params.quantum = words.quantum()?,
-                "perturb" => params.perturb = Some(words.duration(word)?),
-                "headdrop" => params.drop_from = DropFrom::Head,
-                _ => params.limit_packets = words.packets("limit")?,
-            }
+    const WORDS: &'static str = "limit depth divisor flows quantum perturb headdrop";
+    fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
+        match word {
+            "depth" => self.depth = depth(words)?,
+            "divisor" => self.divisor = divisor(words)?,
+            "flows" => self.flows = words.number(word, 1..=MAX_FLOWS, "a whole number from 1 to 65408")?,
+            "quantum" => self.quantum = words.quantum()?,
+            "perturb" => self.perturb = Some(words.duration(word)?),
+            "headdrop" => self.drop_from = DropFrom::Head,
+            _ => self.limit_packets = words.packets("limit")?,
         }
-        Ok(params)
+        Ok(())
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " limit {}p depth {}p divisor {}", self.limit_packets, self.depth, self.divisor)?;

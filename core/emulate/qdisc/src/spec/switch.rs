@@ -57,7 +57,7 @@ impl Said {
 
 impl Text for SwitchParams {
     const NAME: &'static str = "switch";
-    const WORDS: &'static [&'static str] = &["ports", "rate", "memory", "alpha", "shared", "static"];
+    const WORDS: &'static str = "ports rate memory alpha shared static";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let said = Said::read(words)?;
         let needs = |word: &'static str| SpecError::Missing { discipline: SwitchParams::NAME, word };

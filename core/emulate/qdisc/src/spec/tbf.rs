@@ -64,7 +64,7 @@ impl Said {
 
 impl Text for TbfParams {
     const NAME: &'static str = "tbf";
-    const WORDS: &'static [&'static str] = &["rate", "burst", "limit", "latency", "peakrate", "mtu", "{"];
+    const WORDS: &'static str = "rate burst limit latency peakrate mtu {";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut said = Said::read(words)?;
         let rate = said.rate.ok_or_else(|| needs("rate"))?;

@@ -23,23 +23,19 @@ const MAX_DEPTH: usize = 8;
 pub(crate) struct Words<'a> {
     words: SplitWhitespace<'a>,
     discipline: &'static str,
-    known: &'static [&'static str],
+    known: &'static str,
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(
-        words: SplitWhitespace<'a>,
-        discipline: &'static str,
-        known: &'static [&'static str],
-    ) -> Self {
+    pub(super) fn new(words: SplitWhitespace<'a>, discipline: &'static str, known: &'static str) -> Self {
         Words { words, discipline, known }
     }
     /// The next parameter's name, which is one of those known.
     pub(super) fn next_known(&mut self) -> Result<Option<&'static str>, SpecError> {
         let Some(word) = self.words.next() else { return Ok(None) };
-        let known = self.known.iter().find(|known| **known == word).copied();
-        let (discipline, all) = (self.discipline, self.known);
-        known.map(Some).ok_or_else(|| SpecError::Word { word: word.to_string(), discipline, known: all })
+        let (discipline, known) = (self.discipline, self.known);
+        let found = known.split(' ').find(|known| *known == word).map(Some);
+        found.ok_or_else(|| SpecError::Word { word: word.to_string(), discipline, known })
     }
     pub(super) fn value(&mut self, word: &'static str) -> Result<&'a str, SpecError> {
         self.words.next().ok_or(SpecError::NoValue { word })

@@ -1,7 +1,7 @@
 //! What an acknowledgement does.
 use super::Sender;
 use super::flight::{Sent, State};
-use super::recovery::Progress;
+use super::undo::Progress;
 use crate::{Ack, AckEvent, Control, Recovery};
 use fathom_units::{Duration, Time};
 

@@ -1,7 +1,7 @@
 //! Repair of losses: where the sender stands, and what an ACK changes of it. The order of steps is Linux's, since what is undone
 //! first and what is found lost first decides the window.
 use super::Sender;
-use super::undo::Undo;
+use super::undo::{Progress, Undo};
 use crate::{Cause, Control, Recovery, WindowEvent};
 use fathom_units::Time;
 
@@ -24,20 +24,6 @@ pub(super) struct Repair {
 struct Prr {
     delivered: u32,
     out: u32,
-}
-
-/// What an ACK told that matters to repair.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
-    /// The cumulative acknowledgement moved on.
-    pub(super) advanced: bool,
-    /// Packets that it acknowledged selectively.
-    pub(super) selective: u32,
-    /// It delivered what was sent once, and before this repair began.
-    pub(super) original: bool,
-    pub(super) ece: bool,
-    /// It answers a segment sent at this time (Eifel).
-    pub(super) echo: Time,
 }
 
 impl Default for Repair {

@@ -1,9 +1,22 @@
 //! Undoing what was for nothing. Three signs: an ACK that answers an original sent before the first retransmission (Eifel, RFC 3522
 //! and 4015), D-SACKs for all retransmissions (RFC 3708), and after a timeout an ACK of what was never sent again (F-RTO, RFC 5682).
 use super::Sender;
-use super::recovery::Progress;
 use crate::{Cause, Control, Recovery, WindowEvent};
 use fathom_units::Time;
+
+/// What an ACK reports that matters to loss recovery.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// The cumulative acknowledgement moved on.
+    pub(super) advanced: bool,
+    /// Packets that it acknowledged selectively.
+    pub(super) selective: u32,
+    /// It delivered what was sent once, and before this repair began.
+    pub(super) original: bool,
+    pub(super) ece: bool,
+    /// It answers a segment sent at this time (Eifel).
+    pub(super) echo: Time,
+}
 
 /// What an undo needs.
 #[derive(Clone, Copy, Default, Debug)]

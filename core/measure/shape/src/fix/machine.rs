@@ -6,7 +6,7 @@ use super::message::{
 };
 use super::overhead::OverheadProbe;
 use super::search::{NoKnee, Search, SearchConfig};
-use super::verify::{Claim, Verifier};
+use super::verify::{Claim, Verifier, measurement};
 use super::{Failure, FixConfig, Isolation, LinkType, Outcome, Report};
 use crate::knee::Knee;
 use alloc::collections::VecDeque;
@@ -17,7 +17,6 @@ use fathom_units::{Direction, Duration, ETHERNET_PER_PAYLOAD, PerDirection, Rate
 /// Shortest and longest phase of the tests before and after.
 const LOADED: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(12));
 const IDLE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(4));
-const PROBE_INTERVAL: Duration = Duration::from_millis(50);
 /// Frames of full packets over their payload with timestamps, as an Ethernet interface counts them.
 const FRAMES_OVER_GOODPUT: f64 = ETHERNET_PER_PAYLOAD;
 /// The measured overhead is raised by this: too little fills the queue of the line, too much costs a share of the rate that is a tenth of
@@ -67,10 +66,6 @@ pub struct Fix {
     attempt: usize,
     rates: PerDirection<Option<Rate>>,
     report: Report,
-}
-
-pub(super) fn measurement(purpose: Purpose, phases: Vec<Phase>) -> Measurement {
-    Measurement { purpose, phases, probe_interval: PROBE_INTERVAL, segment_bytes: None }
 }
 
 const fn phase(kind: PhaseKind, (min, max): (Duration, Duration)) -> Phase {

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use fathom_run::PhaseKind;
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 
+const PROBE_INTERVAL: Duration = Duration::from_millis(50);
 /// A shaper that passes more than this share of its rate does not shape; a packet at either end of a phase is within.
 const ABOVE_RATE_RATIO: f64 = 1.03;
 /// A phase in which less than this share of the rate passed did not load the shaper.
@@ -62,7 +63,7 @@ impl Verifier {
     pub(super) fn measurement(idle: Phase, loaded: impl Fn(PhaseKind) -> Phase) -> Measurement {
         let mut phases = Vec::from([idle]);
         phases.extend([PhaseKind::Up, PhaseKind::Down, PhaseKind::Both].map(loaded));
-        super::machine::measurement(Purpose::Verification, phases)
+        measurement(Purpose::Verification, phases)
     }
     fn read(&mut self, reading: Reading, now: Time, outputs: &mut VecDeque<Output>) {
         self.last_read = Some(now);
@@ -219,6 +220,11 @@ fn processor(span: &Span) -> Option<Check> {
         unit: Unit::Ratio,
         passed: share <= PROCESSOR_RATIO,
     })
+}
+
+/// The test before there is a shaper, or the one that verifies it.
+pub(super) fn measurement(purpose: Purpose, phases: Vec<Phase>) -> Measurement {
+    Measurement { purpose, phases, probe_interval: PROBE_INTERVAL, segment_bytes: None }
 }
 
 #[cfg(test)]

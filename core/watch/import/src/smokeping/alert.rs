@@ -1,6 +1,6 @@
 //! SmokePing's alerts to ours.
-use super::convert::Made;
 use super::line::Note;
+use super::target::ConvertedTarget;
 use super::text::{comment, list, quoted};
 use super::tree::{Node, Tree};
 use alloc::collections::BTreeMap;
@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// All `[[receiver]]` and `[[alert]]` tables.
-pub(super) fn alerts(tree: &Tree, targets: &[Made], notes: &mut Vec<Note>) -> String {
+pub(super) fn alerts(tree: &Tree, targets: &[ConvertedTarget], notes: &mut Vec<Note>) -> String {
     let Some(top) = tree.top("Alerts") else { return String::new() };
     let mut writer = Writer { tree, targets, notes, receivers: BTreeMap::new(), out: String::new() };
     let mut rules = String::new();
@@ -24,7 +24,7 @@ pub(super) fn alerts(tree: &Tree, targets: &[Made], notes: &mut Vec<Note>) -> St
 }
 
 /// Which targets each alert is for, by their place in the list.
-fn users<'t>(tree: &'t Tree, targets: &[Made]) -> BTreeMap<&'t str, Vec<usize>> {
+fn users<'t>(tree: &'t Tree, targets: &[ConvertedTarget]) -> BTreeMap<&'t str, Vec<usize>> {
     let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, target) in targets.iter().enumerate() {
         let names = tree.inherited(target.place, "alerts").map_or("", |value| value.text.as_str());
@@ -40,7 +40,7 @@ fn users<'t>(tree: &'t Tree, targets: &[Made]) -> BTreeMap<&'t str, Vec<usize>> 
 
 struct Writer<'t> {
     tree: &'t Tree,
-    targets: &'t [Made],
+    targets: &'t [ConvertedTarget],
     notes: &'t mut Vec<Note>,
     /// Tables that were written, without their name, and their names.
     receivers: BTreeMap<String, String>,
@@ -74,8 +74,11 @@ impl Writer<'_> {
         let priority = text("priority").and_then(|text| text.parse::<u64>().ok());
         body.extend(priority.map(|priority| format!("priority = {priority}\n")));
         body.extend(text("comment").map(|text| format!("note = {}\n", quoted(text))));
-        let one =
-            self.targets.get(*users.first().ok_or("no target has it")?).map(Made::alone).unwrap_or_default();
+        let one = self
+            .targets
+            .get(*users.first().ok_or("no target has it")?)
+            .map(ConvertedTarget::alone)
+            .unwrap_or_default();
         fathom_watch_plan::parse(&format!("{one}{body}"), "").map_err(|error| error.what)?;
         if has_gap && kind != "matcher" {
             let what = "misses some of the gaps that its pattern names, as SmokePing does (semantics = \"documented\" finds them all)";
@@ -124,7 +127,7 @@ impl Writer<'_> {
         let count = self.receivers.values().filter(|name| name.starts_with(way)).count();
         let name = if count == 0 { way.to_string() } else { format!("{way}-{}", count + 1) };
         let table = format!("\n[[receiver]]\nname = {}\n{body}", quoted(&name));
-        let one = self.targets.first().map(Made::alone).unwrap_or_default();
+        let one = self.targets.first().map(ConvertedTarget::alone).unwrap_or_default();
         if let Err(error) = fathom_watch_plan::parse(&format!("{one}{table}"), "") {
             self.note(node, format!("alert {}: {way} was left out: {}", node.name, error.what));
             return None;

@@ -2,7 +2,7 @@
 use super::alert::alerts;
 use super::line::{Load, Mistake, Note};
 use super::probe::{Asked, kind};
-use super::target::{Keys, Pace, Scope};
+use super::target::{ConvertedTarget, Keys, Pace, Scope, line, table};
 use super::text::{comment, quoted};
 use super::tree::{Node, Tree, read};
 use alloc::collections::BTreeSet;
@@ -128,42 +128,13 @@ pub fn import(file: &str, load: Load<'_>) -> Result<Imported, Mistake> {
     Ok(Imported { toml: written(file, default, &made, &rules), notes, targets, datadir })
 }
 
-/// A target, ready to be written.
-pub(super) struct Made {
-    /// Its section in the tree.
-    pub(super) place: usize,
-    /// With its group.
-    pub(super) name: String,
-    group: String,
-    short: String,
-    about: String,
-    pace: Pace,
-    keys: Keys,
-    differs: Option<String>,
-}
-
-impl Made {
-    /// By itself, with its group.
-    fn checked(&self) -> String {
-        if self.group.is_empty() {
-            return one(self, "target", &Keys::new());
-        }
-        format!("[[group]]\nname = {}\n{}", quoted(&self.group), one(self, "group.target", &Keys::new()))
-    }
-    /// As a target without a group, for a configuration of its own.
-    pub(super) fn alone(&self) -> String {
-        let keys: String = self.pace.keys().iter().chain(&self.keys).map(line).collect();
-        format!("[[target]]\nname = {}\n{keys}", quoted(&self.name))
-    }
-}
-
 struct Converter<'t> {
     tree: &'t Tree,
     database: Option<usize>,
     /// How the first target is asked, which stands for all that are asked so.
     default: Option<Pace>,
     notes: Vec<Note>,
-    made: Vec<Made>,
+    made: Vec<ConvertedTarget>,
     /// Probes of which it was told how they differ.
     told: BTreeSet<String>,
 }
@@ -205,7 +176,7 @@ impl Converter<'_> {
         let mut about: Vec<String> = about.into_iter().flatten().filter(|text| !text.is_empty()).collect();
         about.dedup();
         let differs = (!kind.differs.is_empty()).then(|| module.clone());
-        let made = Made {
+        let made = ConvertedTarget {
             place,
             name: path.join("/"),
             group: groups.join("/"),
@@ -292,12 +263,8 @@ fn told(key: &str, text: &str) -> Option<String> {
     Some(format!("{} = {}: {why}, and was left out", comment(key), comment(text)))
 }
 
-fn line((key, value): &(&'static str, String)) -> String {
-    format!("{key} = {value}\n")
-}
-
 /// The file.
-fn written(file: &str, default: Option<Pace>, made: &[Made], rules: &str) -> String {
+fn written(file: &str, default: Option<Pace>, made: &[ConvertedTarget], rules: &str) -> String {
     let mut out = format!("# Made by `fathom watch import smokeping` from {}.\n", comment(file));
     let shared: Keys = default.map(Pace::keys).unwrap_or_default();
     if !shared.is_empty() {
@@ -306,7 +273,7 @@ fn written(file: &str, default: Option<Pace>, made: &[Made], rules: &str) -> Str
     }
     // Targets without a group stand before all groups, as TOML has it.
     for target in made.iter().filter(|target| target.group.is_empty()) {
-        out.push_str(&one(target, "target", &shared));
+        out.push_str(&table(target, "target", &shared));
     }
     let mut groups: Vec<&str> = Vec::new();
     let mut known = BTreeSet::new();
@@ -318,17 +285,9 @@ fn written(file: &str, default: Option<Pace>, made: &[Made], rules: &str) -> Str
     for group in groups {
         out.push_str(&format!("\n[[group]]\nname = {}\n", quoted(group)));
         for target in made.iter().filter(|target| target.group == group) {
-            out.push_str(&one(target, "group.target", &shared));
+            out.push_str(&table(target, "group.target", &shared));
         }
     }
     out.push_str(rules);
     out
-}
-
-fn one(target: &Made, table: &str, shared: &Keys) -> String {
-    let about = if target.about.is_empty() { String::new() } else { format!("# {}\n", target.about) };
-    let pace = target.pace.keys();
-    let own = pace.iter().filter(|key| !shared.contains(key)).chain(&target.keys);
-    let keys: String = own.map(line).collect();
-    format!("\n{about}[[{table}]]\nname = {}\n{keys}", quoted(&target.short))
 }

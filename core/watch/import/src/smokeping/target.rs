@@ -149,3 +149,44 @@ fn tos(text: &str) -> Option<u8> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     hex.map_or_else(|| text.parse().ok(), |digits| u8::from_str_radix(digits, 16).ok())
 }
+
+/// A target in Fathom's words.
+pub(super) struct ConvertedTarget {
+    /// Its section in the tree.
+    pub(super) place: usize,
+    /// With its group.
+    pub(super) name: String,
+    pub(super) group: String,
+    pub(super) short: String,
+    pub(super) about: String,
+    pub(super) pace: Pace,
+    pub(super) keys: Keys,
+    pub(super) differs: Option<String>,
+}
+
+impl ConvertedTarget {
+    /// By itself, with its group.
+    pub(super) fn checked(&self) -> String {
+        if self.group.is_empty() {
+            return table(self, "target", &Keys::new());
+        }
+        format!("[[group]]\nname = {}\n{}", quoted(&self.group), table(self, "group.target", &Keys::new()))
+    }
+    /// As a target without a group, for a configuration of its own.
+    pub(super) fn alone(&self) -> String {
+        let keys: String = self.pace.keys().iter().chain(&self.keys).map(line).collect();
+        format!("[[target]]\nname = {}\n{keys}", quoted(&self.name))
+    }
+}
+
+pub(super) fn table(target: &ConvertedTarget, name: &str, shared: &Keys) -> String {
+    let about = if target.about.is_empty() { String::new() } else { format!("# {}\n", target.about) };
+    let pace = target.pace.keys();
+    let own = pace.iter().filter(|key| !shared.contains(key)).chain(&target.keys);
+    let keys: String = own.map(line).collect();
+    format!("\n{about}[[{name}]]\nname = {}\n{keys}", quoted(&target.short))
+}
+
+pub(super) fn line((key, value): &(&'static str, String)) -> String {
+    format!("{key} = {value}\n")
+}

@@ -1,8 +1,8 @@
 //! The places along a line at which packets are seen.
-use fathom_link::Place;
+use fathom_link::LinePosition;
 use fathom_units::Direction;
 
-/// A place along the path.
+/// A position along the path.
 ///
 /// ```text
 /// client |queue up| near == link == far |queue down| router |queue up| near == ... |queue down| server
@@ -29,16 +29,16 @@ impl Point {
     pub(crate) const fn router(hop: usize) -> Self {
         Point(OF_A_HOP * hop + 3)
     }
-    /// Behind the queue at `place`.
-    pub(crate) const fn behind(place: Place) -> Self {
-        match place.direction {
-            Direction::Up => Self::near(place.hop),
-            Direction::Down => Self::far(place.hop),
+    /// Behind the queue at `position`.
+    pub(crate) const fn behind(position: LinePosition) -> Self {
+        match position.direction {
+            Direction::Up => Self::near(position.hop),
+            Direction::Down => Self::far(position.hop),
         }
     }
-    /// Before the queue at `place`.
-    pub(crate) const fn before(place: Place) -> Self {
-        match (place.direction, place.hop) {
+    /// Before the queue at `position`.
+    pub(crate) const fn before(position: LinePosition) -> Self {
+        match (position.direction, position.hop) {
             (Direction::Up, 0) => Self::CLIENT,
             (Direction::Up, hop) => Self::router(hop - 1),
             (Direction::Down, hop) => Self::router(hop),
@@ -103,8 +103,8 @@ mod tests {
     fn each_queue_stands_between_two_neighbours() {
         for hop in 0..3 {
             let between = |direction| {
-                let place = Place { hop, direction };
-                (Point::before(place).index(), Point::behind(place).index())
+                let position = LinePosition { hop, direction };
+                (Point::before(position).index(), Point::behind(position).index())
             };
             assert_eq!(between(Direction::Up), (3 * hop, 3 * hop + 1));
             assert_eq!(between(Direction::Down), (3 * hop + 3, 3 * hop + 2));

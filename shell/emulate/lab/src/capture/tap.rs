@@ -5,7 +5,7 @@ use super::writer::Writer;
 use super::{CaptureOptions, CaptureReport, CapturedFile, Loss, LossReason};
 use crate::LabError;
 use crate::slice::{Buffer, Slice};
-use fathom_link::Place;
+use fathom_link::LinePosition;
 use fathom_os::clock::{Clock, wall_now};
 use fathom_units::{Direction, Time, WallTime};
 use fathom_wire::{MAX_HEADER_BYTES, Rewrite};
@@ -73,13 +73,13 @@ impl Tap {
         let segments = slice.segment()..slice.segment() + 1;
         self.see(point, &Seen { buffer: slice.buffer(), segments, change: slice.change() }, at);
     }
-    /// A packet did not get past `place`.
-    pub(crate) fn loses(&mut self, place: Place, slice: &Slice, reason: LossReason, at: Time) {
+    /// A packet did not get past `position`.
+    pub(crate) fn loses(&mut self, position: LinePosition, slice: &Slice, reason: LossReason, at: Time) {
         let frame = slice.buffer().frame().map(|first| match self.super_packets {
             true => first,
             false => first + slice.segment() as u64,
         });
-        let Place { hop, direction } = place;
+        let LinePosition { hop, direction } = position;
         self.losses.push(Loss { at: self.origin_plus(at), hop, direction, reason, frame });
     }
     fn origin_plus(&self, at: Time) -> WallTime {

@@ -53,8 +53,7 @@ impl Player<'_> {
     }
     fn socket(&self) -> io::Result<Socket> {
         let way = self.unit.way;
-        let place =
-            |side: Direction| self.stage.places[side as usize].get().ok_or(io::ErrorKind::NotConnected);
+        let place = |side: Direction| self.stage.listeners[side].get().ok_or(io::ErrorKind::NotConnected);
         let (here, there) = (place(way)?.udp, place(way.reverse())?.udp);
         let socket = Socket::new(Domain::for_address(here), Type::DGRAM, None)?;
         socket.set_tos_v4(u32::from(self.stage.plan(self.unit).edge.dscp) << 2)?;

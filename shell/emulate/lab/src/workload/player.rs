@@ -1,12 +1,12 @@
 //! The works' player: enters both sides, begins, and tells what came of it.
 use crate::workload::life::lock;
-use crate::workload::stage::{Place, Stage};
+use crate::workload::stage::{Listeners, Stage};
 use crate::workload::unit::{Unit, units};
 use crate::workload::{datagrams, wire, work};
 use fathom_os::clock::Clock;
 use fathom_run::{Load, Metric, Observation, Series, SeriesKey, Value};
 use fathom_scenario::{RunPlan, WorkPlan};
-use fathom_units::{Direction, Duration, Rng, Time};
+use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 use socket2::{Domain, Socket, Type};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Player {
     /// Tell when the load begins.
     begin: Vec<Sender<Time>>,
     threads: Vec<JoinHandle<()>>,
-    meter: Option<JoinHandle<[Series; 2]>>,
+    meter: Option<JoinHandle<PerDirection<Series>>>,
 }
 
 /// What came of it.
@@ -52,8 +52,9 @@ impl Player {
     /// # Errors
     /// If the address or a thread cannot be had.
     pub fn enter(&mut self, way: Direction, address: IpAddr) -> io::Result<()> {
-        let (listener, socket, place) = open(address)?;
-        self.stage.places[way as usize].set(place).map_err(|_| io::ErrorKind::AlreadyExists)?;
+        let (listener, socket) = open(address)?;
+        let listeners = Listeners::of(&listener, &socket)?;
+        self.stage.listeners[way].set(listeners).map_err(|_| io::ErrorKind::AlreadyExists)?;
         if self.stage.works.iter().any(|work| work.is_tcp() && work.transport.ecn) {
             // Asked for by this side's connections; the other side agrees to it in any case.
             fs::write("/proc/sys/net/ipv4/tcp_ecn", "1")?;
@@ -89,18 +90,19 @@ impl Player {
         self.end();
         let goodput = self.meter.take().and_then(|meter| meter.join().ok());
         let (stage, end) = (&self.stage, self.stage.clock.now());
-        let goodput = goodput.into_iter().flatten().filter(|series| !series.values.is_empty());
+        let goodput = goodput.into_iter().flatten().map(|(_, series)| series);
+        let goodput = goodput.filter(|series| !series.values.is_empty());
         let senders = stage.senders.take_series();
         let works = stage.timed(end).into_iter().chain(datagrams::series(stage, end));
         let series = works.chain(goodput).chain(senders);
         let flows = |way| stage.load_works().map(|work| work.concurrent(way)).sum();
-        let [delivered_up_bytes, delivered_down_bytes] = stage.delivered();
+        let delivered = stage.delivered();
         let load = Load {
             flows_up: flows(Direction::Up),
             flows_down: flows(Direction::Down),
             congestion_control: stage.controls(),
-            delivered_up_bytes,
-            delivered_down_bytes,
+            delivered_up_bytes: delivered.up,
+            delivered_down_bytes: delivered.down,
         };
         Played { series: series.collect(), load, notes: stage.notes() }
     }
@@ -111,7 +113,7 @@ impl Player {
         self.stage.life.end();
         self.threads.drain(..).for_each(|thread| drop(thread.join()));
         // What was to be done with a connection that never came.
-        self.stage.jobs.iter().for_each(|jobs| lock(jobs).clear());
+        self.stage.jobs.iter().for_each(|(_, jobs)| lock(jobs).clear());
         let far = std::mem::take(&mut *lock(&self.stage.far));
         far.into_iter().for_each(|thread| drop(thread.join()));
     }
@@ -124,14 +126,19 @@ impl Drop for Player {
 }
 
 /// Where a side takes connections and datagrams.
-fn open(address: IpAddr) -> io::Result<(TcpListener, Socket, Place)> {
+fn open(address: IpAddr) -> io::Result<(TcpListener, Socket)> {
     let any_port = SocketAddr::new(address, 0);
     let listener = TcpListener::bind(any_port)?;
     let socket = Socket::new(Domain::for_address(any_port), Type::DGRAM, None)?;
     socket.bind(&any_port.into())?;
-    let udp = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::AddrNotAvailable)?;
-    let place = Place { tcp: listener.local_addr()?, udp };
-    Ok((listener, socket, place))
+    Ok((listener, socket))
+}
+
+impl Listeners {
+    fn of(listener: &TcpListener, socket: &Socket) -> io::Result<Listeners> {
+        let udp = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::AddrNotAvailable)?;
+        Ok(Listeners { tcp: listener.local_addr()?, udp })
+    }
 }
 
 /// Starts a side's units when they are due, and ends them.
@@ -161,16 +168,15 @@ fn conduct(stage: &Arc<Stage>, units: &[Arc<Unit>], told: &Receiver<Time>) {
     });
 }
 
-/// Goodput of the load, up and down.
-fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> [Series; 2] {
-    let both = [Direction::Up, Direction::Down];
-    let mut series = both.map(|way| Series::new(SeriesKey::directed(Metric::Goodput, way)));
-    let (mut before, mut last) = ([0; 2], begin);
+/// Goodput of the load.
+fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> PerDirection<Series> {
+    let mut series = PerDirection::from_fn(|way| Series::new(SeriesKey::directed(Metric::Goodput, way)));
+    let (mut before, mut last) = (PerDirection::default(), begin);
     let mut due = begin + run.sample_every;
     while due <= begin + run.duration && stage.life.sleep_until(due) {
         let (now, delivered) = (stage.clock.now(), stage.delivered());
         let span = now.saturating_since(last).max(Duration::from_nanos(1)).as_secs_f64();
-        for (way, of_way) in series.iter_mut().enumerate() {
+        for (way, of_way) in series.iter_mut() {
             if delivered[way] > 0 {
                 let rate = (delivered[way] - before[way]) as f64 * 8.0 / span;
                 of_way.push(Observation { at: now, value: Value::Observed(rate) });
@@ -186,7 +192,7 @@ fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> [Series; 2] {
 
 #[cfg(test)]
 impl Player {
-    pub(crate) fn delivered(&self) -> [u64; 2] {
+    pub(crate) fn delivered(&self) -> PerDirection<u64> {
         self.stage.delivered()
     }
     /// How much of this metric has been observed.

@@ -2,12 +2,11 @@
 use crate::workload::life::{Life, lock};
 use crate::workload::senders::Senders;
 use crate::workload::unit::Unit;
-use crate::workload::wire::Wire;
 use fathom_os::clock::Clock;
 use fathom_os::socket::memory_file;
 use fathom_run::{DatagramLog, Metric, Timings};
 use fathom_scenario::{WorkPlan, loads};
-use fathom_units::{Direction, Rng, Time};
+use fathom_units::{Direction, PerDirection, Rng, Time};
 use socket2::Socket;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,12 +21,12 @@ pub(crate) const PAYLOAD_BYTES: u64 = 1 << 20;
 /// What the far end of a connection does. It lives as long as the connection's unit.
 pub(crate) struct Job {
     pub(crate) unit: Arc<Unit>,
-    pub(crate) work: Box<dyn FnOnce(Wire) + Send>,
+    pub(crate) work: Box<dyn FnOnce(Arc<Stage>, Arc<Socket>) + Send>,
 }
 
-/// One side's addresses.
+/// Where a side takes connections and datagrams.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Listeners {
     pub(crate) tcp: SocketAddr,
     pub(crate) udp: SocketAddr,
 }
@@ -40,18 +39,18 @@ pub(crate) struct Stage {
     loads: Vec<bool>,
     /// Ends everything.
     pub(crate) life: Life,
-    /// The user's side, then the far side.
-    pub(crate) places: [OnceLock<Place>; 2],
-    /// What is to be done with connections from the user's side, and from the far one, by the port of the end that opened it.
-    pub(crate) jobs: [Mutex<BTreeMap<u16, Job>>; 2],
+    /// Of the side that sends in each direction.
+    pub(crate) listeners: PerDirection<OnceLock<Listeners>>,
+    /// What is to be done with connections from the side that sends in each direction, by the port of the end that opened it.
+    pub(crate) jobs: PerDirection<Mutex<BTreeMap<u16, Job>>>,
     /// Threads of far ends.
     pub(crate) far: Mutex<Vec<thread::JoinHandle<()>>>,
     pub(crate) payload: File,
     timings: Mutex<Timings>,
     /// One for each unit that sends datagrams.
     pub(crate) logs: Vec<(Arc<Unit>, Mutex<DatagramLog>)>,
-    /// Payload of the load that arrived, up and down.
-    delivered: [AtomicU64; 2],
+    /// Bytes of the load's payload that arrived.
+    delivered: PerDirection<AtomicU64>,
     controls: Mutex<BTreeSet<String>>,
     pub(crate) senders: Senders,
     notes: Mutex<BTreeSet<String>>,
@@ -68,7 +67,7 @@ impl Stage {
             loads: loads(&works),
             works,
             life: Life::new(clock),
-            places: [const { OnceLock::new() }; 2],
+            listeners: PerDirection::default(),
             jobs: Default::default(),
             far: Mutex::default(),
             payload: memory_file(&bytes)?,
@@ -101,12 +100,12 @@ impl Stage {
     /// Payload arrived on its way in `direction`.
     pub(crate) fn count(&self, unit: &Unit, direction: Direction, bytes: u64) {
         if self.loads[unit.work as usize] {
-            self.delivered[direction as usize].fetch_add(bytes, Ordering::Relaxed);
+            self.delivered[direction].fetch_add(bytes, Ordering::Relaxed);
         }
     }
-    /// So far, up and down.
-    pub(crate) fn delivered(&self) -> [u64; 2] {
-        [0, 1].map(|way: usize| self.delivered[way].load(Ordering::Relaxed))
+    /// Bytes of the load's payload that have arrived so far.
+    pub(crate) fn delivered(&self) -> PerDirection<u64> {
+        self.delivered.as_ref().map(|bytes| bytes.load(Ordering::Relaxed))
     }
     pub(crate) fn load_works(&self) -> impl Iterator<Item = &WorkPlan> {
         self.works.iter().zip(&self.loads).filter(|(_, load)| **load).map(|(work, _)| work)

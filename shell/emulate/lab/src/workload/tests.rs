@@ -96,7 +96,7 @@ fn every_datagram_is_logged() {
     let works = "[[work]]\nkind = \"call\"\n[[work]]\nkind = \"game\"\ninterval = \"5ms\"\n[[work]]\nkind = \"video\"\n\
                  name = \"camera\"\nrate = \"1mbit\"\nkey_frame = \"20000b\"\n[[work]]\nkind = \"poisson\"\n\
                  rate = \"10mbit\"\nsize = 1000";
-    let played = play(works, |player| player.delivered()[0] > 200_000);
+    let played = play(works, |player| player.delivered().up > 200_000);
     let of = |metric| played.series.iter().filter(move |s| s.key.metric == metric);
     // Both ways of a call and of a game, and the camera's.
     assert_eq!(
@@ -113,7 +113,7 @@ fn every_datagram_is_logged() {
 #[test]
 fn peers_come_and_go_until_the_end() {
     let work = "[[work]]\nkind = \"swarm\"\nflows = 3\nchurn = \"5ms\"\ncongestion_control = \"reno\"";
-    let played = play(work, |player| player.delivered()[0] > 10_000_000);
+    let played = play(work, |player| player.delivered().up > 10_000_000);
     assert_eq!(played.notes, Vec::<String>::new());
 }
 
@@ -168,7 +168,7 @@ fn series_of_datagrams_are_called_as_in_the_simulator() {
     let mut plan = plan(works);
     plan.run.duration = Duration::from_secs(1);
     let simulated = fathom_sim::simulate(&plan, &fathom_sim::Options::new(1)).run.series;
-    let played = play(works, |player| player.delivered()[1] > 500_000);
+    let played = play(works, |player| player.delivered().down > 500_000);
     // Two calls and a game both ways with two metrics each, two cameras.
     assert_eq!(keys(&simulated).len(), 2 * 4 + 4 + 2);
     assert_eq!(keys(&played.series), keys(&simulated));

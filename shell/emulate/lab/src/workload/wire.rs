@@ -33,18 +33,20 @@ impl Wire {
         way: Direction,
         far: impl FnOnce(Wire) + Send + 'static,
     ) -> io::Result<Wire> {
-        let place = |side: Direction| stage.places[side as usize].get().ok_or(io::ErrorKind::NotConnected);
+        let place = |side: Direction| stage.listeners[side].get().ok_or(io::ErrorKind::NotConnected);
         let (here, there) = (place(way)?.tcp, place(way.reverse())?.tcp);
         let socket = Arc::new(Socket::new(Domain::for_address(here), Type::STREAM, None)?);
         unit.life.keep(&socket);
         prepare(&socket, stage.plan(unit))?;
         socket.bind(&SocketAddr::new(here.ip(), 0).into())?;
         let port = socket.local_addr()?.as_socket().map_or(0, |own| own.port());
-        let job = Job { unit: unit.clone(), work: Box::new(far) };
-        lock(&stage.jobs[way as usize]).insert(port, job);
+        let far_unit = unit.clone();
+        let work = move |stage, socket| far(Wire { socket, stage, unit: far_unit, arriving: way });
+        let job = Job { unit: unit.clone(), work: Box::new(work) };
+        lock(&stage.jobs[way]).insert(port, job);
         let connected = socket.connect(&there.into()).and_then(|()| choose_control(&socket, stage, unit));
         if let Err(error) = connected {
-            lock(&stage.jobs[way as usize]).remove(&port);
+            lock(&stage.jobs[way]).remove(&port);
             return Err(error);
         }
         Ok(Wire { socket, stage: stage.clone(), unit: unit.clone(), arriving: way.reverse() })
@@ -120,22 +122,22 @@ pub(crate) fn accept(stage: &Arc<Stage>, listener: &TcpListener, way: Direction)
         }
         // A connection that was reset meanwhile is no failure of the listener.
         let Ok((stream, from)) = listener.accept() else { continue };
-        let Some(job) = lock(&stage.jobs[way as usize]).remove(&from.port()) else { continue };
-        if let Err(error) = start(stage, stream.into(), job, way) {
+        let Some(job) = lock(&stage.jobs[way]).remove(&from.port()) else { continue };
+        if let Err(error) = start(stage, stream.into(), job) {
             stage.note(format!("a connection was not taken: {error}"));
         }
     }
 }
 
-fn start(stage: &Arc<Stage>, socket: Socket, job: Job, way: Direction) -> io::Result<()> {
+fn start(stage: &Arc<Stage>, socket: Socket, job: Job) -> io::Result<()> {
     socket.set_nonblocking(false)?;
     let socket = Arc::new(socket);
     let Job { unit, work } = job;
     unit.life.keep(&socket);
     prepare(&socket, stage.plan(&unit))?;
     choose_control(&socket, stage, &unit)?;
-    let wire = Wire { socket, stage: stage.clone(), unit, arriving: way };
-    let thread = thread::Builder::new().name("play-far".into()).spawn(move || work(wire))?;
+    let at = stage.clone();
+    let thread = thread::Builder::new().name("play-far".into()).spawn(move || work(at, socket))?;
     let mut threads = lock(&stage.far);
     threads.retain(|other| !other.is_finished());
     threads.push(thread);

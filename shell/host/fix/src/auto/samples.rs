@@ -2,7 +2,7 @@
 use fathom_client::{ReflectedDelay, Reflection};
 use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek};
 use fathom_shaper::Framing;
-use fathom_units::{PerDirection, WallTime};
+use fathom_units::WallTime;
 
 /// What the kernel counts of a packet beyond IP.
 const ETHERNET_HEADER_BYTES: i64 = 14;
@@ -18,7 +18,7 @@ pub(super) fn added_bytes(framing: Framing) -> i64 {
 /// Answers, as the controller has them.
 pub(super) fn samples(answers: &[Reflection]) -> Vec<DelaySample> {
     let delay = |answer| match answer {
-        ReflectedDelay::OneWay([up, down]) => Delay::OneWay(PerDirection { up, down }),
+        ReflectedDelay::OneWay(delay) => Delay::OneWay(delay),
         ReflectedDelay::RoundTrip(time) => Delay::RoundTrip(time),
     };
     answers.iter().map(|one| DelaySample { reflector: one.host, delay: delay(one.delay) }).collect()
@@ -34,7 +34,7 @@ pub(super) fn hour_of_week(at: WallTime, offset_s: i64) -> HourOfWeek {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_units::Duration;
+    use fathom_units::{Duration, PerDirection};
 
     #[test]
     fn overhead_is_beyond_what_the_kernel_counts() {
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn answers_keep_their_hosts_and_their_order() {
         let answers = [
-            Reflection { host: 0, delay: ReflectedDelay::OneWay([-5, 9]) },
+            Reflection { host: 0, delay: ReflectedDelay::OneWay(PerDirection { up: -5, down: 9 }) },
             Reflection { host: 7, delay: ReflectedDelay::RoundTrip(Duration::from_millis(3)) },
         ];
         let delays = samples(&answers);

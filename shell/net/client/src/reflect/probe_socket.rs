@@ -10,7 +10,7 @@ use fathom_probe::{
     Book, EchoCodec, EchoPayload, IcmpVersion, LossPolicy, Probe, StampConverter, TimestampCodec,
     TimestampReply,
 };
-use fathom_units::{Duration, Time, WallTime};
+use fathom_units::{Duration, PerDirection, Time, WallTime};
 use socket2::Socket;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
@@ -128,7 +128,10 @@ impl ProbeSocket {
                 let left = self.close(sequence, arrival)?;
                 let since = |to: u64, from: u64| to.wrapping_sub(from) as i64;
                 let up = since(probe.server_receive_ns, left.as_nanos());
-                Some(ReflectedDelay::OneWay([up, since(arrival.as_nanos(), probe.server_send_ns)]))
+                Some(ReflectedDelay::OneWay(PerDirection {
+                    up,
+                    down: since(arrival.as_nanos(), probe.server_send_ns),
+                }))
             }
             Encoding::Echo(codec) => {
                 let sequence = codec.read_reply(bytes)?.probe.sequence;
@@ -160,8 +163,11 @@ const fn newest_like(low_bits: u16, next: u32) -> u32 {
 fn one_way(reply: TimestampReply, ours: [Time; 2], midnight_ns: i64) -> Option<ReflectedDelay> {
     let [left, arrival] = ours.map(|at| at.as_nanos() as i64 + midnight_ns);
     let of_day = |ms: u32| i64::from(ms) * 1_000_000;
-    let ways = [nearest_day(of_day(reply.received_ms) - left), nearest_day(arrival - of_day(reply.sent_ms))];
-    ways.iter().all(|ns| ns.abs() < SAME_CLOCK_NS).then_some(ReflectedDelay::OneWay(ways))
+    let delays = PerDirection {
+        up: nearest_day(of_day(reply.received_ms) - left),
+        down: nearest_day(arrival - of_day(reply.sent_ms)),
+    };
+    delays.iter().all(|(_, ns)| ns.abs() < SAME_CLOCK_NS).then_some(ReflectedDelay::OneWay(delays))
 }
 
 /// A difference of times of day without whole days: -12 to 12 hours.
@@ -185,7 +191,7 @@ mod tests {
 
     #[test]
     fn timestamps_give_one_way_delays_over_midnight_too() {
-        let ways = |up, down| Some(ReflectedDelay::OneWay([up * MS, down * MS]));
+        let ways = |up, down| Some(ReflectedDelay::OneWay(PerDirection { up: up * MS, down: down * MS }));
         assert_eq!(at(40_000_000, [40_000_010, 40_000_010]), ways(10, 20));
         // Its clock is 2 s late.
         assert_eq!(at(40_000_000, [39_998_010, 39_998_010]), ways(-1990, 2020));

@@ -48,7 +48,7 @@ fn sessions_follow_each_other_and_a_server_that_comes_back_is_another_host() {
     assert!(round_trip.unwrap() < Duration::from_secs(1));
     // Both clocks tick alike: each way by itself is known but for one constant.
     let sums = found.iter().filter_map(|one| match one.delay {
-        ReflectedDelay::OneWay([up, down]) => Some(up + down),
+        ReflectedDelay::OneWay(delay) => Some(delay.up + delay.down),
         ReflectedDelay::RoundTrip(_) => None,
     });
     assert!(sums.min().is_some_and(|least| (0..100_000_000).contains(&least)));

@@ -1,0 +1,134 @@
+//! Load flows: one blocking thread each.
+use crate::flow::Flow;
+use crate::session::Session;
+use crate::shared::{LOAD_BYTES, Shared};
+use crate::stats::Refusal;
+use crate::sync::Slot;
+use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control};
+use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowRequest};
+use fathom_units::Direction;
+use socket2::Socket;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Most bytes that one call moves: enough that the call itself costs nothing, little enough that limits are kept.
+const CALL_BYTES: usize = 1 << 20;
+
+/// How long one call waits for room to send. No call wakes a sender without sending a FIN, so it looks by itself.
+const SEND_SLICE: Duration = Duration::from_millis(100);
+
+/// Counts a flow at its end, also at an end by panic, and has it closed by a reset.
+struct Ended<'a> {
+    shared: &'a Shared,
+    session: &'a Session,
+    flow: &'a Flow,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        let bytes = self.flow.report().bytes;
+        let (of_session, of_server) = match self.flow.direction {
+            Direction::Up => (&self.session.up_bytes, &self.shared.counters.up_bytes),
+            Direction::Down => (&self.session.down_bytes, &self.shared.counters.down_bytes),
+        };
+        of_session.fetch_add(bytes, Relaxed);
+        of_server.fetch_add(bytes, Relaxed);
+        // Fails only on a socket that is closed already.
+        let _ = self.flow.socket.set_linger(Some(Duration::ZERO));
+        self.session.remove(self.flow);
+    }
+}
+
+/// A flow's connection after its first line.
+pub(crate) struct Start {
+    pub(crate) request: FlowRequest,
+    pub(crate) socket: Socket,
+    /// Load that came with the first line.
+    pub(crate) early: Vec<u8>,
+    pub(crate) slot: Slot,
+}
+
+/// The life of a flow.
+pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
+    let Start { request, socket, early, slot } = start;
+    let flow = Arc::new(Flow::new(&request, socket, early.len() as u64, slot));
+    if let Err(code) = session.add(&flow, shared.config.max_flows) {
+        shared.counters.refuse(match code {
+            ErrorCode::Number => Refusal::Number,
+            ErrorCode::Full => Refusal::Full,
+            _ => Refusal::Session,
+        });
+        let refusal = FlowAnswer::Err { code, message: refusal(code, &request, shared) };
+        // To a client that has gone there is nothing to say.
+        let _ = (&flow.socket).write_all(format!("{refusal}\n").as_bytes());
+        return;
+    }
+    let _ended = Ended { shared, session, flow: &flow };
+    // An error is the end of the connection: by the client, by `interrupt`, or because it is gone.
+    let _ = serve(shared, session, &flow, &request);
+}
+
+fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
+    match code {
+        ErrorCode::Number => format!("flow {} is open already", request.number),
+        ErrorCode::Full => {
+            format!("this session has {} flows open, the most it may", shared.config.max_flows)
+        }
+        _ => "the session has ended".into(),
+    }
+}
+
+fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest) -> io::Result<()> {
+    flow.socket.set_nonblocking(false)?;
+    flow.socket.set_write_timeout(Some(SEND_SLICE))?;
+    if let (Direction::Down, Some(name)) = (flow.direction, &request.congestion_control) {
+        // If the kernel refuses, the answer tells the client what it has instead.
+        let _ = set_congestion_control(&flow.socket, name.as_str());
+    }
+    let name = congestion_control(&flow.socket)?;
+    let congestion_control = name.parse().map_err(|_| io::ErrorKind::InvalidData)?;
+    let answer = format!("{}\n", FlowAnswer::Ok { congestion_control });
+    flow.answer_bytes.store(answer.len() as u64, Relaxed);
+    (&flow.socket).write_all(answer.as_bytes())?;
+    match flow.direction {
+        Direction::Up => receive(shared, session, flow),
+        Direction::Down => send(shared, session, flow),
+    }
+}
+
+fn receive(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
+    loop {
+        let got = unless_interrupted(flow, || discard(flow.socket.as_fd(), CALL_BYTES))?;
+        flow.received.fetch_add(got as u64, Relaxed);
+        if got == 0 || !session.count(got, shared.config.max_bytes.get()) {
+            return Ok(());
+        }
+    }
+}
+
+fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
+    let (socket, load) = (flow.socket.as_fd(), shared.load.as_fd());
+    let mut offset = 0;
+    loop {
+        let length = CALL_BYTES.min(LOAD_BYTES - offset);
+        let sent = unless_interrupted(flow, || send_file(socket, load, offset as u64, length))?;
+        offset = (offset + sent) % LOAD_BYTES;
+        if sent == 0 || !session.count(sent, shared.config.max_bytes.get()) {
+            return Ok(());
+        }
+    }
+}
+
+/// Repeats `call` while it only ran out of time, or a signal came between; 0 if the flow was told to end.
+fn unless_interrupted(flow: &Flow, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    while !flow.interrupted.load(Relaxed) {
+        match call() {
+            Err(e) if matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            outcome => return outcome,
+        }
+    }
+    Ok(0)
+}

@@ -1,0 +1,30 @@
+//! Ranges of time in queries.
+use crate::query::Query;
+use crate::reply::{Age, Refusal};
+use fathom_units::WallTime;
+
+/// The latest that an answer was seen to come, and room for the history to write it: a range that ended so long ago changes no more.
+pub(crate) const SETTLED_NS: u64 = 1_800 * 1_000_000_000;
+
+/// A range of time that is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Range {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+impl Range {
+    pub(crate) fn take(query: &mut Query, from: &str, to: &str) -> Result<Range, Refusal> {
+        let range = Range { from: query.moment_ns(from)?, to: query.moment_ns(to)? };
+        if range.from >= range.to {
+            return Err(Refusal::bad(format!("{from} is not before {to}")));
+        }
+        Ok(range)
+    }
+    pub(crate) fn walls(self) -> (WallTime, WallTime) {
+        (WallTime(self.from), WallTime(self.to))
+    }
+    pub(crate) fn age(self, now: u64) -> Age {
+        if self.to.saturating_add(SETTLED_NS) < now { Age::Closed } else { Age::Changing }
+    }
+}
