@@ -12,6 +12,7 @@ mod estimate;
 mod health;
 mod months;
 mod rules;
+mod sample;
 mod summarize;
 mod verdict;
 mod view;
