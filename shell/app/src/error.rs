@@ -1,4 +1,5 @@
 //! Why a use case has no result, and the class of its exit code.
+use crate::audit::AuditError;
 use crate::sweep::SweepError;
 use fathom_capture_source::TapError;
 use fathom_client::TestError;
@@ -196,6 +197,8 @@ pub enum AppError {
     History(HistoryError),
     /// The page of a watch cannot be served.
     Page(WebError),
+    /// A host could not be audited.
+    Audit(AuditError),
     /// A plan that was read again has a receiver that this process cannot notify.
     ReceiverRunsProgram {
         /// The receiver's name.
@@ -226,6 +229,9 @@ impl AppError {
             | AppError::History(_)
             | AppError::Page(_)
             | AppError::ReceiverRunsProgram { .. } => ExitClass::Environment,
+            AppError::Audit(error) if !matches!(error, AuditError::UnknownInterface { .. }) => {
+                ExitClass::Environment
+            }
             AppError::Test(error) if !matches!(error, TestError::Config(_)) => ExitClass::Environment,
             _ => ExitClass::Input,
         }
@@ -298,6 +304,7 @@ impl fmt::Display for AppError {
             }
             AppError::History(error) => error.fmt(f),
             AppError::Page(error) => error.fmt(f),
+            AppError::Audit(error) => error.fmt(f),
             AppError::ReceiverRunsProgram { receiver } => write!(
                 f,
                 "receiver \"{receiver}\" runs a program, which this process gave up when it started without one: restart it"
@@ -329,6 +336,12 @@ impl std::error::Error for AppError {
 impl From<ScenarioError> for AppError {
     fn from(error: ScenarioError) -> Self {
         AppError::Scenario(error)
+    }
+}
+
+impl From<AuditError> for AppError {
+    fn from(error: AuditError) -> Self {
+        AppError::Audit(error)
     }
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod audit;
 mod cancel;
 pub mod counterfactual;
 pub mod demo;

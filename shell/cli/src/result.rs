@@ -31,9 +31,12 @@ pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
 
 /// Prints a run and what it shows as one line of JSON.
 pub(crate) fn print_json(run: &Run, diagnosis: &Diagnosis) -> Result<(), Failure> {
-    let document = fathom_report::document(run, diagnosis);
-    let text = serde_json::to_string(&document).map_err(Failure::environment)?;
-    terminal::print(&(text + "\n"))
+    print_document(serde_json::to_string(&fathom_report::document(run, diagnosis)))
+}
+
+/// Prints a JSON document as one line.
+pub(crate) fn print_document(text: serde_json::Result<String>) -> Result<(), Failure> {
+    terminal::print(&(text.map_err(Failure::environment)? + "\n"))
 }
 
 /// Two or three runs side by side, and their files.

@@ -1,12 +1,12 @@
-//! What the files say.
+//! What the files say about a host.
 mod host;
 mod interface;
 mod qdisc;
 
 pub use host::Host;
 pub(crate) use host::{Wifi, softnet, tcp_queues, unsent};
+pub use interface::Interface;
 pub(crate) use interface::{ByteLimits, Reply};
-pub use interface::{Interface, Kind};
 pub(crate) use qdisc::{Qdisc, qdiscs};
 
 use crate::Tree;
@@ -33,8 +33,8 @@ impl Facts {
     pub(crate) fn up(&self) -> impl Iterator<Item = &Interface> {
         self.interfaces.iter().filter(|interface| interface.is_up)
     }
-    /// The way out: the first with the default route.
-    pub(crate) fn way_out(&self) -> Option<&Interface> {
-        self.up().find(|interface| interface.is_way_out)
+    /// The first interface with the default route.
+    pub(crate) fn on_default_route(&self) -> Option<&Interface> {
+        self.up().find(|interface| interface.has_default_route)
     }
 }

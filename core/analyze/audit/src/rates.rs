@@ -1,122 +1,92 @@
-//! How fast each interface sends, and how much faster packets can come.
-use crate::facts::{Facts, Interface, Kind};
-use crate::seen::Seen;
+//! How fast each interface sends, and how much faster packets can arrive.
+use crate::facts::{Facts, Interface};
+use crate::observed::Observed;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_run::{AuditedInterface, InterfaceKind, RateSource};
 use fathom_units::{Bytes, Rate};
 
 /// What one core hands to the network, in bit/s: as much as a program can make arrive. Order of magnitude.
 const OWN_PROGRAMS: Rate = Rate::from_bits_per_second(10_000_000_000);
 
-/// What the user knows and no file says.
+/// Rates that the user knows and no file says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Asked {
-    /// The line behind the way out.
+pub struct KnownRates {
+    /// The line beyond the interface with the default route.
     pub line: Option<Rate>,
-    /// Rates of interfaces.
-    pub own: BTreeMap<String, Rate>,
-}
-
-/// Where a rate is from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RateSource {
-    /// The user says so.
-    Given,
-    /// A shaper on the interface.
-    Shaped,
-    /// The speed of the link.
-    Speed,
-    /// Wi-Fi: what is left of the bitrate when the waiting for the air is taken off.
-    Air,
-    /// What lies under the interface.
-    Below,
-    /// A virtual link has no rate of its own; it is taken to be as fast as the fastest card.
-    Virtual,
-    /// What it sent while packets waited.
-    Seen,
-}
-
-impl RateSource {
-    /// In words, after a rate.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RateSource::Given => "as you say",
-            RateSource::Shaped => "its shaper",
-            RateSource::Speed => "its link",
-            RateSource::Air => "0.6 of its bitrate",
-            RateSource::Below => "the line below it",
-            RateSource::Virtual => "virtual: as the fastest card here",
-            RateSource::Seen => "what it sent while packets waited",
-        }
-    }
+    /// Rates of interfaces, by name.
+    pub interfaces: BTreeMap<String, Rate>,
 }
 
 /// Rates of all interfaces.
 pub(crate) struct Rates<'a> {
     facts: &'a Facts,
-    asked: &'a Asked,
-    seen: Option<&'a Seen>,
+    known: &'a KnownRates,
+    observed: Option<&'a Observed>,
 }
 
 impl<'a> Rates<'a> {
-    pub(crate) const fn new(facts: &'a Facts, asked: &'a Asked, seen: Option<&'a Seen>) -> Self {
-        Rates { facts, asked, seen }
+    pub(crate) const fn new(facts: &'a Facts, known: &'a KnownRates, observed: Option<&'a Observed>) -> Self {
+        Rates { facts, known, observed }
     }
     pub(crate) fn line(&self) -> Option<Rate> {
-        self.asked.line
+        self.known.line
     }
     /// How fast it sends, and who says so.
     pub(crate) fn of(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
-        let given = self.asked.own.get(&interface.name).map(|rate| (*rate, RateSource::Given));
+        let given = self.known.interfaces.get(&interface.name).map(|rate| (*rate, RateSource::User));
         let shaped =
-            || interface.qdiscs.iter().find(|q| q.is_root())?.rate.map(|rate| (rate, RateSource::Shaped));
+            || interface.qdiscs.iter().find(|q| q.is_root())?.rate.map(|rate| (rate, RateSource::Shaper));
         given
             .or_else(shaped)
             .or_else(|| self.below(interface))
             .or_else(|| self.of_driver(interface))
-            .or_else(|| self.line().filter(|_| interface.is_way_out).map(|rate| (rate, RateSource::Given)))
+            .or_else(|| {
+                self.line().filter(|_| interface.has_default_route).map(|rate| (rate, RateSource::User))
+            })
             .or_else(|| self.while_packets_waited(interface))
             .filter(|(rate, _)| rate.as_bits_per_second() > 0)
     }
-    /// The speeds of tap and veth are made up by their drivers.
+    /// The speeds that the drivers of tap and veth report are nominal.
     fn of_driver(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
         if let Some(bitrate) = interface.bitrate {
             // Preambles, acknowledgements and contention take the rest. Order of magnitude.
             let left = Rate::from_bits_per_second(bitrate.as_bits_per_second() / 10 * 6);
-            return Some((left, RateSource::Air));
+            return Some((left, RateSource::WifiBitrate));
         }
-        if !matches!(interface.kind, Kind::Tap | Kind::Veth) {
-            return interface.speed.map(|rate| (rate, RateSource::Speed));
+        if !matches!(interface.kind, InterfaceKind::Tap | InterfaceKind::Veth) {
+            return interface.speed.map(|rate| (rate, RateSource::Link));
         }
-        let cards = self.facts.up().filter(|other| other.kind.has_ring());
-        let fastest = cards.filter_map(|card| self.asked.own.get(&card.name).copied().or(card.speed)).max();
-        fastest.map(|rate| (rate, RateSource::Virtual))
+        let cards = self.facts.up().filter(|other| other.has_ring());
+        let fastest =
+            cards.filter_map(|card| self.known.interfaces.get(&card.name).copied().or(card.speed)).max();
+        fastest.map(|rate| (rate, RateSource::FastestCard))
     }
-    /// A tunnel is as fast as the line that it goes through; the speed that its driver tells is made up.
+    /// A tunnel is as fast as the line that it goes through; the speed that its driver reports is nominal.
     fn below(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
-        if !matches!(interface.kind, Kind::Tun | Kind::WireGuard | Kind::Ppp) {
+        if !matches!(interface.kind, InterfaceKind::Tun | InterfaceKind::Wireguard | InterfaceKind::Ppp) {
             return None;
         }
-        let is_under = |other: &&Interface| other.is_way_out && other.name != interface.name;
+        let is_under = |other: &&Interface| other.has_default_route && other.name != interface.name;
         let under = self.facts.up().find(is_under).and_then(|other| self.of_link(other));
-        self.line().or(under).map(|rate| (rate, RateSource::Below))
+        self.line().or(under).map(|rate| (rate, RateSource::Underlay))
     }
     fn of_link(&self, interface: &Interface) -> Option<Rate> {
-        let own = self.asked.own.get(&interface.name).copied();
+        let own = self.known.interfaces.get(&interface.name).copied();
         own.or_else(|| {
             self.of_driver(interface)
-                .filter(|(_, source)| *source != RateSource::Virtual)
+                .filter(|(_, source)| *source != RateSource::FastestCard)
                 .map(|(rate, _)| rate)
         })
     }
     fn while_packets_waited(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
-        let seen = self.seen?.interface(&interface.name)?;
-        let waited = seen.backlog.is_some_and(|bytes| bytes > Bytes(0));
-        waited.then_some((seen.rate, RateSource::Seen))
+        let observed = self.observed?.interface(&interface.name)?;
+        let waited = observed.backlog.is_some_and(|bytes| bytes > Bytes(0));
+        waited.then_some((observed.rate, RateSource::Observed))
     }
-    /// What arrives at most, over what it sends: above 1 its queue is the one that fills.
-    pub(crate) fn mismatch(&self, interface: &Interface) -> Option<f64> {
+    /// Highest rate of arrival over its own rate: above 1 its queue is the one that fills.
+    pub(crate) fn arrival_ratio(&self, interface: &Interface) -> Option<f64> {
         let (rate, _) = self.of(interface)?;
         if self.is_line_alone(interface) {
             return Some(1.0);
@@ -124,19 +94,19 @@ impl<'a> Rates<'a> {
         let arriving = self.arriving(interface);
         let limited = match self.line() {
             // TCP sends no faster than the slowest link lets its acknowledgements come back.
-            Some(line) if interface.is_way_out && line < rate => line,
+            Some(line) if interface.has_default_route && line < rate => line,
             _ => arriving,
         };
         Some(limited.as_bits_per_second() as f64 / rate.as_bits_per_second() as f64)
     }
-    /// A card of unknown speed, before a line of which the user told: one of both is slower, and no file tells which.
+    /// A card of unknown speed in front of a line of known rate: one of both is slower, and no file says which.
     fn is_line_alone(&self, interface: &Interface) -> bool {
-        let is_told =
-            self.asked.own.contains_key(&interface.name) || interface.qdiscs.iter().any(|q| q.rate.is_some());
-        interface.is_way_out
-            && interface.kind.has_ring()
+        let is_known = self.known.interfaces.contains_key(&interface.name)
+            || interface.qdiscs.iter().any(|q| q.rate.is_some());
+        interface.has_default_route
+            && interface.has_ring()
             && interface.speed.is_none()
-            && !is_told
+            && !is_known
             && self.line().is_some()
     }
     /// A router's packets come from its other links, a host's from its programs.
@@ -150,58 +120,48 @@ impl<'a> Rates<'a> {
     /// What comes in through an interface: no more than the line behind it has.
     fn inward(&self, interface: &Interface) -> Option<Rate> {
         let (rate, _) = self.of(interface)?;
-        let line = self.line().filter(|_| interface.is_way_out);
+        let line = self.line().filter(|_| interface.has_default_route);
         Some(line.map_or(rate, |line| line.min(rate)))
     }
-    /// Its queue stands where packets are sent one by one: on a card, or behind a shaper. What hands packets to a program or to a
+    /// Its queue is where packets are sent one by one: on a card, or behind a shaper. What forwards packets to a program or to a
     /// link below fills only if that is slow.
     pub(crate) fn is_bottleneck(&self, interface: &Interface) -> bool {
-        use RateSource::{Given, Shaped};
-        let hands_on =
-            matches!(interface.kind, Kind::Tun | Kind::Tap | Kind::WireGuard | Kind::Ppp | Kind::Veth);
-        let is_told = matches!(self.of(interface), Some((_, Given | Shaped)));
-        (is_told || !hands_on) && self.mismatch(interface).is_some_and(|ratio| ratio > 1.0)
+        use RateSource::{Shaper, User};
+        let forwards = matches!(
+            interface.kind,
+            InterfaceKind::Tun
+                | InterfaceKind::Tap
+                | InterfaceKind::Wireguard
+                | InterfaceKind::Ppp
+                | InterfaceKind::Veth
+        );
+        let is_known = matches!(self.of(interface), Some((_, User | Shaper)));
+        (is_known || !forwards) && self.arrival_ratio(interface).is_some_and(|ratio| ratio > 1.0)
     }
     /// The fastest of those that are up.
     pub(crate) fn fastest(&self) -> Option<Rate> {
-        self.facts
-            .up()
-            .filter(|i| !i.kind.is_without_queue())
-            .filter_map(|i| self.of(i))
-            .map(|(rate, _)| rate)
-            .max()
+        self.facts.up().filter(|i| !i.is_queueless()).filter_map(|i| self.of(i)).map(|(rate, _)| rate).max()
     }
-    /// What leaves the host at last: the line, or the link of the way out.
-    pub(crate) fn way_out(&self) -> Option<Rate> {
-        let link = || self.facts.way_out().and_then(|interface| self.of(interface)).map(|(rate, _)| rate);
+    /// Rate at which packets leave the host: that of the line, or of the link with the default route.
+    pub(crate) fn default_route(&self) -> Option<Rate> {
+        let link =
+            || self.facts.on_default_route().and_then(|interface| self.of(interface)).map(|(rate, _)| rate);
         self.line().or_else(link)
     }
-}
-
-/// An interface that carries packets, and how fast.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LinkRate {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub kind: Kind,
-    /// It has the default route.
-    pub is_way_out: bool,
-    /// Its rate, and who says so.
-    pub rate: Option<(Rate, RateSource)>,
-    /// How many times faster packets can come than they go.
-    pub mismatch: Option<f64>,
-}
-
-/// Interfaces that carry packets and have a queue.
-pub fn links(facts: &Facts, asked: &Asked, seen: Option<&Seen>) -> Vec<LinkRate> {
-    let rates = Rates::new(facts, asked, seen);
-    let link = |interface: &Interface| LinkRate {
-        name: interface.name.clone(),
-        kind: interface.kind,
-        is_way_out: interface.is_way_out,
-        rate: rates.of(interface),
-        mismatch: rates.mismatch(interface),
-    };
-    facts.up().filter(|interface| interface.has_queue() || interface.is_way_out).map(link).collect()
+    /// The interfaces that are up and can queue packets.
+    pub(crate) fn interfaces(&self) -> Vec<AuditedInterface> {
+        let audited = |interface: &Interface| {
+            let rate = self.of(interface);
+            AuditedInterface {
+                name: interface.name.clone(),
+                kind: interface.kind,
+                has_default_route: interface.has_default_route,
+                rate_bits_per_second: rate.map(|(rate, _)| rate.as_bits_per_second()),
+                rate_source: rate.map(|(_, source)| source),
+                arrival_ratio: self.arrival_ratio(interface),
+            }
+        };
+        let is_audited = |interface: &&Interface| interface.has_queue() || interface.has_default_route;
+        self.facts.up().filter(is_audited).map(audited).collect()
+    }
 }

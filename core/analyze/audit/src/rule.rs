@@ -1,4 +1,4 @@
-//! The places, one function each.
+//! The queue points, one function each.
 mod beyond;
 mod card;
 mod host;
@@ -6,17 +6,14 @@ mod link;
 mod queue;
 mod wifi;
 
+use crate::audited::{AuditedQueue, Severity, Worst};
 use crate::facts::{Facts, Interface};
-use crate::place::{Level, Place, Spot, Worst};
-use crate::rates::{Asked, Rates};
-use crate::seen::Seen;
-use crate::sum::Sum;
+use crate::observed::{Observed, ObservedInterface};
+use crate::rates::{KnownRates, Rates};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
-use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate};
-
-/// A delay that nobody notices: a game's.
-const FELT: Duration = Duration::from_millis(20);
+use fathom_run::{HostAudit, HostQueue, InterfaceKind, ObservedSpan, QueueKind, WorstCase, threshold};
+use fathom_units::{Bytes, ETHERNET_FULL_FRAME, Rate};
 
 /// Ethernet's largest frame as the kernel counts it, without its checksum.
 const FULL_PACKET: Bytes = ETHERNET_FULL_FRAME;
@@ -24,86 +21,120 @@ const FULL_PACKET: Bytes = ETHERNET_FULL_FRAME;
 /// The largest super-packet. Source: `GSO_LEGACY_MAX_SIZE`; more has to be switched on (BIG TCP).
 const SUPER_PACKET: Bytes = Bytes(65_536);
 
-/// What every place is judged by.
+/// The longest timer that is taken seriously, in microseconds: more is nonsense of a driver.
+const MAX_TIMER_US: u64 = 1_000_000_000;
+
+/// A time that a driver gives in microseconds, in seconds.
+fn seconds(micros: u64) -> f64 {
+    micros.min(MAX_TIMER_US) as f64 / 1e6
+}
+
+/// The worst case is longer than anybody overlooks.
+fn is_noticeable(worst: &WorstCase) -> bool {
+    worst.delay_s > threshold::MODEST_S
+}
+
+/// All of an audit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Audit {
+    /// The host and its interfaces.
+    pub host: HostAudit,
+    /// Its queue points, the worst first.
+    pub queues: Vec<AuditedQueue>,
+}
+
+/// What every queue point is judged by.
 struct Context<'a> {
     facts: &'a Facts,
     rates: Rates<'a>,
-    seen: Option<&'a Seen>,
+    observed: Option<&'a Observed>,
 }
 
-/// Finds every place, worst first: by level, then by how much faster packets can come than they go, then by delay.
+/// Finds every queue point, the worst first: by severity, then by how much faster packets can arrive than leave, then by delay.
 ///
-/// `seen` is what was seen while the host was loaded; without it no place has an observation.
-pub fn audit(facts: &Facts, asked: &Asked, seen: Option<&Seen>) -> Vec<Place> {
-    let context = Context { facts, rates: Rates::new(facts, asked, seen), seen };
-    let mut places: Vec<Place> = facts.up().flat_map(|interface| of_interface(&context, interface)).collect();
-    places.extend(host::places(&context));
-    places.extend(link::stacked(&context));
-    places.extend(beyond::places(&context));
-    places.sort_by(rank);
-    places
+/// `observed` is what was observed while the host was loaded; without it no queue point has an observation.
+pub fn audit(facts: &Facts, known: &KnownRates, observed: Option<&Observed>) -> Audit {
+    let context = Context { facts, rates: Rates::new(facts, known, observed), observed };
+    let mut queues: Vec<AuditedQueue> =
+        facts.up().flat_map(|interface| of_interface(&context, interface)).collect();
+    queues.extend(host::queues(&context));
+    queues.extend(link::stacked(&context));
+    queues.extend(beyond::queues(&context));
+    queues.sort_by(rank);
+    let host = HostAudit {
+        host: facts.host.name.clone(),
+        kernel: facts.host.kernel.clone(),
+        interfaces: context.rates.interfaces(),
+        observed: observed.map(|observed| ObservedSpan {
+            span_s: observed.span.as_secs_f64(),
+            sample_count: observed.samples,
+        }),
+    };
+    Audit { host, queues }
 }
 
-fn of_interface(context: &Context<'_>, interface: &Interface) -> Vec<Place> {
-    let mut places = queue::places(context, interface);
-    places.extend(card::places(context, interface));
-    places.extend(wifi::places(context, interface));
-    places.extend(link::places(context, interface));
-    // What leaves as one piece is no matter of what arrives.
-    for place in places.iter_mut().filter(|place| place.spot != Spot::Offloads) {
-        place.mismatch = context.rates.mismatch(interface);
+fn of_interface(context: &Context<'_>, interface: &Interface) -> Vec<AuditedQueue> {
+    let mut queues = queue::queues(context, interface);
+    queues.extend(card::queues(context, interface));
+    queues.extend(wifi::queues(context, interface));
+    queues.extend(link::queues(context, interface));
+    // A super-packet leaves in one piece, whatever arrives.
+    for queue in queues.iter_mut().filter(|queue| queue.point.queue.kind() != QueueKind::Offloads) {
+        queue.point.arrival_ratio = context.rates.arrival_ratio(interface);
     }
-    places
+    queues
 }
 
-fn rank(a: &Place, b: &Place) -> Ordering {
-    let mismatch = |place: &Place| place.mismatch.unwrap_or(0.0);
-    let by_level = b.level.cmp(&a.level);
-    by_level
-        .then(mismatch(b).total_cmp(&mismatch(a)))
-        .then(b.delay().cmp(&a.delay()))
-        .then(a.spot.cmp(&b.spot))
-        .then(a.object.cmp(&b.object))
+fn rank(a: &AuditedQueue, b: &AuditedQueue) -> Ordering {
+    let ratio = |queue: &AuditedQueue| queue.point.arrival_ratio.unwrap_or(0.0);
+    let by_severity = b.severity.cmp(&a.severity);
+    by_severity
+        .then(ratio(b).total_cmp(&ratio(a)))
+        .then(b.point.delay_s().total_cmp(&a.point.delay_s()))
+        .then(a.point.queue.kind().cmp(&b.point.queue.kind()))
+        .then(a.point.interface.cmp(&b.point.interface))
 }
 
 impl Context<'_> {
+    fn queue(&self, interface: &Interface, queue: HostQueue) -> AuditedQueue {
+        AuditedQueue::new(queue, Some(&interface.name))
+    }
     fn rate(&self, interface: &Interface) -> Option<Rate> {
         self.rates.of(interface).map(|(rate, _)| rate)
+    }
+    fn observed(&self, interface: &Interface) -> Option<&ObservedInterface> {
+        self.observed?.interface(&interface.name)
     }
     /// So many packets of an interface, with and without super-packets.
     fn packets(&self, interface: &Interface, count: u64) -> Option<Worst> {
         let rate = self.rate(interface)?;
-        let supers = interface.has_gso != Some(false);
-        Some(Worst {
-            sum: Sum::packets(count, packet(interface), rate),
-            super_packets: supers.then(|| Sum::packets(count, SUPER_PACKET, rate)),
-        })
+        let super_packets =
+            (interface.has_gso != Some(false)).then(|| WorstCase::new(Some(count), SUPER_PACKET, rate));
+        Some(Worst { super_packets, ..Worst::packets(count, packet(interface), rate) })
     }
-    /// So many packets of the driver, which meets super-packets only if the card cuts them.
+    /// So many packets of the driver, which gets super-packets only if the card cuts them.
     fn in_driver(&self, interface: &Interface, count: u64) -> Option<Worst> {
         let worst = self.packets(interface, count)?;
-        let meets = interface.has_tso.unwrap_or(interface.kind == crate::facts::Kind::Virtio);
-        Some(Worst { super_packets: worst.super_packets.filter(|_| meets), ..worst })
+        let has_super_packets = interface.has_tso.unwrap_or(interface.kind == InterfaceKind::Virtio);
+        Some(Worst { super_packets: worst.super_packets.filter(|_| has_super_packets), ..worst })
     }
     fn bytes(&self, interface: &Interface, bytes: u64) -> Option<Worst> {
-        Some(Worst { sum: Sum::bytes(Bytes(bytes), self.rate(interface)?), super_packets: None })
+        Some(Worst::bytes(bytes, self.rate(interface)?))
     }
-    /// The level of a queue that nothing manages.
-    fn level(&self, interface: &Interface, worst: Option<&Worst>) -> Level {
-        let Some(worst) = worst else { return Level::Unknown };
-        let is_felt = worst.sum.delay() > FELT;
-        let is_bottleneck = self.rates.is_bottleneck(interface);
-        match (is_felt, is_bottleneck) {
-            (false, _) => Level::Quiet,
-            (true, false) => Level::Dark,
-            (true, true) => Level::Bad,
+    /// The severity of a queue without AQM.
+    fn severity(&self, interface: &Interface, worst: Option<&Worst>) -> Severity {
+        match worst {
+            None => Severity::Unknown,
+            Some(worst) if !is_noticeable(&worst.full) => Severity::None,
+            Some(_) if self.rates.is_bottleneck(interface) => Severity::Bad,
+            Some(_) => Severity::Dark,
         }
     }
 }
 
 /// A full packet, with an Ethernet header where the interface has one.
 fn packet(interface: &Interface) -> Bytes {
-    use crate::facts::Kind;
-    let header = if matches!(interface.kind, Kind::Tun | Kind::WireGuard | Kind::Ppp) { 0 } else { 14 };
-    Bytes(interface.mtu.saturating_add(header))
+    let is_without_header =
+        matches!(interface.kind, InterfaceKind::Tun | InterfaceKind::Wireguard | InterfaceKind::Ppp);
+    Bytes(interface.mtu.saturating_add(if is_without_header { 0 } else { 14 }))
 }

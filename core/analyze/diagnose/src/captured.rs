@@ -4,7 +4,8 @@ mod path;
 
 use crate::{Diagnosis, Health};
 use alloc::vec::Vec;
-use fathom_run::{Capture, CapturedQueue, Metric, Reason, Remedy, Run, SeriesKey, threshold};
+use fathom_run::{Capture, Metric, Reason, Remedy, Run, SeriesKey, threshold};
+use findings::is_bloated;
 
 /// What the captures of `run` show.
 pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
@@ -24,11 +25,6 @@ pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
         phases: Vec::new(),
         findings,
     }
-}
-
-/// By the thresholds of a line under load.
-pub(crate) fn is_bloated(queue: &CapturedQueue) -> bool {
-    threshold::is_bloated(queue.delay.median_s, queue.delay.p90_s)
 }
 
 fn judge(capture: &Capture) -> Health {

@@ -1,6 +1,6 @@
 //! Healthy, bloated, or not to be told.
-use crate::rules::bound::unmet;
-use crate::view::{Rise, View, is_loaded};
+use crate::sample::is_loaded;
+use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
 use fathom_run::{CpuCause, InstrumentPart, Metric, NOT_RUN_IN_TIME, Reason, threshold};
@@ -20,9 +20,6 @@ const CPU_EXPLAINS_S: f64 = 0.100;
 
 /// Share of the probes that the program may leave out for want of CPU: with more, a queue of a few samples goes unseen.
 const MOSTLY_PROBED: f64 = 0.1;
-
-/// Loss of probes from which a phase tells nothing of latency.
-pub(crate) const MOSTLY_LOST: f64 = 0.5;
 
 /// A judgment with its reason.
 pub(crate) struct Judgment {
@@ -126,9 +123,9 @@ pub(crate) fn latest(view: &View<'_>) -> Option<(InstrumentPart, f64)> {
 }
 
 /// This machine, not the line, limited the load of a phase: its CPUs had no time left, and no queue was met. One that was
-/// would have dropped and delayed. (One that marks instead is called unmet here: kernels ask for marks only when told.)
+/// would have dropped and delayed. (One that marks instead counts as not met: kernels ask for marks only when configured.)
 fn unloaded(view: &View<'_>, rise: &Rise<'_>) -> Option<Reason> {
-    let (cause, cpu_ratio) = cpu_limit(view, rise).filter(|_| unmet(view, rise))?;
+    let (cause, cpu_ratio) = cpu_limit(view, rise).filter(|_| view.met_no_queue(rise))?;
     Some(Reason::CpuLimited { cause, cpu_ratio, phase: rise.phase.kind })
 }
 

@@ -1,4 +1,4 @@
-//! Run, and months of a watch, to findings: the only maker of them. A finding is data: see `fathom_run::Finding`.
+//! Run, months of a watch, and audits of a host, to findings: the only maker of them. A finding is data: see `fathom_run::Finding`.
 //!
 //! Series of the true queue (sojourn, backlog, drops) are never looked at: they exist to score this crate.
 #![no_std]
@@ -6,17 +6,20 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod audit;
 mod captured;
 mod diagnosis;
 mod estimate;
 mod health;
 mod months;
 mod rules;
+mod sample;
 mod summarize;
 mod verdict;
 mod view;
 mod watched;
 
+pub use audit::diagnose_audit;
 pub use diagnosis::{Diagnosis, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use months::{CHANCE, LEAST_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};

@@ -1,5 +1,5 @@
 //! Each phase in numbers.
-use crate::view::{alone, is_loaded, pair, sample};
+use crate::sample::{alone, is_loaded, pair, sample};
 use crate::{Impact, PhaseSummary};
 use alloc::vec::Vec;
 use fathom_run::{Call, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, page_load_s};

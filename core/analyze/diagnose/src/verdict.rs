@@ -22,11 +22,7 @@ pub(crate) fn advice(health: Health, findings: &[Finding]) -> Vec<Remedy> {
         Health::Bloated => {
             let sized = findings.iter().filter(|f| matches!(f.conclusion, Conclusion::BufferSize(_)));
             let shapers: Vec<Remedy> = sized.flat_map(|f| f.remedies.iter().cloned()).collect();
-            if shapers.is_empty() { Vec::from([unknown_rate()]) } else { shapers }
+            if shapers.is_empty() { Vec::from([Remedy::shape_at_unknown_rate(None)]) } else { shapers }
         }
     }
-}
-
-const fn unknown_rate() -> Remedy {
-    Remedy::Shape { direction: None, min_bits_per_second: None, max_bits_per_second: None }
 }

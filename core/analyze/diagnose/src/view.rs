@@ -1,8 +1,10 @@
 //! A run as the rules look at it.
-use crate::health::MOSTLY_LOST;
+use crate::sample::{alone, is_loaded, loss_events, pair, records_losses, sample};
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
-use fathom_run::{Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Value};
+use fathom_run::{
+    Evidence, Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Span, Statistic, Value,
+};
 use fathom_stats::{Sample, Summary};
 use fathom_units::Direction;
 
@@ -19,8 +21,14 @@ const SOURCES: [Metric; 8] = [
     Metric::HttpFirstByte,
     Metric::DnsRtt,
 ];
-/// Fewer answers than this in a phase tell no median.
-const FEWEST_ANSWERS: usize = 5;
+/// Fewer answers than this in a phase give no median.
+const MIN_ANSWERS: usize = 5;
+/// Loss of probes from which a phase says nothing about latency.
+pub(crate) const MOSTLY_LOST: f64 = 0.5;
+/// An increase below this is too small to describe its course, and fills no buffer.
+pub(crate) const REPORTED_INCREASE_S: f64 = 0.030;
+/// Below this not even fair queueing's one packet was waited for, up to 12 Mbit/s.
+const NOT_QUEUED_S: f64 = 0.001;
 
 /// A run, the series chosen as its working latency, and its phases in numbers.
 pub(crate) struct View<'a> {
@@ -67,7 +75,7 @@ impl<'a> View<'a> {
     }
     /// The idle phase's latency, if it has enough answers.
     pub(crate) fn idle(&self) -> Option<Summary> {
-        self.answered(self.run.phase(PhaseKind::Idle)?).filter(|s| s.count >= FEWEST_ANSWERS)
+        self.answered(self.run.phase(PhaseKind::Idle)?).filter(|s| s.count >= MIN_ANSWERS)
     }
     /// Latency in a phase, of the probes that were answered.
     fn answered(&self, phase: &'a Phase) -> Option<Summary> {
@@ -98,18 +106,38 @@ impl<'a> View<'a> {
     pub(crate) fn values(&self, metric: Metric, phase: &Phase) -> Sample {
         sample(self.run, &SeriesKey::of(metric), phase)
     }
-}
-
-/// The phase in which a direction is loaded alone.
-pub(crate) const fn alone(direction: Direction) -> PhaseKind {
-    match direction {
-        Direction::Up => PhaseKind::Up,
-        Direction::Down => PhaseKind::Down,
+    /// Losses of the load were recorded, and there were none in any direction that was loaded.
+    pub(crate) fn is_lossless(&self, phase: &Phase) -> bool {
+        let directions: &[Direction] = match phase.kind {
+            PhaseKind::Up => &[Direction::Up],
+            PhaseKind::Down => &[Direction::Down],
+            _ => &Direction::BOTH,
+        };
+        records_losses(self.run) && directions.iter().all(|d| loss_events(self.run, *d, phase).is_empty())
     }
-}
-
-pub(crate) const fn is_loaded(kind: PhaseKind) -> bool {
-    matches!(kind, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both)
+    /// Nothing shows that the load met a queue: latency did not rise, or nothing was lost though losses were recorded. Either
+    /// is enough, for a busy sender retransmits without need.
+    pub(crate) fn met_no_queue(&self, rise: &Rise<'_>) -> bool {
+        rise.p90() < NOT_QUEUED_S || self.is_lossless(rise.phase)
+    }
+    /// A statistic of one series in one phase, as evidence; `None` if it has no observation there.
+    pub(crate) fn evidence(&self, key: &SeriesKey, phase: &Phase, statistic: Statistic) -> Option<Evidence> {
+        let all = sample(self.run, key, phase);
+        let value = match statistic {
+            Statistic::Percentile(p) => all.percentile(p)?.value,
+            Statistic::Max => *all.observed().last()?,
+            Statistic::Mean => all.mean_of_observed()?,
+            Statistic::Count => all.summary()?.count as f64,
+            Statistic::Lost => all.summary()?.censored_ratio(),
+            _ => return None,
+        };
+        let span = Span { start_ns: phase.start_ns, end_ns: phase.end_ns };
+        Some(Evidence { series: key.clone(), statistic, span, value })
+    }
+    /// As [`View::evidence`], of the working latency.
+    pub(crate) fn latency_evidence(&self, phase: &Phase, statistic: Statistic) -> Option<Evidence> {
+        self.evidence(&self.source?.key, phase, statistic)
+    }
 }
 
 /// The best series that was answered for most of the idle phase (of the whole run, where there is none).
@@ -125,18 +153,5 @@ fn choose_source(run: &Run) -> Option<&Series> {
 fn mostly_observed(observations: impl Iterator<Item = Observation>) -> bool {
     let (count, censored) = observations
         .fold((0, 0), |(n, c), o| (n + 1, c + usize::from(matches!(o.value, Value::Censored { .. }))));
-    count - censored >= FEWEST_ANSWERS && 2 * censored < count
-}
-
-/// The observations of the series of `key` in `phase`; empty without such a series.
-pub(crate) fn sample(run: &Run, key: &SeriesKey, phase: &Phase) -> Sample {
-    Sample::new(run.series(key).into_iter().flat_map(|s| s.within(phase)).map(|o| pair(o.value)))
-}
-
-/// A value and whether it is censored.
-pub(crate) const fn pair(value: Value) -> (f64, bool) {
-    match value {
-        Value::Observed(v) => (v, false),
-        Value::Censored { at_least } => (at_least, true),
-    }
+    count - censored >= MIN_ANSWERS && 2 * censored < count
 }

@@ -1,6 +1,7 @@
 //! A period of a watch: probes without a load of our own.
 use crate::months::{Months, PastLoad, PastSeries, Zone, diagnose_months};
-use crate::view::{View, pair};
+use crate::sample::pair;
+use crate::view::View;
 use crate::{Diagnosis, Health, rules};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -87,7 +88,7 @@ fn varies(view: &View<'_>, base_p5_s: f64, summary: &Summary) -> Finding {
         answered_packets: summary.count as u64,
     };
     let phase = view.run.phases.first();
-    let evidence = phase.and_then(|phase| rules::latency_evidence(view, phase, Statistic::Percentile(0.95)));
+    let evidence = phase.and_then(|phase| view.latency_evidence(phase, Statistic::Percentile(0.95)));
     Finding::new(Conclusion::LatencyVariation(variation), None, Certainty::Certain).with_evidence(evidence)
 }
 

@@ -10,9 +10,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
 
+#[macro_use]
 mod parameters;
+mod audit;
 mod reason;
 
+pub use audit::*;
 pub use parameters::*;
 pub use reason::{CpuCause, InstrumentPart, Reason};
 
@@ -150,6 +153,16 @@ findings! {
         "The load may not show the line's worst.";
     Instrument(InstrumentEffect) = "instrument",
         "What the instrument did to the result.";
+    BloatedQueue(QueuePoint) = "bloated_queue",
+        "A queue of the host in front of a slow link, with more than 20 ms of delay when it is full.";
+    QdiscBypass(QueuePoint) = "qdisc_bypass",
+        "Packets bypass the queue disciplines of the host, including any shaper.";
+    DarkBuffer(QueuePoint) = "dark_buffer",
+        "A long queue of the host that is not in front of a slow link now, or a setting that can make one.";
+    UnreadableQueue(QueuePoint) = "unreadable_queue",
+        "A queue whose length cannot be read from files: it has to be measured.";
+    HarmlessQueue(QueuePoint) = "harmless_queue",
+        "A queue of the host that is short, managed, or not filled in practice.";
 }
 
 /// One conclusion and what it rests on.
@@ -276,6 +289,17 @@ impl Finding {
     /// What it is about.
     pub const fn kind(&self) -> FindingKind {
         self.conclusion.kind()
+    }
+    /// The queue point of a host that it is about, if it is a finding of an audit.
+    pub const fn queue_point(&self) -> Option<&QueuePoint> {
+        match &self.conclusion {
+            Conclusion::BloatedQueue(point)
+            | Conclusion::QdiscBypass(point)
+            | Conclusion::DarkBuffer(point)
+            | Conclusion::UnreadableQueue(point)
+            | Conclusion::HarmlessQueue(point) => Some(point),
+            _ => None,
+        }
     }
     /// With one more piece of evidence.
     #[must_use]

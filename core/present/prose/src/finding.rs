@@ -1,6 +1,6 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
-use crate::{history, instrument, queue};
+use crate::{audit, history, instrument, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
@@ -39,6 +39,11 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::BaseChange(change) => history::base_change(change),
         Conclusion::LowerBound(bound) => lower_bound(bound),
         Conclusion::Instrument(effect) => instrument::effect(effect),
+        Conclusion::BloatedQueue(point)
+        | Conclusion::QdiscBypass(point)
+        | Conclusion::DarkBuffer(point)
+        | Conclusion::UnreadableQueue(point)
+        | Conclusion::HarmlessQueue(point) => audit::sentence(finding.kind(), point),
         Conclusion::Unknown { kind, .. } => {
             format!("This version does not know the kind of this finding (\"{kind}\").")
         }

@@ -27,6 +27,11 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::BaseChange => "change of base delay",
         FindingKind::LowerBound => "lower bound",
         FindingKind::Instrument => "instrument",
+        FindingKind::BloatedQueue => "bloated queue",
+        FindingKind::QdiscBypass => "bypass",
+        FindingKind::DarkBuffer => "dark buffer",
+        FindingKind::UnreadableQueue => "unreadable",
+        FindingKind::HarmlessQueue => "no problem",
         FindingKind::Unknown => "unknown kind",
     }
 }

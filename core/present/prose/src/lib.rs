@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod alternative;
+mod audit;
 mod defect;
 mod evidence;
 mod finding;
@@ -16,6 +17,10 @@ mod queue;
 mod verdict;
 
 pub use alternative::alternative;
+pub use audit::{
+    RemedyText, audit_verdict, calculation, interface_name, queue, queue_delay, queue_name, queue_reason,
+    rate_source, remedy,
+};
 pub use defect::defect;
 pub use evidence::{Figure, figures};
 pub use finding::finding;

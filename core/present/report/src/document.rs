@@ -1,15 +1,18 @@
-//! The JSON document of a result: the run itself, and what it shows. Described by `docs/schema/result.schema.json`.
+//! The JSON document of a result: the run or audit itself, and what it shows. Described by `docs/schema/result.schema.json`.
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
-use fathom_run::{Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run};
+use fathom_run::{
+    Conclusion, Finding, Game, Grade, HostAudit, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run,
+    SCHEMA_VERSION,
+};
 use fathom_stats::{Bounded, Summary as Statistics};
 use fathom_units::Direction;
 use serde::Serialize;
 
 /// A result as a program reads it. Numbers have their unit as the last word of their name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Document<'a> {
+pub struct Document<'a, T> {
     /// The few numbers that matter.
     pub summary: Summary,
     /// Healthy, bloated, or why neither.
@@ -18,9 +21,24 @@ pub struct Document<'a> {
     pub findings: &'a [Finding],
     /// What to do.
     pub advice: &'a [Remedy],
-    /// The run, with its version.
+    /// The run or audit, with its version.
     #[serde(flatten)]
-    pub run: &'a Run,
+    pub result: T,
+}
+
+/// An audit of a host, with its version.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct AuditResult<'a> {
+    schema_version: u32,
+    tool_version: &'a str,
+    command: &'static str,
+    audit: &'a HostAudit,
+}
+
+impl<'a> AuditResult<'a> {
+    pub(crate) const fn new(audit: &'a HostAudit, tool_version: &'a str) -> Self {
+        AuditResult { schema_version: SCHEMA_VERSION, tool_version, command: "audit", audit }
+    }
 }
 
 /// Whether the line is bloated.
@@ -37,7 +55,7 @@ pub struct Verdict<'a> {
 }
 
 /// The few numbers that matter.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
     /// One sentence for a person.
     pub headline: String,
@@ -143,15 +161,24 @@ pub struct Latency {
     pub lower_bounds: Vec<&'static str>,
 }
 
+impl<'a> Verdict<'a> {
+    pub(crate) const fn of(diagnosis: &'a Diagnosis) -> Self {
+        Verdict {
+            health: diagnosis.health,
+            reason: diagnosis.reason.as_ref(),
+            phase: diagnosis.headline_phase,
+        }
+    }
+}
+
 /// The document of a run.
-pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a> {
-    let Diagnosis { health, reason, headline_phase, .. } = diagnosis;
+pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a, &'a Run> {
     Document {
         summary: summary(run, diagnosis),
-        verdict: Verdict { health: *health, reason: reason.as_ref(), phase: *headline_phase },
+        verdict: Verdict::of(diagnosis),
         findings: &diagnosis.findings,
         advice: &diagnosis.advice,
-        run,
+        result: run,
     }
 }
 

@@ -31,7 +31,7 @@ mod works;
 use fathom_diagnose::Diagnosis;
 use fathom_run::Run;
 
-pub use audit::{Audited, audit};
+pub use audit::{Audited, audit, audit_document};
 pub use compare::compare;
 pub use csv::csv;
 pub use document::{Document, document};

@@ -16,11 +16,18 @@ fn document(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.told()))
 }
 
-/// The findings of one place, of one object.
-fn finding<'a>(document: &'a Value, place: u64, object: &str) -> &'a Value {
+/// The finding about a kind of queue, of an interface or of the host.
+fn finding<'a>(document: &'a Value, queue: &str, interface: Option<&str>) -> &'a Value {
     let all = document["findings"].as_array().unwrap();
-    let is_it = |finding: &&Value| finding["place"] == place && finding["object"] == object;
-    all.iter().find(is_it).unwrap_or_else(|| panic!("no place {place} of {object} in {document:#}"))
+    let is_it = |finding: &&Value| {
+        let point = &finding["parameters"];
+        point["queue"]["kind"] == queue && point["interface"].as_str() == interface
+    };
+    all.iter().find(is_it).unwrap_or_else(|| panic!("no {queue} of {interface:?} in {document:#}"))
+}
+
+fn worst_s(finding: &Value) -> f64 {
+    finding["parameters"]["worst"]["delay_s"].as_f64().unwrap_or_else(|| panic!("{finding:#}"))
 }
 
 #[test]
@@ -30,47 +37,42 @@ fn hosts_in_folders() {
     assert_eq!(shown.code, Some(1), "{}", shown.told());
     let shown = document(&shown);
     // 1000 * 1514 * 8 / 100000000
-    assert_eq!(finding(&shown, 6, "eno2")["worst"]["delay_s"], 0.12112);
-    assert_eq!(finding(&shown, 10, "eno2")["undo"][0], "ethtool -G eno2 tx 256");
+    assert_eq!(worst_s(finding(&shown, "qdisc", Some("eno2"))), 0.12112);
+    let driver = finding(&shown, "no_byte_queue_limits", Some("eno2"));
+    assert_eq!(driver["remedies"][0]["undo"], "ethtool -G eno2 tx 256");
+    assert_eq!(shown["verdict"]["health"], "bloated");
     let quiet = run(&["audit", "--root", &fixture("container")]);
     assert_eq!(quiet.code, Some(0), "{}", quiet.told());
-    let told = document(&run(&["audit", "--root", &fixture("laptop"), "--rate", "wwan0=5mbit", "--json"]));
-    assert_eq!(finding(&told, 6, "wwan0")["worst"]["delay_s"], 2.4224);
+    let laptop = document(&run(&["audit", "--root", &fixture("laptop"), "--rate", "wwan0=5mbit", "--json"]));
+    assert_eq!(worst_s(finding(&laptop, "qdisc", Some("wwan0"))), 2.4224);
 }
 
 #[test]
 fn this_machine() {
     let ran = run(&["audit", "--rate", "50mbit", "--json"]);
-    let told = document(&ran);
-    assert_eq!(ran.code, Some(code_of(&told)), "{}", ran.told());
-    let places: Vec<u64> =
-        told["findings"].as_array().unwrap().iter().filter_map(|f| f["place"].as_u64()).collect();
-    for place in [1, 2, 3, 4, 5, 13, 19] {
-        assert!(places.contains(&place), "place {place} in {places:?}");
+    let audit = document(&ran);
+    assert_eq!(ran.code, Some(code_of(&audit)), "{}", ran.told());
+    for queue in
+        ["unsent_data", "receive_buffer", "small_queues", "congestion_control", "receive_backlog", "stacked"]
+    {
+        finding(&audit, queue, None);
     }
-    // As this host has it: the largest send buffer, at the line that was told.
+    // As this host has it: the largest send buffer, at the rate of the line.
     let wmem = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap();
     let most: f64 = wmem.split_whitespace().nth(2).unwrap().parse().unwrap();
-    let send_buffer = finding_of_host(&told, 2);
-    if told["results"]["interfaces"].as_array().unwrap().iter().any(|link| link["way_out"] == true) {
-        let got = send_buffer["worst"]["delay_s"].as_f64().unwrap();
+    let send_buffer = finding(&audit, "send_buffer", None);
+    let interfaces = audit["audit"]["interfaces"].as_array().unwrap();
+    if interfaces.iter().any(|interface| interface["has_default_route"] == true) {
+        let got = worst_s(send_buffer);
         assert!((got - most * 8.0 / 50e6).abs() < 1e-6, "{got} of {most}");
     }
 }
 
 /// The exit code that the findings of an audit mean.
 fn code_of(document: &Value) -> i32 {
-    let levels: Vec<&str> =
-        document["findings"].as_array().unwrap().iter().map(|f| f["level"].as_str().unwrap()).collect();
-    assert!(
-        levels.iter().all(|level| ["no problem", "dark", "unknown", "bad"].contains(level)),
-        "{levels:?}"
-    );
-    i32::from(levels.contains(&"bad"))
-}
-
-fn finding_of_host(document: &Value, place: u64) -> &Value {
-    document["findings"].as_array().unwrap().iter().find(|f| f["place"] == place).unwrap()
+    let kinds: Vec<&str> =
+        document["findings"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap()).collect();
+    i32::from(kinds.contains(&"bloated_queue") || kinds.contains(&"qdisc_bypass"))
 }
 
 #[test]
@@ -121,10 +123,10 @@ fn ip(words: &str) {
     assert!(status.success(), "ip {words}");
 }
 
-/// In a namespace like a container's, whose way out is shaped to 10 Mbit/s with 250 kB of first-in first-out: while UDP
-/// overloads it, what is seen is what the buffer holds.
+/// In a namespace like a container's, whose default route is shaped to 10 Mbit/s with a FIFO of 250 kB: while UDP
+/// overloads it, what is observed is what the buffer holds.
 #[test]
-fn what_waits_is_seen_while_the_host_is_loaded() {
+fn the_backlog_is_observed_while_the_host_is_loaded() {
     let _alone = alone();
     let audited = std::thread::spawn(|| {
         new_namespace().enter().unwrap();
@@ -163,19 +165,20 @@ fn what_waits_is_seen_while_the_host_is_loaded() {
         })
     });
     let ran = audited.join().unwrap();
-    let told = document(&ran);
-    let queue = finding(&told, 6, "out");
-    assert_eq!((queue["level"].as_str(), ran.code), (Some("bad"), Some(1)), "{queue:#}");
+    let audit = document(&ran);
+    let queue = finding(&audit, "qdisc", Some("out"));
+    assert_eq!((queue["kind"].as_str(), ran.code), (Some("bloated_queue"), Some(1)), "{queue:#}");
+    assert_eq!(queue["certainty"], "certain", "{queue:#}");
     // 250000 * 8 / 10e6
-    assert_eq!(queue["worst"]["delay_s"], 0.2, "{queue:#}");
-    assert!(queue["undo"][0].as_str().unwrap().ends_with(":1 bfifo limit 250000b"), "{queue:#}");
-    let seen = queue["observed_delay_s"].as_f64().unwrap();
-    assert!((0.15..=0.205).contains(&seen), "{queue:#}");
-    assert!(told["results"]["observed"]["samples"].as_u64().unwrap() >= 5, "{told:#}");
+    assert_eq!(worst_s(queue), 0.2, "{queue:#}");
+    assert!(queue["remedies"][0]["undo"].as_str().unwrap().ends_with(":1 bfifo limit 250000b"), "{queue:#}");
+    let observed = queue["parameters"]["observed_delay_s"].as_f64().unwrap();
+    assert!((0.15..=0.205).contains(&observed), "{queue:#}");
+    assert!(audit["audit"]["observed"]["sample_count"].as_u64().unwrap() >= 5, "{audit:#}");
 }
 
 #[test]
-fn a_namespace_of_another_sys_is_told() {
+fn a_namespace_of_another_sys_is_noted() {
     let ran = std::thread::spawn(|| {
         new_namespace().enter().unwrap();
         let ran: Ran = fathom(&["audit"]).output().unwrap().into();

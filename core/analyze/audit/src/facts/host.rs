@@ -23,7 +23,8 @@ pub struct Host {
     pub(crate) limit_output: Option<u64>,
     pub(crate) notsent_lowat: Option<u64>,
     pub(crate) congestion_control: Option<String>,
-    pub(crate) pacing_ratios: Option<[u64; 2]>,
+    /// Pacing rate in slow start and in congestion avoidance, in percent of the flow's rate.
+    pub(crate) pacing_percents: Option<[u64; 2]>,
     pub(crate) max_backlog: Option<u64>,
     pub(crate) flow_limit: bool,
     pub(crate) softnet: Softnet,
@@ -48,7 +49,7 @@ pub(crate) struct Wifi {
     pub(crate) phy: u64,
     pub(crate) limit_packets: Option<u64>,
     pub(crate) memory_limit: Option<u64>,
-    /// Airtime that a station may have in the firmware, at most, in microseconds.
+    /// Limit of the airtime that a station may have in the firmware, in microseconds.
     pub(crate) airtime_us: Option<u64>,
 }
 
@@ -79,7 +80,7 @@ impl Host {
             limit_output: tcp("tcp_limit_output_bytes"),
             notsent_lowat: tcp("tcp_notsent_lowat"),
             congestion_control: line("proc/sys/net/ipv4/tcp_congestion_control"),
-            pacing_ratios: tcp("tcp_pacing_ss_ratio").zip(tcp("tcp_pacing_ca_ratio")).map(<[u64; 2]>::from),
+            pacing_percents: tcp("tcp_pacing_ss_ratio").zip(tcp("tcp_pacing_ca_ratio")).map(<[u64; 2]>::from),
             max_backlog: core("netdev_max_backlog"),
             flow_limit: line("proc/sys/net/core/flow_limit_cpu_bitmap")
                 .is_some_and(|bitmap| bitmap.chars().any(|c| c != '0' && c != ',')),
@@ -109,7 +110,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The largest of least, initial and most.
+/// The maximum of minimum, initial and maximum.
 fn third(tree: &Tree, path: &str) -> Option<u64> {
     tree.line(path)?.split_whitespace().nth(2)?.parse().ok()
 }
@@ -140,20 +141,20 @@ pub(crate) fn softnet(tree: &Tree) -> Softnet {
 /// The longest send and receive queue of a TCP socket: the fifth column of `proc/net/tcp` is `tx:rx`, hexadecimal.
 /// A listening socket (state 0A) counts connections there.
 pub(crate) fn tcp_queues(tree: &Tree) -> (Bytes, Bytes) {
-    let mut most = (Bytes(0), Bytes(0));
+    let mut longest = (Bytes(0), Bytes(0));
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
         for line in tree.text(file).unwrap_or_default().lines().skip(1) {
             let cells: Vec<&str> = line.split_whitespace().collect();
             let (Some(state), Some(queues)) = (cells.get(3), cells.get(4)) else { continue };
             let Some((sent, received)) = queues.split_once(':').filter(|_| *state != "0A") else { continue };
             let number = |word: &str| Bytes(u64::from_str_radix(word, 16).unwrap_or(0));
-            most = (most.0.max(number(sent)), most.1.max(number(received)));
+            longest = (longest.0.max(number(sent)), longest.1.max(number(received)));
         }
     }
-    most
+    longest
 }
 
-/// The most of one socket, as `replies/tcp` tells it: `notsent_bytes 1234`.
+/// Unsent bytes of the socket that has most, as `replies/tcp` reports them: `notsent_bytes 1234`.
 pub(crate) fn unsent(tree: &Tree) -> Option<Bytes> {
     let line = tree.line("replies/tcp")?;
     line.strip_prefix("notsent_bytes ")?.trim().parse().ok().map(Bytes)
@@ -243,12 +244,12 @@ fn wifi(tree: &Tree) -> Vec<Wifi> {
         };
         let numbers = tree.text(&path("aql_txq_limit")).unwrap_or_default();
         let is_off = tree.number(&path("aql_enable")) == Some(0);
-        let most = numbers.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).max();
+        let longest = numbers.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).max();
         Some(Wifi {
             phy: name.strip_prefix("phy")?.parse().ok()?,
             limit_packets: of_aqm("fq_limit"),
             memory_limit: of_aqm("fq_memory_limit"),
-            airtime_us: most.filter(|_| !is_off),
+            airtime_us: longest.filter(|_| !is_off),
         })
     };
     tree.entries(folder).iter().filter_map(phy).collect()

@@ -3,68 +3,8 @@ use super::{Host, Qdisc};
 use crate::Tree;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_run::InterfaceKind;
 use fathom_units::{Bytes, Rate};
-
-/// What an interface is, which decides where it queues.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Kind {
-    /// The host to itself.
-    Loopback,
-    /// A network card.
-    #[default]
-    Ethernet,
-    /// The card of a virtual machine's guest.
-    Virtio,
-    /// Wi-Fi.
-    Wifi,
-    /// A card or a modem on USB, or a mobile modem.
-    Usb,
-    /// PPP, PPPoE with it.
-    Ppp,
-    /// Packets to a program.
-    Tun,
-    /// Frames to a program, such as a virtual machine.
-    Tap,
-    /// WireGuard.
-    WireGuard,
-    /// One end of a pair, such as a container's.
-    Veth,
-    /// A bridge.
-    Bridge,
-    /// VLAN, bond, macvlan, VXLAN, dummy and others that hand packets on at once.
-    Stacked,
-    /// Intermediate functional block.
-    Ifb,
-}
-
-impl Kind {
-    /// In words.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Loopback => "loopback",
-            Kind::Ethernet => "network card",
-            Kind::Virtio => "virtual card",
-            Kind::Wifi => "Wi-Fi",
-            Kind::Usb => "USB",
-            Kind::Ppp => "PPP",
-            Kind::Tun => "tun",
-            Kind::Tap => "tap",
-            Kind::WireGuard => "WireGuard",
-            Kind::Veth => "veth",
-            Kind::Bridge => "bridge",
-            Kind::Stacked => "stacked",
-            Kind::Ifb => "ifb",
-        }
-    }
-    /// It hands packets on at once: `IFF_NO_QUEUE`. Source: the kernel's drivers of these.
-    pub(crate) const fn is_without_queue(self) -> bool {
-        matches!(self, Kind::Loopback | Kind::WireGuard | Kind::Veth | Kind::Bridge | Kind::Stacked)
-    }
-    /// A card with a ring.
-    pub(crate) const fn has_ring(self) -> bool {
-        matches!(self, Kind::Ethernet | Kind::Virtio)
-    }
-}
 
 /// Byte queue limits of all transmit queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,13 +20,13 @@ pub struct Interface {
     /// Its name; may hold any character but `/` and spaces.
     pub name: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: InterfaceKind,
     /// The driver, where a device is behind it.
     pub driver: Option<String>,
     /// It carries packets.
     pub is_up: bool,
-    /// It has the default route.
-    pub is_way_out: bool,
+    /// The default route leads through it.
+    pub has_default_route: bool,
     /// The speed of its link; none if the driver does not know.
     pub speed: Option<Rate>,
     pub(crate) mtu: u64,
@@ -106,7 +46,7 @@ pub struct Interface {
     /// How long cdc_ncm waits for more packets of a bundle.
     pub(crate) ncm_timer_us: Option<u64>,
     pub(crate) phy: Option<u64>,
-    /// The rate of the air: the slowest station's.
+    /// Bitrate of the slowest station on Wi-Fi.
     pub(crate) bitrate: Option<Rate>,
     pub(crate) air_limit: Option<u64>,
     pub(crate) air_memory: Option<u64>,
@@ -124,7 +64,16 @@ const FASTEST_MBIT: u64 = 10_000_000;
 impl Interface {
     /// Packets may wait in it: by its kind, or because it was given a queue discipline.
     pub(crate) fn has_queue(&self) -> bool {
-        !self.kind.is_without_queue() || self.qdiscs.iter().any(|qdisc| qdisc.kind != "noqueue")
+        !self.is_queueless() || self.qdiscs.iter().any(|qdisc| qdisc.kind != "noqueue")
+    }
+    /// It forwards packets at once: `IFF_NO_QUEUE`. Source: the kernel's drivers of these kinds.
+    pub(crate) const fn is_queueless(&self) -> bool {
+        use InterfaceKind::{Bridge, Loopback, Stacked, Veth, Wireguard};
+        matches!(self.kind, Loopback | Wireguard | Veth | Bridge | Stacked)
+    }
+    /// It is a card with a ring.
+    pub(crate) const fn has_ring(&self) -> bool {
+        matches!(self.kind, InterfaceKind::Ethernet | InterfaceKind::Virtio)
     }
     pub(crate) fn of(tree: &Tree, name: &str, host: &Host, qdiscs: &[Qdisc]) -> Interface {
         let folder = ["sys/class/net/", name].concat();
@@ -139,7 +88,7 @@ impl Interface {
             kind: kind(tree, &folder, name),
             driver: value(tree, &[&folder, "/device/uevent"].concat(), "DRIVER"),
             is_up: number("flags").is_some_and(|flags| flags & IFF_UP != 0) && !is_down,
-            is_way_out: host.default_routes.iter().any(|route| route == name),
+            has_default_route: host.default_routes.iter().any(|route| route == name),
             speed: speed.map(|mbit| Rate::from_bits_per_second(mbit * 1_000_000)),
             mtu: number("mtu").unwrap_or(1500),
             tx_queue_len: number("tx_queue_len").unwrap_or(0),
@@ -165,7 +114,7 @@ impl Interface {
     }
 }
 
-/// What the driver answered, as `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number a line.
+/// The reply of the driver, as `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number a line.
 pub(crate) struct Reply(String);
 
 impl Reply {
@@ -186,58 +135,60 @@ fn value(tree: &Tree, path: &str, key: &str) -> Option<String> {
     Some(found.1.trim().to_string())
 }
 
-fn kind(tree: &Tree, folder: &str, name: &str) -> Kind {
+fn kind(tree: &Tree, folder: &str, name: &str) -> InterfaceKind {
     let path = |file: &str| [folder, "/", file].concat();
     let arp_type = tree.number(&path("type"));
     if arp_type == Some(ARPHRD_LOOPBACK) {
-        return Kind::Loopback;
+        return InterfaceKind::Loopback;
     }
     if let Some(flags) = tree.number(&path("tun_flags")) {
-        return if flags & IFF_TUN != 0 { Kind::Tun } else { Kind::Tap };
+        return if flags & IFF_TUN != 0 { InterfaceKind::Tun } else { InterfaceKind::Tap };
     }
     let devtype = value(tree, &path("uevent"), "DEVTYPE").unwrap_or_default();
     if let Some(kind) = of_devtype(&devtype) {
         return kind;
     }
     if tree.has_below(&path("bridge")) {
-        return Kind::Bridge;
+        return InterfaceKind::Bridge;
     }
     if arp_type == Some(ARPHRD_PPP) {
-        return Kind::Ppp;
+        return InterfaceKind::Ppp;
     }
     if tree.has_below(&path("phy80211")) {
-        return Kind::Wifi;
+        return InterfaceKind::Wifi;
     }
     if tree.has(&path("device/uevent")) {
         return of_device(tree, folder);
     }
     // What has no device: an ifb has no other mark than its name, a veth is the end of a link to another index.
     match (tree.number(&path("ifindex")), tree.number(&path("iflink"))) {
-        _ if name.starts_with("ifb") => Kind::Ifb,
-        (Some(own), Some(other)) if own != other => Kind::Veth,
-        _ => Kind::Stacked,
+        _ if name.starts_with("ifb") => InterfaceKind::Ifb,
+        (Some(own), Some(other)) if own != other => InterfaceKind::Veth,
+        _ => InterfaceKind::Stacked,
     }
 }
 
 /// `DEVTYPE` of the interface. Source: `SET_NETDEV_DEVTYPE` in the kernel's drivers.
-fn of_devtype(devtype: &str) -> Option<Kind> {
+fn of_devtype(devtype: &str) -> Option<InterfaceKind> {
     Some(match devtype {
-        "wlan" => Kind::Wifi,
-        "bridge" => Kind::Bridge,
-        "wireguard" => Kind::WireGuard,
-        "ppp" => Kind::Ppp,
-        "wwan" => Kind::Usb,
-        "bond" | "dsa" | "vlan" | "vxlan" | "macvlan" | "geneve" | "gretap" | "team" => Kind::Stacked,
+        "wlan" => InterfaceKind::Wifi,
+        "bridge" => InterfaceKind::Bridge,
+        "wireguard" => InterfaceKind::Wireguard,
+        "ppp" => InterfaceKind::Ppp,
+        "wwan" => InterfaceKind::Usb,
+        "bond" | "dsa" | "vlan" | "vxlan" | "macvlan" | "geneve" | "gretap" | "team" => {
+            InterfaceKind::Stacked
+        }
         _ => return None,
     })
 }
 
-fn of_device(tree: &Tree, folder: &str) -> Kind {
+fn of_device(tree: &Tree, folder: &str) -> InterfaceKind {
     let bus = tree.line(&[folder, "/device/modalias"].concat()).unwrap_or_default();
     match bus.split(':').next() {
-        Some("usb") => Kind::Usb,
-        Some("virtio") => Kind::Virtio,
-        _ => Kind::Ethernet,
+        Some("usb") => InterfaceKind::Usb,
+        Some("virtio") => InterfaceKind::Virtio,
+        _ => InterfaceKind::Ethernet,
     }
 }
 

@@ -1,120 +1,106 @@
-//! Containers, flow offload, what lies beyond, and who sets queues: places 23 to 26.
+//! Containers, flow offload, the link beyond, and programs that set queue disciplines: queue points 23 to 26.
 use super::Context;
-use crate::facts::Kind;
-use crate::place::{Level, Place, Spot};
+use crate::audited::{AuditedQueue, Severity};
+use crate::facts::Interface;
 use crate::quote::quoted;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_text::rate;
+use fathom_run::{ContainerNetwork, HostQueue, InterfaceKind, Remedy, threshold};
+use fathom_units::Rate;
 
-pub(super) fn places(context: &Context<'_>) -> Vec<Place> {
-    [containers, flow_offload, line, managers].iter().filter_map(|rule| rule(context)).collect()
+/// The firewall of OpenWrt.
+const UCI_FIREWALL: &str = "/etc/config/firewall";
+
+pub(super) fn queues(context: &Context<'_>) -> Vec<AuditedQueue> {
+    [containers, flow_offload, link_beyond, managers].iter().filter_map(|rule| rule(context)).collect()
 }
 
-fn containers(context: &Context<'_>) -> Option<Place> {
+fn containers(context: &Context<'_>) -> Option<AuditedQueue> {
     let host = &context.facts.host;
     let userland = ["slirp4netns", "pasta", "passt"].into_iter().find(|program| host.runs(program));
-    let is_inside = host.is_container || context.facts.way_out().is_some_and(|out| out.kind == Kind::Veth);
+    let is_veth = |interface: &Interface| interface.kind == InterfaceKind::Veth;
+    let is_inside = host.is_container || context.facts.on_default_route().is_some_and(is_veth);
     let has_engine = ["dockerd", "containerd", "podman"].iter().any(|program| host.runs(program));
-    let place = |what: String| Place::new(Spot::Containers, None, what);
-    if let Some(program) = userland {
-        return Some(
-            place(format!("{program} carries containers' packets through sockets of its own"))
-                .level(Level::Unknown)
-                .why("what it buffers stands in no file: measure from inside a container"),
-        );
-    }
-    match (is_inside, has_engine) {
-        (true, _) => Some(
-            place("this is the inside of a container or of a namespace".to_string())
-                .why("its packets queue at the host's way out: run the audit there"),
-        ),
-        (false, true) => Some(
-            place("containers share the host's way out".to_string())
-                .why("a queue that keeps flows apart there keeps containers apart too"),
-        ),
-        _ => None,
-    }
+    let (network, severity) = match (userland, is_inside, has_engine) {
+        (Some(program), ..) => (ContainerNetwork::Program { name: program.to_string() }, Severity::Unknown),
+        (None, true, _) => (ContainerNetwork::Inside, Severity::None),
+        (None, false, true) => (ContainerNetwork::Host, Severity::None),
+        (None, false, false) => return None,
+    };
+    Some(AuditedQueue::new(HostQueue::Containers { network }, None).severity(severity))
 }
 
-fn flow_offload(context: &Context<'_>) -> Option<Place> {
+fn flow_offload(context: &Context<'_>) -> Option<AuditedQueue> {
     let host = &context.facts.host;
-    let cards = context.facts.up().filter(|i| i.has_hw_offload).map(|i| i.name.clone()).collect::<Vec<_>>();
-    if host.offload_files.is_empty() && host.offloaded == 0 && host.flow_tables.is_empty() {
-        let why =
-            format!("hw-tc-offload is on for {}, which is what a hardware shaper needs", cards.join(", "));
-        let quiet = Place::new(Spot::FlowOffload, None, "no connection bypasses the queue disciplines");
-        return host.is_forwarding.then(|| if cards.is_empty() { quiet } else { quiet.why(why) });
+    let cards = context.facts.up().filter(|i| i.has_hw_offload).map(|i| i.name.clone());
+    let is_off = host.offload_files.is_empty() && host.offloaded == 0 && host.flow_tables.is_empty();
+    if is_off && !host.is_forwarding {
+        return None;
     }
-    let tables = host.flow_tables.iter().map(|table| format!("flow table {table}"));
-    let files = host.offload_files.iter().map(|file| (*file).to_string());
-    let count =
-        (host.offloaded > 0).then(|| format!("offloaded connections: {} of the first 20", host.offloaded));
-    let what = tables.chain(files).chain(count).collect::<Vec<String>>().join("; ");
-    let place = Place::new(Spot::FlowOffload, None, what)
-        .level(Level::Bad)
-        .why("these packets go past every queue discipline: a shaper would shape nothing");
-    Some(if host.offload_files.contains(&"/etc/config/firewall") {
-        place.fix(uci("0"), uci("1"))
+    let queue = HostQueue::FlowOffload {
+        flow_tables: host.flow_tables.clone(),
+        files: host.offload_files.iter().map(|file| (*file).to_string()).collect(),
+        connection_count: host.offloaded as u64,
+        tc_offload_interfaces: cards.collect(),
+    };
+    let queue = AuditedQueue::new(queue, None);
+    if is_off {
+        return Some(queue);
+    }
+    let queue = queue.severity(Severity::Bad);
+    Some(if host.offload_files.contains(&UCI_FIREWALL) {
+        queue.command(set_flow_offloading("0"), set_flow_offloading("1"))
     } else {
-        place.fix(
-            "delete the flowtable from the rules (nft list flowtables), if a shaper is to work",
-            "put it back",
-        )
+        queue.remedy(Remedy::DeleteFlowTables)
     })
 }
 
-fn uci(value: &str) -> String {
+fn set_flow_offloading(value: &str) -> String {
     format!(
         "uci set firewall.@defaults[0].flow_offloading={value} && uci commit firewall && service firewall restart"
     )
 }
 
-/// The line beyond: nothing there can be read, but a slower line is where the queue stands.
-fn line(context: &Context<'_>) -> Option<Place> {
-    let out = context.facts.way_out()?;
-    let place = |what: String| Place::new(Spot::Beyond, Some(&out.name), what).level(Level::Unknown);
-    let link = context.rate_of_link(out);
-    let Some(line) = context.rates.line() else {
-        let why = "if the line behind it is slower than the link, the queue stands there: --rate RATE";
-        return Some(place("what is behind it cannot be read".to_string()).why(why));
-    };
-    let mismatch = link.map(|rate| rate.as_bits_per_second() as f64 / line.as_bits_per_second() as f64);
-    let beyond = place(format!("the line of {} behind it", rate(line.as_bits_per_second() as f64)));
-    let found = Place { mismatch, ..beyond };
-    Some(match mismatch {
-        Some(ratio) if ratio <= 1.0 => found.level(Level::Quiet).why("not slower than the link: the queue stands here"),
-        Some(_) => found
-            .level(Level::Bad)
-            .why("slower than the link: the queue that everything waits in is there, in a modem or access point that no file reaches. Measure what it carries: fathom test")
-            .fix(shaped_below(out, line), format!("fathom fix --undo {}", quoted(&out.name))),
-        None => found.why("whether it is slower than the link no file tells: --rate NAME=RATE"),
-    })
+/// Nothing beyond the host can be read, but if the link there is slower, the queue is there.
+fn link_beyond(context: &Context<'_>) -> Option<AuditedQueue> {
+    let interface = context.facts.on_default_route()?;
+    let line = context.rates.line();
+    let queue = HostQueue::LinkBeyond { rate_bits_per_second: line.map(Rate::as_bits_per_second) };
+    let mut queue = context.queue(interface, queue).severity(Severity::Unknown);
+    let link = context.rate_of_link(interface);
+    let ratio = link
+        .zip(line)
+        .map(|(link, line)| link.as_bits_per_second() as f64 / line.as_bits_per_second() as f64);
+    queue.point.arrival_ratio = ratio;
+    let (Some(ratio), Some(line)) = (ratio, line) else { return Some(queue) };
+    if ratio <= 1.0 {
+        return Some(queue.severity(Severity::None));
+    }
+    let undo = format!("fathom fix --undo {}", quoted(&interface.name));
+    Some(queue.severity(Severity::Bad).command(shape_below(interface, line), undo))
 }
 
-/// A little below the line's rate; what it really carries is to be measured first.
-fn shaped_below(out: &crate::facts::Interface, line: fathom_units::Rate) -> String {
-    let below = fathom_units::Rate::from_bits_per_second(line.as_bits_per_second() / 100 * 95);
-    format!("fathom fix {} --up {}", quoted(&out.name), below.to_string().to_lowercase())
+/// A little below the rate of the line, whose capacity should be measured first.
+fn shape_below(interface: &Interface, line: Rate) -> String {
+    let [_, max] = threshold::shaper_rates(line.as_bits_per_second() as f64);
+    let rate = Rate::from_bits_per_second((max + 0.5) as u64).to_string().to_lowercase();
+    format!("fathom fix {} --up {rate}", quoted(&interface.name))
 }
 
 impl Context<'_> {
-    /// Without what the user says of the line: the link by itself.
-    fn rate_of_link(&self, interface: &crate::facts::Interface) -> Option<fathom_units::Rate> {
-        let shaped = interface.qdiscs.iter().find(|qdisc| qdisc.is_root()).and_then(|root| root.rate);
-        let is_made_up = matches!(interface.kind, Kind::Veth | Kind::Tap | Kind::Tun);
-        shaped
+    /// The rate of the link by itself, without what the user says about the line.
+    fn rate_of_link(&self, interface: &Interface) -> Option<Rate> {
+        let is_nominal =
+            matches!(interface.kind, InterfaceKind::Veth | InterfaceKind::Tap | InterfaceKind::Tun);
+        let shaper = interface.qdiscs.iter().find(|qdisc| qdisc.is_root()).and_then(|root| root.rate);
+        shaper
             .or(interface.bitrate)
-            .or(interface.speed.filter(|_| !is_made_up))
+            .or(interface.speed.filter(|_| !is_nominal))
             .or_else(|| self.fastest_card())
     }
-    fn fastest_card(&self) -> Option<fathom_units::Rate> {
-        self.facts
-            .up()
-            .filter(|interface| interface.kind.has_ring())
-            .filter_map(|interface| interface.speed)
-            .max()
+    fn fastest_card(&self) -> Option<Rate> {
+        self.facts.up().filter(|interface| interface.has_ring()).filter_map(|interface| interface.speed).max()
     }
 }
 
@@ -128,24 +114,14 @@ const MANAGERS: [(&str, &str); 6] = [
     ("connmand", "ConnMan"),
 ];
 
-fn managers(context: &Context<'_>) -> Option<Place> {
+fn managers(context: &Context<'_>) -> Option<AuditedQueue> {
     let host = &context.facts.host;
-    let running: Vec<&str> =
-        MANAGERS.iter().filter(|(start, _)| host.runs(start)).map(|(_, name)| *name).collect();
-    if running.is_empty() && host.manager_files.is_empty() {
+    let running = MANAGERS.iter().filter(|(start, _)| host.runs(start));
+    let programs: Vec<String> = running.map(|(_, name)| (*name).to_string()).collect();
+    let files = host.manager_files.clone();
+    if programs.is_empty() && files.is_empty() {
         return None;
     }
-    let names = running.iter().map(|name| format!("{name} runs"));
-    let all: Vec<String> =
-        names.chain(host.manager_files.iter().map(|file| format!("{file} sets queues"))).collect();
-    let place = Place::new(Spot::Managers, None, all.join(", "));
-    Some(if host.manager_files.is_empty() {
-        place.why(
-            "none of its files sets queues; one that does would replace yours when the interface comes up",
-        )
-    } else {
-        place
-            .level(Level::Dark)
-            .why("it replaces other queue disciplines when the interface comes up: change it there")
-    })
+    let severity = if files.is_empty() { Severity::None } else { Severity::Dark };
+    Some(AuditedQueue::new(HostQueue::QueueManagers { programs, files }, None).severity(severity))
 }

@@ -1,70 +1,60 @@
-//! Wi-Fi: places 14 and 15.
-use super::{Context, FULL_PACKET};
-use crate::facts::{Interface, Kind};
-use crate::place::{Level, Place, Spot, Worst};
-use crate::sum::Sum;
-use alloc::format;
+//! Wi-Fi: queue points 14 and 15.
+use super::{Context, FULL_PACKET, seconds};
+use crate::audited::{AuditedQueue, Severity, Worst};
+use crate::facts::{Interface, Wifi};
 use alloc::vec::Vec;
-use fathom_units::{Bytes, Duration};
+use fathom_run::{AirtimeLimit, HostQueue, InterfaceKind, Remedy};
+use fathom_units::{Direction, Rate};
 
-pub(super) fn places(context: &Context<'_>, interface: &Interface) -> Vec<Place> {
-    if interface.kind != Kind::Wifi {
+pub(super) fn queues(context: &Context<'_>, interface: &Interface) -> Vec<AuditedQueue> {
+    if interface.kind != InterfaceKind::Wifi {
         return Vec::new();
     }
     let phy = interface.phy.unwrap_or(0);
-    let known = context.facts.host.wifi.iter().find(|wifi| wifi.phy == phy);
-    // A driver with these queues tells their limits, by nl80211 or in debugfs.
-    let told = || {
-        interface.air_limit.map(|limit| crate::facts::Wifi {
-            phy,
-            limit_packets: Some(limit),
-            ..Default::default()
-        })
-    };
-    let wifi = known.cloned().or_else(told);
-    Vec::from([wifi.map_or_else(|| firmware(context, interface), |wifi| queues(context, interface, &wifi))])
+    let in_debugfs = context.facts.host.wifi.iter().find(|wifi| wifi.phy == phy);
+    // A driver with these queues reports their limits, by nl80211 or in debugfs.
+    let by_nl80211 =
+        || interface.air_limit.map(|limit| Wifi { phy, limit_packets: Some(limit), ..Wifi::default() });
+    let wifi = in_debugfs.cloned().or_else(by_nl80211);
+    Vec::from([wifi.map_or_else(|| firmware(context, interface), |wifi| mac80211(context, interface, &wifi))])
 }
 
 /// mac80211 keeps flows apart and their delay near 20 ms; what the firmware has is limited as airtime.
-fn queues(context: &Context<'_>, interface: &Interface, wifi: &crate::facts::Wifi) -> Place {
-    let limit = wifi.limit_packets.unwrap_or(0);
-    let airtime = Duration::from_micros(wifi.airtime_us.unwrap_or(0).min(1_000_000_000));
-    let in_firmware = match wifi.airtime_us {
-        Some(_) => format!("{} ms of airtime in the firmware", airtime.as_nanos() / 1_000_000),
-        None if context.facts.host.has_debugfs => "no limit of airtime".into(),
-        None => "whether its firmware has a limit of airtime cannot be read".into(),
+fn mac80211(context: &Context<'_>, interface: &Interface, wifi: &Wifi) -> AuditedQueue {
+    let limit_packets = wifi.limit_packets.unwrap_or(0);
+    let airtime = match wifi.airtime_us {
+        Some(_) => AirtimeLimit::Timer,
+        None if context.facts.host.has_debugfs => AirtimeLimit::None,
+        None => AirtimeLimit::Unknown,
     };
-    let what = format!("fq_codel of mac80211, {limit} packets, {in_firmware}");
     let memory = wifi.memory_limit.or(interface.air_memory);
-    let sum = context.rate(interface).map(|rate| by_memory(limit, memory, rate));
-    let seen = context.seen.and_then(|seen| seen.interface(&interface.name)).and_then(|seen| seen.air);
-    let place = Place::new(Spot::WifiQueues, Some(&interface.name), what)
-        .holds(sum.map(|sum| Worst { sum, super_packets: None }))
-        .seen(seen);
-    let place = Place { timer: wifi.airtime_us.map(|_| airtime), ..place };
-    if wifi.airtime_us.is_some() {
-        return place.why("it keeps the delay of each flow near 20 ms; only a flood fills it");
-    }
-    place.level(Level::Unknown).why("what the firmware takes is out of its reach: measure it under load")
+    let worst = context.rate(interface).map(|rate| by_memory(limit_packets, memory, rate));
+    let backlog = context.observed(interface).and_then(|observed| observed.wifi_backlog);
+    let is_limited = airtime == AirtimeLimit::Timer;
+    context
+        .queue(interface, HostQueue::WifiQueues { limit_packets, airtime })
+        .worst(worst)
+        .observed(backlog)
+        .timer(wifi.airtime_us.map(seconds))
+        .severity(if is_limited { Severity::None } else { Severity::Unknown })
 }
 
 /// The memory that packets take is at least their bytes.
-fn by_memory(packets: u64, memory: Option<u64>, rate: fathom_units::Rate) -> Sum {
+fn by_memory(packets: u64, memory: Option<u64>, rate: Rate) -> Worst {
     match memory {
-        Some(bytes) if bytes < packets.saturating_mul(FULL_PACKET.0) => Sum::bytes(Bytes(bytes), rate),
-        _ => Sum::packets(packets, FULL_PACKET, rate),
+        Some(bytes) if bytes < packets.saturating_mul(FULL_PACKET.0) => Worst::bytes(bytes, rate),
+        _ => Worst::packets(packets, FULL_PACKET, rate),
     }
 }
 
-fn firmware(context: &Context<'_>, interface: &Interface) -> Place {
-    let driver = interface.driver.as_deref().unwrap_or("its driver");
-    let what = if context.facts.host.has_debugfs {
-        format!("{driver} queues in its firmware")
-    } else {
-        format!("{driver}; whether it uses the queues of mac80211 stands in debugfs, which cannot be read")
+fn firmware(context: &Context<'_>, interface: &Interface) -> AuditedQueue {
+    let queue = HostQueue::WifiFirmware {
+        driver: interface.driver.clone(),
+        is_certain: context.facts.host.has_debugfs,
     };
-    Place::new(Spot::WifiFirmware, Some(&interface.name), what)
-        .level(Level::Unknown)
-        .why("no file tells how much: measure it under load, with fathom test to a host in the same building")
-        .fix("shape below the rate of the air (0.6 of the bitrate), or use a card with mac80211 queues", "")
+    context
+        .queue(interface, queue)
+        .severity(Severity::Unknown)
+        .remedy(Remedy::shape_at_unknown_rate(Some(Direction::Up)))
+        .remedy(Remedy::ReplaceWifiCard)
 }

@@ -1,8 +1,8 @@
-//! Trees of `testdata/audit`: hosts as their files tell of them.
-use fathom_audit::{Asked, Facts, Place, Tree, audit};
+//! Trees of `testdata/audit`: hosts as their files describe them.
+use fathom_audit::{Audit, Facts, KnownRates, Tree, audit};
 use std::path::{Path, PathBuf};
 
-/// Hosts, and what their user says of rates.
+/// Hosts, and the rates that their user knows.
 pub(crate) const HOSTS: [(&str, &str); 4] = [
     ("router", "20mbit wlan0=300mbit"),
     ("laptop", "wwan0=5mbit"),
@@ -33,18 +33,20 @@ fn add(tree: &mut Tree, folder: &Path, path: &str) {
     }
 }
 
-pub(crate) fn asked(words: &str) -> Asked {
-    let mut asked = Asked::default();
+pub(crate) fn known(words: &str) -> KnownRates {
+    let mut known = KnownRates::default();
     for word in words.split_whitespace() {
         match word.split_once('=') {
-            Some((name, rate)) => drop(asked.own.insert(name.to_owned(), rate.parse().expect("a rate"))),
-            None => asked.line = Some(word.parse().expect("a rate")),
+            Some((name, rate)) => {
+                known.interfaces.insert(name.to_owned(), rate.parse().expect("a rate"));
+            }
+            None => known.line = Some(word.parse().expect("a rate")),
         }
     }
-    asked
+    known
 }
 
-/// Its places, with what its user says.
-pub(crate) fn places(name: &str, rates: &str) -> Vec<Place> {
-    audit(&Facts::of(&tree(name)), &asked(rates), None)
+/// The audit of a host, whose user knows some rates.
+pub(crate) fn audited(name: &str, rates: &str) -> Audit {
+    audit(&Facts::of(&tree(name)), &known(rates), None)
 }

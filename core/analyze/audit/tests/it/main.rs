@@ -1,8 +1,7 @@
-//! Places of whole hosts against sums done by hand; hostile trees.
+//! Queue points of whole hosts against calculations done by hand; hostile trees.
 mod fixture;
 mod golden;
 mod listing;
 mod listing_bytes;
+mod observed;
 mod rules;
-mod seen;
-mod sum;

@@ -1,6 +1,7 @@
-//! One fact at a time: what it makes of a place.
-use crate::fixture::{asked, tree};
-use fathom_audit::{Facts, Kind, Level, Place, Tree, audit, links};
+//! One fact at a time: its effect on a queue point.
+use crate::fixture::{audited, known, tree};
+use fathom_audit::{AuditedQueue, Facts, Severity, Tree, audit};
+use fathom_run::{HostQueue, InterfaceKind, Remedy};
 
 /// A path and what is in the file.
 type File<'a> = (&'a str, &'a str);
@@ -28,52 +29,64 @@ fn host(files: &[File<'_>]) -> Tree {
     tree
 }
 
-fn found(files: &[File<'_>], rates: &str, number: u8) -> Option<Place> {
-    let places = audit(&Facts::of(&host(files)), &asked(rates), None);
-    places.into_iter().find(|place| place.spot.number() == number)
+fn found(files: &[File<'_>], rates: &str, number: u8) -> Option<AuditedQueue> {
+    let audit = audit(&Facts::of(&host(files)), &known(rates), None);
+    audit.queues.into_iter().find(|queue| queue.point.queue.kind().number() == number)
+}
+
+/// The only remedy, as a command with its undo.
+fn command(queue: &AuditedQueue) -> (&str, &str) {
+    match &queue.remedies[..] {
+        [Remedy::Run { command, undo, .. }] => (command, undo),
+        other => panic!("{other:?}"),
+    }
 }
 
 const QDISC: &str = "replies/qdisc";
 
 #[test]
 fn queue_disciplines() {
-    // Reply of the kernel, level, milliseconds at worst.
+    // Reply of the kernel, severity, milliseconds when full.
     let cases = [
-        ("eth0 pfifo_fast handle=0", Level::Bad, Some(121.12)),
-        ("eth0 pfifo handle=8001 limit_packets=100", Level::Quiet, Some(12.112)),
-        ("eth0 bfifo handle=8001 limit_bytes=1000000", Level::Bad, Some(80.0)),
-        ("eth0 fq_codel handle=0 limit_packets=10240", Level::Quiet, None),
-        ("eth0 fq handle=0 limit_packets=10000", Level::Quiet, None),
-        ("eth0 cake handle=8001 limit_bytes=4194304", Level::Quiet, None),
-        ("eth0 tbf handle=8001 limit_bytes=250000 rate_bits_per_second=10000000", Level::Bad, Some(200.0)),
-        ("eth0 noqueue handle=0", Level::Quiet, None),
+        ("eth0 pfifo_fast handle=0", Severity::Bad, Some(121.12)),
+        ("eth0 pfifo handle=8001 limit_packets=100", Severity::None, Some(12.112)),
+        ("eth0 bfifo handle=8001 limit_bytes=1000000", Severity::Bad, Some(80.0)),
+        ("eth0 fq_codel handle=0 limit_packets=10240", Severity::None, None),
+        ("eth0 fq handle=0 limit_packets=10000", Severity::None, None),
+        ("eth0 cake handle=8001 limit_bytes=4194304", Severity::None, None),
+        ("eth0 tbf handle=8001 limit_bytes=250000 rate_bits_per_second=10000000", Severity::Bad, Some(200.0)),
+        ("eth0 noqueue handle=0", Severity::None, None),
         (
             "eth0 mq handle=0\neth0 pfifo_fast handle=0 parent=0\neth0 pfifo_fast handle=0 parent=0",
-            Level::Bad,
+            Severity::Bad,
             Some(242.24),
         ),
         (
             "eth0 htb handle=1 rate_bits_per_second=20000000\neth0 fq_codel handle=10 parent=1 limit_packets=1000",
-            Level::Quiet,
+            Severity::None,
             None,
         ),
         (
             "eth0 htb handle=1 rate_bits_per_second=20000000\neth0 bfifo handle=10 parent=1 limit_bytes=250000",
-            Level::Bad,
+            Severity::Bad,
             Some(100.0),
         ),
     ];
-    for (reply, level, millis) in cases {
-        let place = found(&[(QDISC, reply)], "", 6);
+    for (reply, severity, millis) in cases {
+        let queue = found(&[(QDISC, reply)], "", 6);
         let got =
-            place.as_ref().and_then(|p| p.worst.as_ref()).map(|worst| worst.sum.delay().as_millis_f64());
-        assert_eq!((place.map_or(Level::Quiet, |p| p.level), got), (level, millis), "{reply}");
+            queue.as_ref().and_then(|queue| queue.point.worst.as_ref()).map(|worst| worst.delay_s * 1e3);
+        assert_eq!(
+            (queue.map_or(Severity::None, |queue| queue.severity), got),
+            (severity, millis),
+            "{reply}"
+        );
     }
 }
 
-/// What is to be typed, and what takes it back; `shell/host/audit-facts/tests/it/kernel.rs` types them.
+/// Commands and their undo; `shell/host/audit-facts/tests/it/kernel.rs` runs them.
 #[test]
-fn fixes_and_their_undoing() {
+fn commands_and_their_undo() {
     let sysctl = "sysctl -w net.core.default_qdisc=";
     let fq_codel_as = |default: &str, rest: &str| format!("{sysctl}{default} && tc qdisc {rest}");
     let cases = [
@@ -109,33 +122,36 @@ fn fixes_and_their_undoing() {
         ),
     ];
     for (reply, fix, undo) in cases {
-        let place = found(&[(QDISC, reply)], "", 6).expect("a place");
-        assert_eq!((place.fix, place.undo), (vec![fix], vec![undo]), "{reply}");
+        let queue = found(&[(QDISC, reply)], "", 6).expect("a queue discipline");
+        assert_eq!(command(&queue), (fix.as_str(), undo.as_str()), "{reply}");
     }
 }
 
 #[test]
-fn what_the_line_beyond_does() {
+fn effect_of_the_link_beyond() {
     let fifo = (QDISC, "eth0 pfifo_fast handle=0");
-    let level = |rates, number| found(&[fifo], rates, number).map(|place| place.level);
-    assert_eq!((level("", 6), level("", 25)), (Some(Level::Bad), Some(Level::Unknown)));
-    // Behind a slower line the queue stands there, and the one here is dark.
-    assert_eq!((level("20mbit", 6), level("20mbit", 25)), (Some(Level::Dark), Some(Level::Bad)));
-    assert_eq!((level("1gbit", 6), level("1gbit", 25)), (Some(Level::Bad), Some(Level::Quiet)));
-    let beyond = found(&[fifo], "20mbit", 25).expect("a place");
-    assert_eq!(beyond.mismatch, Some(5.0));
+    let severity = |rates, number| found(&[fifo], rates, number).map(|queue| queue.severity);
+    assert_eq!((severity("", 6), severity("", 25)), (Some(Severity::Bad), Some(Severity::Unknown)));
+    // If the line is slower, the queue is there, and the one here is dark.
+    assert_eq!((severity("20mbit", 6), severity("20mbit", 25)), (Some(Severity::Dark), Some(Severity::Bad)));
+    assert_eq!((severity("1gbit", 6), severity("1gbit", 25)), (Some(Severity::Bad), Some(Severity::None)));
+    let beyond = found(&[fifo], "20mbit", 25).expect("a link");
+    assert_eq!(beyond.point.arrival_ratio, Some(5.0));
 }
 
-/// A virtual card tells no speed: whether it or the line is slower, no file says.
+/// A virtual card reports no speed: whether it or the line is slower, no file says.
 #[test]
 fn a_card_of_unknown_speed_before_a_known_line() {
     let files = [("sys/class/net/eth0/speed", "-1"), (QDISC, "eth0 pfifo_fast handle=0")];
-    let level = |rates, number| found(&files, rates, number).map(|place| place.level);
-    assert_eq!((level("", 6), level("", 25)), (Some(Level::Unknown), Some(Level::Unknown)));
-    assert_eq!((level("20mbit", 6), level("20mbit", 25)), (Some(Level::Dark), Some(Level::Unknown)));
+    let severity = |rates, number| found(&files, rates, number).map(|queue| queue.severity);
+    assert_eq!((severity("", 6), severity("", 25)), (Some(Severity::Unknown), Some(Severity::Unknown)));
     assert_eq!(
-        (level("20mbit eth0=10mbit", 6), level("eth0=10mbit", 6)),
-        (Some(Level::Bad), Some(Level::Bad))
+        (severity("20mbit", 6), severity("20mbit", 25)),
+        (Some(Severity::Dark), Some(Severity::Unknown))
+    );
+    assert_eq!(
+        (severity("20mbit eth0=10mbit", 6), severity("eth0=10mbit", 6)),
+        (Some(Severity::Bad), Some(Severity::Bad))
     );
 }
 
@@ -147,34 +163,34 @@ fn drivers_and_rings() {
     let limit = |text| ("sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit", text);
     // Without byte queue limits, or where they stay zero although 5 MB were sent, the ring is what fills.
     for files in [vec![LONG], vec![LONG, limit("0")]] {
-        let place = found(&files, "", 10).expect("a place");
-        assert_eq!((place.level, place.undo), (Level::Bad, vec!["ethtool -G eth0 tx 4096".to_owned()]));
+        let queue = found(&files, "", 10).expect("a driver");
+        assert_eq!((queue.severity, command(&queue).1), (Severity::Bad, "ethtool -G eth0 tx 4096"));
     }
-    assert_eq!(found(&[SHORT], "", 10).map(|p| p.level), Some(Level::Quiet));
-    assert_eq!(found(&[], "", 10).map(|p| p.level), Some(Level::Unknown));
-    let limited = found(&[LONG, limit("25000")], "", 9).expect("a place");
-    assert_eq!((limited.level, limited.delay().as_millis_f64()), (Level::Quiet, 2.0));
-    let ran_away = found(&[LONG, limit("1000000")], "", 9).expect("a place");
-    assert_eq!((ran_away.level, ran_away.delay().as_millis_f64()), (Level::Bad, 80.0));
+    assert_eq!(found(&[SHORT], "", 10).map(|queue| queue.severity), Some(Severity::None));
+    assert_eq!(found(&[], "", 10).map(|queue| queue.severity), Some(Severity::Unknown));
+    let limited = found(&[LONG, limit("25000")], "", 9).expect("a limit");
+    assert_eq!((limited.severity, limited.point.delay_s()), (Severity::None, 0.002));
+    let large = found(&[LONG, limit("1000000")], "", 9).expect("a limit");
+    assert_eq!((large.severity, large.point.delay_s()), (Severity::Bad, 0.08));
     assert!(found(&[LONG, limit("25000")], "", 10).is_none());
 }
 
 #[test]
 fn kinds_of_interfaces() {
     let cases = [
-        ("router", "eth0", Kind::Ethernet),
-        ("router", "lan1", Kind::Stacked),
-        ("router", "br-lan", Kind::Bridge),
-        ("router", "pppoe-wan", Kind::Ppp),
-        ("router", "wlan0", Kind::Wifi),
-        ("router", "ifb4eth0", Kind::Ifb),
-        ("laptop", "wwan0", Kind::Usb),
-        ("laptop", "tun0", Kind::Tun),
-        ("laptop", "wg0", Kind::WireGuard),
-        ("vm-host", "vnet0", Kind::Tap),
-        ("vm-host", "veth0", Kind::Veth),
-        ("container", "eth0", Kind::Veth),
-        ("container", "lo", Kind::Loopback),
+        ("router", "eth0", InterfaceKind::Ethernet),
+        ("router", "lan1", InterfaceKind::Stacked),
+        ("router", "br-lan", InterfaceKind::Bridge),
+        ("router", "pppoe-wan", InterfaceKind::Ppp),
+        ("router", "wlan0", InterfaceKind::Wifi),
+        ("router", "ifb4eth0", InterfaceKind::Ifb),
+        ("laptop", "wwan0", InterfaceKind::Usb),
+        ("laptop", "tun0", InterfaceKind::Tun),
+        ("laptop", "wg0", InterfaceKind::Wireguard),
+        ("vm-host", "vnet0", InterfaceKind::Tap),
+        ("vm-host", "veth0", InterfaceKind::Veth),
+        ("container", "eth0", InterfaceKind::Veth),
+        ("container", "lo", InterfaceKind::Loopback),
     ];
     for (host, name, kind) in cases {
         let facts = Facts::of(&tree(host));
@@ -191,22 +207,21 @@ fn a_hostile_name_is_quoted() {
     for (path, text) in host(&[(QDISC, "a;rm$(x)'b pfifo_fast handle=0")]).iter() {
         tree.insert(path.replace("eth0", name), text.to_vec());
     }
-    let places = audit(&Facts::of(&tree), &asked(""), None);
-    let fix =
-        places.iter().flat_map(|place| &place.fix).find(|fix| fix.contains("replace dev")).expect("a fix");
-    assert_eq!(fix, "tc qdisc replace dev 'a;rm$(x)'\\''b' root fq_codel");
+    let queues = audit(&Facts::of(&tree), &known(""), None).queues;
+    let qdisc =
+        queues.iter().find(|queue| queue.point.queue.kind().number() == 6).expect("a queue discipline");
+    assert_eq!(command(qdisc).0, "tc qdisc replace dev 'a;rm$(x)'\\''b' root fq_codel");
 }
 
 #[test]
 fn what_is_down_is_left_out() {
-    let facts = Facts::of(&tree("router"));
-    assert!(links(&facts, &asked(""), None).iter().all(|link| link.name != "ifb4eth0"));
+    assert!(audited("router", "").host.interfaces.iter().all(|interface| interface.name != "ifb4eth0"));
 }
 
 #[test]
 fn nothing_is_read_from_nothing() {
     let facts = Facts::of(&Tree::default());
-    assert!(facts.interfaces.is_empty() && audit(&facts, &asked(""), None).is_empty());
+    assert!(facts.interfaces.is_empty() && audit(&facts, &known(""), None).queues.is_empty());
 }
 
 /// The bitrate of Wi-Fi is not what it carries; its queues are known by their limits, with or without debugfs.
@@ -220,37 +235,45 @@ fn wifi_by_nl80211() {
             "bitrate_bits_per_second 100000000\nlimit_packets 8192\nmemory_limit_bytes 3000000",
         ),
     ];
-    let place = found(&files, "", 14).expect("a place");
+    let queue = found(&files, "", 14).expect("a queue");
     // 3000000 * 8 / 60e6, as the memory is less than 8,192 packets.
-    assert_eq!((place.level, place.delay().as_millis_f64()), (Level::Unknown, 400.0));
+    assert_eq!((queue.severity, queue.point.delay_s()), (Severity::Unknown, 0.4));
     assert!(found(&files, "", 15).is_none());
-    assert_eq!(found(&files[..2], "", 15).map(|p| p.level), Some(Level::Unknown));
+    assert_eq!(found(&files[..2], "", 15).map(|queue| queue.severity), Some(Severity::Unknown));
 }
 
 #[test]
-fn what_goes_past_every_queue() {
+fn what_bypasses_every_queue() {
     let forwards = ("proc/sys/net/ipv4/ip_forward", "1");
     let cases = [
         (vec![], None),
-        (vec![forwards], Some((Level::Quiet, "no connection bypasses the queue disciplines"))),
+        (vec![forwards], Some((Severity::None, vec![], vec![]))),
         (
             vec![("replies/flowtables", "fw4 ft hardware eth0 lan1\n")],
-            Some((Level::Bad, "flow table fw4 ft hardware eth0 lan1")),
+            Some((Severity::Bad, vec!["fw4 ft hardware eth0 lan1"], vec![])),
         ),
         (vec![("etc/config/firewall", "\toption flow_offloading '0'")], None),
         (
             vec![("etc/config/firewall", "\toption flow_offloading_hw \"1\"")],
-            Some((Level::Bad, "/etc/config/firewall")),
+            Some((Severity::Bad, vec![], vec!["/etc/config/firewall"])),
         ),
         (vec![("etc/nftables.conf", "# flowtable f {")], None),
         (
             vec![("etc/nftables.conf", "table inet t {\n flowtable f {")],
-            Some((Level::Bad, "/etc/nftables.conf")),
+            Some((Severity::Bad, vec![], vec!["/etc/nftables.conf"])),
         ),
     ];
     for (files, want) in cases {
-        let place = found(&files, "", 24);
-        let got = place.as_ref().map(|place| (place.level, place.what.as_str()));
+        let found = found(&files, "", 24);
+        let got = found.as_ref().map(|queue| match &queue.point.queue {
+            HostQueue::FlowOffload { flow_tables, files, .. } => {
+                let words =
+                    |names: &'_ [String]| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+                (queue.severity, words(flow_tables), words(files))
+            }
+            other => panic!("{other:?}"),
+        });
+        let want = want.map(|(severity, tables, names)| (severity, tables.join(" "), names.join(" ")));
         assert_eq!(got, want, "{files:?}");
     }
 }

@@ -1,12 +1,12 @@
 //! Findings of captures.
-use super::{is_bloated, path};
+use super::path;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, Bottleneck, Capture, CapturedFlow, CapturedProbes, CapturedQueue, Certainty, Conclusion,
     DelayPercentiles, DelayedProbes, Evidence, Finding, FlowRetransmission, InstrumentEffect, Management,
     ManagementEstimate, ManagementRule, Metric, Oscillation, ProbeKind, QueueDelay, QueueManagement,
-    QueuePlace, QueueVictims, Run, SeriesKey, Span, Statistic,
+    QueuePlace, QueueVictims, Run, SeriesKey, Span, Statistic, threshold,
 };
 use fathom_stats::Sample;
 
@@ -53,6 +53,11 @@ fn of_queue(run: &Run, number: u32, queue: &CapturedQueue) -> Vec<Finding> {
     ];
     let waited = queue.probes.iter().filter(|probes| probes.added_p95_s >= WAITED * queue.delay.p95_s);
     parts.into_iter().flatten().chain(waited.take(REPORTED).map(|probes| late(number, probes))).collect()
+}
+
+/// By the thresholds of a line under load.
+pub(super) fn is_bloated(queue: &CapturedQueue) -> bool {
+    threshold::is_bloated(queue.delay.median_s, queue.delay.p90_s)
 }
 
 fn certainty(queue: &CapturedQueue) -> Certainty {
@@ -203,6 +208,6 @@ fn losses(flow: &CapturedFlow) -> Vec<Finding> {
     repeated.collect()
 }
 
-pub(super) fn instrument(effect: InstrumentEffect, certainty: Certainty) -> Finding {
+fn instrument(effect: InstrumentEffect, certainty: Certainty) -> Finding {
     Finding::new(Conclusion::Instrument(effect), None, certainty)
 }

@@ -1,5 +1,4 @@
 //! Findings of several captures of one path.
-use super::findings::instrument;
 use alloc::vec::Vec;
 use fathom_run::{
     Capture, CapturedHop, Certainty, Conclusion, Finding, InstrumentEffect, PathLoss, PathRemarking,
@@ -17,10 +16,17 @@ pub(super) fn findings(capture: &Capture) -> Vec<Finding> {
     all
 }
 
+const fn certain(conclusion: Conclusion) -> Finding {
+    Finding::new(conclusion, None, Certainty::Certain)
+}
+
+const fn instrument(effect: InstrumentEffect) -> Finding {
+    certain(Conclusion::Instrument(effect))
+}
+
 /// What happens between two captures.
 fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
     let captures = || hop.captures.clone();
-    let certain = |conclusion| Finding::new(conclusion, None, Certainty::Certain);
     let lost = (hop.lost_packets > 0).then(|| {
         let mut finding = certain(Conclusion::PathLoss(PathLoss {
             captures: captures(),
@@ -57,12 +63,11 @@ fn of_captures(hop: &CapturedHop) -> impl Iterator<Item = Finding> {
         (unjudged_packets > 0)
             .then(|| InstrumentEffect::CaptureUnjudged { captures: captures(), unjudged_packets }),
     ];
-    all.into_iter().flatten().map(|effect| instrument(effect, Certainty::Certain))
+    all.into_iter().flatten().map(instrument)
 }
 
 /// A NAT between them.
 fn translated(hop: &CapturedHop) -> Option<Finding> {
     let (captures, flow_count) = (hop.captures.clone(), hop.translated_flows);
-    (flow_count > 0)
-        .then(|| instrument(InstrumentEffect::Translated { captures, flow_count }, Certainty::Certain))
+    (flow_count > 0).then(|| instrument(InstrumentEffect::Translated { captures, flow_count }))
 }

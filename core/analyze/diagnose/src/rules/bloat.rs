@@ -1,6 +1,5 @@
 //! Latency under load compared with idle latency, and in which direction it rose.
 use crate::health::is_bloated;
-use crate::rules::{evidence, latency_evidence};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
@@ -35,16 +34,16 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Finding {
         .with_evidence(
             view.run
                 .phase(PhaseKind::Idle)
-                .and_then(|idle| latency_evidence(view, idle, Statistic::Percentile(0.5))),
+                .and_then(|idle| view.latency_evidence(idle, Statistic::Percentile(0.5))),
         )
         .with_evidence(
             [Statistic::Percentile(0.5), Statistic::Percentile(0.9), Statistic::Max, Statistic::Count]
                 .into_iter()
-                .filter_map(|statistic| latency_evidence(view, rise.phase, statistic)),
+                .filter_map(|statistic| view.latency_evidence(rise.phase, statistic)),
         )
         .with_evidence(Direction::BOTH.into_iter().filter_map(|direction| {
             let key = SeriesKey::directed(Metric::OneWayDelay, direction);
-            evidence(view, &key, rise.phase, Statistic::Percentile(0.5))
+            view.evidence(&key, rise.phase, Statistic::Percentile(0.5))
         }));
     match (bloated, place.is_measured) {
         (true, true) => finding.excluding(Alternative::OtherDirection),

@@ -1,22 +1,17 @@
 //! Where the figures are only lower bounds: the load ended before the queue had shown its height, or never met the
 //! line's limit.
-use crate::rules::management::loss_events;
-use crate::rules::{growth, latency_evidence};
+use crate::rules::growth;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, Metric, PhaseEnd, PhaseKind, Remedy,
-    Statistic,
+    Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, PhaseEnd, Remedy, Statistic,
 };
-use fathom_units::Direction;
 
 /// Growth from the middle to the last third of a phase that is more than a sawtooth's chance: 10 % and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;
 const GROWTH_S: f64 = 0.005;
 /// A rise below this shows no queue.
 const NO_QUEUE_S: f64 = 0.005;
-/// Below this not even fair queueing's one packet was waited for, up to 12 Mbit/s.
-const MET_S: f64 = 0.001;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     view.rises().filter_map(|rise| growing(view, &rise).or_else(|| unfilled(view, &rise))).collect()
@@ -49,32 +44,15 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Nothing shows that the load met a queue: latency did not rise, or nothing was lost though losses were watched. Both
-/// are needed, for a busy sender sends again without need.
-pub(crate) fn unmet(view: &View<'_>, rise: &Rise<'_>) -> bool {
-    rise.p90() < MET_S || lossless(view, rise)
-}
-
-/// Losses of the load were watched, and there were none in any direction that was loaded.
-fn lossless(view: &View<'_>, rise: &Rise<'_>) -> bool {
-    let watched = view.run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits);
-    let directions: &[Direction] = match rise.phase.kind {
-        PhaseKind::Up => &[Direction::Up],
-        PhaseKind::Down => &[Direction::Down],
-        _ => &Direction::BOTH,
-    };
-    watched && directions.iter().all(|d| loss_events(view.run, *d, rise.phase).is_empty())
-}
-
 /// No rise, no loss: nothing shows that the load met the limit of the line rather than one of its own.
 fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
-    if rise.p90() >= NO_QUEUE_S || !lossless(view, rise) {
+    if rise.p90() >= NO_QUEUE_S || !view.is_lossless(rise.phase) {
         return None;
     }
     let cause = BoundCause::NotReached { increase_p90_s: rise.p90() };
     let bound = LowerBound { phase: rise.phase.kind, cause };
     let finding = Finding::new(Conclusion::LowerBound(bound), None, Certainty::Possible)
-        .with_evidence(latency_evidence(view, rise.phase, Statistic::Percentile(0.9)))
+        .with_evidence(view.latency_evidence(rise.phase, Statistic::Percentile(0.9)))
         .or(Alternative::EcnMarking)
         .or(Alternative::LoadLimitedElsewhere);
     Some(finding)

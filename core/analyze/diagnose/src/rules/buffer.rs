@@ -1,15 +1,15 @@
 //! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x R.
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
-use crate::rules::evidence;
-use crate::rules::growth::WORTH_TELLING_S;
+use crate::sample::pair;
 use crate::summarize::line_goodput;
-use crate::view::{Rise, View};
+use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, BufferSize, Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, Remedy, SeriesKey,
     Statistic, threshold,
 };
+use fathom_stats::Sample;
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
 
 /// The percentile that stands for a full buffer: the largest value may be an outlier of the host.
@@ -84,8 +84,8 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     };
     let goodput = SeriesKey::directed(Metric::Goodput, direction);
     let mut finding = Finding::new(Conclusion::BufferSize(size), Some(direction), certainty)
-        .with_evidence(evidence(view, &source, rise.phase, Statistic::Percentile(0.99)))
-        .with_evidence(evidence(view, &goodput, rise.phase, Statistic::Percentile(0.5)))
+        .with_evidence(view.evidence(&source, rise.phase, Statistic::Percentile(0.99)))
+        .with_evidence(view.evidence(&goodput, rise.phase, Statistic::Percentile(0.5)))
         .or(Alternative::PacketLimit);
     if !growing {
         finding = finding.or(Alternative::ManagedLargerBuffer);
@@ -106,12 +106,12 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
 
 /// `None` where the rise is too small to be a full buffer.
 pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
-    let rise = view.rise_of(direction).filter(|r| r.p50() >= WORTH_TELLING_S)?;
+    let rise = view.rise_of(direction).filter(|r| r.p50() >= REPORTED_INCREASE_S)?;
     let goodput_bits_per_second = line_goodput(view.run, direction, rise.phase)?;
     let one_way = one_way_delay(view, direction, &rise);
     // Both directions share the round trip when both are loaded; without one-way delays they cannot be told apart.
     let round_trip = (rise.phase.kind != PhaseKind::Both).then(|| round_trip(view, &rise)).flatten();
-    let delay_s = one_way.or(round_trip).filter(|d| *d >= WORTH_TELLING_S)?;
+    let delay_s = one_way.or(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
     let probes_bits_per_second = probe_rate(view, rise.phase);
     let mut buffer = Buffer {
         delay_s,
@@ -131,8 +131,8 @@ fn one_way_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Opti
 }
 
 fn round_trip(view: &View<'_>, rise: &Rise<'_>) -> Option<f64> {
-    let values = view.latency_in(rise.phase).map(|o| crate::view::pair(o.value));
-    let full = of_observed(fathom_stats::Sample::new(values).observed())?;
+    let values = view.latency_in(rise.phase).map(|o| pair(o.value));
+    let full = of_observed(Sample::new(values).observed())?;
     Some(full - rise.idle.p50.value)
 }
 

@@ -1,6 +1,5 @@
 //! How long the queue took to empty after the load.
-use crate::rules::growth::WORTH_TELLING_S;
-use crate::view::{Rise, View};
+use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, DrainTime, Finding, PhaseKind, Value};
 
@@ -15,7 +14,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 fn finding(view: &View<'_>) -> Option<Finding> {
     let drain = view.run.phase(PhaseKind::Drain)?;
     let before = view.rises().filter(|r| r.phase.end_ns <= drain.start_ns).last();
-    let before: Rise<'_> = before.filter(|r| r.p90() >= WORTH_TELLING_S)?;
+    let before: Rise<'_> = before.filter(|r| r.p90() >= REPORTED_INCREASE_S)?;
     let threshold_s = before.idle.p50.value + (EMPTY * before.height()).max(EMPTY_S);
     let empty_at = view.latency_in(drain).find(|o| matches!(o.value, Value::Observed(v) if v <= threshold_s));
     let drain_s = empty_at.map_or(drain.seconds(), |o| (o.at.as_nanos() - drain.start_ns) as f64 / 1e9);

@@ -1,7 +1,7 @@
 //! How the queue filled.
-use crate::rules::latency_evidence;
 use crate::rules::outage::outages;
-use crate::view::{Rise, View, pair};
+use crate::sample::pair;
+use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, FillTime, Finding, Phase, Statistic};
 use fathom_stats::Sample;
@@ -11,12 +11,10 @@ use fathom_units::Time;
 const WINDOW_NS: u64 = 200_000_000;
 /// Share of its final height at which a queue counts as full.
 const FULL: f64 = 0.9;
-/// A rise below this has no course worth telling.
-pub(super) const WORTH_TELLING_S: f64 = 0.030;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
-    let worth_telling = |rise: &Rise<'_>| rise.p90() >= WORTH_TELLING_S && !is_an_outage(view, rise);
-    view.rises().filter(worth_telling).filter_map(|rise| finding(view, &rise)).collect()
+    let is_reported = |rise: &Rise<'_>| rise.p90() >= REPORTED_INCREASE_S && !is_an_outage(view, rise);
+    view.rises().filter(is_reported).filter_map(|rise| finding(view, &rise)).collect()
 }
 
 /// The height is how long the line stood still, not what a queue holds.
@@ -32,7 +30,7 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     let growth_ratio = FULL * delay_p95_s / fill_s;
     let fill = FillTime { phase: rise.phase.kind, fill_s, delay_p95_s, growth_ratio };
     let finding = Finding::new(Conclusion::FillTime(fill), None, Certainty::Likely)
-        .with_evidence(latency_evidence(view, rise.phase, Statistic::Percentile(0.95)));
+        .with_evidence(view.latency_evidence(rise.phase, Statistic::Percentile(0.95)));
     Some(finding)
 }
 

@@ -1,6 +1,7 @@
 //! What the instrument did to the result: only what is out of the ordinary.
 use crate::health::latest;
-use crate::view::{View, is_loaded};
+use crate::sample::is_loaded;
+use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, CpuCause, Finding, InstrumentEffect, Metric, Phase};
 

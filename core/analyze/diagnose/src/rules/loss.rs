@@ -1,14 +1,15 @@
 //! Probes that were lost, by direction where that is known.
-use crate::view::{View, sample};
+use crate::sample::{pair, sample};
+use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, SeriesKey};
 use fathom_stats::{Sample, Summary};
 use fathom_units::Direction;
 
 /// Loss from which a person hears it in a call (about 1 %); less is the price of any congestion control by loss.
-const WORTH_TELLING: f64 = 0.01;
-/// A single lost probe tells nothing.
-const FEWEST: usize = 3;
+const REPORTED_RATIO: f64 = 0.01;
+/// Fewer lost probes than this are no ratio.
+const MIN_LOST: usize = 3;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     view.run.phases.iter().flat_map(|phase| in_phase(view, phase)).collect()
@@ -24,13 +25,13 @@ fn in_phase(view: &View<'_>, phase: &Phase) -> Vec<Finding> {
     if !by_direction.is_empty() {
         return by_direction;
     }
-    let round_trip = Sample::new(view.latency_in(phase).map(|o| crate::view::pair(o.value))).summary();
+    let round_trip = Sample::new(view.latency_in(phase).map(|o| pair(o.value))).summary();
     round_trip.and_then(|s| finding(None, s, phase)).into_iter().collect()
 }
 
 fn finding(direction: Option<Direction>, summary: Summary, phase: &Phase) -> Option<Finding> {
     let ratio = summary.censored_ratio();
-    if ratio < WORTH_TELLING || summary.censored < FEWEST {
+    if ratio < REPORTED_RATIO || summary.censored < MIN_LOST {
         return None;
     }
     let loss = ProbeLoss {

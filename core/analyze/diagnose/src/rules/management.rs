@@ -1,22 +1,20 @@
 //! What limits the queue: its end (tail drop), or an AQM that keeps it short.
-use crate::rules::growth::WORTH_TELLING_S;
-use crate::view::{Rise, View, alone};
+use crate::sample::{alone, loss_events, pair, records_losses};
+use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
-use fathom_run::{
-    Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Metric, Phase, Run, Value,
-};
+use fathom_run::{Alternative, Certainty, Conclusion, Finding, Management, ManagementRule};
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};
 
 /// Losses closer to the top than this share of the queue's height happened to a full queue. A sender learns of a loss
 /// one round trip later, when the queue is still about as long.
 const TOP: f64 = 0.8;
-/// Share of the losses at the top that tells tail drop.
+/// Share of the losses at the top that shows tail drop.
 const MOSTLY: f64 = 0.6;
-/// Fewer events than this tell no pattern.
-const FEWEST_EVENTS: usize = 3;
-/// More events than this do not tell more, and each costs a search.
-const MOST_EVENTS: usize = 500;
+/// Fewer events than this show no pattern.
+const MIN_EVENTS: usize = 3;
+/// More events than this show nothing more, and each costs a search.
+const MAX_EVENTS: usize = 500;
 /// How long before an event the latency is looked up: after it the sender has slowed down and the queue is shorter.
 const BEFORE: Duration = Duration::from_millis(250);
 
@@ -29,14 +27,14 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let rise = view.rise_of(direction).filter(|r| r.phase.kind == alone(direction))?;
     let events = loss_events(view.run, direction, rise.phase);
     let heights: Vec<f64> =
-        events.iter().take(MOST_EVENTS).filter_map(|at| height_at(view, &rise, *at)).collect();
+        events.iter().take(MAX_EVENTS).filter_map(|at| height_at(view, &rise, *at)).collect();
     let top_ratio =
         heights.iter().filter(|h| **h >= TOP * rise.height()).count() as f64 / heights.len().max(1) as f64;
-    let rule = match (rise.p50() < WORTH_TELLING_S, heights.len()) {
-        (false, 0) if events.is_empty() && watches_losses(view.run) => ManagementRule::NeverDropped,
+    let rule = match (rise.p50() < REPORTED_INCREASE_S, heights.len()) {
+        (false, 0) if events.is_empty() && records_losses(view.run) => ManagementRule::NeverDropped,
         (_, 0) => return None,
         (true, _) => ManagementRule::KeptShort,
-        (false, n) if n >= FEWEST_EVENTS && top_ratio >= MOSTLY => ManagementRule::TailDrop,
+        (false, n) if n >= MIN_EVENTS && top_ratio >= MOSTLY => ManagementRule::TailDrop,
         _ => return None,
     };
     let delay_at_loss = Sample::new(heights.iter().map(|h| (*h, false))).percentile(0.5);
@@ -67,34 +65,9 @@ fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Di
     alternatives.iter().cloned().fold(Finding::new(conclusion, Some(direction), certainty), Finding::or)
 }
 
-/// Retransmissions of the load were recorded.
-fn watches_losses(run: &Run) -> bool {
-    run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits)
-}
-
-/// Times at which the retransmission counter of a flow of this direction had grown.
-pub(super) fn loss_events(run: &Run, direction: Direction, phase: &Phase) -> Vec<Time> {
-    let of_direction = |s: &&fathom_run::Series| {
-        s.key.metric == Metric::FlowRetransmits && s.key.direction == Some(direction)
-    };
-    let mut times = Vec::new();
-    for series in run.series.iter().filter(of_direction) {
-        let mut before = None;
-        for o in series.within(phase) {
-            if let Value::Observed(count) = o.value {
-                if before.is_some_and(|b| count > b) {
-                    times.push(o.at);
-                }
-                before = Some(count);
-            }
-        }
-    }
-    times
-}
-
 /// Added delay just before `at`: the median of the probes sent then.
 fn height_at(view: &View<'_>, rise: &Rise<'_>, at: Time) -> Option<f64> {
     let before = view.source?.between(at.saturating_sub(BEFORE), at);
-    let median = Sample::new(before.map(|o| crate::view::pair(o.value))).percentile(0.5)?;
+    let median = Sample::new(before.map(|o| pair(o.value))).percentile(0.5)?;
     Some(median.value - rise.idle.p50.value)
 }

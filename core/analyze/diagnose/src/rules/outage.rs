@@ -10,7 +10,7 @@ const SHORTEST_NS: u64 = 1_000_000_000;
 /// What waited comes within this part of the outage: its own queue has to be sent.
 const AT_ONCE: u64 = 10;
 /// Probes that must have waited.
-const FEWEST: usize = 5;
+const MIN_PROBES: usize = 5;
 
 /// Nothing came through.
 pub(super) struct Outage {
@@ -48,7 +48,7 @@ pub(super) fn outages(view: &View<'_>, phase: &Phase) -> Vec<Outage> {
         let last_sent = rest[..count].last().map_or(*sent, |(s, _)| *s);
         // Up to the end probes were waiting.
         let throughout = last_sent - sent >= waited / 2;
-        let is_outage = waited >= SHORTEST_NS && count >= FEWEST && throughout;
+        let is_outage = waited >= SHORTEST_NS && count >= MIN_PROBES && throughout;
         if is_outage {
             found.push(Outage { seconds: waited as f64 / 1e9 });
         }

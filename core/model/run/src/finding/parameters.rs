@@ -560,4 +560,44 @@ pub enum Remedy {
     UseQuietMachine,
     /// Repeat the measurement with a longer or larger load.
     LoadLonger,
+    /// Run a command in the shell of the audited host.
+    Run {
+        /// The command.
+        command: String,
+        /// The command that restores the previous state.
+        undo: String,
+        /// What to know before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caution: Option<Caution>,
+    },
+    /// Replace the leaves of an interface's queue disciplines by fq_codel.
+    ReplaceLeafQdiscs {
+        /// The interface.
+        interface: String,
+        /// Name of the queue discipline of the leaves now.
+        qdisc: String,
+    },
+    /// Delete the flow tables from the rules of nftables.
+    DeleteFlowTables,
+    /// Spread the processing of received packets over the CPUs.
+    SpreadReceiveWork,
+    /// Use a Wi-Fi card whose driver has the queues of mac80211.
+    ReplaceWifiCard,
+}
+
+impl Remedy {
+    /// A shaper whose rate has to be found first.
+    pub const fn shape_at_unknown_rate(direction: Option<Direction>) -> Self {
+        Remedy::Shape { direction, min_bits_per_second: None, max_bits_per_second: None }
+    }
+}
+
+/// What to know before a command is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caution {
+    /// The link goes down for a moment.
+    LinkGoesDown,
+    /// It suits only a host that reaches everything through this one link.
+    OnlyLinkOfHost,
 }

@@ -1,7 +1,11 @@
 //! Every sentence about a result, as files that a person can read aloud. `UPDATE_GOLDEN=1` rewrites them.
+use crate::fixture::{HOSTS, audited};
 use crate::samples::{alternatives, findings, reasons, runs};
-use fathom_diagnose::{Diagnosis, Health, diagnose};
-use fathom_prose::{alternative, certainty_name, figures, finding, kind_name, refuted_by, verdict};
+use fathom_diagnose::{Diagnosis, Health, diagnose, diagnose_audit};
+use fathom_prose::{
+    alternative, audit_verdict, calculation, certainty_name, figures, finding, kind_name, refuted_by, remedy,
+    verdict,
+};
 use fathom_run::{Finding, FindingKind, Run};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -61,8 +65,45 @@ fn each_kind_in_words() {
     for (_, run) in runs() {
         seen.extend(diagnose(&run).findings.iter().map(Finding::kind));
     }
+    for (name, rates) in HOSTS {
+        seen.extend(diagnose_audit(&audited(name, rates)).findings.iter().map(Finding::kind));
+    }
     let missing: Vec<_> = FindingKind::ALL.iter().filter(|kind| !seen.contains(kind)).collect();
     assert!(missing.is_empty(), "kinds without a sentence in golden/prose: {missing:?}");
+}
+
+#[test]
+fn audits_in_words() {
+    let mut text = String::new();
+    for (name, rates) in HOSTS {
+        let diagnosis = diagnose_audit(&audited(name, rates));
+        writeln!(text, "## {name}\n{}", audit_verdict(&diagnosis)).unwrap();
+        for found in &diagnosis.findings {
+            let (kind, certainty) = (kind_name(found.kind()), certainty_name(found.certainty));
+            writeln!(text, "- [{kind}, {certainty}] {}", finding(found, None)).unwrap();
+            for remedy in found.remedies.iter().map(remedy) {
+                writeln!(text, "    {}; undo: {}", remedy.apply, remedy.undo.as_deref().unwrap_or("-"))
+                    .unwrap();
+            }
+        }
+        text.push('\n');
+    }
+    golden("audit.txt", &text);
+}
+
+/// The calculation that is shown to the user gives the delay that is shown.
+#[test]
+fn a_calculation_gives_the_delay() {
+    for (name, rates) in HOSTS {
+        let points = audited(name, rates).queues.into_iter().map(|queue| queue.point);
+        for worst in points.flat_map(|point| [point.worst, point.worst_of_super_packets]).flatten() {
+            let text = calculation(&worst);
+            let (factors, rate) = text.split_once(" / ").unwrap();
+            let bits: f64 = factors.split(" * ").map(|factor| factor.parse::<f64>().unwrap()).product();
+            let shown = bits / rate.parse::<f64>().unwrap();
+            assert!((shown - worst.delay_s).abs() <= 2e-9, "{name}: {text} = {shown}, not {}", worst.delay_s);
+        }
+    }
 }
 
 #[test]

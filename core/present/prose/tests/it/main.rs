@@ -1,4 +1,6 @@
 //! Integration tests of `fathom-prose`.
+#[path = "../../../../analyze/audit/tests/it/fixture.rs"]
+mod fixture;
 mod golden;
 #[path = "../../../../analyze/diagnose/tests/it/hops.rs"]
 mod hops;

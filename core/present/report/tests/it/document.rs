@@ -1,7 +1,8 @@
 //! The JSON document against its published schema, by an independent validator.
+use crate::fixture::{HOSTS, audited};
 use crate::samples::{findings, runs};
-use fathom_diagnose::diagnose;
-use fathom_run::FindingKind;
+use fathom_diagnose::{diagnose, diagnose_audit};
+use fathom_run::{Finding, FindingKind, HostAudit};
 use serde_json::Value;
 
 fn schema() -> Value {
@@ -26,6 +27,25 @@ fn documents_of_runs_are_what_the_schema_says() {
         // It is a result file, too.
         let read = fathom_run::Run::from_json(&serde_json::to_vec(&document).unwrap()).unwrap();
         assert_eq!(read, run, "{name}");
+    }
+}
+
+#[test]
+fn documents_of_audits_are_what_the_schema_says() {
+    for (name, rates) in HOSTS {
+        let audit = audited(name, rates);
+        let diagnosis = diagnose_audit(&audit);
+        let document = fathom_report::audit_document(&audit.host, &diagnosis, "0.0.0");
+        let document = serde_json::to_value(document).unwrap();
+        check(name, &document);
+        // Findings and the host can be read again.
+        let read: Vec<Finding> = serde_json::from_value(document["findings"].clone()).unwrap();
+        assert_eq!(read, diagnosis.findings, "{name}");
+        assert_eq!(
+            serde_json::from_value::<HostAudit>(document["audit"].clone()).unwrap(),
+            audit.host,
+            "{name}"
+        );
     }
 }
 

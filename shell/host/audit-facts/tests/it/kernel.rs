@@ -1,6 +1,7 @@
 //! This kernel's replies: what is set is what is told.
-use fathom_audit::{Asked, Facts, Place, Tree, audit};
+use fathom_audit::{AuditedQueue, Facts, KnownRates, Tree, audit};
 use fathom_audit_facts::{add_all, add_qdiscs, add_unsent, files};
+use fathom_run::{QueueKind, Remedy};
 use fathom_test_support::new_namespace;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -85,8 +86,8 @@ fn what_a_program_wrote_and_tcp_has_not_sent() {
     assert!(before == 0 && after > 10_000, "{before}, then {after}");
 }
 
-/// The place of the queue discipline of `va`, as it is now.
-fn queue_of_va() -> Place {
+/// The queue discipline of `va`, as it is now.
+fn queue_of_va() -> AuditedQueue {
     let mut tree = Tree::default();
     let base =
         [("flags", "0x1003"), ("type", "1"), ("mtu", "1500"), ("tx_queue_len", "1000"), ("speed", "10")];
@@ -95,20 +96,19 @@ fn queue_of_va() -> Place {
         tree.insert(format!("sys/class/net/va/{file}"), text.as_bytes().to_vec());
     }
     add_qdiscs(&mut tree).expect("replies");
-    let places = audit(&Facts::of(&tree), &Asked::default(), None);
-    places.into_iter().find(|place| place.spot.number() == 6).expect("a queue discipline")
+    let queues = audit(&Facts::of(&tree), &KnownRates::default(), None).queues;
+    queues.into_iter().find(|queue| queue.point.queue.kind() == QueueKind::Qdisc).expect("a queue discipline")
 }
 
-/// Types what the audit says; not what is for the whole host, and another queue where this kernel has no fq_codel.
-fn type_in(commands: &[String]) {
-    let command = commands.first().expect("a command");
+/// Runs a command of the audit; not what is for the whole host, and another queue if this kernel has no fq_codel.
+fn run(command: &str) {
     let own = command.rsplit(" && ").next().expect("a part").replace("fq_codel", "pfifo limit 33");
     tc(own.strip_prefix("tc ").expect("tc"));
 }
 
-/// Each fix is taken, and each undo gives back what was there.
+/// Each command is accepted, and each undo restores the previous state.
 #[test]
-fn what_the_audit_says_can_be_typed() {
+fn commands_of_the_audit_can_be_run() {
     // As tc sets it up, command by command.
     let cases: [&[&str]; 5] = [
         &["qdisc add dev va root handle 7: bfifo limit 1000000b"],
@@ -128,10 +128,13 @@ fn what_the_audit_says_can_be_typed() {
             ip("link set va up");
             commands.iter().for_each(|command| tc(command));
             let before = queue_of_va();
-            type_in(&before.fix);
+            let Some(Remedy::Run { command, undo, .. }) = before.remedies.first() else {
+                panic!("{before:?}")
+            };
+            run(command);
             let between = queue_of_va();
-            type_in(&before.undo);
-            [before, between, queue_of_va()].map(|place| place.delay())
+            run(undo);
+            [&before, &between, &queue_of_va()].map(|queue| queue.point.delay_s())
         });
         let [before, between, after] = delays.join().expect("the thread in the namespace");
         assert_eq!(before, after, "{commands:?}");

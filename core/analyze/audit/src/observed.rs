@@ -1,24 +1,24 @@
-//! What is seen while the host is loaded: the most of each, over many samples.
+//! What is observed while the host is loaded: the maximum of each queue, over many samples.
 use crate::Tree;
 use crate::facts::{Reply, qdiscs, softnet, tcp_queues, unsent};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// Shorter than this, a difference of counters is no rate.
-const SHORTEST: Duration = Duration::from_millis(200);
+/// Over a shorter time, a difference of counters is no rate.
+const MIN_SPAN: Duration = Duration::from_millis(200);
 
-/// The most that was seen.
+/// The maximum of each queue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
-    interfaces: BTreeMap<String, SeenInterface>,
+pub struct Observed {
+    interfaces: BTreeMap<String, ObservedInterface>,
     /// Of one TCP socket: sent and not acknowledged, or not sent yet.
     pub(crate) unacknowledged: Bytes,
-    /// Of one TCP socket: written by the program and not sent yet; none if the kernel does not tell.
+    /// Of one TCP socket: written by the program and not sent yet; none if the kernel does not report it.
     pub(crate) unsent: Option<Bytes>,
     /// Of one TCP socket: received and not read.
     pub(crate) unread: Bytes,
-    /// Packets that the receive backlog refused meanwhile.
+    /// Packets that the receive backlog dropped meanwhile.
     pub(crate) backlog_drops: u64,
     first_drops: Option<u64>,
     /// Samples.
@@ -29,20 +29,20 @@ pub struct Seen {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct SeenInterface {
+pub(crate) struct ObservedInterface {
     /// In the driver and the card, of all queues together.
     pub(crate) inflight: Option<Bytes>,
     /// In queue disciplines, of all of the interface together.
     pub(crate) backlog: Option<Bytes>,
     /// In the queues of mac80211.
-    pub(crate) air: Option<Bytes>,
-    /// Fastest that it sent.
+    pub(crate) wifi_backlog: Option<Bytes>,
+    /// Highest rate at which it sent.
     pub(crate) rate: Rate,
     last: Option<(Time, u64)>,
 }
 
-impl Seen {
-    /// Takes up one sample.
+impl Observed {
+    /// Adds one sample.
     pub fn add(&mut self, tree: &Tree, now: Time) {
         self.samples += 1;
         let first = *self.first.get_or_insert(now);
@@ -56,8 +56,8 @@ impl Seen {
             *sum = sum.saturating_add(if qdisc.has_children { 0 } else { qdisc.backlog.0 });
         }
         for (name, backlog) in backlogs {
-            let most = &mut self.interfaces.entry(name).or_default().backlog;
-            *most = (*most).max(Some(Bytes(backlog)));
+            let maximum = &mut self.interfaces.entry(name).or_default().backlog;
+            *maximum = (*maximum).max(Some(Bytes(backlog)));
         }
         let (unacknowledged, unread) = tcp_queues(tree);
         self.unacknowledged = self.unacknowledged.max(unacknowledged);
@@ -66,12 +66,12 @@ impl Seen {
         let drops = softnet(tree).drops;
         self.backlog_drops = drops.saturating_sub(*self.first_drops.get_or_insert(drops));
     }
-    pub(crate) fn interface(&self, name: &str) -> Option<&SeenInterface> {
+    pub(crate) fn interface(&self, name: &str) -> Option<&ObservedInterface> {
         self.interfaces.get(name).filter(|_| self.samples > 0)
     }
 }
 
-impl SeenInterface {
+impl ObservedInterface {
     fn add(&mut self, tree: &Tree, name: &str, now: Time) {
         let queues = ["sys/class/net/", name, "/queues"].concat();
         let inflight = tree
@@ -79,8 +79,8 @@ impl SeenInterface {
             .iter()
             .filter_map(|queue| tree.number(&[&queues, "/", queue, "/byte_queue_limits/inflight"].concat()))
             .reduce(u64::saturating_add);
-        let air = Reply::of(tree, "wifi", name).number("backlog_bytes").map(Bytes);
-        self.air = self.air.max(air);
+        let wifi_backlog = Reply::of(tree, "wifi", name).number("backlog_bytes").map(Bytes);
+        self.wifi_backlog = self.wifi_backlog.max(wifi_backlog);
         self.inflight = self.inflight.max(inflight.map(Bytes));
         if let Some(sent) = tree.number(&["sys/class/net/", name, "/statistics/tx_bytes"].concat()) {
             self.count(sent, now);
@@ -89,7 +89,7 @@ impl SeenInterface {
     fn count(&mut self, sent: u64, now: Time) {
         let (since, before) = *self.last.get_or_insert((now, sent));
         let elapsed = now.saturating_since(since);
-        if elapsed >= SHORTEST {
+        if elapsed >= MIN_SPAN {
             self.rate = self.rate.max(Rate::from_bytes_per(Bytes(sent.saturating_sub(before)), elapsed));
             self.last = Some((now, sent));
         }

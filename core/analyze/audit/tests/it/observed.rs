@@ -1,6 +1,7 @@
-//! What was seen under load: the most of each, at the rate of its link.
-use crate::fixture::asked;
-use fathom_audit::{Facts, Seen, Tree, audit};
+//! What was observed under load: the maximum of each queue, at the rate of its link.
+use crate::fixture::known;
+use fathom_audit::{Facts, Observed, Tree, audit};
+use fathom_run::QueuePoint;
 use fathom_units::Time;
 
 fn sample(inflight: &str, backlog: &str, sent: &str) -> Tree {
@@ -32,17 +33,18 @@ const SOCKETS: &str =
     "head\n 0: 0100007F:1 0100007F:2 01 0001E848:00000000 00\n 1: 0:1 0:0 0A FFFFFFFF:00000000 00";
 
 #[test]
-fn the_most_of_all_samples() {
+fn the_maximum_of_all_samples() {
     let samples = [("1000", "0", "0"), ("20000", "250000", "1250000"), ("500", "90000", "2500000")];
-    let mut seen = Seen::default();
+    let mut observed = Observed::default();
     for (second, (inflight, backlog, sent)) in samples.iter().enumerate() {
-        seen.add(&sample(inflight, backlog, sent), Time::from_nanos(second as u64 * 1_000_000_000));
+        observed.add(&sample(inflight, backlog, sent), Time::from_nanos(second as u64 * 1_000_000_000));
     }
-    assert_eq!((seen.samples, seen.span.as_secs_f64()), (3, 2.0));
-    // It sent 1,250,000 bytes a second while packets waited: 10 Mbit/s, as no file tells another rate.
-    let places = audit(&Facts::of(&sample("0", "0", "0")), &asked(""), Some(&seen));
-    let of = |number: u8| places.iter().find(|place| place.spot.number() == number).expect("a place");
-    let millis = |number: u8| of(number).seen_delay.map(|delay| delay.as_millis_f64());
+    assert_eq!((observed.samples, observed.span.as_secs_f64()), (3, 2.0));
+    // It sent 1,250,000 bytes a second while packets waited: 10 Mbit/s, as no file has another rate.
+    let queues = audit(&Facts::of(&sample("0", "0", "0")), &known(""), Some(&observed)).queues;
+    let is = |number: u8| move |point: &&QueuePoint| point.queue.kind().number() == number;
+    let of = |number: u8| queues.iter().map(|queue| &queue.point).find(is(number)).expect("a queue point");
+    let millis = |number: u8| of(number).observed_delay_s.map(|delay_s| delay_s * 1e3);
     // 250000 * 8 / 10e6, 20000 * 8 / 10e6.
     assert_eq!((millis(6), millis(9)), (Some(200.0), Some(16.0)));
     // 62500 * 8 / 10e6, and 125000 * 8 / 10e6 of the socket that is not listening.
@@ -50,7 +52,8 @@ fn the_most_of_all_samples() {
 }
 
 #[test]
-fn without_a_look_nothing_is_seen() {
-    let places = audit(&Facts::of(&sample("9", "9", "9")), &asked("eth0=10mbit"), None);
-    assert!(places.iter().all(|place| place.seen.is_none() && place.seen_delay.is_none()));
+fn without_an_observation_no_point_has_one() {
+    let queues = audit(&Facts::of(&sample("9", "9", "9")), &known("eth0=10mbit"), None).queues;
+    let is_observed = |point: &QueuePoint| point.observed_bytes.is_some() || point.observed_delay_s.is_some();
+    assert!(!queues.iter().any(|queue| is_observed(&queue.point)));
 }

@@ -1,0 +1,54 @@
+//! Observations of one phase of a run.
+use alloc::vec::Vec;
+use fathom_run::{Metric, Phase, PhaseKind, Run, Series, SeriesKey, Value};
+use fathom_stats::Sample;
+use fathom_units::{Direction, Time};
+
+/// The phase in which a direction is loaded alone.
+pub(crate) const fn alone(direction: Direction) -> PhaseKind {
+    match direction {
+        Direction::Up => PhaseKind::Up,
+        Direction::Down => PhaseKind::Down,
+    }
+}
+
+pub(crate) const fn is_loaded(kind: PhaseKind) -> bool {
+    matches!(kind, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both)
+}
+
+/// The observations of the series of `key` in `phase`; empty without such a series.
+pub(crate) fn sample(run: &Run, key: &SeriesKey, phase: &Phase) -> Sample {
+    Sample::new(run.series(key).into_iter().flat_map(|s| s.within(phase)).map(|o| pair(o.value)))
+}
+
+/// A value and whether it is censored.
+pub(crate) const fn pair(value: Value) -> (f64, bool) {
+    match value {
+        Value::Observed(v) => (v, false),
+        Value::Censored { at_least } => (at_least, true),
+    }
+}
+
+/// Retransmissions of the load were recorded.
+pub(crate) fn records_losses(run: &Run) -> bool {
+    run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits)
+}
+
+/// Times at which the retransmission counter of a flow of this direction had grown.
+pub(crate) fn loss_events(run: &Run, direction: Direction, phase: &Phase) -> Vec<Time> {
+    let of_direction =
+        |s: &&Series| s.key.metric == Metric::FlowRetransmits && s.key.direction == Some(direction);
+    let mut times = Vec::new();
+    for series in run.series.iter().filter(of_direction) {
+        let mut before = None;
+        for o in series.within(phase) {
+            if let Value::Observed(count) = o.value {
+                if before.is_some_and(|b| count > b) {
+                    times.push(o.at);
+                }
+                before = Some(count);
+            }
+        }
+    }
+    times
+}

@@ -1,0 +1,525 @@
+//! The queue points of a host in words.
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_diagnose::Diagnosis;
+use fathom_run::{
+    AirtimeLimit, Caution, ContainerNetwork, Finding, FindingKind, HostQueue, InterfaceGroup, InterfaceKind,
+    QdiscClass, QueueKind, QueuePoint, RateSource, Remedy, WorstCase, threshold,
+};
+use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
+
+/// Longer delays are printed in seconds.
+const LONG_S: f64 = 9.95;
+
+/// A delay of a queue point: `26 ms`, `105 s`.
+pub fn queue_delay(delay_s: f64) -> String {
+    if delay_s < LONG_S { milliseconds(delay_s) } else { seconds(delay_s) }
+}
+
+/// Name of a kind of queue point.
+pub const fn queue_name(kind: QueueKind) -> &'static str {
+    match kind {
+        QueueKind::UnsentData => "unsent data of programs",
+        QueueKind::SendBuffer => "TCP send buffer",
+        QueueKind::ReceiveBuffer => "TCP receive buffer",
+        QueueKind::SmallQueues => "TCP small queues",
+        QueueKind::CongestionControl => "congestion control and pacing",
+        QueueKind::Qdisc => "queue discipline",
+        QueueKind::TxQueueLen => "txqueuelen",
+        QueueKind::QdiscLimit => "limit of the queue discipline",
+        QueueKind::ByteQueueLimits => "byte queue limits of the driver",
+        QueueKind::NoByteQueueLimits => "driver without byte queue limits",
+        QueueKind::Ring => "ring of the network card",
+        QueueKind::Offloads => "super-packets and coalescing",
+        QueueKind::ReceiveBacklog => "receive backlog",
+        QueueKind::WifiQueues => "Wi-Fi queues",
+        QueueKind::WifiFirmware => "Wi-Fi firmware",
+        QueueKind::Tunnel => "tunnel of a program",
+        QueueKind::Wireguard => "WireGuard",
+        QueueKind::Ppp => "PPP",
+        QueueKind::Stacked => "stacked interfaces",
+        QueueKind::Ifb => "ifb",
+        QueueKind::Modem => "USB or mobile modem",
+        QueueKind::VirtualMachine => "virtual machine",
+        QueueKind::Containers => "containers",
+        QueueKind::FlowOffload => "flow offload",
+        QueueKind::LinkBeyond => "modem or access point beyond",
+        QueueKind::QueueManagers => "programs that set queue disciplines",
+    }
+}
+
+/// Name of a kind of interface.
+pub const fn interface_name(kind: InterfaceKind) -> &'static str {
+    match kind {
+        InterfaceKind::Loopback => "loopback",
+        InterfaceKind::Ethernet => "network card",
+        InterfaceKind::Virtio => "virtual card",
+        InterfaceKind::Wifi => "Wi-Fi",
+        InterfaceKind::Usb => "USB",
+        InterfaceKind::Ppp => "PPP",
+        InterfaceKind::Tun => "tun",
+        InterfaceKind::Tap => "tap",
+        InterfaceKind::Wireguard => "WireGuard",
+        InterfaceKind::Veth => "veth",
+        InterfaceKind::Bridge => "bridge",
+        InterfaceKind::Stacked => "stacked",
+        InterfaceKind::Ifb => "ifb",
+    }
+}
+
+/// Where a rate is from, to be read after it.
+pub const fn rate_source(source: RateSource) -> &'static str {
+    match source {
+        RateSource::User => "from --rate",
+        RateSource::Shaper => "its shaper",
+        RateSource::Link => "its link",
+        RateSource::WifiBitrate => "0.6 of its bitrate",
+        RateSource::Underlay => "the line below it",
+        RateSource::FastestCard => "virtual: as the fastest card here",
+        RateSource::Observed => "sent while packets waited",
+    }
+}
+
+/// Packets or bytes that a queue discipline holds: `1000 packets`, `250 kB`.
+fn limit(packets: Option<u64>, limit_bytes: Option<u64>) -> Option<String> {
+    let packets = packets.map(|packets| format!("{packets} packets"));
+    packets.or_else(|| limit_bytes.map(|limit| bytes(limit as f64)))
+}
+
+fn buffer(limit_bytes: u64, request_limit_bytes: Option<u64>) -> String {
+    let request = request_limit_bytes.map_or_else(|| "unknown".to_owned(), |limit| bytes(limit as f64));
+    format!("up to {}; programs may request {request}", bytes(limit_bytes as f64))
+}
+
+const fn on(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+fn driver(name: Option<&String>) -> &str {
+    name.map_or("its driver", String::as_str)
+}
+
+/// The queue and its limits.
+pub fn queue(point: &QueuePoint) -> String {
+    match &point.queue {
+        HostQueue::UnsentData { limit_bytes } => {
+            limit_bytes.map_or_else(|| "not limited".to_owned(), |limit| bytes(limit as f64))
+        }
+        HostQueue::SendBuffer { limit_bytes, request_limit_bytes }
+        | HostQueue::ReceiveBuffer { limit_bytes, request_limit_bytes } => {
+            buffer(*limit_bytes, *request_limit_bytes)
+        }
+        HostQueue::SmallQueues { limit_bytes, pacing_divisor } => format!(
+            "1/{pacing_divisor} s of each flow's pacing rate; {} if a flow is not paced",
+            bytes(*limit_bytes as f64)
+        ),
+        HostQueue::CongestionControl { .. } | HostQueue::Qdisc { .. } | HostQueue::QdiscLimit { .. } => {
+            qdisc(&point.queue)
+        }
+        HostQueue::TxQueueLen { limit_packets, .. } | HostQueue::Ifb { limit_packets, .. } => {
+            format!("{limit_packets} packets")
+        }
+        HostQueue::ByteQueueLimits { .. }
+        | HostQueue::NoByteQueueLimits { .. }
+        | HostQueue::Ring { .. }
+        | HostQueue::Offloads { .. }
+        | HostQueue::ReceiveBacklog { .. } => card(point),
+        HostQueue::WifiQueues { limit_packets, airtime } => {
+            format!("fq_codel of mac80211, {limit_packets} packets, {}", airtime_words(*airtime, point))
+        }
+        HostQueue::WifiFirmware { driver: name, is_certain: true } => {
+            format!("{} queues in its firmware", driver(name.as_ref()))
+        }
+        HostQueue::WifiFirmware { driver: name, is_certain: false } => format!(
+            "{}; whether it uses the queues of mac80211 is shown by debugfs, which cannot be read",
+            driver(name.as_ref())
+        ),
+        other => link(other),
+    }
+}
+
+fn qdisc(queue: &HostQueue) -> String {
+    match queue {
+        HostQueue::CongestionControl {
+            name,
+            slow_start_pacing_ratio,
+            avoidance_pacing_ratio,
+            default_qdisc,
+        } => {
+            let paced = match (slow_start_pacing_ratio, avoidance_pacing_ratio) {
+                (Some(slow_start), Some(avoidance)) => {
+                    format!("{} and {}", percent(*slow_start), percent(*avoidance))
+                }
+                _ => "an unknown share".to_owned(),
+            };
+            let default = default_qdisc.as_ref();
+            let default = default.map_or_else(String::new, |qdisc| format!("; new interfaces get {qdisc}"));
+            format!("{name}, paced to {paced} of its rate{default}")
+        }
+        HostQueue::Qdisc { qdisc, queue_count, is_assumed, limit_packets, limit_bytes, .. } => {
+            let name = match (*is_assumed, *queue_count) {
+                (true, _) => format!("{qdisc} (the default of the host; not read)"),
+                (false, 1) => qdisc.clone(),
+                (false, count) => format!("{count} times {qdisc}"),
+            };
+            let band = if qdisc == "pfifo_fast" { " in each of three bands" } else { "" };
+            let limit = limit(*limit_packets, *limit_bytes);
+            limit.map_or_else(|| name.clone(), |limit| format!("{name}, {limit}{band}"))
+        }
+        HostQueue::QdiscLimit { qdisc, limit_packets, limit_bytes } => {
+            format!("{qdisc} of {}", limit(*limit_packets, *limit_bytes).unwrap_or_default())
+        }
+        _ => String::new(),
+    }
+}
+
+fn card(point: &QueuePoint) -> String {
+    match &point.queue {
+        HostQueue::ByteQueueLimits { limit_bytes, max_bytes } => {
+            format!("{} now, up to {}", bytes(*limit_bytes as f64), bytes(*max_bytes as f64))
+        }
+        HostQueue::NoByteQueueLimits { driver: name, limit_packets: None, .. } => {
+            format!("{} does not count bytes, and its ring cannot be read", driver(name.as_ref()))
+        }
+        HostQueue::NoByteQueueLimits { driver: name, limit_packets: Some(packets), queue_count } => {
+            let rings = if *queue_count == 1 { "ring".to_owned() } else { format!("{queue_count} rings") };
+            format!("{} fills its {rings} of {packets} packets", driver(name.as_ref()))
+        }
+        HostQueue::Ring { limit_packets, max_packets, .. } => {
+            let max = max_packets.map_or_else(|| "?".to_owned(), |packets| packets.to_string());
+            format!("{limit_packets} packets of up to {max}")
+        }
+        HostQueue::Offloads { has_tso, has_gro } => format!(
+            "TSO {}, GRO {}, {:.0} us of coalescing",
+            on(*has_tso),
+            on(*has_gro),
+            point.timer_s.unwrap_or(0.0) * 1e6
+        ),
+        HostQueue::ReceiveBacklog {
+            limit_packets, dropped_packets, squeezed_count, has_flow_limit, ..
+        } => {
+            format!(
+                "{limit_packets} packets, {dropped_packets} dropped and {squeezed_count} rounds cut short since boot, flow limit {}",
+                on(*has_flow_limit)
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+fn airtime_words(airtime: AirtimeLimit, point: &QueuePoint) -> String {
+    match airtime {
+        AirtimeLimit::Timer => {
+            format!("{:.0} ms of airtime in the firmware", point.timer_s.unwrap_or(0.0) * 1e3)
+        }
+        AirtimeLimit::None => "no limit of airtime".to_owned(),
+        AirtimeLimit::Unknown => "whether its firmware has a limit of airtime cannot be read".to_owned(),
+    }
+}
+
+fn link(queue: &HostQueue) -> String {
+    match queue {
+        HostQueue::Tunnel { limit_packets } => format!("{limit_packets} packets to a program"),
+        HostQueue::Wireguard { limit_packets, peer_limit_packets } => {
+            format!("{limit_packets} packets for encryption, {peer_limit_packets} a peer before")
+        }
+        HostQueue::Ppp { limit_packets } => {
+            format!("{limit_packets} packets, none if PPPoE sends at once")
+        }
+        HostQueue::Stacked { interfaces } => interfaces.iter().map(group).collect::<Vec<_>>().join(", "),
+        HostQueue::Modem { limit_packets, packet_bytes, bundle_bytes } => {
+            let bundles =
+                bundle_bytes.map_or_else(String::new, |size| format!(", bundles of {}", bytes(size as f64)));
+            format!(
+                "{limit_packets} packets of {packet_bytes} bytes in usbnet{bundles}; its firmware cannot be read"
+            )
+        }
+        HostQueue::VirtualMachine { limit_packets: Some(packets) } => {
+            format!("{packets} packets to a virtual machine or a program")
+        }
+        HostQueue::VirtualMachine { limit_packets: None } => {
+            "the card of a guest: the host below has a tap, a queue discipline and a card of its own"
+                .to_owned()
+        }
+        HostQueue::Containers { network } => match network {
+            ContainerNetwork::Program { name } => {
+                format!("{name} carries the packets of containers through sockets of its own")
+            }
+            ContainerNetwork::Inside => "this is the inside of a container or of a namespace".to_owned(),
+            ContainerNetwork::Host => "containers share the default route of the host".to_owned(),
+        },
+        HostQueue::FlowOffload { flow_tables, files, connection_count, .. } => {
+            let tables = flow_tables.iter().map(|table| format!("flow table {table}"));
+            let count = (*connection_count > 0)
+                .then(|| format!("offloaded connections: {connection_count} of the first 20"));
+            let all: Vec<String> = tables.chain(files.iter().cloned()).chain(count).collect();
+            if all.is_empty() {
+                "no connection bypasses the queue disciplines".to_owned()
+            } else {
+                all.join("; ")
+            }
+        }
+        HostQueue::LinkBeyond { rate_bits_per_second } => rate_bits_per_second.map_or_else(
+            || "what is beyond cannot be read".to_owned(),
+            |line| format!("the line of {} beyond", rate(line as f64)),
+        ),
+        HostQueue::QueueManagers { programs, files } => {
+            let programs = programs.iter().map(|name| format!("{name} runs"));
+            let files = files.iter().map(|file| format!("{file} sets queue disciplines"));
+            programs.chain(files).collect::<Vec<String>>().join(", ")
+        }
+        _ => String::new(),
+    }
+}
+
+fn group(group: &InterfaceGroup) -> String {
+    let kind = interface_name(group.kind);
+    match &group.names[..] {
+        [] => String::new(),
+        [one] => format!("{kind} {one}"),
+        [first, .., last] => format!("{} {kind} ({first} to {last})", group.names.len()),
+    }
+}
+
+/// Why a queue point is a problem, or why it is none.
+pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
+    use FindingKind::{DarkBuffer, HarmlessQueue, UnreadableQueue};
+    let reason = match &point.queue {
+        HostQueue::UnsentData { .. } => {
+            "only delays the writing program, whose newest data waits behind its older data"
+        }
+        HostQueue::SendBuffer { .. } => {
+            "what it holds is in flight or unsent: it fills the queues on the path, which have to be managed there"
+        }
+        HostQueue::ReceiveBuffer { .. } => {
+            "others may have that much in flight to this host; leave it, and manage the queue that it fills"
+        }
+        HostQueue::SmallQueues { .. } => "per flow: many flows add up",
+        HostQueue::CongestionControl { default_qdisc: None, .. } => {
+            "the default queue discipline of new interfaces is shown outside this namespace"
+        }
+        HostQueue::CongestionControl { .. } if kind == DarkBuffer => {
+            "every interface that comes up gets one queue for all flows"
+        }
+        HostQueue::CongestionControl { .. } => "every interface that comes up keeps flows apart",
+        HostQueue::Qdisc { class, .. } => qdisc_reason(*class, kind),
+        HostQueue::TxQueueLen { is_used: true, .. } | HostQueue::Ifb { is_used: true, .. } => {
+            "the length of the queue above"
+        }
+        HostQueue::TxQueueLen { .. } | HostQueue::Ifb { .. } => "the queue discipline has its own limit",
+        HostQueue::QdiscLimit { .. } => "TCP reacts to its signals long before; only a flood fills it",
+        HostQueue::ByteQueueLimits { .. } if kind == HarmlessQueue => {
+            "the driver holds no more than the card needs"
+        }
+        HostQueue::ByteQueueLimits { .. } => "the limit grew too large: a few packets are enough",
+        HostQueue::NoByteQueueLimits { limit_packets: None, .. } => {
+            "the ring may hold hundreds of packets: measure it under load"
+        }
+        HostQueue::NoByteQueueLimits { .. } if kind == HarmlessQueue => "negligible at this rate",
+        HostQueue::NoByteQueueLimits { .. } => "no queue discipline reaches what is already in the ring",
+        HostQueue::Ring { is_limited: true, .. } => "byte queue limits keep it short",
+        HostQueue::Ring { is_limited: false, .. } => "reported above: nothing keeps it short",
+        HostQueue::Offloads { .. } if kind == HarmlessQueue => {
+            "the time of a super-packet is negligible at this rate"
+        }
+        HostQueue::Offloads { .. } => {
+            "one super-packet of 64 KiB occupies the line that long; CAKE splits them by itself"
+        }
+        HostQueue::ReceiveBacklog { observed_dropped_packets, .. } => {
+            return receive_backlog(*observed_dropped_packets, point);
+        }
+        HostQueue::WifiQueues { airtime: AirtimeLimit::Timer, .. } => {
+            "it keeps the delay of each flow near 20 ms; only a flood fills it"
+        }
+        HostQueue::WifiQueues { .. } => "it does not reach what the firmware takes: measure it under load",
+        HostQueue::WifiFirmware { .. } => {
+            "no file says how much: measure it under load, with fathom test to a host in the same building"
+        }
+        HostQueue::FlowOffload { tc_offload_interfaces, .. } if kind == HarmlessQueue => {
+            return match tc_offload_interfaces.join(", ") {
+                none if none.is_empty() => "a shaper gets every packet".to_owned(),
+                names => format!("hw-tc-offload is on for {names}, which a hardware shaper needs"),
+            };
+        }
+        HostQueue::FlowOffload { .. } => {
+            "these packets bypass every queue discipline: a shaper would shape nothing"
+        }
+        HostQueue::LinkBeyond { rate_bits_per_second } => match (rate_bits_per_second, kind) {
+            (None, _) => "if the line beyond is slower than the link, the queue is there: pass --rate RATE",
+            (_, HarmlessQueue) => "not slower than the link: the queue is on this host",
+            (_, UnreadableQueue) => {
+                "whether it is slower than the link cannot be read: pass --rate NAME=RATE"
+            }
+            _ => {
+                "slower than the link: the queue in which everything waits is there, in a modem or access point that no file shows. Measure its rate: fathom test"
+            }
+        },
+        HostQueue::QueueManagers { files, .. } if files.is_empty() => {
+            "none of its files sets queue disciplines; one that does would replace yours when the interface comes up"
+        }
+        HostQueue::QueueManagers { .. } => {
+            "it replaces other queue disciplines when the interface comes up: change it there"
+        }
+        other => link_reason(other),
+    };
+    reason.to_owned()
+}
+
+const fn qdisc_reason(class: QdiscClass, kind: FindingKind) -> &'static str {
+    match (class, kind) {
+        (QdiscClass::Aqm, _) => "it keeps the delay of each flow near a few milliseconds",
+        (QdiscClass::FairQueueing, _) => "flows do not wait for each other; each may still have a long queue",
+        (QdiscClass::Fifo, FindingKind::DarkBuffer) => {
+            "it fills when this link becomes the slowest of the path"
+        }
+        (QdiscClass::Fifo, FindingKind::UnreadableQueue) => {
+            "its delay depends on the rate, which no file shows: pass --rate NAME=RATE"
+        }
+        (QdiscClass::Fifo, FindingKind::HarmlessQueue) => "negligible at this rate",
+        (QdiscClass::Fifo, _) => {
+            "one queue for all flows: a large upload fills it, and everything else waits behind that"
+        }
+    }
+}
+
+fn receive_backlog(observed_dropped_packets: u64, point: &QueuePoint) -> String {
+    if observed_dropped_packets > 0 {
+        return format!(
+            "{} packets were dropped while it was observed: the CPU is the bottleneck",
+            thousands(observed_dropped_packets as f64)
+        );
+    }
+    let is_long = point.delay_s() > threshold::MODEST_S;
+    let reason = if is_long {
+        "long only if the CPU is slower than the link, of which there is no sign"
+    } else {
+        "drained as fast as the CPU works"
+    };
+    reason.to_owned()
+}
+
+const fn link_reason(queue: &HostQueue) -> &'static str {
+    match queue {
+        HostQueue::Tunnel { .. } => {
+            "it fills if the program is slower than the line; else the queue is on the interface below"
+        }
+        HostQueue::Wireguard { .. } => {
+            "it fills only if encryption is slower than the line; shape the interface below, with 60 bytes of overhead (IPv6: 80)"
+        }
+        HostQueue::Ppp { .. } => "attach a shaper here, not below; PPPoE adds 8 bytes",
+        HostQueue::Stacked { .. } => "no queue of their own: packets pass at once to the interface below",
+        HostQueue::Modem { .. } => {
+            "mobile modems hold megabytes: delays of seconds and even minutes were seen. Measure it: fathom test"
+        }
+        HostQueue::VirtualMachine { limit_packets: Some(_) } => {
+            "the ring and the queues of the guest add to it: run the audit in the guest too"
+        }
+        HostQueue::VirtualMachine { limit_packets: None } => {
+            "the queues here add to those of the host below: run the audit there too"
+        }
+        HostQueue::Containers { network: ContainerNetwork::Program { .. } } => {
+            "no file shows what it buffers: measure from inside a container"
+        }
+        HostQueue::Containers { network: ContainerNetwork::Inside } => {
+            "its packets queue on the interface of the host: run the audit there"
+        }
+        HostQueue::Containers { network: ContainerNetwork::Host } => {
+            "a queue discipline there that keeps flows apart keeps containers apart too"
+        }
+        _ => "",
+    }
+}
+
+/// The calculation of a worst case, so that a reader can repeat it: `1000 * 1514 * 8 / 1000000000`.
+pub fn calculation(worst: &WorstCase) -> String {
+    let queues = (worst.queue_count != 1).then(|| format!("{} * ", worst.queue_count)).unwrap_or_default();
+    let packets = worst.packet_count.map(|count| format!("{count} * ")).unwrap_or_default();
+    format!("{queues}{packets}{} * 8 / {}", worst.each_bytes, worst.rate_bits_per_second)
+}
+
+/// A finding of an audit: the queue point, and the reason.
+pub(crate) fn sentence(kind: FindingKind, point: &QueuePoint) -> String {
+    let interface = point.interface.as_ref().map_or_else(String::new, |name| format!("{name}, "));
+    let name = queue_name(point.queue.kind());
+    let delay = point
+        .worst
+        .as_ref()
+        .map_or_else(String::new, |worst| format!(" ({} when full)", queue_delay(worst.delay_s)));
+    let reason = queue_reason(kind, point);
+    let mut letters = reason.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let reason: String = first.into_iter().chain(letters).collect();
+    format!("{interface}{name}: {}{delay}. {reason}.", queue(point))
+}
+
+/// A remedy and how to undo it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RemedyText {
+    /// A command, or what to do in words.
+    pub apply: String,
+    /// A command that restores the previous state, or what restores it in words.
+    pub undo: Option<String>,
+}
+
+/// A remedy in words or as commands.
+pub fn remedy(remedy: &Remedy) -> RemedyText {
+    let words = |text: &str| RemedyText { apply: text.to_owned(), undo: None };
+    match remedy {
+        Remedy::Shape { max_bits_per_second: None, .. } => {
+            words("shape a little below the rate of the link, with CAKE or fq_codel")
+        }
+        Remedy::Shape { max_bits_per_second: Some(max), .. } => {
+            words(&format!("shape to {}, with CAKE or fq_codel", rate(*max)))
+        }
+        Remedy::UseQuietMachine => words("measure again on a machine that is less busy"),
+        Remedy::LoadLonger => words("measure again with a longer load"),
+        Remedy::Run { command, undo, caution } => {
+            let caution = match caution {
+                None => "",
+                Some(Caution::LinkGoesDown) => " # the link goes down for a moment",
+                Some(Caution::OnlyLinkOfHost) => " # only on a host that has no faster path than this line",
+            };
+            RemedyText { apply: format!("{command}{caution}"), undo: Some(undo.clone()) }
+        }
+        Remedy::ReplaceLeafQdiscs { interface, qdisc } => RemedyText {
+            apply: format!("replace {qdisc} in the leaves by fq_codel"),
+            undo: Some(format!("restore what this showed before: tc -d qdisc show dev {interface}")),
+        },
+        Remedy::DeleteFlowTables => RemedyText {
+            apply: "delete the flowtable from the rules (nft list flowtables), if a shaper is to work"
+                .to_owned(),
+            undo: Some("add it again".to_owned()),
+        },
+        Remedy::SpreadReceiveWork => {
+            words("spread the work over the CPUs: /sys/class/net/NAME/queues/rx-0/rps_cpus")
+        }
+        Remedy::ReplaceWifiCard => words("or use a card whose driver has the queues of mac80211"),
+    }
+}
+
+/// The result of an audit in one sentence.
+pub fn audit_verdict(diagnosis: &Diagnosis) -> String {
+    let of = |kind| diagnosis.findings.iter().filter(move |finding| finding.kind() == kind);
+    let plural = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
+    let worst = of(FindingKind::BloatedQueue).filter_map(Finding::queue_point).map(QueuePoint::delay_s);
+    let worst = worst.max_by(f64::total_cmp).filter(|delay_s| *delay_s > 0.0);
+    let worst = worst.map_or_else(String::new, |delay_s| format!(", up to {}", queue_delay(delay_s)));
+    let bypasses = if of(FindingKind::QdiscBypass).next().is_some() {
+        "; flow offload bypasses the queue disciplines"
+    } else {
+        ""
+    };
+    let others = format!(
+        "{}, {} that no file shows",
+        plural(of(FindingKind::DarkBuffer).count(), "dark buffer"),
+        plural(of(FindingKind::UnreadableQueue).count(), "queue")
+    );
+    match of(FindingKind::BloatedQueue).count() {
+        0 => format!("No queue in front of a slow link, as far as files show{bypasses}; {others}."),
+        bad => {
+            format!("{} in front of a slow link{worst}{bypasses}; {others}.", plural(bad, "bloated queue"))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The queue points of a host, from its files to findings.
+use crate::{AppError, CancelToken};
+use fathom_audit::{Facts, KnownRates, Observed, Tree, audit};
+use fathom_audit_facts::{
+    RemoteError, add_all, add_flowtables, add_qdiscs, add_unsent, add_wifi, files, remote, sampled,
+};
+use fathom_diagnose::{Diagnosis, diagnose_audit};
+use fathom_run::HostAudit;
+use fathom_units::{Duration, Rate, Time};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{fmt, io};
+
+/// Time between two samples: a queue that fills and drains in less is no problem.
+const SAMPLE_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// Where the files of a host are read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AuditSource {
+    /// This host, which may be observed for a time while something loads it.
+    Local {
+        /// For how long, at most.
+        observe: Option<Duration>,
+    },
+    /// Another host, by the shell there.
+    Remote {
+        /// Its address, as the remote shell takes it.
+        host: String,
+        /// The remote shell, with its arguments.
+        rsh: String,
+        /// The longest time that reading may take.
+        timeout: Duration,
+    },
+    /// A directory with files of a host, as they were saved.
+    Directory(PathBuf),
+}
+
+/// A rate that the user knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedRate {
+    /// The interface; `None` for the line beyond the interface with the default route.
+    pub interface: Option<String>,
+    /// Its rate.
+    pub rate: Rate,
+}
+
+/// What is audited.
+#[derive(Clone, Debug)]
+pub struct AuditRequest {
+    /// Where the files are read.
+    pub source: AuditSource,
+    /// Rates that no file says; the last of each interface counts.
+    pub rates: Vec<NamedRate>,
+    /// Directory in which the files are saved.
+    pub save: Option<PathBuf>,
+}
+
+/// Something that the caller may want to show before the result.
+#[derive(Debug)]
+pub enum AuditEvent<'a> {
+    /// The kernel does not list its queue disciplines: the defaults are assumed.
+    QdiscsUnknown(io::Error),
+    /// `/sys` shows another network namespace than that of this process.
+    OtherNamespace,
+    /// So many files were saved.
+    Saved {
+        /// How many.
+        files: usize,
+        /// The directory.
+        directory: &'a Path,
+    },
+}
+
+/// Why a host could not be audited.
+#[derive(Debug)]
+pub enum AuditError {
+    /// The files of another host could not be read.
+    Remote(RemoteError),
+    /// There are no network interfaces.
+    NoInterfaces {
+        /// The host or the directory.
+        source: String,
+    },
+    /// A rate is that of an interface which the host does not have.
+    UnknownInterface {
+        /// The name.
+        name: String,
+        /// Names that it has.
+        known: Vec<String>,
+    },
+    /// A file could not be saved.
+    Save {
+        /// The file.
+        path: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for AuditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AuditError::Remote(error) => error.fmt(f),
+            AuditError::NoInterfaces { source } => {
+                write!(f, "{source}: no network interfaces below sys/class/net")
+            }
+            AuditError::UnknownInterface { name, known } => {
+                write!(f, "--rate {name}=...: no such interface (there are: {})", known.join(", "))
+            }
+            AuditError::Save { path, source } => write!(f, "{path}: {source}\n  try: --save DIR elsewhere"),
+        }
+    }
+}
+
+/// The host, and what its queue points show.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AuditOutcome {
+    /// The host and its interfaces.
+    pub host: HostAudit,
+    /// A finding for each queue point.
+    pub diagnosis: Diagnosis,
+}
+
+/// Reads a host, observes it if that is requested, and judges its queue points. Cancelling ends the observation early.
+///
+/// # Errors
+/// If files cannot be read or saved, or a rate is that of no interface.
+pub fn run(
+    request: &AuditRequest,
+    cancel: &CancelToken,
+    events: &mut dyn FnMut(AuditEvent<'_>),
+) -> Result<AuditOutcome, AppError> {
+    let tree = read(&request.source, events)?;
+    if let Some(directory) = &request.save {
+        let files = fathom_audit_facts::save(&tree, directory)
+            .map_err(|(path, source)| AuditError::Save { path, source })?;
+        events(AuditEvent::Saved { files, directory });
+    }
+    let facts = Facts::of(&tree);
+    if facts.interfaces.is_empty() {
+        return Err(AuditError::NoInterfaces { source: name(&request.source) }.into());
+    }
+    let known = known_rates(&request.rates, &facts)?;
+    let observed = match request.source {
+        AuditSource::Local { observe: Some(time) } => Some(observe(time, cancel)),
+        _ => None,
+    };
+    let mut audit = audit(&facts, &known, observed.as_ref());
+    if let AuditSource::Remote { host, .. } = &request.source {
+        audit.host.host = Some(host.clone());
+    }
+    Ok(AuditOutcome { diagnosis: diagnose_audit(&audit), host: audit.host })
+}
+
+fn name(source: &AuditSource) -> String {
+    match source {
+        AuditSource::Local { .. } => "/".to_owned(),
+        AuditSource::Remote { host, .. } => host.clone(),
+        AuditSource::Directory(path) => path.display().to_string(),
+    }
+}
+
+fn read(source: &AuditSource, events: &mut dyn FnMut(AuditEvent<'_>)) -> Result<Tree, AuditError> {
+    match source {
+        AuditSource::Remote { host, rsh, timeout } => {
+            let timeout = std::time::Duration::from_nanos(timeout.as_nanos());
+            return remote(rsh, host, timeout).map_err(AuditError::Remote);
+        }
+        AuditSource::Directory(path) => return Ok(files(path)),
+        AuditSource::Local { .. } => {}
+    }
+    let mut tree = files(Path::new("/"));
+    match add_all(&mut tree) {
+        Err(error) => events(AuditEvent::QdiscsUnknown(error)),
+        Ok(false) => events(AuditEvent::OtherNamespace),
+        Ok(true) => {}
+    }
+    // A kernel without Wi-Fi reports nothing about it, and one without nf_tables no flow tables; configuration files remain.
+    let _ = add_wifi(&mut tree);
+    let _ = add_flowtables(&mut tree);
+    Ok(tree)
+}
+
+fn known_rates(rates: &[NamedRate], facts: &Facts) -> Result<KnownRates, AuditError> {
+    let mut known = KnownRates::default();
+    let names = || facts.interfaces.iter().map(|interface| interface.name.clone());
+    for NamedRate { interface, rate } in rates {
+        match interface {
+            None => known.line = Some(*rate),
+            Some(name) if names().any(|other| other == *name) => {
+                known.interfaces.insert(name.clone(), *rate);
+            }
+            Some(name) => {
+                return Err(AuditError::UnknownInterface { name: name.clone(), known: names().collect() });
+            }
+        }
+    }
+    Ok(known)
+}
+
+/// Samples until the time is over, or until it is cancelled.
+fn observe(time: Duration, cancel: &CancelToken) -> Observed {
+    let start = Instant::now();
+    let mut observed = Observed::default();
+    while start.elapsed().as_nanos() < u128::from(time.as_nanos()) && !cancel.is_cancelled() {
+        let begun = Instant::now();
+        let mut tree = sampled(Path::new("/"));
+        // What this kernel does not report is not observed, and the queue point says so.
+        let _ = add_qdiscs(&mut tree);
+        let _ = add_unsent(&mut tree);
+        let now = Time::from_nanos(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        observed.add(&tree, now);
+        std::thread::sleep(SAMPLE_EVERY.saturating_sub(begun.elapsed()));
+    }
+    observed
+}
