@@ -6,7 +6,7 @@ use crate::live::follow;
 use crate::{result, signal, terminal};
 use fathom_app::emulated::{EmulatedTest, Load, measure};
 use fathom_app::gallery::rows;
-use fathom_app::output::{check_names, write};
+use fathom_app::output::check_names;
 use fathom_app::scenario::{load, rates};
 use fathom_app::sim::{Simulated, simulate};
 use fathom_diagnose::diagnose;
@@ -32,9 +32,9 @@ pub(crate) fn run(args: &SimArgs, when: When) -> Outcome {
     }
     let clock = Clock::start();
     let simulated = simulate(&plan, args.seed);
-    terminal::note(&told(&simulated, clock.now().as_secs_f64()));
+    terminal::note(&cost(&simulated, clock.now().as_secs_f64()));
     let exit = result::deliver(&simulated.run, &args.output, when)?;
-    // What a source says holds for the scenario as it stands in the file.
+    // What a source says holds for the scenario as it is in the file.
     if !args.output.json && args.change == ChangeArgs::default() {
         show_claims(&plan, &simulated.run, when)?;
     }
@@ -53,7 +53,7 @@ fn compare_with_lab(args: &SimArgs, plan: &Plan, when: When) -> Outcome {
     show_compared(args, &[("sim", simulated), ("lab", measured)], when)
 }
 
-fn told(simulated: &Simulated, cpu_s: f64) -> String {
+fn cost(simulated: &Simulated, cpu_s: f64) -> String {
     let end = simulated.run.phases.last().map_or(0, |phase| phase.end_ns);
     format!(
         "fathom sim: {:.0} s in {cpu_s:.2} s ({:.2} million packets through the line; digest {:016x})",
@@ -63,7 +63,7 @@ fn told(simulated: &Simulated, cpu_s: f64) -> String {
     )
 }
 
-/// What the scenario's source says, beside what came out.
+/// What the scenario's source says, next to what came out.
 fn show_claims(plan: &Plan, run: &Run, when: When) -> Result<(), Failure> {
     if plan.claims.is_empty() {
         return Ok(());
@@ -85,9 +85,6 @@ pub(crate) fn show_compared(args: &SimArgs, runs: &[(&str, Run)], when: When) ->
         terminal::print(&fathom_report::compare(&named, columns, style))?;
     }
     let pairs: Vec<_> = diagnosed.iter().map(|(_, run, diagnosis)| (*run, diagnosis)).collect();
-    for path in &args.output.output {
-        write(path, &pairs)?;
-        terminal::note(&format!("wrote {}", path.display()));
-    }
+    result::write_all(&args.output.output, &pairs)?;
     Ok(Exit::Healthy)
 }
