@@ -1,12 +1,15 @@
 //! The same upload twice: over a bloated line, and over one whose queue is managed.
 use crate::emulated::{EmulatedTest, Load, measure};
+use crate::output::write;
+use crate::results::{DiagnosedRun, borrowed, diagnosed};
 use crate::scenario::{rates, with_queue};
 use crate::{AppError, CancelToken, MeasureEvent};
 use fathom_client::PhasePlan;
 use fathom_qdisc::Spec;
-use fathom_run::{PhaseKind, Run};
+use fathom_run::PhaseKind;
 use fathom_scenario::{LinePlan, Plan};
 use fathom_units::Duration;
+use std::path::{Path, PathBuf};
 
 /// The two runs together may take 60 s. CUBIC fills seed 3's buffer in about 12 s.
 const BEFORE: [(PhaseKind, u64, u64); 3] =
@@ -33,12 +36,12 @@ pub struct DemoRequest {
 /// Measures the line, and then the line with the other queue unless it is cancelled before.
 ///
 /// # Errors
-/// As [`measure`].
+/// As [`measure()`].
 pub fn run(
     request: &DemoRequest,
     cancel: &CancelToken,
     progress: &mut (dyn FnMut(MeasureEvent<'_>) + Send),
-) -> Result<Vec<Run>, AppError> {
+) -> Result<Vec<DiagnosedRun>, AppError> {
     let line = &request.plan.line;
     let first = test(request, line.clone(), &bottleneck_queue(line), &BEFORE);
     let mut runs = vec![measure(&first, cancel, progress)?];
@@ -46,7 +49,20 @@ pub fn run(
         let second = test(request, with_queue(line, &request.queue), &request.queue_name, &AFTER);
         runs.push(measure(&second, cancel, progress)?);
     }
-    Ok(runs)
+    Ok(runs.into_iter().map(diagnosed).collect())
+}
+
+/// Writes the runs and a page of both into `folder`; gives the page.
+///
+/// # Errors
+/// If the system refuses to write.
+pub fn save(folder: &Path, runs: &[DiagnosedRun]) -> Result<PathBuf, AppError> {
+    for (name, (run, diagnosis)) in ["before.json.gz", "after.json.gz"].iter().zip(runs) {
+        write(&folder.join(name), &[(run, diagnosis)])?;
+    }
+    let page = folder.join("report.html");
+    write(&page, &borrowed(runs))?;
+    Ok(page)
 }
 
 /// The queue in front of the slowest uplink, in words.

@@ -1,15 +1,17 @@
 //! Why a use case has no result, and the class of its exit code.
 use crate::audit::AuditError;
 use crate::sweep::SweepError;
+use crate::watch::Period;
 use fathom_capture_source::TapError;
 use fathom_client::TestError;
 use fathom_lab::LabError;
-use fathom_scenario::{BUILTIN_NAMES, ScenarioError, gallery_names};
+use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
 use fathom_server::ServerError;
+use fathom_size::SizeError;
 use fathom_store::StoreError;
 use fathom_units::Duration;
 use fathom_watch_store::HistoryError;
-use fathom_watch_web::WebError;
+use fathom_watch_web::{PeriodError, WebError};
 use std::path::PathBuf;
 use std::{fmt, io};
 
@@ -59,11 +61,17 @@ pub enum AppError {
         /// Which workload, and why.
         why: String,
     },
-    /// The gallery has no scenario of this name.
-    NotInGallery {
+    /// A name of the request names nothing.
+    NoSuch {
+        /// What it should name.
+        object: &'static str,
         /// The name.
         name: String,
+        /// The names that exist, or some of them.
+        known: String,
     },
+    /// A question about a queue has no answer.
+    Size(SizeError),
     /// The emulated line could not be made or failed.
     Lab(LabError),
     /// A program inside a lab could not be started.
@@ -89,7 +97,7 @@ pub enum AppError {
         /// The interval.
         interval: Duration,
         /// The shortest that is allowed.
-        least: Duration,
+        min: Duration,
     },
     /// A result cannot be read.
     Load(StoreError),
@@ -147,7 +155,7 @@ pub enum AppError {
     /// A sweep has more cells than a table can hold.
     TooManyCells {
         /// The limit.
-        most: u64,
+        max: u64,
     },
     /// A sweep ended early.
     Sweep(SweepError),
@@ -193,8 +201,38 @@ pub enum AppError {
     NotPermitted(String),
     /// The threads of a watch could not be started.
     Monitor(String),
-    /// A history cannot be opened, read or written.
-    History(HistoryError),
+    /// A history cannot be opened, read or written: why.
+    History(String),
+    /// Neither `XDG_STATE_HOME` nor `HOME` is set.
+    NoStateDirectory,
+    /// A period has no length.
+    EmptyPeriod(Period),
+    /// A period of a watch is no result.
+    NoPeriod(PeriodError),
+    /// No target of a configuration of another program can be watched.
+    NothingToWatch {
+        /// The configuration.
+        file: String,
+    },
+    /// A file exists and has other content.
+    OtherContent {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The databases of another program cannot be found.
+    NoDatabases {
+        /// The directory.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A directory for files of a result cannot be made.
+    CannotMakeDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// The page of a watch cannot be served.
     Page(WebError),
     /// A host could not be audited.
@@ -207,6 +245,12 @@ pub enum AppError {
 }
 
 impl AppError {
+    pub(crate) fn history(error: HistoryError) -> Self {
+        AppError::History(error.to_string())
+    }
+    pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
+        AppError::NoSuch { object, name: name.to_owned(), known: known.join(", ") }
+    }
     /// What the error means to a caller that looks at nothing else.
     #[must_use]
     pub const fn class(&self) -> ExitClass {
@@ -227,6 +271,8 @@ impl AppError {
             | AppError::NotPermitted(_)
             | AppError::Monitor(_)
             | AppError::History(_)
+            | AppError::NoStateDirectory
+            | AppError::CannotMakeDirectory { .. }
             | AppError::Page(_)
             | AppError::ReceiverRunsProgram { .. } => ExitClass::Environment,
             AppError::Audit(error) if !matches!(error, AuditError::UnknownInterface { .. }) => {
@@ -241,46 +287,46 @@ impl AppError {
 impl fmt::Display for AppError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AppError::UnknownLine { name, closest } => write!(
-                f,
-                "no built-in line is called \"{name}\" (known: {})\n  try: {closest}, or the path of a scenario file",
-                BUILTIN_NAMES.join(" ")
-            ),
+            AppError::UnknownLine { name, .. } => {
+                write!(f, "no built-in line is called \"{name}\" (known: {})", BUILTIN_NAMES.join(" "))
+            }
             AppError::Unreadable { name, source } => write!(f, "{name}: {source}"),
             AppError::Scenario(error) => error.fmt(f),
             AppError::NothingToSend { scenario } => {
                 write!(f, "{scenario}: no [load] and no [[work]], so that there is nothing to send")
             }
             AppError::Unplayable { scenario, why } => write!(f, "{scenario}: {why}"),
-            AppError::NotInGallery { name } => {
-                let known = gallery_names().collect::<Vec<_>>().join(" ");
-                write!(f, "\"{name}\" is not in the gallery (it has: {known})")
+            AppError::NoSuch { object, name, known } => {
+                let known = if known.is_empty() { "there is none" } else { known };
+                write!(f, "there is no {object} \"{name}\" (known: {known})")
             }
+            AppError::Size(error) => error.fmt(f),
             AppError::Lab(error) => error.fmt(f),
             AppError::Program { program, source } => write!(f, "{program}: {source}"),
             AppError::ProgramEnd { source } => source.fmt(f),
             AppError::Server(error) => error.fmt(f),
             AppError::Workload(error) => error.fmt(f),
             AppError::Test(error) => error.fmt(f),
-            AppError::SampleInterval { interval, least } => {
-                write!(f, "--sample-every {interval}: at least {least} (probes would measure each other)")
+            AppError::SampleInterval { interval, min } => {
+                write!(
+                    f,
+                    "{interval}: the minimum between samples is {min} (probes would measure each other)"
+                )
             }
             AppError::Load(error) | AppError::Save(error) => error.fmt(f),
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             AppError::Unwritable { path, reason } => write!(f, "{}: {reason}", path.display()),
             AppError::Format { path, known } => {
-                write!(f, "{0}: unknown ending (known: {known})\n  try: {0}.html", path.display())
+                write!(f, "{}: unknown extension (known: {known})", path.display())
             }
-            AppError::NoDirectory { path } => {
-                write!(f, "{0}: no such directory\n  try: mkdir -p {0}", path.display())
-            }
+            AppError::NoDirectory { path } => write!(f, "{}: no such directory", path.display()),
             AppError::SeveralRuns { path, runs } => {
-                write!(f, "{}: only .html and .svg take {runs} runs", path.display())
+                write!(f, "{}: only .html and .svg hold {runs} runs", path.display())
             }
             AppError::NoFit { path, why } => write!(f, "{}: no line can be fitted: {why}", path.display()),
-            AppError::Trial { text, why } => write!(f, "--with \"{text}\": {why}"),
+            AppError::Trial { text, why } => write!(f, "\"{text}\": {why}"),
             AppError::NotLoaded => f.write_str("that direction was not loaded"),
-            AppError::TooManyCells { most } => write!(f, "more than {most} cells"),
+            AppError::TooManyCells { max } => write!(f, "more than {max} cells"),
             AppError::Sweep(error) => error.fmt(f),
             AppError::NothingToRead => f.write_str("nothing to read"),
             AppError::SeveralStdin => f.write_str("standard input can be one capture only"),
@@ -302,7 +348,19 @@ impl fmt::Display for AppError {
             AppError::WatchPlan(text) | AppError::NotPermitted(text) | AppError::Monitor(text) => {
                 f.write_str(text)
             }
-            AppError::History(error) => error.fmt(f),
+            AppError::History(text) => f.write_str(text),
+            AppError::NoStateDirectory => f.write_str("neither XDG_STATE_HOME nor HOME is set"),
+            AppError::EmptyPeriod(Period { from, to }) => {
+                write!(f, "the period from {from} to {to} has no length")
+            }
+            AppError::NoPeriod(error) => error.fmt(f),
+            AppError::NothingToWatch { file } => write!(f, "{file}: no target can be watched"),
+            AppError::OtherContent { path } => {
+                write!(f, "{}: the file exists and has other content", path.display())
+            }
+            AppError::NoDatabases { path, source } | AppError::CannotMakeDirectory { path, source } => {
+                write!(f, "{}: {source}", path.display())
+            }
             AppError::Page(error) => error.fmt(f),
             AppError::Audit(error) => error.fmt(f),
             AppError::ReceiverRunsProgram { receiver } => write!(
@@ -318,6 +376,8 @@ impl std::error::Error for AppError {
         match self {
             AppError::Unreadable { source, .. }
             | AppError::Truth { source, .. }
+            | AppError::NoDatabases { source, .. }
+            | AppError::CannotMakeDirectory { source, .. }
             | AppError::ProgramEnd { source }
             | AppError::Workload(source) => Some(source),
             AppError::Scenario(error) => Some(error),
@@ -326,7 +386,7 @@ impl std::error::Error for AppError {
             AppError::Test(error) => Some(error),
             AppError::Load(error) | AppError::Save(error) => Some(error),
             AppError::Sweep(error) => Some(error),
-            AppError::History(error) => Some(error),
+            AppError::Size(error) => Some(error),
             AppError::Page(error) => Some(error),
             _ => None,
         }
@@ -366,5 +426,14 @@ impl From<TestError> for AppError {
 impl From<SweepError> for AppError {
     fn from(error: SweepError) -> Self {
         AppError::Sweep(error)
+    }
+}
+
+impl From<PeriodError> for AppError {
+    fn from(error: PeriodError) -> Self {
+        match error {
+            PeriodError::History(why) => AppError::History(why),
+            error => AppError::NoPeriod(error),
+        }
     }
 }

@@ -1,10 +1,14 @@
 //! Every scenario with claims, and what comes out.
+use crate::output::make_directory;
+use crate::results::{DiagnosedRun, diagnosed};
 use crate::sim::simulate;
 use crate::{AppError, CancelToken};
-use fathom_diagnose::{Diagnosis, diagnose};
-use fathom_report::ClaimRow;
+use fathom_diagnose::Health;
+use fathom_report::{ClaimRow, OtherDocument};
 use fathom_run::Run;
 use fathom_scenario::{Plan, builtin_plan, gallery_names};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,9 +18,73 @@ pub struct Exhibit {
     /// The scenario.
     pub plan: Plan,
     /// Its run, if it has a line.
-    pub result: Option<(Run, Diagnosis)>,
+    pub result: Option<DiagnosedRun>,
     /// Its claims, each with what came out.
     pub claims: Vec<ClaimRow>,
+}
+
+impl Exhibit {
+    fn shown(&self) -> fathom_report::Exhibit<'_> {
+        fathom_report::Exhibit {
+            name: &self.plan.name,
+            about: self.plan.about.trim(),
+            source: self.plan.source.trim(),
+            run: self.result.as_ref().map(|(run, diagnosis)| (run, diagnosis)),
+            claims: &self.claims,
+        }
+    }
+}
+
+/// How many claims there are, and how many of them hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClaimCount {
+    /// All.
+    pub claims: usize,
+    /// Those that hold.
+    pub held: usize,
+}
+
+/// Counts the claims.
+#[must_use]
+pub fn count(exhibits: &[Exhibit]) -> ClaimCount {
+    let rows = || exhibits.iter().flat_map(|exhibit| &exhibit.claims);
+    ClaimCount { claims: rows().count(), held: rows().filter(|row| row.holds()).count() }
+}
+
+/// The JSON document.
+#[must_use]
+pub fn document(exhibits: &[Exhibit]) -> Value {
+    let claim = |row: &ClaimRow| {
+        json!({ "says": row.says, "published": row.published, "unit": row.unit, "expected": row.expected,
+            "got": row.got, "holds": row.holds(), "note": row.note })
+    };
+    let scenario = |exhibit: &Exhibit| {
+        let claims: Vec<_> = exhibit.claims.iter().map(claim).collect();
+        let Plan { name, about, source, .. } = &exhibit.plan;
+        json!({ "name": name, "about": about, "source": source, "claims": claims })
+    };
+    let ClaimCount { claims, held } = count(exhibits);
+    let scenarios: Vec<Value> = exhibits.iter().map(scenario).collect();
+    let document = OtherDocument {
+        command: "sim gallery",
+        headline: format!("{held} of {claims} claims hold, in {} scenarios", scenarios.len()),
+        health: Health::Inconclusive,
+        findings: &[],
+        data: ("gallery", json!({ "claims": claims, "held": held, "scenarios": scenarios })),
+    };
+    document.to_json()
+}
+
+/// Writes the page with all pictures into `folder`; gives the page.
+///
+/// # Errors
+/// If the system refuses to write.
+pub fn save(folder: &Path, exhibits: &[Exhibit]) -> Result<PathBuf, AppError> {
+    make_directory(folder)?;
+    let page = folder.join("index.html");
+    let shown: Vec<_> = exhibits.iter().map(Exhibit::shown).collect();
+    fathom_store::write(&page, &fathom_report::gallery(&shown)).map_err(AppError::Save)?;
+    Ok(page)
 }
 
 /// Simulates the scenarios of these names, or all of the gallery, on all cores.
@@ -29,7 +97,8 @@ pub fn run(names: &[String], cancel: &CancelToken) -> Result<Vec<Exhibit>, AppEr
 
 fn plans(names: &[String]) -> Result<Vec<Plan>, AppError> {
     if let Some(unknown) = names.iter().find(|name| !gallery_names().any(|known| known == name.as_str())) {
-        return Err(AppError::NotInGallery { name: unknown.clone() });
+        let known: Vec<&str> = gallery_names().collect();
+        return Err(AppError::no_such("scenario in the gallery", unknown, &known));
     }
     let wanted = gallery_names().filter(|name| names.is_empty() || names.iter().any(|n| n == name));
     Ok(wanted.filter_map(builtin_plan).collect::<Result<_, _>>()?)
@@ -63,9 +132,8 @@ fn run_all(plans: &[Plan], cancel: &CancelToken) -> Vec<Exhibit> {
 fn exhibit(plan: &Plan) -> Exhibit {
     let run = simulate(plan, 1).run;
     let claims = rows(plan, &run);
-    let diagnosis = diagnose(&run);
     let is_run = !plan.line.hops.is_empty();
-    Exhibit { plan: plan.clone(), result: is_run.then_some((run, diagnosis)), claims }
+    Exhibit { plan: plan.clone(), result: is_run.then(|| diagnosed(run)), claims }
 }
 
 /// The claims of `plan`, each with what came out of `run`.

@@ -4,7 +4,8 @@
 //! the first thread is started.
 use crate::emulated::add_report;
 use crate::{AppError, VERSION, ground_truth};
-use fathom_lab::{Addresses, CaptureOptions, Child, Lab, LabOptions, LabReport, QueueReport, Side};
+pub use fathom_lab::{Addresses, CaptureOptions, QueueReport};
+use fathom_lab::{Child, Lab, LabOptions, LabReport, Side};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_run::{Instrument, Run, SCHEMA_VERSION};
 use fathom_scenario::LinePlan;

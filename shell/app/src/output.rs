@@ -45,6 +45,15 @@ pub fn check_names<'a>(paths: impl IntoIterator<Item = &'a std::path::PathBuf>) 
     Ok(())
 }
 
+/// Makes a directory for files of a result, if there is none.
+///
+/// # Errors
+/// If the system refuses.
+pub fn make_directory(path: &Path) -> Result<(), AppError> {
+    std::fs::create_dir_all(path)
+        .map_err(|source| AppError::CannotMakeDirectory { path: path.to_owned(), source })
+}
+
 /// Writes `runs` in the format that the ending of `path` selects. Only a page and a picture take more than one.
 ///
 /// # Errors

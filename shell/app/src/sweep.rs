@@ -108,7 +108,7 @@ impl SweepRequest {
 /// If there are too many cells, or if a cell at an end of the axes is no scenario.
 pub fn cost(request: &SweepRequest) -> Result<Cost, AppError> {
     let cells = request.grid.len().filter(|cells| *cells <= MAX_CELLS);
-    let cells = cells.ok_or(AppError::TooManyCells { most: MAX_CELLS })?;
+    let cells = cells.ok_or(AppError::TooManyCells { max: MAX_CELLS })?;
     // The ends of the axes: the cost grows with rates, which are ranges more often than not.
     let ends = [0, cells.saturating_sub(1)].map(|index| request.grid.cell(index).0);
     let costs = ends.iter().map(|settings| request.plan(settings).map(|plan| fathom_sim::packets(&plan)));

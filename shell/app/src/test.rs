@@ -1,5 +1,6 @@
 //! A test of the line to a server that runs `fathom serve`.
 use crate::{AppError, CancelToken, MeasureEvent};
+pub use fathom_client::DEFAULT_PORT;
 use fathom_client::{Cost, TestConfig, estimate_cost, run_test};
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
@@ -21,7 +22,7 @@ pub fn cost_per_mbit(config: &TestConfig) -> Cost {
 pub fn check(config: &TestConfig) -> Result<(), AppError> {
     let interval = config.sample_every;
     if interval < SHORTEST_INTERVAL {
-        return Err(AppError::SampleInterval { interval, least: SHORTEST_INTERVAL });
+        return Err(AppError::SampleInterval { interval, min: SHORTEST_INTERVAL });
     }
     Ok(())
 }

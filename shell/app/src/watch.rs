@@ -1,14 +1,26 @@
 //! A watch: probes on schedule, a history, a page, alerts, and figures for other systems, until it is cancelled.
 mod confined;
+mod diagnose;
+mod export;
+mod history;
+mod import;
 mod notification;
 mod page;
 mod push;
+mod receivers;
+mod replay;
 mod results_dir;
 mod source;
+mod status;
 
-pub use notification::past;
-pub use push::progress as push_progress;
+pub use diagnose::{diagnose, findings_document};
+pub use export::{Destination, ExportRequest, Exported, TableFormat, WINDOWS, export};
+pub use history::{HistorySource, Period, directory};
+pub use import::{Conversion, ImportEvent, ImportOutcome, ImportWritten, convert, import_databases};
+pub use receivers::{ReceiverTest, test_receivers};
+pub use replay::{ReplayRequest, Replayed, ReplayedAlert, replay};
 pub use source::Source;
+pub use status::{Status, TargetStatus, behind, status};
 
 use crate::{AppError, CancelToken};
 use fathom_os::poll;
@@ -132,7 +144,7 @@ pub fn check_permission(plan: &Plan) -> Result<(), AppError> {
 /// # Errors
 /// If the directory cannot be used.
 pub fn open_history(store: &Path, repaired: &mut dyn FnMut(Repair)) -> Result<History, AppError> {
-    let (history, repairs) = History::open(store, &HistoryConfig::default()).map_err(AppError::History)?;
+    let (history, repairs) = History::open(store, &HistoryConfig::default()).map_err(AppError::history)?;
     repairs.into_iter().for_each(repaired);
     Ok(history)
 }

@@ -11,9 +11,11 @@ pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
 pub(crate) use audit::AuditArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
-pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs};
+pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
+use fathom_app::results::ResultSource;
 use fathom_app::scenario::Changes;
 use fathom_app::trace::{Export, ExportForm};
+use fathom_app::watch::{HistorySource, Period};
 use fathom_qdisc::Spec;
 use fathom_run::Measure;
 use fathom_scenario::{Axis, Setting};
@@ -22,7 +24,7 @@ pub(crate) use fix::FixArgs;
 pub(crate) use size::SizeArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
-pub(crate) use watch::{WatchAction, WatchArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs};
+pub(crate) use watch::{StoreArgs, WatchAction, WatchArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -208,7 +210,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Vec<IpAddr>,
     /// Port, TCP and UDP; 0 takes a free one
-    #[arg(long, default_value_t = fathom_probe::protocol::DEFAULT_PORT, value_name = "PORT")]
+    #[arg(long, default_value_t = fathom_app::test::DEFAULT_PORT, value_name = "PORT")]
     pub(crate) port: u16,
     /// Clients must present this token
     #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
@@ -476,6 +478,17 @@ pub(crate) struct HistoryArgs {
     /// Directory of the history
     #[arg(long, value_name = "DIR", requires = "watch", conflicts_with = "config")]
     pub(crate) store: Option<PathBuf>,
+}
+
+impl HistoryArgs {
+    /// The source of `periods` if a target is named, else of `files`.
+    pub(crate) fn results(&self, files: &[PathBuf], periods: Vec<Period>) -> ResultSource {
+        let history = HistorySource { config: self.config.clone(), store: self.store.clone() };
+        self.watch.clone().map_or_else(
+            || ResultSource::Files(files.to_vec()),
+            |target| ResultSource::Watch { history, target, periods },
+        )
+    }
 }
 
 #[derive(Args, Debug)]

@@ -28,15 +28,34 @@ impl fmt::Display for Failure {
 
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {
-        let advice = match &error {
-            AppError::NothingToSend { .. } => "\n  try: fathom lab --line FILE -- COMMAND",
-            AppError::TooManyCells { .. } => "\n  try: fewer values with --vary, or fewer --seeds",
-            AppError::NothingToRead => "\n  try: fathom trace FILE",
-            AppError::WouldOverwrite { .. } => "\n  try: another name for what is written",
-            AppError::NeedsFile => "\n  try: tcpdump -w up.pcap, or ... | tee up.pcap | fathom trace -",
+        let flag = match &error {
+            AppError::SampleInterval { .. } => "--sample-every ",
+            AppError::Trial { .. } => "--with ",
             _ => "",
         };
-        Failure { exit: error.class(), message: format!("{error}{advice}") }
+        let advice = match &error {
+            AppError::UnknownLine { closest, .. } => format!("{closest}, or the path of a scenario file"),
+            AppError::NothingToSend { .. } => "fathom lab --line FILE -- COMMAND".into(),
+            AppError::TooManyCells { .. } => "fewer values with --vary, or fewer --seeds".into(),
+            AppError::Format { path, .. } => format!("{}.html", path.display()),
+            AppError::NoDirectory { path } => format!("mkdir -p {}", path.display()),
+            AppError::CannotMakeDirectory { .. } => "--output-dir DIR, or --no-save".into(),
+            AppError::NothingToRead => "fathom trace FILE".into(),
+            AppError::WouldOverwrite { .. } => "another name for what is written".into(),
+            AppError::NeedsFile => "tcpdump -w up.pcap, or ... | tee up.pcap | fathom trace -".into(),
+            AppError::Unwritable { .. } => "-o FILE on another disk".into(),
+            AppError::History(_) => "--store DIR, or the configuration that is being watched".into(),
+            AppError::NoStateDirectory => "--store DIR".into(),
+            AppError::NoPeriod(_) => "another --watch TARGET, --since or --until".into(),
+            AppError::NothingToWatch { .. } => {
+                "the file with *** Targets ***, or the one that includes it".into()
+            }
+            AppError::OtherContent { .. } => "-o with another name, or move it away".into(),
+            AppError::NoDatabases { .. } => "--rrd with the datadir of SmokePing".into(),
+            _ => String::new(),
+        };
+        let advice = if advice.is_empty() { advice } else { format!("\n  try: {advice}") };
+        Failure { exit: error.class(), message: format!("{flag}{error}{advice}") }
     }
 }
 

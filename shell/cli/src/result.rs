@@ -5,10 +5,11 @@ use crate::terminal;
 use fathom_app::output::{exit_class, write};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_run::Run;
+use std::path::PathBuf;
 
-/// Writes the files, prints the summary or the JSON document, and tells the exit code.
+/// Prints the summary or the JSON document, writes the files, and gives the exit code.
 ///
-/// A file that cannot be written is told at the end and costs the exit code, not the result.
+/// A file that cannot be written costs the exit code, not the result.
 pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
     let diagnosis = diagnose(run);
     if output.json {
@@ -17,16 +18,20 @@ pub(crate) fn deliver(run: &Run, output: &OutputArgs, when: When) -> Outcome {
         let (style, columns) = terminal::stdout_form(when);
         terminal::print(&fathom_report::summary(run, &diagnosis, columns, style))?;
     }
-    let written: Vec<Outcome> = output
-        .output
-        .iter()
-        .map(|path| Ok(write(path, &[(run, &diagnosis)]).map(|()| Exit::Healthy)?))
-        .collect();
-    for path in output.output.iter().zip(&written).filter_map(|(path, w)| w.is_ok().then_some(path)) {
-        terminal::note(&format!("wrote {}", path.display()));
-    }
-    written.into_iter().collect::<Result<Vec<_>, _>>()?;
+    write_all(&output.output, &[(run, &diagnosis)])?;
     Ok(exit_class(run, &diagnosis))
+}
+
+/// Writes each file. The first error is returned once the others are written.
+pub(crate) fn write_all(paths: &[PathBuf], runs: &[(&Run, &Diagnosis)]) -> Result<(), Failure> {
+    let mut failed = Ok(());
+    for path in paths {
+        match write(path, runs) {
+            Ok(()) => terminal::note(&format!("wrote {}", path.display())),
+            Err(error) => failed = failed.and(Err(error.into())),
+        }
+    }
+    failed
 }
 
 /// Prints a run and what it shows as one line of JSON.
@@ -50,9 +55,6 @@ pub(crate) fn deliver_compared(output: &OutputArgs, runs: &[(&str, Run)], when: 
         terminal::print(&fathom_report::compare(&named, columns, style))?;
     }
     let pairs: Vec<_> = diagnosed.iter().map(|(_, run, diagnosis)| (*run, diagnosis)).collect();
-    for path in &output.output {
-        write(path, &pairs)?;
-        terminal::note(&format!("wrote {}", path.display()));
-    }
+    write_all(&output.output, &pairs)?;
     Ok(Exit::Healthy)
 }

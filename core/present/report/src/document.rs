@@ -9,6 +9,7 @@ use fathom_run::{
 use fathom_stats::{Bounded, Summary as Statistics};
 use fathom_units::Direction;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// A result as a program reads it. Numbers have their unit as the last word of their name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -168,6 +169,38 @@ impl<'a> Verdict<'a> {
             reason: diagnosis.reason.as_ref(),
             phase: diagnosis.headline_phase,
         }
+    }
+}
+
+/// The document of a command whose result is no run: the same frame around data of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OtherDocument<'a> {
+    /// The command.
+    pub command: &'a str,
+    /// One sentence for a person.
+    pub headline: String,
+    /// Healthy, bloated, or neither.
+    pub health: Health,
+    /// All findings.
+    pub findings: &'a [Finding],
+    /// The data, and the name of the member that holds it.
+    pub data: (&'a str, Value),
+}
+
+impl OtherDocument<'_> {
+    /// As JSON.
+    pub fn to_json(&self) -> Value {
+        let (name, data) = &self.data;
+        json!({
+            "schema_version": SCHEMA_VERSION,
+            "tool_version": env!("CARGO_PKG_VERSION"),
+            "command": self.command,
+            "summary": { "headline": self.headline, "phases": [] },
+            "verdict": Verdict { health: self.health, reason: None, phase: None },
+            "findings": self.findings,
+            "advice": [],
+            *name: data,
+        })
     }
 }
 

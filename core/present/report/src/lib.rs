@@ -34,7 +34,7 @@ use fathom_run::Run;
 pub use audit::{Audited, audit, audit_document};
 pub use compare::compare;
 pub use csv::csv;
-pub use document::{Document, document};
+pub use document::{Document, OtherDocument, document};
 pub use flent::flent;
 pub use gallery::{ClaimRow, Exhibit, claims, gallery};
 pub use html::html;

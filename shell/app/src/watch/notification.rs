@@ -103,7 +103,7 @@ impl Alerting for AlertHandler {
 }
 
 /// What a series was like at this hour of the weeks before, by this host's clock, and the last day, from the history.
-pub fn past(
+pub(super) fn past(
     reader: &mut HistoryReader,
     series: SeriesId,
     percentile: u64,

@@ -15,7 +15,7 @@ pub(super) fn destinations(plan: &Plan) -> Result<Vec<Destination>, AppError> {
 }
 
 /// How far each destination is: those that the plan names, and those that the history was sent to before.
-pub fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
+pub(super) fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
     let mut all = fathom_watch_push::progress(store);
     for push in plan.into_iter().flat_map(|plan| &plan.pushes) {
         if !all.iter().any(|one| one.name == push.name) {

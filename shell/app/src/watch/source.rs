@@ -17,7 +17,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::File(path) => write!(f, "{}", path.display()),
-            Source::Hosts(_) => write!(f, "--target"),
+            Source::Hosts(hosts) => f.write_str(&hosts.join(", ")),
         }
     }
 }
@@ -41,7 +41,7 @@ impl Source {
                     .iter()
                     .map(|h| format!("[[target]]\nname = {0}\nhost = {0}\n", quoted(h)))
                     .collect();
-                fathom_watch_plan::parse(&text, "--target").map_err(|e| AppError::WatchPlan(e.what))
+                fathom_watch_plan::parse(&text, "hosts").map_err(|e| AppError::WatchPlan(e.what))
             }
         }
     }

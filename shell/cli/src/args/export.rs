@@ -1,8 +1,11 @@
 //! Flags of `fathom watch export`.
+use super::StoreArgs;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use fathom_app::watch::{Period, WINDOWS};
+use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_store::export::WINDOWS;
+
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -15,12 +18,8 @@ Columns: docs/watch.md.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct WatchExportArgs {
-    /// The configuration, for its `store`
-    #[arg(value_name = "CONFIG")]
-    pub(crate) config: Option<PathBuf>,
-    /// Directory of the history
-    #[arg(long, value_name = "DIR", conflicts_with = "config")]
-    pub(crate) store: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) history: StoreArgs,
     /// Only this target, or those whose names begin so: `offices/*` (repeatable) [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Vec<String>,
@@ -64,6 +63,12 @@ impl Moment {
             Moment::Ago(ago) => WallTime(now.0.saturating_sub(ago.as_nanos())),
         }
     }
+}
+
+/// From one moment to another; to now without one.
+pub(crate) fn period(from: Moment, to: Option<Moment>) -> Period {
+    let now = wall_now();
+    Period { from: from.before(now), to: to.map_or(now, |to| to.before(now)) }
 }
 
 impl std::str::FromStr for Moment {

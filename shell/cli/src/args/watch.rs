@@ -3,6 +3,7 @@ use super::WatchDiagnoseArgs;
 use super::export::WatchExportArgs;
 use super::{WatchAlertsArgs, WatchTestAlertArgs};
 use clap::{Args, Subcommand};
+use fathom_app::watch::HistorySource;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -92,14 +93,27 @@ pub(crate) struct WatchCheckArgs {
     pub(crate) config: PathBuf,
 }
 
+/// Which history is read.
 #[derive(Args, Debug)]
-pub(crate) struct WatchStatusArgs {
+pub(crate) struct StoreArgs {
     /// The configuration, for its `store`
     #[arg(value_name = "CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Directory of the history
     #[arg(long, value_name = "DIR", conflicts_with = "config")]
     pub(crate) store: Option<PathBuf>,
+}
+
+impl StoreArgs {
+    pub(crate) fn source(&self) -> HistorySource {
+        HistorySource { config: self.config.clone(), store: self.store.clone() }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchStatusArgs {
+    #[command(flatten)]
+    pub(crate) history: StoreArgs,
     /// Print one JSON document instead of the table
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Fits, simulates what was measured and the trial, and shows all side by side.
 pub(crate) fn run(args: &SimArgs, from: &Path, when: When) -> Outcome {
     let fit = fit(from, args.seed)?;
-    terminal::note(&told(&fit.line, fit.direction, [&fit.measured, &fit.fitted]));
+    terminal::note(&quality(&fit.line, fit.direction, [&fit.measured, &fit.fitted]));
     let tried = match &args.with {
         Some(with) => Some((with.as_str(), try_queue(&fit, &parse_trial(with)?, args.seed)?)),
         None => None,
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &SimArgs, from: &Path, when: When) -> Outcome {
 }
 
 /// The fit, and how well it reproduces what was measured.
-fn told(line: &LineEstimate, direction: Direction, runs: [&Run; 2]) -> String {
+fn quality(line: &LineEstimate, direction: Direction, runs: [&Run; 2]) -> String {
     let side = match direction {
         Direction::Up => &line.up,
         Direction::Down => &line.down,
@@ -32,8 +32,8 @@ fn told(line: &LineEstimate, direction: Direction, runs: [&Run; 2]) -> String {
             || "a queue that never rose".to_owned(),
             |bytes| format!("a buffer of {}", fathom_text::bytes(bytes)),
         );
-        let least = if side.is_lower_bound { " or more" } else { "" };
-        format!("{}, {held}{least}", fathom_text::rate(side.bits_per_second))
+        let bound = if side.is_lower_bound { " or more" } else { "" };
+        format!("{}, {held}{bound}", fathom_text::rate(side.bits_per_second))
     });
     let p95 = |run: &Run| {
         let diagnosis = diagnose(run);

@@ -4,18 +4,16 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::live::follow;
 use crate::{result, signal, terminal};
 use fathom_app::emulated::Load;
-use fathom_app::lab::{Captures, LabEvent, LabRequest};
-use fathom_app::output::{check_names, write};
+use fathom_app::lab::{Addresses, CaptureOptions, Captures, LabEvent, LabRequest, QueueReport};
+use fathom_app::output::check_names;
 use fathom_app::scenario::{load, rates};
 use fathom_app::{lab, sim};
 use fathom_diagnose::diagnose;
-use fathom_lab::{Addresses, CaptureOptions, QueueReport};
-use fathom_run::Run;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_text::bytes;
 use std::collections::BTreeMap;
 
-/// Runs the program, and tells what the queues did meanwhile.
+/// Runs the program, and prints what the queues did in the meantime.
 pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
     if args.list {
         return list();
@@ -39,18 +37,18 @@ pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
         facts: facts(args, &plan.line),
         line: plan.line,
     };
-    let outcome = lab::run(&request, &mut |event| match event {
+    let done = lab::run(&request, &mut |event| match event {
         LabEvent::Ready { client, server } => terminal::note(&welcome(&request, client, server)),
         LabEvent::Queues(queues) => terminal::note(&outcome(queues)),
     })?;
-    if let Some((captures, options)) = outcome.captures.zip(request.capture.as_ref()) {
-        tell_captures(captures, options);
+    if let Some((captures, options)) = done.captures.zip(request.capture.as_ref()) {
+        report_captures(captures, options);
     }
-    save(args, &outcome.run)?;
-    exit_with(outcome.exit_code)
+    result::write_all(&args.output.output, &[(&done.run, &diagnose(&done.run))])?;
+    exit_with(done.exit_code)
 }
 
-fn tell_captures(captures: Captures, options: &CaptureOptions) {
+fn report_captures(captures: Captures, options: &CaptureOptions) {
     let Captures { files, missing_packets } = captures;
     if missing_packets > 0 {
         terminal::note(&format!(
@@ -134,15 +132,6 @@ fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<String, String> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
-}
-
-fn save(args: &LabArgs, run: &Run) -> Result<(), Failure> {
-    let diagnosis = diagnose(run);
-    for path in &args.output.output {
-        write(path, &[(run, &diagnosis)])?;
-        terminal::note(&format!("wrote {}", path.display()));
-    }
-    Ok(())
 }
 
 /// The program's own exit code is the lab's.

@@ -1,26 +1,15 @@
 //! `fathom serve`.
 use crate::args::ServeArgs;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Outcome};
 use crate::{signal, terminal};
-use fathom_server::{Config, Server};
+use fathom_app::serve::{self, Config, Server};
 use fathom_units::Bytes;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-/// How soon Ctrl-C is noticed.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// Serves until it is told to stop.
+/// Serves until Ctrl-C.
 pub(crate) fn run(args: &ServeArgs) -> Outcome {
-    let stop = signal::stop_flag()?;
-    let server = Server::start(config(args)).map_err(Failure::environment)?;
-    terminal::note(&welcome(args, &server));
-    while !stop.load(Ordering::Relaxed) {
-        std::thread::sleep(LOOK_EVERY);
-    }
-    let stats = server.stats();
-    server.stop();
+    let cancel = signal::cancel_token()?;
+    let stats = serve::run(config(args), &cancel, &mut |server| terminal::note(&welcome(args, server)))?;
     terminal::note(&format!(
         "served {} sessions: {} received, {} sent",
         stats.sessions,
@@ -55,9 +44,9 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
     text + "\nCtrl-C stops it"
 }
 
-/// An address as `fathom test` takes it, without the port if it is the usual one.
+/// An address as `fathom test` takes it, without the port if it is the default.
 fn target(address: IpAddr, port: u16) -> String {
-    if port == fathom_client::DEFAULT_PORT {
+    if port == fathom_app::test::DEFAULT_PORT {
         address.to_string()
     } else {
         SocketAddr::new(address, port).to_string()

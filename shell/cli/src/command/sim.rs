@@ -31,9 +31,9 @@ pub(crate) fn run(args: &SimArgs, when: When) -> Outcome {
     }
     let clock = Clock::start();
     let simulated = simulate(&plan, args.seed);
-    terminal::note(&told(&simulated, clock.now().as_secs_f64()));
+    terminal::note(&cost(&simulated, clock.now().as_secs_f64()));
     let exit = result::deliver(&simulated.run, &args.output, when)?;
-    // What a source says holds for the scenario as it stands in the file.
+    // What a source says holds for the scenario as it is in the file.
     if !args.output.json && args.change == ChangeArgs::default() {
         show_claims(&plan, &simulated.run, when)?;
     }
@@ -52,7 +52,7 @@ fn compare_with_lab(args: &SimArgs, plan: &Plan, when: When) -> Outcome {
     result::deliver_compared(&args.output, &[("sim", simulated), ("lab", measured)], when)
 }
 
-fn told(simulated: &Simulated, cpu_s: f64) -> String {
+fn cost(simulated: &Simulated, cpu_s: f64) -> String {
     let end = simulated.run.phases.last().map_or(0, |phase| phase.end_ns);
     format!(
         "fathom sim: {:.0} s in {cpu_s:.2} s ({:.2} million packets through the line; digest {:016x})",
@@ -62,7 +62,7 @@ fn told(simulated: &Simulated, cpu_s: f64) -> String {
     )
 }
 
-/// What the scenario's source says, beside what came out.
+/// What the scenario's source says, next to what came out.
 fn show_claims(plan: &Plan, run: &Run, when: When) -> Result<(), Failure> {
     if plan.claims.is_empty() {
         return Ok(());

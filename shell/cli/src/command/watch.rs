@@ -2,20 +2,17 @@
 mod diagnose;
 mod events;
 mod export;
-pub(crate) mod history;
 mod import;
 mod replay;
 mod status;
-mod store;
 mod test_alert;
 
 use crate::args::{WatchAction, WatchArgs, WatchImport};
 use crate::failure::{Exit, Outcome};
 use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal;
-use fathom_app::watch::{self, Source, WatchRequest, check_permission, checked};
+use fathom_app::watch::{self, Source, WatchRequest, check_permission, checked, directory};
 use std::sync::Arc;
-use store::store;
 
 /// Watches, checks or shows.
 pub(crate) fn run(args: &WatchArgs) -> Outcome {
@@ -50,7 +47,7 @@ fn watch(args: &WatchArgs) -> Outcome {
     let source = args.config.clone().map_or_else(|| Source::Hosts(args.target.clone()), Source::File);
     let plan = checked(&source)?;
     check_permission(&plan)?;
-    let store = store(args.store.as_deref(), &plan)?;
+    let store = directory(args.store.as_deref(), Some(&plan))?;
     let request = WatchRequest { source, plan, store, listen: args.listen };
     let shown = request.clone();
     let events: watch::Events = Arc::new(move |event| terminal::note(&events::text(&event, &shown)));

@@ -102,7 +102,7 @@ fn a_test_says_who_can_be_told() {
     let good = config("test-alert", &url, 9);
     let output = run(&["watch", "test-alert", &good]);
     assert_eq!(output.code, Some(0), "{}", output.told());
-    assert_eq!(output.out, "hook  webhook  told    HTTP 200\n");
+    assert_eq!(output.out, "hook  webhook  sent    HTTP 200\n");
     let body = told.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!(
         (body["test"].as_bool(), body["title"].as_str()),

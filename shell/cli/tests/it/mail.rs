@@ -136,7 +136,7 @@ fn by_starttls_with_a_password() {
     let (port, told) = relay(offers);
     let keys = format!("relay = '127.0.0.1:{port}'\ntls = 'starttls'\n{LOGIN}");
     let ran = test_alert("mail-starttls", &keys, Some(AUTHORITY));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  told    250 queued\n"), "{}", ran.told());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  sent    250 queued\n"), "{}", ran.told());
     let [clear, secret] = told.recv().unwrap();
     let heads: Vec<&str> = clear.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(heads, ["EHLO", "STARTTLS"], "nothing else is said in clear");
@@ -150,7 +150,7 @@ fn by_tls_from_the_first_byte_where_only_login_is_taken() {
     let (port, told) = relay(offers);
     let keys = format!("relay = '127.0.0.1:{port}'\ntls = 'tls'\n{LOGIN}");
     let ran = test_alert("mail-tls", &keys, Some(AUTHORITY));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  told    250 queued\n"), "{}", ran.told());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  sent    250 queued\n"), "{}", ran.told());
     assert!(told.recv().unwrap()[1].contains("AUTH LOGIN"));
 }
 

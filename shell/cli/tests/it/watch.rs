@@ -111,9 +111,13 @@ fn it_runs_reads_its_file_again_and_shows_what_it_kept() {
     assert_eq!(told.code, Some(0), "{}", told.told());
     let json: serde_json::Value =
         serde_json::from_str(&run(&["watch", "status", "--store", store, "--json"]).out).unwrap();
-    assert_eq!(json["pushes"], serde_json::json!([]));
-    assert_eq!(json["targets"].as_array().unwrap().iter().filter(|row| row["target"] == "there").count(), 1);
-    let here = json["targets"].as_array().unwrap().iter().find(|row| row["target"] == "here").unwrap();
+    assert_eq!(json["status"]["pushes"], serde_json::json!([]));
+    assert_eq!(
+        json["status"]["targets"].as_array().unwrap().iter().filter(|row| row["target"] == "there").count(),
+        1
+    );
+    let here =
+        json["status"]["targets"].as_array().unwrap().iter().find(|row| row["target"] == "here").unwrap();
     assert!(here["answered"].as_u64().unwrap() >= 10 && here["lost"] == 0, "{here}");
     Words::of("watch-status", &scratch()).run(&["watch", "status", "--store", "/no/such/store"], 3);
 }

@@ -40,6 +40,6 @@ pub use config::{DEFAULT_LISTEN, WebConfig, WebError};
 pub use findings::{find_in_months, findings_json, zone_of};
 pub use now::{HostNow, Live, TestResult, Total};
 pub use past::{Event, OpenPast, Past, Series};
-pub use period::{Period, period_run};
+pub use period::{Period, PeriodError, period_run};
 pub use server::{Server, serve};
 pub use stored::history;

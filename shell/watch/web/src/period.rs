@@ -8,11 +8,50 @@ use fathom_run::{
 };
 use fathom_units::{Direction, Time, WallTime};
 use fathom_watch_samples::{Outcome, Stored, Unit};
+use std::fmt;
 
 /// The reason of probes that were due and not sent.
 const NOT_SENT: &str = "the target had no address or no route";
 /// Targets that an error names.
 const NAMED: usize = 8;
+
+/// Why a period is no run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PeriodError {
+    /// The history has no such target.
+    NoTarget {
+        /// The target.
+        target: String,
+        /// Some that it has.
+        known: Vec<String>,
+    },
+    /// No probe was sent to the target in that time.
+    NoProbe(Period),
+    /// The history cannot be read: why.
+    History(String),
+}
+
+impl fmt::Display for PeriodError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PeriodError::NoTarget { target, known } => {
+                write!(f, "{target}: no such target in this history (it has: {})", known.join(", "))
+            }
+            PeriodError::NoProbe(Period { target, from, to }) => {
+                write!(f, "{target}: no probe from {from} to {to}")
+            }
+            PeriodError::History(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for PeriodError {}
+
+impl From<String> for PeriodError {
+    fn from(why: String) -> Self {
+        PeriodError::History(why)
+    }
+}
 
 /// Which period of which target.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,8 +67,8 @@ pub struct Period {
 /// What the probes of `period` brought, with the traffic of this host and the changes of the path in that time.
 ///
 /// # Errors
-/// One line for a person: the history cannot be read, it has no such target, or no sample of it in that time.
-pub fn period_run(past: &mut dyn Past, period: &Period, zone: &Zone) -> Result<Run, String> {
+/// If the history cannot be read, has no such target, or no sample of it in that time.
+pub fn period_run(past: &mut dyn Past, period: &Period, zone: &Zone) -> Result<Run, PeriodError> {
     let all = past.series()?;
     let mine: Vec<&StoredSeries> = all.iter().filter(|series| series.target == period.target).collect();
     if mine.is_empty() {
@@ -41,8 +80,7 @@ pub fn period_run(past: &mut dyn Past, period: &Period, zone: &Zone) -> Result<R
         series.extend((!samples.is_empty()).then(|| delays(key, &samples, period.from)));
     }
     if series.is_empty() {
-        let Period { target, from, to } = period;
-        return Err(format!("{target}: no probe from {from} to {to}\n  try: another --since or --until"));
+        return Err(PeriodError::NoProbe(period.clone()));
     }
     for (word, direction) in [("sent", Direction::Up), ("received", Direction::Down)] {
         let is_it = |s: &&StoredSeries| {
@@ -96,16 +134,12 @@ fn run_of(period: &Period, series: Vec<Series>, history: History) -> Run {
     }
 }
 
-fn unknown(target: &str, all: &[StoredSeries]) -> String {
-    let mut names: Vec<&str> =
-        all.iter().map(|series| series.target.as_str()).filter(|name| *name != THIS_HOST).collect();
-    names.dedup();
-    let more = if names.len() > NAMED { ", ..." } else { "" };
-    names.truncate(NAMED);
-    format!(
-        "{target}: no such target in this history\n  try: --watch with one of: {}{more}",
-        names.join(", ")
-    )
+fn unknown(target: &str, all: &[StoredSeries]) -> PeriodError {
+    let mut known: Vec<String> =
+        all.iter().map(|series| series.target.clone()).filter(|name| *name != THIS_HOST).collect();
+    known.dedup();
+    known.truncate(NAMED);
+    PeriodError::NoTarget { target: target.to_owned(), known }
 }
 
 /// The series that are delays, each with its key. The first of a metric has no scope, so that it can be compared with any run's.

@@ -1,9 +1,10 @@
 //! The JSON document against its published schema, by an independent validator.
 use crate::fixture::{HOSTS, audited};
 use crate::samples::{findings, runs};
-use fathom_diagnose::{diagnose, diagnose_audit};
+use fathom_diagnose::{Health, diagnose, diagnose_audit};
+use fathom_report::OtherDocument;
 use fathom_run::{Finding, FindingKind, HostAudit};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn schema() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/schema/result.schema.json");
@@ -65,6 +66,24 @@ fn every_kind_of_finding_is_in_the_schema() {
         .collect();
     let kinds: Vec<&str> = FindingKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(names, kinds);
+}
+
+#[test]
+fn a_document_without_a_run_has_the_same_frame() {
+    let findings = findings();
+    for health in [Health::Healthy, Health::Inconclusive] {
+        let data = ("status", json!({ "targets": [] }));
+        let other = OtherDocument {
+            command: "watch status",
+            headline: "Fine.".into(),
+            health,
+            findings: &findings,
+            data,
+        };
+        let document = other.to_json();
+        check("other", &document);
+        assert_eq!(document["status"]["targets"], json!([]));
+    }
 }
 
 /// A change to a document, and what it is called.

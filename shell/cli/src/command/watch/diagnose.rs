@@ -1,35 +1,21 @@
-//! `fathom watch diagnose`: what months of the history say.
-use super::store::{store, usual_store};
-use crate::args::WatchDiagnoseArgs;
-use crate::failure::{Exit, Failure, Outcome};
+//! `fathom watch diagnose`: what months of the history show.
+use crate::args::{WatchDiagnoseArgs, period};
+use crate::failure::{Exit, Outcome};
 use crate::terminal;
-use fathom_app::watch::Source;
-use fathom_os::clock::{utc_offset_s, wall_now};
+use fathom_app::watch::{diagnose, findings_document};
 use fathom_prose::certainty_name;
 use fathom_run::Finding;
 use fathom_units::WallTime;
-use fathom_watch_web::{find_in_months, findings_json, history, zone_of};
 use std::fmt::Write;
 
 pub(crate) fn run(args: &WatchDiagnoseArgs) -> Outcome {
-    let dir = match &args.config {
-        Some(path) => store(None, &Source::File(path.clone()).read()?)?,
-        None => args.store.clone().map_or_else(usual_store, Ok)?,
-    };
-    let now = wall_now();
-    let range = (args.since.before(now), now);
-    if range.0 >= range.1 {
-        return Err(Failure::input(format_args!("--since {} is not in the past", range.0)));
-    }
-    let unread = |why: String| {
-        Failure::environment(format_args!(
-            "{why}\n  try: --store DIR, or the configuration that is being watched"
-        ))
-    };
-    let mut past = history(dir)().map_err(unread)?;
-    let found = find_in_months(past.as_mut(), range, zone_of(range, utc_offset_s)).map_err(unread)?;
-    let text = if args.json { format!("{:#}\n", findings_json(&found)) } else { listed(&found, range.0) };
-    terminal::print(&text)?;
+    let period = period(args.since, None);
+    let found = diagnose(&args.history.source(), period)?;
+    terminal::print(&if args.json {
+        format!("{:#}\n", findings_document(&found, period))
+    } else {
+        listed(&found, period.from)
+    })?;
     Ok(Exit::Healthy)
 }
 

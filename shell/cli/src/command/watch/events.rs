@@ -1,6 +1,5 @@
 //! What a watch reports, in words for stderr.
 use fathom_app::watch::{WatchEvent, WatchRequest};
-use fathom_watch_store::Repair;
 
 /// The lines of an event of the watch that `request` started.
 pub(super) fn text(event: &WatchEvent, request: &WatchRequest) -> String {
@@ -9,7 +8,7 @@ pub(super) fn text(event: &WatchEvent, request: &WatchRequest) -> String {
         WatchEvent::Page { address, new_password } => {
             let page = format!("page: http://{address}/");
             new_password.as_ref().map_or(page.clone(), |(password, file)| {
-                format!("{page}  password: {password} (told this once; it is in {})", file.display())
+                format!("{page}  password: {password} (shown this once; it is in {})", file.display())
             })
         }
         event => format!("fathom watch: {}", line(event, request)),
@@ -28,7 +27,7 @@ fn welcome(request: &WatchRequest) -> String {
 fn line(event: &WatchEvent, request: &WatchRequest) -> String {
     match event {
         WatchEvent::Started | WatchEvent::Page { .. } => String::new(),
-        WatchEvent::Repaired(repair) => Repair::to_string(repair),
+        WatchEvent::Repaired(repair) => repair.to_string(),
         WatchEvent::NotConfined(error) => {
             format!("cannot give up the right to change other files ({error}); it goes on with it")
         }
@@ -51,7 +50,7 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
             "{count} packets had no timestamp of the kernel, or left while this host was busy: they were timed by the program"
         ),
         WatchEvent::Strangers(count) => {
-            format!("{count} ICMP answers came from where nothing was asked, and were not counted")
+            format!("{count} ICMP replies came from where no probe was sent, and were not counted")
         }
         WatchEvent::Alert(one) => format!(
             "{} {}: {} {}: {}",
@@ -61,7 +60,7 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
             one.probe,
             one.evidence.text
         ),
-        WatchEvent::AlertsNotSaved(why) => format!("how alerts stand is not kept: {why}"),
+        WatchEvent::AlertsNotSaved(why) => format!("the state of alerts is not saved: {why}"),
         WatchEvent::Reloaded(changes) => format!(
             "read {} again: {} targets go on, {} started, {} stopped",
             request.source, changes.unchanged, changes.started, changes.stopped

@@ -1,66 +1,76 @@
 //! `fathom watch import smokeping`.
-mod history;
-
-use super::store::{store, text_of};
 use crate::args::WatchSmokepingArgs;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Outcome};
 use crate::terminal;
-use fathom_watch_import::smokeping::{Imported, import};
-use fathom_watch_plan::Plan;
-use std::path::Path;
+use fathom_app::watch::{Conversion, ImportEvent, ImportOutcome, convert, directory, import_databases};
 
 pub(crate) fn run(args: &WatchSmokepingArgs) -> Outcome {
-    let file = args.config.display().to_string();
-    let imported = import(&file, &mut |name| text_of(Path::new(name))).map_err(Failure::input)?;
-    imported.notes.iter().for_each(|note| terminal::note(&note.to_string()));
-    if imported.targets.is_empty() {
-        return Err(Failure::input(format_args!(
-            "{file}: no target can be watched: nothing was written\n  try: the file with *** Targets ***, or the one that includes it"
-        )));
-    }
     let name = args.output.as_ref().map_or("stdout".into(), |path| path.display().to_string());
-    let plan = fathom_watch_plan::parse(&imported.toml, &name).map_err(Failure::input)?;
-    tell(&file, &imported, &plan);
-    if !args.dry_run {
-        write(args.output.as_deref(), &imported.toml)?;
+    let mut notes = 0;
+    let conversion = convert(&args.config, &name, &mut |note| {
+        notes += 1;
+        terminal::note(&note);
+    })?;
+    let Conversion { imported, plan } = &conversion;
+    terminal::note(&format!(
+        "{}: {} targets, {} alerts, {} receivers, {:.1} packets/s; {notes} notes above",
+        args.config.display(),
+        imported.targets.len(),
+        plan.alerts.len(),
+        plan.receivers.len(),
+        plan.packets_per_second(),
+    ));
+    match &args.output {
+        _ if args.dry_run => {}
+        Some(path) => conversion.save(path)?,
+        None => terminal::print(&imported.toml)?,
     }
     match (&args.rrd, &imported.datadir) {
         (Some(rrd), _) => {
-            let to = if args.dry_run { None } else { Some(store(args.store.as_deref(), &plan)?) };
-            history::run(rrd, &imported, &plan, to.as_deref())?;
+            let store = (!args.dry_run).then(|| directory(args.store.as_deref(), Some(plan))).transpose()?;
+            let outcome = import_databases(&conversion, rrd, store.as_deref(), &mut |event| {
+                terminal::note(&text(&event));
+            })?;
+            terminal::note(&summary(&outcome));
         }
         (None, Some(datadir)) => {
-            terminal::note(&format!("its history was left where it is: --rrd {datadir} brings it over"))
+            terminal::note(&format!("its history was left where it is: --rrd {datadir} brings it over"));
         }
         (None, None) => {}
     }
     Ok(Exit::Healthy)
 }
 
-fn tell(file: &str, imported: &Imported, plan: &Plan) {
-    terminal::note(&format!(
-        "{file}: {} targets, {} alerts, {} receivers, {:.1} packets/s; {} notes above",
-        imported.targets.len(),
-        plan.alerts.len(),
-        plan.receivers.len(),
-        plan.packets_per_second(),
-        imported.notes.len()
-    ));
+fn text(event: &ImportEvent) -> String {
+    match event {
+        ImportEvent::Repaired(repair) => format!("fathom watch: {repair}"),
+        ImportEvent::NoDatabase { path, target } => {
+            format!("{}: there is no database of {target}", path.display())
+        }
+        ImportEvent::NotImported { path, why } => format!("{}: {why}", path.display()),
+        ImportEvent::LeftOut { path, is_of_slave } => {
+            let why =
+                if *is_of_slave { "is of a slave" } else { "belongs to no target that was carried over" };
+            format!("{}: {why}, and was left out", path.display())
+        }
+        ImportEvent::Progress { done, total, samples } => {
+            format!("{done} of {total} databases, {samples} samples")
+        }
+    }
 }
 
-/// A file that somebody has edited since is not written over.
-fn write(output: Option<&Path>, toml: &str) -> Result<(), Failure> {
-    let Some(path) = output else { return terminal::print(toml) };
-    match std::fs::read_to_string(path) {
-        Ok(there) if there == toml => return Ok(()),
-        Ok(_) => {
-            return Err(Failure::input(format_args!(
-                "{}: there is a file with other content already\n  try: -o with another name, or move it away",
-                path.display()
-            )));
-        }
-        Err(_) => {}
+fn summary(outcome: &ImportOutcome) -> String {
+    let ImportOutcome { databases, bytes, samples, written } = outcome;
+    let head = format!("{databases} databases of {bytes} bytes: {samples} samples");
+    match written {
+        None => format!("{head}; nothing was written (--dry-run)"),
+        Some(written) => format!(
+            "{head}; {} brought over in {:.1} s, {} were there before, {} are older than what is kept; the history has {} bytes",
+            written.summary.samples,
+            written.took.as_secs_f64(),
+            written.summary.known,
+            written.summary.out_of_time,
+            written.history_bytes
+        ),
     }
-    let written = std::fs::write(path, toml);
-    written.map_err(|e| Failure::environment(format_args!("{}: {e}", path.display())))
 }

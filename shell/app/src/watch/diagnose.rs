@@ -1,0 +1,35 @@
+//! What months of the history show.
+use super::{HistorySource, Period};
+use crate::AppError;
+use fathom_diagnose::Health;
+use fathom_os::clock::utc_offset_s;
+use fathom_report::OtherDocument;
+use fathom_run::Finding;
+use fathom_watch_web::{find_in_months, zone_of};
+use serde_json::{Value, json};
+
+/// The findings of a period of the history.
+///
+/// # Errors
+/// If the period has no length, or the history cannot be read.
+pub fn diagnose(source: &HistorySource, period: Period) -> Result<Vec<Finding>, AppError> {
+    let Period { from, to } = period.check()?;
+    let zone = zone_of((from, to), utc_offset_s);
+    find_in_months(source.past()?.as_mut(), (from, to), zone).map_err(AppError::History)
+}
+
+/// The JSON document of what [`diagnose`] found in a period. Spans are in nanoseconds since 1970-01-01 UTC.
+#[must_use]
+pub fn findings_document(found: &[Finding], period: Period) -> Value {
+    let document = OtherDocument {
+        command: "watch diagnose",
+        headline: match found.first() {
+            Some(first) => fathom_prose::finding(first, None),
+            None => "no finding beyond what chance explains".to_owned(),
+        },
+        health: Health::Inconclusive,
+        findings: found,
+        data: ("period", json!({ "from": period.from.to_string(), "to": period.to.to_string() })),
+    };
+    document.to_json()
+}
