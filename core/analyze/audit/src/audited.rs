@@ -87,9 +87,10 @@ impl AuditedQueue {
     }
     /// With the most bytes that were observed in it.
     pub(crate) fn observed(mut self, bytes: Option<Bytes>) -> AuditedQueue {
-        let rate = self.point.worst.as_ref().map(|worst| worst.rate_bits_per_second);
-        let delay = |(bytes, rate)| Rate::from_bits_per_second(rate).serialization_time(bytes).as_secs_f64();
-        self.point.observed_delay_s = bytes.zip(rate).map(delay);
+        let drain_rate =
+            self.point.worst.as_ref().map(|worst| Rate::from_bits_per_second(worst.rate_bits_per_second));
+        self.point.observed_delay_s =
+            bytes.zip(drain_rate).map(|(held, rate)| rate.serialization_time(held).as_secs_f64());
         self.point.observed_bytes = bytes.map(|bytes| bytes.0);
         self
     }

@@ -310,32 +310,8 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
         }
         HostQueue::TxQueueLen { .. } | HostQueue::Ifb { .. } => "the queue discipline has its own limit",
         HostQueue::QdiscLimit { .. } => "TCP reacts to its signals long before; only a flood fills it",
-        HostQueue::ByteQueueLimits { .. } if kind == HarmlessQueue => {
-            "the driver holds no more than the card needs"
-        }
-        HostQueue::ByteQueueLimits { .. } => "the limit grew too large: a few packets are enough",
-        HostQueue::NoByteQueueLimits { limit_packets: None, .. } => {
-            "the ring may hold hundreds of packets: measure it under load"
-        }
-        HostQueue::NoByteQueueLimits { .. } if kind == HarmlessQueue => "negligible at this rate",
-        HostQueue::NoByteQueueLimits { .. } => "no queue discipline reaches what is already in the ring",
-        HostQueue::Ring { is_limited: true, .. } => "byte queue limits keep it short",
-        HostQueue::Ring { is_limited: false, .. } => "reported above: nothing keeps it short",
-        HostQueue::Offloads { .. } if kind == HarmlessQueue => {
-            "the time of a super-packet is negligible at this rate"
-        }
-        HostQueue::Offloads { .. } => {
-            "one super-packet of 64 KiB occupies the line that long; CAKE splits them by itself"
-        }
         HostQueue::ReceiveBacklog { observed_dropped_packets, .. } => {
             return receive_backlog(*observed_dropped_packets, point);
-        }
-        HostQueue::WifiQueues { airtime: AirtimeLimit::Timer, .. } => {
-            "it keeps the delay of each flow near 20 ms; only a flood fills it"
-        }
-        HostQueue::WifiQueues { .. } => "it does not reach what the firmware takes: measure it under load",
-        HostQueue::WifiFirmware { .. } => {
-            "no file says how much: measure it under load, with fathom test to a host in the same building"
         }
         HostQueue::FlowOffload { tc_offload_interfaces, .. } if kind == HarmlessQueue => {
             return match tc_offload_interfaces.join(", ") {
@@ -362,9 +338,40 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
         HostQueue::QueueManagers { .. } => {
             "it replaces other queue disciplines when the interface comes up: change it there"
         }
-        other => link_reason(other),
+        other => card_reason(kind, other),
     };
     reason.to_owned()
+}
+
+fn card_reason(kind: FindingKind, queue: &HostQueue) -> &'static str {
+    use FindingKind::HarmlessQueue;
+    match queue {
+        HostQueue::ByteQueueLimits { .. } if kind == HarmlessQueue => {
+            "the driver holds no more than the card needs"
+        }
+        HostQueue::ByteQueueLimits { .. } => "the limit grew too large: a few packets are enough",
+        HostQueue::NoByteQueueLimits { limit_packets: None, .. } => {
+            "the ring may hold hundreds of packets: measure it under load"
+        }
+        HostQueue::NoByteQueueLimits { .. } if kind == HarmlessQueue => "negligible at this rate",
+        HostQueue::NoByteQueueLimits { .. } => "no queue discipline reaches what is already in the ring",
+        HostQueue::Ring { is_limited: true, .. } => "byte queue limits keep it short",
+        HostQueue::Ring { is_limited: false, .. } => "reported above: nothing keeps it short",
+        HostQueue::Offloads { .. } if kind == HarmlessQueue => {
+            "the time of a super-packet is negligible at this rate"
+        }
+        HostQueue::Offloads { .. } => {
+            "one super-packet of 64 KiB occupies the line that long; CAKE splits them by itself"
+        }
+        HostQueue::WifiQueues { airtime: AirtimeLimit::Timer, .. } => {
+            "it keeps the delay of each flow near 20 ms; only a flood fills it"
+        }
+        HostQueue::WifiQueues { .. } => "it does not reach what the firmware takes: measure it under load",
+        HostQueue::WifiFirmware { .. } => {
+            "no file says how much: measure it under load, with fathom test to a host in the same building"
+        }
+        other => link_reason(other),
+    }
 }
 
 const fn qdisc_reason(class: QdiscClass, kind: FindingKind) -> &'static str {
@@ -434,7 +441,7 @@ const fn link_reason(queue: &HostQueue) -> &'static str {
 
 /// The calculation of a worst case, so that a reader can repeat it: `1000 * 1514 * 8 / 1000000000`.
 pub fn calculation(worst: &WorstCase) -> String {
-    let queues = (worst.queue_count != 1).then(|| format!("{} * ", worst.queue_count)).unwrap_or_default();
+    let queues = if worst.queue_count == 1 { String::new() } else { format!("{} * ", worst.queue_count) };
     let packets = worst.packet_count.map(|count| format!("{count} * ")).unwrap_or_default();
     format!("{queues}{packets}{} * 8 / {}", worst.each_bytes, worst.rate_bits_per_second)
 }
@@ -450,8 +457,8 @@ pub(crate) fn sentence(kind: FindingKind, point: &QueuePoint) -> String {
     let reason = queue_reason(kind, point);
     let mut letters = reason.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
-    let reason: String = first.into_iter().chain(letters).collect();
-    format!("{interface}{name}: {}{delay}. {reason}.", queue(point))
+    let capitalized: String = first.into_iter().chain(letters).collect();
+    format!("{interface}{name}: {}{delay}. {capitalized}.", queue(point))
 }
 
 /// A remedy and how to undo it.

@@ -5,13 +5,13 @@ use fathom_units::{Rate, Time};
 pub(crate) fn check(bytes: &[u8]) {
     let (tree, _) = listing(bytes);
     let facts = Facts::of(&tree);
-    let mut observed = Observed::default();
+    let mut loaded = Observed::default();
     for second in 0..3 {
-        observed.add(&tree, Time::from_nanos(second * 1_000_000_000));
+        loaded.add(&tree, Time::from_nanos(second * 1_000_000_000));
     }
     let slow = KnownRates { line: Some(Rate::from_bits_per_second(1)), ..KnownRates::default() };
     for known in [KnownRates::default(), slow] {
-        for observed in [None, Some(&observed)] {
+        for observed in [None, Some(&loaded)] {
             let audit = audit(&facts, &known, observed);
             let numbers = audit.queues.iter().map(|queue| queue.point.queue.kind().number());
             assert!(numbers.into_iter().all(|number| (1..=26).contains(&number)));

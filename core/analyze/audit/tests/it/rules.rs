@@ -239,7 +239,7 @@ fn wifi_by_nl80211() {
     // 3000000 * 8 / 60e6, as the memory is less than 8,192 packets.
     assert_eq!((queue.severity, queue.point.delay_s()), (Severity::Unknown, 0.4));
     assert!(found(&files, "", 15).is_none());
-    assert_eq!(found(&files[..2], "", 15).map(|queue| queue.severity), Some(Severity::Unknown));
+    assert_eq!(found(&files[..2], "", 15).map(|firmware| firmware.severity), Some(Severity::Unknown));
 }
 
 #[test]
@@ -266,10 +266,10 @@ fn what_bypasses_every_queue() {
     for (files, want) in cases {
         let found = found(&files, "", 24);
         let got = found.as_ref().map(|queue| match &queue.point.queue {
-            HostQueue::FlowOffload { flow_tables, files, .. } => {
+            HostQueue::FlowOffload { flow_tables, files: set_in, .. } => {
                 let words =
                     |names: &'_ [String]| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-                (queue.severity, words(flow_tables), words(files))
+                (queue.severity, words(flow_tables), words(set_in))
             }
             other => panic!("{other:?}"),
         });
