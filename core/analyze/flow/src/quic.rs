@@ -11,14 +11,19 @@ mod first_byte {
     pub(super) const FIXED: u8 = 0x40;
     pub(super) const SPIN: u8 = 0x20;
     pub(super) const TYPE: u8 = 0x30;
+    /// In version 2 Initial is type 1, not 0.
+    pub(super) const INITIAL_OF_VERSION_2: u8 = 0x10;
 }
 
-/// Version 2 (RFC 9369), in which Initial is type 1, not 0.
-const VERSION_2: u32 = 0x6b33_43cf;
-const INITIAL_OF_VERSION_2: u8 = 0x10;
-/// Version 1, and `0xff0000xx` of its drafts.
-const VERSION_1: u32 = 1;
-const DRAFT: u32 = 0xff00_0000;
+/// Version numbers.
+mod version {
+    pub(super) const ONE: u32 = 1;
+    /// RFC 9369.
+    pub(super) const TWO: u32 = 0x6b33_43cf;
+    /// `0xff0000xx`: drafts of version 1.
+    pub(super) const DRAFT: u32 = 0xff00_0000;
+}
+
 /// A client's first datagram is at least so long (RFC 9000 section 14.1).
 const MIN_INITIAL_BYTES: u32 = 1200;
 /// So many connections are followed; of more, the oldest is forgotten.
@@ -159,8 +164,8 @@ impl Connection {
 fn is_initial(payload: &[u8]) -> bool {
     let [first, a, b, c, d, ..] = payload else { return false };
     let initial = match u32::from_be_bytes([*a, *b, *c, *d]) {
-        VERSION_2 => INITIAL_OF_VERSION_2,
-        version if version == VERSION_1 || version & 0xffff_ff00 == DRAFT => 0,
+        version::TWO => first_byte::INITIAL_OF_VERSION_2,
+        version if version == version::ONE || version & 0xffff_ff00 == version::DRAFT => 0,
         _ => return false,
     };
     first & first_byte::LONG != 0 && first & first_byte::TYPE == initial

@@ -1,7 +1,7 @@
 //! The thread that is the line.
 use crate::address;
 use crate::batch::Batch;
-use crate::capture::{Seen, Tap};
+use crate::capture::{Recorder, Seen};
 use crate::network::system;
 use crate::router::Routers;
 use crate::slice::{BLOCK_BYTES, Buffer, Pool, Slice};
@@ -56,7 +56,7 @@ pub(crate) struct Setup {
     /// The side that sends in each direction: the user's sends up, the far one down.
     pub(crate) ends: PerDirection<LineEnd>,
     pub(crate) control: Arc<Control>,
-    pub(crate) tap: Option<Tap>,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 /// Packets that did not take part, and why.
@@ -126,7 +126,11 @@ impl Engine {
         let now = setup.clock.now();
         Engine {
             line: Line::new(&setup.plan.hops, setup.seed),
-            routers: Routers::new((0..hops).map(address::router).collect(), pool.clone(), setup.tap.take()),
+            routers: Routers::new(
+                (0..hops).map(address::router).collect(),
+                pool.clone(),
+                setup.recorder.take(),
+            ),
             truth: Truth::new(&setup.plan, setup.sample_interval, now),
             block: vec![0; BLOCK_BYTES],
             pool,
@@ -178,8 +182,8 @@ impl Engine {
             // Addressed to nobody on the line: what kernels send to find neighbours.
             return;
         }
-        if let Some(tap) = &mut self.routers.tap {
-            tap.enters(direction, &buffer, now);
+        if let Some(recorder) = &mut self.routers.recorder {
+            recorder.enters(direction, &buffer, now);
         }
         if self.setup.control.down.load(Ordering::Relaxed) {
             self.strays.while_down += 1;
@@ -197,9 +201,10 @@ impl Engine {
                 continue;
             }
             let to = &self.setup.ends[direction.reverse()].tun;
-            let tap = &mut self.routers.tap;
-            let watch =
-                |seen: &Seen<'_>, now| tap.iter_mut().for_each(|tap| tap.leaves(direction, seen, now));
+            let recorder = &mut self.routers.recorder;
+            let watch = |seen: &Seen<'_>, now| {
+                recorder.iter_mut().for_each(|recorder| recorder.leaves(direction, seen, now))
+            };
             self.strays.refused += batch.write(to, self.setup.clock, &mut self.lateness, watch);
         }
     }
@@ -242,7 +247,7 @@ impl Engine {
         let mut notes = self.strays.notes();
         notes.extend(burst_note(&self.setup.plan));
         notes.extend(priority_note(self.diligence.priority));
-        let capture = self.routers.tap.take().map(Tap::finish).transpose()?;
+        let capture = self.routers.recorder.take().map(Recorder::finish).transpose()?;
         Ok(LabReport {
             queues: totals(&self.setup.plan, &self.line),
             series: self.truth.into_series(),
