@@ -3,23 +3,7 @@ use crate::law::{Law, Rates, Seen, ways_ms};
 use fathom_shape::autorate::QueueReading;
 use fathom_units::{PerDirection, Time};
 
-const DELAY_MS: f64 = 30.0;
-const FULL_UP_MS: f64 = 10.0;
-const FULL_DOWN_MS: f64 = 60.0;
-const BASELINE_UP: f64 = 0.001;
-const BASELINE_DOWN: f64 = 0.9;
-const EWMA: f64 = 0.095;
 const WINDOW: usize = 6;
-const DETECTED: usize = 3;
-const HIGH_LOAD: f64 = 0.75;
-const REFRACTORY_S: f64 = 0.3;
-const DECAY_EVERY_S: f64 = 1.0;
-const ACHIEVED_EVERY_S: f64 = 0.2;
-const COMPARE_EVERY_S: f64 = 60.0;
-const WORSE_BASELINE_MS: f64 = 20.0;
-const WORSE_DELTA_MS: f64 = 10.0;
-/// A packet of 1500 bytes and the overhead, bits.
-const PACKET: f64 = 12_304.0;
 
 /// Factors of the rate, from the weakest change to the strongest.
 struct Factors {
@@ -35,9 +19,6 @@ impl Factors {
 
 const CUT: Factors = Factors { weakest: 0.99, strongest: 0.75 };
 const RISE: Factors = Factors { weakest: 1.00, strongest: 1.04 };
-/// Of a rate above the base, and of one below it.
-const DECAY_DOWN: f64 = 0.99;
-const DECAY_UP: f64 = 1.01;
 
 #[derive(Clone, Copy)]
 struct Way {
@@ -67,6 +48,26 @@ pub(crate) struct Cake {
     achieved_at: f64,
     compared_at: f64,
 }
+
+const DELAY_MS: f64 = 30.0;
+const FULL_UP_MS: f64 = 10.0;
+const FULL_DOWN_MS: f64 = 60.0;
+const BASELINE_UP: f64 = 0.001;
+const BASELINE_DOWN: f64 = 0.9;
+const EWMA: f64 = 0.095;
+const DETECTED: usize = 3;
+const HIGH_LOAD: f64 = 0.75;
+const REFRACTORY_S: f64 = 0.3;
+const DECAY_EVERY_S: f64 = 1.0;
+const ACHIEVED_EVERY_S: f64 = 0.2;
+const COMPARE_EVERY_S: f64 = 60.0;
+const WORSE_BASELINE_MS: f64 = 20.0;
+const WORSE_DELTA_MS: f64 = 10.0;
+/// A packet of 1500 bytes and the overhead, bits.
+const PACKET: f64 = 12_304.0;
+/// Of a rate above the base, and of one below it.
+const DECAY_DOWN: f64 = 0.99;
+const DECAY_UP: f64 = 1.01;
 
 impl Cake {
     pub(crate) fn new(rates: PerDirection<Rates>) -> Self {

@@ -24,13 +24,6 @@ mod version {
     pub(super) const DRAFT: u32 = 0xff00_0000;
 }
 
-/// A client's first datagram is at least so long (RFC 9000 section 14.1).
-const MIN_INITIAL_BYTES: u32 = 1200;
-/// So many connections are followed; of more, the oldest is forgotten.
-const MAX_CONNECTIONS: usize = 16_384;
-/// A turn of the spin bit sooner than this part of the handshake's round trip is a packet out of order (RFC 9312 section 3.8.2).
-const MIN_TURN_DIVISOR: u64 = 4;
-
 /// A connection.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
@@ -45,6 +38,9 @@ struct Connection {
     spin: Option<bool>,
     turned: Option<Times>,
 }
+
+/// So many connections are followed; of more, the oldest is forgotten.
+const MAX_CONNECTIONS: usize = 16_384;
 
 /// Connections by their ends.
 #[derive(Debug, Default)]
@@ -104,6 +100,9 @@ impl QuicFlows {
     }
 }
 
+/// A turn of the spin bit sooner than this part of the handshake's round trip is a packet out of order (RFC 9312 section 3.8.2).
+const MIN_TURN_DIVISOR: u64 = 4;
+
 impl Connection {
     fn by_client(
         &mut self,
@@ -160,6 +159,9 @@ impl Connection {
         Some(Probe { kind, ends, asked: last, answered: Some(times), validity })
     }
 }
+
+/// A client's first datagram is at least so long (RFC 9000 section 14.1).
+const MIN_INITIAL_BYTES: u32 = 1200;
 
 fn is_initial(payload: &[u8]) -> bool {
     let [first, a, b, c, d, ..] = payload else { return false };

@@ -8,17 +8,17 @@ use fathom_units::{Direction, Duration, PerDirection, Time};
 use fathom_wire::{IpPacket, icmp};
 use std::net::IpAddr;
 
-/// Answers that a router sends at once, and then in each second: Linux's own limits
-/// (`net.ipv4.icmp_msgs_burst`, `icmp_msgs_per_sec`).
-const ANSWERS_AT_ONCE: u64 = 50;
-const ANSWERS_PER_SECOND: u64 = 1000;
-
 /// Answers that a router may still send now.
 #[derive(Clone, Copy, Debug)]
 struct Allowance {
     answers: u64,
     since: Time,
 }
+
+/// Answers that a router sends at once, and then in each second: Linux's own limits
+/// (`net.ipv4.icmp_msgs_burst`, `icmp_msgs_per_sec`).
+const ANSWERS_AT_ONCE: u64 = 50;
+const ANSWERS_PER_SECOND: u64 = 1000;
 
 impl Allowance {
     fn take(&mut self, now: Time) -> bool {

@@ -2,7 +2,7 @@
 //! (RFC 7323 appendix A).
 //!
 //! Written so that the packet is made in one piece: half of the time of a packet would be spent on moving its parts.
-use super::header::{self, V4_BYTES, V6_BYTES};
+use super::header::{self, Size, V4_BYTES, V6_BYTES};
 use super::layer::Layer;
 use crate::{LinkType, Packet, Stamps, TcpHeader, Transport};
 use fathom_wire::protocol;
@@ -45,7 +45,8 @@ fn v4(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     }
     let total = u32::from(u16::from_be_bytes([head[2], head[3]]));
     let tcp = tcp(head.last_chunk()?, rest, total.checked_sub(V4_BYTES as u32)?)?;
-    Some(header::v4(head.first_chunk()?, total, frame.sent, Transport::Tcp(tcp)))
+    let size = Size { ip_bytes: total, wire_bytes: frame.sent };
+    Some(header::v4(head.first_chunk()?, size, Transport::Tcp(tcp)))
 }
 
 /// The packet, if it is IPv6 of that kind.
@@ -57,7 +58,8 @@ fn v6(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     }
     let length = u32::from(u16::from_be_bytes([head[4], head[5]]));
     let tcp = tcp(head.last_chunk()?, rest, length)?;
-    Some(header::v6(head.first_chunk()?, length + V6_BYTES as u32, frame.sent, Transport::Tcp(tcp)))
+    let size = Size { ip_bytes: length + V6_BYTES as u32, wire_bytes: frame.sent };
+    Some(header::v6(head.first_chunk()?, size, Transport::Tcp(tcp)))
 }
 
 /// The header and what follows it, of `sent` bytes in all, if its options are whole and such as are met with every day.

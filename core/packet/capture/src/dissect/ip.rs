@@ -1,5 +1,5 @@
 //! IPv4 and IPv6. Source: RFC 791 section 3.1, RFC 8200 sections 3 and 4, RFC 2675 (jumbograms).
-use super::header::{self, V4_BYTES, V6_BYTES};
+use super::header::{self, Size, V4_BYTES, V6_BYTES};
 use super::layer::{Depth, Layer};
 use super::transport;
 use crate::NotIp;
@@ -46,7 +46,7 @@ pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let body = layer.body(header, ip_bytes);
     let is_later_fragment = u16::from_be_bytes([head[6], head[7]]) & OFFSET_MASK != 0;
     let transport = Transport::LaterFragment { protocol: head[9] };
-    let packet = header::v4(head, ip_bytes, layer.sent, transport);
+    let packet = header::v4(head, Size { ip_bytes, wire_bytes: layer.sent }, transport);
     if is_later_fragment {
         return Ok(packet);
     }
@@ -73,7 +73,8 @@ pub(super) fn v6(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
         length => u32::from(length) + V6_BYTES as u32,
     };
     let body = layer.body(V6_BYTES as u32, ip_bytes);
-    let packet = header::v6(head, ip_bytes, layer.sent, Transport::Other { protocol: head[6] });
+    let transport = Transport::Other { protocol: head[6] };
+    let packet = header::v6(head, Size { ip_bytes, wire_bytes: layer.sent }, transport);
     extended(packet, head[6], body, depth)
 }
 
