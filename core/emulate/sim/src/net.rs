@@ -35,7 +35,7 @@ pub(crate) struct Net {
     pub(crate) agenda: Agenda,
     pub(crate) line: Line<BoxedPacket>,
     pub(crate) watch: Watch,
-    pub(crate) parcels: PacketPool,
+    pub(crate) pool: PacketPool,
     /// Half of each own delay; `pipes[2 n]` is that of pair n away from the user, `pipes[2 n + 1]` to the user.
     pipes: Vec<DelayLine<BoxedPacket>>,
     accesses: Vec<Access>,
@@ -52,13 +52,13 @@ pub(crate) struct Net {
 impl Net {
     pub(crate) fn new(line: Line<BoxedPacket>, watch: Watch) -> Self {
         let (pipes, accesses) = (Vec::new(), Vec::new());
-        let (agenda, parcels) = (Agenda::default(), PacketPool::default());
+        let (agenda, pool) = (Agenda::default(), PacketPool::default());
         Net {
             now: Time::ZERO,
             agenda,
             line,
             watch,
-            parcels,
+            pool,
             pipes,
             accesses,
             entered: 0,
@@ -88,14 +88,14 @@ impl Net {
 
     /// `packet` leaves its sender's host.
     pub(crate) fn send(&mut self, packet: Packet, travel: Direction, edge: Edge) {
-        let parcel = self.parcels.wrap(packet);
-        let Some(number) = edge.access else { return self.reach_edge(parcel, travel, edge.pipe) };
+        let packet = self.pool.wrap(packet);
+        let Some(number) = edge.access else { return self.reach_edge(packet, travel, edge.pipe) };
         let access = &mut self.accesses[number as usize];
-        let sent = access.serializer.send(parcel.len() + ACCESS_OVERHEAD, self.now);
+        let sent = access.serializer.send(packet.len() + ACCESS_OVERHEAD, self.now);
         if access.waiting.is_empty() {
             self.agenda.push(sent, Wake::Access(number));
         }
-        access.waiting.push_back((sent, parcel, travel, edge.pipe));
+        access.waiting.push_back((sent, packet, travel, edge.pipe));
     }
     /// The head of an access link has left it.
     pub(crate) fn leave_access(&mut self, number: u32) {

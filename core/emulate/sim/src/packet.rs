@@ -49,7 +49,7 @@ impl Deref for BoxedPacket {
     }
 }
 
-/// PacketPool that have arrived, for packets to come: an allocation less for each.
+/// Boxes of packets that have arrived, reused for packets to come: one allocation less for each.
 #[derive(Default)]
 pub(crate) struct PacketPool(Vec<BoxedPacket>);
 
@@ -57,17 +57,17 @@ impl PacketPool {
     #[inline]
     pub(crate) fn wrap(&mut self, packet: Packet) -> BoxedPacket {
         match self.0.pop() {
-            Some(mut parcel) => {
-                *parcel.0 = packet;
-                parcel
+            Some(mut boxed) => {
+                *boxed.0 = packet;
+                boxed
             }
             None => BoxedPacket(Box::new(packet)),
         }
     }
     /// Takes back one that has been opened.
     #[inline]
-    pub(crate) fn give(&mut self, parcel: BoxedPacket) {
-        self.0.push(parcel);
+    pub(crate) fn give(&mut self, boxed: BoxedPacket) {
+        self.0.push(boxed);
     }
 }
 

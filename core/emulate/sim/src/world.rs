@@ -196,13 +196,13 @@ impl World {
             None => self.arrive(packet),
         }
     }
-    /// `parcel` is where it was sent to.
-    pub(crate) fn arrive(&mut self, parcel: BoxedPacket) -> Option<Notice> {
-        let notice = self.open_parcel(&parcel);
-        self.net.parcels.give(parcel);
+    /// `boxed` is where it was sent to.
+    pub(crate) fn arrive(&mut self, boxed: BoxedPacket) -> Option<Notice> {
+        let notice = self.open_packet(&boxed);
+        self.net.pool.give(boxed);
         notice
     }
-    fn open_parcel(&mut self, packet: &Packet) -> Option<Notice> {
+    fn open_packet(&mut self, packet: &Packet) -> Option<Notice> {
         let body = packet.body();
         match body {
             Body::Data { .. } => {

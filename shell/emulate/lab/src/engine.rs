@@ -6,7 +6,7 @@ use crate::network::system;
 use crate::router::Routers;
 use crate::slice::{BLOCK_BYTES, Buffer, Pool, Slice};
 use crate::truth::{Truth, totals};
-use crate::{Addresses, LabError, LabReport};
+use crate::{Addresses, LabError, LabReport, Strays};
 use fathom_link::Line;
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
@@ -57,14 +57,6 @@ pub(crate) struct Setup {
     pub(crate) ends: PerDirection<LineEnd>,
     pub(crate) control: Arc<Control>,
     pub(crate) recorder: Option<Recorder>,
-}
-
-/// Packets that did not take part, and why.
-#[derive(Default, Debug)]
-struct Strays {
-    malformed: u64,
-    refused: u64,
-    while_down: u64,
 }
 
 struct Engine {
@@ -174,7 +166,7 @@ impl Engine {
     fn enter(&mut self, direction: Direction, length: usize) {
         let now = self.setup.clock.now();
         let Ok(buffer) = Buffer::read(&mut self.block, length, &self.pool) else {
-            self.strays.malformed += 1;
+            self.strays.malformed_packets += 1;
             return;
         };
         let other = self.setup.ends[direction.reverse()].addresses;
@@ -186,7 +178,7 @@ impl Engine {
             recorder.enters(direction, &buffer, now);
         }
         if self.setup.control.down.load(Ordering::Relaxed) {
-            self.strays.while_down += 1;
+            self.strays.while_down_packets += 1;
         } else {
             Slice::all(&buffer).for_each(|slice| self.line.enter(direction, slice, now));
         }
@@ -197,7 +189,7 @@ impl Engine {
         let down = self.setup.control.down.load(Ordering::Relaxed);
         for (direction, batch) in self.out.iter_mut() {
             if down {
-                self.strays.while_down += batch.discard();
+                self.strays.while_down_packets += batch.discard();
                 continue;
             }
             let to = &self.setup.ends[direction.reverse()].tun;
@@ -205,7 +197,7 @@ impl Engine {
             let watch = |seen: &Seen<'_>, now| {
                 recorder.iter_mut().for_each(|recorder| recorder.leaves(direction, seen, now))
             };
-            self.strays.refused += batch.write(to, self.setup.clock, &mut self.lateness, watch);
+            self.strays.refused_packets += batch.write(to, self.setup.clock, &mut self.lateness, watch);
         }
     }
 
@@ -253,6 +245,7 @@ impl Engine {
             series: self.truth.into_series(),
             line_lateness: self.lateness,
             capture,
+            strays: self.strays,
             notes,
         })
     }
@@ -261,9 +254,9 @@ impl Engine {
 impl Strays {
     fn notes(&self) -> Vec<String> {
         let counts = [
-            (self.malformed, "packets were no IP packets and were discarded"),
-            (self.refused, "packets were refused by the receiving kernel"),
-            (self.while_down, "packets were lost while the line was down"),
+            (self.malformed_packets, "packets were no IP packets and were discarded"),
+            (self.refused_packets, "packets were refused by the receiving kernel"),
+            (self.while_down_packets, "packets were lost while the line was down"),
         ];
         let seen = counts.iter().filter(|(count, _)| *count > 0);
         seen.map(|(count, what)| format!("{count} {what}")).collect()

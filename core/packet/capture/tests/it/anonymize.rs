@@ -75,7 +75,7 @@ fn assert_says_the_same(before: &Packet<'_>, after: &Packet<'_>, name: &str) {
 }
 
 #[test]
-fn every_packet_says_the_same_afterwards() {
+fn every_packet_has_the_same_fields_afterwards() {
     let syn = join(&[&[2, 4, 5, 180, 4, 2], &stamp_option()[2..], &[1, 3, 3, 7]]);
     let full = join(&[&stamp_option(), &[1, 1, 5, 26], &[9; 24]]);
     let extended =

@@ -120,7 +120,7 @@ fn lengths_that_cannot_be() {
 }
 
 #[test]
-fn what_is_no_ip_says_what_it_is() {
+fn a_frame_without_ip_reports_its_protocol() {
     let frame = |kind: u16| ethernet(kind, &[0; 46]);
     let table = [
         (LinkType::ETHERNET, frame(0x0806), NotIp::Protocol(0x0806)),

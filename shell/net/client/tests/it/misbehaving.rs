@@ -85,22 +85,24 @@ fn within(seconds: u64, config: &TestConfig) -> Result<Run, TestError> {
 fn nobody_listens() {
     let port = fathom_test_support::unused_port();
     let error = within(5, &config(port)).unwrap_err();
-    assert!(matches!(error, TestError::Refused(_)), "{error:?}");
-    assert!(error.to_string().contains("fathom serve"), "{error}");
+    assert!(matches!(error, TestError::Refused(address) if address.port() == port), "{error:?}");
 }
 
 #[test]
 fn a_name_that_does_not_exist() {
     let config = TestConfig { server: "no-such-host.invalid".into(), ..config(1) };
     let error = run(&config).unwrap_err();
-    assert!(matches!(error, TestError::Resolve { .. }), "{error:?}");
-    assert!(error.to_string().contains("no-such-host.invalid"), "{error}");
+    assert!(
+        matches!(&error, TestError::Resolve { server, .. } if server == "no-such-host.invalid"),
+        "{error:?}"
+    );
 }
 
 #[test]
 fn a_family_that_the_server_lacks() {
     let config = TestConfig { family: Some(Family::V6), ..config(1) };
-    assert!(run(&config).unwrap_err().to_string().contains("no IPv6 address"));
+    let error = run(&config).unwrap_err();
+    assert!(matches!(error, TestError::Resolve { .. }), "{error:?}");
 }
 
 #[test]
@@ -123,11 +125,13 @@ fn nonsense_settings_are_named() {
 }
 
 #[test]
-fn it_accepts_and_says_nothing() {
+fn it_accepts_and_sends_nothing() {
     let port = fake(|_, stream| wait_for_end(&stream));
     let error = within(5, &config(port)).unwrap_err();
-    assert!(matches!(error, TestError::Timeout { .. }), "{error:?}");
-    assert!(error.to_string().contains("1s"), "{error}");
+    assert!(
+        matches!(error, TestError::Timeout { waited, .. } if waited == Duration::from_secs(1)),
+        "{error:?}"
+    );
 }
 
 #[test]
