@@ -2,7 +2,7 @@
 use crate::audit::AuditError;
 use crate::sweep::SweepError;
 use crate::watch::Period;
-use fathom_capture_source::TapError;
+use fathom_capture_source::SourceError;
 use fathom_client::TestError;
 use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
@@ -178,7 +178,7 @@ pub enum AppError {
     /// A page and exports need a file, which is read a second time.
     NeedsFile,
     /// A capture or an interface cannot be read.
-    Tap(TapError),
+    CaptureSource(SourceError),
     /// Captures are not of one path.
     CapturePath(String),
     /// A capture has no flow of this number.
@@ -265,7 +265,7 @@ impl AppError {
             | AppError::Unwritable { .. }
             | AppError::Sweep(SweepError::Table(_))
             | AppError::CannotOpen { .. }
-            | AppError::Tap(TapError::Io { .. } | TapError::Interface(_))
+            | AppError::CaptureSource(SourceError::Io { .. } | SourceError::Interface(_))
             | AppError::CutShort { .. }
             | AppError::NoRandomness(_)
             | AppError::NotPermitted(_)
@@ -337,7 +337,7 @@ impl fmt::Display for AppError {
                 write!(f, "{}: is read, and would be written over", path.display())
             }
             AppError::NeedsFile => f.write_str("a page and exports need a file, which is read a second time"),
-            AppError::Tap(error) => error.fmt(f),
+            AppError::CaptureSource(error) => error.fmt(f),
             AppError::NoFlow { number, count } => {
                 write!(f, "there is no flow {number}: the capture has {count}, numbered from 1")
             }

@@ -10,7 +10,7 @@ use crate::{AppError, CancelToken, VERSION};
 use exports::Extras;
 use fathom_bottleneck::Queues;
 use fathom_capture::{Anonymizer, LinkType, dissect};
-use fathom_capture_source::Trouble;
+use fathom_capture_source::ReadFault;
 use fathom_diagnose::diagnose;
 use fathom_flow::{Flows, Tracer};
 use fathom_run::Run;
@@ -112,7 +112,7 @@ pub struct Anonymized {
     /// Name of the original, for people.
     pub name: String,
     /// Why the original could not be read to its end.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<ReadFault>,
 }
 
 impl TraceRequest {

@@ -5,7 +5,7 @@ use std::{fmt, io};
 
 /// Why nothing can be read. Each names what was to be opened.
 #[derive(Debug)]
-pub enum TapError {
+pub enum SourceError {
     /// It cannot be opened or read.
     Io {
         /// What was to be opened.
@@ -48,45 +48,47 @@ pub enum TapError {
     },
 }
 
-impl fmt::Display for TapError {
+impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TapError::Io { name, action, source } => {
+            SourceError::Io { name, action, source } => {
                 write!(f, "{name}: cannot {action}: {source}")?;
                 if source.kind() == io::ErrorKind::PermissionDenied {
                     write!(f, " (run as a user who may, or pipe it in: sudo cat FILE | fathom trace -)")?;
                 }
                 Ok(())
             }
-            TapError::Directory(name) => write!(f, "{name}: is a directory: name a capture file in it"),
-            TapError::Terminal => {
+            SourceError::Directory(name) => write!(f, "{name}: is a directory: name a capture file in it"),
+            SourceError::Terminal => {
                 write!(
                     f,
                     "standard input is a terminal: pipe a capture in (ssh HOST tcpdump -w - | fathom trace -)"
                 )
             }
-            TapError::Empty(name) => write!(f, "{name}: is empty: not even the header of a capture is in it"),
-            TapError::Short { name, bytes } => {
+            SourceError::Empty(name) => {
+                write!(f, "{name}: is empty: not even the header of a capture is in it")
+            }
+            SourceError::Short { name, bytes } => {
                 write!(f, "{name}: holds {bytes} of the 24 bytes or more that the header of a capture has")
             }
-            TapError::Text(name) => write!(
+            SourceError::Text(name) => write!(
                 f,
                 "{name}: is text, not a capture: save packets with tcpdump -w FILE, or as pcapng in Wireshark"
             ),
-            TapError::Packed { name, kind } => write!(
+            SourceError::Packed { name, kind } => write!(
                 f,
                 "{name}: is {kind}, which is not read here: unpack it (gzip, zstd, lz4 and xz are unpacked on the way)"
             ),
-            TapError::Interface(error) => error.fmt(f),
-            TapError::NotACapture { name, source } => write!(f, "{name}: {source}"),
+            SourceError::Interface(error) => error.fmt(f),
+            SourceError::NotACapture { name, source } => write!(f, "{name}: {source}"),
         }
     }
 }
-impl std::error::Error for TapError {}
+impl std::error::Error for SourceError {}
 
 /// Why reading ended before the end. What was read until then counts.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum ReadFault {
     /// The last record is cut.
     Cut(CutRecord),
     /// The file is damaged from some place on.
@@ -95,15 +97,15 @@ pub enum Trouble {
     Read(io::Error),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ReadFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Cut(cut) => cut.fmt(f),
-            Trouble::Damaged(error) => error.fmt(f),
-            Trouble::Read(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            ReadFault::Cut(cut) => cut.fmt(f),
+            ReadFault::Damaged(error) => error.fmt(f),
+            ReadFault::Read(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 write!(f, "what it is packed in ends too early: the file is cut")
             }
-            Trouble::Read(error) => write!(f, "cannot be read further: {error}"),
+            ReadFault::Read(error) => write!(f, "cannot be read further: {error}"),
         }
     }
 }

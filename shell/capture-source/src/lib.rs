@@ -1,14 +1,14 @@
 //! Opens what holds packets: capture files, compressed or not, standard input, and interfaces. In bounded memory, whatever the size.
 
 mod ahead;
-mod ending;
 mod error;
+mod input;
+mod input_end;
 mod live;
 mod packing;
 mod source;
-mod tap;
 
-pub use ending::Ending;
-pub use error::{TapError, Trouble};
+pub use error::{ReadFault, SourceError};
+pub use input::FrameSource;
+pub use input_end::InputEnd;
 pub use live::Live;
-pub use tap::Tap;

@@ -1,5 +1,5 @@
 //! Frames of an interface as they pass.
-use crate::{Ending, TapError, Trouble};
+use crate::{InputEnd, ReadFault, SourceError};
 use fathom_capture::{Frame, LinkType, Statistics};
 use fathom_os::poll::{PollFd, wait};
 use fathom_os::ring::{Framing, Passage, Ring};
@@ -34,9 +34,9 @@ impl Live {
     ///
     /// # Errors
     /// What the kernel refused.
-    pub fn open(interface: &str, snaplen: u32) -> Result<Live, TapError> {
+    pub fn open(interface: &str, snaplen: u32) -> Result<Live, SourceError> {
         let ring =
-            Ring::open(interface, snaplen.clamp(MIN_SNAPLEN, MAX_SNAPLEN)).map_err(TapError::Interface)?;
+            Ring::open(interface, snaplen.clamp(MIN_SNAPLEN, MAX_SNAPLEN)).map_err(SourceError::Interface)?;
         let link = match ring.framing() {
             Framing::Ethernet => LinkType::ETHERNET,
             Framing::Radiotap => LinkType::RADIOTAP,
@@ -56,7 +56,7 @@ impl Live {
         &mut self,
         stop: impl Fn() -> bool,
         mut visit: impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
-    ) -> Ending {
+    ) -> InputEnd {
         loop {
             let stopped = stop();
             match self.blocks(&mut visit) {
@@ -65,7 +65,7 @@ impl Live {
                 ControlFlow::Continue(false) if stopped => return self.ending(None),
                 ControlFlow::Continue(false) => {
                     if let Some(error) = self.wait() {
-                        return self.ending(Some(Trouble::Read(error)));
+                        return self.ending(Some(ReadFault::Read(error)));
                     }
                 }
             }
@@ -113,7 +113,7 @@ impl Live {
             Ok(_) => self.ring.take_error().unwrap_or_else(Some),
         }
     }
-    fn ending(&mut self, trouble: Option<Trouble>) -> Ending {
+    fn ending(&mut self, trouble: Option<ReadFault>) -> InputEnd {
         let counts = self.ring.counts().ok();
         let statistics = Statistics {
             interface: 0,
@@ -121,7 +121,7 @@ impl Live {
             dropped_by_interface: None,
             dropped_by_system: counts.map(|counts| counts.dropped),
         };
-        Ending {
+        InputEnd {
             frames: self.frames,
             bytes: self.bytes,
             statistics: vec![statistics],

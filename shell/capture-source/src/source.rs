@@ -1,7 +1,7 @@
 //! Bytes of a capture, unpacked on the way.
 use crate::ahead;
 use crate::packing::Source;
-use crate::{TapError, packing};
+use crate::{SourceError, packing};
 use std::fs::File;
 use std::io::{self, Cursor, IsTerminal, Read};
 use std::os::unix::fs::FileExt;
@@ -21,26 +21,26 @@ pub(crate) struct Plain {
 }
 
 /// Opens `path`; `-` is standard input.
-pub(crate) fn open(path: &Path) -> Result<Plain, TapError> {
+pub(crate) fn open(path: &Path) -> Result<Plain, SourceError> {
     if path.as_os_str() == "-" {
         if io::stdin().is_terminal() {
-            return Err(TapError::Terminal);
+            return Err(SourceError::Terminal);
         }
         return unpacked("standard input", Box::new(io::stdin()));
     }
     unpacked(&path.display().to_string(), Box::new(file(path)?))
 }
 
-fn file(path: &Path) -> Result<File, TapError> {
+fn file(path: &Path) -> Result<File, SourceError> {
     let file = File::open(path).map_err(|source| unopened(path, source))?;
     if file.metadata().map_err(|source| unopened(path, source))?.is_dir() {
-        return Err(TapError::Directory(path.display().to_string()));
+        return Err(SourceError::Directory(path.display().to_string()));
     }
     Ok(file)
 }
 
-fn unopened(path: &Path, source: io::Error) -> TapError {
-    TapError::Io { name: path.display().to_string(), action: "open it", source }
+fn unopened(path: &Path, source: io::Error) -> SourceError {
+    SourceError::Io { name: path.display().to_string(), action: "open it", source }
 }
 
 /// For one reader: what takes time is done ahead of it.
@@ -49,7 +49,7 @@ pub(crate) fn alone(plain: Plain) -> Source {
 }
 
 /// Two readers of `path`, to be read at the same time; one, if that takes a further thread for which there is no room.
-pub(crate) fn open_pair(path: &Path, has_room: bool) -> Result<(Source, Option<Source>), TapError> {
+pub(crate) fn open_pair(path: &Path, has_room: bool) -> Result<(Source, Option<Source>), SourceError> {
     if path.as_os_str() != "-" {
         let whole = Stored::whole(file(path)?).map_err(|source| unopened(path, source))?;
         if let Some(whole) = whole
@@ -89,8 +89,8 @@ impl Read for Stored {
 }
 
 /// Takes off what the first bytes say it is packed in.
-pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Plain, TapError> {
-    let io = |source| TapError::Io { name: name.to_owned(), action: "read it", source };
+pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Plain, SourceError> {
+    let io = |source| SourceError::Io { name: name.to_owned(), action: "read it", source };
     let mut source = packed;
     for packings in 0..MAX_PACKINGS {
         let (begins, whole) = peek(source).map_err(io)?;
@@ -106,14 +106,14 @@ pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Plain, TapError> {
 }
 
 /// What is told apart, but not unpacked.
-fn refuse_packed(name: &str, begins: &[u8]) -> Option<TapError> {
+fn refuse_packed(name: &str, begins: &[u8]) -> Option<SourceError> {
     let kind = match begins {
         [b'B', b'Z', b'h', ..] => "bzip2",
         [b'P', b'K', 3, 4, ..] => "a zip archive",
         [b'7', b'z', 0xbc, 0xaf, ..] => "a 7z archive",
         _ => return None,
     };
-    Some(TapError::Packed { name: name.to_owned(), kind })
+    Some(SourceError::Packed { name: name.to_owned(), kind })
 }
 
 /// The first bytes, and a reader that gives them again.

@@ -10,7 +10,7 @@ const DATAGRAM_BYTES: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A list longer than this is none.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Which part of the kernel is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ pub fn list(part: Part, request: &[u8], mut take: impl FnMut(&[u8]) -> bool) -> 
         if take(&buffer[..length]) {
             return Ok(());
         }
-        if length == 0 || total > MOST_BYTES {
+        if length == 0 || total > MAX_BYTES {
             return Err(io::Error::other("the kernel's list has no end"));
         }
     }

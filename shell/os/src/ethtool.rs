@@ -77,7 +77,7 @@ const FEATURE_NAMES: u32 = 4;
 const NAME_WORDS: usize = 8;
 
 /// More features than this no kernel has; today's have some sixty.
-const MOST_FEATURES: u32 = 1_024;
+const MAX_FEATURES: u32 = 1_024;
 
 /// Whether the feature of this name is active; none if the kernel does not know it.
 fn feature(socket: &socket2::Socket, name: &str, wanted: &str) -> Option<bool> {
@@ -86,8 +86,7 @@ fn feature(socket: &socket2::Socket, name: &str, wanted: &str) -> Option<bool> {
     if cfg!(target_endian = "big") {
         counts.swap(2, 3);
     }
-    let count =
-        ask(socket, name, &mut counts).then_some(counts[4]).filter(|count| *count <= MOST_FEATURES)?;
+    let count = ask(socket, name, &mut counts).then_some(counts[4]).filter(|count| *count <= MAX_FEATURES)?;
     let mut names = vec![0; 3 + count as usize * NAME_WORDS];
     names[..3].copy_from_slice(&[command::STRINGS, FEATURE_NAMES, count]);
     let at = ask(socket, name, &mut names)

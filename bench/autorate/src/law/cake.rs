@@ -3,26 +3,22 @@ use crate::law::{Law, Rates, Seen, ways_ms};
 use fathom_shape::autorate::QueueReading;
 use fathom_units::{PerDirection, Time};
 
-const DELAY_MS: f64 = 30.0;
-const FULL_UP_MS: f64 = 10.0;
-const FULL_DOWN_MS: f64 = 60.0;
-const BASELINE_UP: f64 = 0.001;
-const BASELINE_DOWN: f64 = 0.9;
-const EWMA: f64 = 0.095;
 const WINDOW: usize = 6;
-const DETECTED: usize = 3;
-const CUT: (f64, f64) = (0.99, 0.75);
-const RISE: (f64, f64) = (1.00, 1.04);
-const DECAY: (f64, f64) = (0.99, 1.01);
-const HIGH_LOAD: f64 = 0.75;
-const REFRACTORY_S: f64 = 0.3;
-const DECAY_EVERY_S: f64 = 1.0;
-const ACHIEVED_EVERY_S: f64 = 0.2;
-const COMPARE_EVERY_S: f64 = 60.0;
-const WORSE_BASELINE_MS: f64 = 20.0;
-const WORSE_DELTA_MS: f64 = 10.0;
-/// A packet of 1500 bytes and the overhead, bits.
-const PACKET: f64 = 12_304.0;
+
+/// Factors of the rate, from the weakest change to the strongest.
+struct Factors {
+    weakest: f64,
+    strongest: f64,
+}
+
+impl Factors {
+    fn at(&self, share: f64) -> f64 {
+        self.weakest + share * (self.strongest - self.weakest)
+    }
+}
+
+const CUT: Factors = Factors { weakest: 0.99, strongest: 0.75 };
+const RISE: Factors = Factors { weakest: 1.00, strongest: 1.04 };
 
 #[derive(Clone, Copy)]
 struct Way {
@@ -52,6 +48,26 @@ pub(crate) struct Cake {
     achieved_at: f64,
     compared_at: f64,
 }
+
+const DELAY_MS: f64 = 30.0;
+const FULL_UP_MS: f64 = 10.0;
+const FULL_DOWN_MS: f64 = 60.0;
+const BASELINE_UP: f64 = 0.001;
+const BASELINE_DOWN: f64 = 0.9;
+const EWMA: f64 = 0.095;
+const DETECTED: usize = 3;
+const HIGH_LOAD: f64 = 0.75;
+const REFRACTORY_S: f64 = 0.3;
+const DECAY_EVERY_S: f64 = 1.0;
+const ACHIEVED_EVERY_S: f64 = 0.2;
+const COMPARE_EVERY_S: f64 = 60.0;
+const WORSE_BASELINE_MS: f64 = 20.0;
+const WORSE_DELTA_MS: f64 = 10.0;
+/// A packet of 1500 bytes and the overhead, bits.
+const PACKET: f64 = 12_304.0;
+/// Of a rate above the base, and of one below it.
+const DECAY_DOWN: f64 = 0.99;
+const DECAY_UP: f64 = 1.01;
 
 impl Cake {
     pub(crate) fn new(rates: PerDirection<Rates>) -> Self {
@@ -121,21 +137,21 @@ impl Way {
         if self.delayed.iter().filter(|is_delayed| **is_delayed).count() >= DETECTED {
             if now > self.last_cut + REFRACTORY_S {
                 let depth = ((mean - DELAY_MS) / (FULL_DOWN_MS - DELAY_MS)).clamp(0.0, 1.0);
-                self.rate *= CUT.0 - depth * (CUT.0 - CUT.1);
+                self.rate *= CUT.at(depth);
                 (self.last_cut, self.last_decay) = (now, now);
                 self.cuts += 1;
             }
         } else if self.is_high() {
             if self.is_updated && now > self.last_cut + REFRACTORY_S {
                 let share = ((DELAY_MS - mean) / (DELAY_MS - FULL_UP_MS)).clamp(0.0, 1.0);
-                self.rate *= RISE.0 + share * (RISE.1 - RISE.0);
+                self.rate *= RISE.at(share);
                 (self.is_updated, self.last_decay) = (false, now);
             }
         } else if now > self.last_decay + DECAY_EVERY_S {
             let base = self.rates.base;
             let is_above = self.rate > base;
             self.rate =
-                if is_above { (self.rate * DECAY.0).max(base) } else { (self.rate * DECAY.1).min(base) };
+                if is_above { (self.rate * DECAY_DOWN).max(base) } else { (self.rate * DECAY_UP).min(base) };
             self.last_decay = now;
         }
         self.rate = self.rate.clamp(self.rates.min, self.rates.max);
@@ -166,10 +182,10 @@ impl Law for Cake {
         self.compared_at = at.as_secs_f64();
         let sum = |reflector: &Reflector| reflector.baseline.up + reflector.baseline.down;
         let worst = |reflector: &Reflector| reflector.ewma.up.max(reflector.ewma.down);
-        let least_sum = self.reflectors.iter().map(sum).fold(f64::MAX, f64::min);
-        let least_delta = self.reflectors.iter().map(worst).fold(f64::MAX, f64::min);
+        let min_sum = self.reflectors.iter().map(sum).fold(f64::MAX, f64::min);
+        let min_delta = self.reflectors.iter().map(worst).fold(f64::MAX, f64::min);
         let bad = self.reflectors.iter().position(|reflector| {
-            sum(reflector) > least_sum + WORSE_BASELINE_MS || worst(reflector) > least_delta + WORSE_DELTA_MS
+            sum(reflector) > min_sum + WORSE_BASELINE_MS || worst(reflector) > min_delta + WORSE_DELTA_MS
         })?;
         Some(self.reflectors.remove(bad).id)
     }

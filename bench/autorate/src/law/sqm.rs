@@ -4,16 +4,6 @@ use crate::law::{Law, Rates, Seen, ways_ms};
 use fathom_shape::autorate::QueueReading;
 use fathom_units::{PerDirection, Rng, Time};
 
-const TICK_S: f64 = 0.5;
-const SLOW_HALF_LIFE_S: f64 = 135.0;
-const FAST_HALF_LIFE_S: f64 = 0.4;
-const DELAY_MS: f64 = 15.0;
-const HIGH_LOAD: f64 = 0.8;
-const SAFE_RATES: usize = 100;
-const START: f64 = 0.6;
-const STALE_S: f64 = 30.0;
-const RESELECT_EVERY_S: f64 = 900.0;
-
 struct Way {
     rates: Rates,
     rate: f64,
@@ -42,6 +32,16 @@ pub(crate) struct Sqm {
 fn kept(half_life: f64) -> f64 {
     0.5_f64.powf(TICK_S / half_life)
 }
+
+const TICK_S: f64 = 0.5;
+const SLOW_HALF_LIFE_S: f64 = 135.0;
+const FAST_HALF_LIFE_S: f64 = 0.4;
+const DELAY_MS: f64 = 15.0;
+const HIGH_LOAD: f64 = 0.8;
+const SAFE_RATES: usize = 100;
+const START: f64 = 0.6;
+const STALE_S: f64 = 30.0;
+const RESELECT_EVERY_S: f64 = 900.0;
 
 impl Sqm {
     pub(crate) fn new(rates: PerDirection<Rates>) -> Self {

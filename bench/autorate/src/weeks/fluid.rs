@@ -31,7 +31,7 @@ pub(crate) struct Flow {
     /// When it is back at the origin, s after the loss.
     k: f64,
     is_slow_start: bool,
-    least_delay: f64,
+    min_delay: f64,
     above: f64,
     next_drop: f64,
     drops: u32,
@@ -51,7 +51,7 @@ impl Flow {
             since_loss: 0.0,
             k: 0.0,
             is_slow_start: true,
-            least_delay: f64::MAX,
+            min_delay: f64::MAX,
             above: 0.0,
             next_drop: 0.0,
             drops: 0,
@@ -67,10 +67,10 @@ impl Flow {
         self.since_loss += dt;
         if self.is_slow_start {
             self.window += acked;
-            self.least_delay = self.least_delay.min(delay);
+            self.min_delay = self.min_delay.min(delay);
             // HyStart: an eighth of the round trip, 4 to 16 ms.
             let hint = (rtt / 8.0).clamp(0.004, 0.016);
-            if delay > self.least_delay + hint {
+            if delay > self.min_delay + hint {
                 (self.is_slow_start, self.origin, self.since_loss, self.k) = (false, self.window, 0.0, 0.0);
             }
             self.window = self.window.min(MOST);

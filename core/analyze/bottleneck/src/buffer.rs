@@ -23,15 +23,6 @@ pub struct Buffer {
     pub times_full: u32,
 }
 
-/// Delays this near to the most count as the same full buffer.
-const SAME_RATIO: f64 = 0.95;
-/// Delays at losses that lie within this of their median, or within three packets, met the same full buffer.
-const TIGHT_RATIO: f64 = 0.1;
-/// Of the peaks no smaller share is that of the same full buffer: of what is lost elsewhere, or by chance, each meets another delay.
-const LEAST_SHARE: f64 = 0.5;
-/// Fewer losses with a delay are no sample.
-const LEAST_DATED: u64 = 3;
-
 /// What the estimate is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling<'a> {
@@ -91,16 +82,24 @@ fn lasting(delays: &[DelayPoint]) -> Option<f64> {
     percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
 }
 
+/// Delays at losses that lie within this of their median, or within three packets, met the same full buffer.
+const TIGHT_RATIO: f64 = 0.1;
+/// Fewer losses with a delay are no sample.
+const MIN_DATED: u64 = 3;
+
 /// What those waited that found room next to those that found none. Where some packets were lost elsewhere, most still met the full buffer.
 fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
     let fingerprint = filling.fingerprint;
-    let [low, middle, high] = fingerprint.at_loss_ns.filter(|_| fingerprint.dated >= LEAST_DATED)?;
+    let [low, middle, high] = fingerprint.at_loss_ns.filter(|_| fingerprint.dated >= MIN_DATED)?;
     let is_tight = high - low <= (TIGHT_RATIO * middle).max(3.0 * packet_ns + filling.error_ns);
     let scatter_ns = if is_tight { high - low } else { TIGHT_RATIO * middle };
     let times = filling.episodes.len() as u32;
     let is_full = is_tight || fingerprint.at_full_ratio >= MOSTLY_FULL;
     is_full.then_some(Full { drain_ns: middle, scatter_ns, times })
 }
+
+/// Of the peaks no smaller share is that of the same full buffer: of what is lost elsewhere, or by chance, each meets another delay.
+const MIN_SHARE: f64 = 0.5;
 
 /// The most that was waited around each episode: that near which most are. One spike of a busy host does not move it.
 fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
@@ -113,12 +112,15 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let mut peaks: Vec<f64> = filling.episodes.iter().filter_map(peak).collect();
     peaks.sort_by(f64::total_cmp);
     let full = densest(&peaks);
-    if (full.len() as f64) < LEAST_SHARE * peaks.len() as f64 {
+    if (full.len() as f64) < MIN_SHARE * peaks.len() as f64 {
         return None;
     }
     let drain_ns = percentile_of_sorted(full, 0.5)?;
     Some(Full { drain_ns, scatter_ns: full.last()? - full.first()?, times: full.len() as u32 })
 }
+
+/// Delays this near to the most count as the same full buffer.
+const SAME_RATIO: f64 = 0.95;
 
 /// The most of ascending values that lie within [`SAME_RATIO`] of the greatest of them; of as many, the greater.
 fn densest(values: &[f64]) -> &[f64] {

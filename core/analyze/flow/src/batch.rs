@@ -2,14 +2,6 @@
 use crate::header::{Header, Incoming, NONE};
 use alloc::vec::Vec;
 
-/// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 1 MiB.
-const MAX_PACKETS: usize = 16_384;
-/// So many flows begin meanwhile at most: what is kept of each is 4 kB, written when it begins, and is to be in the caches still when its first
-/// packets are told of.
-const MAX_NEW_FLOWS: usize = 64;
-/// Options of a TCP header at most, bytes.
-const MAX_OPTION_BYTES: usize = 40;
-
 /// The first and the last of what waits of a flow, by number.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
@@ -36,6 +28,9 @@ impl Chain {
     }
 }
 
+/// Options of a TCP header at most, bytes.
+const MAX_OPTION_BYTES: usize = 40;
+
 /// The options of a packet.
 #[derive(Clone, Copy, Debug)]
 struct Options {
@@ -59,6 +54,12 @@ pub(crate) struct Batch {
     /// Flows that began.
     new_flows: usize,
 }
+
+/// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 1 MiB.
+const MAX_PACKETS: usize = 16_384;
+/// So many flows begin meanwhile at most: what is kept of each is 4 kB, written when it begins, and is to be in the caches still when its first
+/// packets are told of.
+const MAX_NEW_FLOWS: usize = 64;
 
 impl Batch {
     /// For no more than `most` packets.

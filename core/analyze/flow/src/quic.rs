@@ -11,20 +11,18 @@ mod first_byte {
     pub(super) const FIXED: u8 = 0x40;
     pub(super) const SPIN: u8 = 0x20;
     pub(super) const TYPE: u8 = 0x30;
+    /// In version 2 Initial is type 1, not 0.
+    pub(super) const INITIAL_OF_VERSION_2: u8 = 0x10;
 }
 
-/// Version 2 (RFC 9369), in which Initial is type 1, not 0.
-const VERSION_2: u32 = 0x6b33_43cf;
-const INITIAL_OF_VERSION_2: u8 = 0x10;
-/// Version 1, and `0xff0000xx` of its drafts.
-const VERSION_1: u32 = 1;
-const DRAFT: u32 = 0xff00_0000;
-/// A client's first datagram is at least so long (RFC 9000 section 14.1).
-const MIN_INITIAL_BYTES: u32 = 1200;
-/// So many connections are followed; of more, the oldest is forgotten.
-const MAX_CONNECTIONS: usize = 16_384;
-/// A turn of the spin bit sooner than this part of the handshake's round trip is a packet out of order (RFC 9312 section 3.8.2).
-const MIN_TURN_DIVISOR: u64 = 4;
+/// Version numbers.
+mod version {
+    pub(super) const ONE: u32 = 1;
+    /// RFC 9369.
+    pub(super) const TWO: u32 = 0x6b33_43cf;
+    /// `0xff0000xx`: drafts of version 1.
+    pub(super) const DRAFT: u32 = 0xff00_0000;
+}
 
 /// A connection.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +38,9 @@ struct Connection {
     spin: Option<bool>,
     turned: Option<Times>,
 }
+
+/// So many connections are followed; of more, the oldest is forgotten.
+const MAX_CONNECTIONS: usize = 16_384;
 
 /// Connections by their ends.
 #[derive(Debug, Default)]
@@ -99,6 +100,9 @@ impl QuicFlows {
     }
 }
 
+/// A turn of the spin bit sooner than this part of the handshake's round trip is a packet out of order (RFC 9312 section 3.8.2).
+const MIN_TURN_DIVISOR: u64 = 4;
+
 impl Connection {
     fn by_client(
         &mut self,
@@ -156,11 +160,14 @@ impl Connection {
     }
 }
 
+/// A client's first datagram is at least so long (RFC 9000 section 14.1).
+const MIN_INITIAL_BYTES: u32 = 1200;
+
 fn is_initial(payload: &[u8]) -> bool {
     let [first, a, b, c, d, ..] = payload else { return false };
     let initial = match u32::from_be_bytes([*a, *b, *c, *d]) {
-        VERSION_2 => INITIAL_OF_VERSION_2,
-        version if version == VERSION_1 || version & 0xffff_ff00 == DRAFT => 0,
+        version::TWO => first_byte::INITIAL_OF_VERSION_2,
+        version if version == version::ONE || version & 0xffff_ff00 == version::DRAFT => 0,
         _ => return false,
     };
     first & first_byte::LONG != 0 && first & first_byte::TYPE == initial

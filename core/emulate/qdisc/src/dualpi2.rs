@@ -48,7 +48,7 @@ enum Queue {
 
 /// What becomes of a packet at the head.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Verdict {
     Pass,
     Mark(MarkReason),
     Drop,
@@ -110,10 +110,10 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    fn fate(&mut self, queue: Queue, packet: &P, sojourn: Duration) -> Fate {
+    fn verdict(&mut self, queue: Queue, packet: &P, sojourn: Duration) -> Verdict {
         match self.params.variant {
-            Variant::Rfc => self.fate_rfc(queue, packet, sojourn),
-            Variant::Linux => self.fate_linux(queue, packet, sojourn),
+            Variant::Rfc => self.verdict_rfc(queue, packet, sojourn),
+            Variant::Linux => self.verdict_linux(queue, packet, sojourn),
         }
     }
 
@@ -126,24 +126,24 @@ impl<P: Packet> DualPi2<P> {
         is_due
     }
 
-    fn fate_rfc(&mut self, queue: Queue, packet: &P, sojourn: Duration) -> Fate {
+    fn verdict_rfc(&mut self, queue: Queue, packet: &P, sojourn: Duration) -> Verdict {
         let (p, coupled) = (self.pi.probability(), self.pi.coupled(&self.params));
         let is_overload = coupled >= 1.0 && self.params.drop_on_overload;
         if (queue == Queue::Classic || is_overload) && self.recurs(queue, p * p) {
             let may_mark = queue == Queue::Classic && packet.ecn() != Ecn::NotEct && !is_overload;
             let is_last = self.backlog().packets == 0;
             return match may_mark {
-                true => Fate::Mark(MarkReason::Aqm),
-                false if is_last => Fate::Pass,
-                false => Fate::Drop,
+                true => Verdict::Mark(MarkReason::Aqm),
+                false if is_last => Verdict::Pass,
+                false => Verdict::Drop,
             };
         }
         if queue == Queue::Classic {
-            return Fate::Pass;
+            return Verdict::Pass;
         }
         let native = if is_overload { 0.0 } else { self.ramp(sojourn) };
         let is_due = self.recurs(queue, coupled.max(native).min(1.0));
-        if is_due { Fate::Mark(MarkReason::Aqm) } else { Fate::Pass }
+        if is_due { Verdict::Mark(MarkReason::Aqm) } else { Verdict::Pass }
     }
 
     fn ramp(&self, sojourn: Duration) -> f64 {
@@ -151,31 +151,31 @@ impl<P: Packet> DualPi2<P> {
         (above / self.params.range.as_secs_f64()).min(1.0)
     }
 
-    fn fate_linux(&mut self, queue: Queue, packet: &P, sojourn: Duration) -> Fate {
+    fn verdict_linux(&mut self, queue: Queue, packet: &P, sojourn: Duration) -> Verdict {
         let is_standing = self.backlog().bytes.get() >= 2 * MTU.get();
-        let fate = if is_standing { self.roll(queue, packet) } else { Fate::Pass };
+        let verdict = if is_standing { self.roll(queue, packet) } else { Verdict::Pass };
         let is_late = queue == Queue::L4s && sojourn > self.params.step_thresh;
-        if fate == Fate::Pass && is_late && packet.ecn() != Ecn::Ce {
-            return Fate::Mark(MarkReason::Threshold);
+        if verdict == Verdict::Pass && is_late && packet.ecn() != Ecn::Ce {
+            return Verdict::Mark(MarkReason::Threshold);
         }
-        fate
+        verdict
     }
 
-    fn roll(&mut self, queue: Queue, packet: &P) -> Fate {
+    fn roll(&mut self, queue: Queue, packet: &P) -> Verdict {
         let (p, coupled) = (self.pi.probability(), self.pi.coupled(&self.params));
         let is_overload = coupled > 1.0;
         if queue == Queue::L4s && !is_overload {
             let is_due = self.rng.chance(coupled);
-            return if is_due { Fate::Mark(MarkReason::Aqm) } else { Fate::Pass };
+            return if is_due { Verdict::Mark(MarkReason::Aqm) } else { Verdict::Pass };
         }
         let is_due = self.rng.chance(p) && self.rng.chance(p);
         match (queue, is_due) {
-            (Queue::L4s, false) => Fate::Mark(MarkReason::Aqm),
-            (Queue::Classic, false) => Fate::Pass,
+            (Queue::L4s, false) => Verdict::Mark(MarkReason::Aqm),
+            (Queue::Classic, false) => Verdict::Pass,
             (Queue::Classic, true) if !is_overload && packet.ecn() != Ecn::NotEct => {
-                Fate::Mark(MarkReason::Aqm)
+                Verdict::Mark(MarkReason::Aqm)
             }
-            _ => Fate::Drop,
+            _ => Verdict::Drop,
         }
     }
 
@@ -187,13 +187,13 @@ impl<P: Packet> DualPi2<P> {
         now: Time,
         sink: &mut impl Sink<P>,
     ) -> Option<Stored<P>> {
-        match self.fate(queue, &stored.packet, stored.sojourn(now)) {
-            Fate::Pass => {}
-            Fate::Mark(reason) => {
+        match self.verdict(queue, &stored.packet, stored.sojourn(now)) {
+            Verdict::Pass => {}
+            Verdict::Mark(reason) => {
                 stored.packet.set_ce();
                 sink.marked(&stored.packet, reason, now);
             }
-            Fate::Drop => {
+            Verdict::Drop => {
                 stored.drop_into(DropReason::Aqm, now, sink);
                 return None;
             }

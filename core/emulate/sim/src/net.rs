@@ -1,6 +1,6 @@
 //! What lies between the ends of all flows: the line, own delays on the server's side, access links of senders.
 use crate::agenda::{Agenda, Wake};
-use crate::packet::{END, Packet, Parcel, Parcels, Part};
+use crate::packet::{BoxedPacket, END, Packet, PacketPool, Part};
 use crate::shaper::{Shaper, interface_bytes};
 use crate::watch::Watch;
 use alloc::collections::VecDeque;
@@ -26,18 +26,18 @@ pub(crate) struct Edge {
 /// Packets that wait for their turn on an access link, each with the time of its last bit.
 struct Access {
     serializer: Serializer,
-    waiting: VecDeque<(Time, Parcel, Direction, Option<u32>)>,
+    waiting: VecDeque<(Time, BoxedPacket, Direction, Option<u32>)>,
 }
 
 /// The network.
 pub(crate) struct Net {
     pub(crate) now: Time,
     pub(crate) agenda: Agenda,
-    pub(crate) line: Line<Parcel>,
+    pub(crate) line: Line<BoxedPacket>,
     pub(crate) watch: Watch,
-    pub(crate) parcels: Parcels,
+    pub(crate) pool: PacketPool,
     /// Half of each own delay; `pipes[2 n]` is that of pair n away from the user, `pipes[2 n + 1]` to the user.
-    pipes: Vec<DelayLine<Parcel>>,
+    pipes: Vec<DelayLine<BoxedPacket>>,
     accesses: Vec<Access>,
     /// Packets that have entered the line.
     pub(crate) entered: u64,
@@ -50,15 +50,15 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    pub(crate) fn new(line: Line<Parcel>, watch: Watch) -> Self {
+    pub(crate) fn new(line: Line<BoxedPacket>, watch: Watch) -> Self {
         let (pipes, accesses) = (Vec::new(), Vec::new());
-        let (agenda, parcels) = (Agenda::default(), Parcels::default());
+        let (agenda, pool) = (Agenda::default(), PacketPool::default());
         Net {
             now: Time::ZERO,
             agenda,
             line,
             watch,
-            parcels,
+            pool,
             pipes,
             accesses,
             entered: 0,
@@ -88,14 +88,14 @@ impl Net {
 
     /// `packet` leaves its sender's host.
     pub(crate) fn send(&mut self, packet: Packet, travel: Direction, edge: Edge) {
-        let parcel = self.parcels.wrap(packet);
-        let Some(number) = edge.access else { return self.reach_edge(parcel, travel, edge.pipe) };
+        let packet = self.pool.wrap(packet);
+        let Some(number) = edge.access else { return self.reach_edge(packet, travel, edge.pipe) };
         let access = &mut self.accesses[number as usize];
-        let sent = access.serializer.send(parcel.len() + ACCESS_OVERHEAD, self.now);
+        let sent = access.serializer.send(packet.len() + ACCESS_OVERHEAD, self.now);
         if access.waiting.is_empty() {
             self.agenda.push(sent, Wake::Access(number));
         }
-        access.waiting.push_back((sent, parcel, travel, edge.pipe));
+        access.waiting.push_back((sent, packet, travel, edge.pipe));
     }
     /// The head of an access link has left it.
     pub(crate) fn leave_access(&mut self, number: u32) {
@@ -107,17 +107,17 @@ impl Net {
         self.reach_edge(packet, travel, pipe);
     }
     /// `packet` is at the end of the line, or on the server's side before its own delay.
-    fn reach_edge(&mut self, packet: Parcel, travel: Direction, pipe: Option<u32>) {
+    fn reach_edge(&mut self, packet: BoxedPacket, travel: Direction, pipe: Option<u32>) {
         match pipe.filter(|_| travel == Direction::Down) {
             Some(pair) => self.delay(2 * pair + 1, packet),
             None => self.enter(travel, packet),
         }
     }
     /// `packet`, on its way to the server, has left the line.
-    pub(crate) fn delay_beyond(&mut self, pair: u32, packet: Parcel) {
+    pub(crate) fn delay_beyond(&mut self, pair: u32, packet: BoxedPacket) {
         self.delay(2 * pair, packet);
     }
-    fn delay(&mut self, number: u32, packet: Parcel) {
+    fn delay(&mut self, number: u32, packet: BoxedPacket) {
         let pipe = &mut self.pipes[number as usize];
         let idle = pipe.next().is_none();
         pipe.push(packet, self.now);
@@ -126,7 +126,7 @@ impl Net {
         }
     }
     /// The head of a delay is through: it enters the line, or is given back if it goes to the server.
-    pub(crate) fn leave_pipe(&mut self, number: u32) -> Option<Parcel> {
+    pub(crate) fn leave_pipe(&mut self, number: u32) -> Option<BoxedPacket> {
         let pipe = &mut self.pipes[number as usize];
         let (packet, _) = pipe.pop(self.now)?;
         if let Some(at) = pipe.next() {
@@ -139,11 +139,11 @@ impl Net {
         None
     }
     /// `packet` has left the egress shaper.
-    pub(crate) fn enter_line(&mut self, packet: Parcel) {
+    pub(crate) fn enter_line(&mut self, packet: BoxedPacket) {
         self.sent_bytes += interface_bytes(&packet);
         self.line.take(Direction::Up, packet, self.now, &mut self.watch);
     }
-    fn enter(&mut self, travel: Direction, packet: Parcel) {
+    fn enter(&mut self, travel: Direction, packet: BoxedPacket) {
         self.entered += 1;
         if packet.joins == END {
             if travel == Direction::Up
@@ -158,7 +158,7 @@ impl Net {
         self.line.join(position, packet, self.now, &mut self.watch);
     }
     /// The next packet that has left the line.
-    pub(crate) fn poll(&mut self) -> Option<(Direction, Parcel, Time)> {
+    pub(crate) fn poll(&mut self) -> Option<(Direction, BoxedPacket, Time)> {
         self.line.poll(self.now, &mut self.watch)
     }
     /// Packets on the line, whatever they are doing there.

@@ -40,34 +40,34 @@ pub(crate) struct Packet {
 
 /// A packet on its way: it is handed on a dozen times, so that it stays where it is and this is moved.
 #[derive(Clone, Debug)]
-pub(crate) struct Parcel(Box<Packet>);
+pub(crate) struct BoxedPacket(Box<Packet>);
 
-impl Deref for Parcel {
+impl Deref for BoxedPacket {
     type Target = Packet;
     fn deref(&self) -> &Packet {
         &self.0
     }
 }
 
-/// Parcels that have arrived, for packets to come: an allocation less for each.
+/// Boxes of packets that have arrived, reused for packets to come: one allocation less for each.
 #[derive(Default)]
-pub(crate) struct Parcels(Vec<Parcel>);
+pub(crate) struct PacketPool(Vec<BoxedPacket>);
 
-impl Parcels {
+impl PacketPool {
     #[inline]
-    pub(crate) fn wrap(&mut self, packet: Packet) -> Parcel {
+    pub(crate) fn wrap(&mut self, packet: Packet) -> BoxedPacket {
         match self.0.pop() {
-            Some(mut parcel) => {
-                *parcel.0 = packet;
-                parcel
+            Some(mut boxed) => {
+                *boxed.0 = packet;
+                boxed
             }
-            None => Parcel(Box::new(packet)),
+            None => BoxedPacket(Box::new(packet)),
         }
     }
     /// Takes back one that has been opened.
     #[inline]
-    pub(crate) fn give(&mut self, parcel: Parcel) {
-        self.0.push(parcel);
+    pub(crate) fn give(&mut self, boxed: BoxedPacket) {
+        self.0.push(boxed);
     }
 }
 
@@ -255,7 +255,7 @@ const fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl Queueable for Parcel {
+impl Queueable for BoxedPacket {
     fn len(&self) -> Bytes {
         Bytes(u64::from(self.0.ip_len))
     }

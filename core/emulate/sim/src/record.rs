@@ -12,7 +12,7 @@ pub(crate) struct Record {
     goodput: PerDirection<Goodput>,
     flows: Vec<FlowSeries>,
     /// Flows beyond so many have no series of their own.
-    most_flows: usize,
+    max_flows: usize,
     /// Whether flows of a work, by its number, are load.
     loads: Vec<bool>,
     interval: Duration,
@@ -34,13 +34,13 @@ struct FlowSeries {
 }
 
 impl Record {
-    pub(crate) fn new(plan: &LinePlan, loads: Vec<bool>, most_flows: usize, interval: Duration) -> Self {
+    pub(crate) fn new(plan: &LinePlan, loads: Vec<bool>, max_flows: usize, interval: Duration) -> Self {
         let goodput = PerDirection::from_fn(|direction| Goodput {
             series: Series::new(SeriesKey::directed(Metric::Goodput, direction)),
             before: 0,
         });
         let queues = QueueSeries::of_line(plan);
-        Record { queues, goodput, flows: Vec::new(), most_flows, loads, interval }
+        Record { queues, goodput, flows: Vec::new(), max_flows, loads, interval }
     }
 
     /// Takes a sample. Goodput is of the load alone, so it is left out without one.
@@ -60,7 +60,7 @@ impl Record {
         if !in_load {
             return;
         }
-        for (number, flow) in flows.iter().enumerate().take(self.most_flows) {
+        for (number, flow) in flows.iter().enumerate().take(self.max_flows) {
             if number == self.flows.len() {
                 self.flows.push(FlowSeries::new(number, flow));
             }

@@ -1,14 +1,12 @@
 //! A line in virtual time that its caller drives: loads begin and end, shapers come, change and go while it runs.
 use crate::agenda::Wake;
 use crate::net::{Edge, Net};
-use crate::packet::{Body, Parcel};
-use crate::probe::Probes;
+use crate::packet::{Body, BoxedPacket};
 use crate::shaper::{Shaper, ShaperConfig, ShaperStats, interface_bytes};
 use crate::watch::Watch;
-use crate::world::{Digest, Profile, World};
+use crate::world::{Profile, World};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use fathom_run::Timings;
 use fathom_scenario::{Plan, START_WITHIN};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Rng, Time};
@@ -72,17 +70,8 @@ impl Session {
     /// An idle line at time zero. All its chance comes from `seed`.
     pub fn new(plan: &Plan, seed: u64) -> Self {
         let net = Net::new(plan.to_line(seed), Watch::new(plan.line.hops.len()));
-        let world = World {
-            net,
-            flows: Vec::new(),
-            probes: Probes::default(),
-            timings: Timings::default(),
-            rng: Rng::stream(seed, "world"),
-            digest: Digest::default(),
-            delivered: 0,
-        };
         Session {
-            world,
+            world: World::new(net, seed),
             ingress: None,
             bypassed: PerDirection::default(),
             planned: Vec::new(),
@@ -252,7 +241,7 @@ impl Session {
         }
     }
     /// The round trip of the newest segment that an acknowledgement covers.
-    fn listen_to(&mut self, packet: &Parcel) {
+    fn listen_to(&mut self, packet: &BoxedPacket) {
         let (Some(passive), Body::Ack { ack, .. }) = (&mut self.passive, packet.body()) else { return };
         let Some(leaving) = self.leaving.get_mut(&packet.flow) else { return };
         let mut newest = None;
@@ -261,7 +250,7 @@ impl Session {
         }
         passive.extend(newest.map(|at| self.world.net.now - at));
     }
-    fn arrive(&mut self, travel: Direction, packet: Parcel) {
+    fn arrive(&mut self, travel: Direction, packet: BoxedPacket) {
         if let Body::Probe { sent_at, reached_at: Some(reached), .. } = packet.body() {
             let now = self.world.net.now;
             self.answers.push(Answer { sent: sent_at, up: reached - sent_at, down: now - reached });

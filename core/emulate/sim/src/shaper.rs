@@ -1,5 +1,5 @@
 //! A shaper at the user's edge: a queue discipline that gives its packets away at a rate, as CAKE does.
-use crate::packet::Parcel;
+use crate::packet::BoxedPacket;
 use fathom_qdisc::{AnyQdisc, DropReason, MarkReason, Packet as _, Qdisc, Sink, Spec};
 use fathom_units::{Bytes, Duration, Rate, Time};
 
@@ -38,7 +38,7 @@ pub struct ShaperStats {
 pub(crate) struct Shaper {
     rate: Rate,
     overhead: Bytes,
-    queue: AnyQdisc<Parcel>,
+    queue: AnyQdisc<BoxedPacket>,
     /// When the next packet may leave.
     free_at: Time,
     stats: ShaperStats,
@@ -47,11 +47,11 @@ pub(crate) struct Shaper {
 /// Counts what the queue does to packets.
 struct Counting<'a>(&'a mut ShaperStats);
 
-impl Sink<Parcel> for Counting<'_> {
-    fn dropped(&mut self, _: Parcel, _: DropReason, _: Duration, _: Time) {
+impl Sink<BoxedPacket> for Counting<'_> {
+    fn dropped(&mut self, _: BoxedPacket, _: DropReason, _: Duration, _: Time) {
         self.0.dropped_packets += 1;
     }
-    fn marked(&mut self, _: &Parcel, _: MarkReason, _: Time) {
+    fn marked(&mut self, _: &BoxedPacket, _: MarkReason, _: Time) {
         self.0.marked_packets += 1;
     }
 }
@@ -69,7 +69,7 @@ impl Shaper {
     pub(crate) const fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
-    pub(crate) fn enqueue(&mut self, packet: Parcel, now: Time) {
+    pub(crate) fn enqueue(&mut self, packet: BoxedPacket, now: Time) {
         if self.free_at > now || self.queue.backlog().packets > 0 {
             self.stats.delayed_packets += 1;
         }
@@ -80,7 +80,7 @@ impl Shaper {
         if self.queue.backlog().packets > 0 { self.free_at } else { Time::MAX }
     }
     /// The packet that leaves at `now`, if one does.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Parcel> {
+    pub(crate) fn poll(&mut self, now: Time) -> Option<BoxedPacket> {
         if self.next() > now {
             return None;
         }
@@ -98,6 +98,6 @@ impl Shaper {
 }
 
 /// Bytes of a packet as an Ethernet interface counts them.
-pub(crate) fn interface_bytes(packet: &Parcel) -> u64 {
+pub(crate) fn interface_bytes(packet: &BoxedPacket) -> u64 {
     (packet.len() + ETHERNET_HEADER).get()
 }

@@ -2,15 +2,13 @@
 use crate::agenda::Wake;
 use crate::expand::{Planned, expand};
 use crate::net::Net;
-use crate::probe::Probes;
 use crate::record::Record;
 use crate::unit::{Me, Unit};
 use crate::watch::Watch;
-use crate::world::{Digest, Notice, World};
+use crate::world::{Notice, World};
 use crate::{Options, Probing};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_run::Timings;
 use fathom_scenario::{Plan, WorkPlan, loads};
 use fathom_units::{Direction, Duration, Rng, Time};
 
@@ -19,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The boundaries of the run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
+pub(crate) struct RunBoundaries {
     /// The load begins.
     pub(crate) load: Time,
     /// It ends.
@@ -28,16 +26,16 @@ pub(crate) struct Course {
     pub(crate) end: Time,
 }
 
-impl Course {
+impl RunBoundaries {
     fn of(plan: &Plan) -> Self {
         let load = Time::ZERO + plan.run.idle;
         let drain = load + plan.run.duration;
-        Course { load, drain, end: drain + plan.run.drain }
+        RunBoundaries { load, drain, end: drain + plan.run.drain }
     }
 }
 
 /// A unit, and whether its time is over.
-pub(crate) struct Living {
+pub(crate) struct ActiveUnit {
     pub(crate) unit: Unit,
     pub(crate) me: Me,
     stopped: bool,
@@ -46,11 +44,11 @@ pub(crate) struct Living {
 /// A simulation.
 pub(crate) struct Sim {
     pub(crate) world: World,
-    pub(crate) units: Vec<Living>,
+    pub(crate) units: Vec<ActiveUnit>,
     pub(crate) works: Vec<WorkPlan>,
     pub(crate) notes: Vec<String>,
     pub(crate) record: Record,
-    pub(crate) course: Course,
+    pub(crate) course: RunBoundaries,
     /// Payload delivered when the load began and ended, up and down.
     pub(crate) events: u64,
     interval: Duration,
@@ -65,24 +63,15 @@ impl Sim {
         let expanded = expand(plan, &mut net, seed);
         let loads = loads(&expanded.works);
         let interval = plan.run.sample_every;
-        let most_flows = options.flow_series as usize;
-        let record = Record::new(&plan.line, loads, most_flows, interval);
-        let world = World {
-            net,
-            flows: Vec::new(),
-            probes: Probes::default(),
-            timings: Timings::default(),
-            rng: Rng::stream(seed, "world"),
-            digest: Digest::default(),
-            delivered: 0,
-        };
+        let max_flows = options.flow_series as usize;
+        let record = Record::new(&plan.line, loads, max_flows, interval);
         let mut sim = Sim {
-            world,
+            world: World::new(net, seed),
             units: Vec::new(),
             works: expanded.works,
             notes: expanded.notes,
             record,
-            course: Course::of(plan),
+            course: RunBoundaries::of(plan),
             events: 0,
             interval,
             probe_every: interval,
@@ -96,7 +85,7 @@ impl Sim {
         for Planned { unit, me, start, stop } in planned {
             agenda.push(start, Wake::Unit(me.unit));
             agenda.push(stop, Wake::Stop(me.unit));
-            self.units.push(Living { unit, me, stopped: false });
+            self.units.push(ActiveUnit { unit, me, stopped: false });
         }
         agenda.push(Time::ZERO + self.interval, Wake::Sample);
     }

@@ -1,5 +1,5 @@
 //! What is seen inside the line.
-use crate::packet::{Packet, Parcel};
+use crate::packet::{BoxedPacket, Packet};
 use alloc::vec::Vec;
 use fathom_link::{Event, LinePosition, Router, Verdict};
 use fathom_units::{Duration, PerDirection, Time};
@@ -45,12 +45,12 @@ fn count(counters: &mut [u64], packet: &Packet) {
     }
 }
 
-impl Router<Parcel> for Watch {
-    fn arrive(&mut self, position: LinePosition, packet: &mut Parcel, _: Time) -> Verdict<Parcel> {
+impl Router<BoxedPacket> for Watch {
+    fn arrive(&mut self, position: LinePosition, packet: &mut BoxedPacket, _: Time) -> Verdict<BoxedPacket> {
         // No line has as many routers as to reach the number that stands for its end.
         if usize::from(packet.leaves) == position.hop { Verdict::Leave } else { Verdict::Forward }
     }
-    fn event(&mut self, position: LinePosition, event: Event<'_, Parcel>, _: Time) {
+    fn event(&mut self, position: LinePosition, event: Event<'_, BoxedPacket>, _: Time) {
         match event {
             Event::Dequeued { sojourn, .. } => {
                 let longest = &mut self.longest[position.hop][position.direction];

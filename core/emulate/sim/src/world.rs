@@ -2,7 +2,7 @@
 use crate::agenda::Wake;
 use crate::flow::{Ends, Flow, Tcp, Total};
 use crate::net::{Edge, Net};
-use crate::packet::{Body, Packet, Parcel, acknowledgement, segment};
+use crate::packet::{Body, BoxedPacket, Packet, acknowledgement, segment};
 use crate::probe::Probes;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -56,6 +56,18 @@ impl Digest {
 }
 
 impl World {
+    /// At time zero, without flows; all its chance comes from `seed`.
+    pub(crate) fn new(net: Net, seed: u64) -> Self {
+        World {
+            net,
+            flows: Vec::new(),
+            probes: Probes::default(),
+            timings: Timings::default(),
+            rng: Rng::stream(seed, "world"),
+            digest: Digest::default(),
+            delivered: 0,
+        }
+    }
     pub(crate) fn now(&self) -> Time {
         self.net.now
     }
@@ -167,7 +179,7 @@ impl World {
     }
 
     /// `packet` has left the line on its way in `travel`.
-    pub(crate) fn leave_line(&mut self, travel: Direction, packet: Parcel) -> Option<Notice> {
+    pub(crate) fn leave_line(&mut self, travel: Direction, packet: BoxedPacket) -> Option<Notice> {
         self.delivered += 1;
         self.digest.add(
             self.net.now.as_nanos() ^ (u64::from(packet.flow) << 40) ^ (u64::from(packet.ip_len()) << 24),
@@ -184,13 +196,13 @@ impl World {
             None => self.arrive(packet),
         }
     }
-    /// `parcel` is where it was sent to.
-    pub(crate) fn arrive(&mut self, parcel: Parcel) -> Option<Notice> {
-        let notice = self.open_parcel(&parcel);
-        self.net.parcels.give(parcel);
+    /// `boxed` is where it was sent to.
+    pub(crate) fn arrive(&mut self, boxed: BoxedPacket) -> Option<Notice> {
+        let notice = self.open_packet(&boxed);
+        self.net.pool.give(boxed);
         notice
     }
-    fn open_parcel(&mut self, packet: &Packet) -> Option<Notice> {
+    fn open_packet(&mut self, packet: &Packet) -> Option<Notice> {
         let body = packet.body();
         match body {
             Body::Data { .. } => {

@@ -44,7 +44,7 @@ const PAIRS_FROM: u64 = 1_200_000 / 8;
 /// About 1 ms of the pacing rate goes out as one super-packet,
 const BURST_SHIFT: u32 = 10;
 /// if it has no more bytes than this: 64 KiB less headers.
-const MOST_BURST: u64 = 65_536 - 1 - 320;
+const MAX_BURST: u64 = 65_536 - 1 - 320;
 /// RTT that is assumed before there is one, for the first pacing rate.
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 

@@ -23,7 +23,7 @@ const RENO_EIGHTHS: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// In the first epoch nothing is known of W_max: at least 5 % per round.
 const FIRST_EPOCH_DIVISOR: u32 = 20;
 /// At most half a packet for each acknowledged: RFC 9438's limit of 1.5 windows per round.
-const LEAST_DIVISOR: u32 = 2;
+const MIN_DIVISOR: u32 = 2;
 
 /// How CUBIC keeps up with Reno where Reno would be faster.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -109,7 +109,7 @@ impl Cubic {
         Cubic {
             clock: Clock::new(config.granularity),
             increase: Increase::default(),
-            divisor: LEAST_DIVISOR,
+            divisor: MIN_DIVISOR,
             w_max: 0,
             prior: 0,
             epoch: None,
@@ -154,7 +154,7 @@ impl Cubic {
             }
         }
         self.keep_up_with_reno(cwnd);
-        self.divisor = self.divisor.max(LEAST_DIVISOR);
+        self.divisor = self.divisor.max(MIN_DIVISOR);
     }
     fn keep_up_with_reno(&mut self, cwnd: u32) {
         let Some(epoch) = &mut self.epoch else { return };
@@ -182,7 +182,7 @@ impl Cubic {
         self.increase.reset();
         self.min_rtt = None;
         self.computed = (0, 0);
-        self.divisor = LEAST_DIVISOR;
+        self.divisor = MIN_DIVISOR;
         self.hystart.forget();
     }
 }

@@ -8,10 +8,6 @@ const BASE_HISTORY: usize = 10;
 const MINUTE: u64 = 60_000_000_000;
 /// The current delay is the smallest of so many samples; RFC 6817 wants at least 1. Source: ns-3 `TcpLedbat`.
 const CURRENT_FILTER: usize = 4;
-/// Smallest window, in packets.
-const MIN_CWND: u32 = 2;
-/// The window may exceed what was in flight by this, in packets.
-const ALLOWED_INCREASE: u32 = 1;
 
 /// Delays one way, between clocks that are not synchronised: only differences count.
 #[derive(Clone, Debug)]
@@ -23,6 +19,11 @@ struct Delays {
     recent: [Duration; CURRENT_FILTER],
     next: usize,
 }
+
+/// Smallest window, in packets.
+const MIN_CWND: u32 = 2;
+/// The window may exceed what was in flight by this, in packets.
+const ALLOWED_INCREASE: u32 = 1;
 
 impl Delays {
     fn new() -> Self {

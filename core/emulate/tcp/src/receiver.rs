@@ -19,7 +19,7 @@ pub struct ReceiverConfig {
     /// How long an acknowledgement is held back at least: 40 ms.
     pub delayed_ack: Duration,
     /// And at most, where segments come slowly: 200 ms.
-    pub most_delayed_ack: Duration,
+    pub max_delayed_ack: Duration,
     /// Segments at the start that are acknowledged at once, so that slow start is not held up: 16. Also after a needless segment and
     /// after a pause.
     pub quick_acks: u32,
@@ -38,7 +38,7 @@ impl Default for ReceiverConfig {
             mss: FULL_TCP_PAYLOAD.get() as u32,
             window: 1 << 30,
             delayed_ack: Duration::from_millis(40),
-            most_delayed_ack: Duration::from_millis(200),
+            max_delayed_ack: Duration::from_millis(200),
             quick_acks: 16,
             sack_compression: Duration::from_millis(1),
             tunes_window: true,

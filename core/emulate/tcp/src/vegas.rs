@@ -10,7 +10,7 @@ const BETA: u64 = 4;
 /// More packets queued than this end slow start.
 const GAMMA: u64 = 1;
 /// With fewer RTT samples in a round, the smallest of them may be inflated by a delayed ACK.
-const LEAST_SAMPLES: u32 = 3;
+const MIN_SAMPLES: u32 = 3;
 
 /// Vegas.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Control for Vegas {
         if !self.is_enabled {
             self.reno.on_ack(ack, window);
         } else if ack.acked_packet > self.end {
-            if self.samples < LEAST_SAMPLES {
+            if self.samples < MIN_SAMPLES {
                 self.reno.on_ack(ack, window);
             } else {
                 self.adjust(window, acked);

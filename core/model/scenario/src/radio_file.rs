@@ -16,12 +16,12 @@ const AGGREGATE: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1_048_575);
 /// Up to aPPDUMaxTime of HT.
 const AIRTIME: RangeInclusive<Duration> = Duration::from_micros(100)..=Duration::from_millis(10);
 /// 802.11's lowest rate.
-const LEAST_PHY: Rate = Rate::from_bits_per_second(1_000_000);
+const MIN_PHY: Rate = Rate::from_bits_per_second(1_000_000);
 /// Slower ones take longer for a packet than any outage.
-const LEAST_CELLULAR: Rate = Rate::from_bits_per_second(1_000);
+const MIN_CELLULAR: Rate = Rate::from_bits_per_second(1_000);
 /// With more nothing would come through.
-const MOST_ERRORS: Ratio = Ratio(0.9);
-const LEAST_OUTAGE: Duration = Duration::from_millis(1);
+const MAX_ERRORS: Ratio = Ratio(0.9);
+const MIN_OUTAGE: Duration = Duration::from_millis(1);
 const DEFAULT_TTI: Duration = Duration::from_millis(1);
 
 #[derive(Deserialize)]
@@ -124,8 +124,8 @@ impl CellularFile {
         };
         for (key, given) in [("outage_every", every), ("outage", length)] {
             let time = given.get_ref().0;
-            if time < LEAST_OUTAGE {
-                return refuse(given.span(), refusal(key, time, LEAST_OUTAGE, "1 hour"));
+            if time < MIN_OUTAGE {
+                return refuse(given.span(), refusal(key, time, MIN_OUTAGE, "1 hour"));
             }
         }
         Ok(Some(OutageParams { every: every.get_ref().0, length: length.get_ref().0 }))
@@ -134,8 +134,8 @@ impl CellularFile {
 
 fn walk(low: &Spanned<Quantity<Rate>>, high: &Spanned<Quantity<Rate>>) -> Result<CellularRate, Refusal> {
     let (least, most) = (low.get_ref().0, high.get_ref().0);
-    if least < LEAST_CELLULAR {
-        return refuse(low.span(), format!("low: {least} will not do (expected at least {LEAST_CELLULAR})"));
+    if least < MIN_CELLULAR {
+        return refuse(low.span(), format!("low: {least} will not do (expected at least {MIN_CELLULAR})"));
     }
     if least > most {
         return refuse(high.span(), format!("high: {most} is below low = {least}"));
@@ -145,8 +145,8 @@ fn walk(low: &Spanned<Quantity<Rate>>, high: &Spanned<Quantity<Rate>>) -> Result
 
 fn phy(key: &str, given: &Spanned<Quantity<Rate>>) -> Result<Rate, Refusal> {
     let rate = given.get_ref().0;
-    if rate < LEAST_PHY {
-        return refuse(given.span(), refusal(key, rate, LEAST_PHY, "1Tbit"));
+    if rate < MIN_PHY {
+        return refuse(given.span(), refusal(key, rate, MIN_PHY, "1Tbit"));
     }
     Ok(rate)
 }
@@ -154,8 +154,8 @@ fn phy(key: &str, given: &Spanned<Quantity<Rate>>) -> Result<Rate, Refusal> {
 fn errors(key: &str, given: &Option<Spanned<Quantity<Ratio>>>) -> Result<Ratio, Refusal> {
     let Some(given) = given else { return Ok(Ratio(0.0)) };
     let ratio = given.get_ref().0;
-    if ratio > MOST_ERRORS {
-        return refuse(given.span(), refusal(key, ratio, Ratio(0.0), MOST_ERRORS));
+    if ratio > MAX_ERRORS {
+        return refuse(given.span(), refusal(key, ratio, Ratio(0.0), MAX_ERRORS));
     }
     Ok(ratio)
 }

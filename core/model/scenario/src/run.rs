@@ -15,7 +15,7 @@ const DEFAULT_DRAIN: Duration = Duration::from_secs(2);
 /// A test's probe interval.
 const DEFAULT_SAMPLE: Duration = Duration::from_millis(50);
 /// Below this probes are a load of their own.
-const LEAST_SAMPLE: Duration = Duration::from_millis(1);
+const MIN_SAMPLE: Duration = Duration::from_millis(1);
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
@@ -40,7 +40,7 @@ impl RunFile {
         };
         let sample_every = match self.sample_every {
             None => DEFAULT_SAMPLE,
-            Some(given) if given.get_ref().0 < LEAST_SAMPLE => {
+            Some(given) if given.get_ref().0 < MIN_SAMPLE => {
                 return Err((given.span(), "sample_every: expected at least 1ms".to_string()));
             }
             Some(given) => given.into_inner().0,

@@ -27,7 +27,7 @@ const INITIAL_WINDOW: RangeInclusive<i64> = 1..=1000;
 /// From the headers of IPv4 and UDP to the largest IP packet.
 const PACKET: RangeInclusive<i64> = 28..=65_535;
 /// Rounds and requests closer than this are a burst.
-const LEAST_INTERVAL: Duration = Duration::from_micros(1);
+const MIN_INTERVAL: Duration = Duration::from_micros(1);
 
 macro_rules! work_file {
     ($($key:ident: $type:ty,)*) => {
@@ -368,10 +368,10 @@ impl WorkFile {
     ) -> Result<Duration, Fault> {
         let Some(given) = given else { return Ok(usual) };
         let duration = given.get_ref().0;
-        if duration >= LEAST_INTERVAL {
+        if duration >= MIN_INTERVAL {
             return Ok(duration);
         }
-        Err((given.span(), refusal(key, duration, LEAST_INTERVAL, "1 hour")))
+        Err((given.span(), refusal(key, duration, MIN_INTERVAL, "1 hour")))
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a frame to the IP packet in it: the innermost, where there are tunnels.
 mod fast;
+mod header;
 mod ip;
 mod layer;
 pub(crate) mod link;

@@ -2,7 +2,7 @@
 use crate::LinkType;
 
 /// No frame's time is further from 1970, so that the time between any two is a number of 64 bits. ns.
-pub(crate) const MOST_NS: i64 = (1 << 62) - 1;
+pub(crate) const MAX_NS: i64 = (1 << 62) - 1;
 
 /// Longest frame that is read. BIG TCP makes packets of 512 kB; a longer one is a sign of damage.
 pub const MAX_STORED_BYTES: usize = 1 << 20;

@@ -1,5 +1,5 @@
 //! The clock of an interface of a pcapng file (if_tsresol, if_tsoffset).
-use crate::frame::MOST_NS;
+use crate::frame::MAX_NS;
 
 /// How an interface's timestamps become nanoseconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ impl Clock {
             }
         };
         let at = i64::try_from(ns).unwrap_or(i64::MAX).saturating_add(self.offset_ns);
-        at.clamp(-MOST_NS, MOST_NS)
+        at.clamp(-MAX_NS, MAX_NS)
     }
     /// Nanoseconds of its unit, at least 1.
     pub(crate) const fn resolution_ns(self) -> u64 {

@@ -2,7 +2,7 @@
 mod defects;
 mod duplicate;
 
-use crate::frame::MOST_NS;
+use crate::frame::MAX_NS;
 use crate::{Address, Frame, LinkType, NotIp, Packet, Statistics, Transport};
 use alloc::boxed::Box;
 pub(crate) use duplicate::place_of_header;
@@ -156,7 +156,7 @@ impl Quality {
     /// The time of the frame that was counted last, as if the clock had not leapt; from one frame to the next of a leap no time passes. ns.
     #[inline]
     pub fn steadied(&self, at: i64) -> i64 {
-        if self.leapt == 0 { at } else { at.saturating_sub(self.leapt).clamp(-MOST_NS, MOST_NS) }
+        if self.leapt == 0 { at } else { at.saturating_sub(self.leapt).clamp(-MAX_NS, MAX_NS) }
     }
     /// When the first frame and the last were captured, as if the clock had not leapt, ns; 0 without a frame.
     pub fn from_to(&self) -> (i64, i64) {

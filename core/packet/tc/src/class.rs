@@ -26,9 +26,11 @@ pub struct HtbClass {
     pub priority: u32,
 }
 
-const PARAMETERS: u16 = 1;
-const RATE64: u16 = 6;
-const CEIL64: u16 = 7;
+mod number {
+    pub(super) const PARAMETERS: u16 = 1;
+    pub(super) const RATE64: u16 = 6;
+    pub(super) const CEIL64: u16 = 7;
+}
 
 impl HtbClass {
     /// Of an object; `None` if it is something else or its options are cut short.
@@ -38,9 +40,9 @@ impl HtbClass {
             return None;
         }
         let options = object.options()?;
-        let parameters = find(options, PARAMETERS)?;
-        let rate = RateSpec::decode(parameters, find_u64(options, RATE64))?;
-        let ceil = RateSpec::decode(parameters.get(SPEC_BYTES..)?, find_u64(options, CEIL64))?;
+        let parameters = find(options, number::PARAMETERS)?;
+        let rate = RateSpec::decode(parameters, find_u64(options, number::RATE64))?;
+        let ceil = RateSpec::decode(parameters.get(SPEC_BYTES..)?, find_u64(options, number::CEIL64))?;
         // Behind the rates: both buffers, quantum, level, priority.
         let word = |n: usize| u32_at(parameters, 2 * SPEC_BYTES + 4 * n);
         Some(HtbClass {
@@ -56,14 +58,14 @@ impl HtbClass {
     }
     pub(crate) fn write(&self, to: &mut Writer) {
         to.text(top::KIND, "htb").nested(top::OPTIONS, |options| {
-            options.u64(RATE64, self.rate.wide()).u64(CEIL64, self.ceil.wide());
+            options.u64(number::RATE64, self.rate.wide()).u64(number::CEIL64, self.ceil.wide());
             let mut parameters = [self.rate.encode(), self.ceil.encode()].concat();
             let (buffer, ceil_buffer) = (ticks(self.burst, &self.rate), ticks(self.ceil_burst, &self.ceil));
             // The level is told, never asked for.
             for word in [buffer, ceil_buffer, self.quantum, 0, self.priority] {
                 parameters.extend(word.to_ne_bytes());
             }
-            options.put(PARAMETERS, &parameters);
+            options.put(number::PARAMETERS, &parameters);
         });
     }
     /// The words of `tc` behind `dev NAME`.

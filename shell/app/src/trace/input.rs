@@ -2,7 +2,7 @@
 use super::CaptureInput;
 use crate::{AppError, CancelToken};
 use fathom_capture::Frame;
-use fathom_capture_source::{Ending, Live, Tap, TapError};
+use fathom_capture_source::{FrameSource, InputEnd, Live, SourceError};
 use fathom_units::Duration;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(super) enum Input {
     /// A file that was opened already.
     Opened {
         name: String,
-        tap: Box<Tap>,
+        capture: Box<FrameSource>,
     },
     Interface {
         name: String,
@@ -47,22 +47,22 @@ impl Input {
             Input::Opened { name, .. } | Input::Interface { name, .. } => name.clone(),
         }
     }
-    /// A file opened for two threads, each of which has all frames, or for one as [`Tap::open_pair`] has it; `None` of an interface.
+    /// A file opened for two threads, each of which has all frames, or for one as [`FrameSource::open_pair`] has it; `None` of an interface.
     pub(super) fn open_pair(&self, has_room: bool) -> Result<Option<(Input, Option<Input>)>, AppError> {
         let Input::File(path) = self else { return Ok(None) };
-        let (first, second) = Tap::open_pair(path, has_room).map_err(AppError::Tap)?;
-        let opened = |tap| Input::Opened { name: self.name(), tap: Box::new(tap) };
+        let (first, second) = FrameSource::open_pair(path, has_room).map_err(AppError::CaptureSource)?;
+        let opened = |capture| Input::Opened { name: self.name(), capture: Box::new(capture) };
         Ok(Some((opened(first), second.map(opened))))
     }
     /// Hands over each frame with its number.
-    pub(super) fn for_each(&mut self, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, AppError> {
+    pub(super) fn for_each(&mut self, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<InputEnd, AppError> {
         match self {
-            Input::File(path) => {
-                Tap::open(path).and_then(|mut tap| of_tap(&mut tap, visit)).map_err(AppError::Tap)
-            }
-            Input::Opened { tap, .. } => of_tap(tap, visit).map_err(AppError::Tap),
+            Input::File(path) => FrameSource::open(path)
+                .and_then(|mut capture| of_capture(&mut capture, visit))
+                .map_err(AppError::CaptureSource),
+            Input::Opened { capture, .. } => of_capture(capture, visit).map_err(AppError::CaptureSource),
             Input::Interface { name, snaplen, duration, cancel } => {
-                let mut live = Live::open(name, *snaplen).map_err(AppError::Tap)?;
+                let mut live = Live::open(name, *snaplen).map_err(AppError::CaptureSource)?;
                 let end = duration
                     .map(|length| Instant::now() + std::time::Duration::from_nanos(length.as_nanos()));
                 let is_over = || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
@@ -81,8 +81,11 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 }
 
 /// Hands over each frame of a file.
-fn of_tap(tap: &mut Tap, mut visit: impl FnMut(u64, &Frame<'_>)) -> Result<Ending, TapError> {
-    tap.for_each(|number, frame| {
+fn of_capture(
+    capture: &mut FrameSource,
+    mut visit: impl FnMut(u64, &Frame<'_>),
+) -> Result<InputEnd, SourceError> {
+    capture.for_each(|number, frame| {
         visit(number, frame);
         ControlFlow::Continue(())
     })

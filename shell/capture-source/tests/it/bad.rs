@@ -1,11 +1,11 @@
 use crate::{Scratch, capture, read};
 use fathom_capture::{Quality, dissect};
-use fathom_capture_source::Tap;
+use fathom_capture_source::FrameSource;
 use std::io::Cursor;
 use std::ops::ControlFlow;
 
 fn error(bytes: &[u8]) -> String {
-    match Tap::of("x.pcap", Cursor::new(bytes.to_vec())).and_then(read) {
+    match FrameSource::of("x.pcap", Cursor::new(bytes.to_vec())).and_then(read) {
         Ok(ending) => panic!("{ending:?}"),
         Err(error) => error.to_string(),
     }
@@ -33,13 +33,13 @@ fn each_bad_input_says_what_it_is() {
 
 #[test]
 fn files_that_cannot_be_opened() {
-    let said = |path: &std::path::Path| match Tap::open(path) {
+    let said = |path: &std::path::Path| match FrameSource::open(path) {
         Ok(_) => panic!("{}", path.display()),
         Err(error) => error.to_string(),
     };
     let folder = std::env::temp_dir();
     assert_eq!(said(&folder), format!("{}: is a directory: name a capture file in it", folder.display()));
-    let missing = folder.join("fathom-tap-no-such-file");
+    let missing = folder.join("fathom-capture-no-such-file");
     assert!(said(&missing).contains("cannot open it: No such file"), "{}", said(&missing));
 }
 
@@ -48,12 +48,12 @@ fn damage_ends_the_reading_and_what_came_before_counts() {
     let mut bytes = capture(50);
     let good = bytes.len();
     bytes.extend([0xff; 100]);
-    let ending = read(Tap::of("x", Cursor::new(bytes.clone())).unwrap()).unwrap();
+    let ending = read(FrameSource::of("x", Cursor::new(bytes.clone())).unwrap()).unwrap();
     assert_eq!(ending.frames, 50);
     let said = ending.trouble.unwrap().to_string();
     assert!(said.starts_with(&format!("damaged at byte {good}: captured length is 4294967295")), "{said}");
     bytes.truncate(good - 1);
-    let cut = read(Tap::of("x", Cursor::new(bytes)).unwrap()).unwrap();
+    let cut = read(FrameSource::of("x", Cursor::new(bytes)).unwrap()).unwrap();
     assert_eq!(cut.frames, 49);
     assert!(cut.trouble.unwrap().to_string().starts_with("the last record, at byte "));
 }
@@ -61,15 +61,15 @@ fn damage_ends_the_reading_and_what_came_before_counts() {
 #[test]
 fn reading_stops_when_it_is_told_to_and_goes_on_where_it_was() {
     let file = Scratch::new("stop.pcap", &capture(50));
-    let mut tap = Tap::open(file.path()).unwrap();
+    let mut capture = FrameSource::open(file.path()).unwrap();
     let stop_at = |last: u64| {
         move |number: u64, _: &fathom_capture::Frame<'_>| {
             if number == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
     };
-    assert_eq!(tap.for_each(stop_at(20)).unwrap().frames, 20);
+    assert_eq!(capture.for_each(stop_at(20)).unwrap().frames, 20);
     let mut seen = Vec::new();
-    let ending = tap.for_each(|number, frame| {
+    let ending = capture.for_each(|number, frame| {
         seen.push((number, frame.at));
         ControlFlow::Continue(())
     });
@@ -80,8 +80,8 @@ fn reading_stops_when_it_is_told_to_and_goes_on_where_it_was() {
 #[test]
 fn the_end_completes_the_quality() {
     let mut quality = Quality::new();
-    let mut tap = Tap::of("x", Cursor::new(capture(300))).unwrap();
-    let ending = tap.for_each(|number, frame| {
+    let mut capture = FrameSource::of("x", Cursor::new(capture(300))).unwrap();
+    let ending = capture.for_each(|number, frame| {
         quality.frame(number, frame, &dissect(frame.link, frame.original_len, frame.bytes));
         ControlFlow::Continue(())
     });

@@ -6,7 +6,7 @@ mod packed;
 mod pair;
 
 use fathom_capture::{Frame, LinkType, pcap_header, write_pcap};
-use fathom_capture_source::{Ending, Tap, TapError};
+use fathom_capture_source::{FrameSource, InputEnd, SourceError};
 use fathom_units::Rng;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -37,9 +37,9 @@ fn capture(count: u32) -> Vec<u8> {
 }
 
 /// Reads all frames of [`capture`] that are there, each held against what it should be.
-fn read(tap: Tap) -> Result<Ending, TapError> {
-    let mut tap = tap;
-    tap.for_each(|number, frame| {
+fn read(capture: FrameSource) -> Result<InputEnd, SourceError> {
+    let mut capture = capture;
+    capture.for_each(|number, frame| {
         let index = number as u32 - 1;
         assert_eq!(frame.at, i64::from(index) * 1000);
         assert_eq!(frame.bytes, content(index), "{number}");

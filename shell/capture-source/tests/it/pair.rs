@@ -1,10 +1,10 @@
 use crate::{Scratch, capture, read};
-use fathom_capture_source::{Ending, Tap, TapError};
+use fathom_capture_source::{FrameSource, InputEnd, SourceError};
 use std::io::Write;
 use std::path::Path;
 use std::thread;
 
-fn told(read: Result<Ending, TapError>) -> String {
+fn told(read: Result<InputEnd, SourceError>) -> String {
     match read {
         Ok(ending) => {
             let trouble = ending.trouble.map(|trouble| trouble.to_string());
@@ -16,7 +16,7 @@ fn told(read: Result<Ending, TapError>) -> String {
 
 /// What each of two threads that read `path` at the same time says of it.
 fn read_pair(path: &Path) -> [String; 2] {
-    let (first, second) = Tap::open_pair(path, true).unwrap();
+    let (first, second) = FrameSource::open_pair(path, true).unwrap();
     let beside = thread::spawn(move || told(read(second.unwrap())));
     [told(read(first)), beside.join().unwrap()]
 }
@@ -39,10 +39,10 @@ fn two_threads_read_what_one_reads() {
     ];
     for (name, bytes, words) in files {
         let file = Scratch::new(&format!("pair-{name}.pcap"), bytes);
-        let alone = told(Tap::open(file.path()).and_then(read));
+        let alone = told(FrameSource::open(file.path()).and_then(read));
         assert!(alone.contains(words), "{name}: {alone}");
         assert_eq!(read_pair(file.path()), [alone.clone(), alone.clone()], "{name}");
-        let (first, second) = Tap::open_pair(file.path(), false).unwrap();
+        let (first, second) = FrameSource::open_pair(file.path(), false).unwrap();
         assert_eq!(
             (told(read(first)), second.is_none()),
             (alone, bytes == packed || name == "packed-cut" || bytes.is_empty()),
@@ -55,7 +55,7 @@ fn two_threads_read_what_one_reads() {
 #[test]
 fn a_file_that_grows_is_the_same_for_both() {
     let file = Scratch::new("pair-grows.pcap", &capture(100));
-    let (first, second) = Tap::open_pair(file.path(), false).unwrap();
+    let (first, second) = FrameSource::open_pair(file.path(), false).unwrap();
     let ending = read(first).unwrap();
     let more =
         std::fs::OpenOptions::new().append(true).open(file.path()).unwrap().write_all(&capture(200)[24..]);

@@ -3,7 +3,7 @@ use crate::program::{Ran, Words, fathom, run, scratch};
 use fathom_capture::{
     Address, Frame, LinkType, NotIp, Packet, Transport, dissect, pcap_header, pcap_record_header,
 };
-use fathom_capture_source::Tap;
+use fathom_capture_source::FrameSource;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -150,7 +150,7 @@ fn part_of(
 ) -> String {
     let mut bytes = Vec::new();
     let mut link = LinkType::ETHERNET;
-    let mut tap = Tap::open(Path::new(capture)).unwrap();
+    let mut capture = FrameSource::open(Path::new(capture)).unwrap();
     let each = |_, frame: &Frame<'_>| {
         link = frame.link;
         if is_wanted(frame, dissect(frame.link, frame.original_len, frame.bytes)) {
@@ -159,7 +159,7 @@ fn part_of(
         }
         ControlFlow::Continue(())
     };
-    tap.for_each(each).unwrap();
+    capture.for_each(each).unwrap();
     let path = folder(&format!("trace-part-{name}")).join("part.pcap");
     std::fs::write(&path, [&pcap_header(link)[..], &bytes].concat()).unwrap();
     path.display().to_string()
@@ -169,7 +169,7 @@ fn part_of(
 #[test]
 fn packets_that_are_there_twice_count_once() {
     let mut records = Vec::new();
-    let mut tap = Tap::open(Path::new(&lab("up-receiver.pcap.gz"))).unwrap();
+    let mut capture = FrameSource::open(Path::new(&lab("up-receiver.pcap.gz"))).unwrap();
     let each = |_, frame: &Frame<'_>| {
         let mut forwarded = frame.bytes.to_vec();
         forwarded[8] -= 1;
@@ -177,7 +177,7 @@ fn packets_that_are_there_twice_count_once() {
         records.push((frame.at + 50_000, frame.original_len, forwarded));
         ControlFlow::Continue(())
     };
-    tap.for_each(each).unwrap();
+    capture.for_each(each).unwrap();
     records.sort_by_key(|record| record.0);
     let bytes = records.iter().flat_map(|(at, original_len, bytes)| {
         [&pcap_record_header(*at, *original_len, bytes.len() as u32)[..], bytes].concat()
@@ -193,7 +193,7 @@ fn packets_that_are_there_twice_count_once() {
 #[test]
 fn a_clock_that_is_set_meanwhile_hides_no_queue() {
     let mut records = Vec::new();
-    let mut tap = Tap::open(Path::new(&lab("up-sender.pcap.gz"))).unwrap();
+    let mut capture = FrameSource::open(Path::new(&lab("up-sender.pcap.gz"))).unwrap();
     let mut first = None;
     let each = |_, frame: &Frame<'_>| {
         let since = frame.at - *first.get_or_insert(frame.at);
@@ -202,7 +202,7 @@ fn a_clock_that_is_set_meanwhile_hides_no_queue() {
         records.extend(frame.bytes);
         ControlFlow::Continue(())
     };
-    tap.for_each(each).unwrap();
+    capture.for_each(each).unwrap();
     let set = folder("trace-set").join("set.pcap");
     std::fs::write(&set, [&pcap_header(LinkType::RAW)[..], &records].concat()).unwrap();
     let mut words = Words::of("trace-clock", set.parent().unwrap());

@@ -1,11 +1,11 @@
 //! Capture files of a line while it runs, and what became of the packets in them.
 mod block;
 mod point;
-mod tap;
+mod recorder;
 mod writer;
 
 pub(crate) use point::Point;
-pub(crate) use tap::{Seen, Tap};
+pub(crate) use recorder::{Recorder, Seen};
 
 use fathom_units::{Direction, WallTime};
 use std::fmt;

@@ -1,12 +1,12 @@
 //! The thread that is the line.
 use crate::address;
 use crate::batch::Batch;
-use crate::capture::{Seen, Tap};
+use crate::capture::{Recorder, Seen};
 use crate::network::system;
 use crate::router::Routers;
 use crate::slice::{BLOCK_BYTES, Buffer, Pool, Slice};
 use crate::truth::{Truth, totals};
-use crate::{Addresses, LabError, LabReport};
+use crate::{Addresses, LabError, LabReport, Strays};
 use fathom_link::Line;
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
@@ -56,15 +56,7 @@ pub(crate) struct Setup {
     /// The side that sends in each direction: the user's sends up, the far one down.
     pub(crate) ends: PerDirection<LineEnd>,
     pub(crate) control: Arc<Control>,
-    pub(crate) tap: Option<Tap>,
-}
-
-/// Packets that did not take part, and why.
-#[derive(Default, Debug)]
-struct Strays {
-    malformed: u64,
-    refused: u64,
-    while_down: u64,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 struct Engine {
@@ -126,7 +118,11 @@ impl Engine {
         let now = setup.clock.now();
         Engine {
             line: Line::new(&setup.plan.hops, setup.seed),
-            routers: Routers::new((0..hops).map(address::router).collect(), pool.clone(), setup.tap.take()),
+            routers: Routers::new(
+                (0..hops).map(address::router).collect(),
+                pool.clone(),
+                setup.recorder.take(),
+            ),
             truth: Truth::new(&setup.plan, setup.sample_interval, now),
             block: vec![0; BLOCK_BYTES],
             pool,
@@ -170,7 +166,7 @@ impl Engine {
     fn enter(&mut self, direction: Direction, length: usize) {
         let now = self.setup.clock.now();
         let Ok(buffer) = Buffer::read(&mut self.block, length, &self.pool) else {
-            self.strays.malformed += 1;
+            self.strays.malformed_packets += 1;
             return;
         };
         let other = self.setup.ends[direction.reverse()].addresses;
@@ -178,11 +174,11 @@ impl Engine {
             // Addressed to nobody on the line: what kernels send to find neighbours.
             return;
         }
-        if let Some(tap) = &mut self.routers.tap {
-            tap.enters(direction, &buffer, now);
+        if let Some(recorder) = &mut self.routers.recorder {
+            recorder.enters(direction, &buffer, now);
         }
         if self.setup.control.down.load(Ordering::Relaxed) {
-            self.strays.while_down += 1;
+            self.strays.while_down_packets += 1;
         } else {
             Slice::all(&buffer).for_each(|slice| self.line.enter(direction, slice, now));
         }
@@ -193,14 +189,15 @@ impl Engine {
         let down = self.setup.control.down.load(Ordering::Relaxed);
         for (direction, batch) in self.out.iter_mut() {
             if down {
-                self.strays.while_down += batch.discard();
+                self.strays.while_down_packets += batch.discard();
                 continue;
             }
             let to = &self.setup.ends[direction.reverse()].tun;
-            let tap = &mut self.routers.tap;
-            let watch =
-                |seen: &Seen<'_>, now| tap.iter_mut().for_each(|tap| tap.leaves(direction, seen, now));
-            self.strays.refused += batch.write(to, self.setup.clock, &mut self.lateness, watch);
+            let recorder = &mut self.routers.recorder;
+            let watch = |seen: &Seen<'_>, now| {
+                recorder.iter_mut().for_each(|recorder| recorder.leaves(direction, seen, now))
+            };
+            self.strays.refused_packets += batch.write(to, self.setup.clock, &mut self.lateness, watch);
         }
     }
 
@@ -242,12 +239,13 @@ impl Engine {
         let mut notes = self.strays.notes();
         notes.extend(burst_note(&self.setup.plan));
         notes.extend(priority_note(self.diligence.priority));
-        let capture = self.routers.tap.take().map(Tap::finish).transpose()?;
+        let capture = self.routers.recorder.take().map(Recorder::finish).transpose()?;
         Ok(LabReport {
             queues: totals(&self.setup.plan, &self.line),
             series: self.truth.into_series(),
             line_lateness: self.lateness,
             capture,
+            strays: self.strays,
             notes,
         })
     }
@@ -256,9 +254,9 @@ impl Engine {
 impl Strays {
     fn notes(&self) -> Vec<String> {
         let counts = [
-            (self.malformed, "packets were no IP packets and were discarded"),
-            (self.refused, "packets were refused by the receiving kernel"),
-            (self.while_down, "packets were lost while the line was down"),
+            (self.malformed_packets, "packets were no IP packets and were discarded"),
+            (self.refused_packets, "packets were refused by the receiving kernel"),
+            (self.while_down_packets, "packets were lost while the line was down"),
         ];
         let seen = counts.iter().filter(|(count, _)| *count > 0);
         seen.map(|(count, what)| format!("{count} {what}")).collect()

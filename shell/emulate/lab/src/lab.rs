@@ -1,5 +1,5 @@
 //! The lab as its users see it.
-use crate::capture::Tap;
+use crate::capture::Recorder;
 use crate::engine::{self, Control, LineEnd, Setup};
 use crate::network::{self, system};
 use crate::{CaptureOptions, Child, LabError, LabReport, address};
@@ -89,8 +89,11 @@ impl Lab {
         let client = network::make(address::CLIENT, options)?;
         let server = network::make(address::SERVER, options)?;
         let hops = plan.hops.len();
-        let tap =
-            options.capture.as_ref().map(|capture| Tap::start(capture, hops, options.clock)).transpose()?;
+        let recorder = options
+            .capture
+            .as_ref()
+            .map(|capture| Recorder::start(capture, hops, options.clock))
+            .transpose()?;
         let control = Arc::new(Control::default());
         let setup = Setup {
             plan: plan.clone(),
@@ -102,7 +105,7 @@ impl Lab {
                 down: LineEnd { tun: server.tun, addresses: server.addresses },
             },
             control: Arc::clone(&control),
-            tap,
+            recorder,
         };
         let engine = thread::Builder::new().name("lab-line".into()).spawn(move || engine::run(setup));
         let engine = Some(engine.map_err(system("start the line's thread"))?);

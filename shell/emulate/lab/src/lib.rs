@@ -24,4 +24,4 @@ pub use capture::{CaptureOptions, CaptureReport, CapturedFile, Loss, LossReason}
 pub use error::LabError;
 pub use fathom_os::process::Child;
 pub use lab::{Addresses, Lab, LabOptions, Side};
-pub use report::{LabReport, QueueReport};
+pub use report::{LabReport, QueueReport, Strays};

@@ -15,6 +15,8 @@ pub struct LabReport {
     pub queues: Vec<QueueReport>,
     /// What was captured, if that was asked for.
     pub capture: Option<CaptureReport>,
+    /// Packets that did not take part.
+    pub strays: Strays,
     /// What the reader should know: IPv6 left out, real-time priority refused.
     pub notes: Vec<String>,
 }
@@ -34,4 +36,15 @@ pub struct QueueReport {
     pub marked_packets: u64,
     /// Largest backlog at a sample.
     pub max_backlog: Bytes,
+}
+
+/// Packets that did not take part, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Strays {
+    /// They were no IP packets.
+    pub malformed_packets: u64,
+    /// The receiving kernel refused them.
+    pub refused_packets: u64,
+    /// They were lost while the line was down.
+    pub while_down_packets: u64,
 }

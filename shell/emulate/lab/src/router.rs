@@ -1,6 +1,6 @@
 //! The routers of the line: they take a hop off each packet, and answer those that have none left.
 use crate::address::Router as Addresses;
-use crate::capture::{LossReason, Point, Tap};
+use crate::capture::{LossReason, Point, Recorder};
 use crate::slice::{Buffer, Pool, Slice};
 use fathom_link::{Event, LinePosition, Router, Verdict};
 use fathom_qdisc::DropReason;
@@ -8,17 +8,17 @@ use fathom_units::{Direction, Duration, PerDirection, Time};
 use fathom_wire::{IpPacket, icmp};
 use std::net::IpAddr;
 
-/// Answers that a router sends at once, and then in each second: Linux's own limits
-/// (`net.ipv4.icmp_msgs_burst`, `icmp_msgs_per_sec`).
-const ANSWERS_AT_ONCE: u64 = 50;
-const ANSWERS_PER_SECOND: u64 = 1000;
-
 /// Answers that a router may still send now.
 #[derive(Clone, Copy, Debug)]
 struct Allowance {
     answers: u64,
     since: Time,
 }
+
+/// Answers that a router sends at once, and then in each second: Linux's own limits
+/// (`net.ipv4.icmp_msgs_burst`, `icmp_msgs_per_sec`).
+const ANSWERS_AT_ONCE: u64 = 50;
+const ANSWERS_PER_SECOND: u64 = 1000;
 
 impl Allowance {
     fn take(&mut self, now: Time) -> bool {
@@ -40,15 +40,15 @@ pub(crate) struct Routers {
     /// Longest sojourn of a packet that left the queue, for each hop up and down.
     longest_sojourn: Vec<PerDirection<Option<Duration>>>,
     /// Captures what passes, if that was asked for.
-    pub(crate) tap: Option<Tap>,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl Routers {
-    pub(crate) fn new(addresses: Vec<Addresses>, pool: Pool, tap: Option<Tap>) -> Self {
+    pub(crate) fn new(addresses: Vec<Addresses>, pool: Pool, recorder: Option<Recorder>) -> Self {
         let hops = addresses.len();
         let full = Allowance { answers: ANSWERS_AT_ONCE, since: Time::ZERO };
         let routers = addresses.into_iter().map(|a| (a, full)).collect();
-        Routers { routers, pool, longest_sojourn: vec![PerDirection::default(); hops], tap }
+        Routers { routers, pool, longest_sojourn: vec![PerDirection::default(); hops], recorder }
     }
     /// Longest sojourn at `position` since this was last asked; `None` if no packet left the queue.
     pub(crate) fn take_longest_sojourn(&mut self, position: LinePosition) -> Option<Duration> {
@@ -79,24 +79,26 @@ impl Routers {
     /// `packet` is at the end of the line at which `direction` ends.
     pub(crate) fn see_exit(&mut self, direction: Direction, packet: &Slice, due: Time) {
         // Upwards the last router has seen it arrive.
-        if let (Direction::Down, Some(tap)) = (direction, &mut self.tap) {
-            tap.passes(Point::near(0), packet, due);
+        if let (Direction::Down, Some(recorder)) = (direction, &mut self.recorder) {
+            recorder.passes(Point::near(0), packet, due);
         }
     }
     fn see_arrival(&mut self, position: LinePosition, packet: &Slice, now: Time) {
-        let (last, Some(tap)) = (self.routers.len() - 1, &mut self.tap) else { return };
+        let (last, Some(recorder)) = (self.routers.len() - 1, &mut self.recorder) else { return };
         match position.direction {
-            Direction::Up => tap.passes(Point::far(position.hop), packet, now),
+            Direction::Up => recorder.passes(Point::far(position.hop), packet, now),
             // What comes from the server has come over no link yet.
-            Direction::Down if position.hop < last => tap.passes(Point::near(position.hop + 1), packet, now),
+            Direction::Down if position.hop < last => {
+                recorder.passes(Point::near(position.hop + 1), packet, now)
+            }
             Direction::Down => {}
         }
     }
     fn see_inside(&mut self, position: LinePosition, packet: &Slice, now: Time) {
-        let (last, Some(tap)) = (self.routers.len() - 1, &mut self.tap) else { return };
+        let (last, Some(recorder)) = (self.routers.len() - 1, &mut self.recorder) else { return };
         // Inside of the last router is the server's interface, where the kernel's packets are seen.
         if position.hop < last {
-            tap.passes(Point::router(position.hop), packet, now);
+            recorder.passes(Point::router(position.hop), packet, now);
         }
     }
 }
@@ -123,11 +125,13 @@ impl Router<Slice> for Routers {
             let longest = self.sojourn_at(position);
             *longest = (*longest).max(Some(sojourn));
         }
-        let Some(tap) = &mut self.tap else { return };
+        let Some(recorder) = &mut self.recorder else { return };
         match event {
-            Event::Dequeued { packet, .. } => tap.passes(Point::behind(position), packet, now),
-            Event::Dropped { packet, reason, .. } => tap.loses(position, packet, loss_reason(reason), now),
-            Event::Lost { packet } => tap.loses(position, packet, LossReason::Link, now),
+            Event::Dequeued { packet, .. } => recorder.passes(Point::behind(position), packet, now),
+            Event::Dropped { packet, reason, .. } => {
+                recorder.loses(position, packet, loss_reason(reason), now)
+            }
+            Event::Lost { packet } => recorder.loses(position, packet, LossReason::Link, now),
             Event::Marked { .. } | Event::Duplicated { .. } => {}
         }
     }

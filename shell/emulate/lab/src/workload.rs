@@ -23,4 +23,4 @@ mod wire;
 mod work;
 
 pub use player::{Played, Player};
-pub use refusal::{MOST_CONNECTIONS, refusal};
+pub use refusal::{MAX_CONNECTIONS, refusal};

@@ -34,12 +34,6 @@ const ECHO_INTERVALS: Intervals =
     Intervals { under_load: Duration::from_millis(300), quiet: Duration::from_millis(500) };
 /// A host that could not be probed is tried again after this.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// ICMP timestamp requests in a row without a reply, until a host is probed by echo too.
-const LATE_TIMESTAMPS: u32 = 4;
-/// The same, until a host that never replied gets no more timestamp requests.
-const VAIN_TIMESTAMPS: u32 = 10;
-/// Timestamps are used if so many hosts reply to them, or all.
-const ENOUGH_CLOCKS: usize = 3;
 /// Numbers of hosts that are probed by ICMP start here; those below are for servers. A server that comes back has a new one, as its
 /// clock may have started anew.
 const FIRST_ECHO: u16 = 0x8000;
@@ -96,6 +90,9 @@ struct TimestampProber {
     /// Requests since the last reply.
     silent: u32,
 }
+
+/// Timestamps are used if so many hosts reply to them, or all.
+const ENOUGH_CLOCKS: usize = 3;
 
 impl Reflectors {
     /// Opens a session with the server, and a socket for each host.
@@ -217,6 +214,11 @@ impl IcmpReflector {
         }
     }
 }
+
+/// ICMP timestamp requests in a row without a reply, until a host is probed by echo too.
+const LATE_TIMESTAMPS: u32 = 4;
+/// The same, until a host that never replied gets no more timestamp requests.
+const VAIN_TIMESTAMPS: u32 = 10;
 
 impl TimestampProber {
     /// `None` where there is no such request: in IPv6, and without CAP_NET_RAW.

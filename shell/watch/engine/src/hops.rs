@@ -32,6 +32,13 @@ const ALL_EVERY: u32 = 20;
 const REQUEST_BYTES: usize = 64;
 const BATCH: usize = 32;
 
+#[derive(Clone, Copy, Default)]
+struct Router {
+    address: Option<IpAddr>,
+    /// Another one that answered in its place, and how often in turn.
+    other: Option<(IpAddr, u32)>,
+}
+
 struct Probe {
     sequence: u16,
     hops: u8,
@@ -39,13 +46,6 @@ struct Probe {
     sent: Time,
     is_overdue: bool,
     is_answered: bool,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Router {
-    address: Option<IpAddr>,
-    /// Another one that answered in its place, and how often in turn.
-    other: Option<(IpAddr, u32)>,
 }
 
 /// A path that is probed.

@@ -199,13 +199,9 @@ impl Model {
             let at = Time::from_nanos((flow.starts_s * 1e9) as u64);
             // A request is answered at once.
             let delayed_ack = Duration::from_millis(if flow.every_s.is_some() { 0 } else { 40 });
-            let most_delayed_ack = delayed_ack * 5;
-            let receiver = ReceiverConfig {
-                mss: mss(&plan),
-                delayed_ack,
-                most_delayed_ack,
-                ..ReceiverConfig::default()
-            };
+            let max_delayed_ack = delayed_ack * 5;
+            let receiver =
+                ReceiverConfig { mss: mss(&plan), delayed_ack, max_delayed_ack, ..ReceiverConfig::default() };
             Ends {
                 plan: *flow,
                 sender: Sender::new(config, control, at),

@@ -8,14 +8,6 @@ use fathom_units::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Packets of a flow that its host's queue holds at once (TCP small queues).
-const AT_ONCE: u64 = 2;
-/// Data of a packet, and headers: IP, TCP with timestamps.
-const DATA: u64 = 1448;
-const HEADERS: u64 = 52;
-const ETHERNET: u64 = 14;
-const MS: u64 = 1_000_000;
-
 /// The host, its line, and what it sends.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
@@ -32,6 +24,14 @@ struct Plan {
     pings_every_ns: Option<u64>,
     secs: u64,
 }
+
+/// Packets of a flow that its host's queue holds at once (TCP small queues).
+const AT_ONCE: u64 = 2;
+/// Data of a packet, and headers: IP, TCP with timestamps.
+const DATA: u64 = 1448;
+const HEADERS: u64 = 52;
+const ETHERNET: u64 = 14;
+const MS: u64 = 1_000_000;
 
 /// What waits in the queue: whose (a ping is nobody's), from which byte, how long, made when, echoing what.
 #[derive(Clone, Copy)]

@@ -23,7 +23,7 @@ const MAX_CLASSES: usize = 1024;
 const QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
 
 /// A class as far as it was read.
-struct Said {
+struct ReadClass {
     id: u16,
     parent: Option<u16>,
     rate: Option<Rate>,
@@ -36,9 +36,9 @@ struct Said {
     queue: Option<Spec>,
 }
 
-impl Said {
+impl ReadClass {
     fn new(id: u16) -> Self {
-        Said {
+        ReadClass {
             id,
             parent: None,
             rate: None,
@@ -65,7 +65,7 @@ impl Said {
         }
         Ok(())
     }
-    fn is_parent_of(&self, other: &Said) -> bool {
+    fn is_parent_of(&self, other: &ReadClass) -> bool {
         other.parent == Some(self.id)
     }
     /// With all that follows from the rest.
@@ -119,10 +119,10 @@ fn flows(text: &str) -> Result<core::ops::RangeInclusive<u64>, SpecError> {
 }
 
 /// The place of each class is known, and none is too deep.
-fn check_tree(said: &[Said]) -> Result<(), SpecError> {
-    let mut depths: Vec<usize> = Vec::with_capacity(said.len());
-    for (place, class) in said.iter().enumerate() {
-        let before = &said[..place];
+fn check_tree(read: &[ReadClass]) -> Result<(), SpecError> {
+    let mut depths: Vec<usize> = Vec::with_capacity(read.len());
+    for (place, class) in read.iter().enumerate() {
+        let before = &read[..place];
         if place >= MAX_CLASSES || before.iter().any(|other| other.id == class.id) {
             return Err(refuse("class", &class.id.to_string(), "at most 1024 with different numbers"));
         }
@@ -141,7 +141,7 @@ impl Text for HtbParams {
     const NAME: &'static str = "htb";
     const WORDS: &'static str = "default r2q class parent rate ceil burst cburst prio quantum match {";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let (mut default, mut r2q, mut said) = (0, R2Q, Vec::<Said>::new());
+        let (mut default, mut r2q, mut read) = (0, R2Q, Vec::<ReadClass>::new());
         while let Some(word) = words.next_known()? {
             match word {
                 "default" => {
@@ -149,17 +149,17 @@ impl Text for HtbParams {
                     default = words.number(word, 0..=u64::from(u16::MAX), expected)? as u16;
                 }
                 "r2q" => r2q = words.number(word, 1..=1 << 30, "a whole number above 0")?,
-                "class" => said.push(Said::new(id(words, word)?)),
-                _ => match said.last_mut() {
+                "class" => read.push(ReadClass::new(id(words, word)?)),
+                _ => match read.last_mut() {
                     Some(class) => class.read_word(words, word)?,
                     None => return Err(SpecError::Missing { discipline: Self::NAME, word: "class" }),
                 },
             }
         }
-        check_tree(&said)?;
+        check_tree(&read)?;
         let is_leaf: Vec<bool> =
-            said.iter().map(|class| !said.iter().any(|other| class.is_parent_of(other))).collect();
-        let finished = said.into_iter().zip(is_leaf).map(|(class, is_leaf)| class.finish(r2q, is_leaf));
+            read.iter().map(|class| !read.iter().any(|other| class.is_parent_of(other))).collect();
+        let finished = read.into_iter().zip(is_leaf).map(|(class, is_leaf)| class.finish(r2q, is_leaf));
         let classes = finished.collect::<Result<Vec<_>, _>>()?;
         let is_default = |class: &HtbClass| class.id == default && class.queue.is_some();
         if classes.is_empty() {

@@ -10,9 +10,9 @@ const MAX_PORTS: u64 = 1024;
 /// Switches have powers of two from 1/128 to 8.
 const MAX_ALPHA: f64 = 1024.0;
 
-/// What was said, in whatever order.
+/// What was read, in whatever order.
 #[derive(Default)]
-struct Said {
+struct ReadWords {
     ports: Option<u32>,
     rate: Option<Rate>,
     memory: Option<Bytes>,
@@ -24,34 +24,34 @@ fn alpha(text: &str) -> Result<Sharing, SpecError> {
     number.map(Sharing::Dynamic).ok_or_else(|| refuse("alpha", text, "a number above 0 and at most 1024"))
 }
 
-impl Said {
-    fn read(words: &mut Words<'_>) -> Result<Said, SpecError> {
-        let mut said = Said::default();
+impl ReadWords {
+    fn read(words: &mut Words<'_>) -> Result<ReadWords, SpecError> {
+        let mut read = ReadWords::default();
         while let Some(word) = words.next_known()? {
             let sharing = match word {
                 "ports" => {
                     let ports = words.number(word, 1..=MAX_PORTS, "a whole number from 1 to 1024")?;
-                    said.ports = Some(ports as u32);
+                    read.ports = Some(ports as u32);
                     continue;
                 }
                 "rate" => {
-                    said.rate = Some(words.rate(word)?);
+                    read.rate = Some(words.rate(word)?);
                     continue;
                 }
                 "memory" => {
-                    said.memory = Some(words.bytes(word, Bytes(1), "more than 0")?);
+                    read.memory = Some(words.bytes(word, Bytes(1), "more than 0")?);
                     continue;
                 }
                 "alpha" => alpha(words.value(word)?)?,
                 "static" => Sharing::Static,
                 _ => Sharing::Complete,
             };
-            if said.sharing.is_some_and(|other| other != sharing) {
+            if read.sharing.is_some_and(|other| other != sharing) {
                 return Err(refuse(word, word, "one of alpha, shared and static"));
             }
-            said.sharing = Some(sharing);
+            read.sharing = Some(sharing);
         }
-        Ok(said)
+        Ok(read)
     }
 }
 
@@ -59,13 +59,13 @@ impl Text for SwitchParams {
     const NAME: &'static str = "switch";
     const WORDS: &'static str = "ports rate memory alpha shared static";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let said = Said::read(words)?;
+        let read = ReadWords::read(words)?;
         let needs = |word: &'static str| SpecError::Missing { discipline: SwitchParams::NAME, word };
         Ok(SwitchParams {
-            ports: said.ports.ok_or_else(|| needs("ports"))?,
-            rate: said.rate.ok_or_else(|| needs("rate"))?,
-            memory: said.memory.ok_or_else(|| needs("memory"))?,
-            sharing: said.sharing.unwrap_or(Sharing::Dynamic(1.0)),
+            ports: read.ports.ok_or_else(|| needs("ports"))?,
+            rate: read.rate.ok_or_else(|| needs("rate"))?,
+            memory: read.memory.ok_or_else(|| needs("memory"))?,
+            sharing: read.sharing.unwrap_or(Sharing::Dynamic(1.0)),
         })
     }
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

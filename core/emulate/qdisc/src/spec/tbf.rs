@@ -8,9 +8,9 @@ use fathom_units::{Bytes, Duration, Rate};
 
 const ABOVE_ZERO: &str = "more than 0";
 
-/// What was said, in whatever order.
+/// What was read, in whatever order.
 #[derive(Default)]
-struct Said {
+struct ReadWords {
     rate: Option<Rate>,
     burst: Option<Bytes>,
     limit: Option<Bytes>,
@@ -25,21 +25,21 @@ fn needs(word: &'static str) -> SpecError {
     SpecError::Missing { discipline: TbfParams::NAME, word }
 }
 
-impl Said {
-    fn read(words: &mut Words<'_>) -> Result<Said, SpecError> {
-        let mut said = Said::default();
+impl ReadWords {
+    fn read(words: &mut Words<'_>) -> Result<ReadWords, SpecError> {
+        let mut read = ReadWords::default();
         while let Some(word) = words.next_known()? {
             match word {
-                "rate" => said.rate = Some(words.rate(word)?),
-                "peakrate" => said.peakrate = Some(words.rate(word)?),
-                "latency" => said.latency = Some(words.duration(word)?),
-                "burst" => said.burst = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
-                "limit" => said.limit = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
-                "mtu" => said.mtu = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
-                _ => said.child = Some(words.child()?),
+                "rate" => read.rate = Some(words.rate(word)?),
+                "peakrate" => read.peakrate = Some(words.rate(word)?),
+                "latency" => read.latency = Some(words.duration(word)?),
+                "burst" => read.burst = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
+                "limit" => read.limit = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
+                "mtu" => read.mtu = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
+                _ => read.child = Some(words.child()?),
             }
         }
-        Ok(said)
+        Ok(read)
     }
     fn peak(&self, rate: Rate) -> Result<Option<PeakParams>, SpecError> {
         match (self.peakrate, self.mtu) {
@@ -66,12 +66,12 @@ impl Text for TbfParams {
     const NAME: &'static str = "tbf";
     const WORDS: &'static str = "rate burst limit latency peakrate mtu {";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        let mut said = Said::read(words)?;
-        let rate = said.rate.ok_or_else(|| needs("rate"))?;
-        let burst = said.burst.ok_or_else(|| needs("burst"))?;
-        let peak = said.peak(rate)?;
-        let by_latency = said.limit(rate, burst, peak);
-        let queue = match (said.limit, by_latency, said.child.take()) {
+        let mut read = ReadWords::read(words)?;
+        let rate = read.rate.ok_or_else(|| needs("rate"))?;
+        let burst = read.burst.ok_or_else(|| needs("burst"))?;
+        let peak = read.peak(rate)?;
+        let by_latency = read.limit(rate, burst, peak);
+        let queue = match (read.limit, by_latency, read.child.take()) {
             (Some(limit), None, None) | (None, Some(limit), None) => TbfQueue::Limit(limit),
             (None, None, Some(child)) => TbfQueue::Child(Box::new(child)),
             (None, None, None) => return Err(needs("limit")),

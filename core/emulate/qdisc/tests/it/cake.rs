@@ -90,7 +90,7 @@ fn ratio(sent: &BTreeMap<u64, f64>) -> f64 {
 }
 
 #[test]
-fn hosts_are_isolated_as_each_mode_says() {
+fn each_mode_isolates_its_hosts() {
     // Bytes of the host with eight flows for one of the host with one flow, if it is the source, and the destination.
     let table = [
         ("flows", [8.0, 8.0]),
@@ -167,7 +167,7 @@ fn hosts_are_counted_right_through_collisions() {
 }
 
 #[test]
-fn tins_share_as_told() {
+fn tins_share_by_their_weights() {
     let voice_video_bulk = [with_dscp(1, 0), with_dscp(2, 8), with_dscp(3, 34), with_dscp(4, 46)];
     let weights = [256.0, 224.0, 196.0, 171.0, 149.0, 130.0, 113.0, 98.0];
     let eight: Vec<_> = (0..8).map(|tin| with_dscp(tin + 1, tin as u8 * 8)).collect();

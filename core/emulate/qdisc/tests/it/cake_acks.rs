@@ -83,7 +83,7 @@ fn lies_in(a: (u32, u32), b: (u32, u32)) -> bool {
 }
 
 #[test]
-fn a_filtered_stream_tells_the_sender_the_same() {
+fn ack_filtering_preserves_what_the_sender_learns() {
     let mut dropped = 0;
     for filter in ["ack-filter", "ack-filter-aggressive"] {
         for seed in 0..200 {

@@ -67,7 +67,7 @@ fn texts_and_what_is_written_back() {
 }
 
 #[test]
-fn a_name_that_is_none_is_told_those_that_are() {
+fn an_unknown_name_lists_the_known_names() {
     for (text, refusal) in [
         ("", "no queue discipline given (known: fifo, codel, fq_codel"),
         ("best", "unknown queue discipline \"best\" (known: fifo, codel, fq_codel"),

@@ -72,9 +72,9 @@ fn over_seeds(plan: &Plan, seeds: u64, value: impl Fn(&Outcome) -> f64) -> (f64,
 }
 
 #[track_caller]
-fn three_sigma((mean, sigma): (f64, f64), theory: f64, most_sigma: f64) {
+fn three_sigma((mean, sigma): (f64, f64), theory: f64, max_sigma: f64) {
     // A test that could not fail is none.
-    assert!(sigma < most_sigma * theory, "sigma {sigma} of {mean}");
+    assert!(sigma < max_sigma * theory, "sigma {sigma} of {mean}");
     assert!((mean - theory).abs() < 3.0 * sigma, "{mean} +- {sigma}, and not {theory}");
 }
 

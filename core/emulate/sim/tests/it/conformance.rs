@@ -21,12 +21,6 @@ const PING_EVERY: Duration = Duration::from_micros(50_500);
 /// What the load begins with. iperf3 sends 37 bytes first, which BBR's window of 10 grows by; the others' does not, as it was not full.
 const INITIAL_WINDOW: u32 = 10;
 const BBR_INITIAL_WINDOW: u32 = 11;
-/// A cell agrees if it is as near as this in each of its numbers: a share, or a round trip in ms, or a count.
-const NEAR: f64 = 0.05;
-const NEAR_MS: f64 = 1.0;
-const NEAR_COUNT: f64 = 5.0;
-/// Dice, hashes, and when a ping comes are chance: a recording may be anywhere among so many runs of ours.
-const SEEDS: u64 = 6;
 
 /// Where it is known that ours differ: words of the cell, numbers, and why.
 const KNOWN: &[(&str, &[&str], &str)] =
@@ -49,6 +43,13 @@ struct Numbers {
     drops: f64,
     marks: f64,
 }
+
+/// A cell agrees if it is as near as this in each of its numbers: a share, or a round trip in ms, or a count.
+const NEAR: f64 = 0.05;
+const NEAR_MS: f64 = 1.0;
+const NEAR_COUNT: f64 = 5.0;
+/// Dice, hashes, and when a ping comes are chance: a recording may be anywhere among so many runs of ours.
+const SEEDS: u64 = 6;
 
 struct Cell {
     name: String,

@@ -67,7 +67,7 @@ fn fair_queues_in_a_row_share_by_max_min() {
 }
 
 #[test]
-fn an_own_round_trip_is_added_beside_the_line() {
+fn extra_rtt_is_added_outside_the_line() {
     for direction in ["up", "down"] {
         let keys = format!(
             "kind = \"bulk\"\ndirection = \"{direction}\"\nfrom_hop = \"a\"\nto_hop = \"a\"\nextra_rtt = \"60ms\"\nbytes = \"100kb\""

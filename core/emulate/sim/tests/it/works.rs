@@ -135,7 +135,7 @@ fn a_backup_gives_way() {
 }
 
 #[test]
-fn a_congestion_control_that_is_not_simulated_is_told() {
+fn an_unknown_congestion_control_is_an_error() {
     let load = "[load]\nup_flows = 1\nduration = \"1s\"\ncongestion_control = \"westwood\"\n";
     let run = over("fq_codel", load).run;
     assert!(run.notes.iter().any(|note| note.contains("westwood is not simulated")), "{:?}", run.notes);
@@ -161,7 +161,7 @@ fn answers_that_begin_at_random_find_room_in_a_short_buffer() {
 }
 
 #[test]
-fn paced_windows_stand_in_the_queue_as_single_packets() {
+fn paced_windows_queue_as_single_packets() {
     // A window of 62 packets fills a round trip of 37 ms; its sender waits for nothing else. Not paced it comes as bursts.
     let of = |keys: &str| {
         let work = format!(

@@ -4,9 +4,9 @@ use fathom_units::{Duration, Time};
 /// Rounds after which the older of the two maxima goes.
 const WINDOW_ROUNDS: u32 = 5;
 /// A measurement begins anew after so many packets.
-const MOST_PACKETS: u32 = 1 << 20;
+const MAX_PACKETS: u32 = 1 << 20;
 /// The window is raised by at most this much time at the estimated rate.
-const MOST_TIME: Duration = Duration::from_millis(100);
+const MAX_TIME: Duration = Duration::from_millis(100);
 
 /// Largest excess of packets acknowledged over those expected, in the last five to ten rounds.
 #[derive(Clone, Debug)]
@@ -37,18 +37,18 @@ impl Aggregation {
     }
     pub(super) fn on_ack(&mut self, now: Time, acked: u32, rate: u64, cwnd: u32) {
         let mut expected = super::packets_in(rate, now.saturating_since(self.start));
-        if u64::from(self.acked) <= expected || self.acked + acked >= MOST_PACKETS {
+        if u64::from(self.acked) <= expected || self.acked + acked >= MAX_PACKETS {
             self.restart(now);
             expected = 0;
         }
-        self.acked = (self.acked + acked).min(MOST_PACKETS - 1);
+        self.acked = (self.acked + acked).min(MAX_PACKETS - 1);
         let extra = u64::from(self.acked).saturating_sub(expected).min(u64::from(cwnd)) as u32;
         let largest = &mut self.extra[self.current];
         *largest = extra.max(*largest);
     }
     /// Packets by which the window is to be raised.
     pub(super) fn allowance(&self, rate: u64) -> u32 {
-        let most = super::packets_in(rate, MOST_TIME);
+        let most = super::packets_in(rate, MAX_TIME);
         u64::from(self.extra[0].max(self.extra[1])).min(most) as u32
     }
 }

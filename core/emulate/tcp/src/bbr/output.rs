@@ -1,6 +1,6 @@
 //! From the model to a pacing rate and a window.
 use super::{
-    BURST_SHIFT, Bbr, BbrMode, HIGH_GAIN, INITIAL_CWND, MIN_CWND, MOST_BURST, NOMINAL_RTT, PACING_PERCENT,
+    BURST_SHIFT, Bbr, BbrMode, HIGH_GAIN, INITIAL_CWND, MAX_BURST, MIN_CWND, NOMINAL_RTT, PACING_PERCENT,
     PAIRS_FROM, RATE_ONE, RATE_SHIFT, UNIT, packet_rate,
 };
 use crate::{AckEvent, Recovery, Window};
@@ -46,7 +46,7 @@ impl Bbr {
         self.pacing = rate;
         window.pacing = Some(Rate::from_bits_per_second(rate.saturating_mul(8)));
         let least = if rate < PAIRS_FROM { 1 } else { 2 };
-        let bytes = (rate >> BURST_SHIFT).min(MOST_BURST);
+        let bytes = (rate >> BURST_SHIFT).min(MAX_BURST);
         self.burst = (bytes as u32 / self.mss as u32).clamp(least, 127);
     }
     pub(super) fn set_pacing(&mut self, ack: &AckEvent, window: &mut Window) {

@@ -3,9 +3,9 @@ use crate::{AckEvent, RateSample};
 use fathom_units::{Duration, Time};
 
 /// Rounds that an interval lasts at least.
-const LEAST_ROUNDS: u32 = 4;
+const MIN_ROUNDS: u32 = 4;
 /// An interval that lasts longer than this many rounds is no sign of a policer.
-const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
+const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
 /// Loss from which an interval counts, in 256ths: about 20 %.
 const LOSS_256THS: u64 = 50;
 /// Two rates are equal if they differ by an eighth at most,
@@ -82,11 +82,11 @@ impl Policer {
             return self.reset();
         }
         self.rounds += u32::from(is_round_start);
-        if self.rounds > MOST_ROUNDS {
+        if self.rounds > MAX_ROUNDS {
             return self.reset();
         }
         // An interval ends with a loss: only then are the policer's tokens used up.
-        if self.rounds >= LEAST_ROUNDS && sample.losses > 0 {
+        if self.rounds >= MIN_ROUNDS && sample.losses > 0 {
             self.end_interval(ack, bytes_per_second);
         }
     }

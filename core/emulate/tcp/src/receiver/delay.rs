@@ -9,7 +9,7 @@ const LONG_PAUSE: Duration = Duration::from_millis(200);
 /// With a gap, acknowledgements for as many segments go at once; later ones may be joined.
 const DUPLICATES_AT_ONCE: u8 = 3;
 /// Segments that one joined acknowledgement stands for at most. Linux: `tcp_comp_sack_nr`.
-const MOST_JOINED: u8 = 44;
+const MAX_JOINED: u8 = 44;
 /// Joined acknowledgements wait this part of the RTT. Linux: 5 %.
 const JOIN_PARTS: u64 = 20;
 
@@ -23,7 +23,7 @@ pub(super) struct Delay {
     last: Last,
     /// Acknowledgements that are to go at once.
     quick: u32,
-    most_quick: u32,
+    max_quick: u32,
     /// With a gap: acknowledgements sent since the cumulative one last moved, where it was, and how many are joined.
     duplicates: u8,
     joined: u8,
@@ -44,13 +44,13 @@ impl Delay {
     pub(super) fn new(config: &ReceiverConfig) -> Self {
         // No more than the window's half, at least two.
         let half_window = config.window / (2 * u64::from(config.mss.max(1)));
-        let most_quick = config.quick_acks.min(u32::try_from(half_window).unwrap_or(u32::MAX).max(2));
+        let max_quick = config.quick_acks.min(u32::try_from(half_window).unwrap_or(u32::MAX).max(2));
         Delay {
             until: None,
             timeout: config.delayed_ack,
             last: Last::Nothing,
             quick: 0,
-            most_quick,
+            max_quick,
             duplicates: 0,
             duplicates_of: 0,
             joined: 0,
@@ -62,7 +62,7 @@ impl Delay {
     }
     /// The next acknowledgements are to go at once.
     pub(super) fn be_quick(&mut self, config: &ReceiverConfig) {
-        self.quick = self.quick.max(self.most_quick);
+        self.quick = self.quick.max(self.max_quick);
         self.timeout = config.delayed_ack;
     }
     pub(super) fn be_quick_after_mark(&mut self) {
@@ -93,9 +93,9 @@ impl Delay {
         if gap <= least / 2 {
             self.timeout = self.timeout / 2 + least / 2;
         } else if gap < self.timeout {
-            self.timeout = (self.timeout / 2 + gap).min(config.most_delayed_ack);
+            self.timeout = (self.timeout / 2 + gap).min(config.max_delayed_ack);
         } else if gap > LONG_PAUSE {
-            self.quick = self.quick.max(self.most_quick);
+            self.quick = self.quick.max(self.max_quick);
         }
     }
     /// Holds the acknowledgement. False if one is held that is nearly due: then it is to go.
@@ -114,7 +114,7 @@ impl Delay {
             (self.duplicates_of, self.duplicates) = (next, 0);
         }
         let wait = (self.rtt / JOIN_PARTS).min(config.sack_compression);
-        if self.duplicates < DUPLICATES_AT_ONCE || self.joined >= MOST_JOINED || wait == Duration::ZERO {
+        if self.duplicates < DUPLICATES_AT_ONCE || self.joined >= MAX_JOINED || wait == Duration::ZERO {
             self.duplicates = self.duplicates.saturating_add(1);
             return false;
         }

@@ -9,7 +9,7 @@ pub(super) struct Usage {
     /// The window was full.
     is_limited: bool,
     /// Else packets that were out at most.
-    most_out: u32,
+    max_out: u32,
     /// Packet with whose acknowledgement the round ends.
     round_end: u64,
 }
@@ -20,13 +20,13 @@ impl Sender {
         let out = self.flight.out();
         let usage = &mut self.usage;
         let is_over = self.flight.first() >= usage.round_end;
-        if is_over || is_limited || (!usage.is_limited && out > usage.most_out) {
-            *usage = Usage { is_limited, most_out: out, round_end: self.flight.next() };
+        if is_over || is_limited || (!usage.is_limited && out > usage.max_out) {
+            *usage = Usage { is_limited, max_out: out, round_end: self.flight.next() };
         }
     }
     /// The window held the sender back: only then may it grow. In slow start half the window in use is enough.
     pub(super) fn is_cwnd_limited(&self) -> bool {
-        self.usage.is_limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.usage.most_out)
+        self.usage.is_limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.usage.max_out)
     }
 
     /// Sending begins with nothing in flight.

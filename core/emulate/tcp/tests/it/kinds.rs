@@ -10,7 +10,7 @@ fn names_are_linux_s_and_read_back() {
 }
 
 #[test]
-fn an_unknown_name_is_told_the_known_ones() {
+fn an_unknown_name_lists_the_known_names() {
     let error = "newreno".parse::<ControlKind>().unwrap_err().to_string();
     let told = "unknown congestion control \"newreno\" (known: reno cubic bbr dctcp vegas ledbat)";
     assert_eq!(error, told);

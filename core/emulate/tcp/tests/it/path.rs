@@ -30,7 +30,7 @@ pub(crate) struct Path {
     last_sent: Option<Time>,
     srtt: Option<Duration>,
     min_rtt: Duration,
-    most_in_flight: u32,
+    max_in_flight: u32,
     limit_checked: u64,
     is_limited: bool,
     delivered_ce: u64,
@@ -56,7 +56,7 @@ impl Path {
             last_sent: None,
             srtt: None,
             min_rtt: Duration::MAX,
-            most_in_flight: 0,
+            max_in_flight: 0,
             limit_checked: 0,
             is_limited: false,
             delivered_ce: 0,
@@ -117,8 +117,8 @@ impl Path {
     }
     /// Limited if the window was full at any time in the last round in which something was sent.
     fn check_limit(&mut self, is_full: bool) {
-        if self.acked >= self.limit_checked || is_full || self.in_flight() > self.most_in_flight {
-            self.most_in_flight = self.in_flight();
+        if self.acked >= self.limit_checked || is_full || self.in_flight() > self.max_in_flight {
+            self.max_in_flight = self.in_flight();
             self.is_limited = is_full;
             self.limit_checked = self.next;
         }
@@ -139,7 +139,7 @@ impl Path {
             self.recovery = Recovery::Open;
             self.control.on_event(WindowEvent::Recovered, self.now, &mut self.window);
         }
-        let opens = self.window.in_slow_start() && self.window.cwnd < 2 * self.most_in_flight;
+        let opens = self.window.in_slow_start() && self.window.cwnd < 2 * self.max_in_flight;
         let ack = AckEvent {
             now: self.now,
             newly_acked: packets,

@@ -101,7 +101,7 @@ fn each_segment_is_acknowledged_while_more_comes_than_in_any_round_before() {
 
 /// Linux: `tcp_measure_rcv_mss` notes PSH, and the read that empties the buffer sends the ACK.
 #[test]
-fn the_end_of_a_batch_is_acknowledged_at_once_but_not_beside_a_gap() {
+fn the_end_of_a_batch_is_acknowledged_at_once_unless_there_is_a_gap() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
     host.run(0, 15, ms(1));
     let pushed = Data { push: true, ..host.data(16) };
@@ -145,7 +145,7 @@ fn after_a_pause_all_are_acknowledged_at_once() {
 }
 
 #[test]
-fn what_comes_twice_is_told_at_once() {
+fn a_duplicate_segment_is_acknowledged_at_once() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
     host.run(0, 19, ms(1));
     let ack = host.receive(7).unwrap();
@@ -155,7 +155,7 @@ fn what_comes_twice_is_told_at_once() {
 
 /// RFC 2018: the newest range first; and the cumulative acknowledgement jumps over what is there.
 #[test]
-fn ranges_beyond_a_gap_are_told_newest_first() {
+fn sack_ranges_are_sent_newest_first() {
     let mut host = Host::new(ReceiverConfig { sack_compression: Duration::ZERO, ..Default::default() });
     let steps = [
         (2, (1, vec![(2, 2)])),
@@ -193,7 +193,7 @@ fn acknowledgements_with_a_gap_are_joined() {
 }
 
 #[test]
-fn a_long_gap_is_told_each_time_where_nothing_is_joined() {
+fn every_long_gap_is_reported_where_gaps_are_not_joined() {
     let mut host = Host::new(ReceiverConfig { sack_compression: Duration::ZERO, ..Default::default() });
     assert_eq!(host.run(2, 1_000, Duration::from_micros(1)).len(), 999);
 }
@@ -218,7 +218,7 @@ fn a_mark_is_echoed_until_cwr() {
 
 /// RFC 8257 section 3.2: a change is told at once, and the held acknowledgement of what came before it with the old echo.
 #[test]
-fn an_exact_echo_tells_every_change() {
+fn an_exact_echo_reports_every_change() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig { exact_ecn: true, ..Default::default() });
     host.run(0, 15, ms(1));
     assert_eq!(host.receive(16), None);

@@ -31,7 +31,7 @@ struct Path {
     /// By time and order of sending.
     arrivals: BTreeMap<(Time, u64), Arrival>,
     sent: u64,
-    most_over: u32,
+    max_over: u32,
 }
 
 impl Path {
@@ -63,7 +63,7 @@ impl Path {
             now: Time::ZERO,
             arrivals: BTreeMap::new(),
             sent: 0,
-            most_over: 0,
+            max_over: 0,
         }
     }
     fn chance(&mut self, per_thousand: u64) -> bool {
@@ -94,7 +94,7 @@ impl Path {
     /// In flight is never more than the window, but for a tail loss probe.
     fn check(&mut self, data: &Data) {
         let over = self.sender.in_flight().saturating_sub(self.sender.window().cwnd);
-        self.most_over = self.most_over.max(over);
+        self.max_over = self.max_over.max(over);
         assert!(data.syn || data.len > 0);
     }
     fn reply(&mut self, ack: Option<Ack>) {
@@ -150,7 +150,7 @@ fn every_byte_arrives_once_and_the_transfer_ends() {
         assert_eq!(path.receiver.delivered(), bytes, "{place}");
         assert_eq!(path.sender.acked(), bytes, "{place}");
         assert_eq!(path.sender.in_flight(), 0, "{place}");
-        assert!(path.most_over <= 1, "{} packets over the window: {place}", path.most_over);
+        assert!(path.max_over <= 1, "{} packets over the window: {place}", path.max_over);
     }
 }
 

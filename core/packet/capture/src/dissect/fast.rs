@@ -2,16 +2,15 @@
 //! (RFC 7323 appendix A).
 //!
 //! Written so that the packet is made in one piece: half of the time of a packet would be spent on moving its parts.
+use super::header::{self, Size, V4_BYTES, V6_BYTES};
 use super::layer::Layer;
-use crate::{Address, LinkType, Packet, Stamps, TcpHeader, Transport};
+use crate::{LinkType, Packet, Stamps, TcpHeader, Transport};
 use fathom_wire::protocol;
 
 const ETHERNET: usize = 14;
 const TCP: usize = 20;
-const V4: usize = 20;
-const V6: usize = 40;
-const V4_BYTES: usize = V4 + TCP;
-const V6_BYTES: usize = V6 + TCP;
+const V4_TCP: usize = V4_BYTES + TCP;
+const V6_TCP: usize = V6_BYTES + TCP;
 
 /// What is IP in a frame that says it is of this version, if that is told by where EtherType stands, or by the link.
 #[inline(always)]
@@ -38,47 +37,29 @@ pub(super) fn dissect_fast(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_
 /// The packet, if it is IPv4 of that kind.
 #[inline(always)]
 fn v4(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
-    let (head, rest) = within(link, frame, [0x08, 0x00])?.split_first_chunk::<V4_BYTES>()?;
+    let (head, rest) = within(link, frame, [0x08, 0x00])?.split_first_chunk::<V4_TCP>()?;
     // No later fragment, whatever its hop limit, compared as one number.
     let fragment = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) & 0x1fff_00ff;
     if head[0] != 0x45 || fragment != u32::from(protocol::TCP) {
         return None;
     }
     let total = u32::from(u16::from_be_bytes([head[2], head[3]]));
-    let tcp = tcp(head.last_chunk()?, rest, total.checked_sub(V4 as u32)?)?;
-    Some(Packet {
-        source: Address::v4([head[12], head[13], head[14], head[15]]),
-        destination: Address::v4([head[16], head[17], head[18], head[19]]),
-        hop_limit: head[8],
-        dscp: head[1] >> 2,
-        ecn: head[1] & 3,
-        identification: Some(u16::from_be_bytes([head[4], head[5]])),
-        ip_bytes: total,
-        wire_bytes: frame.sent,
-        transport: Transport::Tcp(tcp),
-    })
+    let tcp = tcp(head.last_chunk()?, rest, total.checked_sub(V4_BYTES as u32)?)?;
+    let size = Size { ip_bytes: total, wire_bytes: frame.sent };
+    Some(header::v4(head.first_chunk()?, size, Transport::Tcp(tcp)))
 }
 
 /// The packet, if it is IPv6 of that kind.
 #[inline(always)]
 fn v6(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
-    let (head, rest) = within(link, frame, [0x86, 0xdd])?.split_first_chunk::<V6_BYTES>()?;
+    let (head, rest) = within(link, frame, [0x86, 0xdd])?.split_first_chunk::<V6_TCP>()?;
     if head[0] >> 4 != 6 || head[6] != protocol::TCP {
         return None;
     }
     let length = u32::from(u16::from_be_bytes([head[4], head[5]]));
     let tcp = tcp(head.last_chunk()?, rest, length)?;
-    Some(Packet {
-        source: Address::v6(*head[8..].first_chunk()?),
-        destination: Address::v6(*head[24..].first_chunk()?),
-        hop_limit: head[7],
-        dscp: (head[0] & 0x0f) << 2 | head[1] >> 6,
-        ecn: head[1] >> 4 & 3,
-        identification: None,
-        ip_bytes: length + V6 as u32,
-        wire_bytes: frame.sent,
-        transport: Transport::Tcp(tcp),
-    })
+    let size = Size { ip_bytes: length + V6_BYTES as u32, wire_bytes: frame.sent };
+    Some(header::v6(head.first_chunk()?, size, Transport::Tcp(tcp)))
 }
 
 /// The header and what follows it, of `sent` bytes in all, if its options are whole and such as are met with every day.

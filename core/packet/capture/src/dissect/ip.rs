@@ -1,8 +1,9 @@
 //! IPv4 and IPv6. Source: RFC 791 section 3.1, RFC 8200 sections 3 and 4, RFC 2675 (jumbograms).
+use super::header::{self, Size, V4_BYTES, V6_BYTES};
 use super::layer::{Depth, Layer};
 use super::transport;
 use crate::NotIp;
-use crate::{Address, Packet, Transport};
+use crate::{Packet, Transport};
 
 /// Headers that may stand between IPv6's and the transport's. Source: IANA IPv6 extension header types.
 mod extension {
@@ -19,8 +20,6 @@ mod extension {
 
 /// Extension headers looked through: more than any sender has.
 const MAX_EXTENSIONS: usize = 16;
-const V4_HEADER: usize = 20;
-const V6_HEADER: usize = 40;
 /// The 13 bits of a fragment's offset, IPv4's.
 const OFFSET_MASK: u16 = 0x1fff;
 
@@ -34,29 +33,20 @@ pub(super) fn either(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp
 }
 
 pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
-    let Some(head) = layer.stored.first_chunk::<V4_HEADER>() else { return Err(NotIp::Cut) };
+    let Some(head) = layer.stored.first_chunk::<V4_BYTES>() else { return Err(NotIp::Cut) };
     let header = u32::from(head[0] & 0x0f) * 4;
     let ip_bytes = match u16::from_be_bytes([head[2], head[3]]) {
         // A super-packet that was captured before it was split: 64 kB and more (BIG TCP).
         0 => layer.sent,
         length => u32::from(length),
     };
-    if head[0] >> 4 != 4 || header < V4_HEADER as u32 || ip_bytes < header {
+    if head[0] >> 4 != 4 || header < V4_BYTES as u32 || ip_bytes < header {
         return Err(NotIp::Malformed);
     }
     let body = layer.body(header, ip_bytes);
     let is_later_fragment = u16::from_be_bytes([head[6], head[7]]) & OFFSET_MASK != 0;
-    let packet = Packet {
-        source: Address::v4([head[12], head[13], head[14], head[15]]),
-        destination: Address::v4([head[16], head[17], head[18], head[19]]),
-        hop_limit: head[8],
-        dscp: head[1] >> 2,
-        ecn: head[1] & 3,
-        identification: Some(u16::from_be_bytes([head[4], head[5]])),
-        ip_bytes,
-        wire_bytes: layer.sent,
-        transport: Transport::LaterFragment { protocol: head[9] },
-    };
+    let transport = Transport::LaterFragment { protocol: head[9] };
+    let packet = header::v4(head, Size { ip_bytes, wire_bytes: layer.sent }, transport);
     if is_later_fragment {
         return Ok(packet);
     }
@@ -74,42 +64,30 @@ fn authenticated(body: Layer<'_>) -> Option<(u8, Layer<'_>)> {
 }
 
 pub(super) fn v6(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
-    let Some(head) = layer.stored.first_chunk::<V6_HEADER>() else { return Err(NotIp::Cut) };
+    let Some(head) = layer.stored.first_chunk::<V6_BYTES>() else { return Err(NotIp::Cut) };
     if head[0] >> 4 != 6 {
         return Err(NotIp::Malformed);
     }
     let ip_bytes = match u16::from_be_bytes([head[4], head[5]]) {
         0 if head[6] != extension::NO_NEXT_HEADER => long_v6(layer, head[6]),
-        length => u32::from(length) + V6_HEADER as u32,
+        length => u32::from(length) + V6_BYTES as u32,
     };
-    let body = layer.body(V6_HEADER as u32, ip_bytes);
-    let (mut source, mut destination) = ([0; 16], [0; 16]);
-    source.copy_from_slice(&head[8..24]);
-    destination.copy_from_slice(&head[24..40]);
-    let packet = Packet {
-        source: Address::v6(source),
-        destination: Address::v6(destination),
-        hop_limit: head[7],
-        dscp: (head[0] & 0x0f) << 2 | head[1] >> 6,
-        ecn: head[1] >> 4 & 3,
-        identification: None,
-        ip_bytes,
-        wire_bytes: layer.sent,
-        transport: Transport::Other { protocol: head[6] },
-    };
+    let body = layer.body(V6_BYTES as u32, ip_bytes);
+    let transport = Transport::Other { protocol: head[6] };
+    let packet = header::v6(head, Size { ip_bytes, wire_bytes: layer.sent }, transport);
     extended(packet, head[6], body, depth)
 }
 
 /// Bytes of a packet whose header says 0: what the jumbo option says, else what was sent (BIG TCP without the option).
 fn long_v6(layer: Layer<'_>, next: u8) -> u32 {
     const JUMBO_AT_ONCE: [u8; 2] = [0xc2, 4];
-    let option = layer.stored.get(V6_HEADER + 2..V6_HEADER + 8).and_then(|b| b.split_first_chunk::<2>());
+    let option = layer.stored.get(V6_BYTES + 2..V6_BYTES + 8).and_then(|b| b.split_first_chunk::<2>());
     match option {
         Some((kind, length)) if next == extension::HOP_BY_HOP && *kind == JUMBO_AT_ONCE => {
             let length = length.first_chunk::<4>().map_or(0, |b| u32::from_be_bytes(*b));
-            length.saturating_add(V6_HEADER as u32)
+            length.saturating_add(V6_BYTES as u32)
         }
-        _ => layer.sent.max(V6_HEADER as u32),
+        _ => layer.sent.max(V6_BYTES as u32),
     }
 }
 

@@ -1,4 +1,5 @@
 //! Packets and files, put together by hand.
+use fathom_units::Rng;
 
 /// Ports, sequence numbers and timestamps of every TCP header built here.
 pub(crate) const PORTS: (u16, u16) = (443, 50_000);
@@ -86,4 +87,15 @@ pub(crate) fn n64(big: bool, value: u64) -> [u8; 8] {
 pub(crate) fn option(big: bool, code: u16, value: &[u8]) -> Vec<u8> {
     let padding = vec![0; value.len().next_multiple_of(4) - value.len()];
     join(&[&n16(big, code), &n16(big, value.len() as u16), value, &padding])
+}
+
+/// One of `good` with some bytes changed, cut at any length.
+pub(crate) fn damaged(good: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = good[rng.below(good.len() as u64) as usize].clone();
+    for _ in 0..rng.below(6) {
+        let at = rng.below(bytes.len() as u64) as usize;
+        bytes[at] = rng.below(256) as u8;
+    }
+    bytes.truncate(rng.below(2 * bytes.len() as u64) as usize);
+    bytes
 }

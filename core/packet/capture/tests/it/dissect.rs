@@ -1,5 +1,5 @@
 //! What is within IP, lengths that lie, and frames that hold no IP.
-use crate::build::{STAMPS, ethernet, join, segment, tcp, udp, v4, v6};
+use crate::build::{STAMPS, damaged, ethernet, join, segment, tcp, udp, v4, v6};
 use crate::dissect_bytes;
 use fathom_capture::{LinkType, NotIp, Packet, Transport, dissect};
 use fathom_units::Rng;
@@ -120,7 +120,7 @@ fn lengths_that_cannot_be() {
 }
 
 #[test]
-fn what_is_no_ip_says_what_it_is() {
+fn a_frame_without_ip_reports_its_protocol() {
     let frame = |kind: u16| ethernet(kind, &[0; 46]);
     let table = [
         (LinkType::ETHERNET, frame(0x0806), NotIp::Protocol(0x0806)),
@@ -183,12 +183,7 @@ fn random_and_damaged_frames() {
     ];
     for seed in 0..20_000 {
         let mut rng = Rng::new(seed);
-        let mut frame = good[rng.below(3) as usize].clone();
-        for _ in 0..rng.below(6) {
-            let at = rng.below(frame.len() as u64) as usize;
-            frame[at] = rng.below(256) as u8;
-        }
-        frame.truncate(rng.below(2 * frame.len() as u64) as usize);
+        let frame = damaged(&good, &mut rng);
         let head =
             [if seed % 3 == 0 { rng.below(17) as u8 } else { 0 }, rng.below(2) as u8, rng.below(256) as u8];
         dissect_bytes::check(&join(&[&head, &frame]));

@@ -54,7 +54,7 @@ fn every_magic_in_either_byte_order() {
 }
 
 #[test]
-fn a_cut_file_gives_what_is_whole_and_says_where_it_ends() {
+fn a_cut_file_yields_whole_records_and_the_place_of_the_cut() {
     let bytes = file(false, 0xa1b2_c3d4, &[(1, 2, 3, b"abc"), (2, 0, 1500, b"defg")]);
     for end in 24..bytes.len() {
         let (story, error) = read(&bytes[..end], 4096);
@@ -70,7 +70,7 @@ fn a_cut_file_gives_what_is_whole_and_says_where_it_ends() {
 }
 
 #[test]
-fn a_length_that_cannot_be_is_refused_where_it_stands() {
+fn an_impossible_length_is_an_error_with_its_offset() {
     let mut bytes = file(true, 0xa1b2_c3d4, &[(1, 2, 3, b"abc"), (2, 0, 1500, b"defg")]);
     bytes[24 + 19 + 8..24 + 19 + 12].copy_from_slice(&u32::MAX.to_be_bytes());
     let (story, error) = read(&bytes, 1);
@@ -94,7 +94,7 @@ fn lengths_of_old_files_are_put_right() {
 }
 
 #[test]
-fn no_capture_is_told_by_its_first_bytes() {
+fn a_file_that_is_no_capture_is_detected_by_its_first_bytes() {
     let (_, error) = read(b"\x7fELF and so on, more than a header", 4096);
     assert_eq!(
         error.unwrap().to_string(),

@@ -117,7 +117,7 @@ fn old_and_simple_packets_are_read() {
 }
 
 #[test]
-fn drops_are_told() {
+fn drops_are_reported() {
     for big in [false, true] {
         let counts = join(&[
             &n32(big, 1),
@@ -165,7 +165,7 @@ fn blocks_of_other_kinds_are_passed_over_without_being_gathered() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_where_it_stands() {
+fn an_impossible_value_is_an_error_with_its_place() {
     let start = join(&[&section(false), &interface(false, 1, 0, &[])]);
     let at = start.len();
     let table: [(Vec<u8>, &str); 6] = [

@@ -48,7 +48,7 @@ fn a_good_capture_has_no_defects() {
 }
 
 #[test]
-fn a_capture_without_packets_says_so() {
+fn a_capture_without_packets_is_reported() {
     assert_eq!(counted(&[]).defects(), [CaptureDefect::Empty]);
     let arp = ethernet(0x0806, &[0; 28]);
     let frames = [(1, 42, &arp[..], 0), (2, 42, &arp[..], 0)];
@@ -74,7 +74,7 @@ fn frames_that_are_cut_count_by_what_is_missing() {
 }
 
 #[test]
-fn a_clock_that_steps_is_told_with_the_frame() {
+fn a_clock_step_is_reported_with_its_frame() {
     let frame = data();
     let times = [5_000_000_001, 4_000_000_001, 4_000_000_002, 3_995_000_002, 3_989_000_002, 200_000_000_000];
     let frames: Vec<_> = times.iter().map(|at| (*at, 166, &frame[..], 0)).collect();
@@ -168,7 +168,7 @@ fn super_packets_are_longer_than_the_handshake_allows() {
 }
 
 #[test]
-fn copies_are_told_from_acks_sent_twice() {
+fn copies_are_distinguished_from_duplicate_acks() {
     let frames: Vec<_> = (0..4000).map(numbered).collect();
     let twice = |second: u32| -> Vec<_> {
         frames.iter().flat_map(|f| [(1, 166, &f[..], 0), (1, 166, &f[..], second)]).collect()
@@ -273,7 +273,7 @@ fn copies_are_left_out_wherever_they_were_captured() {
 }
 
 #[test]
-fn drops_and_foreign_frames_are_told() {
+fn drops_and_foreign_frames_are_reported() {
     let mut quality = counted_of(LinkType(147), &[(1, 60, &[0; 60], 0), (2, 60, &[0; 60], 0)]);
     quality.statistics(&[
         Statistics {

@@ -14,18 +14,24 @@ pub struct Tbf {
     pub limit: u32,
 }
 
-const PARAMETERS: u16 = 1;
-const RATE64: u16 = 4;
-const BURST: u16 = 6;
+mod number {
+    pub(super) const PARAMETERS: u16 = 1;
+    pub(super) const RATE64: u16 = 4;
+    pub(super) const BURST: u16 = 6;
+}
 
 impl Tbf {
     pub(crate) fn read(options: &[u8]) -> Option<Tbf> {
-        let parameters = find(options, PARAMETERS)?;
-        let rate = RateSpec::decode(parameters, find_u64(options, RATE64))?;
+        let parameters = find(options, number::PARAMETERS)?;
+        let rate = RateSpec::decode(parameters, find_u64(options, number::RATE64))?;
         // Behind two rates.
         let limit = u32_at(parameters, 2 * SPEC_BYTES)?;
         let buffer = u32_at(parameters, 2 * SPEC_BYTES + 4)?;
-        Some(Tbf { rate, burst: find_u32(options, BURST).unwrap_or_else(|| bytes_of(buffer, &rate)), limit })
+        Some(Tbf {
+            rate,
+            burst: find_u32(options, number::BURST).unwrap_or_else(|| bytes_of(buffer, &rate)),
+            limit,
+        })
     }
     pub(crate) fn write(&self, to: &mut Writer) {
         let mut parameters = self.rate.encode().to_vec();
@@ -34,7 +40,9 @@ impl Tbf {
         for word in [self.limit, ticks(self.burst, &self.rate), 0] {
             parameters.extend(word.to_ne_bytes());
         }
-        to.put(PARAMETERS, &parameters).u32(BURST, self.burst).u64(RATE64, self.rate.wide());
+        to.put(number::PARAMETERS, &parameters)
+            .u32(number::BURST, self.burst)
+            .u64(number::RATE64, self.rate.wide());
     }
     pub(crate) fn write_words(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " rate {} burst {}b limit {}b", self.rate.rate(), self.burst, self.limit)?;

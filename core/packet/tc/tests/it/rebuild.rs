@@ -34,7 +34,7 @@ fn words(stats: &Stats) -> String {
 }
 
 #[test]
-fn what_kernels_told_is_read() {
+fn replies_of_kernels_are_read() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let mut files: Vec<_> =
         std::fs::read_dir(root.join("testdata/tc/dumps")).unwrap().map(|e| e.unwrap().path()).collect();

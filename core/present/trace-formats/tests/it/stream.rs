@@ -5,17 +5,6 @@ use fathom_flow::{
     SegmentKind, Sink, Times,
 };
 
-const FLOW: FlowId = FlowId(0);
-pub(crate) const ENDS: [(Address, u16); 2] =
-    [(Address::v4([192, 0, 2, 1]), 50_000), (Address::v4([198, 51, 100, 2]), 443)];
-const ZERO: i64 = 1_700_000_000_000_000_000;
-
-const FIN: u16 = 1;
-const SYN: u16 = 2;
-const RST: u16 = 4;
-const PSH: u16 = 8;
-const ACK: u16 = 16;
-
 /// A packet: its time in ms, its frame, who sent it, its flags, bytes of data and timestamps.
 struct Line {
     ms: i64,
@@ -25,6 +14,11 @@ struct Line {
     bytes: u32,
     stamps: (u32, u32),
 }
+
+const FLOW: FlowId = FlowId(0);
+pub(crate) const ENDS: [(Address, u16); 2] =
+    [(Address::v4([192, 0, 2, 1]), 50_000), (Address::v4([198, 51, 100, 2]), 443)];
+const ZERO: i64 = 1_700_000_000_000_000_000;
 
 impl Line {
     const fn times(&self) -> Times {
@@ -114,18 +108,27 @@ const fn line(ms: i64, frame: u64, end: End, flags: u16, bytes: u32, stamps: (u3
     Line { ms, frame, end, flags, bytes, stamps }
 }
 
+/// Flags of TCP.
+mod flag {
+    pub(super) const FIN: u16 = 1;
+    pub(super) const SYN: u16 = 2;
+    pub(super) const RST: u16 = 4;
+    pub(super) const PSH: u16 = 8;
+    pub(super) const ACK: u16 = 16;
+}
+
 /// SYN at 0 ms, its answer at 20 ms.
 fn handshake(sink: &mut impl Sink) -> Line {
-    let syn = line(0, 1, End::A, SYN, 0, (100, 0));
+    let syn = line(0, 1, End::A, flag::SYN, 0, (100, 0));
     sink.opened(FLOW, ENDS, syn.times());
     syn.tell(sink);
     syn.segment((0, 1), SegmentKind::New, 1, sink);
-    let answer = line(20, 2, End::B, SYN | ACK, 0, (900, 100));
+    let answer = line(20, 2, End::B, flag::SYN | flag::ACK, 0, (900, 100));
     answer.tell(sink);
     answer.round_trip(&syn, RttMethod::Handshake, sink);
     answer.segment((0, 1), SegmentKind::New, 1, sink);
     answer.ack(1, &[], false, sink);
-    let ack = line(21, 3, End::A, ACK, 0, (121, 900));
+    let ack = line(21, 3, End::A, flag::ACK, 0, (121, 900));
     ack.tell(sink);
     ack.round_trip(&answer, RttMethod::Handshake, sink);
     ack.ack(1, &[], false, sink);
@@ -135,19 +138,19 @@ fn handshake(sink: &mut impl Sink) -> Line {
 /// All of it.
 pub(crate) fn upload(sink: &mut impl Sink) {
     handshake(sink);
-    let first = line(22, 4, End::A, ACK, 1000, (122, 900));
-    let second = line(23, 5, End::A, ACK, 1000, (123, 900));
-    let third = line(24, 6, End::A, PSH | ACK, 1000, (124, 900));
+    let first = line(22, 4, End::A, flag::ACK, 1000, (122, 900));
+    let second = line(23, 5, End::A, flag::ACK, 1000, (123, 900));
+    let third = line(24, 6, End::A, flag::PSH | flag::ACK, 1000, (124, 900));
     for (segment, start) in [(&first, 1), (&second, 1001), (&third, 2001)] {
         segment.tell(sink);
         segment.segment((start, start + 1000), SegmentKind::New, start + 999, sink);
     }
-    let ack = line(43, 7, End::B, ACK, 0, (923, 122));
+    let ack = line(43, 7, End::B, flag::ACK, 0, (923, 122));
     ack.tell(sink);
     ack.round_trip(&first, RttMethod::Sequence, sink);
     ack.round_trip(&first, RttMethod::Timestamps, sink);
     ack.ack(1001, &[], false, sink);
-    let duplicate = line(45, 8, End::B, ACK, 0, (925, 122));
+    let duplicate = line(45, 8, End::B, flag::ACK, 0, (925, 122));
     duplicate.tell(sink);
     duplicate.ack(1001, &[(2001, 3001)], true, sink);
     repair(&second, sink);
@@ -155,7 +158,7 @@ pub(crate) fn upload(sink: &mut impl Sink) {
 
 /// The second segment again, its ACK, and the end.
 fn repair(second: &Line, sink: &mut impl Sink) {
-    let again = line(46, 9, End::A, ACK, 1000, (146, 925));
+    let again = line(46, 9, End::A, flag::ACK, 1000, (146, 925));
     again.tell(sink);
     let lost = Lost {
         repair: again.times(),
@@ -167,12 +170,12 @@ fn repair(second: &Line, sink: &mut impl Sink) {
     };
     sink.lost(FLOW, &lost);
     again.segment((1001, 2001), SegmentKind::Retransmission(RetransmissionCause::Fast), 1000, sink);
-    let last = line(67, 10, End::B, ACK, 0, (946, 146));
+    let last = line(67, 10, End::B, flag::ACK, 0, (946, 146));
     last.tell(sink);
     last.round_trip(&again, RttMethod::Timestamps, sink);
     last.ack(3001, &[], false, sink);
-    let fin = line(70, 11, End::A, FIN | ACK, 0, (170, 946));
+    let fin = line(70, 11, End::A, flag::FIN | flag::ACK, 0, (170, 946));
     fin.tell(sink);
     fin.segment((3001, 3002), SegmentKind::New, 1, sink);
-    line(91, 12, End::B, RST, 0, (991, 0)).tell(sink);
+    line(91, 12, End::B, flag::RST, 0, (991, 0)).tell(sink);
 }

@@ -4,7 +4,7 @@ use fathom_units::Duration;
 use std::fs;
 
 /// Connections and flows of datagrams at once. Each has two threads.
-pub const MOST_CONNECTIONS: u32 = 512;
+pub const MAX_CONNECTIONS: u32 = 512;
 /// What the lab's interfaces carry in one piece.
 const LARGEST_PACKET: u16 = 1500;
 /// Headers of IPv4 and UDP, and the numbers by which a datagram is known.
@@ -70,8 +70,8 @@ fn together(works: &[WorkPlan]) -> Option<String> {
         return Some("ecn: the lab has it for all works over TCP, or for none".to_owned());
     }
     let count = works.iter().map(connections).fold(0, u32::saturating_add);
-    (count > MOST_CONNECTIONS).then(|| {
-        format!("{count} connections at once: the lab has up to {MOST_CONNECTIONS} (try: fathom sim)")
+    (count > MAX_CONNECTIONS).then(|| {
+        format!("{count} connections at once: the lab has up to {MAX_CONNECTIONS} (try: fathom sim)")
     })
 }
 

@@ -41,7 +41,8 @@ impl Wire {
         socket.bind(&SocketAddr::new(here.ip(), 0).into())?;
         let port = socket.local_addr()?.as_socket().map_or(0, |own| own.port());
         let far_unit = unit.clone();
-        let work = move |stage, socket| far(Wire { socket, stage, unit: far_unit, arriving: way });
+        let work =
+            move |at, accepted| far(Wire { socket: accepted, stage: at, unit: far_unit, arriving: way });
         let job = Job { unit: unit.clone(), work: Box::new(work) };
         lock(&stage.jobs[way]).insert(port, job);
         let connected = socket.connect(&there.into()).and_then(|()| choose_control(&socket, stage, unit));

@@ -63,7 +63,7 @@ fn the_record_is_consistent() {
 }
 
 #[test]
-fn events_tell_the_course() {
+fn events_report_the_phases_in_order() {
     let server = server(Config::default());
     let (run, events) = run_with_events(&quick(server.local_port()));
     let run = run.unwrap();
@@ -131,7 +131,7 @@ fn a_stop_keeps_what_was_gathered() {
 }
 
 #[test]
-fn a_server_that_dies_in_mid_test_leaves_a_partial_run() {
+fn a_server_that_stops_mid_test_leaves_a_partial_run() {
     let mut server = Some(server(Config::default()));
     let mut config = quick(server.as_ref().unwrap().local_port());
     config.phases = vec![phase(PhaseKind::Idle, 300, 300), phase(PhaseKind::Both, 20_000, 20_000)];
@@ -152,7 +152,7 @@ fn a_server_that_dies_in_mid_test_leaves_a_partial_run() {
 }
 
 #[test]
-fn a_wrong_token_is_refused_in_words() {
+fn a_wrong_token_is_rejected() {
     let server = server(Config { token: Some("right".into()), ..Config::default() });
     let attempt = |token: Option<&str>| {
         let mut config = quick(server.local_port());
@@ -164,19 +164,18 @@ fn a_wrong_token_is_refused_in_words() {
     for wrong in [None, Some("wrong")] {
         let error = attempt(wrong).unwrap_err();
         assert!(matches!(&error, TestError::Rejected { code, .. } if code == "token"), "{error:?}");
-        assert!(error.to_string().contains("--token"), "{error}");
     }
 }
 
 #[test]
-fn a_full_server_is_refused_in_words() {
+fn a_full_server_rejects_the_test() {
     let server = server(Config { max_sessions: 0, ..Config::default() });
     let error = run(&quick(server.local_port())).unwrap_err();
     assert!(matches!(&error, TestError::Rejected { code, .. } if code == "full"), "{error:?}");
 }
 
 #[test]
-fn the_servers_limit_of_bytes_ends_the_load_and_says_so() {
+fn the_byte_limit_of_the_server_ends_the_load() {
     let server = server(Config { max_bytes: Bytes(10_000_000), ..Config::default() });
     let mut config = quick(server.local_port());
     config.phases = vec![phase(PhaseKind::Idle, 300, 300), phase(PhaseKind::Down, 10_000, 10_000)];

@@ -32,6 +32,21 @@ fn wait_for_end(mut stream: &TcpStream) {
     while stream.read(&mut sink).is_ok_and(|n| n > 0) {}
 }
 
+/// Opens a session, and says nothing more.
+fn greet(mut stream: TcpStream) {
+    say_hello(&mut stream);
+    wait_for_end(&stream);
+}
+fn say_hello(stream: &mut TcpStream) {
+    drop(stream.write_all(format!("{HELLO}\n").as_bytes()));
+}
+
+/// Takes the load of a flow.
+fn take_load(mut stream: TcpStream) {
+    drop(stream.write_all(b"OK cubic\n"));
+    wait_for_end(&stream);
+}
+
 /// Answers HTTP probes until the end of the connection.
 fn answer_http(mut stream: &TcpStream) {
     let mut buffer = [0; 4096];
@@ -70,22 +85,24 @@ fn within(seconds: u64, config: &TestConfig) -> Result<Run, TestError> {
 fn nobody_listens() {
     let port = fathom_test_support::unused_port();
     let error = within(5, &config(port)).unwrap_err();
-    assert!(matches!(error, TestError::Refused(_)), "{error:?}");
-    assert!(error.to_string().contains("fathom serve"), "{error}");
+    assert!(matches!(error, TestError::Refused(address) if address.port() == port), "{error:?}");
 }
 
 #[test]
 fn a_name_that_does_not_exist() {
     let config = TestConfig { server: "no-such-host.invalid".into(), ..config(1) };
     let error = run(&config).unwrap_err();
-    assert!(matches!(error, TestError::Resolve { .. }), "{error:?}");
-    assert!(error.to_string().contains("no-such-host.invalid"), "{error}");
+    assert!(
+        matches!(&error, TestError::Resolve { server, .. } if server == "no-such-host.invalid"),
+        "{error:?}"
+    );
 }
 
 #[test]
 fn a_family_that_the_server_lacks() {
     let config = TestConfig { family: Some(Family::V6), ..config(1) };
-    assert!(run(&config).unwrap_err().to_string().contains("no IPv6 address"));
+    let error = run(&config).unwrap_err();
+    assert!(matches!(error, TestError::Resolve { .. }), "{error:?}");
 }
 
 #[test]
@@ -108,11 +125,13 @@ fn nonsense_settings_are_named() {
 }
 
 #[test]
-fn it_accepts_and_says_nothing() {
+fn it_accepts_and_sends_nothing() {
     let port = fake(|_, stream| wait_for_end(&stream));
     let error = within(5, &config(port)).unwrap_err();
-    assert!(matches!(error, TestError::Timeout { .. }), "{error:?}");
-    assert!(error.to_string().contains("1s"), "{error}");
+    assert!(
+        matches!(error, TestError::Timeout { waited, .. } if waited == Duration::from_secs(1)),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -134,7 +153,7 @@ fn it_is_another_service() {
 fn it_closes_after_the_greeting() {
     let port = fake(|line, mut s| {
         if line.starts_with("FATHOM/1 CONTROL") {
-            drop(s.write_all(format!("{HELLO}\n").as_bytes()));
+            say_hello(&mut s);
         }
     });
     // Its kernel may accept a connection yet, and a handshake is a result: only UDP finds nothing for certain.
@@ -147,7 +166,7 @@ fn it_closes_after_the_greeting() {
 fn it_greets_and_then_stalls() {
     let port = fake(|line, mut s| {
         if line.starts_with("FATHOM/1 CONTROL") {
-            drop(s.write_all(format!("{HELLO}\n").as_bytes()));
+            say_hello(&mut s);
         }
         wait_for_end(&s);
     });
@@ -162,10 +181,7 @@ fn it_greets_and_then_stalls() {
 #[test]
 fn it_answers_probes_and_refuses_flows() {
     let port = fake(|line, mut s| match line.split(' ').nth(1) {
-        Some("CONTROL") => {
-            drop(s.write_all(format!("{HELLO}\n").as_bytes()));
-            wait_for_end(&s);
-        }
+        Some("CONTROL") => greet(s),
         Some("FLOW") => drop(s.write_all(b"ERR limit no flows today\n")),
         _ => answer_http(&s),
     });
@@ -180,15 +196,9 @@ fn it_answers_probes_and_refuses_flows() {
 
 #[test]
 fn it_takes_the_load_and_never_reports() {
-    let port = fake(|line, mut s| match line.split(' ').nth(1) {
-        Some("CONTROL") => {
-            drop(s.write_all(format!("{HELLO}\n").as_bytes()));
-            wait_for_end(&s);
-        }
-        Some("FLOW") => {
-            drop(s.write_all(b"OK cubic\n"));
-            wait_for_end(&s);
-        }
+    let port = fake(|line, s| match line.split(' ').nth(1) {
+        Some("CONTROL") => greet(s),
+        Some("FLOW") => take_load(s),
         _ => answer_http(&s),
     });
     let run = within(20, &config(port)).unwrap();
@@ -201,7 +211,7 @@ fn it_takes_the_load_and_never_reports() {
 fn it_reports_nonsense() {
     let port = fake(|line, mut s| match line.split(' ').nth(1) {
         Some("CONTROL") => {
-            drop(s.write_all(format!("{HELLO}\n").as_bytes()));
+            say_hello(&mut s);
             let flow = r#"{"number":1,"bytes":18446744073709551615,"rtt_us":4294967295,"cwnd_bytes":18446744073709551615,"retransmits":4294967295}"#;
             for at in [u64::MAX, 0, 5, 5, u64::MAX] {
                 drop(s.write_all(
@@ -212,10 +222,7 @@ fn it_reports_nonsense() {
             drop(s.write_all(b"{\"report\":3}\n"));
             wait_for_end(&s);
         }
-        Some("FLOW") => {
-            drop(s.write_all(b"OK cubic\n"));
-            wait_for_end(&s);
-        }
+        Some("FLOW") => take_load(s),
         _ => answer_http(&s),
     });
     let run = within(20, &config(port)).unwrap();
@@ -229,10 +236,7 @@ fn it_reports_nonsense() {
 #[test]
 fn its_kept_connection_breaks_and_is_opened_again() {
     let port = fake(|line, mut s| match line.split(' ').nth(1) {
-        Some("CONTROL") => {
-            drop(s.write_all(format!("{HELLO}\n").as_bytes()));
-            wait_for_end(&s);
-        }
+        Some("CONTROL") => greet(s),
         // One answer a connection.
         _ => drop(s.write_all(&http_response(200, "text/plain", b"x"))),
     });

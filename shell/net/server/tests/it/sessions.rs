@@ -15,7 +15,7 @@ fn error(message: Option<ServerMessage>) -> ErrorCode {
 }
 
 #[test]
-fn hello_tells_the_client_its_address_and_limits_over_both_families() {
+fn hello_contains_address_and_limits_over_both_families() {
     let server = serve(|_| ());
     for ip in ["127.0.0.1", "::1"] {
         let control = Control::open(server.at(ip));
@@ -42,7 +42,7 @@ fn the_token_opens_and_nothing_else_does() {
 }
 
 #[test]
-fn an_unknown_version_and_malformed_lines_are_told_why() {
+fn an_unknown_version_and_malformed_lines_get_a_reason() {
     let server = serve(|_| ());
     for (line, code) in [
         ("FATHOM/2 CONTROL\n", ErrorCode::Version),

@@ -27,7 +27,7 @@ pub(crate) struct Seen<'a> {
 
 /// What sees the packets of a line at all points.
 #[derive(Debug)]
-pub(crate) struct Tap {
+pub(crate) struct Recorder {
     hops: usize,
     snaplen: usize,
     super_packets: bool,
@@ -40,13 +40,13 @@ pub(crate) struct Tap {
     losses: Vec<Loss>,
 }
 
-impl Tap {
+impl Recorder {
     /// Makes the files for a line of `hops`, whose times are those of `clock`.
     pub(crate) fn start(options: &CaptureOptions, hops: usize, clock: Clock) -> Result<Self, LabError> {
         let names: Vec<_> = Point::all(hops).map(|point| point.file_name(hops)).collect();
         let origin = WallTime(wall_now().0 - clock.now().as_nanos());
         let writer = Writer::start(&options.directory, &names, origin)?;
-        Ok(Tap {
+        Ok(Recorder {
             hops,
             snaplen: options.snaplen as usize,
             super_packets: options.super_packets,

@@ -1,7 +1,7 @@
 //! Frames out of a file or a stream, one after the other.
 use crate::packing::Source;
 use crate::source::alone;
-use crate::{Ending, TapError, Trouble, source};
+use crate::{InputEnd, ReadFault, SourceError, source};
 use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -14,10 +14,10 @@ const MAX_STATISTICS: usize = 1024;
 /// So many bytes of what is no capture tell whether it is text.
 const JUDGED_BYTES: usize = 512;
 /// A pcap file's header.
-const LEAST_BYTES: usize = 24;
+const MIN_BYTES: usize = 24;
 
 /// Something opened, which gives its frames.
-pub struct Tap {
+pub struct FrameSource {
     name: String,
     source: Source,
     reader: Reader,
@@ -29,33 +29,33 @@ pub struct Tap {
     statistics: Vec<Statistics>,
 }
 
-impl Tap {
+impl FrameSource {
     /// Opens a capture file of any format and packing; `-` is standard input.
     ///
     /// # Errors
-    /// What is in the way; a file that is no capture is told by [`Tap::for_each`].
-    pub fn open(path: &Path) -> Result<Tap, TapError> {
-        Ok(Tap::over(name_of(path), alone(source::open(path)?)))
+    /// What is in the way; a file that is no capture is told by [`FrameSource::for_each`].
+    pub fn open(path: &Path) -> Result<FrameSource, SourceError> {
+        Ok(FrameSource::over(name_of(path), alone(source::open(path)?)))
     }
     /// The same, to be read by two threads at the same time: each has all frames. What is packed, or a pipe, has to be read for both by a third,
-    /// if `has_room` for one; it is one tap alone where that cannot be.
+    /// if `has_room` for one; it is one capture alone where that cannot be.
     ///
     /// # Errors
-    /// As of [`Tap::open`].
-    pub fn open_pair(path: &Path, has_room: bool) -> Result<(Tap, Option<Tap>), TapError> {
+    /// As of [`FrameSource::open`].
+    pub fn open_pair(path: &Path, has_room: bool) -> Result<(FrameSource, Option<FrameSource>), SourceError> {
         let (first, second) = source::open_pair(path, has_room)?;
-        let tap = |source| Tap::over(name_of(path), source);
-        Ok((tap(first), second.map(tap)))
+        let capture = |source| FrameSource::over(name_of(path), source);
+        Ok((capture(first), second.map(capture)))
     }
     /// Of anything that gives bytes, packed or not. `name` is for messages.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn of(name: &str, source: impl Read + Send + 'static) -> Result<Tap, TapError> {
-        Ok(Tap::over(name.to_owned(), alone(source::unpacked(name, Box::new(source))?)))
+    pub fn of(name: &str, source: impl Read + Send + 'static) -> Result<FrameSource, SourceError> {
+        Ok(FrameSource::over(name.to_owned(), alone(source::unpacked(name, Box::new(source))?)))
     }
-    fn over(name: String, source: Source) -> Tap {
-        Tap {
+    fn over(name: String, source: Source) -> FrameSource {
+        FrameSource {
             name,
             source,
             reader: Reader::new(),
@@ -69,11 +69,11 @@ impl Tap {
     /// Hands each frame with its number (from 1, as in Wireshark) to `visit`, until that breaks or there are no more.
     ///
     /// # Errors
-    /// If it is no capture. What goes wrong later is told in [`Ending::trouble`], as what came before it counts.
+    /// If it is no capture. What goes wrong later is told in [`InputEnd::trouble`], as what came before it counts.
     pub fn for_each(
         &mut self,
         mut visit: impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
-    ) -> Result<Ending, TapError> {
+    ) -> Result<InputEnd, SourceError> {
         loop {
             let need = match self.buffered(&mut visit) {
                 Ok(ControlFlow::Continue(need)) => need,
@@ -141,8 +141,8 @@ impl Tap {
     fn left(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
-    fn ending(&mut self, trouble: Option<Trouble>) -> Ending {
-        Ending {
+    fn ending(&mut self, trouble: Option<ReadFault>) -> InputEnd {
+        InputEnd {
             frames: self.frames,
             bytes: self.reader.offset(),
             statistics: std::mem::take(&mut self.statistics),
@@ -151,32 +151,32 @@ impl Tap {
             trouble,
         }
     }
-    fn ended(&mut self) -> Result<Ending, TapError> {
+    fn ended(&mut self) -> Result<InputEnd, SourceError> {
         if self.reader.offset() == 0 {
             return Err(match self.left().len() {
-                0 => TapError::Empty(self.name.clone()),
-                bytes if bytes < LEAST_BYTES => TapError::Short { name: self.name.clone(), bytes },
+                0 => SourceError::Empty(self.name.clone()),
+                bytes if bytes < MIN_BYTES => SourceError::Short { name: self.name.clone(), bytes },
                 _ => self.foreign(),
             });
         }
         let cut = self.reader.finish(self.left());
-        Ok(self.ending(cut.map(Trouble::Cut)))
+        Ok(self.ending(cut.map(ReadFault::Cut)))
     }
-    fn failed(&mut self, error: CaptureError) -> Result<Ending, TapError> {
+    fn failed(&mut self, error: CaptureError) -> Result<InputEnd, SourceError> {
         if let CaptureError::NotACapture { .. } = error {
             Err(self.foreign())
         } else {
-            Ok(self.ending(Some(Trouble::Damaged(error))))
+            Ok(self.ending(Some(ReadFault::Damaged(error))))
         }
     }
-    fn unreadable(&mut self, source: io::Error) -> Result<Ending, TapError> {
+    fn unreadable(&mut self, source: io::Error) -> Result<InputEnd, SourceError> {
         if self.reader.offset() == 0 {
-            return Err(TapError::Io { name: self.name.clone(), action: "read it", source });
+            return Err(SourceError::Io { name: self.name.clone(), action: "read it", source });
         }
-        Ok(self.ending(Some(Trouble::Read(source))))
+        Ok(self.ending(Some(ReadFault::Read(source))))
     }
     /// What it is, if it does not begin as a capture does.
-    fn foreign(&mut self) -> TapError {
+    fn foreign(&mut self) -> SourceError {
         // The first bytes were read alone, to see how it is packed, and may look like text. One reading more: a pipe may stay open.
         if self.left().len() < JUDGED_BYTES {
             let _ = self.fill(JUDGED_BYTES);
@@ -185,9 +185,9 @@ impl Tap {
         let begins = left.first_chunk().copied().unwrap_or_default();
         let start = left.get(..left.len().min(JUDGED_BYTES)).unwrap_or_default();
         if start.iter().all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~' | 0x80..)) {
-            return TapError::Text(name);
+            return SourceError::Text(name);
         }
-        TapError::NotACapture { name, source: CaptureError::NotACapture { begins } }
+        SourceError::NotACapture { name, source: CaptureError::NotACapture { begins } }
     }
 }
 

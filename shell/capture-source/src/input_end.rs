@@ -1,10 +1,10 @@
 //! What is known when reading has ended.
-use crate::Trouble;
+use crate::ReadFault;
 use fathom_capture::{Quality, Statistics};
 
 /// How reading ended, and what the file said beside the frames.
 #[derive(Debug)]
-pub struct Ending {
+pub struct InputEnd {
     /// Frames that were read.
     pub frames: u64,
     /// Bytes of the capture, unpacked.
@@ -16,10 +16,10 @@ pub struct Ending {
     /// Frames to which the file gave no time.
     pub untimed: u64,
     /// Why it ended early, if it did.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<ReadFault>,
 }
 
-impl Ending {
+impl InputEnd {
     /// Adds to `quality` what the file said beside the frames.
     pub fn tell(&self, quality: &mut Quality) {
         quality.statistics(&self.statistics);
