@@ -1,5 +1,6 @@
 //! The status as a program or a person reads it over HTTP.
 use super::status::{DirectionStatus, Status};
+use fathom_prose::autorate_reason;
 use fathom_text::{milliseconds, rate};
 use std::fmt::Write;
 
@@ -78,7 +79,7 @@ fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
         format!("<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td></tr>", cell(up), cell(down))
     };
     row("rate", &|state| rate(state.rate.as_bits_per_second() as f64))
-        + &row("why", &|state| state.reason.to_string())
+        + &row("why", &|state| autorate_reason(state.reason).to_owned())
         + &row("passes", &|state| rate(state.delivered_bits_per_second))
         + &row("delay beyond our queue, above the usual", &|state| {
             state.delay_s.map_or_else(|| "nobody answers".to_owned(), |s| milliseconds(s.max(0.0)))
@@ -93,7 +94,7 @@ fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
 fn last_change(state: &DirectionStatus) -> String {
     let Some(last) = state.last else { return "none yet".to_owned() };
     let [from, to] = [last.from, last.to].map(|one| rate(one.as_bits_per_second() as f64));
-    format!("{}: {from} to {to}, {}", last.at, last.reason)
+    format!("{}: {from} to {to}, {}", last.at, autorate_reason(last.reason))
 }
 
 fn escaped(text: &str) -> String {
