@@ -81,7 +81,7 @@ pub(crate) fn steps() -> Vec<Event> {
         is_marginal: false,
         is_demanded,
     };
-    let ended = |trial| Event::TrialEnded { direction, trial };
+    let ended = |one| Event::TrialEnded { direction, trial: one };
     let overhead = |source| Event::Overhead(Some(MeasuredOverhead { bytes: 40, source }));
     vec![
         Event::Measuring(Purpose::Baseline),

@@ -144,8 +144,8 @@ fn counters_show_what_bypasses_the_shaper() {
         ConflictCause::Bypass { bypass: ShaperBypass::Unshaped { direction, .. } } => Some(*direction),
         _ => None,
     };
-    let found = conflicts::observed(&after, &both);
-    assert_eq!(unshaped(&found[0]), Some(Direction::Down), "more than was dropped: {found:?}");
+    let more = conflicts::observed(&after, &both);
+    assert_eq!(unshaped(&more[0]), Some(Direction::Down), "more than was dropped: {more:?}");
     // As if hardware had sent as much again.
     after.link.sent_bytes += after.link.sent_bytes;
     after.direct_packets += 3;
