@@ -53,7 +53,7 @@
 //! - Round trips seen in passing count as a reflector's if they were taken beyond our own queue: give each remote
 //!   network a number, and the least of each tick as its answer.
 //! - `min` is what the line carries at its worst: delay that comes at less than four fifths of it is not this direction's.
-//! - Save what was learnt once an hour and at the end.
+//! - Save what was learned once an hour and at the end.
 mod baseline;
 mod bounds;
 mod controller;

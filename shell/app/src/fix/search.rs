@@ -64,7 +64,7 @@ pub fn search(
         _ => None,
     };
     let (before, after) = (diagnose(&fixed.before), fixed.after.as_ref().map(diagnose));
-    let result = result(interface, &fixed, &causes, [Some(&before), after.as_ref()]);
+    let result = result(interface, &fixed, &causes, &before, after.as_ref());
     Ok(Searched { result, fixed, before, after, boot })
 }
 
@@ -95,7 +95,8 @@ fn result(
     interface: &str,
     fixed: &Fixed,
     conflicts: &[ConflictCause],
-    [before, after]: [Option<&Diagnosis>; 2],
+    before: &Diagnosis,
+    after: Option<&Diagnosis>,
 ) -> FixResult {
     let evidence = FixEvidence {
         interface,
@@ -111,7 +112,7 @@ fn result(
         plan: fixed.plan.as_ref().map(about),
         overhead_bytes: fixed.report.overhead.map(|overhead| overhead.bytes),
         searches: Some(searches(&fixed.report)),
-        before: before.map(phases),
+        before: Some(phases(before)),
         after: after.map(phases),
         ..FixData::default()
     };

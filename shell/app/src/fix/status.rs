@@ -4,7 +4,7 @@ use crate::AppError;
 use fathom_diagnose::{FixEvidence, diagnose_fix};
 use fathom_fix::auto::Status;
 use fathom_report::FixData;
-use fathom_shaper::{Kernel, Of, Phase, Place, State, shaper_counters};
+use fathom_shaper::{Kernel, Phase, Place, State, SystemInstance, shaper_counters};
 use fathom_tc::Stats;
 use fathom_units::{PerDirection, Rate, WallTime};
 use serde_json::{Value, json};
@@ -24,10 +24,10 @@ pub enum ShaperState {
 }
 
 impl ShaperState {
-    fn of(state: &State, here: &Of) -> ShaperState {
+    fn of(state: &State, here: &SystemInstance) -> ShaperState {
         match state.phase {
-            _ if state.of.boot != here.boot => ShaperState::EarlierBoot,
-            _ if state.of.namespace != here.namespace => ShaperState::OtherNamespace,
+            _ if state.instance.boot != here.boot => ShaperState::EarlierBoot,
+            _ if state.instance.namespace != here.namespace => ShaperState::OtherNamespace,
             Phase::Trial => ShaperState::OnTrial,
             Phase::Committed => ShaperState::On,
         }
@@ -125,11 +125,11 @@ pub(super) fn unmeasured(headline: String, interfaces: Vec<Value>) -> FixResult 
 
 impl InterfaceStatus {
     fn of(place: &Place, state: &State) -> InterfaceStatus {
-        let here = Of::here();
+        let here = SystemInstance::here();
         let side = |key: &str| {
             let side = &state.about[key];
             let rate = side["rate_bits_per_second"].as_u64().map(Rate::from_bits_per_second)?;
-            let counters = if state.of == here { side_counters(side) } else { None };
+            let counters = if state.instance == here { side_counters(side) } else { None };
             Some(SideStatus { rate, counters })
         };
         InterfaceStatus {

@@ -7,7 +7,7 @@ use fathom_units::{Direction, PerDirection, Rate};
 pub struct Bounds {
     /// It is never set lower: what the line carries at its worst, or what is needed whatever the delay.
     pub min: Rate,
-    /// Set first, if nothing was learnt before.
+    /// Set first, if nothing was learned before.
     pub start: Rate,
     /// It is never set higher.
     pub max: Rate,
