@@ -40,12 +40,11 @@ pub fn add_flowtables(tree: &mut Tree) -> io::Result<()> {
 
 /// `TABLE NAME software|hardware DEVICE...`
 fn line(body: &[u8]) -> Option<String> {
-    let attributes = body.get(HEADER_BYTES..)?;
-    let (table, name) = (text(find(attributes, number::TABLE)?), text(find(attributes, number::NAME)?));
-    let flags = find(attributes, number::FLAGS).and_then(|flags| flags.last().copied()).unwrap_or(0);
+    let reply = body.get(HEADER_BYTES..)?;
+    let (table, name) = (text(find(reply, number::TABLE)?), text(find(reply, number::NAME)?));
+    let flags = find(reply, number::FLAGS).and_then(|flags| flags.last().copied()).unwrap_or(0);
     let whose = if flags & number::IN_HARDWARE != 0 { "hardware" } else { "software" };
-    let devices =
-        find(attributes, number::HOOK).and_then(|hook| find(hook, number::DEVICES)).unwrap_or_default();
+    let devices = find(reply, number::HOOK).and_then(|hook| find(hook, number::DEVICES)).unwrap_or_default();
     let names = attributes(devices).filter(|device| device.number == number::DEVICE_NAME);
     let names: String = names.map(|device| format!(" {}", text(device.value))).collect();
     Some(format!("{table} {name} {whose}{names}\n"))
