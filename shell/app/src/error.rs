@@ -1,5 +1,6 @@
 //! Why a use case has no result, and the class of its exit code.
 use crate::audit::AuditError;
+use crate::fix::FixFailure;
 use crate::sweep::SweepError;
 use crate::watch::Period;
 use fathom_capture_source::SourceError;
@@ -157,6 +158,8 @@ pub enum AppError {
         /// The limit.
         max: u64,
     },
+    /// A fix has no result.
+    Fix(FixFailure),
     /// A sweep ended early.
     Sweep(SweepError),
     /// There is neither a capture nor an interface.
@@ -279,6 +282,7 @@ impl AppError {
                 ExitClass::Environment
             }
             AppError::Test(error) if !matches!(error, TestError::Config(_)) => ExitClass::Environment,
+            AppError::Fix(failure) => failure.class(),
             _ => ExitClass::Input,
         }
     }
@@ -327,6 +331,7 @@ impl fmt::Display for AppError {
             AppError::Trial { text, why } => write!(f, "\"{text}\": {why}"),
             AppError::NotLoaded => f.write_str("that direction was not loaded"),
             AppError::TooManyCells { max } => write!(f, "more than {max} cells"),
+            AppError::Fix(error) => error.fmt(f),
             AppError::Sweep(error) => error.fmt(f),
             AppError::NothingToRead => f.write_str("nothing to read"),
             AppError::SeveralStdin => f.write_str("standard input can be one capture only"),
@@ -385,6 +390,7 @@ impl std::error::Error for AppError {
             AppError::Server(error) => Some(error),
             AppError::Test(error) => Some(error),
             AppError::Load(error) | AppError::Save(error) => Some(error),
+            AppError::Fix(error) => Some(error),
             AppError::Sweep(error) => Some(error),
             AppError::Size(error) => Some(error),
             AppError::Page(error) => Some(error),

@@ -11,6 +11,7 @@ pub mod counterfactual;
 pub mod demo;
 pub mod emulated;
 mod error;
+pub mod fix;
 pub mod gallery;
 mod ground_truth;
 pub mod lab;

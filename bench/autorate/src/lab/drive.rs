@@ -40,17 +40,17 @@ impl Drive {
         while next < end {
             let pace = if self.is_ours() { line.interval() } else { PEERS_TICK };
             next = (next + pace).max(self.clock.now());
-            let sight = line.look(next, self.is_ours() && line.is_quiet())?;
-            let at = seconds(self.begin, sight.at);
-            let delays = self.told(&mut dealer, at, &sight.delays);
+            let sample = line.sample(next, self.is_ours() && line.is_quiet())?;
+            let at = seconds(self.begin, sample.at);
+            let delays = self.told(&mut dealer, at, &sample.delays);
             let before = law.cuts();
             let rates =
-                law.tick(&Seen { at: sight.at, hour: sight.hour, queues: sight.queues, delays: &delays });
+                law.tick(&Seen { at: sample.at, hour: sample.hour, queues: sample.queues, delays: &delays });
             line.set_rates(changed(&mut set, rates.map(|rate| Rate::from_bits_per_second(rate as u64))))?;
             let after = law.cuts();
             let cuts = PerDirection { up: after.up - before.up, down: after.down - before.down };
             ticks.push(Tick { at, cuts, rates });
-            law.unwanted(sight.at).into_iter().for_each(|id| dealer.replace(id));
+            law.unwanted(sample.at).into_iter().for_each(|id| dealer.replace(id));
         }
         Ok(ticks)
     }

@@ -1,4 +1,5 @@
-//! Run, months of a watch, and audits of a host, to findings: the only maker of them. A finding is data: see `fathom_run::Finding`.
+//! Run, months of a watch, audits of a host, and the checks of a fix, to findings: the only maker of them. A finding is data: see
+//! `fathom_run::Finding`.
 //!
 //! Series of the true queue (sojourn, backlog, drops) are never looked at: they exist to score this crate.
 #![no_std]
@@ -10,6 +11,7 @@ mod audit;
 mod captured;
 mod diagnosis;
 mod estimate;
+mod fix;
 mod health;
 mod months;
 mod rules;
@@ -22,6 +24,7 @@ mod watched;
 pub use audit::diagnose_audit;
 pub use diagnosis::{Diagnosis, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
+pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
 pub use months::{CHANCE, LEAST_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
 
 /// What `run` shows. Never fails: what is missing makes it inconclusive.

@@ -31,14 +31,12 @@
 //!   rolled back first.
 //! - [`Input::Stop`] is accepted at any time, and ends the fix as soon as the interface is restored.
 //!
-//! Nothing here is a sentence: [`Check`], [`Failure`] and [`Event`] hold numbers, which the caller renders.
+//! Nothing here is a sentence: [`Failure`], [`Event`] and [`fathom_run::ShaperCheck`] hold numbers, which `fathom-prose` puts into words.
 mod budget;
 mod bypass;
-mod check;
 mod config;
 mod latency;
 mod machine;
-mod margin;
 mod message;
 mod overhead;
 mod search;
@@ -46,11 +44,9 @@ mod throughput;
 mod verify;
 
 pub use budget::{Budget, Isolation};
-pub use bypass::{Bypass, detect_bypass};
-pub use check::{Check, CheckKind, Unit, Verification};
+pub use bypass::detect_bypass;
 pub use config::{Failure, FixConfig, LinkType, Outcome, Report};
 pub use machine::Fix;
-pub use margin::MARGINS;
 pub use message::{
     Action, Counters, Event, Input, InterfaceCounters, IpVersion, LoadSummary, MeasuredOverhead, Measurement,
     Output, OverheadSource, Phase, ProcessorTime, Purpose, RollBackReason, ShaperCounters,

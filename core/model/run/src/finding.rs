@@ -14,10 +14,12 @@ use serde_json::Value as Json;
 mod parameters;
 mod audit;
 mod reason;
+mod shaper;
 
 pub use audit::*;
 pub use parameters::*;
 pub use reason::{CpuCause, InstrumentPart, Reason};
+pub use shaper::*;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -149,6 +151,10 @@ findings! {
         "Traffic of this house itself fills a buffer.";
     BaseChange(BaseChange) = "base_change",
         "The least delay changed for good.";
+    ShaperCheck(ShaperCheck) = "shaper_check",
+        "Whether a test through a shaper met a requirement.";
+    ShaperConflict(ShaperConflict) = "shaper_conflict",
+        "Something makes a shaper useless or short-lived.";
     LowerBound(LowerBound) = "lower_bound",
         "The load may not show the line's worst.";
     Instrument(InstrumentEffect) = "instrument",

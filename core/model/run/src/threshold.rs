@@ -1,4 +1,6 @@
-//! Thresholds that more than one source of runs is compared with, and the recommended rate of a shaper. Each exists once, here.
+//! Thresholds that more than one source of runs is compared with, the recommended rate of a shaper, and the margins below a measured
+//! knee. Each exists once, here.
+use fathom_units::PerDirection;
 
 /// Median increase of latency under load, in seconds, from which a line is called bloated: where DSLReports' grade C begins.
 pub const BLOATED_P50_S: f64 = 0.060;
@@ -12,6 +14,19 @@ pub const MODEST_S: f64 = 0.020;
 /// managed only if the shaper is the slowest part of the path. 0.95 is what the documentation of sqm-scripts and tc-cake(8) start
 /// from on lines whose rate is steady; 0.85 leaves room for framing that was not measured and for a rate that varies.
 pub const SHAPER_RATE_RATIO: [f64; 2] = [0.85, 0.95];
+
+/// Shares of the knee at which `fathom fix` shapes, tried one after the other until its checks pass. The knee is the highest rate
+/// without a queue, found within 0.8 %, so that far less than [`SHAPER_RATE_RATIO`] has to be left for what is unknown.
+///
+/// 0.985 deviates from the 0.95 of sqm-scripts because framing was measured and the result is verified: the two percent below the
+/// knee's error drain a queue of the line (ingress has passed it already). The rows from 0.94 on reach the documented 0.95 and 0.85
+/// and are for lines whose rate varies; ingress then gets less, as its queue drains only by what the line can do above the shaper.
+pub const KNEE_MARGINS: [PerDirection<f64>; 5] =
+    [margin(0.985, 0.985), margin(0.97, 0.97), margin(0.94, 0.94), margin(0.90, 0.87), margin(0.85, 0.80)];
+
+const fn margin(up: f64, down: f64) -> PerDirection<f64> {
+    PerDirection { up, down }
+}
 
 /// Lowest and highest recommended rate of a shaper in front of a link, in the unit of `rate`.
 pub fn shaper_rates(rate: f64) -> [f64; 2] {

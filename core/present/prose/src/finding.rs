@@ -1,6 +1,6 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
-use crate::{audit, history, instrument, queue};
+use crate::{audit, fix, history, instrument, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
@@ -37,6 +37,8 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::RecurringLoss(loss) => history::recurring_loss(loss),
         Conclusion::OwnLoad(load) => history::own_load(load, direction),
         Conclusion::BaseChange(change) => history::base_change(change),
+        Conclusion::ShaperCheck(check) => fix::check(check),
+        Conclusion::ShaperConflict(conflict) => fix::conflict(conflict),
         Conclusion::LowerBound(bound) => lower_bound(bound),
         Conclusion::Instrument(effect) => instrument::effect(effect),
         Conclusion::BloatedQueue(point)

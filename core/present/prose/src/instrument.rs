@@ -106,6 +106,7 @@ const fn them(count: u64) -> &'static str {
 pub(crate) fn reason(reason: &Reason) -> String {
     match reason {
         Reason::NoAnswers => "no kind of probe was answered for most of the idle phase".to_string(),
+        Reason::NotMeasured => "nothing was measured".to_string(),
         Reason::NoIdleLatency => "latency without load was not measured".to_string(),
         Reason::NotLoaded => "the line was not loaded while latency was measured".to_string(),
         Reason::NothingDelivered => "the load delivered nothing".to_string(),

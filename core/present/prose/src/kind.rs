@@ -25,6 +25,8 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::RecurringLoss => "recurring loss",
         FindingKind::OwnLoad => "own load",
         FindingKind::BaseChange => "change of base delay",
+        FindingKind::ShaperCheck => "shaper check",
+        FindingKind::ShaperConflict => "shaper conflict",
         FindingKind::LowerBound => "lower bound",
         FindingKind::Instrument => "instrument",
         FindingKind::BloatedQueue => "bloated queue",

@@ -6,9 +6,11 @@ extern crate alloc;
 
 mod alternative;
 mod audit;
+mod autorate;
 mod defect;
 mod evidence;
 mod finding;
+mod fix;
 mod history;
 mod instrument;
 mod kind;
@@ -21,9 +23,11 @@ pub use audit::{
     RemedyText, audit_verdict, calculation, interface_name, queue, queue_delay, queue_name, queue_reason,
     rate_source, remedy,
 };
+pub use autorate::autorate_reason;
 pub use defect::defect;
 pub use evidence::{Figure, figures};
 pub use finding::finding;
+pub use fix::{conflict_advice, fix_headline, fix_step};
 pub use history::refuted_by;
 pub use kind::{certainty_name, kind_name};
 pub use queue::unknown;

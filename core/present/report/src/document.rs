@@ -207,7 +207,7 @@ impl OtherDocument<'_> {
 /// The document of a run.
 pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a, &'a Run> {
     Document {
-        summary: summary(run, diagnosis),
+        summary: summary(fathom_prose::verdict(run, diagnosis).headline, diagnosis),
         verdict: Verdict::of(diagnosis),
         findings: &diagnosis.findings,
         advice: &diagnosis.advice,
@@ -215,10 +215,10 @@ pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a, &'a 
     }
 }
 
-fn summary(run: &Run, diagnosis: &Diagnosis) -> Summary {
+pub(crate) fn summary(headline: String, diagnosis: &Diagnosis) -> Summary {
     let rpm = diagnosis.loaded().filter_map(|phase| phase.rpm.as_ref());
     Summary {
-        headline: fathom_prose::verdict(run, diagnosis).headline,
+        headline,
         grade: diagnosis.grade,
         responsiveness_rpm: rpm.map(|rpm| rpm.per_minute).min_by(f64::total_cmp),
         latency_metric: diagnosis.latency_source,
@@ -247,7 +247,7 @@ fn capacity(findings: &[Finding]) -> Option<Capacity> {
     (capacity != Capacity::default()).then_some(capacity)
 }
 
-fn phase(phase: &PhaseSummary) -> Phase {
+pub(crate) fn phase(phase: &PhaseSummary) -> Phase {
     Phase {
         phase: phase.kind,
         start_s: phase.start_s,

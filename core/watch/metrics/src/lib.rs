@@ -1,4 +1,5 @@
-//! What a watch tells other programs: its families, and the bytes of Prometheus' remote-write 1.0 and 2.0 and of OTLP.
+//! What a watch tells other programs: its families, the text of `/metrics`, and the bytes of Prometheus' remote-write 1.0 and 2.0 and
+//! of OTLP.
 //!
 //! The history's buckets are those of Prometheus' native histograms of schema 5 and, with numbers less by one, of OTLP's exponential
 //! histograms of scale 5: what is sent is what was counted, bucket for bucket.
@@ -15,6 +16,7 @@ mod message;
 mod native;
 mod otlp;
 mod reply;
+mod text;
 mod write1;
 mod write2;
 
@@ -26,6 +28,7 @@ pub use message::Message;
 pub use native::{SCHEMA, Spans};
 pub use otlp::Otlp;
 pub use reply::{Partial, partial_success};
+pub use text::{Exposed, Metric, MetricValue, OPENMETRICS_TYPE, exposition};
 pub use write1::Write1;
 pub use write2::Write2;
 

@@ -1,11 +1,11 @@
 //! `fathom test`.
 use crate::args::{PhaseName, TestArgs, When};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::live::follow;
 use crate::{result, signal, terminal};
 use fathom_app::output::check_names;
-use fathom_app::{AppError, test};
-use fathom_client::{Family, PhasePlan, TestConfig, TestError};
+use fathom_app::test;
+use fathom_client::{Family, PhasePlan, TestConfig};
 use fathom_run::PhaseKind;
 use fathom_units::Duration;
 use std::path::PathBuf;
@@ -74,9 +74,4 @@ fn phase(name: PhaseName, max: Duration) -> PhasePlan {
         }
         PhaseName::Idle | PhaseName::Drain => plan,
     }
-}
-
-/// Why nothing was measured.
-pub(crate) fn failure(error: &TestError) -> Failure {
-    AppError::Test(error.clone()).into()
 }

@@ -2,6 +2,7 @@
 use crate::program::{Ran, fathom, run, scratch, until};
 use fathom_os::netns::NetNs;
 use fathom_test_support::new_namespace;
+use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -47,6 +48,22 @@ impl Router {
     fn fix(&self, args: &[&str]) -> Ran {
         self.inside(|| self.command(args).output().unwrap().into())
     }
+    /// What a command did, as its document has it under `fix`.
+    #[track_caller]
+    fn done(&self, args: &[&str]) -> Value {
+        let ran = self.fix(&[args, &["--json"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.told());
+        let mut document: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.told()));
+        assert_eq!(document["command"], "fix");
+        assert_eq!(document["verdict"]["reason"]["kind"], "not_measured");
+        document["fix"].take()
+    }
+    /// The only interface with a fix.
+    #[track_caller]
+    fn status(&self) -> Value {
+        self.done(&["--status"])["interfaces"][0].take()
+    }
 }
 
 /// A fix has begun after this at the most.
@@ -67,13 +84,10 @@ fn a_dry_run_shows_the_plan_and_changes_nothing() {
     let ran = router.fix(&with(&["--dry-run", "--shaper", "tbf", "--overhead", "38"]));
     assert_eq!(ran.code, Some(0), "{}", ran.told());
     let lines = [
-        "wan: what leaves at most 9.5Mbit, what arrives at most 47Mbit, by tbf",
         "   ip link add ifb-wan type ifb",
         "   tc qdisc replace dev ifb-wan root handle 1: tbf rate 47Mbit burst 5875b limit 58750b overhead 24",
         "   tc qdisc replace dev wan root handle fa0: tbf rate 9.5Mbit burst 3028b limit 17812b overhead 24",
-        "To undo it:",
         "   tc qdisc del dev wan root",
-        "Nothing was changed (--dry-run).",
     ];
     let mut rest = ran.out.as_str();
     for line in lines {
@@ -82,10 +96,9 @@ fn a_dry_run_shows_the_plan_and_changes_nothing() {
         rest = &rest[at..];
     }
     assert_eq!(router.queues(), before);
-    let json = router.fix(&with(&["--dry-run", "--json"]));
-    let document: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    assert_eq!(document["result"], "dry run");
-    assert_eq!(document["plan"]["up"]["rate_bits_per_second"], 9_500_000);
+    let done = router.done(&with(&["--dry-run"]));
+    assert_eq!((&done["outcome"], &done["interface"]), (&json!("planned"), &json!("wan")));
+    assert_eq!(done["plan"]["up"]["rate_bits_per_second"], 9_500_000);
     assert_eq!(router.queues(), before);
 }
 
@@ -96,46 +109,36 @@ fn committed_it_is_on_until_it_is_undone() {
     let root = scratch().join("fix-root");
     std::fs::create_dir_all(root.join("etc/systemd/system")).unwrap();
     let root_flag = root.to_str().unwrap().to_owned();
-    let ran = router.fix(&with(&["--commit", "--boot", "--root", &root_flag]));
-    assert!(ran.code == Some(0) && ran.out.contains("undo: fathom fix --undo wan --state"), "{}", ran.told());
+    let done = router.done(&with(&["--commit", "--boot", "--root", &root_flag]));
+    assert_eq!(done["outcome"], "committed");
     let unit = root.join("etc/systemd/system/fathom-fix-wan.service");
     let text = std::fs::read_to_string(&unit).unwrap();
     assert!(text.contains(" fix wan --commit --up 9.5Mbit --down 47Mbit --shaper "), "{text}");
-    let status = router.fix(&["--status"]);
-    assert!(
-        status.out.contains("wan: on since 20") && status.out.contains("what arrives: at most 47Mbit; "),
-        "{}",
-        status.told()
-    );
+    let status = router.status();
+    assert_eq!((&status["interface"], &status["state"]), (&json!("wan"), &json!("on")));
+    assert_eq!(status["down"]["rate_bits_per_second"], 47_000_000);
+    assert!(status["up"]["counters"]["sent_bytes"].is_u64(), "{status}");
     let again = router.fix(&RATES);
     assert!(again.code == Some(3) && again.err.contains("it is shaped already"), "{}", again.told());
     router.shell("tc qdisc del dev wan root");
-    let gone = router.fix(&["--status", "wan"]);
-    assert!(gone.out.contains("THE SHAPER IS GONE"), "{}", gone.told());
-    let undone = router.fix(&["--undo", "wan", "--root", &root_flag]);
-    let words = "wan: as it was before; it does not come back when the system starts\n";
-    assert_eq!((undone.code, undone.out.as_str()), (Some(0), words), "{}", undone.told());
+    let gone = router.status();
+    assert!(gone["state"] == "on" && gone["up"]["counters"].is_null(), "{gone}");
+    let undone = router.done(&["--undo", "wan", "--root", &root_flag]);
+    let restored = json!({ "interface": "wan", "undone": "restored", "boot_removed": true });
+    assert_eq!(undone["interfaces"], json!([restored]));
     assert!(!unit.exists());
     assert_eq!(router.queues(), before);
-    assert_eq!(
-        router.fix(&["--undo"]).out,
-        format!("nothing is on: {} has no state of a fix\n", router.state.display())
-    );
-    let last = router.fix(&["--status", "wan"]);
-    assert_eq!(
-        last.out,
-        "nothing is on (the last fix was put back: it was undone by hand)\n",
-        "{}",
-        last.told()
-    );
+    for args in [&["--undo"][..], &["--status"], &["--status", "wan"]] {
+        assert_eq!(router.done(args)["interfaces"], json!([]), "{args:?}");
+    }
 }
 
 #[test]
 fn held_it_goes_by_itself_and_when_it_is_killed() {
     let router = Router::new("hold");
     let before = router.queues();
-    let ran = router.fix(&with(&["--keep-for", "300ms"]));
-    assert!(ran.code == Some(0) && ran.out.ends_with("wan is as it was before.\n"), "{}", ran.told());
+    let done = router.done(&with(&["--keep-for", "300ms"]));
+    assert!(done["outcome"] == "rolled_back" && done["counters"]["up"]["sent_bytes"].is_u64(), "{done}");
     assert_eq!(router.queues(), before);
     for signal in ["INT", "TERM", "HUP", "KILL"] {
         let mut child = router
@@ -202,24 +205,24 @@ fn auto_is_kept_right_until_it_ends_in_any_way() {
     let router = Router::new("auto");
     router.shell("ip link set lo up");
     let before = router.queues();
-    let ran = router.fix(&with(&["--auto", "--reflector", "127.0.0.1", "--duration", "1s", "--commit"]));
-    assert!(ran.code == Some(0) && ran.out.contains("wan stays shaped at these rates"), "{}", ran.told());
-    assert!(router.fix(&["--status"]).out.contains("wan: on since 20"));
-    assert_eq!(router.fix(&["--undo", "wan"]).code, Some(0));
+    let done = router.done(&with(&["--auto", "--reflector", "127.0.0.1", "--duration", "1s", "--commit"]));
+    assert!(done["outcome"] == "committed" && done["auto"]["answers"].as_u64() > Some(0), "{done}");
+    assert_eq!(router.status()["state"], "on");
+    router.done(&["--undo", "wan"]);
     assert_eq!(router.queues(), before);
     let args = with(&["--auto", "--reflector", "127.0.0.1", "--metrics", "9841"]);
     for (signal, code) in [("INT", Some(0)), ("KILL", None)] {
         let mut child = router
             .inside(|| router.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        let status = until("a status that says all", START, || {
-            let status = router.fix(&["--status"]);
-            (status.out.contains("less is asked") && !status.out.contains("unknown")).then_some(status)
+        let status = until("a status with delays", START, || {
+            let status = router.status();
+            let up = &status["auto"]["up"];
+            (up["reason"] == "unused" && up["delay_above_usual_s"].is_f64()).then_some(status)
         });
-        for words in
-            ["wan: kept right since 20", "what leaves: at most 9.5Mbit; ", "less is asked", "unused "]
-        {
-            assert!(status.out.contains(words), "{words:?} is missing in\n{}", status.told());
-        }
+        assert_eq!((&status["interface"], &status["state"]), (&json!("wan"), &json!("on_trial")));
+        let up = &status["auto"]["up"];
+        assert_eq!(up["rate_bits_per_second"], 9_500_000);
+        assert!(up["decisions"]["unused"].as_u64() > Some(0), "{status}");
         let said = router.inside(|| asked("127.0.0.1:9841", "/metrics"));
         let line = "fathom_auto_rate_bits_per_second{interface=\"wan\",direction=\"up\"} 9500000\n";
         assert!(said.starts_with("HTTP/1.1 200 OK\r\n") && said.contains(line), "{said}");
@@ -228,8 +231,7 @@ fn auto_is_kept_right_until_it_ends_in_any_way() {
         Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
         assert_eq!(child.wait().unwrap().code(), code, "{signal}");
         // Who puts things back forgets them last.
-        let is_back =
-            || router.queues() == before && router.fix(&["--status"]).out.starts_with("nothing is on");
+        let is_back = || router.queues() == before && router.status().is_null();
         until(&format!("what was before {signal}"), BACK, || is_back().then_some(()));
     }
 }

@@ -15,10 +15,11 @@ fn shaper_holds(work: &Path, shaper: &str) -> String {
     assert!((3.0..4.9).contains(&seen.goodput_mbit), "{shaper}: {} Mbit/s", seen.goodput_mbit);
     let status = std::fs::read_to_string(work.join(format!("{shaper}.status"))).unwrap();
     let status: Value = serde_json::from_str(&status).unwrap_or_else(|e| panic!("{e}: {status}"));
-    assert_eq!((&status[0]["shaper"], &status[0]["state"]), (&shaper.into(), &"on".into()));
-    assert!(status[0]["up"]["counters"]["dropped_packets"].as_u64() > Some(0), "{status}");
+    let status = &status["fix"]["interfaces"][0];
+    assert_eq!((&status["shaper"], &status["state"]), (&shaper.into(), &"on".into()));
+    assert!(status["up"]["counters"]["dropped_packets"].as_u64() > Some(0), "{status}");
     // What can mark says how often it did.
-    let marks = &status[0]["up"]["counters"]["marked_packets"];
+    let marks = &status["up"]["counters"]["marked_packets"];
     assert_eq!(marks.is_u64(), shaper != "flow-hash", "{status}");
     let differs = std::fs::read_to_string(work.join(format!("{shaper}.differs"))).unwrap();
     assert_eq!(differs, "", "{shaper}: before and after");

@@ -3,16 +3,16 @@ use fathom_os::dump::{self, Part};
 use fathom_tc::{Answer, Message, answers};
 use std::io;
 
-/// A list that changes each time it is told is given up.
+/// A list that changes each time it is listed is given up.
 const ATTEMPTS: usize = 4;
 
 /// A message that outlives its datagram.
-pub(crate) struct Told {
+pub(crate) struct Reply {
     kind: u16,
     pub(crate) body: Vec<u8>,
 }
 
-impl Told {
+impl Reply {
     pub(crate) fn message(&self) -> Message<'_> {
         Message { kind: self.kind, flags: 0, sequence: 0, body: &self.body }
     }
@@ -26,37 +26,37 @@ enum End {
 }
 
 /// All parts of a list.
-pub(crate) fn list(part: Part, request: &[u8]) -> io::Result<Vec<Told>> {
+pub(crate) fn list(part: Part, request: &[u8]) -> io::Result<Vec<Reply>> {
     exchange(part, request, false)
 }
 
 /// The one message that is answered to a request that asks for no list.
-pub(crate) fn one(part: Part, request: &[u8]) -> io::Result<Option<Told>> {
-    exchange(part, request, true).map(|told| told.into_iter().next())
+pub(crate) fn one(part: Part, request: &[u8]) -> io::Result<Option<Reply>> {
+    exchange(part, request, true).map(|replies| replies.into_iter().next())
 }
 
-fn exchange(part: Part, request: &[u8], is_one: bool) -> io::Result<Vec<Told>> {
+fn exchange(part: Part, request: &[u8], is_one: bool) -> io::Result<Vec<Reply>> {
     for _ in 0..ATTEMPTS {
-        let mut told = Vec::new();
+        let mut replies = Vec::new();
         let mut end = None;
         dump::list(part, request, |datagram| {
-            end = take(datagram, &mut told);
-            end.is_some() || (is_one && !told.is_empty())
+            end = take(datagram, &mut replies);
+            end.is_some() || (is_one && !replies.is_empty())
         })?;
         match end {
-            None | Some(End::Whole) => return Ok(told),
+            None | Some(End::Whole) => return Ok(replies),
             Some(End::Refused(error)) => return Err(error),
             Some(End::Changed) => {}
         }
     }
-    Err(io::Error::other("the list changes faster than it is told"))
+    Err(io::Error::other("the list changes faster than it can be listed"))
 }
 
 /// Takes up the parts of a datagram; gives the end, if it is in it.
-fn take(datagram: &[u8], told: &mut Vec<Told>) -> Option<End> {
+fn take(datagram: &[u8], replies: &mut Vec<Reply>) -> Option<End> {
     for (_, answer) in answers(datagram) {
         match answer {
-            Answer::Part(message) => told.push(Told { kind: message.kind, body: message.body.to_vec() }),
+            Answer::Part(message) => replies.push(Reply { kind: message.kind, body: message.body.to_vec() }),
             Answer::End | Answer::Done => return Some(End::Whole),
             Answer::Interrupted => return Some(End::Changed),
             Answer::Refused(refusal) => {

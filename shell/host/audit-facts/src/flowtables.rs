@@ -32,19 +32,19 @@ pub fn add_flowtables(tree: &mut Tree) -> io::Result<()> {
     request.extend(number::REQUEST_DUMP.to_ne_bytes());
     // Sequence, the kernel as the receiver, and any family.
     request.resize(20, 0);
-    let told = list(Part::Netfilter, &request)?;
-    let lines: String = told.iter().filter_map(|part| line(&part.body)).collect();
+    let replies = list(Part::Netfilter, &request)?;
+    let lines: String = replies.iter().filter_map(|part| line(&part.body)).collect();
     tree.insert("replies/flowtables", lines.into_bytes());
     Ok(())
 }
 
 /// `TABLE NAME software|hardware DEVICE...`
 fn line(body: &[u8]) -> Option<String> {
-    let told = body.get(HEADER_BYTES..)?;
-    let (table, name) = (text(find(told, number::TABLE)?), text(find(told, number::NAME)?));
-    let flags = find(told, number::FLAGS).and_then(|flags| flags.last().copied()).unwrap_or(0);
+    let reply = body.get(HEADER_BYTES..)?;
+    let (table, name) = (text(find(reply, number::TABLE)?), text(find(reply, number::NAME)?));
+    let flags = find(reply, number::FLAGS).and_then(|flags| flags.last().copied()).unwrap_or(0);
     let whose = if flags & number::IN_HARDWARE != 0 { "hardware" } else { "software" };
-    let devices = find(told, number::HOOK).and_then(|hook| find(hook, number::DEVICES)).unwrap_or_default();
+    let devices = find(reply, number::HOOK).and_then(|hook| find(hook, number::DEVICES)).unwrap_or_default();
     let names = attributes(devices).filter(|device| device.number == number::DEVICE_NAME);
     let names: String = names.map(|device| format!(" {}", text(device.value))).collect();
     Some(format!("{table} {name} {whose}{names}\n"))

@@ -73,8 +73,8 @@ pub fn add_qdiscs(tree: &mut Tree) -> io::Result<()> {
 }
 
 fn list(what: Dump, mut take: impl FnMut(&fathom_tc::Message<'_>)) -> io::Result<()> {
-    let told = exchange::list(Part::Route, &fathom_tc::dump(what, 1))?;
-    told.iter().for_each(|part| take(&part.message()));
+    let replies = exchange::list(Part::Route, &fathom_tc::dump(what, 1))?;
+    replies.iter().for_each(|part| take(&part.message()));
     Ok(())
 }
 

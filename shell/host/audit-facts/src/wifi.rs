@@ -31,12 +31,12 @@ mod number {
 /// Bytes of the header of generic netlink: command, version, two reserved.
 const HEADER_BYTES: usize = 4;
 
-/// Bitrates are told in 100 kbit/s.
+/// Bitrates are in units of 100 kbit/s.
 const BITRATE_UNIT: u64 = 100_000;
 
-/// What is told of one interface; what is not, is none.
+/// What the kernel reports of one interface; `None` where it does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Air {
+struct WifiInterface {
     /// The slowest station's, in bit/s.
     bitrate: Option<u64>,
     limit: Option<u32>,
@@ -44,7 +44,7 @@ struct Air {
     backlog: Option<u32>,
 }
 
-/// Adds what is told of each Wi-Fi interface of the tree, as `replies/wifi/NAME`.
+/// Adds what the kernel reports of each Wi-Fi interface of the tree, as `replies/wifi/NAME`.
 ///
 /// # Errors
 /// If this kernel has no Wi-Fi.
@@ -66,41 +66,41 @@ pub fn add_wifi(tree: &mut Tree) -> io::Result<()> {
     }
     let family = family()?;
     for (name, index) in interfaces {
-        let air = air(family, index);
-        tree.insert(format!("replies/wifi/{name}"), words(&air).into_bytes());
+        let wifi = read_interface(family, index);
+        tree.insert(format!("replies/wifi/{name}"), words(&wifi).into_bytes());
     }
     Ok(())
 }
 
 fn family() -> io::Result<u16> {
     let body = attribute(number::FAMILY_NAME, b"nl80211\0");
-    let told = one(Part::Generic, &request(number::CONTROL, number::REQUEST, number::GET_FAMILY, &body))?;
-    let id = told.and_then(|told| {
-        let value = find(told.body.get(HEADER_BYTES..)?, number::FAMILY_ID)?;
+    let reply = one(Part::Generic, &request(number::CONTROL, number::REQUEST, number::GET_FAMILY, &body))?;
+    let id = reply.and_then(|answer| {
+        let value = find(answer.body.get(HEADER_BYTES..)?, number::FAMILY_ID)?;
         Some(u16::from_ne_bytes(value.try_into().ok()?))
     });
     id.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
 }
 
-fn air(family: u16, index: u32) -> Air {
+fn read_interface(family: u16, index: u32) -> WifiInterface {
     let of_interface = attribute(number::IFINDEX, &index.to_ne_bytes());
     let ask = |command, body: &[u8]| {
-        let told =
+        let replies =
             list(Part::Generic, &request(family, number::REQUEST_DUMP, command, body)).unwrap_or_default();
-        told.into_iter().map(|told| told.body).collect::<Vec<_>>()
+        replies.into_iter().map(|reply| reply.body).collect::<Vec<_>>()
     };
-    let mut air = Air::default();
+    let mut wifi = WifiInterface::default();
     for body in ask(number::GET_STATION, &of_interface) {
-        air.add_station(body.get(HEADER_BYTES..).unwrap_or_default());
+        wifi.add_station(body.get(HEADER_BYTES..).unwrap_or_default());
     }
     let split = [of_interface.clone(), attribute(number::SPLIT_DUMP, &[])].concat();
     for body in ask(number::GET_WIPHY, &split) {
-        air.add_phy(body.get(HEADER_BYTES..).unwrap_or_default());
+        wifi.add_phy(body.get(HEADER_BYTES..).unwrap_or_default());
     }
-    air
+    wifi
 }
 
-impl Air {
+impl WifiInterface {
     fn add_station(&mut self, attributes: &[u8]) {
         let rate = find(attributes, number::STATION).and_then(|station| find(station, number::TX_BITRATE));
         let units = rate.and_then(|rate| {
@@ -131,13 +131,13 @@ fn u32_of(value: &[u8]) -> Option<u32> {
     Some(u32::from_ne_bytes(value.try_into().ok()?))
 }
 
-fn words(air: &Air) -> String {
+fn words(wifi: &WifiInterface) -> String {
     let mut text = String::new();
     let pairs = [
-        ("bitrate_bits_per_second", air.bitrate),
-        ("limit_packets", air.limit.map(u64::from)),
-        ("memory_limit_bytes", air.memory_limit.map(u64::from)),
-        ("backlog_bytes", air.backlog.map(u64::from)),
+        ("bitrate_bits_per_second", wifi.bitrate),
+        ("limit_packets", wifi.limit.map(u64::from)),
+        ("memory_limit_bytes", wifi.memory_limit.map(u64::from)),
+        ("backlog_bytes", wifi.backlog.map(u64::from)),
     ];
     for (name, value) in pairs {
         if let Some(value) = value {
@@ -178,31 +178,31 @@ mod tests {
 
     #[test]
     fn the_rate_of_the_slowest_station() {
-        let mut air = Air::default();
+        let mut wifi = WifiInterface::default();
         // 866.7 Mbit/s as both numbers, then 72.2 Mbit/s as the narrow one.
         let both = [
             attribute(number::BITRATE, &8_667_u16.to_ne_bytes()),
             attribute(number::BITRATE_32, &8_667_u32.to_ne_bytes()),
         ];
-        air.add_station(&station(&both.concat()));
-        assert_eq!(air.bitrate, Some(866_700_000));
-        air.add_station(&station(&attribute(number::BITRATE, &722_u16.to_ne_bytes())));
-        assert_eq!(air.bitrate, Some(72_200_000));
+        wifi.add_station(&station(&both.concat()));
+        assert_eq!(wifi.bitrate, Some(866_700_000));
+        wifi.add_station(&station(&attribute(number::BITRATE, &722_u16.to_ne_bytes())));
+        assert_eq!(wifi.bitrate, Some(72_200_000));
         for odd in [station(&attribute(number::BITRATE, &[0, 0])), station(&[]), vec![1], vec![0xff; 64]] {
-            air.add_station(&odd);
-            assert_eq!(air.bitrate, Some(72_200_000));
+            wifi.add_station(&odd);
+            assert_eq!(wifi.bitrate, Some(72_200_000));
         }
     }
 
     #[test]
     fn the_queues_of_a_phy() {
-        let mut air = Air::default();
+        let mut wifi = WifiInterface::default();
         let stats =
             attribute(number::TXQ_STATS, &attribute(number::BACKLOG_BYTES, &30_000_u32.to_ne_bytes()));
-        air.add_phy(&[attribute(number::TXQ_LIMIT, &8_192_u32.to_ne_bytes()), stats].concat());
-        air.add_phy(&attribute(number::TXQ_MEMORY_LIMIT, &4_194_304_u32.to_ne_bytes()));
-        let told = "limit_packets 8192\nmemory_limit_bytes 4194304\nbacklog_bytes 30000\n";
-        assert_eq!(words(&air), told);
+        wifi.add_phy(&[attribute(number::TXQ_LIMIT, &8_192_u32.to_ne_bytes()), stats].concat());
+        wifi.add_phy(&attribute(number::TXQ_MEMORY_LIMIT, &4_194_304_u32.to_ne_bytes()));
+        let expected = "limit_packets 8192\nmemory_limit_bytes 4194304\nbacklog_bytes 30000\n";
+        assert_eq!(words(&wifi), expected);
     }
 
     /// Without Wi-Fi the controller is there all the same, and says that it knows no such family.
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn the_controller_answers() {
         let body = attribute(number::FAMILY_NAME, b"nlctrl\0");
-        let told = one(Part::Generic, &request(number::CONTROL, number::REQUEST, number::GET_FAMILY, &body))
+        let reply = one(Part::Generic, &request(number::CONTROL, number::REQUEST, number::GET_FAMILY, &body))
             .unwrap();
-        let id = find(&told.unwrap().body[HEADER_BYTES..], number::FAMILY_ID).map(<[u8]>::to_vec);
+        let id = find(&reply.unwrap().body[HEADER_BYTES..], number::FAMILY_ID).map(<[u8]>::to_vec);
         assert_eq!(id, Some(number::CONTROL.to_ne_bytes().to_vec()));
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!  20 times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
 //!  each second:         what a person may want to know, to a file
-//!  each hour, and at the end:  what was learnt, to a file
+//!  each hour, and at the end:  what was learned, to a file
 //! ```
 mod files;
 mod passive_rtt;
@@ -36,7 +36,7 @@ const WATCHDOG_LIMIT: std::time::Duration = std::time::Duration::from_secs(100 *
 /// What is to be kept right, and how.
 #[derive(Clone, Debug)]
 pub struct AutoConfig {
-    /// Where the state of the interface is kept, and what was learnt.
+    /// Where the state of the interface is kept, and what was learned.
     pub place: Place,
     /// Which shaper; the best that the kernel has if left out.
     pub shaper: Option<ShaperKind>,
@@ -76,26 +76,26 @@ pub fn auto(
     config: &AutoConfig,
     watchdog: Command,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(AutoProgress<'_>),
+    report: &mut dyn FnMut(AutoProgress<'_>),
 ) -> Result<Status, FixError> {
     let reflectors = Reflectors::open(&config.reflectors, stop).map_err(FixError::Test)?;
     let passive = config.passive.then(|| listen(&config.place.device)).transpose()?;
     let server = config.metrics.map(open_server).transpose()?;
     let files = Files::of(&config.place);
-    let (controller, damage) = files.learnt(config.rates);
-    damage.iter().for_each(|words| tell(AutoProgress::Note(words)));
+    let (controller, damage) = files.restore(config.rates);
+    damage.iter().for_each(|words| report(AutoProgress::Note(words)));
     let mut transaction = begin(config, &controller)?;
-    transaction.recovered().iter().for_each(|words| tell(AutoProgress::Note(words)));
-    tell(AutoProgress::Plan(transaction.plan()));
+    transaction.recovered().iter().for_each(|words| report(AutoProgress::Note(words)));
+    report(AutoProgress::Plan(transaction.plan()));
     transaction.apply(watchdog, WATCHDOG_LIMIT).map_err(FixError::Apply)?;
     let clock = config.reflectors.clock;
     let status = Status::new(&transaction.plan().device, transaction.plan().kind.name(), controller.rates());
     let line = ShapedLine::new(clock, reflectors, transaction, config.framing).with_passive_rtt(passive);
     let mut run = Auto { config, clock, line, files, controller, status, server };
-    let ended = run.until(stop, tell);
+    let ended = run.until(stop, report);
     let saved = run.files.save(&run.controller);
     run.files.forget_status();
-    // What was learnt is no reason to leave an interface half done: all is put back first.
+    // What was learned is no reason to leave an interface half done: all is put back first.
     if config.commit && ended.is_ok() {
         run.line.commit().map_err(FixError::Apply)?;
     } else {
@@ -141,7 +141,7 @@ struct Auto<'a> {
 }
 
 impl Auto<'_> {
-    fn until(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(AutoProgress<'_>)) -> Result<(), FixError> {
+    fn until(&mut self, stop: &AtomicBool, report: &mut dyn FnMut(AutoProgress<'_>)) -> Result<(), FixError> {
         let began = self.clock.now();
         let (mut next, mut write_at, mut save_at) = (began, began, began + SAVE_EVERY);
         let is_over = |now: Time| self.config.duration.is_some_and(|time| now >= began + time);
@@ -149,7 +149,7 @@ impl Auto<'_> {
             // One that was late is followed by a whole one.
             next = (next + self.line.interval()).max(self.clock.now());
             self.tick(next)?;
-            tell(AutoProgress::Tick(&self.status));
+            report(AutoProgress::Tick(&self.status));
             if next >= write_at {
                 write_at = next + WRITE_EVERY;
                 self.server.iter().for_each(|server| server.show(&self.status));
@@ -164,11 +164,11 @@ impl Auto<'_> {
         Ok(())
     }
     fn tick(&mut self, until: Time) -> Result<(), FixError> {
-        let sight = self.line.look(until, self.line.is_quiet()).map_err(FixError::Apply)?;
-        let decided = self.controller.observe(&sight.observation());
+        let sample = self.line.sample(until, self.line.is_quiet()).map_err(FixError::Apply)?;
+        let decided = self.controller.observe(&sample.observation());
         let rates = decided.map(|one| one.is_new.then_some(one.rate));
         self.line.set_rates(rates).map_err(FixError::Apply)?;
-        self.status.note(&sight, decided, self.controller.excess());
+        self.status.note(&sample, decided, self.controller.excess());
         self.status.suspects = self.controller.suspects().collect();
         self.status.problem = self.line.problem().map(str::to_owned);
         Ok(())

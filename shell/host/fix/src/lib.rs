@@ -17,4 +17,3 @@ mod trials;
 
 pub use config::{FixConfig, FixError, Fixed, Progress};
 pub use driver::fix;
-pub use trials::trial_to_json;

@@ -46,9 +46,7 @@ impl TrialFile {
     }
 }
 
-/// A trial as the file of a search and `--json` have it.
-#[must_use]
-pub fn trial_to_json(trial: &Trial) -> Value {
+fn trial_to_json(trial: &Trial) -> Value {
     json!({
         "offered_bits_per_second": trial.offered.as_bits_per_second(),
         "delivered_bits_per_second": trial.delivered.as_bits_per_second(),

@@ -35,6 +35,6 @@ pub use plan::{Plan, ShapeRequest, Side, Step};
 pub use restore::{Restored, restore};
 pub use shaper::{Framing, Shaper, ShaperKind};
 pub use snapshot::Snapshot;
-pub use state::{Of, Phase, Place, State};
+pub use state::{Phase, Place, State, SystemInstance};
 pub use transaction::{Pace, Transaction, Undone, about, undo};
 pub use watchdog::{WatchdogEnd, run_watchdog};

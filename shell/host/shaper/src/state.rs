@@ -39,25 +39,25 @@ pub struct State {
     /// Time for a trial, in milliseconds.
     pub limit_ms: u64,
     /// What of the machine it holds for: this start of the system, and this network namespace.
-    pub of: Of,
+    pub instance: SystemInstance,
 }
 
 /// The start of the system and the network namespace.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Of {
+pub struct SystemInstance {
     /// `/proc/sys/kernel/random/boot_id`.
     pub boot: String,
     /// `/proc/thread-self/ns/net`.
     pub namespace: String,
 }
 
-impl Of {
+impl SystemInstance {
     /// Here and now.
     #[must_use]
-    pub fn here() -> Of {
+    pub fn here() -> SystemInstance {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let namespace = fs::read_link("/proc/thread-self/ns/net").unwrap_or_default();
-        Of { boot: boot.trim().to_owned(), namespace: namespace.to_string_lossy().into_owned() }
+        SystemInstance { boot: boot.trim().to_owned(), namespace: namespace.to_string_lossy().into_owned() }
     }
 }
 
@@ -190,8 +190,8 @@ impl State {
             "pid": self.pid,
             "began_unix_s": self.began_unix_s,
             "limit_ms": self.limit_ms,
-            "boot": self.of.boot,
-            "namespace": self.of.namespace,
+            "boot": self.instance.boot,
+            "namespace": self.instance.namespace,
             "about": self.about,
             "made": self.made,
             "snapshot": {
@@ -223,7 +223,7 @@ impl State {
             pid: number(&value["pid"])?,
             began_unix_s: value["began_unix_s"].as_u64()?,
             limit_ms: value["limit_ms"].as_u64()?,
-            of: Of { boot: words("boot")?, namespace: words("namespace")? },
+            instance: SystemInstance { boot: words("boot")?, namespace: words("namespace")? },
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::plan::{Plan, ShapeRequest, Side, Step};
 use crate::rehearse::rehearse;
 use crate::restore::{Restored, obstacle, restore};
 use crate::snapshot::Snapshot;
-use crate::state::{Of, Phase, Place, State};
+use crate::state::{Phase, Place, State, SystemInstance};
 use crate::watchdog::Watchdog;
 use crate::{Look, look};
 use fathom_os::lock::Lock;
@@ -73,7 +73,7 @@ impl Transaction {
             pid: std::process::id(),
             began_unix_s: now().as_secs(),
             limit_ms: 0,
-            of: Of::here(),
+            instance: SystemInstance::here(),
         };
         let place = place.clone();
         Ok(Transaction {
@@ -281,7 +281,7 @@ fn take_lock(place: &Place) -> Result<Lock, ApplyError> {
 /// Rolls back an interrupted fix. A committed one is a conflict.
 fn recover(kernel: &mut Kernel, place: &Place) -> Result<Option<String>, ApplyError> {
     let Some(state) = place.read()? else { return Ok(None) };
-    if state.of.boot != Of::here().boot {
+    if state.instance.boot != SystemInstance::here().boot {
         place.forget("the system was started again")?;
         return Ok(None);
     }
@@ -297,14 +297,14 @@ fn recover(kernel: &mut Kernel, place: &Place) -> Result<Option<String>, ApplyEr
 }
 
 fn check_namespace(state: &State, place: &Place) -> Result<(), ApplyError> {
-    let here = Of::here().namespace;
-    if state.of.namespace == here {
+    let here = SystemInstance::here().namespace;
+    if state.instance.namespace == here {
         return Ok(());
     }
     let words = format!(
         "{} belongs to another network namespace ({}, this is {here})\n  try: another --state directory here",
         place.file().display(),
-        state.of.namespace
+        state.instance.namespace
     );
     Err(ApplyError::words(&place.device, words))
 }
@@ -330,7 +330,7 @@ pub fn undo(place: &Place) -> Result<Undone, ApplyError> {
     }
     let _lock = take_lock(place)?;
     let Some(state) = place.read()? else { return Ok(Undone::Nothing) };
-    if state.of.boot != Of::here().boot {
+    if state.instance.boot != SystemInstance::here().boot {
         place.forget("the system was started again")?;
         return Ok(Undone::EarlierBoot);
     }

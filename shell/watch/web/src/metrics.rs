@@ -1,30 +1,12 @@
 //! `/metrics`: the counts since the program started, in the three forms that Prometheus and its kin ask for.
 mod protobuf;
-mod text;
 
 use crate::now::{HostNow, Total};
-use fathom_watch_metrics::{Family, HostGauge, Take};
-use fathom_watch_samples::Sketch;
+use fathom_watch_metrics::{
+    Exposed, Family, HostGauge, Metric, MetricValue, OPENMETRICS_TYPE, Take, exposition,
+};
 use hyper::HeaderMap;
 use hyper::header;
-
-/// All metrics of one name.
-struct Exposed<'a> {
-    family: &'static Family,
-    metrics: Vec<Metric<'a>>,
-}
-
-struct Metric<'a> {
-    labels: Vec<(&'static str, &'a str)>,
-    value: Value<'a>,
-    /// Seconds since 1970 from which it counts.
-    created_s: f64,
-}
-
-enum Value<'a> {
-    Number(f64),
-    Histogram(&'a Sketch),
-}
 
 /// The form of an exposition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +45,7 @@ impl Form {
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Form::Text => "text/plain; version=0.0.4; charset=utf-8",
-            Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Form::OpenMetrics => OPENMETRICS_TYPE,
             Form::Protobuf => {
                 "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
             }
@@ -75,8 +57,8 @@ impl Form {
 pub(crate) fn expose(totals: &[Total], host: &[HostNow], form: Form) -> Vec<u8> {
     let families: Vec<Exposed<'_>> = families(totals).into_iter().chain(gauges(host)).collect();
     match form {
-        Form::Text => text::write(&families, false).into_bytes(),
-        Form::OpenMetrics => text::write(&families, true).into_bytes(),
+        Form::Text => exposition(&families, false).into_bytes(),
+        Form::OpenMetrics => exposition(&families, true).into_bytes(),
         Form::Protobuf => protobuf::write(&families),
     }
 }
@@ -84,8 +66,11 @@ pub(crate) fn expose(totals: &[Total], host: &[HostNow], form: Form) -> Vec<u8> 
 fn families(totals: &[Total]) -> Vec<Exposed<'_>> {
     let exposed = |family, metrics| Exposed { family, metrics };
     vec![
-        exposed(&Family::RTT, each(totals, |total| Some(Value::Histogram(&total.sketch)))),
-        exposed(&Family::LAST_RTT, each(totals, |total| Some(Value::Number(total.last?.as_secs_f64())))),
+        exposed(&Family::RTT, each(totals, |total| Some(MetricValue::Histogram(&total.sketch)))),
+        exposed(
+            &Family::LAST_RTT,
+            each(totals, |total| Some(MetricValue::Number(total.last?.as_secs_f64()))),
+        ),
         exposed(&Family::PROBES, totals.iter().flat_map(outcomes).collect()),
         exposed(&Family::DUPLICATES, counts(totals, |total| total.tally.duplicates)),
         exposed(&Family::REORDERED, counts(totals, |total| total.tally.reordered)),
@@ -105,22 +90,26 @@ fn gauge<'h>(family: &Family, now: &'h HostNow) -> Option<Metric<'h>> {
         Take::Mean => now.mean,
         Take::Most => now.most,
     };
-    Some(Metric { labels: vec![gauge.label], value: Value::Number(value), created_s: 0.0 })
+    Some(Metric { labels: vec![gauge.label], value: MetricValue::Number(value), created_s: None })
+}
+
+fn created_s(total: &Total) -> Option<f64> {
+    Some(total.since.0 as f64 / 1e9)
 }
 
 fn labels(total: &Total) -> Vec<(&'static str, &str)> {
     vec![("target", &total.name), ("group", &total.group), ("host", &total.host), ("probe", &total.probe)]
 }
 
-fn each<'a>(totals: &'a [Total], value: impl Fn(&'a Total) -> Option<Value<'a>>) -> Vec<Metric<'a>> {
+fn each<'a>(totals: &'a [Total], value: impl Fn(&'a Total) -> Option<MetricValue<'a>>) -> Vec<Metric<'a>> {
     let metric = |total: &'a Total| {
-        Some(Metric { labels: labels(total), value: value(total)?, created_s: total.since.0 as f64 / 1e9 })
+        Some(Metric { labels: labels(total), value: value(total)?, created_s: created_s(total) })
     };
     totals.iter().filter_map(metric).collect()
 }
 
 fn counts(totals: &[Total], count: fn(&Total) -> u64) -> Vec<Metric<'_>> {
-    each(totals, |total| Some(Value::Number(count(total) as f64)))
+    each(totals, |total| Some(MetricValue::Number(count(total) as f64)))
 }
 
 fn outcomes(total: &Total) -> impl Iterator<Item = Metric<'_>> {
@@ -129,7 +118,7 @@ fn outcomes(total: &Total) -> impl Iterator<Item = Metric<'_>> {
     counts.into_iter().map(move |(outcome, count)| {
         let mut labels = labels(total);
         labels.push(("outcome", outcome));
-        Metric { labels, value: Value::Number(count as f64), created_s: total.since.0 as f64 / 1e9 }
+        Metric { labels, value: MetricValue::Number(count as f64), created_s: created_s(total) }
     })
 }
 
@@ -137,7 +126,7 @@ fn alerts(total: &Total) -> impl Iterator<Item = Metric<'_>> {
     total.alerts.iter().map(move |alert| {
         let mut labels = labels(total);
         labels.push(("alert", alert));
-        Metric { labels, value: Value::Number(1.0), created_s: total.since.0 as f64 / 1e9 }
+        Metric { labels, value: MetricValue::Number(1.0), created_s: created_s(total) }
     })
 }
 

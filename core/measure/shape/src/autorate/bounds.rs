@@ -7,13 +7,13 @@ use fathom_units::{Direction, PerDirection, Rate};
 pub struct Bounds {
     /// It is never set lower: what the line carries at its worst, or what is needed whatever the delay.
     pub min: Rate,
-    /// Set first, if nothing was learnt before.
+    /// Set first, if nothing was learned before.
     pub start: Rate,
     /// It is never set higher.
     pub max: Rate,
 }
 
-/// What a controller is told once.
+/// Configuration of a controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     bounds: PerDirection<Bounds>,
@@ -24,6 +24,20 @@ pub struct Config {
 pub struct ConfigError {
     direction: Direction,
     bounds: Bounds,
+}
+
+/// Least and largest rate as multiples of the start rate, where they are not given: a line at its worst, and at its best.
+const LEAST_RATIO: f64 = 0.2;
+const MOST_RATIO: f64 = 2.0;
+
+impl Bounds {
+    /// Bounds around a start rate, where the least and the largest are not given.
+    pub fn around(start: Rate, min: Option<Rate>, max: Option<Rate>) -> Bounds {
+        let times = |ratio| Rate::from_bits_per_second((start.as_bits_per_second() as f64 * ratio) as u64);
+        let (min, max) =
+            (min.unwrap_or_else(|| times(LEAST_RATIO)), max.unwrap_or_else(|| times(MOST_RATIO)));
+        Bounds { min, start, max }
+    }
 }
 
 impl Config {

@@ -3,7 +3,7 @@ use super::bounds::Config;
 use super::direction::{DirectionController, Outcome, Tick};
 use super::observation::{HourOfWeek, Observation};
 use super::reason::Reason;
-use super::reflectors::{Heard, Reflectors};
+use super::reflectors::{ExcessDelay, Reflectors};
 use fathom_units::{PerDirection, Rate, Time};
 
 /// What is to be done with one direction's shaper.
@@ -13,7 +13,7 @@ pub struct Decision {
     pub rate: Rate,
     /// Why.
     pub reason: Reason,
-    /// True if it is not the rate of the tick before: the shaper must be told.
+    /// True if it is not the rate of the tick before: the shaper must be set.
     pub is_new: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Controller {
     pub(super) directions: PerDirection<DirectionController>,
     reflectors: Reflectors,
     last: Option<Time>,
-    heard: PerDirection<Option<Heard>>,
+    delays: PerDirection<Option<ExcessDelay>>,
     last_reasons: PerDirection<Reason>,
 }
 
@@ -34,17 +34,16 @@ impl Controller {
         let bounds = config.bounds();
         Controller {
             config,
-            directions: PerDirection {
-                up: DirectionController::new(true, bounds.up),
-                down: DirectionController::new(false, bounds.down),
-            },
+            directions: PerDirection::from_fn(|direction| {
+                DirectionController::new(direction, bounds[direction])
+            }),
             reflectors: Reflectors::default(),
             last: None,
-            heard: PerDirection::default(),
+            delays: PerDirection::default(),
             last_reasons: PerDirection { up: Reason::Silent, down: Reason::Silent },
         }
     }
-    /// What it was told once.
+    /// Its configuration.
     pub const fn config(&self) -> &Config {
         &self.config
     }
@@ -54,7 +53,7 @@ impl Controller {
     }
     /// Delay beyond our queue above the usual, in s, as most reflectors say; nothing if none answers.
     pub fn excess(&self) -> PerDirection<Option<f64>> {
-        self.heard.map(|heard| heard.map(|heard| heard.excess))
+        self.delays.map(|delay| delay.map(|delay| delay.excess))
     }
     /// What the lines carried at an hour of the week, in four fifths and in a fifth of the cases, if that is known.
     pub fn usual(&self, hour: HourOfWeek) -> PerDirection<Option<(Rate, Rate)>> {
@@ -81,10 +80,10 @@ impl Controller {
         self.directions.down.read(at, queues.down);
         let quiet = PerDirection { up: self.directions.up.is_quiet(), down: self.directions.down.is_quiet() };
         self.reflectors.sample(at, delays, quiet);
-        self.heard = self.reflectors.heard(at, quiet);
+        self.delays = self.reflectors.excess_delays(at, quiet);
         let loads = PerDirection { up: self.directions.up.load(), down: self.directions.down.load() };
-        let up = Tick { at, elapsed, hour, heard: self.heard.up, other: loads.down };
-        let down = Tick { heard: self.heard.down, other: loads.up, ..up };
+        let up = Tick { at, elapsed, hour, delay: self.delays.up, other: loads.down };
+        let down = Tick { delay: self.delays.down, other: loads.up, ..up };
         let outcomes =
             PerDirection { up: self.directions.up.decide(&up), down: self.directions.down.decide(&down) };
         self.shift(outcomes);
@@ -93,18 +92,13 @@ impl Controller {
     }
 
     fn shift(&mut self, outcomes: PerDirection<Outcome>) {
-        if let Some(longer) = outcomes.up.shift {
-            self.longer(self.heard.up, longer, true);
-        }
-        if let Some(longer) = outcomes.down.shift {
-            self.longer(self.heard.down, longer, false);
-        }
-    }
-    fn longer(&mut self, heard: Option<Heard>, longer: f64, is_up: bool) {
-        if heard.is_some_and(|heard| heard.is_one_way) {
-            self.reflectors.shift(longer, |ways| if is_up { &mut ways.up } else { &mut ways.down });
-        } else {
-            self.reflectors.shift_round(longer);
+        for (direction, outcome) in outcomes {
+            let Some(longer) = outcome.shift else { continue };
+            if self.delays[direction].is_some_and(|delay| delay.is_one_way) {
+                self.reflectors.shift(direction, longer);
+            } else {
+                self.reflectors.shift_round(longer);
+            }
         }
     }
     fn decisions(&self, before: PerDirection<Rate>) -> PerDirection<Decision> {

@@ -5,8 +5,8 @@ use super::flow::{Flow, seconds};
 use super::learned::Learned;
 use super::observation::{HourOfWeek, QueueReading};
 use super::reason::Reason;
-use super::reflectors::Heard;
-use fathom_units::{Duration, Time};
+use super::reflectors::ExcessDelay;
+use fathom_units::{Direction, Duration, Time};
 
 /// Span over which load and delivery are judged, s: some round trips of a near host, and two ticks at 5 Hz.
 const LATELY: f64 = 0.3;
@@ -24,9 +24,10 @@ const OVERRUN: f64 = 1.0;
 /// A delay that no load explains becomes the baseline after so long, s.
 const NOISE: f64 = 8.0;
 /// The queue beyond ours is to be gone in so long, s. That says how deep the cut goes below what was delivered, as a share of
-/// it, within `DEPTH`; the next rate is what was delivered, as nothing waits then.
+/// it, from `LEAST_DEPTH` to `MOST_DEPTH`; the next rate is what was delivered, as nothing waits then.
 const DRAIN: f64 = 0.12;
-const DEPTH: (f64, f64) = (0.055, 0.31);
+const LEAST_DEPTH: f64 = 0.055;
+const MOST_DEPTH: f64 = 0.31;
 /// A drain is over below this share of the threshold: a line that is never quite empty is never idle.
 const DRAINED: f64 = 0.9;
 /// From a change of the rate until the delay can show it, s: a round trip, and the middle of the reflectors.
@@ -39,10 +40,11 @@ const GROWTH: f64 = 0.2;
 /// Exploring goes on up to this share of the threshold, ever slower.
 const ROOM: f64 = 0.7;
 /// And not where so much of that room was used up within `LATELY`.
-const HASTE: f64 = 0.6;
+const HASTY_RATIO: f64 = 0.6;
 /// Span over which a bottleneck's rate is read off the bytes that passed, s: upwards, where delays at both ends count, and
 /// downwards.
-const READ: (f64, f64) = (0.4, 0.25);
+const READ_UP: f64 = 0.4;
+const READ_DOWN: f64 = 0.25;
 /// Of what left our queue so much must have come to it again, or it runs empty.
 const REFILLED: f64 = 0.98;
 /// A drain that left this share of the delay did nothing, unless that is less by a threshold: where the rate is at its least, a long
@@ -61,7 +63,7 @@ pub(crate) struct Tick {
     /// Since the tick before, s.
     pub(crate) elapsed: f64,
     pub(crate) hour: HourOfWeek,
-    pub(crate) heard: Option<Heard>,
+    pub(crate) delay: Option<ExcessDelay>,
     pub(crate) other: Load,
 }
 
@@ -116,7 +118,7 @@ pub(crate) struct Outcome {
 /// One direction's law and memory. Rates in bit/s.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectionController {
-    is_up: bool,
+    direction: Direction,
     min: f64,
     max: f64,
     pub(crate) rate: f64,
@@ -128,15 +130,15 @@ pub(crate) struct DirectionController {
     /// A delay beyond our full queue.
     overrun_since: Option<Time>,
     noise: Option<Noise>,
-    /// Until then the delay still shows an earlier rate.
-    deaf_until: Time,
+    /// Before this the delay still shows an earlier rate.
+    feedback_from: Time,
 }
 
 impl DirectionController {
-    pub(crate) fn new(is_up: bool, bounds: Bounds) -> Self {
+    pub(crate) fn new(direction: Direction, bounds: Bounds) -> Self {
         let [min, start, max] = [bounds.min, bounds.start, bounds.max].map(|r| r.as_bits_per_second() as f64);
         DirectionController {
-            is_up,
+            direction,
             min,
             max,
             rate: start,
@@ -147,7 +149,7 @@ impl DirectionController {
             last_demand: None,
             overrun_since: None,
             noise: None,
-            deaf_until: Time::ZERO,
+            feedback_from: Time::ZERO,
         }
     }
     pub(crate) fn read(&mut self, at: Time, queue: QueueReading) {
@@ -173,30 +175,31 @@ impl DirectionController {
 
     /// Moves the rate, and says why.
     pub(crate) fn decide(&mut self, tick: &Tick) -> Outcome {
-        let Some(heard) = tick.heard else { return kept(self.silent()) };
-        self.flow.note_excess(heard.excess);
+        let Some(delay) = tick.delay else { return kept(self.silent()) };
+        self.flow.note_excess(delay.excess);
         match self.phase {
             Phase::Draining(mut drain) => {
-                drain.most = drain.most.max(heard.excess);
+                drain.most = drain.most.max(delay.excess);
                 self.phase = Phase::Draining(drain);
-                self.drain(tick, heard, drain)
+                self.drain(tick, delay, drain)
             }
-            Phase::Steady if self.ahead(heard) > self.tolerated(heard) => self.delayed(tick, heard),
+            Phase::Steady if self.ahead(delay) > self.tolerated(delay) => self.delayed(tick, delay),
             Phase::Steady => {
                 (self.overrun_since, self.noise) = (None, None);
-                kept(self.undelayed(tick, heard))
+                kept(self.undelayed(tick, delay))
             }
         }
     }
 
     /// Excess in a moment, if it goes on growing.
-    fn ahead(&self, heard: Heard) -> f64 {
-        heard.excess + self.flow.growth(GROWTH).max(0.0) / GROWTH * AHEAD
+    fn ahead(&self, delay: ExcessDelay) -> f64 {
+        delay.excess + self.flow.growth(GROWTH).max(0.0) / GROWTH * AHEAD
     }
     /// Excess from which on it is a queue; less where our own queue runs empty into the one before it.
-    fn tolerated(&self, heard: Heard) -> f64 {
-        let share = if !self.is_up && self.is_busy() && self.runs_empty() { ROOM } else { 1.0 };
-        heard.threshold * share
+    fn tolerated(&self, delay: ExcessDelay) -> f64 {
+        let share =
+            if self.direction == Direction::Down && self.is_busy() && self.runs_empty() { ROOM } else { 1.0 };
+        delay.threshold * share
     }
     /// A drain that nobody can see the end of is over.
     fn silent(&mut self) -> Reason {
@@ -207,28 +210,28 @@ impl DirectionController {
         Reason::Silent
     }
 
-    fn delayed(&mut self, tick: &Tick, heard: Heard) -> Outcome {
-        if tick.at < self.deaf_until {
+    fn delayed(&mut self, tick: &Tick, delay: ExcessDelay) -> Outcome {
+        if tick.at < self.feedback_from {
             return kept(Reason::InControl);
         }
-        if !heard.is_one_way && self.is_others(tick.other) {
+        if !delay.is_one_way && self.is_others(tick.other) {
             return kept(Reason::OtherDirection);
         }
         // What was there before the load is not the load's.
         let known = self.noise.map_or(0.0, |noise| noise.known);
         let is_unexplained = !self.can_fill();
-        if is_unexplained || (known > 0.0 && heard.excess < known + heard.threshold) {
-            return self.noise(tick, heard);
+        if is_unexplained || (known > 0.0 && delay.excess < known + delay.threshold) {
+            return self.noise(tick, delay);
         }
         self.noise = None;
         if !self.holds() {
-            return kept(self.cut(tick, heard, Reason::BottleneckBelow));
+            return kept(self.cut(tick, delay, Reason::BottleneckBelow));
         }
         let since = *self.overrun_since.get_or_insert(tick.at);
         if seconds(since, tick.at) < OVERRUN {
             return kept(Reason::InControl);
         }
-        kept(self.cut(tick, heard, Reason::Overrun))
+        kept(self.cut(tick, delay, Reason::Overrun))
     }
     /// True if it may have filled a queue of a line that carries `min`. Whether it has, a cut will show.
     fn can_fill(&self) -> bool {
@@ -252,7 +255,11 @@ impl DirectionController {
     /// grow. Downwards the other queue lies before ours: were that the bottleneck, ours would run empty.
     fn holds(&self) -> bool {
         let is_held = self.is_busy() && self.flow.delivered(LATELY) > self.rate * 0.9;
-        let is_elsewhere = if self.is_up { self.flow.growth(LATELY) >= 0.002 } else { self.runs_empty() };
+        let is_elsewhere = if self.direction == Direction::Up {
+            self.flow.growth(LATELY) >= 0.002
+        } else {
+            self.runs_empty()
+        };
         is_held && !is_elsewhere
     }
     fn is_busy(&self) -> bool {
@@ -262,33 +269,36 @@ impl DirectionController {
     fn runs_empty(&self) -> bool {
         self.flow.came(LATELY) < self.flow.delivered(LATELY) * REFILLED
     }
-    fn noise(&mut self, tick: &Tick, heard: Heard) -> Outcome {
+    fn noise(&mut self, tick: &Tick, delay: ExcessDelay) -> Outcome {
         let is_quiet = self.is_quiet();
         let noise = self.noise.get_or_insert(Noise { since: tick.at, known: 0.0 });
         // A load that has just begun does not show yet.
         if is_quiet && seconds(noise.since, tick.at) > LATELY {
-            noise.known = noise.known.max(heard.excess);
+            noise.known = noise.known.max(delay.excess);
         }
         let is_lasting = seconds(noise.since, tick.at) > NOISE;
         if is_lasting {
             self.noise = None;
         }
-        Outcome { reason: Reason::PathNoise, shift: is_lasting.then_some(heard.excess) }
+        Outcome { reason: Reason::PathNoise, shift: is_lasting.then_some(delay.excess) }
     }
 
-    fn cut(&mut self, tick: &Tick, heard: Heard, reason: Reason) -> Reason {
+    fn cut(&mut self, tick: &Tick, delay: ExcessDelay, reason: Reason) -> Reason {
         self.overrun_since = None;
         let before = match self.phase {
             Phase::Draining(drain) => drain.before,
             Phase::Steady => self.rate,
         };
-        let excess = heard.excess;
-        let seen =
-            if self.is_up { self.flow.dispersed(READ.0) } else { self.flow.delivered_under_load(READ.1) };
+        let excess = delay.excess;
+        let seen = if self.direction == Direction::Up {
+            self.flow.dispersed(READ_UP)
+        } else {
+            self.flow.delivered_under_load(READ_DOWN)
+        };
         let capacity = seen.clamp(self.min, self.rate.max(self.min));
         self.learned.sample(tick.hour, capacity);
         self.ceiling = Some(Ceiling::new(capacity, tick.at));
-        let depth = (excess / DRAIN).clamp(DEPTH.0, DEPTH.1);
+        let depth = (excess / DRAIN).clamp(LEAST_DEPTH, MOST_DEPTH);
         self.set((capacity * (1.0 - depth)).min(self.rate));
         let until = tick.at + Duration::from_secs_f64(excess / depth + FEEDBACK);
         let next = capacity;
@@ -303,18 +313,18 @@ impl DirectionController {
         });
         reason
     }
-    fn drain(&mut self, tick: &Tick, heard: Heard, drain: Drain) -> Outcome {
-        if heard.excess < heard.threshold * DRAINED {
+    fn drain(&mut self, tick: &Tick, delay: ExcessDelay, drain: Drain) -> Outcome {
+        if delay.excess < delay.threshold * DRAINED {
             self.go_on(drain.next);
-            self.deaf_until = tick.at + Duration::from_secs_f64(FEEDBACK);
+            self.feedback_from = tick.at + Duration::from_secs_f64(FEEDBACK);
             return kept(Reason::Drained);
         }
-        if tick.at < drain.until && !self.is_too_high(tick, heard, drain) {
+        if tick.at < drain.until && !self.is_too_high(tick, delay, drain) {
             return kept(Reason::Draining);
         }
-        let fell = drain.most - heard.excess;
-        if fell < (drain.most * (1.0 - NO_EFFECT)).min(heard.threshold) && self.holds() {
-            return self.without_effect(tick, heard, drain);
+        let fell = drain.most - delay.excess;
+        if fell < (drain.most * (1.0 - NO_EFFECT)).min(delay.threshold) && self.holds() {
+            return self.without_effect(tick, delay, drain);
         }
         let delivered = self.flow.delivered(LATELY);
         let is_unused = delivered < if self.rate > self.min { self.rate * 0.5 } else { self.min * QUIET };
@@ -325,14 +335,14 @@ impl DirectionController {
         if self.rate <= self.min {
             return kept(Reason::Draining);
         }
-        kept(self.cut(tick, heard, Reason::BottleneckBelow))
+        kept(self.cut(tick, delay, Reason::BottleneckBelow))
     }
 
     /// True if the cut did not go deep enough, as in the meantime the line carried less than that: upwards the delay still grows,
     /// downwards our queue ran empty.
-    fn is_too_high(&self, tick: &Tick, heard: Heard, drain: Drain) -> bool {
-        let has_shown = seconds(drain.since, tick.at) >= FEEDBACK && heard.excess >= drain.excess;
-        let is_so = if self.is_up {
+    fn is_too_high(&self, tick: &Tick, delay: ExcessDelay, drain: Drain) -> bool {
+        let has_shown = seconds(drain.since, tick.at) >= FEEDBACK && delay.excess >= drain.excess;
+        let is_so = if self.direction == Direction::Up {
             self.flow.growth(LATEST) > 0.0
         } else {
             self.flow.busy(FEEDBACK) == 0.0 && self.flow.delivered(FEEDBACK) < self.rate * 0.9
@@ -340,19 +350,19 @@ impl DirectionController {
         has_shown && is_so
     }
     /// The first time the cut may have been to just what the line carries. It is the path's if a deeper one does nothing either.
-    fn without_effect(&mut self, tick: &Tick, heard: Heard, drain: Drain) -> Outcome {
+    fn without_effect(&mut self, tick: &Tick, delay: ExcessDelay, drain: Drain) -> Outcome {
         if drain.is_second_try || self.rate <= self.min {
             self.go_on(drain.before);
-            return Outcome { reason: Reason::Rebased, shift: Some(heard.excess) };
+            return Outcome { reason: Reason::Rebased, shift: Some(delay.excess) };
         }
-        let reason = self.cut(tick, heard, Reason::BottleneckBelow);
+        let reason = self.cut(tick, delay, Reason::BottleneckBelow);
         if let Phase::Draining(again) = &mut self.phase {
             (again.is_second_try, again.next) = (true, drain.next);
         }
         kept(reason)
     }
 
-    fn undelayed(&mut self, tick: &Tick, heard: Heard) -> Reason {
+    fn undelayed(&mut self, tick: &Tick, delay: ExcessDelay) -> Reason {
         if self.flow.busy(LATELY) == 0.0 {
             return Reason::Unused;
         }
@@ -364,12 +374,12 @@ impl DirectionController {
         if self.flow.use_of_rate(STARVED_SPAN) < STARVED && self.flow.busy(STARVED_SPAN) >= 1.0 {
             return Reason::Starved;
         }
-        let goal = heard.threshold * ROOM;
-        let is_hasty = self.flow.growth(LATELY) > goal * HASTE;
-        if heard.excess >= goal || is_hasty || self.rate >= self.max || tick.at < self.deaf_until {
+        let goal = delay.threshold * ROOM;
+        let is_hasty = self.flow.growth(LATELY) > goal * HASTY_RATIO;
+        if delay.excess >= goal || is_hasty || self.rate >= self.max || tick.at < self.feedback_from {
             return Reason::InControl;
         }
-        let room = 1.0 - (heard.excess / goal).max(0.0);
+        let room = 1.0 - (delay.excess / goal).max(0.0);
         let speed = speed(self.ceiling, self.learned.at(tick.hour), self.rate, tick.at);
         self.set(self.rate * (1.0 + speed * room * tick.elapsed.min(0.25)));
         Reason::Exploring

@@ -15,7 +15,8 @@ const SLOW: f64 = 0.17;
 /// By so much of the slow speed it grows each second, as the line may have grown too.
 const FORGETTING: f64 = 0.45;
 /// About what was delivered last: from this share of it up to that.
-const ABOUT: (f64, f64) = (0.94, 1.05);
+const ABOUT_MIN: f64 = 0.94;
+const ABOUT_MAX: f64 = 1.05;
 /// Beyond it the last cut was wrong or the line is another: so many times the slow speed.
 const BEYOND: f64 = 2.5;
 /// And beyond it, but below so much of what the hour carries in four fifths of the cases, it is fast.
@@ -40,9 +41,9 @@ pub(crate) fn speed(last: Option<Ceiling>, known: Option<&Hour>, rate: f64, now:
     let place = rate / last.capacity;
     let slow = (SLOW * (1.0 + seconds(last.at, now) * FORGETTING)).min(FAST);
     let is_usual = known.is_some_and(|known| rate < known.low * USUAL);
-    if place < ABOUT.0 {
+    if place < ABOUT_MIN {
         FAST
-    } else if place < ABOUT.1 {
+    } else if place < ABOUT_MAX {
         slow
     } else if is_usual {
         FAST

@@ -1,4 +1,4 @@
-//! What the controller is told at each tick.
+//! Input of the controller at each tick.
 use crate::fix::ShaperCounters;
 use fathom_units::{Bytes, Duration, PerDirection, Time};
 
@@ -57,7 +57,7 @@ pub struct DelaySample {
     pub delay: Delay,
 }
 
-/// What an answer tells.
+/// The delay of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delay {
     /// Each way by itself in ns, by two clocks whose offset nobody knows: only changes count, so that it may be negative.

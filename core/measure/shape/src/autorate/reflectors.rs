@@ -3,7 +3,7 @@ use super::baseline::Track;
 use super::flow::seconds;
 use super::observation::{Delay, DelaySample};
 use alloc::vec::Vec;
-use fathom_units::{PerDirection, Time};
+use fathom_units::{Direction, PerDirection, Time};
 
 /// Reflectors that are followed at a time; one that was silent for a minute makes room.
 pub const REFLECTORS: usize = 32;
@@ -12,11 +12,11 @@ const FRESH: f64 = 0.7;
 /// Silent for so long a reflector may be forgotten, s.
 const FORGOTTEN: f64 = 60.0;
 /// So far from the others a reflector is not believed, s: half of what is worth a cut.
-const STRANGE: f64 = 0.012;
+const OUTLIER: f64 = 0.012;
 /// Weight of a sample in a reflector's distance from the others: some 10 s at 3 Hz.
 const DISTANCE_WEIGHT: f64 = 0.03;
 /// Weight of a tick in what is usual when quiet: some 5 s at 10 Hz.
-const CALM_WEIGHT: f64 = 0.02;
+const IDLE_WEIGHT: f64 = 0.02;
 /// The least excess that is worth a cut, s: what is left of the 30 ms that users are to be kept from is for the feedback.
 const LEAST_THRESHOLD: f64 = 0.020;
 /// So many of the latest answers are asked: two of four that are late are enough, and one that is wrong is not.
@@ -29,7 +29,7 @@ const DEVIATIONS: f64 = 4.0;
 #[derive(Clone, Copy, Debug)]
 struct Reflector {
     id: u16,
-    heard: Time,
+    last_answer: Time,
     directions: PerDirection<Track>,
     round: Track,
     /// Mean distance from what most say, s.
@@ -38,7 +38,7 @@ struct Reflector {
 
 /// What is usual of the middle reflector while nothing is sent, s.
 #[derive(Clone, Copy, Default, Debug)]
-struct Calm {
+struct IdleDelay {
     mean: f64,
     deviation: f64,
 }
@@ -47,13 +47,13 @@ struct Calm {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reflectors {
     all: Vec<Reflector>,
-    calm: PerDirection<Calm>,
-    calm_round: Calm,
+    idle: PerDirection<IdleDelay>,
+    idle_round_trip: IdleDelay,
 }
 
-/// What most of the reflectors say of one direction.
+/// Delay of one direction beyond our own queue, as most of the reflectors show it.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct ExcessDelay {
     /// Delay above the usual, s.
     pub(crate) excess: f64,
     /// From which on it is a queue, s.
@@ -67,11 +67,13 @@ impl Reflectors {
     pub(crate) fn sample(&mut self, at: Time, samples: &[DelaySample], quiet: PerDirection<bool>) {
         for sample in samples {
             let Some(reflector) = self.of(sample.reflector, at) else { continue };
-            reflector.heard = at;
+            reflector.last_answer = at;
             match sample.delay {
-                Delay::OneWay(ways) => {
-                    reflector.directions.up.sample(at, ways.up as f64 / 1e9, quiet.up);
-                    reflector.directions.down.sample(at, ways.down as f64 / 1e9, quiet.down);
+                Delay::OneWay(delays) => {
+                    for (direction, ns) in delays {
+                        let track = &mut reflector.directions[direction];
+                        track.sample(at, ns as f64 / 1e9, quiet[direction]);
+                    }
                 }
                 Delay::RoundTrip(rtt) => {
                     reflector.round.sample(at, rtt.as_secs_f64(), quiet.up && quiet.down)
@@ -80,22 +82,24 @@ impl Reflectors {
         }
         self.compare(at, samples);
     }
-    /// What most say, of each direction.
-    pub(crate) fn heard(&mut self, at: Time, quiet: PerDirection<bool>) -> PerDirection<Option<Heard>> {
+    /// What most show of each direction.
+    pub(crate) fn excess_delays(
+        &mut self,
+        at: Time,
+        quiet: PerDirection<bool>,
+    ) -> PerDirection<Option<ExcessDelay>> {
         let up = self.middle(at, |reflector| &reflector.directions.up);
         let down = self.middle(at, |reflector| &reflector.directions.down);
         let round = self.middle(at, |reflector| &reflector.round);
-        let round = round.map(|excess| self.calm_round.heard(excess, quiet.up && quiet.down, false));
+        let round = round.map(|excess| self.idle_round_trip.excess(excess, quiet.up && quiet.down, false));
         PerDirection {
-            up: up.map(|excess| self.calm.up.heard(excess, quiet.up, true)).or(round),
-            down: down.map(|excess| self.calm.down.heard(excess, quiet.down, true)).or(round),
+            up: up.map(|excess| self.idle.up.excess(excess, quiet.up, true)).or(round),
+            down: down.map(|excess| self.idle.down.excess(excess, quiet.down, true)).or(round),
         }
     }
     /// What is longer for all of them since a cut is the path.
-    pub(crate) fn shift(&mut self, longer: f64, pick: impl Fn(&mut PerDirection<Track>) -> &mut Track) {
-        for reflector in &mut self.all {
-            pick(&mut reflector.directions).shift(longer);
-        }
+    pub(crate) fn shift(&mut self, direction: Direction, longer: f64) {
+        self.all.iter_mut().for_each(|reflector| reflector.directions[direction].shift(longer));
     }
     /// The same of round trips.
     pub(crate) fn shift_round(&mut self, longer: f64) {
@@ -103,7 +107,7 @@ impl Reflectors {
     }
     /// Those that are not believed, as the others say otherwise.
     pub(crate) fn suspects(&self) -> impl Iterator<Item = u16> {
-        self.all.iter().filter(|reflector| reflector.is_strange()).map(|reflector| reflector.id)
+        self.all.iter().filter(|reflector| reflector.is_outlier()).map(|reflector| reflector.id)
     }
 
     fn of(&mut self, id: u16, at: Time) -> Option<&mut Reflector> {
@@ -111,14 +115,14 @@ impl Reflectors {
             return self.all.get_mut(known);
         }
         if self.all.len() >= REFLECTORS {
-            self.all.retain(|reflector| seconds(reflector.heard, at) < FORGOTTEN);
+            self.all.retain(|reflector| seconds(reflector.last_answer, at) < FORGOTTEN);
         }
         if self.all.len() >= REFLECTORS {
             return None;
         }
         self.all.push(Reflector {
             id,
-            heard: at,
+            last_answer: at,
             directions: PerDirection::default(),
             round: Track::default(),
             distance: 0.0,
@@ -142,8 +146,8 @@ impl Reflectors {
     /// Of the latest that are believed; of all, if those are too few to outvote one.
     fn middle(&self, at: Time, pick: fn(&Reflector) -> &Track) -> Option<f64> {
         let is_fresh = |reflector: &&Reflector| pick(reflector).excess(at, FRESH).is_some();
-        let believed = self.all.iter().filter(|reflector| !reflector.is_strange()).filter(is_fresh).count();
-        let is_asked = |reflector: &Reflector| believed < 2 || !reflector.is_strange();
+        let believed = self.all.iter().filter(|reflector| !reflector.is_outlier()).filter(is_fresh).count();
+        let is_asked = |reflector: &Reflector| believed < 2 || !reflector.is_outlier();
         let mut times = Sorted::default();
         let asked = self.all.iter().filter(|reflector| is_asked(reflector)).filter(is_fresh);
         asked.for_each(|reflector| times.insert(-pick(reflector).age(at)));
@@ -196,23 +200,23 @@ impl Sorted {
 }
 
 impl Reflector {
-    fn is_strange(&self) -> bool {
-        self.distance > STRANGE
+    fn is_outlier(&self) -> bool {
+        self.distance > OUTLIER
     }
 }
 
-impl Calm {
+impl IdleDelay {
     fn threshold(&self) -> f64 {
         (self.deviation * DEVIATIONS).clamp(LEAST_THRESHOLD, MOST_THRESHOLD)
     }
     /// `excess` beside the usual, which learns from it while it is quiet.
-    fn heard(&mut self, excess: f64, is_quiet: bool, is_one_way: bool) -> Heard {
-        let heard = Heard { excess: excess - self.mean, threshold: self.threshold(), is_one_way };
-        if is_quiet && heard.excess < MOST_THRESHOLD {
+    fn excess(&mut self, excess: f64, is_quiet: bool, is_one_way: bool) -> ExcessDelay {
+        let delay = ExcessDelay { excess: excess - self.mean, threshold: self.threshold(), is_one_way };
+        if is_quiet && delay.excess < MOST_THRESHOLD {
             let off = excess - self.mean;
-            self.mean += off * CALM_WEIGHT;
-            self.deviation += (off.abs() - self.deviation) * CALM_WEIGHT;
+            self.mean += off * IDLE_WEIGHT;
+            self.deviation += (off.abs() - self.deviation) * IDLE_WEIGHT;
         }
-        heard
+        delay
     }
 }

@@ -23,7 +23,7 @@ pub struct SavedError {
 }
 
 impl Controller {
-    /// What it has learnt, for [`Controller::restore`]: rates in bit/s, for each hour of the week known the fifth and the
+    /// What it has learned, for [`Controller::restore`]: rates in bit/s, for each hour of the week known the fifth and the
     /// four fifths of the capacity and the number of samples. Delays are not kept, as clocks and paths are new after a restart.
     ///
     /// ```text
@@ -49,7 +49,7 @@ impl Controller {
         }
         text
     }
-    /// A controller that begins with what another had learnt, within its own bounds.
+    /// A controller that begins with what another had learned, within its own bounds.
     ///
     /// # Errors
     /// The first line that is none of [`Controller::save`], and what was expected there.

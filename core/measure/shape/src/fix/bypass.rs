@@ -1,6 +1,7 @@
 //! Packets that went past the shaper, by counters.
 use super::{Counters, ShaperCounters};
 use alloc::vec::Vec;
+use fathom_run::ShaperBypass;
 use fathom_units::Direction;
 
 /// Less than this on the interface says nothing, in bytes.
@@ -8,34 +9,17 @@ const LEAST_BYTES: u64 = 100_000;
 /// Drivers count headers and super-packets differently, by up to a twentieth.
 pub(super) const SHAPED_RATIO: f64 = 0.95;
 
-/// Packets that went past the shaper.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bypass {
-    /// The interface carried more than the shaper: an offload, a fast path or a filter takes packets before the shaper sees them.
-    Unshaped {
-        /// Of travel.
-        direction: Direction,
-        /// Carried by the interface, in bytes.
-        interface_bytes: u64,
-        /// Carried by the shaper, in bytes.
-        shaped_bytes: u64,
-    },
-    /// Packets passed the shaper's qdisc outside of all its classes.
-    Unclassified {
-        /// How many.
-        packets: u64,
-    },
-}
-
 /// What went past the shaper between two readings of its counters.
 #[must_use]
-pub fn detect_bypass(before: &Counters, after: &Counters) -> Vec<Bypass> {
+pub fn detect_bypass(before: &Counters, after: &Counters) -> Vec<ShaperBypass> {
     let unshaped = Direction::BOTH.into_iter().filter_map(|direction| unshaped(direction, before, after));
-    let packets = after.unclassified_packets.saturating_sub(before.unclassified_packets);
-    unshaped.chain((packets > 0).then_some(Bypass::Unclassified { packets })).collect()
+    let unclassified_packets = after.unclassified_packets.saturating_sub(before.unclassified_packets);
+    unshaped
+        .chain((unclassified_packets > 0).then_some(ShaperBypass::Unclassified { unclassified_packets }))
+        .collect()
 }
 
-fn unshaped(direction: Direction, before: &Counters, after: &Counters) -> Option<Bypass> {
+fn unshaped(direction: Direction, before: &Counters, after: &Counters) -> Option<ShaperBypass> {
     let (first, last) = (before.shapers[direction]?, after.shapers[direction]?);
     let carried = |counters: &Counters| counters.interface.bytes[direction];
     let interface_bytes = carried(after).saturating_sub(carried(before));
@@ -46,7 +30,7 @@ fn unshaped(direction: Direction, before: &Counters, after: &Counters) -> Option
     };
     let is_bypassed =
         interface_bytes >= LEAST_BYTES && (shaped_bytes as f64) < interface_bytes as f64 * SHAPED_RATIO;
-    is_bypassed.then_some(Bypass::Unshaped { direction, interface_bytes, shaped_bytes })
+    is_bypassed.then_some(ShaperBypass::Unshaped { direction, interface_bytes, shaped_bytes })
 }
 
 /// Bytes that arrived and did not leave the shaper of ingress: its queue, and at most what it dropped. Packets of bulk flows are dropped,

@@ -1,8 +1,9 @@
 //! What is to be fixed, and what comes of it.
 use super::message::MeasuredOverhead;
-use super::{Budget, Isolation, Verification};
+use super::{Budget, Isolation};
 use crate::knee::{self, Found, Trial};
 use alloc::vec::Vec;
+use fathom_run::ShaperCheck;
 use fathom_units::{Direction, Duration, PerDirection, Rate};
 
 /// Type of the interface, where it says something about the line behind it.
@@ -76,6 +77,6 @@ pub struct Report {
     pub trials: PerDirection<Vec<Trial>>,
     /// Duration of the searches.
     pub search_time: PerDirection<Duration>,
-    /// Checks of the last attempt.
-    pub verification: Option<Verification>,
+    /// Checks of the last attempt, in the order in which they were made.
+    pub checks: Vec<ShaperCheck>,
 }

@@ -1,5 +1,4 @@
 //! The machine: which step follows which.
-use super::margin::{MARGINS, share};
 use super::message::{
     Action, Event, Input, LoadSummary, MeasuredOverhead, Measurement, Output, OverheadSource, Phase, Purpose,
     RollBackReason,
@@ -12,11 +11,14 @@ use crate::knee::Knee;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_run::PhaseKind;
+use fathom_run::threshold::KNEE_MARGINS;
 use fathom_units::{Direction, Duration, ETHERNET_PER_PAYLOAD, PerDirection, Rate, Time};
 
-/// Shortest and longest phase of the tests before and after.
-const LOADED: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(12));
-const IDLE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(4));
+/// Shortest and longest duration of a phase of the tests before and after.
+const LOADED_MIN: Duration = Duration::from_secs(6);
+const LOADED_MAX: Duration = Duration::from_secs(12);
+/// The idle phase of these tests.
+const IDLE: Phase = Phase { kind: PhaseKind::Idle, min: Duration::from_secs(2), max: Duration::from_secs(4) };
 /// Frames of full packets over their payload with timestamps, as an Ethernet interface counts them.
 const FRAMES_OVER_GOODPUT: f64 = ETHERNET_PER_PAYLOAD;
 /// The measured overhead is raised by this: too little fills the queue of the line, too much costs a share of the rate that is a tenth of
@@ -68,15 +70,12 @@ pub struct Fix {
     report: Report,
 }
 
-const fn phase(kind: PhaseKind, (min, max): (Duration, Duration)) -> Phase {
-    Phase { kind, min, max }
-}
-
 const fn loaded(kind: PhaseKind) -> Phase {
-    phase(kind, LOADED)
+    Phase { kind, min: LOADED_MIN, max: LOADED_MAX }
 }
 
-const fn load(direction: Direction) -> PhaseKind {
+/// The phase in which one direction is loaded.
+pub(super) const fn load(direction: Direction) -> PhaseKind {
     match direction {
         Direction::Up => PhaseKind::Up,
         Direction::Down => PhaseKind::Down,
@@ -175,7 +174,7 @@ impl Fix {
     fn act(&mut self, action: Action) {
         self.outputs.push_back(Output::Action(action));
     }
-    fn tell(&mut self, event: Event) {
+    fn report_event(&mut self, event: Event) {
         self.outputs.push_back(Output::Event(event));
     }
     fn prepare(&mut self, rates: PerDirection<Option<Rate>>) {
@@ -243,8 +242,8 @@ impl Fix {
             State::Preflight => {
                 self.act(Action::Discard);
                 self.state = State::Baseline;
-                self.tell(Event::Measuring(Purpose::Baseline));
-                let phases = [phase(PhaseKind::Idle, IDLE), loaded(PhaseKind::Up), loaded(PhaseKind::Down)];
+                self.report_event(Event::Measuring(Purpose::Baseline));
+                let phases = [IDLE, loaded(PhaseKind::Up), loaded(PhaseKind::Down)];
                 self.measure(measurement(Purpose::Baseline, phases.to_vec()));
             }
             State::PrepareSearch => {
@@ -254,7 +253,7 @@ impl Fix {
             }
             State::PrepareAttempt => {
                 self.isolation = isolation;
-                self.tell(Event::AttemptPrepared(self.rates));
+                self.report_event(Event::AttemptPrepared(self.rates));
                 if self.config.dry_run {
                     self.act(Action::Discard);
                     return self.end(Ok(Outcome::Planned));
@@ -273,11 +272,11 @@ impl Fix {
         match self.state {
             State::ApplySearch => self.search_next(None),
             State::ApplyAttempt => {
-                self.tell(Event::Measuring(Purpose::Verification));
+                self.report_event(Event::Measuring(Purpose::Verification));
                 let Fix { config, isolation, rates, .. } = self;
                 let claim = Claim { budget: config.budget, isolation: *isolation, rates: *rates };
                 self.state = State::Verify(Verifier::new(claim));
-                self.measure(Verifier::measurement(phase(PhaseKind::Idle, IDLE), loaded));
+                self.measure(Verifier::measurement(IDLE, loaded));
             }
             _ => {}
         }
@@ -285,7 +284,7 @@ impl Fix {
     fn rolled_back(&mut self) {
         self.is_applied = false;
         if matches!(self.state, State::RollBackAttempt) {
-            self.tell(Event::AttemptRolledBack);
+            self.report_event(Event::AttemptRolledBack);
         }
         if let State::Fail(failure) = self.state {
             return self.end(Err(failure));
@@ -299,7 +298,7 @@ impl Fix {
                 self.attempt += 1;
                 // Rates that were given are tried as they are, once.
                 let is_searched = self.report.knees != PerDirection::default();
-                if is_searched && self.attempt < MARGINS.len() {
+                if is_searched && self.attempt < KNEE_MARGINS.len() {
                     self.attempt();
                 } else {
                     self.end(Ok(Outcome::NotVerified));
@@ -367,7 +366,7 @@ impl Fix {
         if !self.config.measures_overhead {
             return self.prepare_search();
         }
-        self.tell(Event::Measuring(Purpose::Overhead));
+        self.report_event(Event::Measuring(Purpose::Overhead));
         let direction = if self.shaped.up { Direction::Up } else { Direction::Down };
         self.measure_overhead(OverheadProbe::new(direction));
     }
@@ -406,7 +405,7 @@ impl Fix {
                     source: OverheadSource::LinkType,
                 });
                 self.report.overhead = measured.or(by_type);
-                self.tell(Event::Overhead(self.report.overhead));
+                self.report_event(Event::Overhead(self.report.overhead));
                 self.prepare_search();
             }
         }
@@ -449,7 +448,7 @@ impl Fix {
         }
         let State::Recall(direction) = self.state else { return };
         let knee = knee.unwrap_or_else(|| Knee::new(self.carried[direction].unwrap_or_default()));
-        self.tell(Event::SearchStarted { direction, reused_trials: knee.trials().len() });
+        self.report_event(Event::SearchStarted { direction, reused_trials: knee.trials().len() });
         let config = SearchConfig {
             direction,
             budget: self.config.budget,
@@ -479,7 +478,7 @@ impl Fix {
                     self.act(Action::ForgetTrials(direction));
                 }
                 self.report.knees[direction] = Some(knee);
-                self.tell(Event::KneeFound { direction, knee });
+                self.report_event(Event::KneeFound { direction, knee });
                 self.search_next(Some(direction));
             }
             Err(no_knee) => {
@@ -501,7 +500,7 @@ impl Fix {
 
     /// The next attempt: the shaper at a margin below the knees, or at the given rates.
     fn attempt(&mut self) {
-        let margin = MARGINS[self.attempt];
+        let margin = KNEE_MARGINS[self.attempt];
         let rates = PerDirection::from_fn(|direction| match self.report.knees[direction] {
             Some(knee) => Some(share(knee.rate, margin[direction])),
             None => self.config.rates[direction].filter(|_| self.shaped[direction]),
@@ -510,10 +509,10 @@ impl Fix {
         self.prepare(rates);
     }
     fn verified(&mut self, verifier: &Verifier, after: &[LoadSummary]) {
-        let verification = verifier.verify(&self.before, after);
-        let passed = verification.passed();
-        self.report.verification = Some(verification.clone());
-        self.tell(Event::Verified(verification));
+        let checks = verifier.verify(&self.before, after);
+        let passed = checks.iter().all(|check| check.passed);
+        self.report.checks = checks.clone();
+        self.report_event(Event::Verified(checks));
         if passed {
             self.state = State::Commit;
             self.act(Action::Commit);
@@ -522,4 +521,11 @@ impl Fix {
             self.act(Action::RollBack(RollBackReason::NotVerified));
         }
     }
+}
+
+/// A share of a rate, rounded down to four digits, as a person writes it.
+fn share(rate: Rate, ratio: f64) -> Rate {
+    let bits = (rate.as_bits_per_second() as f64 * ratio) as u64;
+    let unit = 10_u64.pow(bits.max(1).ilog10().saturating_sub(3));
+    Rate::from_bits_per_second(bits / unit * unit)
 }

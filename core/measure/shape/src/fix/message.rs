@@ -1,9 +1,8 @@
 //! What goes into the machine and what comes out.
-use super::bypass::Bypass;
-use super::{Failure, Isolation, Outcome, Verification};
+use super::{Failure, Isolation, Outcome};
 use crate::knee::{Found, Knee, Trial};
 use alloc::vec::Vec;
-use fathom_run::{Metric, Observation, PhaseKind};
+use fathom_run::{Metric, Observation, PhaseKind, ShaperBypass, ShaperCheck};
 use fathom_stats::Bounded;
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 
@@ -262,7 +261,7 @@ pub enum Event {
     /// A shaper of these rates is planned, to be verified.
     AttemptPrepared(PerDirection<Option<Rate>>),
     /// The checks of an attempt.
-    Verified(Verification),
+    Verified(Vec<ShaperCheck>),
     /// The shaper of a failed attempt was taken off.
     AttemptRolledBack,
 }
@@ -296,7 +295,7 @@ impl Counters {
     }
     /// What went past the shaper since `before`.
     #[must_use]
-    pub fn bypass(&self, before: &Counters) -> Vec<Bypass> {
+    pub fn bypass(&self, before: &Counters) -> Vec<ShaperBypass> {
         super::detect_bypass(before, self)
     }
 }

@@ -41,15 +41,8 @@ impl OverheadProbe {
     /// The next load, unless both have been made.
     pub(super) fn measurement(&self) -> Option<Measurement> {
         let segment = *SEGMENTS.get(self.loads.len())?;
-        let kind = match self.direction {
-            Direction::Up => PhaseKind::Up,
-            Direction::Down => PhaseKind::Down,
-        };
-        let phases = [(PhaseKind::Idle, IDLE), (kind, LOADED)].map(|(kind, time)| Phase {
-            kind,
-            min: time,
-            max: time,
-        });
+        let phase = |kind, time| Phase { kind, min: time, max: time };
+        let phases = [phase(PhaseKind::Idle, IDLE), phase(super::machine::load(self.direction), LOADED)];
         Some(Measurement {
             purpose: Purpose::Overhead,
             phases: phases.to_vec(),

@@ -92,10 +92,7 @@ impl Search {
         }
     }
     const fn load(&self) -> PhaseKind {
-        match self.config.direction {
-            Direction::Up => PhaseKind::Up,
-            Direction::Down => PhaseKind::Down,
-        }
+        super::machine::load(self.config.direction)
     }
     /// A phase began.
     pub(super) fn phase_started(

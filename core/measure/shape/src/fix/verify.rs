@@ -1,11 +1,10 @@
 //! Verification: a test through the shaper, compared with the test without it.
 use super::bypass::SHAPED_RATIO;
-use super::check::{Check, CheckKind, Unit, Verification};
 use super::message::{Action, LoadSummary, Measurement, Output, Phase, Purpose};
-use super::{Budget, Bypass, Counters, Isolation, ShaperCounters};
+use super::{Budget, Counters, Isolation, ShaperCounters};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use fathom_run::PhaseKind;
+use fathom_run::{Criterion, PhaseKind, ShaperBypass, ShaperCheck};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
@@ -100,7 +99,7 @@ impl Verifier {
         }
     }
     /// All checks, with the test without a shaper and the test through it.
-    pub(super) fn verify(&self, before: &[LoadSummary], after: &[LoadSummary]) -> Verification {
+    pub(super) fn verify(&self, before: &[LoadSummary], after: &[LoadSummary]) -> Vec<ShaperCheck> {
         let mut checks = Vec::new();
         for phase in after {
             checks.extend(self.claim.latency(phase));
@@ -111,13 +110,13 @@ impl Verifier {
         for span in spans {
             for direction in directions(span.kind) {
                 if let Some(rate) = self.claim.rates[*direction] {
-                    checks.push(shaper_limits(*direction, rate, span));
+                    checks.push(bottleneck(*direction, rate, span));
                 }
             }
             checks.push(bypass(span));
             checks.extend(processor(span));
         }
-        Verification { checks }
+        checks
     }
 }
 
@@ -136,7 +135,7 @@ const fn directions(kind: PhaseKind) -> &'static [Direction] {
 
 impl Claim {
     /// Median latency above idle. With both directions loaded a probe passes both queues; a direction that is not shaped is not checked.
-    fn latency(&self, phase: &LoadSummary) -> Option<Check> {
+    fn latency(&self, phase: &LoadSummary) -> Option<ShaperCheck> {
         let of = |direction: &Direction| {
             Some(self.budget.at(self.isolation, self.rates[*direction]?).as_secs_f64())
         };
@@ -144,82 +143,60 @@ impl Claim {
         if limits.is_empty() {
             return None;
         }
-        let limit: f64 = limits.iter().sum();
-        Some(Check {
-            load: phase.kind,
-            kind: CheckKind::LatencyIncrease,
-            measured: phase.increase_s.map(|increase| increase.value),
-            limit,
-            unit: Unit::Seconds,
-            passed: phase.increase_s.is_some_and(|increase| !increase.at_least && increase.value <= limit),
-        })
+        let limit_s: f64 = limits.iter().sum();
+        let passed = phase.increase_s.is_some_and(|increase| !increase.at_least && increase.value <= limit_s);
+        let increase_p50_s = phase.increase_s.map(|increase| increase.value);
+        let criterion = Criterion::Latency { increase_p50_s, limit_s };
+        Some(ShaperCheck { phase: phase.kind, passed, criterion })
     }
 }
 
 /// The shaper may cost some goodput, but not much.
-fn goodput(before: &[LoadSummary], after: &LoadSummary) -> Option<Check> {
+fn goodput(before: &[LoadSummary], after: &LoadSummary) -> Option<ShaperCheck> {
     let [direction] = directions(after.kind) else { return None };
     let of = |phase: &LoadSummary| phase.goodput_bits_per_second[*direction];
-    let before = before.iter().find(|phase| phase.kind == after.kind).and_then(of)?;
-    let measured = of(after)?;
-    Some(Check {
-        load: after.kind,
-        kind: CheckKind::Goodput { before_bits_per_second: before, required_ratio: GOODPUT_RATIO },
-        measured: Some(measured),
-        limit: GOODPUT_RATIO * before,
-        unit: Unit::BitsPerSecond,
-        passed: measured >= GOODPUT_RATIO * before,
-    })
+    let before_bits_per_second = before.iter().find(|phase| phase.kind == after.kind).and_then(of)?;
+    let after_bits_per_second = of(after)?;
+    let passed = after_bits_per_second >= GOODPUT_RATIO * before_bits_per_second;
+    let criterion =
+        Criterion::Goodput { before_bits_per_second, after_bits_per_second, required_ratio: GOODPUT_RATIO };
+    Some(ShaperCheck { phase: after.kind, passed, criterion })
 }
 
 /// The queue is in the shaper: it passes no more than its rate, and had to make packets wait.
-fn shaper_limits(direction: Direction, rate: Rate, span: &Span) -> Check {
+fn bottleneck(direction: Direction, rate: Rate, span: &Span) -> ShaperCheck {
     let counters = |at: &Counters| at.shapers[direction].unwrap_or_default();
     let (first, last) = (counters(&span.first), counters(&span.last));
     let grown = |of: fn(&ShaperCounters) -> u64| of(&last).saturating_sub(of(&first));
     let held_packets = grown(|s| s.dropped_packets + s.overlimits + s.marked_packets);
     let bits = grown(|s| s.sent_bytes) as f64 * 8.0;
-    let share = bits / span.duration.as_secs_f64() / rate.as_bits_per_second() as f64;
-    Check {
-        load: span.kind,
-        kind: CheckKind::ShaperLimits { direction, least: LEAST_LOAD_RATIO, held_packets },
-        measured: Some(share),
-        limit: ABOVE_RATE_RATIO,
-        unit: Unit::Ratio,
-        passed: (LEAST_LOAD_RATIO..=ABOVE_RATE_RATIO).contains(&share) && held_packets > 0,
-    }
+    let throughput_ratio = bits / span.duration.as_secs_f64() / rate.as_bits_per_second() as f64;
+    let passed = (LEAST_LOAD_RATIO..=ABOVE_RATE_RATIO).contains(&throughput_ratio) && held_packets > 0;
+    let (min_ratio, max_ratio) = (LEAST_LOAD_RATIO, ABOVE_RATE_RATIO);
+    let criterion = Criterion::Bottleneck { direction, throughput_ratio, min_ratio, max_ratio, held_packets };
+    ShaperCheck { phase: span.kind, passed, criterion }
 }
 
 /// All that the interface carried went through the shaper.
-fn bypass(span: &Span) -> Check {
-    let found = span.last.bypass(&span.first);
-    let shaped = found.iter().filter_map(|one| match *one {
-        Bypass::Unshaped { interface_bytes, shaped_bytes, .. } => {
+fn bypass(span: &Span) -> ShaperCheck {
+    let bypasses = span.last.bypass(&span.first);
+    let shaped = bypasses.iter().filter_map(|bypass| match *bypass {
+        ShaperBypass::Unshaped { interface_bytes, shaped_bytes, .. } => {
             Some(shaped_bytes as f64 / interface_bytes as f64)
         }
-        Bypass::Unclassified { .. } => None,
+        ShaperBypass::Unclassified { .. } => None,
     });
-    Check {
-        load: span.kind,
-        measured: shaped.min_by(f64::total_cmp),
-        limit: SHAPED_RATIO,
-        unit: Unit::Ratio,
-        passed: found.is_empty(),
-        kind: CheckKind::Bypass(found),
-    }
+    let shaped_ratio = shaped.min_by(f64::total_cmp);
+    let passed = bypasses.is_empty();
+    let criterion = Criterion::Bypass { shaped_ratio, min_ratio: SHAPED_RATIO, bypasses };
+    ShaperCheck { phase: span.kind, passed, criterion }
 }
 
 /// A processor without time left for packets is the bottleneck, whatever the shaper's rate: it delays, and no AQM manages that queue.
-fn processor(span: &Span) -> Option<Check> {
-    let share = span.last.busiest_processor(&span.first)?;
-    Some(Check {
-        load: span.kind,
-        kind: CheckKind::Processor,
-        measured: Some(share),
-        limit: PROCESSOR_RATIO,
-        unit: Unit::Ratio,
-        passed: share <= PROCESSOR_RATIO,
-    })
+fn processor(span: &Span) -> Option<ShaperCheck> {
+    let busy_ratio = span.last.busiest_processor(&span.first)?;
+    let criterion = Criterion::Processor { busy_ratio, max_ratio: PROCESSOR_RATIO };
+    Some(ShaperCheck { phase: span.kind, passed: busy_ratio <= PROCESSOR_RATIO, criterion })
 }
 
 /// The test before there is a shaper, or the one that verifies it.
@@ -261,7 +238,7 @@ mod tests {
         ];
         for (bytes, waited, passed) in rows {
             let span = span(counters(0, 0, 0), counters(bytes, bytes, waited));
-            assert_eq!(shaper_limits(Direction::Up, RATE, &span).passed, passed, "{bytes} bytes, {waited}");
+            assert_eq!(bottleneck(Direction::Up, RATE, &span).passed, passed, "{bytes} bytes, {waited}");
         }
     }
 
@@ -284,18 +261,20 @@ mod tests {
         let whole = bypass(&span(counters(0, 0, 0), counters(12_000_000, 12_000_000, 9)));
         assert!(whole.passed, "{whole:?}");
         let part = bypass(&span(counters(0, 0, 0), counters(12_000_000, 3_000_000, 9)));
-        let unshaped = Bypass::Unshaped {
+        let unshaped = ShaperBypass::Unshaped {
             direction: Direction::Up,
             interface_bytes: 12_000_000,
             shaped_bytes: 3_000_000,
         };
-        assert_eq!(
-            (part.kind, part.measured, part.passed),
-            (CheckKind::Bypass(alloc::vec![unshaped]), Some(0.25), false)
-        );
-        let unclassified = Counters { unclassified_packets: 5, ..counters(12_000_000, 12_000_000, 9) };
-        let check = bypass(&span(counters(0, 0, 0), unclassified));
-        assert_eq!(check.kind, CheckKind::Bypass(alloc::vec![Bypass::Unclassified { packets: 5 }]));
-        assert!(!check.passed);
+        let found = |shaped_ratio, bypass| Criterion::Bypass {
+            shaped_ratio,
+            min_ratio: SHAPED_RATIO,
+            bypasses: alloc::vec![bypass],
+        };
+        assert_eq!((part.criterion, part.passed), (found(Some(0.25), unshaped), false));
+        let direct = Counters { unclassified_packets: 5, ..counters(12_000_000, 12_000_000, 9) };
+        let check = bypass(&span(counters(0, 0, 0), direct));
+        let unclassified = ShaperBypass::Unclassified { unclassified_packets: 5 };
+        assert_eq!((check.criterion, check.passed), (found(None, unclassified), false));
     }
 }

@@ -52,7 +52,7 @@ impl Scene {
             self.text,
             "{:8.1} {sent:6.1} Mbit/s {ours:11.0} kB {delay:14.0} ms {rate:6.2} Mbit/s   {}",
             self.ticker.ms as f64 / 1e3,
-            decision.reason
+            decision.reason.name()
         )
         .unwrap();
     }

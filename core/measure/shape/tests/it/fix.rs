@@ -1,10 +1,8 @@
 //! Whole fixes of simulated lines, from the first measurement on.
 pub(crate) mod world;
 
-use fathom_run::PhaseKind;
-use fathom_shape::fix::{
-    Action, Bypass, Check, CheckKind, Event, Failure, FixConfig, Isolation, LoadSummary, Outcome,
-};
+use fathom_run::{Criterion, PhaseKind, ShaperBypass, ShaperCheck};
+use fathom_shape::fix::{Action, Event, Failure, FixConfig, Isolation, LoadSummary, Outcome};
 use fathom_units::{Direction, Duration, PerDirection, Rng};
 use world::{Fault, Side, World, config, mbit, session, usual};
 
@@ -41,6 +39,11 @@ fn a_bloated_modem_is_measured_searched_shaped_and_verified() {
     }
     assert!(increase_ms(before, PhaseKind::Up) > 100.0 && increase_ms(before, PhaseKind::Down) > 60.0);
     assert!(world.is_shaped);
+}
+
+/// The checks that failed.
+fn failures(world: &World) -> impl Iterator<Item = &ShaperCheck> {
+    world.report().checks.iter().filter(|check| !check.passed)
 }
 
 fn tests_made(world: &World) -> usize {
@@ -89,10 +92,10 @@ fn rates_above_the_true_ones_fail_the_checks_and_are_rolled_back() {
     let mut world =
         World::new(session(&usual(), "", 1), FixConfig { rates, isolation: Isolation::Shared, ..config() });
     assert_eq!(world.run(), Ok(Outcome::NotVerified), "{}", world.story());
-    let verification = world.report().verification.as_ref().unwrap();
+    let is_latency = |check: &ShaperCheck| matches!(check.criterion, Criterion::Latency { .. });
     for load in [PhaseKind::Up, PhaseKind::Down] {
-        let is_latency = |check: &&Check| check.load == load && check.kind == CheckKind::LatencyIncrease;
-        assert!(verification.failures().any(|check| is_latency(&check)), "{load:?}: {verification:#?}");
+        let mut failed = failures(&world).filter(|check| check.phase == load);
+        assert!(failed.any(is_latency), "{load:?}: {:#?}", world.report().checks);
     }
     // Rates that were given are tried once.
     assert_eq!((world.is_shaped, trials_started(&world), tests_made(&world)), (false, 0, 4));
@@ -105,15 +108,14 @@ fn packets_past_the_shaper_are_found_and_refused() {
         World::new(session(&usual(), "", 1), FixConfig { rates, directions: ONLY_DOWN, ..config() });
     world.is_bypassed = true;
     assert_eq!(world.run(), Ok(Outcome::NotVerified), "{}", world.story());
-    let verification = world.report().verification.as_ref().unwrap();
-    let found = verification.failures().find_map(|check| match (&check.kind, check.load) {
-        (CheckKind::Bypass(found), PhaseKind::Down) => Some(found.clone()),
+    let found = failures(&world).find_map(|check| match (&check.criterion, check.phase) {
+        (Criterion::Bypass { bypasses, .. }, PhaseKind::Down) => Some(bypasses),
         _ => None,
     });
-    let Some([Bypass::Unshaped { direction: Direction::Down, interface_bytes, shaped_bytes }]) =
-        found.as_deref()
+    let Some([ShaperBypass::Unshaped { direction: Direction::Down, interface_bytes, shaped_bytes }]) =
+        found.map(Vec::as_slice)
     else {
-        panic!("{verification:#?}")
+        panic!("{:#?}", world.report().checks)
     };
     // Ten seconds at 40 Mbit/s would be 50 MB.
     assert!(*interface_bytes > 20_000_000 && *shaped_bytes == 0, "{found:?}");

@@ -55,7 +55,7 @@ fn rates_stay_within_their_bounds_whatever_comes() {
             });
             for (decision, [min, _, max]) in [(decided.up, UP), (decided.down, DOWN)] {
                 let rate = decision.rate.as_bits_per_second() as f64 / 1e6;
-                assert!((min..=max).contains(&rate), "seed {seed}: {rate} Mbit/s, {}", decision.reason);
+                assert!((min..=max).contains(&rate), "seed {seed}: {rate} Mbit/s, {:?}", decision.reason);
             }
             let excess = controller.excess();
             assert!([excess.up, excess.down].into_iter().flatten().all(f64::is_finite), "seed {seed}");
@@ -115,7 +115,7 @@ fn a_direction_without_load_is_never_cut() {
                 let down = Shown { sent: 3.0 * rng.next_f64(), ours: 0.0, delay: 150.0 * rng.next_f64() };
                 for _ in 0..rng.below(40) {
                     let decided = ticker.tick(PerDirection { up, down });
-                    assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
+                    assert!(!decided.down.reason.is_cut(), "seed {seed}: {:?}", decided.down.reason);
                 }
             }
         }
@@ -133,7 +133,7 @@ fn delay_of_one_direction_never_cuts_the_other() {
             let down = Shown { delay: 5.0 * rng.next_f64(), ..usual(&mut rng, 40.0) };
             for _ in 0..rng.below(40) {
                 let decided = ticker.tick(PerDirection { up, down });
-                assert!(!decided.down.reason.is_cut(), "seed {seed}: {}", decided.down.reason);
+                assert!(!decided.down.reason.is_cut(), "seed {seed}: {:?}", decided.down.reason);
             }
         }
     }

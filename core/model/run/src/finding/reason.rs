@@ -30,6 +30,8 @@ pub enum CpuCause {
 pub enum Reason {
     /// No kind of probe was answered for most of the idle phase.
     NoAnswers,
+    /// Nothing was measured: the command only shows or changes the state of a host.
+    NotMeasured,
     /// Latency without load was not measured.
     NoIdleLatency,
     /// The line was not loaded while latency was measured.

@@ -1,12 +1,15 @@
 //! Every sentence about a result, as files that a person can read aloud. `UPDATE_GOLDEN=1` rewrites them.
 use crate::fixture::{HOSTS, audited};
 use crate::samples::{alternatives, findings, reasons, runs};
+use crate::shapers::steps;
 use fathom_diagnose::{Diagnosis, Health, diagnose, diagnose_audit};
 use fathom_prose::{
-    alternative, audit_verdict, calculation, certainty_name, figures, finding, kind_name, refuted_by, remedy,
-    verdict,
+    alternative, audit_verdict, autorate_reason, calculation, certainty_name, conflict_advice, figures,
+    finding, fix_headline, fix_step, kind_name, refuted_by, remedy, verdict,
 };
 use fathom_run::{Finding, FindingKind, Run};
+use fathom_shape::autorate::Reason;
+use fathom_shape::fix::Outcome;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -56,6 +59,9 @@ fn each_kind_in_words() {
         writeln!(text, "{}\n  {}", kind_name(found.kind()), finding(&found, None)).unwrap();
         for figure in figures(&found) {
             writeln!(text, "    {}: {}", figure.name, figure.value).unwrap();
+        }
+        if let Some(advice) = conflict_advice(&found) {
+            writeln!(text, "    try: {advice}").unwrap();
         }
         if let Some(refuted) = refuted_by(&found) {
             writeln!(text, "    refuted by: {refuted}").unwrap();
@@ -119,4 +125,19 @@ fn reasons_and_alternatives_in_words() {
         writeln!(text, "or: {}", alternative(&other)).unwrap();
     }
     golden("reasons.txt", &text);
+}
+
+#[test]
+fn fixes_in_words() {
+    let mut text = String::new();
+    for outcome in [Outcome::NotNeeded, Outcome::Planned, Outcome::NotVerified, Outcome::Verified] {
+        writeln!(text, "{}", fix_headline("eth0", outcome)).unwrap();
+    }
+    for step in steps().iter().filter_map(fix_step) {
+        writeln!(text, "{step}").unwrap();
+    }
+    for reason in Reason::ALL {
+        writeln!(text, "{}: {}", reason.name(), autorate_reason(*reason)).unwrap();
+    }
+    golden("fix.txt", &text);
 }

@@ -7,5 +7,6 @@ mod hops;
 #[path = "../../../../analyze/diagnose/tests/it/line.rs"]
 mod line;
 mod samples;
+mod shapers;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]
 mod upload;

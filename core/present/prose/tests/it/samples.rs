@@ -138,6 +138,7 @@ pub(crate) fn findings() -> Vec<Finding> {
     let mut all: Vec<Finding> = measured.map(likely).collect();
     all.push(Finding::new(own_load(14.0), Some(Direction::Down), Certainty::Certain));
     all.extend(effects().into_iter().map(|effect| likely(Conclusion::Instrument(effect))));
+    all.extend(crate::shapers::shapers());
     let newer = r#"{"kind":"gremlins","certainty":"possible","parameters":{"count":3}}"#;
     all.push(serde_json::from_str(newer).expect("a finding of an unknown kind is read"));
     all
@@ -257,6 +258,7 @@ pub(crate) fn reasons() -> Vec<Reason> {
     let (cause, cpu_ratio, increase_s, phase) = (CpuCause::Busy, 0.97, 0.08, PhaseKind::Down);
     vec![
         Reason::NoAnswers,
+        Reason::NotMeasured,
         Reason::NoIdleLatency,
         Reason::NotLoaded,
         Reason::NothingDelivered,

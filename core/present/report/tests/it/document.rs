@@ -1,9 +1,12 @@
 //! The JSON document against its published schema, by an independent validator.
 use crate::fixture::{HOSTS, audited};
 use crate::samples::{findings, runs};
-use fathom_diagnose::{Health, diagnose, diagnose_audit};
-use fathom_report::OtherDocument;
-use fathom_run::{Finding, FindingKind, HostAudit};
+use fathom_diagnose::{Diagnosis, FixEvidence, Health, diagnose, diagnose_audit, diagnose_fix};
+use fathom_report::{FixData, FixOutcome, OtherDocument, fix_document, phases, searches};
+use fathom_run::{ConflictCause, Finding, FindingKind, HostAudit};
+use fathom_shape::fix::Report;
+use fathom_shape::knee::{Found, Trial};
+use fathom_units::{Duration, PerDirection, Rate};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -28,6 +31,59 @@ fn documents_of_runs_are_what_the_schema_says() {
         // It is a result file, too.
         let read = fathom_run::Run::from_json(&serde_json::to_vec(&document).unwrap()).unwrap();
         assert_eq!(read, run, "{name}");
+    }
+}
+
+/// A fix of which everything is known.
+fn fixed(before: &Diagnosis, after: &Diagnosis) -> FixData {
+    let trial = Trial {
+        offered: Rate::from_bits_per_second(9_600_000),
+        delivered: Rate::from_bits_per_second(9_500_000),
+        delay: Duration::from_millis(3),
+        is_delayed: false,
+        is_marginal: true,
+        is_demanded: true,
+    };
+    let mut report = Report::default();
+    report.trials.up.push(trial);
+    report.knees.up = Some(Found { rate: trial.offered, above: None, is_varying: false });
+    FixData {
+        interface: Some("eth0".into()),
+        outcome: Some(FixOutcome::Verified),
+        plan: Some(json!({ "interface": "eth0" })),
+        counters: Some(PerDirection { up: Some(json!({ "sent_bytes": 5 })), down: None }),
+        overhead_bytes: Some(38),
+        searches: Some(searches(&report)),
+        before: Some(phases(before)),
+        after: Some(phases(after)),
+        auto: Some(json!({ "answers": 7 })),
+        interfaces: Some(vec![json!({ "interface": "eth0" })]),
+    }
+}
+
+#[test]
+fn documents_of_fixes_are_what_the_schema_says() {
+    let runs = runs();
+    let (before, after) = (&runs[0].1, &runs[1].1);
+    let measured = FixEvidence {
+        interface: "eth0",
+        before: Some(before),
+        after: Some(after),
+        is_shaped: true,
+        checks: &[],
+        conflicts: &[ConflictCause::SqmScripts],
+    };
+    let by_hand = FixEvidence { before: None, after: None, ..measured };
+    let whole = fixed(&diagnose(before), &diagnose(after));
+    for (name, evidence, fix, health) in
+        [("whole", measured, whole, "healthy"), ("by hand", by_hand, FixData::default(), "inconclusive")]
+    {
+        let diagnosis = diagnose_fix(&evidence);
+        let document = fix_document("Done.".into(), &diagnosis, &fix, "0.1.0");
+        let document = serde_json::to_value(document).unwrap();
+        check(name, &document);
+        assert_eq!(document["verdict"]["health"], health);
+        assert_eq!(document["findings"][0]["kind"], "shaper_conflict");
     }
 }
 

@@ -15,6 +15,9 @@ mod run_file_bytes;
 #[path = "../../../prose/tests/it/samples.rs"]
 #[allow(dead_code, reason = "shared with the tests of fathom-prose")]
 mod samples;
+#[path = "../../../prose/tests/it/shapers.rs"]
+#[allow(dead_code, reason = "shared with the tests of fathom-prose")]
+mod shapers;
 mod size;
 mod sweep;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]

@@ -1,19 +1,20 @@
-//! Texts and documents of a fix.
-use crate::failure::{Exit, Outcome};
+//! Texts of a fix.
+use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
-use fathom_shaper::conflicts::Conflict;
-use fathom_shaper::{Look, Place, Plan, Side, short};
+use fathom_app::fix::{FixResult, Looks};
+use fathom_prose::{conflict_advice, finding};
+use fathom_run::Finding;
+use fathom_shaper::{Place, Plan, Side, short};
 use fathom_tc::{Request, Stats};
 use fathom_units::Bytes;
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
 /// Commands of one step that are shown; the flow hash has more than a hundred that are alike.
 const SHOWN: usize = 4;
 
-/// The plan with its undo commands, and the conflicts.
-pub(super) fn plan(plan: &Plan, conflicts: &[Conflict]) -> String {
+/// The plan with its undo commands.
+pub(super) fn plan(plan: &Plan) -> String {
     let side = |what: &str, side: &Option<Side>| {
         side.as_ref().map(|side| format!("{what} at most {}", side.shaper.rate))
     };
@@ -28,7 +29,7 @@ pub(super) fn plan(plan: &Plan, conflicts: &[Conflict]) -> String {
     for step in plan.steps.iter().rev() {
         text += &commands("   ", &step.undo);
     }
-    text + &warnings(conflicts)
+    text
 }
 
 fn commands(indent: &str, requests: &[Request]) -> String {
@@ -44,16 +45,17 @@ fn commands(indent: &str, requests: &[Request]) -> String {
 }
 
 /// Conflicts, each with what to try.
-fn warnings(found: &[Conflict]) -> String {
+pub(super) fn warnings(found: &[Finding]) -> String {
     let mut text = String::new();
     for conflict in found {
-        let _ = write!(text, "\nwarning: {}\n  try: {}\n", conflict.what, conflict.advice);
+        let advice = conflict_advice(conflict).unwrap_or_default();
+        let _ = write!(text, "\nwarning: {}\n  try: {advice}\n", finding(conflict, None));
     }
     text
 }
 
 /// What passed while it was on.
-pub(super) fn held([before, after]: [&Look; 2], found: &[Conflict]) -> String {
+pub(super) fn held(Looks { before, after }: &Looks, found: &[Finding]) -> String {
     let mut text = String::new();
     for (what, from, to) in [("left", &before.up, &after.up), ("arrived", &before.down, &after.down)] {
         if let (Some(from), Some(to)) = (from, to) {
@@ -72,31 +74,26 @@ fn passed(from: &Stats, to: &Stats) -> String {
     format!("{bytes} in {packets} packets, {drops} dropped{marks}")
 }
 
-/// Of a shaper, between two looks, for JSON.
-pub(super) fn counters(from: Option<&Stats>, to: Option<&Stats>) -> Value {
-    let (Some(from), Some(to)) = (from, to) else { return Value::Null };
-    json!({
-        "sent_bytes": to.sent_bytes.saturating_sub(from.sent_bytes),
-        "sent_packets": to.sent_packets.saturating_sub(from.sent_packets),
-        "dropped_packets": to.drops.saturating_sub(from.drops),
-        "marked_packets": to.marks(),
-        "backlog_bytes": to.backlog_bytes,
-    })
-}
-
-/// The one document of `--json`.
-pub(super) fn document(about: Value, result: &str, found: &[Conflict], counters: Option<Value>) -> Value {
-    let warnings: Vec<Value> =
-        found.iter().map(|conflict| json!({ "what": conflict.what, "try": conflict.advice })).collect();
-    json!({ "result": result, "plan": about, "warnings": warnings, "counters": counters })
-}
-
-pub(super) fn print_json(document: &Value) -> Outcome {
-    terminal::print(&format!("{document:#}\n"))?;
+/// Prints the one document of `--json`.
+pub(super) fn print_json(result: &FixResult) -> Outcome {
+    let text = serde_json::to_string_pretty(&result.document()).map_err(Failure::environment)?;
+    terminal::print(&(text + "\n"))?;
     Ok(Exit::Healthy)
 }
 
-/// The flag that a later command needs too.
-pub(super) fn state_flag(folder: &Path) -> String {
-    if folder == Path::new(Place::USUAL) { String::new() } else { format!(" --state {}", folder.display()) }
+/// The command that undoes a fix.
+pub(super) fn undo_line(device: &str, folder: &Path) -> String {
+    // A later command needs the flag, too.
+    let state = if folder == Path::new(Place::USUAL) {
+        String::new()
+    } else {
+        format!(" --state {}", folder.display())
+    };
+    format!("undo: fathom fix --undo {device}{state}\n")
+}
+
+/// What is started with the system, if anything.
+pub(super) fn boot_line(file: Option<&Path>) -> String {
+    file.map(|file| format!("It comes back when the system starts, by {}.\n", file.display()))
+        .unwrap_or_default()
 }

@@ -1,39 +1,24 @@
 //! `fathom fix --undo`.
-use super::{failure, show};
+use super::show;
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
-use fathom_shaper::{Boot, Place, Restored, Undone, undo};
-use serde_json::json;
+use fathom_app::fix::{UndoRequest, UndoneInterface, undo};
+use fathom_shaper::{Restored, Undone};
 
 /// Undoes the fix of one interface, or of all; and what the system would start.
 pub(super) fn run(args: &FixArgs, device: Option<&str>) -> Outcome {
-    let places = match device {
-        Some(device) => vec![Place::new(&args.state, device)],
-        None => Place::all(&args.state).map_err(|error| failure(&error))?,
-    };
-    let mut told = Vec::new();
-    for place in &places {
-        let undone = undo(place).map_err(|error| failure(&error))?;
-        let boot = Boot::of(&args.root, &place.device).ok().filter(|_| !args.keep_boot);
-        let is_removed = boot.map_or(Ok(false), |boot| boot.remove()).map_err(|error| failure(&error))?;
-        told.push((place.device.clone(), undone, is_removed));
-    }
+    let boot_root = (!args.keep_boot).then_some(args.root.as_path());
+    let report = undo(&UndoRequest { state: &args.state, interface: device, boot_root })?;
     if args.json {
-        let all: Vec<_> = told
-            .iter()
-            .map(|(name, undone, boot)| {
-                json!({ "interface": name, "result": words(undone), "boot_removed": boot })
-            })
-            .collect();
-        return show::print_json(&json!(all));
+        return show::print_json(&report.result);
     }
-    if told.is_empty() {
+    if report.interfaces.is_empty() {
         terminal::print(&format!("nothing is on: {} has no state of a fix\n", args.state.display()))?;
     }
-    for (name, undone, is_removed) in told {
-        let more = if is_removed { "; it does not come back when the system starts" } else { "" };
-        terminal::print(&format!("{name}: {}{more}\n", words(&undone)))?;
+    for UndoneInterface { interface, undone, is_boot_removed } in &report.interfaces {
+        let more = if *is_boot_removed { "; it does not come back when the system starts" } else { "" };
+        terminal::print(&format!("{interface}: {}{more}\n", words(undone)))?;
     }
     Ok(Exit::Healthy)
 }

@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 /// Their names.
 pub(super) struct Files {
-    learnt: PathBuf,
+    learned: PathBuf,
     status: PathBuf,
 }
 
 impl Files {
     pub(super) fn of(place: &Place) -> Files {
         let file = |kind: &str| place.folder.join(format!("{}.{kind}", place.device));
-        Files { learnt: file("autorate"), status: Status::file(place) }
+        Files { learned: file("autorate"), status: Status::file(place) }
     }
-    /// A controller with what was learnt before. What cannot be read is kept under another name, and said.
-    pub(super) fn learnt(&self, config: Config) -> (Controller, Option<String>) {
-        let text = match fs::read_to_string(&self.learnt) {
+    /// A controller with what was learned before. What cannot be read is kept under another name, and said.
+    pub(super) fn restore(&self, config: Config) -> (Controller, Option<String>) {
+        let text = match fs::read_to_string(&self.learned) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return (Controller::new(config), None),
             Err(error) => return (Controller::new(config), Some(self.set_aside(&error.to_string()))),
@@ -30,15 +30,15 @@ impl Files {
         }
     }
     fn set_aside(&self, why: &str) -> String {
-        let (file, aside) = (self.learnt.display(), self.learnt.with_extension("autorate-damaged"));
-        let kept = fs::rename(&self.learnt, &aside)
+        let (file, aside) = (self.learned.display(), self.learned.with_extension("autorate-damaged"));
+        let kept = fs::rename(&self.learned, &aside)
             .map_or_else(|error| format!("not kept: {error}"), |()| format!("kept as {}", aside.display()));
-        format!("{file}: {why}; it begins with nothing learnt (the file is {kept})")
+        format!("{file}: {why}; it begins with nothing learned (the file is {kept})")
     }
-    /// Writes what was learnt.
+    /// Writes what was learned.
     pub(super) fn save(&self, controller: &Controller) -> Result<(), String> {
-        let written = write(&self.learnt, &controller.save());
-        written.map_err(|error| format!("what was learnt is lost: {}: {error}", self.learnt.display()))
+        let written = write(&self.learned, &controller.save());
+        written.map_err(|error| format!("what was learned is lost: {}: {error}", self.learned.display()))
     }
     /// Who wants to know must ask again where that cannot be written.
     pub(super) fn write_status(&self, status: &Status) {

@@ -16,15 +16,15 @@ const SNAPLEN: u32 = 128;
 const BLOCKS_AT_ONCE: usize = 32;
 /// Flows that are followed; then all are forgotten, which costs the round trips that are under way.
 const FLOWS: usize = 2000;
-/// Far hosts that have a number; then all get new ones.
+/// Remote hosts that have a number; then all get new ones.
 const HOSTS: usize = 1000;
 /// Round trips of a host before it counts: one that is asked for a page is gone before anything is known of it, and takes the place of
 /// one that could tell.
 const LEAST_TRIPS: u32 = 10;
-/// Far hosts have numbers from here on, hosts that are asked those below.
+/// Remote hosts have numbers from here on, hosts that are asked those below.
 const FIRST_NUMBER: u16 = 0xc000;
 
-/// Listens.
+/// Passive round trips of one interface.
 pub struct PassiveRtt {
     ring: Ring,
     link: LinkType,
@@ -34,27 +34,34 @@ pub struct PassiveRtt {
     next: u16,
 }
 
-/// A far host.
+/// A remote host.
 struct Host {
     number: u16,
     trips: u32,
 }
 
-/// The shortest round trip of each far host since it was last asked. A host may wait before it acknowledges; no answer is too early.
+/// Round trips of a remote host since it was last asked.
+struct HostTrips {
+    host: Address,
+    count: u32,
+    least_ns: i64,
+}
+
+/// The shortest round trip of each remote host since it was last asked. A host may wait before it acknowledges; no answer is too early.
 #[derive(Default)]
 struct RttSink {
     /// Who sent the packet that passes now, if it came from the line.
-    far: Option<Address>,
-    heard: Vec<(Address, u32, i64)>,
+    remote: Option<Address>,
+    hosts: Vec<HostTrips>,
 }
 
 impl Sink for RttSink {
     fn round_trip(&mut self, _: FlowId, trip: &RoundTrip) {
-        let Some(far) = self.far.filter(|_| trip.validity != RttValidity::Ambiguous) else { return };
-        let took = trip.times.at - trip.sent_at;
-        match self.heard.iter_mut().find(|(host, ..)| *host == far) {
-            Some((_, trips, least)) => (*trips, *least) = (*trips + 1, took.min(*least)),
-            None => self.heard.push((far, 1, took)),
+        let Some(host) = self.remote.filter(|_| trip.validity != RttValidity::Ambiguous) else { return };
+        let took_ns = trip.times.at - trip.sent_at;
+        match self.hosts.iter_mut().find(|known| known.host == host) {
+            Some(known) => (known.count, known.least_ns) = (known.count + 1, took_ns.min(known.least_ns)),
+            None => self.hosts.push(HostTrips { host, count: 1, least_ns: took_ns }),
         }
     }
 }
@@ -80,7 +87,7 @@ impl PassiveRtt {
         let PassiveRtt { ring, link, tracer, frames, .. } = self;
         let mut visit = |frame: RingFrame<'_>| {
             *frames += 1;
-            hear(tracer, *link, *frames, &frame);
+            note_frame(tracer, *link, *frames, &frame);
             ControlFlow::Continue(())
         };
         for _ in 0..BLOCKS_AT_ONCE {
@@ -88,17 +95,17 @@ impl PassiveRtt {
                 break;
             }
         }
-        let heard = std::mem::take(&mut self.tracer.sink_mut().heard);
-        heard.into_iter().filter_map(|heard| self.sample(heard)).collect()
+        let hosts = std::mem::take(&mut self.tracer.sink_mut().hosts);
+        hosts.into_iter().filter_map(|trips| self.sample(&trips)).collect()
     }
-    fn sample(&mut self, (far, trips, least_ns): (Address, u32, i64)) -> Option<DelaySample> {
+    fn sample(&mut self, trips: &HostTrips) -> Option<DelaySample> {
         let next = &mut self.next;
-        let host = self.hosts.entry(far).or_insert_with(|| {
+        let host = self.hosts.entry(trips.host).or_insert_with(|| {
             *next = next.wrapping_add(1);
             Host { number: FIRST_NUMBER | *next, trips: 0 }
         });
-        host.trips = host.trips.saturating_add(trips);
-        let delay = Delay::RoundTrip(Duration::from_nanos(u64::try_from(least_ns).ok()?));
+        host.trips = host.trips.saturating_add(trips.count);
+        let delay = Delay::RoundTrip(Duration::from_nanos(u64::try_from(trips.least_ns).ok()?));
         (host.trips >= LEAST_TRIPS).then_some(DelaySample { reflector: host.number, delay })
     }
 }
@@ -109,8 +116,8 @@ fn tracer() -> Tracer<RttSink> {
     Tracer::bounded(RttSink::default(), bounds)
 }
 
-fn hear(tracer: &mut Tracer<RttSink>, link: LinkType, number: u64, frame: &RingFrame<'_>) {
+fn note_frame(tracer: &mut Tracer<RttSink>, link: LinkType, number: u64, frame: &RingFrame<'_>) {
     let Ok(packet) = dissect(link, frame.original_len, frame.bytes) else { return };
-    tracer.sink_mut().far = (!frame.passage.is_outgoing()).then_some(packet.source);
+    tracer.sink_mut().remote = (!frame.passage.is_outgoing()).then_some(packet.source);
     tracer.packet(Times { at: frame.at, frame: number }, &packet);
 }

@@ -1,56 +1,58 @@
 //! The status as a program or a person reads it over HTTP.
 use super::status::{DirectionStatus, Status};
+use fathom_prose::autorate_reason;
 use fathom_text::{milliseconds, rate};
-use std::fmt::Write;
+use fathom_watch_metrics::{Exposed, Family, Kind, Metric, MetricValue, exposition};
 
-/// OpenMetrics 1.0: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
-pub(super) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const fn gauge(name: &'static str, unit: &'static str, help: &'static str) -> Family {
+    Family { name, help, kind: Kind::Gauge, unit }
+}
+
+const fn counter(name: &'static str, help: &'static str) -> Family {
+    Family { name, help, kind: Kind::Counter, unit: "" }
+}
+
+const RATE: Family = gauge("fathom_auto_rate_bits_per_second", "bits_per_second", "Rate of the shaper.");
+const DELIVERED: Family = gauge(
+    "fathom_auto_delivered_bits_per_second",
+    "bits_per_second",
+    "What left the shaper in the last second.",
+);
+const BACKLOG: Family = gauge("fathom_auto_backlog_bytes", "bytes", "What waits in the shaper.");
+const DELAY: Family =
+    gauge("fathom_auto_delay_seconds", "seconds", "Delay beyond the shaper, above the usual.");
+const DECISIONS: Family = counter("fathom_auto_decisions", "Ticks with each reason.");
+const ANSWERS: Family = counter("fathom_auto_answers", "Answers of reflectors.");
 
 type Value = fn(&DirectionStatus) -> Option<f64>;
 
-/// Name, unit, what it is, and the value of a direction.
-const GAUGES: [(&str, &str, &str, Value); 4] = [
-    ("fathom_auto_rate_bits_per_second", "bits_per_second", "Rate of the shaper.", |state| {
-        Some(state.rate.as_bits_per_second() as f64)
-    }),
-    (
-        "fathom_auto_delivered_bits_per_second",
-        "bits_per_second",
-        "What left the shaper in the last second.",
-        |state| Some(state.delivered_bits_per_second),
-    ),
-    ("fathom_auto_backlog_bytes", "bytes", "What waits in the shaper.", |state| {
-        Some(state.backlog_bytes as f64)
-    }),
-    ("fathom_auto_delay_seconds", "seconds", "Delay beyond the shaper, above the usual.", |state| {
-        state.delay_s
-    }),
-];
-
-/// The metrics.
+/// The metrics, as OpenMetrics.
 pub(super) fn metrics(status: &Status) -> String {
-    let mut text = String::new();
-    let device = status.device.replace('\\', "\\\\").replace('"', "\\\"");
-    // A String takes everything.
-    for (name, unit, help, value) in GAUGES {
-        let _ = write!(text, "# TYPE {name} gauge\n# UNIT {name} {unit}\n# HELP {name} {help}\n");
-        for (direction, state) in status.directions.iter() {
-            if let Some(now) = value(state) {
-                let _ = writeln!(text, "{name}{{interface=\"{device}\",direction=\"{direction}\"}} {now}");
-            }
-        }
-    }
-    text += "# TYPE fathom_auto_decisions counter\n# HELP fathom_auto_decisions Ticks with each reason.\n";
-    for (direction, state) in status.directions.iter() {
-        for (why, count) in &state.decisions {
-            let labels =
-                format!("interface=\"{device}\",direction=\"{direction}\",reason=\"{}\"", why.name());
-            let _ = writeln!(text, "fathom_auto_decisions_total{{{labels}}} {count}");
-        }
-    }
-    text += "# TYPE fathom_auto_answers counter\n# HELP fathom_auto_answers Answers of reflectors.\n";
-    let _ = writeln!(text, "fathom_auto_answers_total{{interface=\"{device}\"}} {}\n# EOF", status.answers);
-    text
+    let interface = ("interface", status.device.as_str());
+    let metric = |labels, value| Metric { labels, value: MetricValue::Number(value), created_s: None };
+    let gauges: [(&'static Family, Value); 4] = [
+        (&RATE, |state| Some(state.rate.as_bits_per_second() as f64)),
+        (&DELIVERED, |state| Some(state.delivered_bits_per_second)),
+        (&BACKLOG, |state| Some(state.backlog_bytes as f64)),
+        (&DELAY, |state| state.delay_s),
+    ];
+    let of_gauge = |(family, value): (&'static Family, Value)| {
+        let now = status.directions.iter().filter_map(|(direction, state)| {
+            Some(metric(vec![interface, ("direction", direction.name())], value(state)?))
+        });
+        Exposed { family, metrics: now.collect() }
+    };
+    let mut families: Vec<Exposed<'_>> = gauges.into_iter().map(of_gauge).collect();
+    let decisions = status.directions.iter().flat_map(|(direction, state)| {
+        state.decisions.iter().map(move |(why, count)| {
+            let labels = vec![interface, ("direction", direction.name()), ("reason", why.name())];
+            metric(labels, *count as f64)
+        })
+    });
+    families.push(Exposed { family: &DECISIONS, metrics: decisions.collect() });
+    families
+        .push(Exposed { family: &ANSWERS, metrics: vec![metric(vec![interface], status.answers as f64)] });
+    exposition(&families, true)
 }
 
 /// A page that asks for itself again.
@@ -78,7 +80,7 @@ fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
         format!("<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td></tr>", cell(up), cell(down))
     };
     row("rate", &|state| rate(state.rate.as_bits_per_second() as f64))
-        + &row("why", &|state| state.reason.to_string())
+        + &row("why", &|state| autorate_reason(state.reason).to_owned())
         + &row("passes", &|state| rate(state.delivered_bits_per_second))
         + &row("delay beyond our queue, above the usual", &|state| {
             state.delay_s.map_or_else(|| "nobody answers".to_owned(), |s| milliseconds(s.max(0.0)))
@@ -93,7 +95,7 @@ fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
 fn last_change(state: &DirectionStatus) -> String {
     let Some(last) = state.last else { return "none yet".to_owned() };
     let [from, to] = [last.from, last.to].map(|one| rate(one.as_bits_per_second() as f64));
-    format!("{}: {from} to {to}, {}", last.at, last.reason)
+    format!("{}: {from} to {to}, {}", last.at, autorate_reason(last.reason))
 }
 
 fn escaped(text: &str) -> String {

@@ -85,7 +85,7 @@ impl ShapedLine {
     ///
     /// # Errors
     /// If the kernel does not answer, or a shaper is gone.
-    pub fn look(&mut self, until: Time, is_seldom: bool) -> Result<LineSample, ApplyError> {
+    pub fn sample(&mut self, until: Time, is_seldom: bool) -> Result<LineSample, ApplyError> {
         let answers = samples(&self.reflectors.gather(until, is_seldom));
         let passive = self.passive.as_mut().map(PassiveRtt::take).unwrap_or_default();
         let delays = self.sampler.select(self.clock.now(), answers, passive);

@@ -136,9 +136,9 @@ impl DirectionStatus {
             "rate_bits_per_second": self.rate.as_bits_per_second(),
             "delivered_bits_per_second": self.delivered_bits_per_second.round(),
             "backlog_bytes": self.backlog_bytes, "delay_above_usual_s": self.delay_s,
-            "reason": self.reason.name(), "words": self.reason.to_string(), "decisions": counts,
+            "reason": self.reason.name(), "decisions": counts,
             "last_change": self.last.map(|last| json!({
-                "at_unix_s": unix_s(last.at), "reason": last.reason.name(), "words": last.reason.to_string(),
+                "at_unix_s": unix_s(last.at), "reason": last.reason.name(),
                 "from_bits_per_second": last.from.as_bits_per_second(),
                 "to_bits_per_second": last.to.as_bits_per_second(),
             })),

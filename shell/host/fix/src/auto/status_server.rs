@@ -1,9 +1,10 @@
 //! The status over HTTP: one connection after the other, each for a short time.
-use super::render::{METRICS_TYPE, metrics, page};
+use super::render::{metrics, page};
 use super::status::Status;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{http_response, parse_request};
 use fathom_units::Duration;
+use fathom_watch_metrics::OPENMETRICS_TYPE;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -13,11 +14,11 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 /// How soon the end is noticed.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// A client gets so long: others wait meanwhile.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+const CLIENT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(1);
 /// Longer requests are refused.
-const LONGEST: usize = 8192;
+const MOST_REQUEST_BYTES: usize = 8192;
 
 /// A server of the status.
 pub(super) struct StatusServer {
@@ -50,20 +51,20 @@ impl Drop for StatusServer {
 fn serve(listener: &TcpListener, shown: &Mutex<Option<Status>>, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         // A wait that failed is tried again after a client came, or not.
-        let _ = poll::wait(&mut [PollFd::readable(listener.as_fd())], Some(LOOK_EVERY));
+        let _ = poll::wait(&mut [PollFd::readable(listener.as_fd())], Some(POLL_INTERVAL));
         let Ok((client, _)) = listener.accept() else { continue };
         let status = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
         // A client that went away is its own loss.
-        let _ = talk(client, status.as_ref());
+        let _ = serve_client(client, status.as_ref());
     }
 }
 
-fn talk(mut client: TcpStream, status: Option<&Status>) -> io::Result<()> {
+fn serve_client(mut client: TcpStream, status: Option<&Status>) -> io::Result<()> {
     let (begun, mut request) = (Instant::now(), Vec::new());
     client.set_nonblocking(false)?;
-    client.set_write_timeout(Some(PATIENCE))?;
-    while begun.elapsed() < PATIENCE && request.len() < LONGEST {
-        client.set_read_timeout(Some(PATIENCE))?;
+    client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+    while begun.elapsed() < CLIENT_TIMEOUT && request.len() < MOST_REQUEST_BYTES {
+        client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
         let mut buffer = [0; 1024];
         let length = client.read(&mut buffer)?;
         if length == 0 {
@@ -72,7 +73,7 @@ fn talk(mut client: TcpStream, status: Option<&Status>) -> io::Result<()> {
         request.extend_from_slice(&buffer[..length]);
         match parse_request(&request) {
             Ok(None) => {}
-            Ok(Some((asked, _))) => return client.write_all(&answer(asked.path, status)),
+            Ok(Some((head, _))) => return client.write_all(&answer(head.path, status)),
             Err(error) => {
                 let words = format!("{error}\n");
                 return client.write_all(&http_response(error.status(), "text/plain", words.as_bytes()));
@@ -84,7 +85,7 @@ fn talk(mut client: TcpStream, status: Option<&Status>) -> io::Result<()> {
 
 fn answer(path: &str, status: Option<&Status>) -> Vec<u8> {
     match (path.split('?').next(), status) {
-        (Some("/metrics"), Some(status)) => http_response(200, METRICS_TYPE, metrics(status).as_bytes()),
+        (Some("/metrics"), Some(status)) => http_response(200, OPENMETRICS_TYPE, metrics(status).as_bytes()),
         (Some("/"), Some(status)) => http_response(200, "text/html; charset=utf-8", page(status).as_bytes()),
         (Some("/metrics" | "/"), None) => {
             http_response(200, "text/plain", b"it has just begun; ask again in a second\n")

@@ -1,7 +1,7 @@
 //! The closed loop over an emulated modem with real kernel TCP and a real shaper. Needs root.
 //!
-//! Each takes minutes of real time: there is one run of each kind. All other cases are tested in virtual time, in
-//! `core/measure/shape/tests/it`.
+//! One complete fix, one dry run that measures the overhead of packets, and one `--auto` take real time. All other cases are
+//! tested in virtual time, in `core/measure/shape/tests/it`.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod auto;
 mod fix;

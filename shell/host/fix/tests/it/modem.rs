@@ -12,7 +12,6 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The interface of the user's side of a lab.
 pub(crate) const DEVICE: &str = "line0";
@@ -28,18 +27,16 @@ pub(crate) struct Modem {
     clock: Clock,
     _server: Server,
     folder: PathBuf,
-    _turn: MutexGuard<'static, ()>,
 }
 
 impl Modem {
-    /// Two modems at once would make each other late.
+    /// The usual one.
     pub(crate) fn new(name: &str) -> Modem {
-        Modem::over(name, [UP, DOWN], "")
+        Modem::over(name, PerDirection { up: UP, down: DOWN }, "")
     }
     /// Another than the usual, up and down, each with 5 ms of path; `trace` is the text of every trace it names.
-    pub(crate) fn over(name: &str, [up, down]: [&str; 2], trace: &str) -> Modem {
-        static TURN: Mutex<()> = Mutex::new(());
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn over(name: &str, lines: PerDirection<&str>, trace: &str) -> Modem {
+        let PerDirection { up, down } = lines;
         let line = format!(
             "name = \"modem\"\nabout = \"test\"\nsource = \"test\"\n[[hop]]\nname = \"modem\"\n\
              up = {{ delay = \"5ms\", {up} }}\ndown = {{ delay = \"5ms\", {down} }}\n"
@@ -51,7 +48,7 @@ impl Modem {
         let server = lab.in_server(|| Server::start(Config::default())).unwrap().unwrap();
         let folder = std::env::temp_dir().join(format!("fathom-fix-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        Modem { lab, clock, _server: server, folder, _turn: turn }
+        Modem { lab, clock, _server: server, folder }
     }
     /// How long there has been a line.
     pub(crate) fn age(&self) -> Time {

@@ -1,6 +1,5 @@
 //! `io.prometheus.client.MetricFamily`. Field numbers are those of `metrics.proto` of prometheus/client_model.
-use super::{Exposed, Metric, Value};
-use fathom_watch_metrics::{Kind, Message, SCHEMA, Spans};
+use fathom_watch_metrics::{Exposed, Kind, Message, Metric, MetricValue, SCHEMA, Spans};
 use fathom_watch_samples::Sketch;
 
 /// Only values of exactly zero are outside of the buckets.
@@ -44,12 +43,12 @@ fn metric_of(metric: &Metric<'_>, kind: Kind) -> Message {
         message.message(1, &pair);
     }
     match &metric.value {
-        Value::Number(value) => {
+        MetricValue::Number(value) => {
             let mut number = Message::default();
             number.double(1, *value);
             message.message(if kind == Kind::Counter { 3 } else { 2 }, &number);
         }
-        Value::Histogram(sketch) => message.message(7, &histogram_of(sketch)),
+        MetricValue::Histogram(sketch) => message.message(7, &histogram_of(sketch)),
     }
     message
 }

@@ -187,9 +187,7 @@ impl World {
                 let flags = (trial.is_delayed, trial.is_marginal, trial.is_demanded);
                 format!("trial {direction} {offered}, delivered {delivered}, {delay}, {flags:?}\n")
             }
-            Event::Verified(verification) => {
-                verification.checks.iter().map(|check| format!("  {check:?}\n")).collect()
-            }
+            Event::Verified(checks) => checks.iter().map(|check| format!("  {check:?}\n")).collect(),
             other => format!("{other:?}\n"),
         };
         self.events.iter().map(line).collect()

@@ -1,6 +1,7 @@
 //! Which changes of the rates are printed, and when.
 use fathom_fix::auto::{Change, DirectionStatus, Status};
 use fathom_os::clock::utc_offset_s;
+use fathom_prose::autorate_reason;
 use fathom_text::rate;
 use fathom_units::{Direction, PerDirection, Rate, WallTime};
 
@@ -61,7 +62,7 @@ impl ReportedRate {
             words(self.rate),
             words(now),
             self.meanwhile(now, cuts),
-            why.reason
+            autorate_reason(why.reason)
         );
         *self = ReportedRate::new(now_ns, now, cuts);
         Some(line)
@@ -82,13 +83,13 @@ impl ReportedRate {
 impl ProgressLog {
     /// What is to be said after a tick.
     pub(super) fn tick(&mut self, status: &Status) -> Vec<String> {
-        let (now_ns, ways) = (status.at.0, &status.directions);
+        let (now_ns, directions) = (status.at.0, &status.directions);
         // The first change is said at once.
         let begin =
             |now: &DirectionStatus| ReportedRate::new(0, now.last.map_or(now.rate, |last| last.from), 0);
-        let reported = self.reported.get_or_insert_with(|| ways.as_ref().map(begin));
+        let reported = self.reported.get_or_insert_with(|| directions.as_ref().map(begin));
         let mut lines = Vec::new();
-        for (direction, (now, one)) in ways.as_ref().zip(reported.as_mut()) {
+        for (direction, (now, one)) in directions.as_ref().zip(reported.as_mut()) {
             one.note(now.rate, now.last);
             lines.extend(one.line(direction, now_ns, now.rate, cuts(now)));
         }

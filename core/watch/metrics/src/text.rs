@@ -1,11 +1,46 @@
 //! The two text forms. A histogram's buckets end at powers of two, where those of the history do, too: their counts are exact.
-use super::{Exposed, Metric, Value};
-use fathom_watch_metrics::{Family, Kind, Part};
+use crate::{Family, Kind, Part};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
 use fathom_watch_samples::Sketch;
-use std::fmt::Write;
 
-/// Writing to a String cannot fail: the results below are dropped for that.
-pub(super) fn write(families: &[Exposed<'_>], open: bool) -> String {
+/// Content type of OpenMetrics 1.0: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
+pub const OPENMETRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// All metrics of one family.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exposed<'a> {
+    /// The family.
+    pub family: &'static Family,
+    /// Its metrics.
+    pub metrics: Vec<Metric<'a>>,
+}
+
+/// One metric of a family.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Metric<'a> {
+    /// Names and values of its labels.
+    pub labels: Vec<(&'static str, &'a str)>,
+    /// Its value.
+    pub value: MetricValue<'a>,
+    /// From when on it counts, in seconds since 1970, if that is said.
+    pub created_s: Option<f64>,
+}
+
+/// The value of a metric.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MetricValue<'a> {
+    /// A number.
+    Number(f64),
+    /// A histogram.
+    Histogram(&'a Sketch),
+}
+
+/// The text of Prometheus 0.0.4, or of OpenMetrics 1.0.
+// Writing to a String cannot fail: the results below are dropped for that.
+pub fn exposition(families: &[Exposed<'_>], open: bool) -> String {
     let mut text = String::new();
     for Exposed { family, metrics } in families {
         // In the older form, the name of a counter has its ending; in OpenMetrics only its samples do.
@@ -34,13 +69,13 @@ fn sample(text: &mut String, family: &Family, metric: &Metric<'_>, open: bool) {
     let labels = labels_of(metric);
     let name = family.name;
     match &metric.value {
-        Value::Number(value) => {
+        MetricValue::Number(value) => {
             let _ = writeln!(text, "{name}{}{{{labels}}} {value}", family.suffix());
         }
-        Value::Histogram(sketch) => histogram(text, name, &labels, sketch),
+        MetricValue::Histogram(sketch) => histogram(text, name, &labels, sketch),
     }
-    if open && family.kind != Kind::Gauge {
-        let _ = writeln!(text, "{name}_created{{{labels}}} {:.3}", metric.created_s);
+    if let Some(created_s) = metric.created_s.filter(|_| open && family.kind != Kind::Gauge) {
+        let _ = writeln!(text, "{name}_created{{{labels}}} {created_s:.3}");
     }
 }
 

@@ -1,0 +1,76 @@
+//! A shaper whose rates follow the line, until it is cancelled.
+use super::{FixFailure, FixProgress, FixResult, Watchdog, require_root};
+use crate::{AppError, CancelToken};
+use fathom_diagnose::{FixEvidence, diagnose_fix, shaper_conflicts};
+use fathom_fix::auto::{AutoConfig, AutoProgress, Status, auto};
+use fathom_report::{FixData, FixOutcome};
+use fathom_shaper::conflicts;
+use std::path::Path;
+
+/// As many as the controller follows, and a server.
+const MOST_REFLECTORS: usize = 24;
+
+/// Autorate on an interface.
+pub struct AutorateRequest<'a> {
+    /// What is shaped, and how.
+    pub config: AutoConfig,
+    /// The watchdog.
+    pub watchdog: Watchdog<'a>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Autorated {
+    /// As a document.
+    pub result: FixResult,
+    /// The last status.
+    pub status: Status,
+}
+
+/// Shapes until it is cancelled, or its time is over.
+///
+/// # Errors
+/// What kept it from its work. The interface is as before then, unless the error says that it could not be restored.
+pub fn autorate(
+    request: &AutorateRequest<'_>,
+    cancel: &CancelToken,
+    progress: &mut dyn FnMut(FixProgress<'_>),
+) -> Result<Autorated, AppError> {
+    let AutorateRequest { config, watchdog } = request;
+    let count = config.reflectors.hosts.len();
+    if count == 0 && config.reflectors.server.is_none() && !config.passive {
+        return Err(FixFailure::NoDelaySource.into());
+    }
+    if count > MOST_REFLECTORS {
+        return Err(FixFailure::TooManyReflectors { count, most: MOST_REFLECTORS }.into());
+    }
+    require_root()?;
+    let interface = config.place.device.as_str();
+    let causes = conflicts::detect(Path::new("/"), interface);
+    progress(FixProgress::Conflicts(&shaper_conflicts(interface, &causes)));
+    let status = auto(config, watchdog(), cancel.flag(), &mut |event| match event {
+        AutoProgress::Note(words) => progress(FixProgress::Note(words)),
+        AutoProgress::Plan(plan) => progress(FixProgress::Plan(plan)),
+        AutoProgress::Tick(status) => progress(FixProgress::Tick(status)),
+    })?;
+    let evidence = FixEvidence {
+        interface,
+        before: None,
+        after: None,
+        is_shaped: config.commit,
+        checks: &[],
+        conflicts: &causes,
+    };
+    let (outcome, headline) = if config.commit {
+        (FixOutcome::Committed, format!("{interface} stays shaped at these rates."))
+    } else {
+        (FixOutcome::RolledBack, format!("{interface} is as it was before."))
+    };
+    let data = FixData {
+        interface: Some(interface.to_owned()),
+        outcome: Some(outcome),
+        auto: Some(status.to_json()),
+        ..FixData::default()
+    };
+    Ok(Autorated { result: FixResult { headline, diagnosis: diagnose_fix(&evidence), data }, status })
+}

@@ -1,0 +1,118 @@
+//! Why a fix has no result.
+use crate::{AppError, ExitClass};
+use fathom_client::TestError;
+use fathom_fix::FixError;
+use fathom_run::threshold::SHAPER_RATE_RATIO;
+use fathom_shape::autorate::ConfigError;
+use fathom_shaper::ApplyError;
+use std::fmt;
+
+/// Why a fix has no result. `Display` says what to try, too.
+#[derive(Debug)]
+pub enum FixFailure {
+    /// Neither an interface nor a server was named.
+    NothingToShape,
+    /// No interface was named, and there is no default route.
+    NoDefaultRoute,
+    /// No interface was named, and default routes lead through several.
+    SeveralDefaultRoutes(Vec<String>),
+    /// No rate was given, and none is searched.
+    NoRates,
+    /// Autorate has no source of delays.
+    NoDelaySource,
+    /// Autorate has too many reflectors.
+    TooManyReflectors {
+        /// How many.
+        count: usize,
+        /// The most.
+        most: usize,
+    },
+    /// Bounds of autorate that no controller can keep.
+    Bounds(ConfigError),
+    /// This process may not change queues.
+    NotRoot,
+    /// The interface could not be changed, or not be restored.
+    Shaper(ApplyError),
+    /// A search or autorate failed.
+    Fix(FixError),
+}
+
+impl FixFailure {
+    pub(crate) const fn class(&self) -> ExitClass {
+        match self {
+            FixFailure::NotRoot
+            | FixFailure::Shaper(_)
+            | FixFailure::Fix(FixError::Apply(_) | FixError::Stopped) => ExitClass::Environment,
+            FixFailure::Fix(FixError::Test(TestError::Config(_))) => ExitClass::Input,
+            FixFailure::Fix(FixError::Test(_)) => ExitClass::Environment,
+            FixFailure::Fix(FixError::NoKnee(..) | FixError::OutOfTrials(_) | FixError::Incomplete(_)) => {
+                ExitClass::Invalid
+            }
+            _ => ExitClass::Input,
+        }
+    }
+}
+
+impl fmt::Display for FixFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FixFailure::NothingToShape => f.write_str(
+                "which interface, and to which rates?\n  try: fathom fix --server HOST, which finds both (HOST runs `fathom serve`); \
+                 or fathom fix eth0 --up 9.5mbit --down 47mbit",
+            ),
+            FixFailure::NoDefaultRoute => f.write_str(
+                "which interface? no default route leads anywhere\n  try: fathom fix DEV --server HOST (ip -br link shows them)",
+            ),
+            FixFailure::SeveralDefaultRoutes(routes) => write!(
+                f,
+                "which interface? default routes lead through {}\n  try: fathom fix {} --server HOST",
+                routes.join(", "),
+                routes.first().map_or("DEV", String::as_str)
+            ),
+            FixFailure::NoRates => write!(
+                f,
+                "neither --up nor --down: to which rate shall it be shaped?\n  try: fathom test, for what the line carries; then some \
+                 {:.0} % less",
+                (1.0 - SHAPER_RATE_RATIO[1]) * 100.0
+            ),
+            FixFailure::NoDelaySource => f.write_str(
+                "--auto needs a delay source\n  try: --server HOST (it runs `fathom serve`), or --reflector ADDR four times, hosts that \
+                 answer ping, or --passive",
+            ),
+            FixFailure::TooManyReflectors { count, most } => {
+                write!(f, "{count} times --reflector: at most {most} are followed\n  try: the nearest six")
+            }
+            FixFailure::Bounds(error) => {
+                write!(f, "{error}\n  try: --least-up, --up and --most-up (or -down) in this order")
+            }
+            FixFailure::NotRoot => f.write_str(
+                "queues can be changed by root only (CAP_NET_ADMIN)\n  try: sudo fathom fix ...",
+            ),
+            FixFailure::Shaper(error) | FixFailure::Fix(FixError::Apply(error)) => {
+                let hint = if error.is_permission() { "\n  try: sudo fathom fix ..." } else { "" };
+                write!(f, "{error}{hint}")
+            }
+            FixFailure::Fix(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FixFailure {}
+
+impl From<FixFailure> for AppError {
+    fn from(failure: FixFailure) -> Self {
+        AppError::Fix(failure)
+    }
+}
+
+impl From<ApplyError> for AppError {
+    fn from(error: ApplyError) -> Self {
+        FixFailure::Shaper(error).into()
+    }
+}
+
+impl From<FixError> for AppError {
+    fn from(error: FixError) -> Self {
+        FixFailure::Fix(error).into()
+    }
+}

@@ -1,0 +1,183 @@
+//! Which shapers are on, with their counters.
+use super::{FixResult, places};
+use crate::AppError;
+use fathom_diagnose::{FixEvidence, diagnose_fix};
+use fathom_fix::auto::Status;
+use fathom_report::FixData;
+use fathom_shaper::{Kernel, Phase, Place, State, SystemInstance, shaper_counters};
+use fathom_tc::Stats;
+use fathom_units::{PerDirection, Rate, WallTime};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The state of an interface's shaper.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShaperState {
+    /// It stays.
+    On,
+    /// It is rolled back when its time or its process ends.
+    OnTrial,
+    /// It was on before the system started.
+    EarlierBoot,
+    /// It is on an interface of another network namespace.
+    OtherNamespace,
+}
+
+impl ShaperState {
+    fn of(state: &State, here: &SystemInstance) -> ShaperState {
+        match state.phase {
+            _ if state.instance.boot != here.boot => ShaperState::EarlierBoot,
+            _ if state.instance.namespace != here.namespace => ShaperState::OtherNamespace,
+            Phase::Trial => ShaperState::OnTrial,
+            Phase::Committed => ShaperState::On,
+        }
+    }
+    /// Its name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ShaperState::On => "on",
+            ShaperState::OnTrial => "on_trial",
+            ShaperState::EarlierBoot => "earlier_boot",
+            ShaperState::OtherNamespace => "other_namespace",
+        }
+    }
+    /// Whether it should be on here and now.
+    #[must_use]
+    pub const fn is_on(self) -> bool {
+        matches!(self, ShaperState::On | ShaperState::OnTrial)
+    }
+}
+
+/// The shaper of one direction.
+#[derive(Clone, Debug)]
+pub struct SideStatus {
+    /// Its rate.
+    pub rate: Rate,
+    /// Its counters; `None` if it is gone, or not here.
+    pub counters: Option<Stats>,
+}
+
+/// An interface with a fix.
+#[derive(Clone, Debug)]
+pub struct InterfaceStatus {
+    /// Its name.
+    pub interface: String,
+    /// The state of its shaper.
+    pub state: ShaperState,
+    /// The shaper's name.
+    pub shaper: String,
+    /// When the fix began.
+    pub began: WallTime,
+    /// The process that made it.
+    pub process: u32,
+    /// Each direction that is shaped.
+    pub sides: PerDirection<Option<SideStatus>>,
+    /// Last status of the autorate that is running.
+    pub auto: Option<Value>,
+}
+
+/// All of them.
+#[derive(Clone, Debug)]
+pub struct StatusReport {
+    /// As a document.
+    pub result: FixResult,
+    /// Each interface with a fix.
+    pub interfaces: Vec<InterfaceStatus>,
+    /// What became of the last fix of the named interface, in words, if none is on.
+    pub last: Option<String>,
+}
+
+/// Looks at all fixes, or that of one interface.
+///
+/// # Errors
+/// If a state cannot be read.
+pub fn status(folder: &Path, interface: Option<&str>) -> Result<StatusReport, AppError> {
+    let mut interfaces = Vec::new();
+    for place in places(folder, interface)? {
+        if let Some(state) = place.read()? {
+            interfaces.push(InterfaceStatus::of(&place, &state));
+        }
+    }
+    let last = interface.and_then(|name| std::fs::read_to_string(Place::new(folder, name).last()).ok());
+    let last = last.filter(|_| interfaces.is_empty()).map(|words| words.trim().to_owned());
+    let rows = interfaces.iter().map(InterfaceStatus::to_json).collect();
+    Ok(StatusReport {
+        result: unmeasured(format!("{} interfaces have a fix.", interfaces.len()), rows),
+        interfaces,
+        last,
+    })
+}
+
+/// The result of a command that measures nothing.
+pub(super) fn unmeasured(headline: String, interfaces: Vec<Value>) -> FixResult {
+    let evidence = FixEvidence {
+        interface: "",
+        before: None,
+        after: None,
+        is_shaped: false,
+        checks: &[],
+        conflicts: &[],
+    };
+    let data = FixData { interfaces: Some(interfaces), ..FixData::default() };
+    FixResult { headline, diagnosis: diagnose_fix(&evidence), data }
+}
+
+impl InterfaceStatus {
+    fn of(place: &Place, state: &State) -> InterfaceStatus {
+        let here = SystemInstance::here();
+        let side = |key: &str| {
+            let side = &state.about[key];
+            let rate = side["rate_bits_per_second"].as_u64().map(Rate::from_bits_per_second)?;
+            let counters = if state.instance == here { side_counters(side) } else { None };
+            Some(SideStatus { rate, counters })
+        };
+        InterfaceStatus {
+            interface: place.device.clone(),
+            state: ShaperState::of(state, &here),
+            shaper: state.about["shaper"].as_str().unwrap_or_default().to_owned(),
+            began: WallTime(state.began_unix_s.saturating_mul(1_000_000_000)),
+            process: state.pid,
+            sides: PerDirection { up: side("up"), down: side("down") },
+            auto: auto_status(place, state),
+        }
+    }
+    fn to_json(&self) -> Value {
+        let side = |side: &Option<SideStatus>| {
+            side.as_ref().map(|side| {
+                let counters = side.counters.as_ref().map(|stats| counters(None, stats));
+                json!({ "rate_bits_per_second": side.rate.as_bits_per_second(), "counters": counters })
+            })
+        };
+        json!({
+            "interface": self.interface, "state": self.state.name(), "shaper": self.shaper,
+            "began_unix_s": self.began.0 / 1_000_000_000, "process": self.process,
+            "up": side(&self.sides.up), "down": side(&self.sides.down), "auto": self.auto,
+        })
+    }
+}
+
+/// What the autorate of this state wrote last; that of an earlier process is another's.
+fn auto_status(place: &Place, state: &State) -> Option<Value> {
+    let text = std::fs::read_to_string(Status::file(place)).ok()?;
+    let value: Value = serde_json::from_str(&text).ok()?;
+    (value["process"] == state.pid && state.phase == Phase::Trial).then_some(value)
+}
+
+/// Counters of the queue discipline that a side names, if it is still there.
+fn side_counters(side: &Value) -> Option<Stats> {
+    let (device, name) = (side["interface"].as_str()?, side["qdisc"].as_str()?);
+    let major = u16::from_str_radix(name.trim_end_matches(':'), 16).ok()?;
+    shaper_counters(&mut Kernel::open().ok()?, device, major).ok().map(|(stats, _)| stats)
+}
+
+/// Counters of a shaper as documents have them: since `from`, or since it was made.
+#[must_use]
+pub fn counters(from: Option<&Stats>, to: &Stats) -> Value {
+    let since = |of: fn(&Stats) -> u64| of(to).saturating_sub(from.map_or(0, of));
+    json!({
+        "sent_bytes": since(|stats| stats.sent_bytes), "sent_packets": since(|stats| stats.sent_packets),
+        "dropped_packets": since(|stats| u64::from(stats.drops)), "marked_packets": to.marks(),
+        "backlog_bytes": to.backlog_bytes,
+    })
+}

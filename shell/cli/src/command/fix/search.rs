@@ -1,0 +1,104 @@
+//! `fathom fix --server`: the rates are searched, and the shaper stays only if it passes all checks.
+use super::{boot_commands, framing, note, program, show, test_config, watchdog_command};
+use crate::args::FixArgs;
+use crate::failure::{Exit, Outcome};
+use crate::{signal, terminal};
+use fathom_app::fix::{BootRequest, FixProgress, SearchRequest, Searched, search};
+use fathom_fix::FixConfig;
+use fathom_prose::{finding, fix_step};
+use fathom_report::{fix_baseline, fix_table};
+use fathom_run::Conclusion;
+use fathom_shape::fix::{Budget, Outcome as FixOutcome};
+use fathom_shaper::{Place, Plan};
+use fathom_units::{Direction, PerDirection};
+
+/// The whole fix.
+pub(super) fn run(args: &FixArgs, device: &str) -> Outcome {
+    let program = program()?;
+    let commands = |plan: &Plan| boot_commands(args, &program, plan);
+    let watchdog = || watchdog_command(args, device);
+    let request = SearchRequest {
+        fix: config(args, device),
+        results: args.results.as_deref(),
+        boot: args.boot.then_some(BootRequest { root: &args.root, commands: &commands }),
+        watchdog: &watchdog,
+    };
+    let cancel = signal::cancel_token()?;
+    let server = &request.fix.test.server;
+    terminal::note(&format!(
+        "fathom fix: {device}, against {server}: about two minutes of load on the line; Ctrl-C rolls back"
+    ));
+    let searched = search(&request, &cancel, &mut |event| report(device, &event))?;
+    if args.json {
+        show::print_json(&searched.result)?;
+    } else {
+        terminal::print(&summary(args, device, &searched))?;
+    }
+    let is_verified = searched.fixed.outcome != FixOutcome::NotVerified;
+    Ok(if is_verified { Exit::Healthy } else { Exit::Bloated })
+}
+
+fn config(args: &FixArgs, device: &str) -> FixConfig {
+    let is_given = args.up.is_some() || args.down.is_some();
+    let rates = PerDirection { up: args.up, down: args.down };
+    let is_wanted = |direction: Direction| match args.only {
+        Some(only) => only == direction,
+        // A rate that is given says which directions are meant.
+        None => !is_given || rates[direction].is_some(),
+    };
+    FixConfig {
+        test: test_config(args, args.server.as_deref().unwrap_or_default()),
+        place: Place::new(&args.state, device),
+        shaper: args.shaper,
+        framing: framing(args),
+        budget: Budget::new(args.budget),
+        directions: PerDirection::from_fn(is_wanted),
+        rates,
+        force: args.force,
+        dry_run: args.dry_run,
+    }
+}
+
+/// Progress as lines; most events of a test are none.
+fn report(device: &str, progress: &FixProgress<'_>) {
+    let text = match progress {
+        FixProgress::Baseline(diagnosis) => fix_baseline(diagnosis),
+        FixProgress::Plan(plan) => format!("\n{}", show::plan(plan)),
+        FixProgress::Checks(found) => {
+            found.iter().map(|one| format!("  {}", finding(one, None))).collect::<Vec<_>>().join("\n")
+        }
+        FixProgress::Step(step) => match fix_step(step) {
+            Some(words) => words,
+            None => return,
+        },
+        _ => return note(device, progress),
+    };
+    terminal::note(&text);
+}
+
+fn summary(args: &FixArgs, device: &str, searched: &Searched) -> String {
+    let Searched { result, fixed, before, after, boot } = searched;
+    let headline = &result.headline;
+    match fixed.outcome {
+        FixOutcome::NotNeeded => format!("{headline}\n"),
+        FixOutcome::NotVerified => {
+            let is_failed = |conclusion: &Conclusion| match conclusion {
+                Conclusion::ShaperCheck(check) => !check.passed,
+                _ => false,
+            };
+            let failed = result.diagnosis.findings.iter().filter(|found| is_failed(&found.conclusion));
+            let list: String = failed.map(|found| format!("  {}\n", finding(found, None))).collect();
+            format!("\n{headline}\n{list}")
+        }
+        FixOutcome::Planned => {
+            let is_searched = fixed.report.knees != PerDirection::default();
+            let next = " Without it, within the hour, the trials of this search are reused.";
+            format!("\n{headline}{}\n", if is_searched { next } else { "" })
+        }
+        FixOutcome::Verified => {
+            let table = after.as_ref().map(|after| fix_table(before, after)).unwrap_or_default();
+            let (undo, boot) = (show::undo_line(device, &args.state), show::boot_line(boot.as_deref()));
+            format!("\n{headline}\n\n{table}\n{undo}{boot}")
+        }
+    }
+}
