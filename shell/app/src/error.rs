@@ -254,6 +254,31 @@ impl AppError {
     pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
         AppError::NoSuch { object, name: name.to_owned(), known: known.join(", ") }
     }
+    /// The error of another crate that says everything by itself.
+    const fn cause(&self) -> Option<&dyn fmt::Display> {
+        Some(match self {
+            AppError::Scenario(error) => error,
+            AppError::Size(error) => error,
+            AppError::Lab(error) => error,
+            AppError::ProgramEnd { source } | AppError::Workload(source) => source,
+            AppError::Server(error) => error,
+            AppError::Test(error) => error,
+            AppError::Load(error) | AppError::Save(error) => error,
+            AppError::Sweep(error) => error,
+            AppError::CaptureSource(error) => error,
+            AppError::Fix(error) => error,
+            AppError::Page(error) => error,
+            AppError::Audit(error) => error,
+            AppError::NoPeriod(error) => error,
+            AppError::CapturePath(text)
+            | AppError::NoRandomness(text)
+            | AppError::WatchPlan(text)
+            | AppError::NotPermitted(text)
+            | AppError::Monitor(text)
+            | AppError::History(text) => text,
+            _ => return None,
+        })
+    }
     /// What the error means to a caller that looks at nothing else.
     #[must_use]
     pub const fn class(&self) -> ExitClass {
@@ -290,12 +315,14 @@ impl AppError {
 
 impl fmt::Display for AppError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(cause) = self.cause() {
+            return cause.fmt(f);
+        }
         match self {
             AppError::UnknownLine { name, .. } => {
                 write!(f, "no built-in line is called \"{name}\" (known: {})", BUILTIN_NAMES.join(" "))
             }
             AppError::Unreadable { name, source } => write!(f, "{name}: {source}"),
-            AppError::Scenario(error) => error.fmt(f),
             AppError::NothingToSend { scenario } => {
                 write!(f, "{scenario}: no [load] and no [[work]], so that there is nothing to send")
             }
@@ -304,20 +331,13 @@ impl fmt::Display for AppError {
                 let known = if known.is_empty() { "there is none" } else { known };
                 write!(f, "there is no {object} \"{name}\" (known: {known})")
             }
-            AppError::Size(error) => error.fmt(f),
-            AppError::Lab(error) => error.fmt(f),
             AppError::Program { program, source } => write!(f, "{program}: {source}"),
-            AppError::ProgramEnd { source } => source.fmt(f),
-            AppError::Server(error) => error.fmt(f),
-            AppError::Workload(error) => error.fmt(f),
-            AppError::Test(error) => error.fmt(f),
             AppError::SampleInterval { interval, min } => {
                 write!(
                     f,
                     "{interval}: the minimum between samples is {min} (probes would measure each other)"
                 )
             }
-            AppError::Load(error) | AppError::Save(error) => error.fmt(f),
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             AppError::Unwritable { path, reason } => write!(f, "{}: {reason}", path.display()),
             AppError::Format { path, known } => {
@@ -331,8 +351,6 @@ impl fmt::Display for AppError {
             AppError::Trial { text, why } => write!(f, "\"{text}\": {why}"),
             AppError::NotLoaded => f.write_str("that direction was not loaded"),
             AppError::TooManyCells { max } => write!(f, "more than {max} cells"),
-            AppError::Fix(error) => error.fmt(f),
-            AppError::Sweep(error) => error.fmt(f),
             AppError::NothingToRead => f.write_str("nothing to read"),
             AppError::SeveralStdin => f.write_str("standard input can be one capture only"),
             AppError::CannotOpen { path, source } => {
@@ -342,23 +360,16 @@ impl fmt::Display for AppError {
                 write!(f, "{}: is read, and would be written over", path.display())
             }
             AppError::NeedsFile => f.write_str("a page and exports need a file, which is read a second time"),
-            AppError::CaptureSource(error) => error.fmt(f),
             AppError::NoFlow { number, count } => {
                 write!(f, "there is no flow {number}: the capture has {count}, numbered from 1")
             }
             AppError::CutShort { path } => {
                 write!(f, "{}: could not be written to its end: is the disk full?", path.display())
             }
-            AppError::CapturePath(text) | AppError::NoRandomness(text) => f.write_str(text),
-            AppError::WatchPlan(text) | AppError::NotPermitted(text) | AppError::Monitor(text) => {
-                f.write_str(text)
-            }
-            AppError::History(text) => f.write_str(text),
             AppError::NoStateDirectory => f.write_str("neither XDG_STATE_HOME nor HOME is set"),
             AppError::EmptyPeriod(Period { from, to }) => {
                 write!(f, "the period from {from} to {to} has no length")
             }
-            AppError::NoPeriod(error) => error.fmt(f),
             AppError::NothingToWatch { file } => write!(f, "{file}: no target can be watched"),
             AppError::OtherContent { path } => {
                 write!(f, "{}: the file exists and has other content", path.display())
@@ -366,38 +377,16 @@ impl fmt::Display for AppError {
             AppError::NoDatabases { path, source } | AppError::CannotMakeDirectory { path, source } => {
                 write!(f, "{}: {source}", path.display())
             }
-            AppError::Page(error) => error.fmt(f),
-            AppError::Audit(error) => error.fmt(f),
             AppError::ReceiverRunsProgram { receiver } => write!(
                 f,
                 "receiver \"{receiver}\" runs a program, which this process gave up when it started without one: restart it"
             ),
+            _ => Ok(()),
         }
     }
 }
 
-impl std::error::Error for AppError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            AppError::Unreadable { source, .. }
-            | AppError::Truth { source, .. }
-            | AppError::NoDatabases { source, .. }
-            | AppError::CannotMakeDirectory { source, .. }
-            | AppError::ProgramEnd { source }
-            | AppError::Workload(source) => Some(source),
-            AppError::Scenario(error) => Some(error),
-            AppError::Lab(error) | AppError::Program { source: error, .. } => Some(error),
-            AppError::Server(error) => Some(error),
-            AppError::Test(error) => Some(error),
-            AppError::Load(error) | AppError::Save(error) => Some(error),
-            AppError::Fix(error) => Some(error),
-            AppError::Sweep(error) => Some(error),
-            AppError::Size(error) => Some(error),
-            AppError::Page(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for AppError {}
 
 impl From<ScenarioError> for AppError {
     fn from(error: ScenarioError) -> Self {
