@@ -84,13 +84,13 @@ pub(crate) const MOSTLY_FULL: f64 = 0.6;
 /// Losses of one dropping state of CoDel are no farther apart than its interval, 100 ms, and some.
 const CODEL_INTERVAL_NS: f64 = 130e6;
 /// Fewer episodes are no management.
-const LEAST_EPISODES: usize = 4;
+const MIN_EPISODES: usize = 4;
 /// Drops that come by chance meet the time of CoDel's law by far less often.
 const MIN_CODEL_CONFORMANCE: f64 = 0.5;
 /// A receiver of many flows is busy for so long before it answers what is not a handshake, and the kernel answers those at once.
 const BUSY_HOST_NS: f64 = 1.5e6;
 /// Fewer losses with a delay say nothing.
-const LEAST_DATED: usize = 3;
+const MIN_DATED: usize = 3;
 
 pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
     let (at_loss, dated) = at_loss(evidence.losses).unwrap_or(([0.0; 3], 0));
@@ -143,7 +143,7 @@ fn management(
     if evidence.count == 0 && evidence.marks == 0 {
         return Some(Management::NoneSeen);
     }
-    if dated < LEAST_DATED {
+    if dated < MIN_DATED {
         return None;
     }
     let is_controlled = evidence.standing_ns < CONTROLLED_NS && at_loss[1] < 2.0 * CONTROLLED_NS;
@@ -164,7 +164,7 @@ fn management(
         return Some(Management::TailDrop);
     }
     // What manages a queue does so again and again; losses at one or two moments can have any cause.
-    if evidence.episodes < LEAST_EPISODES {
+    if evidence.episodes < MIN_EPISODES {
         return None;
     }
     if is_controlled && (is_spaced || !was_full) {

@@ -21,8 +21,8 @@ pub(crate) struct Bin {
     pub(crate) index: u32,
     pub(crate) count: u32,
     /// Extremes of the values, or of the levels beside them.
-    pub(crate) least: f32,
-    pub(crate) most: f32,
+    pub(crate) min: f32,
+    pub(crate) max: f32,
     pub(crate) sum: f64,
 }
 
@@ -37,21 +37,21 @@ impl Bin {
 struct Row<const N: usize> {
     index: u32,
     count: [u32; N],
-    least: [f32; N],
-    most: [f32; N],
+    min: [f32; N],
+    max: [f32; N],
     sum: [f64; N],
 }
 
 impl<const N: usize> Row<N> {
     const fn new(index: u32) -> Self {
-        Row { index, count: [0; N], least: [f32::INFINITY; N], most: [f32::NEG_INFINITY; N], sum: [0.0; N] }
+        Row { index, count: [0; N], min: [f32::INFINITY; N], max: [f32::NEG_INFINITY; N], sum: [0.0; N] }
     }
     /// As [`Row::new`], where it is.
     fn restart(&mut self, index: u32) {
         self.index = index;
         self.count.fill(0);
-        self.least.fill(f32::INFINITY);
-        self.most.fill(f32::NEG_INFINITY);
+        self.min.fill(f32::INFINITY);
+        self.max.fill(f32::NEG_INFINITY);
         self.sum.fill(0.0);
     }
     #[inline]
@@ -60,34 +60,29 @@ impl<const N: usize> Row<N> {
             return;
         }
         self.count[series] = self.count[series].saturating_add(1);
-        self.least[series] = lesser(self.least[series], level);
-        self.most[series] = greater(self.most[series], level);
+        self.min[series] = lesser(self.min[series], level);
+        self.max[series] = greater(self.max[series], level);
         self.sum[series] += value;
     }
     fn merge(&mut self, other: &Row<N>) {
         for series in 0..N {
             self.count[series] = self.count[series].saturating_add(other.count[series]);
-            self.least[series] = lesser(self.least[series], other.least[series]);
-            self.most[series] = greater(self.most[series], other.most[series]);
+            self.min[series] = lesser(self.min[series], other.min[series]);
+            self.max[series] = greater(self.max[series], other.max[series]);
             self.sum[series] += other.sum[series];
         }
     }
     /// Each value `v` becomes `scale * v + shift`; `scale` is positive.
     fn map(&mut self, series: usize, scale: f64, shift: f64) {
-        self.least[series] = (scale * f64::from(self.least[series]) + shift) as f32;
-        self.most[series] = (scale * f64::from(self.most[series]) + shift) as f32;
+        self.min[series] = (scale * f64::from(self.min[series]) + shift) as f32;
+        self.max[series] = (scale * f64::from(self.max[series]) + shift) as f32;
         self.sum[series] = scale * self.sum[series] + shift * f64::from(self.count[series]);
     }
     /// The bin of a series, if there is anything in it.
     fn bin(&self, series: usize) -> Option<Bin> {
-        let Row { index, count, least, most, sum } = self;
-        let bin = Bin {
-            index: *index,
-            count: count[series],
-            least: least[series],
-            most: most[series],
-            sum: sum[series],
-        };
+        let Row { index, count, min, max, sum } = self;
+        let bin =
+            Bin { index: *index, count: count[series], min: min[series], max: max[series], sum: sum[series] };
         (bin.count > 0).then_some(bin)
     }
 }
@@ -178,11 +173,11 @@ impl<const N: usize> Grid<N> {
     /// Adds a value to a series.
     #[inline]
     pub(crate) fn add(&mut self, series: usize, value: f64) {
-        self.add_beside(series, value, value);
+        self.add_with_level(series, value, value);
     }
-    /// The same, with the extremes of another value than that which is added up.
+    /// As [`Grid::add`], with the extremes of another value than the one that is summed.
     #[inline]
-    pub(crate) fn add_beside(&mut self, series: usize, value: f64, level: f64) {
+    pub(crate) fn add_with_level(&mut self, series: usize, value: f64, level: f64) {
         self.open.add(series, value, level as f32);
     }
     /// Another row comes after the last.
@@ -243,8 +238,8 @@ mod tests {
         grid.turn_to(4 * width, 2048);
         grid.add(1, 4.0);
         grid.close();
-        let told = |series| -> Vec<_> { grid.bins(series).iter().map(|bin| (bin.index, bin.sum)).collect() };
-        assert_eq!(told(0), [(3, 3.0), (5, 5.0), (6, 6.0), (9, 9.0)]);
-        assert_eq!(told(1), [(3, 3.0), (5, 9.0), (6, 6.0), (9, 9.0)]);
+        let sums = |series| -> Vec<_> { grid.bins(series).iter().map(|bin| (bin.index, bin.sum)).collect() };
+        assert_eq!(sums(0), [(3, 3.0), (5, 5.0), (6, 6.0), (9, 9.0)]);
+        assert_eq!(sums(1), [(3, 3.0), (5, 9.0), (6, 6.0), (9, 9.0)]);
     }
 }

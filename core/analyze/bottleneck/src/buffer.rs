@@ -57,14 +57,16 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
         None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
     };
     // A drop tells that a packet more does not fit, and the delay of what did fit has what was left of the packet on the link in it: each
-    // is half a packet on average, and they cancel out. Whether the packet on the link still counts is not told (in a shaper's queue it
+    // is half a packet on average, and they cancel out. Whether the packet on the link still counts is unknown (in a shaper's queue it
     // does, in an interface's not), nor behind the queue whether a packet's own time on the link is in its delay: half of each.
-    let untold = if filling.is_all_sent { 0.5 } else { 1.0 } * filling.packet_bytes;
-    let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { untold } else { 0.0 };
+    let uncertain_bytes = if filling.is_all_sent { 0.5 } else { 1.0 } * filling.packet_bytes;
+    let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { uncertain_bytes } else { 0.0 };
     let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
     // A packet finds room for itself or not: the buffer is known to a packet at best.
-    let error_bytes =
-        filling.packet_bytes + untold + ip_bytes * filling.rate.error_ratio + delay_error_ns * bytes_per_ns;
+    let error_bytes = filling.packet_bytes
+        + uncertain_bytes
+        + ip_bytes * filling.rate.error_ratio
+        + delay_error_ns * bytes_per_ns;
     let buffer = Buffer {
         ip_bytes,
         frame_bytes: ip_bytes * frame_ratio,
@@ -73,7 +75,7 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
         is_full_seen: full.times > 0,
         times_full: full.times,
     };
-    // Of what may be nothing at all nothing is told.
+    // What may be nothing at all is not reported.
     (error_bytes < ip_bytes).then_some(buffer)
 }
 
@@ -107,7 +109,7 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     // The delay is seen when the packet comes out: the most of it follows the drop by itself.
     let peak = |episode: &Episode| {
         let near = between(filling.delays, episode.from_ns - most, episode.to_ns + 2.0 * most);
-        near.iter().map(|point| point.most_ns).reduce(f64::max)
+        near.iter().map(|point| point.max_ns).reduce(f64::max)
     };
     let mut peaks: Vec<f64> = filling.episodes.iter().filter_map(peak).collect();
     peaks.sort_by(f64::total_cmp);
@@ -138,7 +140,7 @@ fn densest(values: &[f64]) -> &[f64] {
 
 /// The most of all delays but for spikes: the 99.5th percentile of the peaks of each bin, which one bin does not move.
 pub(crate) fn most(delays: &[DelayPoint]) -> Option<f64> {
-    percentile(&mut delays.iter().map(|point| point.most_ns).collect::<Vec<f64>>(), 0.995)
+    percentile(&mut delays.iter().map(|point| point.max_ns).collect::<Vec<f64>>(), 0.995)
 }
 
 #[cfg(test)]
@@ -147,7 +149,7 @@ mod tests {
     use crate::Management;
 
     /// Losses at 20 ms each second; the peaks of each, and what the buffer is told to take.
-    fn told(
+    fn bytes_and_times(
         peaks_ms: &[f64],
         at_loss_ns: Option<[f64; 3]>,
         at_full_ratio: f64,
@@ -155,8 +157,8 @@ mod tests {
     ) -> Option<(f64, u32)> {
         let number = |place: usize| place as f64 * 1e9;
         let delay = |(place, peak): (usize, &f64)| {
-            let most_ns = peak * 1e6;
-            DelayPoint { at_ns: number(place) + 20e6, least_ns: 1e6, mean_ns: 0.9 * most_ns, most_ns }
+            let max_ns = peak * 1e6;
+            DelayPoint { at_ns: number(place) + 20e6, min_ns: 1e6, mean_ns: 0.9 * max_ns, max_ns }
         };
         let episode = |place: usize| Episode {
             from_ns: number(place) + 19e6,
@@ -165,7 +167,7 @@ mod tests {
             first_frame: 0,
             last_frame: 0,
             outstanding_bytes: 0,
-            least_after_bytes: 0,
+            min_after_bytes: 0,
         };
         let fingerprint = Fingerprint {
             management: Some(Management::TailDrop),
@@ -194,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_nothing_is_not_told() {
+    fn what_may_be_nothing_is_not_reported() {
         let peaks = [3.0, 2.9, 3.0];
-        assert_eq!(told(&peaks, None, 0.0, 1e6), Some((3.0, 3)));
-        assert_eq!(told(&peaks, None, 0.0, 3e6), None);
+        assert_eq!(bytes_and_times(&peaks, None, 0.0, 1e6), Some((3.0, 3)));
+        assert_eq!(bytes_and_times(&peaks, None, 0.0, 3e6), None);
     }
 
     #[test]
@@ -217,7 +219,7 @@ mod tests {
         ];
         for (peaks, at_loss, at_full_ratio, expected) in rows {
             assert_eq!(
-                told(peaks, at_loss, at_full_ratio, 0.0),
+                bytes_and_times(peaks, at_loss, at_full_ratio, 0.0),
                 Some(expected),
                 "{peaks:?} {at_loss:?} {at_full_ratio}"
             );

@@ -10,9 +10,9 @@ pub(crate) const SKEW_RATIO: f64 = 200e-6;
 /// An edge tells the clock of an end apart from others if a tick is no more than this part of it.
 const EDGE_RATIO: f64 = 0.02;
 /// Fewer ticks than that are no length to measure.
-const LEAST_TICKS: f64 = 8.0;
+const MIN_TICKS: f64 = 8.0;
 /// A line that fewer of the 64 parts of the capture touch may be a queue's, not the clock's.
-const LEAST_TOUCHED: u32 = 16;
+const MIN_TOUCHED: u32 = 16;
 /// Parts of the capture of which the lowest arrival is looked at.
 const PARTS: f64 = 64.0;
 /// Skews tried in a range.
@@ -72,9 +72,9 @@ pub enum NoClock {
     /// Within what delays leave open there is none of the known rates, or more than one.
     Ambiguous {
         /// The least it can be, Hz.
-        least_hertz: f64,
+        min_hertz: f64,
         /// The most it can be, Hz.
-        most_hertz: f64,
+        max_hertz: f64,
     },
 }
 
@@ -110,19 +110,19 @@ pub(crate) fn fit(seen: TickObservations<'_>) -> Result<Clock, NoClock> {
     if seen.count == 0 {
         return Err(NoClock::NoTimestamps);
     }
-    if seen.span_ticks < LEAST_TICKS || seen.span_ns <= 0.0 {
+    if seen.span_ticks < MIN_TICKS || seen.span_ns <= 0.0 {
         return Err(NoClock::TooShort { ticks: seen.span_ticks, span_ns: seen.span_ns });
     }
-    let (least_hertz, most_hertz) = bounds(&seen);
-    let within = KNOWN_HERTZ.into_iter().filter(|hertz| (least_hertz..=most_hertz).contains(hertz));
+    let (min_hertz, max_hertz) = bounds(&seen);
+    let within = KNOWN_HERTZ.into_iter().filter(|hertz| (min_hertz..=max_hertz).contains(hertz));
     let candidates: Vec<f64> = within.collect();
     let supported = || best_supported(&seen, &candidates);
     match candidates.as_slice() {
         [only] => Ok(around(&seen, *only, true)),
-        [] => measured(&seen).ok_or(NoClock::Ambiguous { least_hertz, most_hertz }),
+        [] => measured(&seen).ok_or(NoClock::Ambiguous { min_hertz, max_hertz }),
         _ => supported()
             .map(|hertz| around(&seen, hertz, true))
-            .ok_or(NoClock::Ambiguous { least_hertz, most_hertz }),
+            .ok_or(NoClock::Ambiguous { min_hertz, max_hertz }),
     }
 }
 
@@ -154,7 +154,7 @@ fn best_supported(seen: &TickObservations<'_>, candidates: &[f64]) -> Option<f64
 fn measured(seen: &TickObservations<'_>) -> Option<Clock> {
     let longest = edges(seen.hull).max_by(|a, b| a.ticks.total_cmp(&b.ticks))?;
     let clock = around(seen, 1e9 / longest.tick_ns, false);
-    (longest.ticks > 0.5 * seen.span_ticks && clock.touched >= LEAST_TOUCHED).then_some(clock)
+    (longest.ticks > 0.5 * seen.span_ticks && clock.touched >= MIN_TOUCHED).then_some(clock)
 }
 
 /// The clock of about `hertz`, with the skew at which it touches the arrivals most often.
@@ -171,7 +171,7 @@ fn around(seen: &TickObservations<'_>, hertz: f64, is_known_rate: bool) -> Clock
     let close = plateau(seen, nominal_ns, near.widened(), CLOSE_TOUCH_NS);
     // Where an empty path was seen all the time, a closer look costs few touches.
     let best = if 4 * close.touched >= 3 * near.touched { close } else { near };
-    let skew = if best.touched >= LEAST_TOUCHED { best.skew() } else { Skew::UNKNOWN };
+    let skew = if best.touched >= MIN_TOUCHED { best.skew() } else { Skew::UNKNOWN };
     with_skew(seen, hertz, is_known_rate, skew)
 }
 

@@ -10,7 +10,7 @@ const SAME_STATE_NS: f64 = 1.3 * INTERVAL_NS;
 /// Wider bins do not tell an interval.
 const WIDEST_NS: f64 = 0.4 * INTERVAL_NS;
 /// Fewer first drops prove no law.
-const LEAST_DROPS: usize = 5;
+const MIN_DROPS: usize = 5;
 
 /// Of the drops that began something, the share that came an interval after packets last waited for less than the target; `None` where
 /// there are too few, or delays are told too coarsely. Drops at random, or for want of room, come at any time.
@@ -28,7 +28,7 @@ pub(crate) fn codel_conformance_ratio(delays: &[DelayPoint], drops: &[f64], pack
     let rises: Vec<f64> = firsts.filter_map(|(_, at)| rise(delays, *at, target_ns)).collect();
     let slack = 0.15 * INTERVAL_NS + width + packet_ns;
     let obeying = rises.iter().filter(|rise| libm::fabs(**rise - INTERVAL_NS) <= slack).count();
-    (rises.len() >= LEAST_DROPS).then(|| obeying as f64 / rises.len() as f64)
+    (rises.len() >= MIN_DROPS).then(|| obeying as f64 / rises.len() as f64)
 }
 
 /// Time from the last packet that waited less than `target_ns` until `drop_ns`; `None` if nothing was seen for long in between.
@@ -39,7 +39,7 @@ fn rise(delays: &[DelayPoint], drop_ns: f64, target_ns: f64) -> Option<f64> {
         if later - point.at_ns > WIDEST_NS {
             return None;
         }
-        if point.least_ns < target_ns {
+        if point.min_ns < target_ns {
             return Some(drop_ns - point.at_ns);
         }
         later = point.at_ns;
@@ -63,7 +63,7 @@ mod tests {
             let at_ns = 16e6 * f64::from(number);
             delay_ns += slope * 16e6;
             above_for = if delay_ns > TARGET_NS { above_for + 16e6 } else { 0.0 };
-            delays.push(DelayPoint { at_ns, least_ns: delay_ns, mean_ns: delay_ns, most_ns: delay_ns });
+            delays.push(DelayPoint { at_ns, min_ns: delay_ns, mean_ns: delay_ns, max_ns: delay_ns });
             if above_for > limit {
                 drops.push(at_ns + 1e6);
                 (delay_ns, above_for, limit) = (0.0, 0.0, drop_after(&mut rng));
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn few_drops_and_coarse_delays_tell_nothing() {
         let (delays, drops) = sawtooth(1, |_| INTERVAL_NS);
-        assert_eq!(codel_conformance_ratio(&delays, &drops[..LEAST_DROPS - 1], 1.2e6), None);
+        assert_eq!(codel_conformance_ratio(&delays, &drops[..MIN_DROPS - 1], 1.2e6), None);
         let coarse: Vec<DelayPoint> = delays.iter().step_by(4).copied().collect();
         assert_eq!(codel_conformance_ratio(&coarse, &drops, 1.2e6), None);
     }

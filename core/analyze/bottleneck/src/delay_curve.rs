@@ -6,20 +6,20 @@ pub struct DelayPoint {
     /// Middle of that time, ns since the capture began.
     pub at_ns: f64,
     /// Least of it, ns.
-    pub least_ns: f64,
+    pub min_ns: f64,
     /// Mean of it, ns.
     pub mean_ns: f64,
     /// Most of it, ns.
-    pub most_ns: f64,
+    pub max_ns: f64,
 }
 
 impl DelayPoint {
     pub(crate) fn above(self, base_ns: f64) -> DelayPoint {
         DelayPoint {
             at_ns: self.at_ns,
-            least_ns: (self.least_ns - base_ns).max(0.0),
+            min_ns: (self.min_ns - base_ns).max(0.0),
             mean_ns: (self.mean_ns - base_ns).max(0.0),
-            most_ns: (self.most_ns - base_ns).max(0.0),
+            max_ns: (self.max_ns - base_ns).max(0.0),
         }
     }
 }

@@ -3,7 +3,7 @@ use crate::losses::{Group, join};
 use alloc::vec::Vec;
 
 /// A short path's losses are joined over that time all the same: the least retransmission timer of Linux.
-const LEAST_GAP_NS: f64 = 200e6;
+const MIN_GAP_NS: f64 = 200e6;
 
 /// Losses that belong together.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -21,13 +21,13 @@ pub struct Episode {
     /// Most bytes that were outstanding before, of the flow that lost; 0 if the capture point is behind the queue.
     pub outstanding_bytes: u64,
     /// Fewest bytes outstanding after it, until the next.
-    pub least_after_bytes: u64,
+    pub min_after_bytes: u64,
 }
 
 /// Joins groups of losses that are no farther apart than two round trips: what follows sooner is of the same overflow, as its end
 /// takes a round trip to be felt.
 pub(crate) fn episodes(groups: &[Group], round_trip_ns: f64) -> Vec<Episode> {
-    let gap = (2.0 * round_trip_ns).max(LEAST_GAP_NS);
+    let gap = (2.0 * round_trip_ns).max(MIN_GAP_NS);
     let mut sorted = groups.to_vec();
     sorted.sort_by_key(|group| group.from);
     let mut joined: Vec<Group> = Vec::new();
@@ -48,6 +48,6 @@ fn episode(group: &Group) -> Episode {
         first_frame: group.first_frame,
         last_frame: group.last_frame,
         outstanding_bytes: group.outstanding_bytes,
-        least_after_bytes: group.least_after_bytes,
+        min_after_bytes: group.min_after_bytes,
     }
 }

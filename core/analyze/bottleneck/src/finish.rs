@@ -87,7 +87,7 @@ impl QueueWatch {
         let path = self.path_list.get(slot.path as usize)?;
         let above = |end: usize| {
             let side = usize::from(path.addresses[0] != slot.ends[end].0);
-            slot.first_trip[end].map(|took| took - path.least_ns[side])
+            slot.first_trip[end].map(|took| took - path.min_ns[side])
         };
         [above(0), above(1)].into_iter().flatten().reduce(f64::max)
     }
@@ -99,12 +99,12 @@ fn bystanders<'a>(
     sampled: &[&'a Sampled],
     members: &[&Filler<'_>],
 ) -> Vec<Bystander<'a>> {
-    let is_beside = |place: usize, report: &QueueReport| {
+    let is_bystander = |place: usize, report: &QueueReport| {
         let addresses = in_order([report.ends[0].0, report.ends[1].0]);
         members.iter().all(|member| member.place != place)
             && members.iter().any(|member| in_order(member.addresses) == addresses)
     };
     let all = flows.iter().zip(sampled).enumerate();
-    let beside = all.filter(|(place, (report, _))| is_beside(*place, report));
-    beside.map(|(_, (report, own))| Bystander { report, sampled: own }).collect()
+    let bystanders = all.filter(|(place, (report, _))| is_bystander(*place, report));
+    bystanders.map(|(_, (report, own))| Bystander { report, sampled: own }).collect()
 }

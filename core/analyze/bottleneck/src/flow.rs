@@ -41,24 +41,24 @@ const LARGEST_IP_BYTES: u32 = 1500;
 /// Round trips to one end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extremes {
-    pub(crate) least_ns: f64,
-    pub(crate) most_ns: f64,
-    pub(crate) most_frame: u64,
-    pub(crate) least_frame: u64,
+    pub(crate) min_ns: f64,
+    pub(crate) max_ns: f64,
+    pub(crate) max_frame: u64,
+    pub(crate) min_frame: u64,
     pub(crate) count: u64,
 }
 
 impl Extremes {
     pub(crate) const NONE: Extremes =
-        Extremes { least_ns: f64::INFINITY, most_ns: 0.0, most_frame: 0, least_frame: 0, count: 0 };
+        Extremes { min_ns: f64::INFINITY, max_ns: 0.0, max_frame: 0, min_frame: 0, count: 0 };
 
     #[inline]
     pub(crate) fn add(&mut self, value: f64, frame: u64) {
-        if value < self.least_ns {
-            (self.least_ns, self.least_frame) = (value, frame);
+        if value < self.min_ns {
+            (self.min_ns, self.min_frame) = (value, frame);
         }
-        if value > self.most_ns {
-            (self.most_ns, self.most_frame) = (value, frame);
+        if value > self.max_ns {
+            (self.max_ns, self.max_frame) = (value, frame);
         }
         self.count += 1;
     }
@@ -166,7 +166,7 @@ impl Sampled {
         }
         let delay = if is_again { None } else { self.observe(end, at, frame, segment.stamps) };
         let wire = self.sent[end as usize].count(segment);
-        self.grid.add_beside(series::passed(end), wire, segment.outstanding_bytes as i64 as f64);
+        self.grid.add_with_level(series::passed(end), wire, segment.outstanding_bytes as i64 as f64);
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {
@@ -356,9 +356,9 @@ mod tests {
         }
         sampled.close();
         let bins = sampled.grid.bins(series::from(End::A));
-        let least = bins.iter().map(|bin| bin.least).fold(f32::INFINITY, f32::min);
-        let most = bins.iter().map(|bin| bin.most).fold(f32::NEG_INFINITY, f32::max);
-        assert!(most - least < 1.1 * MS as f32, "{least} to {most} ns");
+        let min = bins.iter().map(|bin| bin.min).fold(f32::INFINITY, f32::min);
+        let max = bins.iter().map(|bin| bin.max).fold(f32::NEG_INFINITY, f32::max);
+        assert!(max - min < 1.1 * MS as f32, "{min} to {max} ns");
         assert_eq!(bins.iter().map(|bin| bin.count).sum::<u32>(), 400);
     }
 
@@ -377,8 +377,8 @@ mod tests {
         sampled.spurious(&spurious, 2048);
         sampled.close();
         let again = sampled.sent[0].again.as_deref().unwrap();
-        let told: Vec<_> = again.bins(0).iter().map(|bin| (bin.index << again.shift(), bin.sum)).collect();
-        assert_eq!(told.iter().map(|bin| bin.1).collect::<Vec<_>>(), [1000.0, 1000.0]);
+        let bins: Vec<_> = again.bins(0).iter().map(|bin| (bin.index << again.shift(), bin.sum)).collect();
+        assert_eq!(bins.iter().map(|bin| bin.1).collect::<Vec<_>>(), [1000.0, 1000.0]);
         assert_eq!(sampled.sent[0].doubtful_bytes, 0);
     }
 }

@@ -10,9 +10,9 @@ use fathom_flow::End;
 /// Bulk flows of different paths that are compared with each other, by bytes; the others join those of their own path.
 const COMPARED: usize = 32;
 /// Queues that rise and fall together as much as this are one.
-const LEAST_CORRELATION: f64 = 0.8;
+const MIN_CORRELATION: f64 = 0.8;
 /// Times that both have seen, at the least.
-const LEAST_COMMON: usize = 32;
+const MIN_COMMON: usize = 32;
 
 /// A flow that fills a queue.
 pub(crate) struct Filler<'a> {
@@ -77,8 +77,8 @@ fn delays(
         Location::RoundTrip(end) => by_round_trip(end, 0.0),
         Location::Leg(leg) => {
             let own = report.legs.iter().filter_map(|own| own.as_ref().ok()).find(|own| own.leg == leg)?;
-            let mut told = report.legs.iter().filter_map(|told| told.as_ref().ok());
-            let back = told.find(|back| back.leg == Leg::From(leg.end())).map(|back| back.p50_ns);
+            let mut legs = report.legs.iter().filter_map(|leg| leg.as_ref().ok());
+            let back = legs.find(|back| back.leg == Leg::From(leg.end())).map(|back| back.p50_ns);
             match (leg, back) {
                 (Leg::To(end), Some(back)) if end != sender => by_round_trip(end, back.max(0.0)),
                 _ => Some((own.over_time.clone(), own.reference, own.error_ns)),
@@ -117,7 +117,7 @@ fn share(a: &Filler<'_>, b: &Filler<'_>, is_compared: bool) -> bool {
     if a.way() == b.way() {
         return true;
     }
-    is_compared && correlation(&a.delays, &b.delays).is_some_and(|value| value >= LEAST_CORRELATION)
+    is_compared && correlation(&a.delays, &b.delays).is_some_and(|value| value >= MIN_CORRELATION)
 }
 
 /// Correlation of two delays at common times.
@@ -131,7 +131,7 @@ fn correlation(a: &[DelayPoint], b: &[DelayPoint]) -> Option<f64> {
             pairs.push((point.mean_ns, other.mean_ns));
         }
     }
-    if pairs.len() < LEAST_COMMON {
+    if pairs.len() < MIN_COMMON {
         return None;
     }
     let n = pairs.len() as f64;

@@ -18,13 +18,13 @@ const BULK_PACKET_BYTES: u64 = 500;
 /// An end that answers within that is next to the capture point.
 const NEAR_NS: f64 = 1e6;
 /// How much delays vary is told by no fewer round trips.
-const LEAST_TRIPS: u64 = 16;
+const MIN_TRIPS: u64 = 16;
 /// A path's least is another than the flow's own if it is less by so much.
 const LESS_NS: f64 = 1e6;
 /// Delays that vary no more than this are a host's, not a queue's.
 const NO_QUEUE_NS: f64 = 4e6;
 /// A queue that is shorter than this is no more than what hosts need to answer.
-pub(crate) const LEAST_QUEUE_NS: f64 = 2e6;
+pub(crate) const MIN_QUEUE_NS: f64 = 2e6;
 
 /// Of each address the clock whose skew is known best: all connections of a host count by one oscillator. Behind an address that
 /// several hosts share this may be another host's.
@@ -95,7 +95,7 @@ fn bulk(sent: &[Sent; 2]) -> Option<End> {
 }
 
 fn near(round_trips: &[Option<BaseRtt>; 2]) -> Option<End> {
-    let least = |end: End| round_trips[end as usize].map_or(f64::INFINITY, |trips| trips.least_ns);
+    let least = |end: End| round_trips[end as usize].map_or(f64::INFINITY, |trips| trips.min_ns);
     let end = if least(End::A) <= least(End::B) { End::A } else { End::B };
     (least(end) < NEAR_NS).then_some(end)
 }
@@ -112,7 +112,7 @@ pub(crate) fn own_clocks(sampled: &Sampled) -> OwnClocks {
     })
 }
 
-/// The clock of `end`, with a skew that is known from elsewhere if its own cannot be told.
+/// The clock of `end`, with a skew that is known from elsewhere if its own cannot be known.
 fn refined(own: Clock, sampled: &Sampled, end: End, elsewhere: Option<&Clock>) -> Result<Clock, NoClock> {
     let other = elsewhere.filter(|other| other.hertz == own.hertz && other.is_known_rate);
     let Some(best) = other.filter(|other| 2.0 * other.skew_error_ratio < own.skew_error_ratio) else {
@@ -126,36 +126,36 @@ fn refined(own: Clock, sampled: &Sampled, end: End, elsewhere: Option<&Clock>) -
 fn lows_of(sampled: &Sampled, end: End, ticks: &Ticks) -> Vec<(f64, f64)> {
     let arrivals = sampled.grid.bins(series::from(end)).iter().map(|bin| {
         let at = sampled.grid.middle_ns(bin);
-        ((at - f64::from(bin.least)) / ticks.tick_ns(), at)
+        ((at - f64::from(bin.min)) / ticks.tick_ns(), at)
     });
     lows(arrivals, ticks.span_ns(), ticks.tick_ns())
 }
 
 fn seen<'a>(sampled: &Sampled, end: End, ticks: &'a Ticks, lows: &'a [(f64, f64)]) -> TickObservations<'a> {
-    let Extremes { least_ns, most_ns, count, .. } = sampled.round_trips[end as usize];
+    let Extremes { min_ns, max_ns, count, .. } = sampled.round_trips[end as usize];
     TickObservations {
         hull: ticks.hull(),
         lows,
         span_ticks: ticks.span_ticks(),
         span_ns: ticks.span_ns(),
         count: ticks.count(),
-        spread_ns: (count >= LEAST_TRIPS).then_some(most_ns - least_ns),
+        spread_ns: (count >= MIN_TRIPS).then_some(max_ns - min_ns),
     }
 }
 
 fn round_trips(slot: &Slot, sampled: &Sampled, path: &Path, end: End) -> Option<BaseRtt> {
-    let Extremes { least_ns, least_frame, most_ns, most_frame, count } = sampled.round_trips[end as usize];
+    let Extremes { min_ns, min_frame, max_ns, max_frame, count } = sampled.round_trips[end as usize];
     if count == 0 {
         return None;
     }
     let side = usize::from(path.addresses[0] != slot.ends[end as usize].0);
-    let base_ns = path.least_ns[side].min(least_ns);
+    let base_ns = path.min_ns[side].min(min_ns);
     let mut above: Vec<f64> =
         round_trip_curve(sampled, end, base_ns).iter().map(|point| point.mean_ns).collect();
     let mut at = |share| percentile(&mut above, share).unwrap_or(0.0);
     let above_base_ns = [at(0.05), at(0.5), at(0.95)];
-    let reference = reference(slot, end, least_ns, base_ns, above_base_ns[2]);
-    Some(BaseRtt { count, least_ns, least_frame, base_ns, most_ns, most_frame, above_base_ns, reference })
+    let reference = reference(slot, end, min_ns, base_ns, above_base_ns[2]);
+    Some(BaseRtt { count, min_ns, min_frame, base_ns, max_ns, max_frame, above_base_ns, reference })
 }
 
 fn is_relative(slot: &Slot, round_trips: &[Option<BaseRtt>; 2], leg: Leg) -> bool {
@@ -165,9 +165,9 @@ fn is_relative(slot: &Slot, round_trips: &[Option<BaseRtt>; 2], leg: Leg) -> boo
 
 /// What the least round trip of a flow is worth. A handshake that took longer than others after it met a queue that was there before
 /// the flow, and that may have stood all along.
-fn reference(slot: &Slot, end: End, least_ns: f64, base_ns: f64, queue_ns: f64) -> Reference {
-    let less_ns = least_ns - base_ns;
-    let first_ns = slot.first_trip[end as usize].unwrap_or(least_ns);
+fn reference(slot: &Slot, end: End, min_ns: f64, base_ns: f64, queue_ns: f64) -> Reference {
+    let less_ns = min_ns - base_ns;
+    let first_ns = slot.first_trip[end as usize].unwrap_or(min_ns);
     let was_late = first_ns - base_ns > (2.0 * LESS_NS).max(0.2 * base_ns).max(0.2 * queue_ns);
     if less_ns > LESS_NS {
         Reference::PathLeast { less_ns }
@@ -188,9 +188,9 @@ fn curve(sampled: &Sampled, series: usize, map: impl Fn(f64, f64) -> f64) -> Vec
         let at_ns = sampled.grid.middle_ns(bin);
         DelayPoint {
             at_ns,
-            least_ns: map(at_ns, f64::from(bin.least)),
+            min_ns: map(at_ns, f64::from(bin.min)),
             mean_ns: map(at_ns, bin.mean()),
-            most_ns: map(at_ns, f64::from(bin.most)),
+            max_ns: map(at_ns, f64::from(bin.max)),
         }
     };
     sampled.grid.bins(series).iter().map(point).collect()
@@ -205,13 +205,13 @@ pub(crate) fn from_delay(clock: &Clock, tick_ns: f64, at_ns: f64, value: f64) ->
 /// The delay on `leg` over time, from 0.
 fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
     let mut points = leg_points(sampled, leg, clock);
-    let base = base(&points, least_known(sampled, leg));
+    let base = base(&points, min_known(sampled, leg));
     // A TSval was made up to a tick before its packet left: that is half a tick on average, and a whole one at the most.
     for point in &mut points {
         let above = point.above(base);
-        point.least_ns = above.least_ns;
-        point.mean_ns = (above.mean_ns - 0.5 * clock.tick_ns).max(above.least_ns);
-        point.most_ns = (above.most_ns - clock.tick_ns).max(point.mean_ns);
+        point.min_ns = above.min_ns;
+        point.mean_ns = (above.mean_ns - 0.5 * clock.tick_ns).max(above.min_ns);
+        point.max_ns = (above.max_ns - clock.tick_ns).max(point.mean_ns);
     }
     points
 }
@@ -234,31 +234,31 @@ fn leg_points(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
 
 /// What a leg was seen to take at the most without a queue, before its flow was looked into: the clock's zero is under all arrivals,
 /// the handshake's too; and of the least round trip the way there took no more than all of it.
-fn least_known(sampled: &Sampled, leg: Leg) -> f64 {
+fn min_known(sampled: &Sampled, leg: Leg) -> f64 {
     match leg {
         Leg::From(_) => 0.0,
-        Leg::To(end) => sampled.round_trips[end as usize].least_ns,
+        Leg::To(end) => sampled.round_trips[end as usize].min_ns,
     }
 }
 
 /// What a leg takes without a queue: the least; but where no queue stands for most of the time, the tenth percentile of the least of
 /// each of 64 parts, so that a few packets that a busy host stamped late do not count for all.
-fn base(points: &[DelayPoint], least_known: f64) -> f64 {
+fn base(points: &[DelayPoint], min_known: f64) -> f64 {
     let first = points.first().map_or(0.0, |point| point.at_ns);
     let span = points.last().map_or(0.0, |point| point.at_ns) - first;
     let mut lows: Vec<f64> = Vec::new();
     let mut until = f64::NEG_INFINITY;
     for point in points {
         match lows.last_mut().filter(|_| point.at_ns < until) {
-            Some(low) => *low = low.min(point.least_ns),
+            Some(low) => *low = low.min(point.min_ns),
             None => {
-                lows.push(point.least_ns);
+                lows.push(point.min_ns);
                 until = point.at_ns + span / 64.0;
             }
         }
     }
     let mut at = |share| percentile(&mut lows, share).unwrap_or(0.0);
-    let (least, tenth, middle) = (at(0.0).min(least_known), at(0.1), at(0.5));
+    let (least, tenth, middle) = (at(0.0).min(min_known), at(0.1), at(0.5));
     if middle - least < NO_QUEUE_NS { tenth } else { least }
 }
 
@@ -273,25 +273,25 @@ fn leg_delay(
     let over_time = leg_curve(sampled, leg, &clock);
     // A sender answers an ACK when its window and its pace allow: only its quickest answers tell of the way there.
     let is_paced = matches!(leg, Leg::To(end) if bulk == Some(end));
-    let value = |point: &DelayPoint| if is_paced { point.least_ns } else { point.mean_ns };
+    let value = |point: &DelayPoint| if is_paced { point.min_ns } else { point.mean_ns };
     let mut values: Vec<f64> = over_time.iter().map(value).collect();
-    let most_ns = crate::buffer::most(&over_time).ok_or(NoLeg::Unseen)?;
+    let max_ns = crate::buffer::most(&over_time).ok_or(NoLeg::Unseen)?;
     let mut at = |share| percentile(&mut values, share).unwrap_or(0.0);
     let (p5_ns, p50_ns, p95_ns) = (at(0.05), at(0.5), at(0.95));
     let error_ns = clock.error_ns();
-    if error_ns > p95_ns && error_ns > 3.0 * clock.tick_ns + LEAST_QUEUE_NS {
+    if error_ns > p95_ns && error_ns > 3.0 * clock.tick_ns + MIN_QUEUE_NS {
         return Err(NoLeg::UncertainClock { error_ns, effect_ns: p95_ns });
     }
     let reference = if is_relative { Reference::Relative } else { Reference::OwnLeast };
-    Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, most_ns, error_ns, reference, over_time })
+    Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, max_ns, error_ns, reference, over_time })
 }
 
 /// A sender whose packets wait in its own queue makes the next when one has left (TCP small queues): its answers then wait as long as
 /// its packets, and that is no queue on the way to it.
 fn refuse_held(legs: &mut [Result<LegDelay, NoLeg>; 4], sender: End) {
-    let told = |leg: Leg| legs.iter().flatten().find(move |delay| delay.leg == leg);
-    let (Some(from), Some(to)) = (told(Leg::From(sender)), told(Leg::To(sender))) else { return };
-    let is_waiting = from.p95_ns >= LEAST_QUEUE_NS + from.error_ns;
+    let delay_of = |leg: Leg| legs.iter().flatten().find(move |delay| delay.leg == leg);
+    let (Some(from), Some(to)) = (delay_of(Leg::From(sender)), delay_of(Leg::To(sender))) else { return };
+    let is_waiting = from.p95_ns >= MIN_QUEUE_NS + from.error_ns;
     if !is_waiting || to.p95_ns <= 0.5 * from.p95_ns + to.error_ns {
         return;
     }
@@ -307,23 +307,23 @@ fn locate(
     bulk: Option<End>,
     hole_to_fill_ns: Option<f64>,
 ) -> Result<Location, NoLocation> {
-    let mut told: Vec<&LegDelay> = legs.iter().filter_map(|leg| leg.as_ref().ok()).collect();
-    told.sort_by(|a, b| b.p95_ns.total_cmp(&a.p95_ns));
+    let mut known: Vec<&LegDelay> = legs.iter().filter_map(|leg| leg.as_ref().ok()).collect();
+    known.sort_by(|a, b| b.p95_ns.total_cmp(&a.p95_ns));
     let loops = locate_by_loop(round_trips, bulk, hole_to_fill_ns);
-    let Some(first) = told.first() else { return loops.ok_or(NoLocation::Unseen) };
-    let floor = LEAST_QUEUE_NS + first.error_ns;
+    let Some(first) = known.first() else { return loops.ok_or(NoLocation::Unseen) };
+    let floor = MIN_QUEUE_NS + first.error_ns;
     if first.p95_ns < floor {
         // Legs without a clock may hold what a round trip shows.
         return loops
-            .filter(|_| told.len() < 4)
-            .ok_or(NoLocation::NoQueue { most_ns: first.p95_ns, error_ns: first.error_ns });
+            .filter(|_| known.len() < 4)
+            .ok_or(NoLocation::NoQueue { p95_ns: first.p95_ns, error_ns: first.error_ns });
     }
     // A queue that stands outweighs one that comes and goes.
-    let stands = |leg: &LegDelay| leg.p50_ns - leg.error_ns > LEAST_QUEUE_NS;
+    let stands = |leg: &LegDelay| leg.p50_ns - leg.error_ns > MIN_QUEUE_NS;
     let is_rival = |second: &&&LegDelay| {
         second.p95_ns > 0.5 * first.p95_ns + second.error_ns && (!stands(first) || stands(second))
     };
-    match told.get(1).filter(is_rival) {
+    match known.get(1).filter(is_rival) {
         Some(second) => Err(NoLocation::Ambiguous { first: first.leg, second: second.leg }),
         None => Ok(Location::Leg(first.leg)),
     }
@@ -338,14 +338,14 @@ fn locate_by_loop(
     let sender = bulk?;
     // A receiver next to the capture may hold back single ACKs for long, but not most of them.
     let grown = |end: End| {
-        round_trips[end as usize].filter(|trips| trips.count >= LEAST_TRIPS).is_some_and(|trips| {
+        round_trips[end as usize].filter(|trips| trips.count >= MIN_TRIPS).is_some_and(|trips| {
             let [_, middle, high] = trips.above_base_ns;
             let above = if trips.base_ns < NEAR_NS { middle } else { high };
-            above > LEAST_QUEUE_NS.max(0.5 * trips.base_ns)
+            above > MIN_QUEUE_NS.max(0.5 * trips.base_ns)
         })
     };
     let base = round_trips[sender as usize].map_or(f64::INFINITY, |trips| trips.base_ns);
-    let is_late = hole_to_fill_ns.is_some_and(|fill| fill > 2.0 * base + LEAST_QUEUE_NS);
+    let is_late = hole_to_fill_ns.is_some_and(|fill| fill > 2.0 * base + MIN_QUEUE_NS);
     let end = [sender.other(), sender].into_iter().find(|end| grown(*end)).or(is_late.then_some(sender));
     end.map(Location::RoundTrip)
 }
@@ -358,11 +358,11 @@ fn refer(legs: &mut [Result<LegDelay, NoLeg>; 4], leg: Leg, round_trips: Option<
         delay.p5_ns += less_ns;
         delay.p50_ns += less_ns;
         delay.p95_ns += less_ns;
-        delay.most_ns += less_ns;
+        delay.max_ns += less_ns;
         for point in &mut delay.over_time {
-            point.least_ns += less_ns;
+            point.min_ns += less_ns;
             point.mean_ns += less_ns;
-            point.most_ns += less_ns;
+            point.max_ns += less_ns;
         }
     }
 }

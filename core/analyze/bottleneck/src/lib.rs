@@ -22,6 +22,7 @@ mod hull;
 mod inspect;
 mod losses;
 mod period;
+mod placement;
 mod probes;
 mod rate;
 mod recent_round_trips;
@@ -38,6 +39,7 @@ pub use clock::{Clock, NoClock};
 pub use delay_curve::DelayPoint;
 pub use episodes::Episode;
 pub use period::{Oscillation, OscillationCause};
+pub use placement::Placement;
 pub use rate::RateSpan;
 pub use report::{
     BaseRtt, Bottleneck, BottleneckRate, FlowSeries, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate,

@@ -45,7 +45,7 @@ pub(crate) struct Group {
     /// Most bytes outstanding that were seen before it since the group before.
     pub(crate) outstanding_bytes: u64,
     /// Fewest bytes outstanding between it and the next.
-    pub(crate) least_after_bytes: u64,
+    pub(crate) min_after_bytes: u64,
 }
 
 /// Points of a kind: all counted, some kept.
@@ -91,16 +91,16 @@ pub(crate) struct Losses {
     holes: VecDeque<Hole>,
     /// From when a hole was seen until its repair came, ns: a round trip under load, for who has no timestamps.
     pub(crate) fills: Vec<f32>,
-    most_outstanding: u64,
+    max_outstanding: u64,
 }
 
 impl Losses {
     /// `outstanding` bytes were seen.
     #[inline]
     pub(crate) fn watch(&mut self, outstanding: u64) {
-        self.most_outstanding = self.most_outstanding.max(outstanding);
+        self.max_outstanding = self.max_outstanding.max(outstanding);
         if let Some(group) = self.groups.last_mut() {
-            group.least_after_bytes = group.least_after_bytes.min(outstanding);
+            group.min_after_bytes = group.min_after_bytes.min(outstanding);
         }
     }
     /// Bytes from `start` to `stop` did not come before those that arrived at `at` with `delay`.
@@ -112,16 +112,16 @@ impl Losses {
         let delay = delay.map(|delay| delay as f32);
         self.holes.push_back(Hole { start: range.0, stop: range.1, at, frame, delay });
     }
-    /// The bytes from `start` were lost upstream of the capture point; told at `told_at`.
-    pub(crate) fn lost_before(&mut self, start: u64, told_at: i64, told_frame: u64) {
+    /// The bytes from `start` were lost upstream of the capture point; known at `known_at`.
+    pub(crate) fn lost_before(&mut self, start: u64, known_at: i64, known_frame: u64) {
         let number = self.holes.partition_point(|hole| hole.stop <= start);
         let hole = self.holes.get(number).filter(|hole| hole.start <= start);
-        let mut point = Point { at: told_at, frame: told_frame, repair: told_frame, delay: None };
+        let mut point = Point { at: known_at, frame: known_frame, repair: known_frame, delay: None };
         if let Some(hole) = hole {
             let delay = hole.delay.map(|delay| (DelaySource::Arrival, delay));
-            point = Point { at: hole.at, frame: hole.frame, repair: told_frame, delay };
+            point = Point { at: hole.at, frame: hole.frame, repair: known_frame, delay };
             if self.fills.len() < LIMIT {
-                self.fills.push((told_at - hole.at) as f32);
+                self.fills.push((known_at - hole.at) as f32);
             }
         }
         self.add(point);
@@ -177,8 +177,8 @@ impl Losses {
                 count: 1,
                 first_frame: point.frame,
                 last_frame: point.frame,
-                outstanding_bytes: core::mem::take(&mut self.most_outstanding),
-                least_after_bytes: u64::MAX,
+                outstanding_bytes: core::mem::take(&mut self.max_outstanding),
+                min_after_bytes: u64::MAX,
             }),
         }
         if self.groups.len() > GROUPS {
@@ -202,7 +202,7 @@ pub(crate) fn join(a: Group, b: Group) -> Group {
         first_frame: a.first_frame.min(b.first_frame),
         last_frame: a.last_frame.max(b.last_frame),
         outstanding_bytes: a.outstanding_bytes.max(b.outstanding_bytes),
-        least_after_bytes: b.least_after_bytes,
+        min_after_bytes: b.min_after_bytes,
     }
 }
 

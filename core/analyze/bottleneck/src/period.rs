@@ -7,12 +7,12 @@ use fathom_stats::median;
 /// Points of the evenly spaced series.
 const POINTS: usize = 1024;
 /// A weaker correlation is no period.
-const LEAST_CORRELATION: f64 = 0.3;
+const MIN_CORRELATION: f64 = 0.3;
 /// BBR looks for the least round trip after ten seconds without a lower one, for 200 ms (draft-ietf-ccwg-bbr, ProbeRTTInterval).
 const BBR_INTERVAL_NS: f64 = 10e9;
 /// What is shorter is a link that stalled, and what is longer a sender that paused.
-const LEAST_DIP_NS: f64 = 100e6;
-const MOST_DIP_NS: f64 = 1e9;
+const MIN_DIP_NS: f64 = 100e6;
+const MAX_DIP_NS: f64 = 1e9;
 /// CUBIC's C and beta (RFC 9438 section 4.1.2).
 const CUBIC_C: f64 = 0.4;
 const CUBIC_BETA: f64 = 0.7;
@@ -54,7 +54,7 @@ pub(crate) struct Sender {
     pub(crate) window_packets: f64,
     /// Round trip on average, and when the queue is full, ns.
     pub(crate) mean_ns: f64,
-    pub(crate) most_ns: f64,
+    pub(crate) max_ns: f64,
 }
 
 /// Puts together what is seen and what is predicted.
@@ -102,10 +102,9 @@ fn by_losses(
 
 /// What was left of the outstanding bytes after an episode.
 fn shrinking(episodes: &[Episode]) -> Option<f64> {
-    let whole = episodes
-        .iter()
-        .filter(|episode| episode.outstanding_bytes > 0 && episode.least_after_bytes < u64::MAX);
-    median(whole.map(|episode| episode.least_after_bytes as f64 / episode.outstanding_bytes as f64))
+    let whole =
+        episodes.iter().filter(|episode| episode.outstanding_bytes > 0 && episode.min_after_bytes < u64::MAX);
+    median(whole.map(|episode| episode.min_after_bytes as f64 / episode.outstanding_bytes as f64))
 }
 
 fn predict(sender: Sender) -> [(OscillationCause, f64); 2] {
@@ -114,7 +113,7 @@ fn predict(sender: Sender) -> [(OscillationCause, f64); 2] {
     let friendly_s = (1.0 - CUBIC_BETA) * window / CUBIC_FRIENDLY * sender.mean_ns / 1e9;
     let reno_s = 0.5 * window * sender.mean_ns / 1e9;
     // An overflow is felt a round trip later, and growth begins when it is repaired.
-    let repair = sender.most_ns;
+    let repair = sender.max_ns;
     [
         (OscillationCause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair),
         (OscillationCause::Reno, 1e9 * reno_s + repair),
@@ -168,7 +167,7 @@ fn correlation(delays: &[DelayPoint]) -> Option<(f64, f64)> {
     };
     let lag = (crossing..all.len()).find(|lag| is_peak(*lag))?;
     let value = *all.get(lag)?;
-    (value >= LEAST_CORRELATION).then_some((lag as f64 * step, value))
+    (value >= MIN_CORRELATION).then_some((lag as f64 * step, value))
 }
 
 /// Dips of the delay to a quarter of its median or less, as long as BBR's 200 ms or so: median time between them, and their number.
@@ -179,13 +178,13 @@ fn dips(delays: &[DelayPoint], base_error_ns: f64) -> Option<(f64, u32)> {
     let mut begins: Vec<f64> = Vec::new();
     let mut open: Option<(f64, f64)> = None;
     for point in delays.iter().filter(|_| usual > 2.0 * base_error_ns) {
-        if point.least_ns <= low {
+        if point.min_ns <= low {
             let from = open.map_or(point.at_ns, |(from, _)| from);
             open = Some((from, point.at_ns));
         } else if open.is_some_and(|(_, to)| point.at_ns - to > 500e6)
             && let Some((from, to)) = open.take()
         {
-            let is_dip = (LEAST_DIP_NS..MOST_DIP_NS).contains(&(to - from + width));
+            let is_dip = (MIN_DIP_NS..MAX_DIP_NS).contains(&(to - from + width));
             begins.extend(is_dip.then_some(from));
         }
     }

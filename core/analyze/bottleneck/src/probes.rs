@@ -14,7 +14,7 @@ const BINS: usize = 512;
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     grid: Grid<1>,
-    pub(crate) least_ns: f64,
+    pub(crate) min_ns: f64,
     pub(crate) unanswered: u64,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Answers {
     pub(crate) count: u64,
     /// What they took.
     pub(crate) mean_ns: f64,
-    pub(crate) most_ns: f64,
+    pub(crate) max_ns: f64,
 }
 
 impl Track {
@@ -35,7 +35,7 @@ impl Track {
             at_ns: self.grid.middle_ns(bin),
             count: bin.count.into(),
             mean_ns: bin.mean(),
-            most_ns: bin.most.into(),
+            max_ns: bin.max.into(),
         })
     }
 }
@@ -58,14 +58,14 @@ impl Probes {
         {
             return None;
         }
-        let new = || Track { grid: Grid::new(), least_ns: f64::INFINITY, unanswered: 0 };
+        let new = || Track { grid: Grid::new(), min_ns: f64::INFINITY, unanswered: 0 };
         let track = self.tracks.entry(route).or_insert_with(new);
         let Some(answered) = probe.answered else {
             track.unanswered += 1;
             return None;
         };
         let took = (answered.at - probe.asked.at) as f64;
-        track.least_ns = track.least_ns.min(took);
+        track.min_ns = track.min_ns.min(took);
         track.grid.turn_to(answered.at - origin, BINS);
         track.grid.add(0, took);
         Some(took)

@@ -40,23 +40,23 @@ impl Piece {
 }
 
 /// A piece is no shorter than that, so that ACKs that come in pairs do not show.
-const LEAST_PIECE_NS: f64 = 100e6;
+const MIN_PIECE_NS: f64 = 100e6;
 /// And holds no fewer acknowledgements.
-const LEAST_STEPS: f64 = 16.0;
+const MIN_STEPS: f64 = 16.0;
 /// A change of the rate by less than that is none.
-const LEAST_CHANGE_RATIO: f64 = 0.08;
+const MIN_CHANGE_RATIO: f64 = 0.08;
 /// A change stands out of the scatter of the pieces by that much.
-const LEAST_SIGNIFICANCE: f64 = 6.0;
+const MIN_SIGNIFICANCE: f64 = 6.0;
 /// Pieces farther from the median than so many times their scatter are no part of the usual rate.
 const OUTLYING: f64 = 4.0;
 /// The least scatter, as a ratio: less is luck.
-const LEAST_BAND: f64 = 0.005;
+const MIN_BAND: f64 = 0.005;
 /// If more of the time lies outside, that is how the link is.
-const MOST_STALLED: f64 = 0.15;
+const MAX_STALLED: f64 = 0.15;
 /// Of fewer pieces there is no middle half.
-const LEAST_HALVED: usize = 16;
+const MIN_HALVED: usize = 16;
 /// Nor is it one if it lasts for fewer pieces.
-const LEAST_PIECES: usize = 4;
+const MIN_PIECES: usize = 4;
 
 /// Pieces of time in which the bottleneck was busy: a packet that waited for `d` shows that it was for `d` before. Of steps that
 /// follow each other this is taken to hold, too, as each has packets all over.
@@ -84,8 +84,8 @@ pub(crate) fn pieces(
         };
         piece.to_ns = step.until_ns;
         piece.bytes += core::mem::take(&mut since);
-        let is_long = piece.to_ns - piece.from_ns >= LEAST_PIECE_NS;
-        if is_long && piece.bytes >= LEAST_STEPS * acknowledged_bytes {
+        let is_long = piece.to_ns - piece.from_ns >= MIN_PIECE_NS;
+        if is_long && piece.bytes >= MIN_STEPS * acknowledged_bytes {
             pieces.push(*piece);
             *piece = Piece { from_ns: piece.to_ns, to_ns: piece.to_ns, bytes: 0.0 };
         }
@@ -110,11 +110,11 @@ pub(crate) struct Rates {
 pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> {
     let middle = median(pieces.iter().map(Piece::rate))?;
     let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
-    let band = OUTLYING * scatter(pieces).max(step).max(LEAST_BAND);
+    let band = OUTLYING * scatter(pieces).max(step).max(MIN_BAND);
     let is_usual = |piece: &&Piece| libm::fabs(piece.rate() / middle.max(1.0) - 1.0) <= band;
     let typical: Vec<Piece> = pieces.iter().filter(is_usual).copied().collect();
     let stalled_ratio = 1.0 - time(&typical) / time(pieces).max(1.0);
-    let kept = if stalled_ratio <= MOST_STALLED { typical.as_slice() } else { pieces };
+    let kept = if stalled_ratio <= MAX_STALLED { typical.as_slice() } else { pieces };
     let mut spans = Vec::new();
     split(kept, acknowledged_bytes, &mut spans, 6);
     Some(Rates { typical: unless_idle(kept, over(kept, acknowledged_bytes)?), spans, stalled_ratio })
@@ -129,7 +129,7 @@ fn unless_idle(pieces: &[Piece], span: RateSpan) -> RateSpan {
     let half = rates.get(quarter..rates.len() - quarter).unwrap_or(&rates);
     let middle = half.iter().sum::<f64>() / half.len().max(1) as f64;
     let chance = 2.0 * scatter(pieces) / libm::sqrt(pieces.len().max(1) as f64);
-    let is_lean = pieces.len() >= LEAST_HALVED && span.bits_per_second < middle * (1.0 - chance);
+    let is_lean = pieces.len() >= MIN_HALVED && span.bits_per_second < middle * (1.0 - chance);
     if is_lean { RateSpan { bits_per_second: middle, ..span } } else { span }
 }
 
@@ -182,7 +182,7 @@ fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
     let mut best = (0.0, 0);
     for at in 1..n {
         before += rates.get(at - 1)?;
-        if at < LEAST_PIECES || n - at < LEAST_PIECES {
+        if at < MIN_PIECES || n - at < MIN_PIECES {
             continue;
         }
         let (left, right) = (at as f64, (n - at) as f64);
@@ -196,8 +196,8 @@ fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
     let (left, right) = (median(left.iter().copied())?, median(right.iter().copied())?);
     let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
     let noise = scatter(pieces).max(step) * total / n as f64;
-    let is_clear = best.0 > LEAST_SIGNIFICANCE * noise;
-    (is_clear && libm::fabs(left - right) > LEAST_CHANGE_RATIO * left.max(right)).then_some(best.1)
+    let is_clear = best.0 > MIN_SIGNIFICANCE * noise;
+    (is_clear && libm::fabs(left - right) > MIN_CHANGE_RATIO * left.max(right)).then_some(best.1)
 }
 
 #[cfg(test)]
@@ -221,8 +221,8 @@ mod tests {
     fn a_link_that_sleeps_now_and_then_is_no_slower() {
         for seed in 1..=200 {
             for idle_percent in [0, 10, 15] {
-                let told = rates(&link(seed, idle_percent), 3000.0).unwrap().typical.bits_per_second;
-                assert!((told / 1e7 - 1.0).abs() < 0.013, "seed {seed}, {idle_percent} %: {told}");
+                let found = rates(&link(seed, idle_percent), 3000.0).unwrap().typical.bits_per_second;
+                assert!((found / 1e7 - 1.0).abs() < 0.013, "seed {seed}, {idle_percent} %: {found}");
             }
         }
     }

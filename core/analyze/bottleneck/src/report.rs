@@ -58,7 +58,7 @@ pub struct LegDelay {
     /// 95th percentile.
     pub p95_ns: f64,
     /// The most, but for spikes.
-    pub most_ns: f64,
+    pub max_ns: f64,
     /// What each of them may be off.
     pub error_ns: f64,
     /// What they are counted from.
@@ -91,15 +91,15 @@ pub struct BaseRtt {
     /// Round trips that count (Karn).
     pub count: u64,
     /// The least of the flow, ns, and the frame of the answer.
-    pub least_ns: f64,
+    pub min_ns: f64,
     /// Its frame.
-    pub least_frame: u64,
+    pub min_frame: u64,
     /// The least on the path, by any flow or probe, ns: what the queue is counted from.
     pub base_ns: f64,
     /// The most, ns.
-    pub most_ns: f64,
+    pub max_ns: f64,
     /// Its frame.
-    pub most_frame: u64,
+    pub max_frame: u64,
     /// 5th, 50th and 95th percentile over time of what is above the base, ns.
     pub above_base_ns: [f64; 3],
     /// What the base is.
@@ -120,8 +120,8 @@ pub enum Location {
 pub enum NoLocation {
     /// No leg waits for longer than it may be off.
     NoQueue {
-        /// 95th percentile of the leg that waits most, ns.
-        most_ns: f64,
+        /// 95th percentile of the leg with the longest delay, ns.
+        p95_ns: f64,
         /// What it may be off.
         error_ns: f64,
     },
@@ -221,7 +221,7 @@ pub struct Bottleneck {
     /// Standing queue: its delay over time.
     pub standing: StandingDelay,
     /// The most, but for spikes: the 99.5th percentile of the most of equal times, ns.
-    pub most_ns: f64,
+    pub max_ns: f64,
     /// What each of them may be off.
     pub error_ns: f64,
     /// What delays are counted from.
@@ -252,9 +252,9 @@ pub struct Spread {
     /// Middle of that time, ns since the capture began.
     pub at_ns: f64,
     /// The least.
-    pub least: f64,
+    pub min: f64,
     /// The most.
-    pub most: f64,
+    pub max: f64,
 }
 
 /// What one end of a flow sent, over time.

@@ -17,9 +17,9 @@ const ACKS_A_MEAN: u64 = 10;
 /// Bins with an ACK that it takes on average: where ACKs come in bursts, fewer would show the bursts.
 const BINS_A_MEAN: u64 = 4;
 /// Means that a flow has at least, however few its ACKs are.
-const LEAST_MEANS: u64 = 16;
+const MIN_MEANS: u64 = 16;
 /// A direction with less of the flow's payload is requests or answers, which need no series.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// The series of the flows that filled a queue or suffered from one, and of the largest; the largest first.
 pub(crate) fn of_flows(
@@ -52,10 +52,10 @@ fn bytes(sampled: &Sampled) -> u64 {
 
 fn of_flow(report: &QueueReport, sampled: &Sampled) -> FlowSeries {
     let grid = &sampled.grid;
-    let least = LEAST_SHARE * bytes(sampled) as f64;
+    let min = MIN_SHARE * bytes(sampled) as f64;
     let sent = |end: End| {
         let bytes = sampled.sent[end as usize].payload_bytes;
-        if bytes == 0 || (bytes as f64) < least {
+        if bytes == 0 || (bytes as f64) < min {
             return SentSeries::default();
         }
         let outstanding = spreads(grid, series::passed(end));
@@ -79,10 +79,10 @@ fn spreads<const N: usize>(grid: &Grid<N>, series: usize) -> Vec<Spread> {
     }
     let width = grid.width_ns() * (1_u64 << shift) as f64;
     let spread = |group: &[Bin]| {
-        let least = group.iter().map(|bin| bin.least).fold(f32::INFINITY, f32::min);
-        let most = group.iter().map(|bin| bin.most).fold(0.0, f32::max);
+        let min = group.iter().map(|bin| bin.min).fold(f32::INFINITY, f32::min);
+        let max = group.iter().map(|bin| bin.max).fold(0.0, f32::max);
         let index = group.first().map_or(0, |first| first.index >> shift);
-        Spread { at_ns: (f64::from(index) + 0.5) * width, least: f64::from(least), most: f64::from(most) }
+        Spread { at_ns: (f64::from(index) + 0.5) * width, min: f64::from(min), max: f64::from(max) }
     };
     joined(shift).map(spread).collect()
 }
@@ -92,7 +92,7 @@ fn rates<const N: usize>(grid: &Grid<N>, bins: &[Bin]) -> Vec<(f64, f64)> {
     let Some((first, last)) = bins.first().zip(bins.last()) else { return Vec::new() };
     let acks: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
     let span = u64::from(last.index - first.index) + 1;
-    let means = (acks / ACKS_A_MEAN).min(bins.len() as u64 / BINS_A_MEAN).clamp(LEAST_MEANS, POINTS);
+    let means = (acks / ACKS_A_MEAN).min(bins.len() as u64 / BINS_A_MEAN).clamp(MIN_MEANS, POINTS);
     let size = span.div_ceil(means);
     // What is left over at the end is a mean of its own if it is half as long as the others, or else of the last of them.
     let count = ((span + size / 2) / size).max(1);
@@ -124,20 +124,20 @@ mod tests {
             let mut rng = Rng::new(seed);
             let mut grid = Grid::<1>::new();
             let step = 1.0 + rng.next_f64() * libm::pow(10.0, 3.0 + (seed % 6) as f64);
-            let (mut at, mut sum, mut most) = (0.0, 0.0, 0.0_f64);
+            let (mut at, mut sum, mut max) = (0.0, 0.0, 0.0_f64);
             for _ in 0..5_000 {
                 at += step * rng.next_f64();
                 let value = libm::floor(rng.next_f64() * 3_000.0);
                 grid.turn_to(at as i64, 2048);
                 grid.add(0, value);
-                (sum, most) = (sum + value, most.max(value));
+                (sum, max) = (sum + value, max.max(value));
             }
             grid.close();
             let spreads = spreads(&grid, 0);
             assert!(spreads.len() as u64 <= POINTS / 2, "seed {seed}: {}", spreads.len());
             assert!(spreads.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns), "seed {seed}");
-            let seen = spreads.iter().map(|spread| spread.most).fold(0.0, f64::max);
-            assert_eq!(seen, most, "seed {seed}");
+            let seen = spreads.iter().map(|spread| spread.max).fold(0.0, f64::max);
+            assert_eq!(seen, max, "seed {seed}");
             let rates = rates(&grid, grid.bins(0));
             assert!(rates.len() as u64 <= POINTS, "seed {seed}: {}", rates.len());
             let mut begin = f64::from(grid.bins(0)[0].index) * grid.width_ns();

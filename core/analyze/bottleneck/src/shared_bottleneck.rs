@@ -8,7 +8,7 @@ use crate::delay_curve::{DelayPoint, between};
 use crate::episodes::{Episode, episodes};
 use crate::flow::{Sampled, series};
 use crate::group::Filler;
-use crate::inspect::{LEAST_QUEUE_NS, from_delay, round_trip_curve};
+use crate::inspect::{MIN_QUEUE_NS, from_delay, round_trip_curve};
 use crate::losses::{DelaySource, Group, Point};
 use crate::period::{Sender, oscillation};
 use crate::probes::{Answers, Probes, Route, Track};
@@ -28,9 +28,9 @@ const STANDING_RATIO: f64 = 0.25;
 /// A sparse flow's wait is set against what the bulk waited that long before or after.
 const NEAR_NS: f64 = 250e6;
 /// Fewer are no sample.
-const LEAST_SAMPLES: usize = 8;
-/// What passed beside the flows in a time is told for as many as two to the power of this.
-const MOST_SPREAD: u32 = 6;
+const MIN_SAMPLES: usize = 8;
+/// Bytes that passed in addition to the flows are known for as many as two to the power of this.
+const MAX_SPREAD: u32 = 6;
 /// An Ethernet header, which Linux counts with a packet.
 const ETHERNET_BYTES: f64 = 14.0;
 
@@ -75,15 +75,15 @@ impl SharedBottleneck<'_> {
         let first = *self.fillers.first()?;
         let (width_ns, cells) = self.cells();
         let delays: Vec<DelayPoint> = cells.values().filter_map(|cell| cell.delay).collect();
-        let most_ns = most(&delays)?;
+        let max_ns = most(&delays)?;
         let standing = standing(&delays);
-        if standing.p95_ns < LEAST_QUEUE_NS + first.error_ns {
+        if standing.p95_ns < MIN_QUEUE_NS + first.error_ns {
             return None;
         }
         let stands_from = (STANDING_RATIO * standing.p95_ns).max(first.error_ns);
         let rate = self.rate(&steps(&cells, width_ns), width_ns, stands_from).ok_or(NoRate::NoStandingQueue);
         let base_ns = self.base_ns(first);
-        let episodes = self.episodes(base_ns + most_ns);
+        let episodes = self.episodes(base_ns + max_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
         let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
         let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
@@ -97,7 +97,7 @@ impl SharedBottleneck<'_> {
             count,
             marks,
             episodes: episodes.len(),
-            peak_ns: first_peak(&delays, &episodes, base_ns + most_ns),
+            peak_ns: first_peak(&delays, &episodes, base_ns + max_ns),
             standing_ns: standing.p50_ns,
             packet_ns,
             error_ns: first.error_ns,
@@ -122,13 +122,13 @@ impl SharedBottleneck<'_> {
         };
         let buffer = rate.as_ref().ok().and_then(of_rate);
         let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
-        let full_ns = base_ns + buffer.as_ref().map_or(most_ns, |buffer| buffer.drain_ns);
+        let full_ns = base_ns + buffer.as_ref().map_or(max_ns, |buffer| buffer.drain_ns);
         let sender = self.lone_sender(quotient(bytes_per_ns, packet), mean_ns, full_ns);
         Some(Bottleneck {
             location: first.location,
             flows: self.fillers.iter().filter_map(|filler| self.name(filler)).collect(),
             standing,
-            most_ns,
+            max_ns,
             error_ns: first.error_ns,
             reference: first.reference,
             oscillation: oscillation(settled(&delays, &episodes), &episodes, sender, first.error_ns),
@@ -146,7 +146,7 @@ impl SharedBottleneck<'_> {
     /// The one sender, before a bottleneck of this rate; `None` if there are several, or the rate is not known.
     fn lone_sender(&self, packets_per_ns: f64, mean_ns: f64, full_ns: f64) -> Option<Sender> {
         let is_alone = self.fillers.len() == 1 && packets_per_ns > 0.0;
-        is_alone.then_some(Sender { window_packets: full_ns * packets_per_ns, mean_ns, most_ns: full_ns })
+        is_alone.then_some(Sender { window_packets: full_ns * packets_per_ns, mean_ns, max_ns: full_ns })
     }
     fn is_at_receiver(&self, first: &Filler<'_>) -> bool {
         self.reports.get(first.place).is_some_and(|report| report.near == Some(first.sender.other()))
@@ -353,15 +353,14 @@ impl SharedBottleneck<'_> {
         delayed_flows.sort_by(|a, b| b.added_p95_ns.total_cmp(&a.added_p95_ns));
         let late = |(route, track): (&Route, &Track)| {
             let met: Vec<Answers> = track.answers().filter(|answers| bulk(answers.at_ns).is_some()).collect();
-            let points =
-                met.iter().map(|answers| (answers.at_ns, answers.mean_ns - track.least_ns)).collect();
+            let points = met.iter().map(|answers| (answers.at_ns, answers.mean_ns - track.min_ns)).collect();
             let (_, added_p50_ns, added_p95_ns) = while_it_stood(points)?;
             Some(LateProbes {
                 ends: route.0,
                 kind: route.1,
                 answers: met.iter().map(|answers| answers.count).sum(),
-                least_ns: track.least_ns,
-                most_ns: met.iter().map(|answers| answers.most_ns).fold(0.0, f64::max),
+                min_ns: track.min_ns,
+                max_ns: met.iter().map(|answers| answers.max_ns).fold(0.0, f64::max),
                 unanswered: track.unanswered,
                 added_p50_ns,
                 added_p95_ns,
@@ -370,7 +369,7 @@ impl SharedBottleneck<'_> {
         let tracks = far.map(|far| self.probes.towards(far)).into_iter().flatten();
         let probes: Vec<LateProbes> = tracks.filter_map(late).collect();
         while_it_stood(self.short.clone());
-        let sparse_ratio = (ratios.len() >= LEAST_SAMPLES).then(|| percentile(&mut ratios, 0.5)).flatten();
+        let sparse_ratio = (ratios.len() >= MIN_SAMPLES).then(|| percentile(&mut ratios, 0.5)).flatten();
         DelayedFlows { delayed_flows, probes, sparse_ratio }
     }
     /// What flows with little data waited on their way to `far` and back: when, and how long, ns.
@@ -431,7 +430,7 @@ fn spread(cells: &mut BTreeMap<u32, Cell>, index: u32, wider: u32, bytes: f64) {
     let first = u64::from(index) << wider;
     let times = [first, first + (1 << wider) - 1].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
     let (times, share) = (times[0]..=times[1], bytes / (1_u64 << wider) as f64);
-    if wider > MOST_SPREAD {
+    if wider > MAX_SPREAD {
         cells.range_mut(times).for_each(|(_, cell)| cell.bytes += share);
     } else {
         times.for_each(|at| cells.entry(at).or_default().bytes += share);
@@ -459,9 +458,9 @@ fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
     };
     Some(DelayPoint {
         at_ns: points.first()?.at_ns,
-        least_ns: at(0.5, |point| point.least_ns)?,
+        min_ns: at(0.5, |point| point.min_ns)?,
         mean_ns: at(0.5, |point| point.mean_ns)?,
-        most_ns: at(0.75, |point| point.most_ns)?,
+        max_ns: at(0.75, |point| point.max_ns)?,
     })
 }
 
@@ -489,7 +488,7 @@ fn steps(cells: &BTreeMap<u32, Cell>, width_ns: f64) -> Vec<Step> {
     let step = |(index, cell): (&u32, &Cell)| Step {
         until_ns: (f64::from(*index) + 1.0) * width_ns,
         bytes: cell.bytes,
-        delay_ns: cell.delay.map(|delay| delay.least_ns),
+        delay_ns: cell.delay.map(|delay| delay.min_ns),
     };
     cells.iter().map(step).collect()
 }
@@ -500,21 +499,17 @@ mod tests {
 
     #[test]
     fn one_flow_of_many_does_not_tell_what_all_waited() {
-        let point = |mean_ns: f64| DelayPoint {
-            at_ns: 5.0,
-            least_ns: mean_ns - 1.0,
-            mean_ns,
-            most_ns: mean_ns + 1.0,
-        };
+        let point =
+            |mean_ns: f64| DelayPoint { at_ns: 5.0, min_ns: mean_ns - 1.0, mean_ns, max_ns: mean_ns + 1.0 };
         let rows: [(&[f64], f64, f64); 4] = [
             (&[10.0], 10.0, 11.0),
             (&[10.0, 12.0], 10.0, 13.0),
             (&[10.0, 12.0, 900.0], 12.0, 901.0),
             (&[9.0, 10.0, 10.0, 11.0, 900.0], 10.0, 12.0),
         ];
-        for (means, mean_ns, most_ns) in rows {
-            let told = shared(&means.iter().map(|mean| point(*mean)).collect::<Vec<_>>()).unwrap();
-            assert_eq!((told.mean_ns, told.most_ns), (mean_ns, most_ns), "{means:?}");
+        for (means, mean_ns, max_ns) in rows {
+            let found = shared(&means.iter().map(|mean| point(*mean)).collect::<Vec<_>>()).unwrap();
+            assert_eq!((found.mean_ns, found.max_ns), (mean_ns, max_ns), "{means:?}");
         }
         assert_eq!(shared(&[]), None);
     }
@@ -525,7 +520,7 @@ mod tests {
         let waited = |ms: u32| if (1000..2000).contains(&ms) { 100e6 } else { 1e6 };
         let point = |ms: u32| {
             let mean_ns = waited(ms);
-            DelayPoint { at_ns: f64::from(ms) * 1e6, least_ns: mean_ns, mean_ns, most_ns: mean_ns }
+            DelayPoint { at_ns: f64::from(ms) * 1e6, min_ns: mean_ns, mean_ns, max_ns: mean_ns }
         };
         let delays: Vec<DelayPoint> = (0..3000).step_by(10).map(point).collect();
         let rows = [(500, None), (990, None), (1010, None), (1300, Some(100e6)), (1990, None), (2010, None)];

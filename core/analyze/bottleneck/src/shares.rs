@@ -14,7 +14,7 @@ pub struct FlowShare {
     /// Its bytes in the queue on average over that time: in a queue that all share, who sends a tenth holds a tenth.
     pub queued_bytes: f64,
     /// The most of them.
-    pub most_queued_bytes: f64,
+    pub max_queued_bytes: f64,
     /// Over time: when (ns since the capture began), and its bytes in the queue.
     pub over_time: Vec<(f64, f64)>,
 }
@@ -110,7 +110,7 @@ impl StandingQueue {
             flow,
             passed_ratio: own.iter().map(|part| part.1).sum::<f64>() / total.max(1.0),
             queued_bytes: own.iter().map(queued).sum::<f64>() / self.all.len().max(1) as f64,
-            most_queued_bytes: own.iter().map(queued).fold(0.0, f64::max),
+            max_queued_bytes: own.iter().map(queued).fold(0.0, f64::max),
             over_time: Vec::new(),
         }
     }
@@ -140,9 +140,9 @@ pub struct LateProbes {
     /// Answers that came while the queue stood.
     pub answers: u64,
     /// The least that an answer took in the whole capture, ns.
-    pub least_ns: f64,
+    pub min_ns: f64,
     /// The most that one took while the queue stood, ns.
-    pub most_ns: f64,
+    pub max_ns: f64,
     /// Those without an answer in the whole capture.
     pub unanswered: u64,
     /// What the queue added: median, ns.

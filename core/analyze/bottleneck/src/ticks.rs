@@ -19,8 +19,8 @@ pub(crate) struct Ticks {
     last_value: u32,
     /// Since the first.
     ticks: i64,
-    most_ticks: i64,
-    most_at: i64,
+    max_ticks: i64,
+    max_at: i64,
     count: u64,
     /// Length of a tick as far as is known, for delays before all is known.
     tick_ns: f64,
@@ -40,8 +40,8 @@ impl Ticks {
             last_at: at,
             last_value: value,
             ticks: 0,
-            most_ticks: 0,
-            most_at: at,
+            max_ticks: 0,
+            max_at: at,
             count: 1,
             tick_ns: 1e6,
             is_known: false,
@@ -58,10 +58,10 @@ impl Ticks {
     }
     /// From the first packet to the first with the latest TSval.
     pub(crate) fn span_ns(&self) -> f64 {
-        (self.most_at - self.first_at) as f64
+        (self.max_at - self.first_at) as f64
     }
     pub(crate) fn span_ticks(&self) -> f64 {
-        self.most_ticks as f64
+        self.max_ticks as f64
     }
     pub(crate) fn count(&self) -> u64 {
         self.count
@@ -104,8 +104,8 @@ impl Ticks {
         }
         self.last_value = value;
         self.ticks += step;
-        if self.ticks > self.most_ticks {
-            (self.most_ticks, self.most_at) = (self.ticks, at);
+        if self.ticks > self.max_ticks {
+            (self.max_ticks, self.max_at) = (self.ticks, at);
             self.hull.push((self.ticks as f64, at as f64));
             if at - self.first_at >= self.next_look {
                 self.look(at);
@@ -126,12 +126,12 @@ impl Ticks {
     }
     #[cold]
     fn look(&mut self, at: i64) {
-        if self.most_ticks < 4 {
+        if self.max_ticks < 4 {
             return;
         }
         let span = (at - self.first_at) as f64;
         self.next_look = (at - self.first_at).saturating_mul(2);
-        self.tick_ns = 1e9 / nearest(1e9 * self.most_ticks as f64 / span);
+        self.tick_ns = 1e9 / nearest(1e9 * self.max_ticks as f64 / span);
         self.is_known = true;
     }
 }

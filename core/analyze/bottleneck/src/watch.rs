@@ -38,7 +38,7 @@ pub(crate) struct Slot {
     /// Round trip of the first exchange, by the end that it went to, ns.
     pub(crate) first_trip: [Option<f64>; 2],
     /// The least of those before it was looked into, ns.
-    pub(crate) least_trip: [f64; 2],
+    pub(crate) min_trip: [f64; 2],
     /// Its handshake was seen: it was there before the queue that it made.
     pub(crate) has_handshake: bool,
     /// When nothing more comes.
@@ -51,7 +51,7 @@ pub(crate) struct Path {
     /// The lesser address first.
     pub(crate) addresses: [Address; 2],
     /// The least round trip to each address, ns.
-    pub(crate) least_ns: [f64; 2],
+    pub(crate) min_ns: [f64; 2],
 }
 
 /// Watches the queues on the paths of a capture. Give it to a tracer as [`Sink`], then ask for [`QueueWatch::finish`].
@@ -100,9 +100,8 @@ impl QueueWatch {
             let Some(path) = self.path_list.get_mut(slot.path as usize) else { continue };
             for (number, end) in slot.ends.iter().enumerate() {
                 let side = usize::from(path.addresses[0] != end.0);
-                let later =
-                    slot.sampled.as_ref().map_or(f64::INFINITY, |own| own.round_trips[number].least_ns);
-                path.least_ns[side] = path.least_ns[side].min(slot.least_trip[number]).min(later);
+                let later = slot.sampled.as_ref().map_or(f64::INFINITY, |own| own.round_trips[number].min_ns);
+                path.min_ns[side] = path.min_ns[side].min(slot.min_trip[number]).min(later);
             }
         }
         self.slots = slots;
@@ -139,7 +138,7 @@ impl QueueWatch {
         let next = self.path_list.len() as u32;
         let number = *self.paths.entry(addresses).or_insert(next);
         if number == next {
-            self.path_list.push(Path { addresses, least_ns: [f64::INFINITY; 2] });
+            self.path_list.push(Path { addresses, min_ns: [f64::INFINITY; 2] });
         }
         number
     }
@@ -260,7 +259,7 @@ impl Sink for QueueWatch {
             passed: [0; 2],
             stamps: [None; 2],
             first_trip: [None; 2],
-            least_trip: [f64::INFINITY; 2],
+            min_trip: [f64::INFINITY; 2],
             has_handshake: false,
             sampled: None,
         };
@@ -321,7 +320,7 @@ impl Sink for QueueWatch {
         let path = self.path(in_order(probe.ends.map(|end| end.0)));
         if let Some(path) = self.path_list.get_mut(path as usize) {
             let side = usize::from(path.addresses[0] != asked);
-            path.least_ns[side] = path.least_ns[side].min(took);
+            path.min_ns[side] = path.min_ns[side].min(took);
         }
     }
     fn forgotten(&mut self, flow: FlowId) {
@@ -352,7 +351,7 @@ impl Slot {
         let took = (trip.times.at - trip.sent_at) as f64;
         self.has_handshake |= trip.method == RttMethod::Handshake;
         self.first_trip[to].get_or_insert(took);
-        self.least_trip[to] = self.least_trip[to].min(took);
+        self.min_trip[to] = self.min_trip[to].min(took);
     }
 }
 

@@ -13,11 +13,11 @@ pub(crate) fn captured(probes: &ProbesTotals) -> Vec<CapturedAnswers> {
         (ProbeKind::QuicSpin, &probes.quic_spin),
     ];
     let asked = |(_, totals): &(ProbeKind, &ProbeTotals)| totals.asked + totals.answered > 0;
-    let told = |(kind, totals): (ProbeKind, &ProbeTotals)| CapturedAnswers {
+    let captured = |(kind, totals): (ProbeKind, &ProbeTotals)| CapturedAnswers {
         kind,
         asked: if kind == ProbeKind::QuicSpin { totals.answered } else { totals.asked },
         unanswered: totals.unanswered,
         rtt: trips(&totals.rtt),
     };
-    all.into_iter().filter(asked).map(told).collect()
+    all.into_iter().filter(asked).map(captured).collect()
 }

@@ -32,11 +32,11 @@ fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
         // Packets of one direction alone do not tell the clocks apart.
         min_delay_s: delays
             .zip(hop.clock.error_ns)
-            .map(|(delays, error_ns)| Estimate { value: delays.least_ns / NS, error: error_ns / NS }),
+            .map(|(delays, error_ns)| Estimate { value: delays.min_ns / NS, error: error_ns / NS }),
         delay: delays.map(|delays| HopDelay {
             median_s: delays.p50_ns / NS,
             p95_s: delays.p95_ns / NS,
-            max_s: delays.most_ns / NS,
+            max_s: delays.max_ns / NS,
         }),
         clock_offset_s: sign * hop.clock.offset_ns / NS,
         clock_skew_ratio: sign * hop.clock.skew_ppm / 1e6,

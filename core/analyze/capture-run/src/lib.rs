@@ -22,9 +22,9 @@ use fathom_flow::{FlowSummary, Flows};
 use fathom_run::{Capture, CaptureSource, Instrument, Run, SCHEMA_VERSION};
 
 /// Flows in a run: those with most bytes.
-const MOST_FLOWS: usize = 100;
+const MAX_FLOWS: usize = 100;
 /// Queues in a run.
-const MOST_QUEUES: usize = 20;
+const MAX_QUEUES: usize = 20;
 
 /// The run of one capture. Version, time of the start and host are for the caller to fill in.
 pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
@@ -38,7 +38,7 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
         host: fathom_run::Host::default(),
         facts: Default::default(),
         phases: Vec::new(),
-        series: series::all(flows, queues, MOST_QUEUES),
+        series: series::all(flows, queues, MAX_QUEUES),
         instrument: Instrument::default(),
         partial: None,
         capture: Some(Box::new(capture(sources, flows, queues))),
@@ -54,11 +54,11 @@ fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Captu
     };
     let mut largest: Vec<&FlowSummary> = flows.flows.iter().collect();
     largest.sort_by_cached_key(by_bytes);
-    let flows_of_run = largest.iter().take(MOST_FLOWS).map(|summary| flow::captured(summary, origin));
+    let flows_of_run = largest.iter().take(MAX_FLOWS).map(|summary| flow::captured(summary, origin));
     let mut found: Vec<_> =
         queues.bottlenecks.iter().filter_map(|bottleneck| queue::captured(bottleneck, queues)).collect();
     found.sort_by(|a, b| b.delay.median_s.total_cmp(&a.delay.median_s));
-    found.truncate(MOST_QUEUES);
+    found.truncate(MAX_QUEUES);
     Capture {
         sources,
         flow_count: flows.flows.len() as u64 + flows.totalled.forgotten_flows,

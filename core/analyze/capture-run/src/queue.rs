@@ -1,15 +1,15 @@
-//! A bottleneck as a run tells it.
+//! A bottleneck as a queue of a run.
 use crate::unknown::{first_flow, part};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_bottleneck::{
-    Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, OscillationCause, QueueReport,
-    Queues, RateMethod, Reference,
+    Bottleneck, Isolation, LateProbes, Leg, Location, Management, Oscillation, OscillationCause, Placement,
+    QueueReport, Queues, RateMethod, Reference,
 };
 use fathom_flow::End;
 use fathom_run::{
     CapturedProbes, CapturedQueue, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
-    FlowShare, ManagementEstimate, PartDelay, QueueAlternative, QueueManagement, QueuePlace, Swing,
+    FlowShare, ManagementEstimate, PartDelay, QueueAlternative, QueueManagement, Swing,
 };
 
 /// Frames named as evidence.
@@ -17,15 +17,13 @@ const FRAMES: usize = 6;
 /// Flows named that filled it or waited in it.
 const NAMES: usize = 8;
 /// A smaller share of a queue's bytes fills nothing.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 const NS: f64 = 1e9;
-/// A full packet of Ethernet.
-const PACKET_BYTES: f64 = 1500.0;
 
 /// `None` if its flow is not in the report.
 pub(crate) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<CapturedQueue> {
     let (report, sender) = first_flow(bottleneck, queues)?;
-    let (place, from, to) = place(bottleneck, report, sender);
+    let Placement { place, from, to } = bottleneck.placement(report, sender);
     let rate = bottleneck.rate.as_ref().ok();
     let print = &bottleneck.fingerprint;
     Some(CapturedQueue {
@@ -70,34 +68,8 @@ fn delay(bottleneck: &Bottleneck) -> DelayPercentiles {
         median_s: seconds(standing.p50_ns),
         p90_s: seconds(standing.p90_ns),
         p95_s: seconds(standing.p95_ns),
-        max_s: seconds(bottleneck.most_ns.max(standing.p95_ns)),
+        max_s: seconds(bottleneck.max_ns.max(standing.p95_ns)),
     }
-}
-
-/// Which part of the path, and from which end to which.
-fn place(bottleneck: &Bottleneck, report: &QueueReport, sender: End) -> (QueuePlace, End, End) {
-    match bottleneck.location {
-        // No host queues for milliseconds what it receives: its answer waited, in its own queue, and the two legs are not told apart.
-        Location::Leg(Leg::To(end)) if report.near == Some(end) && end == sender => {
-            (QueuePlace::InSender, end, end.other())
-        }
-        Location::Leg(Leg::From(end)) if report.near == Some(end) && is_of_host(bottleneck) => {
-            (QueuePlace::InSender, end, end.other())
-        }
-        Location::Leg(Leg::From(end)) => (QueuePlace::BeforeCapture, end, end.other()),
-        Location::Leg(Leg::To(end)) => (QueuePlace::AfterCapture, end.other(), end),
-        Location::RoundTrip(_) => (QueuePlace::RoundTrip, sender, sender.other()),
-    }
-}
-
-/// Small enough for a host's own queue: Linux lets a flow have two of its (joined) packets there, and one more that begins, each of two
-/// packets on the wire at least or of a millisecond at its pace, which is the link's at most (TCP small queues); and these overflow nothing.
-fn is_of_host(bottleneck: &Bottleneck) -> bool {
-    let Ok(rate) = &bottleneck.rate else { return bottleneck.fingerprint.losses == 0 };
-    let flows = bottleneck.flows.len().max(1) as f64;
-    let bytes_per_ns = rate.ip.bits_per_second / 8e9;
-    let each = 3.0 * (1e6 * bytes_per_ns).max(2.0 * PACKET_BYTES);
-    bottleneck.fingerprint.losses == 0 && bottleneck.standing.p50_ns * bytes_per_ns <= flows * each
 }
 
 /// What waits on the other legs, at the 95th percentile.
@@ -145,7 +117,7 @@ fn swing(seen: &Oscillation) -> Option<Swing> {
 }
 
 fn filled_by(bottleneck: &Bottleneck) -> Vec<FlowShare> {
-    let shares = bottleneck.shares.iter().filter(|share| share.passed_ratio >= LEAST_SHARE).take(NAMES);
+    let shares = bottleneck.shares.iter().filter(|share| share.passed_ratio >= MIN_SHARE).take(NAMES);
     shares.map(|share| FlowShare { flow: share.flow.number(), bytes_ratio: share.passed_ratio }).collect()
 }
 
@@ -192,16 +164,16 @@ fn probes(late: &LateProbes) -> CapturedProbes {
         to,
         answers: late.answers,
         unanswered: late.unanswered,
-        min_s: late.least_ns / NS,
-        max_s: late.most_ns / NS,
+        min_s: late.min_ns / NS,
+        max_s: late.max_ns / NS,
         added_p95_s: late.added_p95_ns / NS,
     }
 }
 
 /// The longest and the shortest round trip, and where losses began.
 fn frames(bottleneck: &Bottleneck, report: &QueueReport) -> Vec<u64> {
-    let trips = report.round_trips.iter().flatten().max_by(|a, b| a.most_ns.total_cmp(&b.most_ns));
-    let extremes = trips.into_iter().flat_map(|trips| [trips.most_frame, trips.least_frame]);
+    let trips = report.round_trips.iter().flatten().max_by(|a, b| a.max_ns.total_cmp(&b.max_ns));
+    let extremes = trips.into_iter().flat_map(|trips| [trips.max_frame, trips.min_frame]);
     let losses = bottleneck.episodes.iter().map(|episode| episode.first_frame);
     extremes.chain(losses).filter(|frame| *frame > 0).take(FRAMES).collect()
 }

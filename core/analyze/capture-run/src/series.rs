@@ -11,31 +11,31 @@ use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::Time;
 
 /// All that a run tells over time, of so many queues at most.
-pub(crate) fn all(flows: &Flows, queues: &Queues, most: usize) -> Vec<Series> {
+pub(crate) fn all(flows: &Flows, queues: &Queues, max: usize) -> Vec<Series> {
     // Of a flow of which one end's packets were not captured, all would stay outstanding.
     let is_known = |id: FlowId, series: &Series| {
         let flow = flows.flows.iter().find(|flow| flow.id == id);
         series.key.metric != Metric::Outstanding || flow.is_none_or(|flow| missing_end(flow).is_none())
     };
-    let told = |flow: &FlowSeries| {
+    let of_known = |flow: &FlowSeries| {
         of_flow(flow)
             .into_iter()
             .filter(|series| !series.values.is_empty() && is_known(flow.flow, series))
             .collect()
     };
-    let mut all = of_queues(queues, most);
-    all.extend(queues.series.iter().flat_map::<Vec<Series>, _>(told));
+    let mut all = of_queues(queues, max);
+    all.extend(queues.series.iter().flat_map::<Vec<Series>, _>(of_known));
     all
 }
 
 /// The delay of each queue over time: that of the first without a scope as well.
-fn of_queues(queues: &Queues, most: usize) -> Vec<Series> {
+fn of_queues(queues: &Queues, max: usize) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
-    for (number, bottleneck) in queues.bottlenecks.iter().take(most).enumerate() {
+    for (number, bottleneck) in queues.bottlenecks.iter().take(max).enumerate() {
         let scope = Some(location(bottleneck, queues));
         let mut series = Series::new(SeriesKey { scope, ..SeriesKey::of(Metric::QueueDelay) });
         for point in &bottleneck.delays {
-            push(&mut series, point.at_ns, point.most_ns / 1e9);
+            push(&mut series, point.at_ns, point.max_ns / 1e9);
         }
         if number == 0 {
             all.push(Series { key: SeriesKey::of(Metric::QueueDelay), ..series.clone() });
@@ -75,9 +75,9 @@ fn of_flow(flow: &FlowSeries) -> Vec<Series> {
 
 /// The least and the most of a short time, or the one value that it has.
 fn both(series: &mut Series, spread: &Spread, unit: f64) {
-    push(series, spread.at_ns, libm::round(spread.least) / unit);
-    if spread.most > spread.least {
-        push(series, spread.at_ns, libm::round(spread.most) / unit);
+    push(series, spread.at_ns, libm::round(spread.min) / unit);
+    if spread.max > spread.min {
+        push(series, spread.at_ns, libm::round(spread.max) / unit);
     }
 }
 

@@ -47,8 +47,8 @@ pub(crate) fn unknown(queues: &Queues) -> Vec<UnknownQueue> {
 
 fn reason(report: &QueueReport, why: NoLocation) -> UnknownReason {
     match why {
-        NoLocation::NoQueue { most_ns, error_ns } => {
-            UnknownReason::NoQueue { p95_s: most_ns / NS, error_s: error_ns / NS }
+        NoLocation::NoQueue { p95_ns, error_ns } => {
+            UnknownReason::NoQueue { p95_s: p95_ns / NS, error_s: error_ns / NS }
         }
         NoLocation::Ambiguous { first, second } => {
             UnknownReason::SeveralParts { parts: [part(first, report), part(second, report)] }
@@ -67,8 +67,8 @@ fn no_leg(why: NoLeg) -> UnknownReason {
             UnknownReason::TooFewTicks { ticks, duration_s: span_ns / NS }
         }
         NoLeg::NoClock(NoClock::Restarted { frame }) => UnknownReason::RestartedClock { frame },
-        NoLeg::NoClock(NoClock::Ambiguous { least_hertz, most_hertz }) => {
-            UnknownReason::AmbiguousClock { min_hertz: least_hertz, max_hertz: most_hertz }
+        NoLeg::NoClock(NoClock::Ambiguous { min_hertz, max_hertz }) => {
+            UnknownReason::AmbiguousClock { min_hertz, max_hertz }
         }
         NoLeg::UncertainClock { error_ns, effect_ns } => {
             UnknownReason::UncertainClock { error_s: error_ns / NS, variation_s: effect_ns / NS }

@@ -25,7 +25,7 @@ pub use audit::diagnose_audit;
 pub use diagnosis::{Diagnosis, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
-pub use months::{CHANCE, LEAST_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
+pub use months::{CHANCE, MIN_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
 
 /// What `run` shows. Never fails: what is missing makes it inconclusive.
 pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {

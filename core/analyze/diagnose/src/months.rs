@@ -19,7 +19,7 @@ use fathom_watch_samples::Column;
 /// Of a thousand histories of plain noise, at most one has any finding of one kind.
 pub const CHANCE: f64 = 1e-3;
 /// Whole days below which nothing is said.
-pub const LEAST_DAYS: usize = 10;
+pub const MIN_DAYS: usize = 10;
 
 /// A series of delays.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
     let latency_in = |p: &Phase| latency(source, p);
     let latency = latency_in(phase);
     let idle_latency = idle.and_then(latency_in);
-    let beside_idle = latency.zip(idle_latency).filter(|_| loaded);
+    let with_idle = latency.zip(idle_latency).filter(|_| loaded);
     let one_way_rise =
         |direction| idle.filter(|_| loaded).and_then(|i| one_way_rise(run, direction, phase, i));
     PhaseSummary {
@@ -29,12 +29,12 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
         goodput_down_bits_per_second: goodput(run, Direction::Down, phase),
         fairness_index: fairness(run, phase),
         latency,
-        increase_p50_s: beside_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
+        increase_p50_s: with_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
         increase_up_s: one_way_rise(Direction::Up),
         increase_down_s: one_way_rise(Direction::Down),
         loss_ratio: latency.map(|l| l.censored_ratio()),
         rpm: loaded.then(|| rpm(run, phase)).flatten(),
-        grade: beside_idle.and_then(|(l, i)| grade(&l, &i)),
+        grade: with_idle.and_then(|(l, i)| grade(&l, &i)),
         impact: impact(run, source, phase),
     }
 }

@@ -14,11 +14,11 @@ use fathom_units::{Direction, Duration, WallTime};
 use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 
 /// Hours of up to two years: before that the line was another one.
-const HOURS: Grid = Grid { step_ns: 3_600 * 1_000_000_000, most: 2 * 366 * 24 };
+const HOURS: Grid = Grid { step_ns: 3_600 * 1_000_000_000, max_columns: 2 * 366 * 24 };
 /// Ten minutes, for up to 60 days.
-const SLOTS: Grid = Grid { step_ns: 600 * 1_000_000_000, most: 60 * 144 };
+const SLOTS: Grid = Grid { step_ns: 600 * 1_000_000_000, max_columns: 60 * 144 };
 /// Series whose months are examined: a target has a few, but a file may be made to have any number.
-const MOST_SERIES: usize = 16;
+const MAX_SERIES: usize = 16;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 /// About what the path takes without a queue.
 const BASE: f64 = 0.05;
@@ -36,7 +36,7 @@ const ROUND_TRIPS: [Metric; 6] = [
 #[derive(Clone, Copy)]
 struct Grid {
     step_ns: u64,
-    most: u64,
+    max_columns: u64,
 }
 
 /// What a period of a watch shows.
@@ -98,7 +98,7 @@ fn months(run: &Run, history: &History, start: WallTime) -> Months {
     let columns =
         |series: &Series, grid: Grid, code: fn(Value) -> Code| columns(series, start, end_ns, grid, code);
     let whole = run.series.iter().filter(|series| ROUND_TRIPS.contains(&series.key.metric));
-    let whole = whole.take(MOST_SERIES);
+    let whole = whole.take(MAX_SERIES);
     let past = |(number, one): (u32, &Series)| PastSeries {
         series: number,
         target: history.target.clone(),
@@ -147,7 +147,7 @@ fn columns(
     grid: Grid,
     code: fn(Value) -> Code,
 ) -> Vec<Column> {
-    let kept_ns = end_ns.min(grid.most * grid.step_ns);
+    let kept_ns = end_ns.min(grid.max_columns * grid.step_ns);
     let end = WallTime(start.0.saturating_add(end_ns));
     let from = WallTime(end.0.saturating_sub(kept_ns));
     let count = (kept_ns / grid.step_ns + 2) as usize;

@@ -44,7 +44,7 @@ struct Options {
 #[derive(Debug)]
 pub(crate) struct Batch {
     /// So many packets may wait while few flows begin.
-    most: usize,
+    capacity: usize,
     /// So many packets may wait now.
     room: usize,
     headers: Vec<Header>,
@@ -63,9 +63,16 @@ const MAX_NEW_FLOWS: usize = 64;
 
 impl Batch {
     /// For no more than `most` packets.
-    pub(crate) const fn new(most: usize) -> Self {
-        let most = if most < MAX_PACKETS { most } else { MAX_PACKETS };
-        Batch { most, room: most, headers: Vec::new(), options: Vec::new(), flows: Vec::new(), new_flows: 0 }
+    pub(crate) const fn new(capacity: usize) -> Self {
+        let capacity = if capacity < MAX_PACKETS { capacity } else { MAX_PACKETS };
+        Batch {
+            capacity,
+            room: capacity,
+            headers: Vec::new(),
+            options: Vec::new(),
+            flows: Vec::new(),
+            new_flows: 0,
+        }
     }
     /// One more of the flow at `place`, of which `chain` waits.
     #[inline(always)]
@@ -156,6 +163,6 @@ impl Batch {
         self.options.clear();
         self.flows.clear();
         self.new_flows = 0;
-        self.room = self.most;
+        self.room = self.capacity;
     }
 }

@@ -272,7 +272,7 @@ pub trait Sink {
 impl Sink for () {}
 
 /// Tells all that is told to the sinks inside, one after the other.
-macro_rules! tell_each {
+macro_rules! forward_each {
     ($each:ident) => {
         #[inline]
         fn capture_started(&mut self, times: Times) {
@@ -315,24 +315,24 @@ macro_rules! tell_each {
 }
 
 macro_rules! of_two {
-    ($sinks:ident, $told:ident($($what:expr),*)) => {
-        $sinks.0.$told($($what),*);
-        $sinks.1.$told($($what),*);
+    ($sinks:ident, $event:ident($($what:expr),*)) => {
+        $sinks.0.$event($($what),*);
+        $sinks.1.$event($($what),*);
     };
 }
 
 macro_rules! of_one_or_none {
-    ($sink:ident, $told:ident($($what:expr),*)) => {
+    ($sink:ident, $event:ident($($what:expr),*)) => {
         if let Some(sink) = $sink {
-            sink.$told($($what),*);
+            sink.$event($($what),*);
         }
     };
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {
-    tell_each!(of_two);
+    forward_each!(of_two);
 }
 
 impl<S: Sink> Sink for Option<S> {
-    tell_each!(of_one_or_none);
+    forward_each!(of_one_or_none);
 }

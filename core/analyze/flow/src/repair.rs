@@ -35,7 +35,7 @@ pub(crate) struct Repairs {
 /// Acknowledged repairs are kept for so many round trips, and at least so long (ns), but no more than so many: a D-SACK comes within a round trip, and
 /// a timeout rarely sends more again. Of fewer the caches hold more.
 const KEPT_TRIPS: u64 = 4;
-const LEAST_KEPT_NS: u64 = 1_000_000_000;
+const MIN_KEPT_NS: u64 = 1_000_000_000;
 const MAX_SETTLED: usize = 4096;
 
 impl Repairs {
@@ -97,7 +97,7 @@ impl Repairs {
     }
     /// All before `ack` is acknowledged; it is `now`, and a round trip takes so long, ns.
     pub(crate) fn settle(&mut self, ack: u64, now: i64, round_trip: u64) {
-        let kept_ns = KEPT_TRIPS.saturating_mul(round_trip).max(LEAST_KEPT_NS);
+        let kept_ns = KEPT_TRIPS.saturating_mul(round_trip).max(MIN_KEPT_NS);
         let is_settled = |repair: &Repair, count: usize| {
             repair.stop <= ack && (count > MAX_SETTLED || elapsed(repair.times.at, now) > kept_ns)
         };

@@ -18,7 +18,7 @@ pub(crate) struct Hosts {
     /// How often sense 0 took longer by these two clocks than sense 1, less how often it was the other way round.
     longer: i64,
     /// The least of those times, for want of anything else.
-    least: [Option<i64>; 2],
+    min: [Option<i64>; 2],
 }
 
 /// Two captures, by pair of hosts.
@@ -33,7 +33,7 @@ impl Hosts {
         self.matched[sense] += 1;
         self.hops[sense] += hops;
         self.last[sense] = Some(delta);
-        self.least[sense] = Some(self.least[sense].map_or(delta, |least| least.min(delta)));
+        self.min[sense] = Some(self.min[sense].map_or(delta, |min| min.min(delta)));
         // The clocks' offset is in both; packets that go from the first capture to the second have their delay on top of it,
         // the others have theirs below it.
         if let Some(back) = self.last[other] {
@@ -50,7 +50,7 @@ impl Hosts {
     }
     /// By the times themselves, if the clocks agree.
     pub(crate) fn by_clocks(&self, sense: usize) -> Way {
-        self.least[sense].map_or(0, i64::signum)
+        self.min[sense].map_or(0, i64::signum)
     }
     /// By the best of these that says anything.
     pub(crate) fn way(&self, sense: usize) -> Way {

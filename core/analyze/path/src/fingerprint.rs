@@ -42,8 +42,8 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// The flag of the first segment (RFC 9293 section 3.1).
 const SYN: u16 = 2;
-/// Bytes of payload that tell datagrams apart: request and packet numbers stand there.
-const TOLD_BY_BYTES: usize = 16;
+/// Bytes of payload that distinguish datagrams: request and packet numbers are there.
+const PREFIX_BYTES: usize = 16;
 /// The flags that no path changes: without ECE, CWR and AE, which a path that clears ECN may.
 const STEADY_FLAGS: u16 = 0x3f;
 /// Where the proof is in a content.
@@ -138,16 +138,16 @@ fn tcp(hash: Hash, header: &TcpHeader<'_>) -> Hash {
 }
 
 fn udp(hash: Hash, header: &UdpHeader<'_>) -> Hash {
-    let told_by = header.payload.get(..TOLD_BY_BYTES).unwrap_or(header.payload);
-    hash.add(header.payload_bytes.into()).bytes(told_by)
+    let prefix = header.payload.get(..PREFIX_BYTES).unwrap_or(header.payload);
+    hash.add(header.payload_bytes.into()).bytes(prefix)
 }
 
 fn icmp(hash: Hash, header: &IcmpHeader<'_>) -> Hash {
     let rest = u32::from_be_bytes(header.rest);
     // The identifier of an echo, in the upper half, is with its ends.
     let kept = if echo(header).is_some() { rest & 0xffff } else { rest };
-    let told_by = header.payload.get(..TOLD_BY_BYTES).unwrap_or(header.payload);
-    hash.add(u64::from(header.kind) << 40 | u64::from(header.code) << 32 | u64::from(kept)).bytes(told_by)
+    let prefix = header.payload.get(..PREFIX_BYTES).unwrap_or(header.payload);
+    hash.add(u64::from(header.kind) << 40 | u64::from(header.code) << 32 | u64::from(kept)).bytes(prefix)
 }
 
 /// `None` if it has nothing by which to know it.

@@ -39,8 +39,8 @@ struct One<'a> {
 /// Delays of the hop as they are by the clocks.
 #[derive(Clone, Copy)]
 struct Range {
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
 }
 
 impl<'a> One<'a> {
@@ -86,7 +86,7 @@ impl<'a> One<'a> {
     fn measure(&self) -> Option<Hop> {
         let mut delays: Vec<f64> = self.certain().map(|(_, from, _, to)| self.delay(from, to)).collect();
         delays.sort_unstable_by(f64::total_cmp);
-        let range = Range { least: *delays.first()?, most: *delays.last()? };
+        let range = Range { min: *delays.first()?, max: *delays.last()? };
         let mut hop = Hop {
             from: self.from,
             to: self.to,
@@ -118,7 +118,7 @@ impl<'a> One<'a> {
             match self.there.of(place) {
                 Partner::At(to) => {
                     hop.matched += 1;
-                    before = self.second.marks.get(to).map(|to| self.delay(mark, to) - range.least);
+                    before = self.second.marks.get(to).map(|to| self.delay(mark, to) - range.min);
                     hop.losses.iter_mut().skip(open).for_each(|loss| loss.after_ns = before);
                     open = hop.losses.len();
                 }
@@ -132,8 +132,8 @@ impl<'a> One<'a> {
     /// Whether the second capture ran when this packet must have passed it.
     fn is_within(&self, mark: &PacketMark, range: Range) -> bool {
         let there = mark.at.saturating_add(self.difference(mark) as i64);
-        there.saturating_add(range.least as i64) >= self.second.first
-            && there.saturating_add(range.most as i64) <= self.second.last
+        there.saturating_add(range.min as i64) >= self.second.first
+            && there.saturating_add(range.max as i64) <= self.second.last
     }
     /// Packets of the first capture that any capture after the second has.
     fn later(&self) -> Vec<bool> {
@@ -151,8 +151,8 @@ impl<'a> One<'a> {
             earlier.filter_map(|capture| self.known.partners(self.to, *capture)).collect();
         let was_captured = |mark: &PacketMark| {
             let here = mark.at.saturating_sub(self.difference(mark) as i64);
-            here.saturating_sub(range.most as i64) >= self.first.first
-                && here.saturating_sub(range.least as i64) <= self.first.last
+            here.saturating_sub(range.max as i64) >= self.first.first
+                && here.saturating_sub(range.min as i64) <= self.first.last
         };
         let marks = self.second.marks.iter().enumerate();
         let ours = marks.filter(|(_, mark)| self.is_ours(mark) && was_captured(mark));
@@ -217,14 +217,14 @@ fn lose(hop: &mut Hop, mark: &PacketMark, before_ns: Option<f64>) {
 
 /// Of delays in ascending order, of which there is at least one; percentiles by nearest rank.
 fn statistics(delays: &[f64]) -> Delays {
-    let least = delays.first().copied().unwrap_or(0.0);
-    let above = |p: f64| percentile_of_sorted(delays, p).map_or(0.0, |delay| delay - least);
+    let min = delays.first().copied().unwrap_or(0.0);
+    let above = |p: f64| percentile_of_sorted(delays, p).map_or(0.0, |delay| delay - min);
     Delays {
         count: delays.len() as u64,
-        least_ns: least,
+        min_ns: min,
         p50_ns: above(0.5),
         p95_ns: above(0.95),
         p99_ns: above(0.99),
-        most_ns: above(1.0),
+        max_ns: above(1.0),
     }
 }

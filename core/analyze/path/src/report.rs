@@ -28,7 +28,7 @@ pub struct Delays {
     pub count: u64,
     /// The least delay, ns. Without synchronised clocks half the least round trip between the two captures; it is known to
     /// [`Clock::error_ns`].
-    pub least_ns: f64,
+    pub min_ns: f64,
     /// Above the least delay, in the middle, ns: independent of the clocks' offset, as are those that follow.
     pub p50_ns: f64,
     /// Above the least delay, 95 of 100 packets had no more.
@@ -36,7 +36,7 @@ pub struct Delays {
     /// Above the least delay, 99 of 100 packets had no more.
     pub p99_ns: f64,
     /// Above the least delay, the most.
-    pub most_ns: f64,
+    pub max_ns: f64,
 }
 
 /// A packet that passed one capture and not the next.

@@ -1,7 +1,7 @@
 //! The sums that the project's sources do, with what each of them says.
 use crate::{Answer, Question, SizeError};
+use Quantity::{Bits, Buffer, Delay, Fill, Growth, Overload, Packets, Rate};
 use Seed::{CheapRam, OnBufferbloat, Talk};
-use Told::{Bits, Buffer, Delay, Fill, Growth, Overload, Packets, Rate};
 use alloc::format;
 use alloc::string::String;
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
@@ -28,9 +28,9 @@ impl Seed {
     }
 }
 
-/// Which quantity of the answer the source tells.
+/// Which quantity of the answer the source publishes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Told {
+enum Quantity {
     Delay,
     Buffer,
     Bits,
@@ -50,7 +50,7 @@ pub struct Case {
     pub says: &'static str,
     /// The question, as `fathom size` takes it.
     pub asked: &'static str,
-    told: Told,
+    quantity: Quantity,
     /// What the source has.
     pub published: &'static str,
     /// Why that is something else, where it is.
@@ -62,10 +62,10 @@ impl Case {
         seed: Seed,
         says: &'static str,
         asked: &'static str,
-        told: Told,
+        quantity: Quantity,
         published: &'static str,
     ) -> Self {
-        Case { seed, says, asked, told, published, note: None }
+        Case { seed, says, asked, quantity, published, note: None }
     }
     const fn but(self, note: &'static str) -> Self {
         Case { note: Some(note), ..self }
@@ -75,11 +75,11 @@ impl Case {
     /// # Errors
     /// As [`Question::answer`]; none of [`CASES`] has one.
     pub fn outcome(&self) -> Result<String, SizeError> {
-        Ok(self.told.text(&self.asked.parse::<Question>()?.answer()?))
+        Ok(self.quantity.text(&self.asked.parse::<Question>()?.answer()?))
     }
 }
 
-impl Told {
+impl Quantity {
     fn text(self, answer: &Answer) -> String {
         let growth =
             |value: fn(&crate::Growth) -> String| answer.growth.as_ref().map(value).unwrap_or_default();

@@ -47,7 +47,7 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
                 name: fathom_capture_run::part(leg.leg, report).to_string(),
                 panel: Panel::QueueDelay,
                 scope: Scope::Flow(report.flow),
-                points: points(queues, leg.over_time.iter().map(|point| (point.at_ns, point.most_ns))),
+                points: points(queues, leg.over_time.iter().map(|point| (point.at_ns, point.max_ns))),
             });
         }
     }

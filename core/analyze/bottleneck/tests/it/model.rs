@@ -102,7 +102,7 @@ pub(crate) struct Truth {
     pub(crate) drops: u64,
     pub(crate) marks: u64,
     /// Longest sojourn, ns.
-    pub(crate) most_ns: f64,
+    pub(crate) max_ns: f64,
     /// Sojourns of the first flow over time: left at, and how long, ns.
     pub(crate) sojourns: Vec<(u64, u64)>,
 }
@@ -311,7 +311,7 @@ impl Model {
         }
         match self.queue.dequeue(now, &mut self.truth) {
             Some((carried, sojourn)) => {
-                self.truth.most_ns = self.truth.most_ns.max(sojourn.as_nanos() as f64);
+                self.truth.max_ns = self.truth.max_ns.max(sojourn.as_nanos() as f64);
                 if carried.flow == 0 {
                     self.truth.sojourns.push((self.now, sojourn.as_nanos()));
                 }

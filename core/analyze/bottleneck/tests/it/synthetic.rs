@@ -270,7 +270,7 @@ fn whatever_the_path_what_is_claimed_is_true() {
         let what = format!("seed {seed}: {plan:?}");
         let Some(found) = queues.bottlenecks.first() else {
             // A tick that is longer than the queue hides it.
-            assert!(truth.most_ns < 60e6, "{what}: {:?}", queues.flows[0].location);
+            assert!(truth.max_ns < 60e6, "{what}: {:?}", queues.flows[0].location);
             continue;
         };
         let place = if plan.point == Point::Before { Leg::To(End::B) } else { Leg::From(End::A) };

@@ -9,8 +9,8 @@ use fathom_units::WallTime;
 const DAYS: usize = 12;
 const ORDERS: f64 = 2_704_156.0;
 /// A detour of 200 km and back.
-const LEAST_S: f64 = 0.002;
-const LEAST_RATIO: f64 = 0.05;
+const MIN_S: f64 = 0.002;
+const MIN_RATIO: f64 = 0.05;
 const DAY_NS: u64 = 86_400 * 1_000_000_000;
 
 pub(super) fn changes(view: &View<'_>, path_changes: &[(u32, WallTime)], chance: f64) -> Vec<Finding> {
@@ -45,7 +45,7 @@ fn step(days: &[(u64, Day)], place: usize) -> Option<f64> {
     let ((low, high), (new_low, new_high)) = (ends(&before), ends(&after));
     let (old, new) = (median(before.iter().copied())?, median(after.iter().copied())?);
     let parted = new_low > high || new_high < low;
-    (parted && (new - old).abs() > LEAST_S.max(old.min(new) * LEAST_RATIO)).then_some(new - old)
+    (parted && (new - old).abs() > MIN_S.max(old.min(new) * MIN_RATIO)).then_some(new - old)
 }
 
 fn finding(

@@ -1,57 +1,57 @@
 //! The house's own traffic fills a buffer.
 use super::chance::at_least;
 use super::view::View;
-use super::{LEAST_DAYS, PastLoad};
+use super::{MIN_DAYS, PastLoad};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, OwnLoad};
 use fathom_stats::{median, percentile};
-use fathom_units::{Direction, WallTime};
+use fathom_units::{Direction, PerDirection, WallTime};
 use fathom_watch_samples::Column;
 
-/// The link is full above this share of the most that it was seen to carry, and idle below the other.
+/// The link is full above this share of its capacity, the most that it was seen to carry, and idle below the other.
 const FULL_SHARE: f64 = 0.7;
 const IDLE_SHARE: f64 = 0.3;
-/// Of the link's throughputs, what counts as the most: one reading may be an artefact of the counter.
-const MOST_QUANTILE: f64 = 0.999;
-/// Who was never seen to carry more was never seen full: what keeps a house's devices company.
-pub(super) const LEAST_MOST: f64 = 1e6;
-/// A queue below it is no harm.
-const LEAST_S: f64 = 0.03;
-/// Stretches of full link; fewer say nothing.
-const LEAST_EPISODES: usize = 10;
+/// Quantile of the link's throughput that counts as its capacity: one reading may be an artefact of the counter.
+const CAPACITY_QUANTILE: f64 = 0.999;
+/// Lowest capacity, in bit/s: a link that never carried more was never full.
+pub(super) const MIN_CAPACITY_BITS_PER_SECOND: f64 = 1e6;
+/// A shorter queue is harmless.
+const MIN_S: f64 = 0.03;
+/// Fewer episodes at full capacity show nothing.
+const MIN_EPISODES: usize = 10;
 /// Of idle times, what is exceeded one time in so many.
 const RARE: f64 = 0.05;
 const SHOWN: usize = 5;
 
-/// Ten minutes of delay, beside what the link carried.
+/// Ten minutes of delay, and what the link carried.
 struct Slot {
     from: WallTime,
     to: WallTime,
     /// The largest delay above the day's base, in seconds.
     excess: f64,
-    /// Share of the most, by direction.
-    share: [f64; 2],
+    /// Share of the link's capacity.
+    share: PerDirection<f64>,
 }
 
 pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Finding> {
     let slots = slots(view, load);
     let mut idle: Vec<f64> =
-        slots.iter().filter(|s| s.share.iter().all(|x| *x < IDLE_SHARE)).map(|s| s.excess).collect();
+        slots.iter().filter(|s| s.share.iter().all(|(_, x)| *x < IDLE_SHARE)).map(|s| s.excess).collect();
     let (Some(rare), Some(usual)) = (percentile(&mut idle, 1.0 - RARE), percentile(&mut idle, 0.5)) else {
         return Vec::new();
     };
     let mut findings = Vec::new();
-    for (place, direction) in [Direction::Up, Direction::Down].into_iter().enumerate() {
-        let episodes = episodes(&slots, place);
+    for direction in Direction::BOTH {
+        let episodes = episodes(&slots, direction);
         let high = episodes.iter().filter(|e| e.excess > rare).count();
         let size = median(episodes.iter().map(|e| e.excess)).unwrap_or(0.0);
         // Both directions are tested; the share of idle times above `rare` may by chance be a little more than it should.
         let by_chance = at_least(high, episodes.len(), 2.0 * RARE);
-        if episodes.len() < LEAST_EPISODES
-            || view.days.len() < LEAST_DAYS
+        if episodes.len() < MIN_EPISODES
+            || view.days.len() < MIN_DAYS
             || by_chance > chance / 2.0
-            || size - usual < LEAST_S
+            || size - usual < MIN_S
         {
             continue;
         }
@@ -64,22 +64,21 @@ pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Findin
 /// Of each ten minutes, the delay and the link's throughput.
 fn slots(view: &View<'_>, load: &[PastLoad]) -> Vec<Slot> {
     let of = |direction: Direction| load.iter().find(|one| one.direction == direction);
-    let shares = [Direction::Up, Direction::Down]
-        .map(|direction| of(direction).map(share_by_time).unwrap_or_default());
-    if shares.iter().all(BTreeMap::is_empty) {
+    let shares = PerDirection::from_fn(|direction| of(direction).map(share_by_time).unwrap_or_default());
+    if shares.iter().all(|(_, share)| share.is_empty()) {
         return Vec::new();
     }
     let slot = |column: &Column| {
         let base = view.days.get(&(view.zone.local_s(column.from) / 86_400))?.base;
-        let share = [0, 1].map(|n: usize| shares.get(n).and_then(|s| s.get(&column.from.0)).copied());
-        // A direction that is not kept is taken as idle, both of them as unknown.
-        let known = share.iter().any(Option::is_some);
+        let share = shares.as_ref().map(|share| share.get(&column.from.0).copied());
+        // A direction that is not recorded counts as idle; if neither is, the load is unknown.
+        let known = share.iter().any(|(_, share)| share.is_some());
         let excess = column.sketch.max()? - base;
         known.then(|| Slot {
             from: column.from,
             to: column.to,
             excess,
-            share: share.map(|s| s.unwrap_or(0.0)),
+            share: share.map(Option::unwrap_or_default),
         })
     };
     view.past.slots.iter().filter_map(slot).collect()
@@ -88,17 +87,14 @@ fn slots(view: &View<'_>, load: &[PastLoad]) -> Vec<Slot> {
 fn share_by_time(load: &PastLoad) -> BTreeMap<u64, f64> {
     let mut all = fathom_watch_samples::Sketch::default();
     load.slots.iter().for_each(|slot| all.merge(&slot.sketch));
-    let most = all.quantile(MOST_QUANTILE).unwrap_or(0.0).max(LEAST_MOST);
-    let share = |slot: &Column| Some((slot.from.0, slot.sketch.max()? / most));
+    let capacity = all.quantile(CAPACITY_QUANTILE).unwrap_or(0.0).max(MIN_CAPACITY_BITS_PER_SECOND);
+    let share = |slot: &Column| Some((slot.from.0, slot.sketch.max()? / capacity));
     load.slots.iter().filter_map(share).collect()
 }
 
-/// Full times side by side are one; the largest delay of each.
-fn episodes(slots: &[Slot], direction: usize) -> Vec<Slot> {
-    let is_full = |s: &&Slot| {
-        let (own, other) = (s.share.get(direction), s.share.get(1 - direction));
-        own.is_some_and(|x| *x >= FULL_SHARE) && other.is_some_and(|x| *x < FULL_SHARE)
-    };
+/// Adjacent times at full capacity are one episode, with the largest delay of them.
+fn episodes(slots: &[Slot], direction: Direction) -> Vec<Slot> {
+    let is_full = |s: &&Slot| s.share[direction] >= FULL_SHARE && s.share[direction.reverse()] < FULL_SHARE;
     let mut found: Vec<Slot> = Vec::new();
     for slot in slots.iter().filter(is_full) {
         match found.last_mut().filter(|last| last.to == slot.from) {

@@ -2,7 +2,7 @@
 use super::chance::at_least;
 use super::days::{groups, has, has_all_of, parts};
 use super::view::{Hour, View};
-use super::{LEAST_DAYS, PastLoad};
+use super::{MIN_DAYS, PastLoad};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use fathom_run::{
@@ -12,19 +12,19 @@ use fathom_stats::median;
 use fathom_units::WallTime;
 
 /// Below it nobody notices: ITU-T G.114 has calls begin to suffer far above, games at some 10 ms.
-const LEAST_EXCESS_S: f64 = 0.005;
+const MIN_EXCESS_S: f64 = 0.005;
 /// A slower path has to slow down by more to be noticed.
-const LEAST_EXCESS_RATIO: f64 = 0.2;
+const MIN_EXCESS_RATIO: f64 = 0.2;
 /// Loss of an hour that TCP and calls begin to feel.
-const LEAST_LOSS_RATIO: f64 = 0.005;
+const MIN_LOSS_RATIO: f64 = 0.005;
 /// One lost probe of a few is chance.
-const LEAST_LOST: u64 = 3;
+const MIN_LOST: u64 = 3;
 /// It is not said of hours that are mostly well.
-const LEAST_SHARE: f64 = 0.6;
+const MIN_SHARE: f64 = 0.6;
 /// Nor of a group of which some weekday mostly goes without it.
-const LEAST_SHARE_OF_EACH: f64 = 0.3;
+const MIN_SHARE_OF_EACH: f64 = 0.3;
 /// Fewer of a weekday say nothing of it.
-const LEAST_OF_EACH: usize = 3;
+const MIN_OF_EACH: usize = 3;
 /// Hours of a day for all days, working days, weekends and each weekday.
 const TESTS: f64 = 240.0;
 /// Stretches that are shown.
@@ -45,7 +45,7 @@ struct Pattern {
 }
 
 pub(super) fn delay(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Finding> {
-    let is_slow = |hour: &Hour| hour.excess > LEAST_EXCESS_S.max(hour.usual * LEAST_EXCESS_RATIO);
+    let is_slow = |hour: &Hour| hour.excess > MIN_EXCESS_S.max(hour.usual * MIN_EXCESS_RATIO);
     let patterns = patterns(view, chance, &is_slow);
     let finding = |pattern: &Pattern| {
         let excesses = within(view, pattern).filter(|h| is_slow(h)).map(|h| h.excess);
@@ -70,7 +70,7 @@ pub(super) fn delay(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Find
 
 pub(super) fn loss(view: &View<'_>, chance: f64) -> Vec<Finding> {
     let is_lossy =
-        |hour: &Hour| hour.lost >= LEAST_LOST && hour.lost as f64 > hour.sent as f64 * LEAST_LOSS_RATIO;
+        |hour: &Hour| hour.lost >= MIN_LOST && hour.lost as f64 > hour.sent as f64 * MIN_LOSS_RATIO;
     let patterns = patterns(view, chance, &is_lossy);
     let finding = |pattern: &Pattern| {
         let sum = |count: fn(&Hour) -> u64| within(view, pattern).map(count).sum::<u64>() as f64;
@@ -88,7 +88,7 @@ pub(super) fn loss(view: &View<'_>, chance: f64) -> Vec<Finding> {
 
 /// Hours at which something is so on most days of a group, and not by chance.
 fn patterns(view: &View<'_>, chance: f64, is_so: &dyn Fn(&Hour) -> bool) -> Vec<Pattern> {
-    if view.days.len() < LEAST_DAYS {
+    if view.days.len() < MIN_DAYS {
         return Vec::new();
     }
     let all = view.hours.len();
@@ -125,9 +125,9 @@ fn one(
     let (hit, days) = share(group);
     let some_go_without = parts(group).any(|part| {
         let (of_it, all) = share(part);
-        all >= LEAST_OF_EACH && (of_it as f64) < LEAST_SHARE_OF_EACH * all as f64
+        all >= MIN_OF_EACH && (of_it as f64) < MIN_SHARE_OF_EACH * all as f64
     });
-    let enough = hit as f64 >= LEAST_SHARE * days as f64 && hit > 1 && !some_go_without;
+    let enough = hit as f64 >= MIN_SHARE * days as f64 && hit > 1 && !some_go_without;
     enough.then(|| Pattern { group, from: hour, to: hour + 1, chance: at_least(hit, days, rate), days, hit })
 }
 
@@ -195,7 +195,7 @@ fn own_share(view: &View<'_>, pattern: &Pattern, load: &[PastLoad]) -> Option<f6
             .slots
             .iter()
             .filter_map(|slot| slot.sketch.quantile(0.99))
-            .fold(super::load::LEAST_MOST, f64::max);
+            .fold(super::load::MIN_CAPACITY_BITS_PER_SECOND, f64::max);
         let local = |slot: &&fathom_watch_samples::Column| {
             let local_s = view.zone.local_s(slot.from);
             has(pattern.group, local_s / 86_400)

@@ -7,9 +7,9 @@ use fathom_units::WallTime;
 use fathom_watch_samples::Column;
 
 /// Fewer probes of an hour say nothing of it.
-const LEAST_SENT: u64 = 12;
+const MIN_SENT: u64 = 12;
 /// Fewer hours say nothing of a day.
-const LEAST_HOURS: usize = 12;
+const MIN_HOURS: usize = 12;
 /// Of a day, what its least delay is taken from: the very least may be a packet that luck favoured.
 const BASE_QUANTILE: f64 = 0.05;
 
@@ -48,10 +48,10 @@ impl<'p> View<'p> {
     pub(super) fn new(past: &'p PastSeries, months: &'p Months) -> Self {
         let zone = &months.zone;
         let mut by_day: BTreeMap<u64, Vec<&Column>> = BTreeMap::new();
-        for column in past.hours.iter().filter(|column| column.tally.sent >= LEAST_SENT) {
+        for column in past.hours.iter().filter(|column| column.tally.sent >= MIN_SENT) {
             by_day.entry(zone.local_s(column.from) / 86_400).or_default().push(column);
         }
-        by_day.retain(|_, columns| columns.len() >= LEAST_HOURS);
+        by_day.retain(|_, columns| columns.len() >= MIN_HOURS);
         let mut view = View { past, months, zone, hours: Vec::new(), days: BTreeMap::new() };
         for (day, columns) in by_day {
             view.day(day, &columns);

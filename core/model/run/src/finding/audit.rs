@@ -8,16 +8,13 @@ data! {
     /// A host, as an audit read it.
     struct HostAudit {
         /// Name of the host; the address where it was read over the network.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        host: Option<String>,
+        host?: String,
         /// Release of its kernel.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kernel: Option<String>,
+        kernel?: String,
         /// Interfaces that are up and can queue packets.
         interfaces: Vec<AuditedInterface>,
         /// The observation under load, if there was one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        observed: Option<ObservedSpan>,
+        observed?: ObservedSpan,
     }
     /// How long a host was observed under load.
     struct ObservedSpan {
@@ -35,48 +32,37 @@ data! {
         /// The default route leads through it.
         has_default_route: bool,
         /// How fast it sends; `None` if that is unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rate_bits_per_second: Option<u64>,
+        rate_bits_per_second?: u64,
         /// Where the rate is from.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rate_source: Option<RateSource>,
+        rate_source?: RateSource,
         /// Rate at which packets can arrive, divided by its own: above 1 its queue fills.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        arrival_ratio: Option<f64>,
+        arrival_ratio?: f64,
     }
     /// A point of a host where packets can queue.
     struct QueuePoint {
         /// The interface; `None` for the host as a whole.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        interface: Option<String>,
+        interface?: String,
         /// The queue and its limits.
         queue: HostQueue,
         /// Longest delay, of full packets or of bytes; `None` if the queue holds nothing or its limit or rate is unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        worst: Option<WorstCase>,
+        worst?: WorstCase,
         /// Longest delay if it holds super-packets of 64 KiB, which segmentation offload makes.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        worst_of_super_packets: Option<WorstCase>,
+        worst_of_super_packets?: WorstCase,
         /// Delay by timers or pacing, which needs no bytes.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        timer_s: Option<f64>,
+        timer_s?: f64,
         /// Most bytes in it while the host was observed; `None` if it was not observed, or cannot be.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        observed_bytes: Option<u64>,
+        observed_bytes?: u64,
         /// Delay of these bytes, at the rate of the worst case.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        observed_delay_s: Option<f64>,
+        observed_delay_s?: f64,
         /// Rate at which packets can arrive, divided by that at which they leave; `None` where that does not matter.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        arrival_ratio: Option<f64>,
+        arrival_ratio?: f64,
     }
     /// The delay of a full queue, with each number of the calculation.
     struct WorstCase {
         /// Queues that fill side by side.
         queue_count: u64,
         /// Packets that each of them holds; `None` if its limit is in bytes.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        packet_count: Option<u64>,
+        packet_count?: u64,
         /// Size of each packet, or of each queue if its limit is in bytes.
         each_bytes: u64,
         /// All of it.
@@ -219,9 +205,10 @@ pub enum ContainerNetwork {
     Host,
 }
 
+/// Kinds of queues with their numbers and limits. `name?: Type` is an `Option`, which is absent in files if it is `None`.
 macro_rules! host_queues {
     ($($(#[$doc:meta])* $kind:ident = $number:literal {
-        $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
+        $($(#[$field_meta:meta])* $field:ident $(?: $optional:ty)? $(: $type:ty)?,)*
     })*) => {
         /// A kind of queue point of a Linux host. The numbers are those of docs/audit.md.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -239,7 +226,11 @@ macro_rules! host_queues {
         /// A queue of a Linux host, or a setting that decides about queues, with its limits.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
         #[serde(tag = "kind", rename_all = "snake_case")]
-        pub enum HostQueue { $($(#[$doc])* $kind { $($(#[$field_meta])* $field: $type,)* },)* }
+        pub enum HostQueue { $($(#[$doc])* $kind { $(
+            $(#[$field_meta])*
+            $(#[serde(default, skip_serializing_if = "Option::is_none")] $field: Option<$optional>)?
+            $($field: $type)?,
+        )* },)* }
 
         impl HostQueue {
             /// Its kind.
@@ -254,24 +245,21 @@ host_queues! {
     /// Data that a program wrote and TCP has not sent yet.
     UnsentData = 1 {
         /// `tcp_notsent_lowat`; `None` if unlimited.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_bytes: Option<u64>,
+        limit_bytes?: u64,
     }
     /// Send buffer of TCP.
     SendBuffer = 2 {
         /// Its limit.
         limit_bytes: u64,
         /// The limit of what programs may request.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        request_limit_bytes: Option<u64>,
+        request_limit_bytes?: u64,
     }
     /// Receive buffer of TCP.
     ReceiveBuffer = 3 {
         /// Its limit.
         limit_bytes: u64,
         /// The limit of what programs may request.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        request_limit_bytes: Option<u64>,
+        request_limit_bytes?: u64,
     }
     /// TCP small queues: what one flow may have below TCP.
     SmallQueues = 4 {
@@ -285,14 +273,11 @@ host_queues! {
         /// Name of the congestion control.
         name: String,
         /// Pacing rate in slow start, over the flow's rate.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        slow_start_pacing_ratio: Option<f64>,
+        slow_start_pacing_ratio?: f64,
         /// Pacing rate in congestion avoidance, over the flow's rate.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        avoidance_pacing_ratio: Option<f64>,
+        avoidance_pacing_ratio?: f64,
         /// Queue discipline of new interfaces; `None` if this namespace does not show it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        default_qdisc: Option<String>,
+        default_qdisc?: String,
     }
     /// Queue discipline.
     Qdisc = 6 {
@@ -305,11 +290,9 @@ host_queues! {
         /// It was not read: it is the default of the host.
         is_assumed: bool,
         /// Packets that each holds; of pfifo_fast in each of its three bands.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_packets: Option<u64>,
+        limit_packets?: u64,
         /// Bytes that each holds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_bytes: Option<u64>,
+        limit_bytes?: u64,
     }
     /// `txqueuelen` of an interface.
     TxQueueLen = 7 {
@@ -323,11 +306,9 @@ host_queues! {
         /// Name of the queue discipline.
         qdisc: String,
         /// Its limit in packets.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_packets: Option<u64>,
+        limit_packets?: u64,
         /// Its limit in bytes.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_bytes: Option<u64>,
+        limit_bytes?: u64,
     }
     /// Byte queue limits of the driver.
     ByteQueueLimits = 9 {
@@ -339,11 +320,9 @@ host_queues! {
     /// A driver without byte queue limits, which fills its ring.
     NoByteQueueLimits = 10 {
         /// Name of the driver.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        driver: Option<String>,
+        driver?: String,
         /// Packets of each ring; `None` if the driver does not say.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_packets: Option<u64>,
+        limit_packets?: u64,
         /// Rings.
         queue_count: u64,
     }
@@ -352,8 +331,7 @@ host_queues! {
         /// Its length.
         limit_packets: u64,
         /// The longest that it may be.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max_packets: Option<u64>,
+        max_packets?: u64,
         /// Byte queue limits keep it short.
         is_limited: bool,
     }
@@ -387,8 +365,7 @@ host_queues! {
     /// Queues in the firmware of a Wi-Fi card.
     WifiFirmware = 15 {
         /// Name of the driver.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        driver: Option<String>,
+        driver?: String,
         /// It is known that the driver does not use the queues of mac80211.
         is_certain: bool,
     }
@@ -428,14 +405,12 @@ host_queues! {
         /// Size of each.
         packet_bytes: u64,
         /// Size of a bundle of packets.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        bundle_bytes: Option<u64>,
+        bundle_bytes?: u64,
     }
     /// Virtual machine.
     VirtualMachine = 22 {
         /// Packets of its tap on this host; `None` if the audited host is the virtual machine.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_packets: Option<u64>,
+        limit_packets?: u64,
     }
     /// Containers.
     Containers = 23 {
@@ -456,8 +431,7 @@ host_queues! {
     /// The link beyond this host, such as a modem or an access point.
     LinkBeyond = 25 {
         /// Its rate, from the user.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rate_bits_per_second: Option<u64>,
+        rate_bits_per_second?: u64,
     }
     /// Programs and files that set queue disciplines.
     QueueManagers = 26 {

@@ -9,11 +9,18 @@ use alloc::vec::Vec;
 use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
+/// Structs of public fields. `name?: Type` is an `Option`, which is absent in files if it is `None`.
 macro_rules! data {
-    ($($(#[$meta:meta])* struct $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* })*) => {$(
+    ($($(#[$meta:meta])* struct $name:ident {
+        $($(#[$field_meta:meta])* $field:ident $(?: $optional:ty)? $(: $type:ty)?,)*
+    })*) => {$(
         $(#[$meta])*
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-        pub struct $name { $($(#[$field_meta])* pub $field: $type,)* }
+        pub struct $name { $(
+            $(#[$field_meta])*
+            $(#[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$optional>)?
+            $(pub $field: $type)?,
+        )* }
     )*};
 }
 
