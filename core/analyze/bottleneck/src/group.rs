@@ -77,7 +77,7 @@ fn delays(
         Location::RoundTrip(end) => by_round_trip(end, 0.0),
         Location::Leg(leg) => {
             let own = report.legs.iter().filter_map(|own| own.as_ref().ok()).find(|own| own.leg == leg)?;
-            let mut legs = report.legs.iter().filter_map(|leg| leg.as_ref().ok());
+            let mut legs = report.legs.iter().filter_map(|known| known.as_ref().ok());
             let back = legs.find(|back| back.leg == Leg::From(leg.end())).map(|back| back.p50_ns);
             match (leg, back) {
                 (Leg::To(end), Some(back)) if end != sender => by_round_trip(end, back.max(0.0)),
