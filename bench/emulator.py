@@ -5,16 +5,9 @@ import os
 import re
 import subprocess
 
-from common import lab, percentile
+from common import lab, line, percentile
 
-IDLE = """name = "bench"
-about = "an idle line"
-source = "bench"
-[[hop]]
-name = "access"
-up = { rate = "100Mbit", delay = "5ms", queue = "fifo limit 1000p" }
-down = { rate = "100Mbit", delay = "5ms", queue = "fifo limit 1000p" }
-"""
+IDLE = line("100Mbit", "1000p").replace("200Mbit", "100Mbit")
 FAST = IDLE.replace("100Mbit", "10Gbit").replace("5ms", "0ms").replace("1000p", "16000000b")
 
 

@@ -198,14 +198,23 @@ pub fn set_receive_buffer(socket: &Socket, bytes: u32) -> io::Result<()> {
         .or_else(|_| option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))
 }
 
+/// Sets the option of IPv4 or IPv6, whose names are `v4_name` and `v6_name`.
+fn set_of_family(
+    socket: &Socket,
+    v6: bool,
+    [v4_name, v6_name]: [libc::c_int; 2],
+    value: libc::c_int,
+) -> io::Result<()> {
+    let (level, name) = if v6 { (libc::IPPROTO_IPV6, v6_name) } else { (libc::IPPROTO_IP, v4_name) };
+    option::set(socket, level, name, value)
+}
+
 /// Has the errors that routers send about a socket's packets queued on it, with the router's address.
 ///
 /// # Errors
 /// As `setsockopt(2)`.
 pub fn queue_errors(socket: &Socket, v6: bool) -> io::Result<()> {
-    let (level, name) =
-        if v6 { (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) } else { (libc::IPPROTO_IP, libc::IP_RECVERR) };
-    option::set::<libc::c_int>(socket, level, name, 1)
+    set_of_family(socket, v6, [libc::IP_RECVERR, libc::IPV6_RECVERR], 1)
 }
 
 /// Marks what a socket sends with the six DSCP bits.
@@ -213,9 +222,7 @@ pub fn queue_errors(socket: &Socket, v6: bool) -> io::Result<()> {
 /// # Errors
 /// As `setsockopt(2)`.
 pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
-    let (level, name) =
-        if v6 { (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) } else { (libc::IPPROTO_IP, libc::IP_TOS) };
-    option::set(socket, level, name, libc::c_int::from(dscp) << 2)
+    set_of_family(socket, v6, [libc::IP_TOS, libc::IPV6_TCLASS], libc::c_int::from(dscp) << 2)
 }
 
 /// Has what an IPv4 socket sends never taken apart on the way, whatever is known of the path. It spares the kernel the search for a
@@ -232,9 +239,7 @@ pub fn set_unfragmented(socket: &Socket) -> io::Result<()> {
 /// # Errors
 /// As `setsockopt(2)`.
 pub fn set_hop_limit(socket: &Socket, v6: bool, hops: u8) -> io::Result<()> {
-    let (level, name) =
-        if v6 { (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS) } else { (libc::IPPROTO_IP, libc::IP_TTL) };
-    option::set(socket, level, name, libc::c_int::from(hops))
+    set_of_family(socket, v6, [libc::IP_TTL, libc::IPV6_UNICAST_HOPS], libc::c_int::from(hops))
 }
 
 /// The congestion control of a TCP socket.

@@ -52,22 +52,9 @@ pub(crate) struct Cake {
 const DELAY_MS: f64 = 30.0;
 const FULL_UP_MS: f64 = 10.0;
 const FULL_DOWN_MS: f64 = 60.0;
-const BASELINE_UP: f64 = 0.001;
-const BASELINE_DOWN: f64 = 0.9;
 const EWMA: f64 = 0.095;
 const DETECTED: usize = 3;
 const HIGH_LOAD: f64 = 0.75;
-const REFRACTORY_S: f64 = 0.3;
-const DECAY_EVERY_S: f64 = 1.0;
-const ACHIEVED_EVERY_S: f64 = 0.2;
-const COMPARE_EVERY_S: f64 = 60.0;
-const WORSE_BASELINE_MS: f64 = 20.0;
-const WORSE_DELTA_MS: f64 = 10.0;
-/// A packet of 1500 bytes and the overhead, bits.
-const PACKET: f64 = 12_304.0;
-/// Of a rate above the base, and of one below it.
-const DECAY_DOWN: f64 = 0.99;
-const DECAY_UP: f64 = 1.01;
 
 impl Cake {
     pub(crate) fn new(rates: PerDirection<Rates>) -> Self {
@@ -100,12 +87,23 @@ impl Cake {
     }
 }
 
+const BASELINE_UP: f64 = 0.001;
+const BASELINE_DOWN: f64 = 0.9;
+
 /// Moves the baseline; gives how far above it the sample is.
 fn follow(baseline: &mut f64, owd: f64) -> f64 {
     let weight = if owd >= *baseline { BASELINE_UP } else { BASELINE_DOWN };
     *baseline += weight * (owd - *baseline);
     owd - *baseline
 }
+
+/// A packet of 1500 bytes and the overhead, bits.
+const PACKET: f64 = 12_304.0;
+/// Of a rate above the base, and of one below it.
+const DECAY_DOWN: f64 = 0.99;
+const DECAY_UP: f64 = 1.01;
+const REFRACTORY_S: f64 = 0.3;
+const DECAY_EVERY_S: f64 = 1.0;
 
 impl Way {
     fn new(rates: Rates) -> Self {
@@ -157,6 +155,11 @@ impl Way {
         self.rate = self.rate.clamp(self.rates.min, self.rates.max);
     }
 }
+
+const ACHIEVED_EVERY_S: f64 = 0.2;
+const COMPARE_EVERY_S: f64 = 60.0;
+const WORSE_BASELINE_MS: f64 = 20.0;
+const WORSE_DELTA_MS: f64 = 10.0;
 
 impl Law for Cake {
     fn tick(&mut self, seen: &Seen) -> PerDirection<f64> {

@@ -28,20 +28,16 @@ pub(crate) struct Sqm {
     rng: Rng,
 }
 
+const TICK_S: f64 = 0.5;
+
 /// Share kept of the old at each tick.
 fn kept(half_life: f64) -> f64 {
     0.5_f64.powf(TICK_S / half_life)
 }
 
-const TICK_S: f64 = 0.5;
-const SLOW_HALF_LIFE_S: f64 = 135.0;
-const FAST_HALF_LIFE_S: f64 = 0.4;
-const DELAY_MS: f64 = 15.0;
-const HIGH_LOAD: f64 = 0.8;
 const SAFE_RATES: usize = 100;
 const START: f64 = 0.6;
 const STALE_S: f64 = 30.0;
-const RESELECT_EVERY_S: f64 = 900.0;
 
 impl Sqm {
     pub(crate) fn new(rates: PerDirection<Rates>) -> Self {
@@ -77,6 +73,9 @@ impl Sqm {
     }
 }
 
+const SLOW_HALF_LIFE_S: f64 = 135.0;
+const FAST_HALF_LIFE_S: f64 = 0.4;
+
 fn blend(baseline: &mut f64, recent: &mut f64, owd: f64) {
     let (slow, fast) = (kept(SLOW_HALF_LIFE_S), kept(FAST_HALF_LIFE_S));
     *baseline = *baseline * slow + owd * (1.0 - slow);
@@ -89,6 +88,9 @@ fn third(mut deltas: Vec<f64>) -> Option<f64> {
     deltas.sort_by(f64::total_cmp);
     deltas.get(2).or(deltas.first()).copied()
 }
+
+const DELAY_MS: f64 = 15.0;
+const HIGH_LOAD: f64 = 0.8;
 
 impl Way {
     fn control(&mut self, delta: Option<f64>, span: f64, queue: QueueReading, rng: &mut Rng) {
@@ -113,6 +115,8 @@ impl Way {
         self.rate = next.max(self.rates.min);
     }
 }
+
+const RESELECT_EVERY_S: f64 = 900.0;
 
 impl Law for Sqm {
     fn tick(&mut self, seen: &Seen) -> PerDirection<f64> {

@@ -9,8 +9,6 @@ const ALPHA: u64 = 2;
 const BETA: u64 = 4;
 /// More packets queued than this end slow start.
 const GAMMA: u64 = 1;
-/// With fewer RTT samples in a round, the smallest of them may be inflated by a delayed ACK.
-const MIN_SAMPLES: u32 = 3;
 
 /// Vegas.
 #[derive(Clone, Debug)]
@@ -32,6 +30,9 @@ impl Default for Vegas {
         Self::new()
     }
 }
+
+/// With fewer RTT samples in a round, the smallest of them may be inflated by a delayed ACK.
+const MIN_SAMPLES: u32 = 3;
 
 impl Vegas {
     /// At the start of a connection.

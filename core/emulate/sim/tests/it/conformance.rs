@@ -44,13 +44,6 @@ struct Numbers {
     marks: f64,
 }
 
-/// A cell agrees if it is as near as this in each of its numbers: a share, or a round trip in ms, or a count.
-const NEAR: f64 = 0.05;
-const NEAR_MS: f64 = 1.0;
-const NEAR_COUNT: f64 = 5.0;
-/// Dice, hashes, and when a ping comes are chance: a recording may be anywhere among so many runs of ours.
-const SEEDS: u64 = 6;
-
 struct Cell {
     name: String,
     rate: String,
@@ -163,6 +156,9 @@ fn queue(name: &str, rate: &str, hz: u32) -> String {
     }
 }
 
+const NEAR_MS: f64 = 1.0;
+const NEAR_COUNT: f64 = 5.0;
+
 impl Numbers {
     fn of(outcome: &Outcome) -> Numbers {
         let (from, to) = (IDLE_S + OMITTED_S, IDLE_S + OMITTED_S + MEASURED_S);
@@ -189,6 +185,9 @@ impl Numbers {
         ]
     }
 }
+
+/// A cell agrees if it is as near as this in each of its numbers: a share, or a round trip in ms, or a count.
+const NEAR: f64 = 0.05;
 
 /// Names of the numbers in which our runs and the recordings lie apart, and not near.
 fn differing(cell: &Cell, ours: &[Numbers]) -> Vec<&'static str> {
@@ -235,6 +234,9 @@ fn cells(control: &str) -> Vec<Cell> {
     assert!(!cells.is_empty(), "no cell with {control}");
     cells
 }
+
+/// Dice, hashes, and when a ping comes are chance: a recording may be anywhere among so many runs of ours.
+const SEEDS: u64 = 6;
 
 /// Runs the cells of a congestion control, and fails for each that differs where it is not known to, or agrees where it is known not to.
 #[track_caller]
