@@ -59,10 +59,10 @@ impl Router {
         assert_eq!(document["verdict"]["reason"]["kind"], "not_measured");
         document["fix"].take()
     }
-    /// The only interface with a fix.
+    /// The only interface with a fix; null if there is none.
     #[track_caller]
     fn status(&self) -> Value {
-        self.done(&["--status"])["interfaces"][0].take()
+        self.done(&["--status"])["interfaces"].get(0).cloned().unwrap_or_default()
     }
 }
 
