@@ -315,6 +315,9 @@ impl AppError {
 
 impl fmt::Display for AppError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let AppError::Test(error @ TestError::Lost(_, why)) = self {
+            return write!(f, "{error}: {}", fathom_prose::interruption(why));
+        }
         if let Some(cause) = self.cause() {
             return cause.fmt(f);
         }
