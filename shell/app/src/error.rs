@@ -318,9 +318,13 @@ impl fmt::Display for AppError {
         if let AppError::Test(error @ TestError::Lost(_, why)) = self {
             return write!(f, "{error}: {}", fathom_prose::interruption(why));
         }
-        if let Some(cause) = self.cause() {
-            return cause.fmt(f);
-        }
+        self.cause().map_or_else(|| self.describe(f), |cause| cause.fmt(f))
+    }
+}
+
+impl AppError {
+    /// Writes an error that is of this crate.
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AppError::UnknownLine { name, .. } => {
                 write!(f, "no built-in line is called \"{name}\" (known: {})", BUILTIN_NAMES.join(" "))
