@@ -318,7 +318,10 @@ impl fmt::Display for AppError {
         if let AppError::Test(error @ TestError::Lost(_, why)) = self {
             return write!(f, "{error}: {}", fathom_prose::interruption(why));
         }
-        self.cause().map_or_else(|| self.describe(f), |cause| cause.fmt(f))
+        match self.cause() {
+            Some(cause) => cause.fmt(f),
+            None => self.describe(f),
+        }
     }
 }
 
