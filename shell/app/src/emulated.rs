@@ -7,7 +7,7 @@ use fathom_client::{Event, PhasePlan, TestConfig, run_test};
 use fathom_lab::workload::{Played, Player};
 use fathom_lab::{Lab, LabOptions, LabReport};
 use fathom_os::clock::Clock;
-use fathom_run::{Phase, PhaseKind, Run};
+use fathom_run::{Fact, Phase, PhaseKind, Run};
 use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkPlan, load_kind};
 use fathom_server::{Config, Server};
 use fathom_units::{Direction, Duration};
@@ -106,7 +106,7 @@ impl Workloads {
             phase.load = Some(played.load);
         }
         let works = self.works.iter().map(|work| format!("{} x {}", work.flows, work.name));
-        run.facts.insert("works".to_owned(), works.collect::<Vec<_>>().join(", "));
+        run.facts.insert(Fact::Workloads, works.collect::<Vec<_>>().join(", "));
     }
 }
 
@@ -149,7 +149,7 @@ pub fn measure(
     load.workloads.iter().zip(played).for_each(|(works, played)| works.add(&mut run, played));
     run.title.clone_from(&request.title);
     request.command.clone_into(&mut run.command);
-    run.facts.insert("line".to_owned(), request.title.clone());
+    run.facts.insert(Fact::Line, request.title.clone());
     add_report(&mut run, lab.finish()?);
     Ok(run)
 }

@@ -315,9 +315,19 @@ impl AppError {
 
 impl fmt::Display for AppError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(cause) = self.cause() {
-            return cause.fmt(f);
+        if let AppError::Test(error @ TestError::Lost(_, why)) = self {
+            return write!(f, "{error}: {}", fathom_prose::interruption(why));
         }
+        match self.cause() {
+            Some(cause) => cause.fmt(f),
+            None => self.describe(f),
+        }
+    }
+}
+
+impl AppError {
+    /// Writes an error that is of this crate.
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AppError::UnknownLine { name, .. } => {
                 write!(f, "no built-in line is called \"{name}\" (known: {})", BUILTIN_NAMES.join(" "))

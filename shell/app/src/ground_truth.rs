@@ -12,7 +12,7 @@ use std::path::Path;
 /// Writes the file, if there are captures; gives their number and the number of packets that they miss.
 pub(crate) fn save(
     directory: &Path,
-    facts: &BTreeMap<String, String>,
+    facts: &BTreeMap<fathom_run::Fact, String>,
     line: &LinePlan,
     report: &LabReport,
 ) -> Result<Option<(usize, u64)>, AppError> {
@@ -25,7 +25,7 @@ pub(crate) fn save(
 
 /// A member of the list on a line of its own: the list is long, and people read it.
 fn document(
-    facts: &BTreeMap<String, String>,
+    facts: &BTreeMap<fathom_run::Fact, String>,
     line: &LinePlan,
     queues: &[QueueReport],
     capture: &CaptureReport,

@@ -7,7 +7,7 @@ use crate::{AppError, VERSION, ground_truth};
 pub use fathom_lab::{Addresses, CaptureOptions, QueueReport};
 use fathom_lab::{Child, Lab, LabOptions, LabReport, Side};
 use fathom_os::clock::{Clock, wall_now};
-use fathom_run::{Instrument, Run, SCHEMA_VERSION};
+use fathom_run::{Fact, Instrument, Run, SCHEMA_VERSION};
 use fathom_scenario::LinePlan;
 use fathom_server::{Config, Server};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct LabRequest {
     /// A program on the far side, next to the server.
     pub far_program: Option<Vec<String>>,
     /// What the run was made with, for people.
-    pub facts: BTreeMap<String, String>,
+    pub facts: BTreeMap<Fact, String>,
 }
 
 /// What a lab reports while it exists.

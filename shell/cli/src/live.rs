@@ -31,7 +31,7 @@ pub(crate) struct Live {
     view: LiveView,
     screen: Option<Screen>,
     next_draw: Time,
-    /// Told again when the screen is gone.
+    /// Shown again when the screen is gone.
     notes: Vec<String>,
 }
 
@@ -54,7 +54,8 @@ impl Live {
             Event::PhaseStarted { kind, at } => self.view.phase_started(kind, at),
             Event::Observed { key, observation } => self.view.observe(&key, observation),
             Event::PhaseEnded(phase) => self.phase_ended(&phase),
-            Event::Note(text) => {
+            Event::Note(note) => {
+                let text = fathom_prose::note(&note);
                 self.say(&text);
                 self.notes.push(text);
             }
@@ -91,7 +92,7 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // The screen goes first: its notes went with it.
+        // The screen goes first, and its notes with it.
         if self.screen.take().is_some() {
             self.notes.iter().for_each(|text| terminal::note(text));
         }

@@ -3,7 +3,7 @@ use crate::sample::is_loaded;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
-use fathom_run::{CpuCause, InstrumentPart, Metric, NOT_RUN_IN_TIME, Reason, threshold};
+use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, Reason, threshold};
 use fathom_stats::DelayHistogram;
 
 /// Lateness that never explains anything: a well-behaved timer wakes within it.
@@ -132,7 +132,7 @@ fn unloaded(view: &View<'_>, rise: &Rise<'_>) -> Option<Reason> {
 /// The program did not get the CPU for so many probes that it may have missed what they should have seen.
 fn unprobed(view: &View<'_>) -> Option<Reason> {
     let source = view.source?;
-    let missed = f64::from(source.not_sent.get(NOT_RUN_IN_TIME).copied().unwrap_or(0));
+    let missed = f64::from(source.not_sent.get(&NotSent::NotRunInTime).copied().unwrap_or(0));
     let left_out_ratio = missed / (missed + source.values.len() as f64);
     (left_out_ratio > MOSTLY_PROBED).then_some(Reason::ProbesLeftOut { left_out_ratio })
 }

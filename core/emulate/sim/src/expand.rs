@@ -5,9 +5,9 @@ use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transf
 use crate::world::Profile;
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
-use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::DatagramLog;
+use fathom_run::Note;
 use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, WorkKind, WorkPlan};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
@@ -24,7 +24,7 @@ pub(crate) struct Planned {
 pub(crate) struct Expanded {
     pub(crate) works: Vec<WorkPlan>,
     pub(crate) units: Vec<Planned>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// The works of `plan`, its `[load]` among them.
@@ -52,11 +52,11 @@ pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
 }
 
 /// `[load]` as works.
-fn bulk(load: &LoadPlan, notes: &mut Vec<String>) -> Vec<WorkPlan> {
+fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkPlan> {
     let mut works = load.works();
     let asked = &load.congestion_control;
     if asked.parse::<ControlKind>().is_err() {
-        notes.push(alloc::format!("congestion control {asked} is not simulated; cubic took its place"));
+        notes.push(Note::CongestionControlNotSimulated { requested: asked.clone() });
         works.iter_mut().for_each(|work| "cubic".clone_into(&mut work.transport.congestion_control));
     }
     works

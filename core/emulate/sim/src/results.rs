@@ -8,7 +8,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_link::LinePosition;
 use fathom_run::{
-    Host, Instrument, Load, Metric, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series, SeriesKey,
+    Fact, Host, Instrument, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series,
+    SeriesKey,
 };
 use fathom_scenario::{Plan, WorkPlan, load_kind, loads};
 use fathom_units::{Direction, Time};
@@ -138,7 +139,7 @@ fn phase(kind: PhaseKind, start: Time, end: Time, load: Option<Load>) -> Phase {
     Phase { kind, start_ns: start.as_nanos(), end_ns: end.as_nanos(), end: PhaseEnd::TimeLimit, load }
 }
 
-fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<String, String> {
+fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<Fact, String> {
     let queues = plan.line.hops.iter().map(|hop| {
         let rate = |side: &fathom_link::BottleneckParams| {
             side.nominal_rate().map_or("unlimited".to_owned(), |r| r.to_string())
@@ -147,19 +148,19 @@ fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<String, String> {
     });
     let works = works.iter().map(|work| alloc::format!("{} x {}", work.flows, work.name));
     BTreeMap::from([
-        ("line".to_owned(), queues.collect::<Vec<_>>().join(", ")),
-        ("works".to_owned(), works.collect::<Vec<_>>().join(", ")),
-        ("probe interval".to_owned(), plan.run.sample_every.to_string()),
+        (Fact::Line, queues.collect::<Vec<_>>().join(", ")),
+        (Fact::Workloads, works.collect::<Vec<_>>().join(", ")),
+        (Fact::ProbeInterval, plan.run.sample_every.to_string()),
     ])
 }
 
 /// The record. What only a host knows, such as the wall clock, is left empty.
 fn run(
     plan: &Plan,
-    facts: BTreeMap<String, String>,
+    facts: BTreeMap<Fact, String>,
     phases: Vec<Phase>,
     series: Vec<Series>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 ) -> Run {
     Run {
         schema_version: SCHEMA_VERSION,

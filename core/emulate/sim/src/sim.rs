@@ -7,7 +7,6 @@ use crate::unit::{Me, Unit};
 use crate::watch::Watch;
 use crate::world::{Notice, World};
 use crate::{Options, Probing};
-use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_scenario::{Plan, WorkPlan, loads};
 use fathom_units::{Direction, Duration, Rng, Time};
@@ -46,7 +45,7 @@ pub(crate) struct Sim {
     pub(crate) world: World,
     pub(crate) units: Vec<ActiveUnit>,
     pub(crate) works: Vec<WorkPlan>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<fathom_run::Note>,
     pub(crate) record: Record,
     pub(crate) course: RunBoundaries,
     /// Payload delivered when the load began and ended, up and down.

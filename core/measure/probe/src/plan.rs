@@ -23,11 +23,9 @@ pub enum ProbeKind {
 pub struct ProbeSpec {
     /// The kind.
     pub kind: ProbeKind,
-    /// Name for notes and messages.
-    pub name: &'static str,
-    /// The series of its delays: metric, and plural name for messages. The first is that of the probe itself, and decides when a
+    /// The metrics of its delays. The first is that of the probe itself, and decides when a
     /// phase ends.
-    pub series: &'static [(Metric, &'static str)],
+    pub series: &'static [Metric],
     /// Wire bytes from the user of one probe, with Ethernet, IPv6 (the larger) and transport headers.
     pub up: Bytes,
     /// Wire bytes to the user of the answer.
@@ -45,8 +43,7 @@ impl ProbeKind {
     pub const SPECS: [ProbeSpec; ProbeKind::ALL.len()] = [
         ProbeSpec {
             kind: ProbeKind::Icmp,
-            name: "ICMP echo",
-            series: &[(Metric::IcmpRtt, "ICMP echo")],
+            series: &[Metric::IcmpRtt],
             // 14 Ethernet + 40 IP + 8 ICMP + 56 payload.
             up: Bytes(118),
             down: Bytes(118),
@@ -54,8 +51,7 @@ impl ProbeKind {
         },
         ProbeSpec {
             kind: ProbeKind::Udp,
-            name: "UDP",
-            series: &[(Metric::UdpRtt, "UDP probes")],
+            series: &[Metric::UdpRtt],
             // 14 + 40 + 8 UDP + 64 payload.
             up: Bytes(126),
             down: Bytes(126),
@@ -63,11 +59,7 @@ impl ProbeKind {
         },
         ProbeSpec {
             kind: ProbeKind::Connect,
-            name: "TCP connect",
-            series: &[
-                (Metric::TcpConnect, "TCP connections"),
-                (Metric::HttpForeign, "HTTP requests on new connections"),
-            ],
+            series: &[Metric::TcpConnect, Metric::HttpForeign],
             // SYN 94, ACK 86, GET 86 + 60, ACK 86, RST 74.
             up: Bytes(486),
             // SYN-ACK 94, ACK 86, answer 86 + 100.
@@ -76,8 +68,7 @@ impl ProbeKind {
         },
         ProbeSpec {
             kind: ProbeKind::Persistent,
-            name: "persistent HTTP",
-            series: &[(Metric::HttpKept, "HTTP requests on the persistent connection")],
+            series: &[Metric::HttpKept],
             // GET 86 + 60, ACK 86.
             up: Bytes(232),
             // Answer 86 + 100.

@@ -1,8 +1,7 @@
 //! A series of observations from one kind of probe: each probe that was sent, and its outcome.
 use crate::{Book, LossPolicy, Probe};
-use alloc::string::ToString;
 use alloc::vec::Vec;
-use fathom_run::{Observation, Series, SeriesKey, Value};
+use fathom_run::{NotSent, Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, Time};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -49,9 +48,9 @@ impl ProbeSeries {
         self.book.send((), at).sequence
     }
     /// Records probes that were due but could not be sent.
-    pub fn not_sent(&mut self, reason: &str, count: u32) {
+    pub fn not_sent(&mut self, reason: NotSent, count: u32) {
         if count > 0 {
-            let counted = self.series.not_sent.entry(reason.to_string()).or_insert(0);
+            let counted = self.series.not_sent.entry(reason).or_insert(0);
             *counted = counted.saturating_add(count);
         }
     }
@@ -170,12 +169,12 @@ mod tests {
         series.give_up(1, Time::from_nanos(90_000_000));
         series.reply(2, sent_at(2) + MS(7));
         assert_eq!(series.oldest_outstanding(), Some(sent_at(3)));
-        series.not_sent("missed", 2);
-        series.not_sent("missed", 1);
+        series.not_sent(NotSent::NotRunInTime, 2);
+        series.not_sent(NotSent::NotRunInTime, 1);
         let series = series.close(Time::from_nanos(1_150_000_000));
         assert_eq!(series.values, vec![0.030, 0.040, 0.007, 1.0]);
         assert_eq!(series.censored, vec![1, 3]);
-        assert_eq!(series.not_sent["missed"], 3);
+        assert_eq!(series.not_sent[&NotSent::NotRunInTime], 3);
         assert!(series.at_ns.is_sorted());
     }
 

@@ -91,8 +91,8 @@ pub enum SessionEvent {
         /// UDP probes of the session that the server received.
         udp_received: u64,
     },
-    /// The server violated the protocol in a way that does no harm.
-    Warning(String),
+    /// The server sent a second Hello, which does no harm.
+    SecondHello,
     /// The session is over; the connection is to be closed. Nothing follows.
     Ended(SessionError),
 }
@@ -240,7 +240,7 @@ impl Session {
             ServerMessage::Report { at_ns, flows } => self.event(SessionEvent::Report { at_ns, flows }),
             ServerMessage::Bye { udp_received, .. } => self.event(SessionEvent::Bye { udp_received }),
             ServerMessage::Hello { .. } => {
-                self.event(SessionEvent::Warning("protocol error: second Hello from the server".to_owned()));
+                self.event(SessionEvent::SecondHello);
             }
             // Handled before.
             ServerMessage::Error { .. } => {}

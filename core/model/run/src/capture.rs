@@ -46,7 +46,7 @@ pub struct CaptureSource {
     /// First to last frame.
     pub duration_s: f64,
     /// What is wrong with it. Empty if nothing is.
-    #[serde(default, deserialize_with = "v1::defects", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "crate::note::list", skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<CaptureDefect>,
 }
 

@@ -10,6 +10,7 @@ mod check;
 mod datagrams;
 mod finding;
 mod measure;
+mod note;
 mod registry;
 mod run;
 mod score;
@@ -27,10 +28,11 @@ pub use check::RunError;
 pub use datagrams::DatagramLog;
 pub use finding::*;
 pub use measure::{Measure, MeasureError, Statistic};
+pub use note::{Fact, Interruption, NotSent, Note};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
-    History, Host, Instrument, Load, NOT_RUN_IN_TIME, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd,
-    PhaseKind, Run, SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
+    History, Host, Instrument, Load, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind, Run,
+    SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
 };
 pub use score::{
     Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,

@@ -2,6 +2,7 @@
 //!
 //! Times are nanoseconds on the run's monotonic clock. Values are SI. Results are here; findings are not:
 //! `fathom-diagnose` makes them from a [`Run`], so that measured and inferred stay apart.
+use crate::note::{self, Fact, Interruption, NotSent, Note};
 use crate::{Capture, Metric};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -77,11 +78,8 @@ pub struct Series {
     pub reordered: u32,
     /// Probes that could not be sent when due (no free slot, send error), by reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub not_sent: BTreeMap<String, u32>,
+    pub not_sent: BTreeMap<NotSent, u32>,
 }
-
-/// The reason in [`Series::not_sent`] of probes whose program did not get the CPU when they were due.
-pub const NOT_RUN_IN_TIME: &str = "the probing thread did not run in time";
 
 /// What the load does in a phase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -208,9 +206,9 @@ pub struct Run {
     pub title: String,
     /// Where it was made.
     pub host: Host,
-    /// Facts of the path and of the settings, for a person and for `compare`: server, address, line, queue, flows.
+    /// Facts of the path and of the settings: server, address, line, flows.
     #[serde(default)]
-    pub facts: BTreeMap<String, String>,
+    pub facts: BTreeMap<Fact, String>,
     /// Its parts, in order of time, not overlapping.
     pub phases: Vec<Phase>,
     /// All observations.
@@ -218,8 +216,8 @@ pub struct Run {
     /// The instrument's view of itself.
     pub instrument: Instrument,
     /// Why the run is not whole, if it is not: what was gathered until then is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partial: Option<String>,
+    #[serde(default, deserialize_with = "note::option", skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Interruption>,
     /// What captures show beside their series, for a run made of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Box<Capture>>,
@@ -227,8 +225,8 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
     /// What could not be measured, and why.
-    #[serde(default)]
-    pub notes: Vec<String>,
+    #[serde(default, deserialize_with = "note::list")]
+    pub notes: Vec<Note>,
 }
 
 /// A period of the history of one target.

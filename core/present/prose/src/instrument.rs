@@ -29,7 +29,9 @@ fn capitalized(text: &str) -> String {
 
 pub(crate) fn effect(effect: &InstrumentEffect) -> String {
     match effect {
-        InstrumentEffect::Incomplete { why } => format!("The result is incomplete: {why}."),
+        InstrumentEffect::Incomplete { why } => {
+            format!("The result is incomplete: {}.", crate::interruption(why))
+        }
         InstrumentEffect::Late { part, lateness_p95_s } => {
             format!(
                 "{} was late by {} or more (p95).",
@@ -57,9 +59,10 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             milliseconds(*largest_s)
         ),
         InstrumentEffect::ProbesNotSent { not_sent_packets, due_packets, why } => format!(
-            "{} of {} probes could not be sent when due, most often because {why}.",
+            "{} of {} probes could not be sent when due, most often because {}.",
             thousands(*not_sent_packets as f64),
-            thousands(*due_packets as f64)
+            thousands(*due_packets as f64),
+            crate::note::not_sent(why)
         ),
         InstrumentEffect::CaptureDefect { source, defect } => {
             format!("{source}: {}", crate::defect::defect(defect))

@@ -40,7 +40,7 @@ pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
             headline: format!("No verdict: {}.", why(diagnosis)),
             sentences: match capture {
                 Some(capture) => capture.unknown.iter().map(crate::unknown).collect(),
-                None => run.notes.clone(),
+                None => run.notes.iter().map(crate::note).collect(),
             },
         },
         (Health::Bloated, Some(capture)) => captured_bloat(capture, diagnosis),

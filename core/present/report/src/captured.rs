@@ -47,7 +47,11 @@ pub(crate) fn summary(
         lines.extend(support(finding, text_columns).iter().map(|line| style.ink(Ink::Dim, line)));
     }
     for note in &run.notes {
-        lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
+        lines.extend(wrap(
+            &format!("{} {}", style.pick("·", "-"), clean(&fathom_prose::note(note))),
+            text_columns,
+            2,
+        ));
     }
     lines.push(String::new());
     lines.extend(verdict(run, diagnosis, text_columns, style));

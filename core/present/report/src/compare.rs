@@ -41,14 +41,14 @@ pub fn compare(runs: &[Named<'_>], columns: u16, style: Style) -> String {
 
 /// Settings that differ: what was changed between the runs.
 fn facts(runs: &[Named<'_>], table: &mut Table) {
-    let mut keys: Vec<&String> = runs.iter().flat_map(|(_, run, _)| run.facts.keys()).collect();
+    let mut keys: Vec<&fathom_run::Fact> = runs.iter().flat_map(|(_, run, _)| run.facts.keys()).collect();
     keys.sort_unstable();
     keys.dedup();
     for key in keys {
         let values: Vec<Option<&String>> = runs.iter().map(|(_, run, _)| run.facts.get(key)).collect();
         if values.iter().any(|v| *v != values[0]) {
             let cells = values.iter().map(|v| (v.map_or("-".into(), |v| clip(&clean(v), NAME)), None));
-            table.row([(clean(key), None)].into_iter().chain(cells));
+            table.row([(clean(fathom_prose::fact_name(key)), None)].into_iter().chain(cells));
         }
     }
 }

@@ -52,7 +52,7 @@ pub fn flent(run: &Run) -> String {
 fn metadata(run: &Run, columns: &[Column], step: f64, length: f64) -> Json {
     let units: BTreeMap<&str, Json> =
         columns.iter().map(|c| (c.name.as_str(), json!({"UNITS": c.units, "RUNNER": "fathom"}))).collect();
-    let host = run.facts.get("server").unwrap_or(&run.title);
+    let host = run.facts.get(&fathom_run::Fact::Server).unwrap_or(&run.title);
     let started = flent_time(&run.started);
     json!({
         "NAME": "rrul_be",

@@ -327,7 +327,8 @@ fn facts(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
             thousands(h.count() as f64)
         )
     };
-    let mut facts: Vec<(String, String)> = run.facts.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+    let mut facts: Vec<(String, String)> =
+        run.facts.iter().map(|(fact, v)| (fathom_prose::fact_name(fact).into(), v.clone())).collect();
     let mut add = |name: &str, value: String| facts.push((name.into(), value));
     add("host", format!("{}, {} CPUs", run.host.kernel, run.host.cpus));
     add("lateness of the probe timer", lateness(&i.timer_lateness));
@@ -343,9 +344,9 @@ fn facts(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
         add("drift of the server's clock", format!("{:.2} µs a second", drift * 1e6));
     }
     if let Some(why) = &run.partial {
-        add("not whole", why.clone());
+        add("not whole", fathom_prose::interruption(why));
     }
-    facts.extend(run.notes.iter().map(|n| ("note".into(), n.clone())));
+    facts.extend(run.notes.iter().map(|n| ("note".into(), fathom_prose::note(n))));
     facts.extend(loads(run, diagnosis));
     facts
 }

@@ -35,7 +35,11 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, columns: u16, style: Style) -> 
         lines.extend(finding_lines(finding, run, text_columns, style));
     }
     for note in &run.notes {
-        lines.extend(wrap(&format!("{} {}", style.pick("·", "-"), clean(note)), text_columns, 2));
+        lines.extend(wrap(
+            &format!("{} {}", style.pick("·", "-"), clean(&fathom_prose::note(note))),
+            text_columns,
+            2,
+        ));
     }
     lines.push(String::new());
     lines.extend(verdict(run, diagnosis, text_columns, style));

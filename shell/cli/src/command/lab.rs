@@ -9,6 +9,7 @@ use fathom_app::output::check_names;
 use fathom_app::scenario::{load, rates};
 use fathom_app::{lab, sim};
 use fathom_diagnose::diagnose;
+use fathom_run::Fact;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_text::bytes;
 use std::collections::BTreeMap;
@@ -122,15 +123,14 @@ fn outcome(queues: &[QueueReport]) -> String {
 }
 
 /// What the run was made with.
-fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<String, String> {
+fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<Fact, String> {
     let program = args.program.join(" ");
     [
-        ("line", format!("{} ({})", args.line, rates(line))),
-        ("congestion control", args.congestion_control.clone()),
-        ("seed", args.seed.to_string()),
-        ("program", if program.is_empty() { "a shell".to_owned() } else { program }),
+        (Fact::Line, format!("{} ({})", args.line, rates(line))),
+        (Fact::CongestionControl, args.congestion_control.clone()),
+        (Fact::Seed, args.seed.to_string()),
+        (Fact::Program, if program.is_empty() { "a shell".to_owned() } else { program }),
     ]
-    .map(|(name, value)| (name.to_owned(), value))
     .into()
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &TestArgs, when: When) -> Outcome {
         output.output.push(PathBuf::from(fathom_store::default_name("test", &run.started)));
     }
     if let Some(reason) = &run.partial {
-        terminal::note(&format!("fathom test: partial result: {reason}"));
+        terminal::note(&format!("fathom test: partial result: {}", fathom_prose::interruption(reason)));
     }
     result::deliver(&run, &output, when)
 }

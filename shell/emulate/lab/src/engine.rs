@@ -12,6 +12,7 @@ use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::{Priority, drop_realtime_priority, raise_priority};
 use fathom_os::tun::Tun;
+use fathom_run::Note;
 use fathom_scenario::LinePlan;
 use fathom_stats::DelayHistogram;
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
@@ -94,21 +95,14 @@ fn fastest(plan: &LinePlan) -> Option<Rate> {
     up.zip(down).map(|(up, down)| up.max(down))
 }
 
-fn burst_note(plan: &LinePlan) -> Option<String> {
-    fastest(plan).is_none_or(|rate| rate > PACED_UP_TO).then(|| {
-        format!(
-            "above {PACED_UP_TO} packets leave the line in small bursts: one takes less time than a thread needs to wake"
-        )
-    })
+fn burst_note(plan: &LinePlan) -> Option<Note> {
+    let paced_bits_per_second = PACED_UP_TO.as_bits_per_second();
+    let is_fast = fastest(plan).is_none_or(|rate| rate > PACED_UP_TO);
+    is_fast.then_some(Note::LineBursts { paced_bits_per_second })
 }
 
-fn priority_note(given: Priority) -> Option<String> {
-    (given != Priority::RealTime).then(|| {
-        format!(
-            "the line's thread runs with priority \"{given}\": real time is for root, \
-             so that other programs can make the line late"
-        )
-    })
+fn priority_note(given: Priority) -> Option<Note> {
+    (given != Priority::RealTime).then(|| Note::LinePriority { priority: given.to_string() })
 }
 
 impl Engine {
@@ -252,14 +246,14 @@ impl Engine {
 }
 
 impl Strays {
-    fn notes(&self) -> Vec<String> {
-        let counts = [
-            (self.malformed_packets, "packets were no IP packets and were discarded"),
-            (self.refused_packets, "packets were refused by the receiving kernel"),
-            (self.while_down_packets, "packets were lost while the line was down"),
+    fn notes(&self) -> Vec<Note> {
+        let all = [
+            Note::MalformedPackets { packets: self.malformed_packets },
+            Note::RefusedPackets { packets: self.refused_packets },
+            Note::LostWhileDown { packets: self.while_down_packets },
         ];
-        let seen = counts.iter().filter(|(count, _)| *count > 0);
-        seen.map(|(count, what)| format!("{count} {what}")).collect()
+        let counts = [self.malformed_packets, self.refused_packets, self.while_down_packets];
+        all.into_iter().zip(counts).filter(|(_, count)| *count > 0).map(|(note, _)| note).collect()
     }
 }
 

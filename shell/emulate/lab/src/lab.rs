@@ -5,6 +5,7 @@ use crate::network::{self, system};
 use crate::{CaptureOptions, Child, LabError, LabReport, address};
 use fathom_os::clock::Clock;
 use fathom_os::netns::NetNs;
+use fathom_run::Note;
 use fathom_scenario::LinePlan;
 use fathom_units::{Duration, PerDirection};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -77,7 +78,7 @@ pub struct Lab {
     server: LabSide,
     control: Arc<Control>,
     engine: Option<thread::JoinHandle<Result<LabReport, LabError>>>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Lab {
@@ -191,8 +192,7 @@ impl Lab {
         let drops =
             self.in_client(network::dropped_before_line)? + self.in_server(network::dropped_before_line)?;
         if drops > 0 {
-            self.notes
-                .push(format!("{drops} packets were dropped before the line: its thread could not keep up"));
+            self.notes.push(Note::DroppedBeforeLine { packets: drops });
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use fathom_os::netlink::{LOOPBACK, Netlink, Route, interface_index};
 use fathom_os::netns::NetNs;
 use fathom_os::tun::Tun;
 use fathom_os::userns;
+use fathom_run::Note;
 use std::net::IpAddr;
 use std::{fs, io, thread};
 
@@ -28,7 +29,7 @@ pub(crate) struct End {
     pub(crate) tun: Tun,
     pub(crate) addresses: Addresses,
     /// What could not be done, if that does not matter much.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// Makes a namespace with `own` addresses.
@@ -46,7 +47,7 @@ pub(crate) fn make(own: Router, options: &LabOptions) -> Result<End, LabError> {
 }
 
 /// To be called inside of the namespace.
-fn configure(own: Router, options: &LabOptions) -> Result<(Tun, Addresses, Vec<String>), LabError> {
+fn configure(own: Router, options: &LabOptions) -> Result<(Tun, Addresses, Vec<Note>), LabError> {
     let tun = Tun::create(INTERFACE).map_err(LabError::Tun)?;
     let mut netlink = Netlink::open().map_err(system("open an rtnetlink socket"))?;
     let interface = interface_index(INTERFACE).map_err(system("find the TUN interface"))?;
@@ -68,7 +69,7 @@ struct Network<'a> {
 
 impl Network<'_> {
     /// Addresses and routes. Returns whether IPv6 works.
-    fn give(mut self, own: Router, want_v6: bool, notes: &mut Vec<String>) -> Result<bool, LabError> {
+    fn give(mut self, own: Router, want_v6: bool, notes: &mut Vec<Note>) -> Result<bool, LabError> {
         self.netlink
             .add_address(self.interface, own.v4.into(), 32)
             .map_err(system("give the TUN interface its IPv4 address"))?;
@@ -77,7 +78,7 @@ impl Network<'_> {
             return Ok(false);
         }
         if let Err(e) = self.netlink.add_address(self.interface, own.v6.into(), 128) {
-            notes.push(format!("the lab has no IPv6: this kernel refuses an IPv6 address ({e})"));
+            notes.push(Note::NoIpv6 { message: e.to_string() });
             return Ok(false);
         }
         self.route(V6_NETWORK.0.into(), V6_NETWORK.1)?;
@@ -103,7 +104,7 @@ fn unknown_congestion_control(name: &str) -> LabError {
 }
 
 /// TCP of this namespace as of hosts with ample memory that have not met before. Returns what the system refused.
-fn set_up_tcp() -> Vec<String> {
+fn set_up_tcp() -> Vec<Note> {
     let settings = [
         // Else a connection begins with what the one before it learned, and a repetition is no repetition.
         ("net/ipv4/tcp_no_metrics_save", "1".to_owned()),
@@ -112,7 +113,8 @@ fn set_up_tcp() -> Vec<String> {
     ];
     let refused = settings.iter().filter_map(|(name, value)| {
         let error = fs::write(format!("/proc/sys/{name}"), value).err()?;
-        Some(format!("{} could not be set to {value} in the lab: {error}", name.replace('/', ".")))
+        let (setting, value) = (name.replace('/', "."), value.clone());
+        Some(Note::SettingRefused { setting, value, message: error.to_string() })
     });
     // ICMP sockets without privilege; the groups that exist in a user namespace are one only.
     if fs::write("/proc/sys/net/ipv4/ping_group_range", "0 2147483647").is_err() {

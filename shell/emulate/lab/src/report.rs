@@ -18,7 +18,7 @@ pub struct LabReport {
     /// Packets that did not take part.
     pub strays: Strays,
     /// What the reader should know: IPv6 left out, real-time priority refused.
-    pub notes: Vec<String>,
+    pub notes: Vec<fathom_run::Note>,
 }
 
 /// Totals of one queue.

@@ -231,7 +231,7 @@ impl Driver<'_> {
         let recording = self.recording.take();
         match result {
             Ok(Run { partial: Some(why), .. }) => {
-                self.test_error = Some(FixError::Incomplete(why));
+                self.test_error = Some(FixError::Incomplete(fathom_prose::interruption(&why)));
                 self.input(Input::MeasurementIncomplete);
             }
             Ok(run) => self.measured(measurement.purpose, run, recording),

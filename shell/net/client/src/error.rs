@@ -1,10 +1,11 @@
 //! Why a test could not begin.
+use fathom_run::Interruption;
 use fathom_units::Duration;
 use std::fmt;
 use std::net::SocketAddr;
 
 /// Why there is no result at all. A test that gathered anything returns a partial run instead.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum TestError {
     /// The settings contradict each other or a limit.
     Config(String),
@@ -40,7 +41,7 @@ pub enum TestError {
     /// What answers is not a Fathom server, or closed the connection.
     NotFathom(SocketAddr, String),
     /// It was lost before it had answered anything.
-    Lost(SocketAddr, String),
+    Lost(SocketAddr, Interruption),
     /// This host failed to give a socket, a thread or a setting.
     Host(String),
     /// The user stopped the test before it measured anything.
@@ -80,8 +81,8 @@ impl fmt::Display for TestError {
             TestError::NotFathom(a, seen) => {
                 write!(f, "{a} does not speak the Fathom protocol: {seen} (is another service on that port?)")
             }
-            TestError::Lost(a, reason) => {
-                write!(f, "server {a} was lost before anything was measured: {reason} (see the server's log)")
+            TestError::Lost(a, _) => {
+                write!(f, "server {a} was lost before anything was measured (see the server's log)")
             }
             TestError::Host(problem) => write!(f, "{problem}"),
             TestError::Stopped => write!(f, "stopped before anything was measured"),

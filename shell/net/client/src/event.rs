@@ -1,6 +1,6 @@
 //! Events of a running test.
 use crate::Cost;
-use fathom_run::{Observation, Phase, PhaseKind, SeriesKey};
+use fathom_run::{Note, Observation, Phase, PhaseKind, SeriesKey};
 use fathom_units::Time;
 use std::net::{IpAddr, SocketAddr};
 
@@ -36,5 +36,5 @@ pub enum Event {
     /// A phase ended.
     PhaseEnded(Phase),
     /// Something could not be measured, or went wrong without ending the test.
-    Note(String),
+    Note(Note),
 }

@@ -26,7 +26,7 @@ pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 use control::Control;
 use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
-use fathom_run::{Run, SCHEMA_VERSION};
+use fathom_run::{Fact, Interruption, Note, Run, SCHEMA_VERSION};
 use fathom_units::{Duration, WallTime};
 use probes::{ProbeResult, ProbeSettings};
 use record::{Record, holds_something};
@@ -83,27 +83,25 @@ fn describe(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
         seen_as: control.hello.seen_as,
         server_version: control.hello.version.clone(),
     });
-    record.fact("server", &config.server);
-    record.fact("address", control.address);
-    record.fact("seen as", control.hello.seen_as);
-    record.fact("server version", &control.hello.version);
+    record.fact(Fact::Server, &config.server);
+    record.fact(Fact::Address, control.address);
+    record.fact(Fact::SeenAs, control.hello.seen_as);
+    record.fact(Fact::ServerVersion, &control.hello.version);
     // Without flows of its own, the load is somebody else's to describe.
     if config.flows > 0 {
-        record.fact("flows per direction", config.flows);
-        record.fact("congestion control asked for", &config.congestion_control);
+        record.fact(Fact::FlowsPerDirection, config.flows);
+        record.fact(Fact::CongestionControl, &config.congestion_control);
     }
-    record.fact("probe interval", config.sample_every);
+    record.fact(Fact::ProbeInterval, config.sample_every);
     let longest = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
     let allowed = control.hello.limits;
     if longest > Duration::from_secs(allowed.seconds) {
-        record.note(format!(
-            "the server ends sessions after {} s; this test may need {longest}",
-            allowed.seconds
-        ));
+        record
+            .note(Note::ServerTimeLimit { limit_s: allowed.seconds as f64, needed_s: longest.as_secs_f64() });
     }
     let wanted = &config.congestion_control;
     if wanted != "-" && !control.hello.congestion_controls.contains(wanted) {
-        record.note(format!("the server's kernel does not offer congestion control {wanted}"));
+        record.note(Note::CongestionControlUnavailable { requested: wanted.clone() });
     }
 }
 
@@ -144,7 +142,7 @@ fn end(test: &mut Test<'_>, prober: std::thread::JoinHandle<ProbeResult>) -> Opt
     prober.join().ok()
 }
 
-fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Option<String>) -> Run {
+fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Option<Interruption>) -> Run {
     test.settle_accounts();
     let fit = test.final_fit();
     let mut instrument = fathom_run::Instrument::default();
@@ -154,19 +152,17 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
             test.record.add(one_way.into_iter().map(|(_, series)| series));
         }
         test.record.add(gathered.series);
-        test.record.fact("priority of the probing thread", gathered.priority);
+        test.record.fact(Fact::Priority, gathered.priority);
         instrument = gathered.watch.into_instrument();
         instrument.clock_steps_s = gathered.clock_steps_s;
         instrument.kernel_timestamp_ratio = gathered.kernel_timestamp_ratio;
     } else {
-        partial.get_or_insert("the probing thread failed".to_owned());
+        partial.get_or_insert(Interruption::ProbingFailed);
     }
     instrument.clock_offset_s = fit.map(|f| [f.offset_ns as f64 / 1e9, f.uncertainty.as_secs_f64()]);
     instrument.clock_drift_ratio = fit.map(|f| f.drift_ratio);
     for step in &instrument.clock_steps_s {
-        test.record.note(format!(
-            "the wall clock was set by {step:+.3} s during the test (results do not depend on it)"
-        ));
+        test.record.note(Note::ClockStepped { step_s: *step });
     }
     Run {
         schema_version: SCHEMA_VERSION,

@@ -14,7 +14,7 @@ use fathom_probe::protocol::SessionId;
 use fathom_probe::{
     Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, UdpRecord,
 };
-use fathom_run::{Metric, NOT_RUN_IN_TIME, Observation, Series, SeriesKey};
+use fathom_run::{Metric, NotSent, Note, Observation, Series, SeriesKey};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
 use icmp::IcmpProber;
 use persistent::PersistentProber;
@@ -84,7 +84,7 @@ pub(crate) enum ProbeEvent {
     /// The timestamps of a UDP answer.
     Stamps(FourStamps),
     /// Something could not be measured.
-    Note(String),
+    Note(Note),
 }
 
 /// Everything it gathered.
@@ -106,7 +106,7 @@ trait ProbeMachine {
     /// The same, to be changed.
     fn series_mut(&mut self) -> &mut [ProbeSeries];
     /// Sends a probe, and returns when. The error is why it was not sent.
-    fn send(&mut self, context: &mut Context) -> Result<Time, String>;
+    fn send(&mut self, context: &mut Context) -> Result<Time, NotSent>;
     /// Adds what it waits for.
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>);
     /// Takes what arrived.
@@ -134,7 +134,7 @@ fn open(
 
 /// The empty series of a kind of probe.
 fn series_of<const N: usize>(kind: ProbeKind) -> [ProbeSeries; N] {
-    std::array::from_fn(|n| ProbeSeries::new(SeriesKey::of(kind.spec().series[n].0)))
+    std::array::from_fn(|n| ProbeSeries::new(SeriesKey::of(kind.spec().series[n])))
 }
 
 /// What all probers use.
@@ -159,8 +159,8 @@ impl Context {
         let (wall, now) = both_clocks(self.clock);
         self.departures.convert(Some(stamp), wall, now)
     }
-    fn note(&self, text: String) {
-        (self.report)(ProbeEvent::Note(text));
+    fn note(&self, note: Note) {
+        (self.report)(ProbeEvent::Note(note));
     }
     fn answered(&self, kind: ProbeKind, metric: Metric, observation: Observation) {
         (self.report)(ProbeEvent::Answered { kind, metric, observation });
@@ -178,7 +178,7 @@ pub(crate) fn start(
         let precise = poll::set_precise_timers();
         let mut prober = Prober::new(&settings, shared, Box::new(report));
         if let Err(error) = precise {
-            prober.context.note(format!("timers are up to 50 us late: {error}"));
+            prober.context.note(Note::CoarseTimers { message: error.to_string() });
         }
         prober.run();
         prober.result(priority)
@@ -214,7 +214,9 @@ impl Prober {
         for kind in settings.kinds.iter().copied() {
             match open(kind, settings, &context) {
                 Ok(machine) => running.push(Running { kind, machine }),
-                Err(problem) => context.note(format!("no {} probes: {problem}", kind.spec().name)),
+                Err(message) => {
+                    context.note(Note::ProbesUnavailable { metric: kind.spec().series[0], message })
+                }
             }
         }
         let kinds: Vec<ProbeKind> = running.iter().map(|r| r.kind).collect();
@@ -273,10 +275,10 @@ impl Prober {
         let Some(Running { machine, .. }) = self.running.get_mut(due.target as usize) else { return };
         let result = machine.send(&mut self.context);
         let Some(series) = machine.series_mut().first_mut() else { return };
-        series.not_sent(NOT_RUN_IN_TIME, due.missed);
+        series.not_sent(NotSent::NotRunInTime, due.missed);
         match result {
             Ok(at) => self.watch.sent(at.saturating_since(due.slot)),
-            Err(reason) => series.not_sent(&reason, 1),
+            Err(reason) => series.not_sent(reason, 1),
         }
     }
     /// Waits for input or for the next slot.
@@ -305,12 +307,11 @@ impl Prober {
         let (mut udp, mut all) = (UdpRecord::default(), Vec::new());
         for Running { kind, machine } in &mut self.running {
             udp = machine.take_record(end).unwrap_or(udp);
-            for (series, (_, name)) in machine.series().iter().zip(kind.spec().series) {
+            for (series, metric) in machine.series().iter().zip(kind.spec().series) {
                 let sent = series.next_sequence();
                 if !series.has_replies() && sent > 0 {
-                    self.context.note(format!(
-                        "{name}: none of {sent} answered (a firewall or the server drops them)"
-                    ));
+                    let sent_packets = u64::from(sent);
+                    self.context.note(Note::ProbesUnanswered { metric: *metric, sent_packets });
                 }
                 all.push(series.clone().close(end));
             }

@@ -1,6 +1,6 @@
 //! Collects what becomes the run.
 use crate::Event;
-use fathom_run::{Host, Metric, Observation, Phase, Series, SeriesKey, Value};
+use fathom_run::{Fact, Host, Metric, Note, Observation, Phase, Series, SeriesKey, Value};
 use fathom_units::Time;
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ pub(crate) struct Record<'a> {
     on_event: &'a mut dyn FnMut(Event),
     series: BTreeMap<SeriesKey, Series>,
     pub(crate) phases: Vec<Phase>,
-    pub(crate) notes: Vec<String>,
-    pub(crate) facts: BTreeMap<String, String>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) facts: BTreeMap<Fact, String>,
 }
 
 impl<'a> Record<'a> {
@@ -34,14 +34,14 @@ impl<'a> Record<'a> {
         series.push(observation);
         self.show(key, observation);
     }
-    pub(crate) fn note(&mut self, text: String) {
-        if !self.notes.contains(&text) {
-            self.notes.push(text.clone());
-            self.event(Event::Note(text));
+    pub(crate) fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note.clone());
+            self.event(Event::Note(note));
         }
     }
-    pub(crate) fn fact(&mut self, name: &str, value: impl ToString) {
-        self.facts.insert(name.to_owned(), value.to_string());
+    pub(crate) fn fact(&mut self, fact: Fact, value: impl ToString) {
+        self.facts.insert(fact, value.to_string());
     }
     /// Adds whole series; those without any observation and any failure are left out.
     pub(crate) fn add(&mut self, series: impl IntoIterator<Item = Series>) {

@@ -12,7 +12,7 @@ use fathom_probe::{
     Baseline, ClockFit, ClockTracker, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
     one_way_observations,
 };
-use fathom_run::{Load, Metric, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
+use fathom_run::{Interruption, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -138,13 +138,12 @@ impl<'a> Test<'a> {
     }
 
     /// All phases. The error is why the test was cut short.
-    pub(crate) fn run(&mut self) -> Result<(), String> {
+    pub(crate) fn run(&mut self) -> Result<(), Interruption> {
         let mut loads = self.config.phases.iter().filter(|p| !directions(p.kind).is_empty()).count() as u64;
         for plan in &self.config.phases {
             let is_load = !directions(plan.kind).is_empty();
             if is_load && self.out_of_bytes {
-                let name = plan.kind.name();
-                self.record.note(format!("the phase {name} was left out: the limit of bytes was reached"));
+                self.record.note(Note::PhaseLeftOut { phase: plan.kind });
                 continue;
             }
             if is_load {
@@ -164,7 +163,7 @@ impl<'a> Test<'a> {
         up.saturating_add(down)
     }
     /// Between two phases of load: waits until what the first left in the queue is gone, lest it be taken for the second's.
-    fn let_drain(&mut self) -> Result<(), String> {
+    fn let_drain(&mut self) -> Result<(), Interruption> {
         let after_load = self.record.phases.last().is_some_and(|p| p.load.is_some());
         if !after_load || self.baselines.is_empty() {
             return Ok(());
@@ -186,7 +185,7 @@ impl<'a> Test<'a> {
         now
     }
 
-    fn phase(&mut self, plan: PhasePlan) -> Result<(), String> {
+    fn phase(&mut self, plan: PhasePlan) -> Result<(), Interruption> {
         let start = self.expect(plan);
         self.record.event(Event::PhaseStarted { kind: plan.kind, at: start });
         self.start_flows(directions(plan.kind));
@@ -260,18 +259,18 @@ impl<'a> Test<'a> {
     }
 
     /// Waits a moment for messages, takes them all, and does what is due.
-    fn turn(&mut self) -> Result<(), String> {
+    fn turn(&mut self) -> Result<(), Interruption> {
         self.pump(TURN)?;
         self.take_session_events()?;
         let now = self.clock.now();
         self.sample(now);
         if self.stop.load(Ordering::Relaxed) {
-            return Err("stopped by the user".to_owned());
+            return Err(Interruption::Stopped);
         }
         self.check_silence(now)
     }
     /// Takes messages for up to `wait`, at least all that are there.
-    pub(crate) fn pump(&mut self, wait: Duration) -> Result<(), String> {
+    pub(crate) fn pump(&mut self, wait: Duration) -> Result<(), Interruption> {
         match self.inbox.recv_timeout(std::time::Duration::from_nanos(wait.as_nanos())) {
             Ok(message) => self.take(message)?,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(()),
@@ -281,7 +280,7 @@ impl<'a> Test<'a> {
         }
         Ok(())
     }
-    fn take(&mut self, message: Message) -> Result<(), String> {
+    fn take(&mut self, message: Message) -> Result<(), Interruption> {
         match message {
             Message::Probe(event) => self.take_probe(event),
             Message::Flow(event) => return self.take_flow(event),
@@ -295,13 +294,13 @@ impl<'a> Test<'a> {
     }
     fn take_probe(&mut self, event: ProbeEvent) {
         match event {
-            ProbeEvent::Note(text) => self.record.note(text),
+            ProbeEvent::Note(note) => self.record.note(note),
             ProbeEvent::Stamps(stamps) => self.take_stamps(&stamps),
             ProbeEvent::Answered { kind, metric, observation } => {
                 self.heard = self.clock.now();
                 if let Value::Observed(delay_s) = observation.value {
                     self.largest_s = self.largest_s.max(delay_s);
-                    let decides = kind.spec().series.first().is_some_and(|(first, _)| *first == metric);
+                    let decides = kind.spec().series.first().is_some_and(|first| *first == metric);
                     let deciding = self.controls.iter_mut().find(|(k, _)| *k == kind && decides);
                     deciding.into_iter().for_each(|(_, c)| c.answered(observation.at, delay_s));
                 }
@@ -320,13 +319,13 @@ impl<'a> Test<'a> {
     pub(crate) fn final_fit(&self) -> Option<ClockFit> {
         self.server_clock.refit()
     }
-    fn take_session_events(&mut self) -> Result<(), String> {
+    fn take_session_events(&mut self) -> Result<(), Interruption> {
         while let Some(event) = self.control.next_event() {
             self.take_session_event(event)?;
         }
         Ok(())
     }
-    fn take_session_event(&mut self, event: SessionEvent) -> Result<(), String> {
+    fn take_session_event(&mut self, event: SessionEvent) -> Result<(), Interruption> {
         let now = self.clock.now();
         match event {
             SessionEvent::Report { at_ns, flows } => {
@@ -337,16 +336,17 @@ impl<'a> Test<'a> {
                 self.learn_capacity();
             }
             SessionEvent::Bye { udp_received } => self.udp_received = Some(udp_received),
-            SessionEvent::Warning(text) => self.record.note(text),
+            SessionEvent::SecondHello => self.record.note(Note::SecondHello),
             SessionEvent::Ended(error) => {
-                return Err(format!("server {}: {error}", self.settings.address));
+                let server = self.settings.address.to_string();
+                return Err(Interruption::SessionEnded { server, message: error.to_string() });
             }
             // That was before the test.
             SessionEvent::Opened(_) => {}
         }
         Ok(())
     }
-    fn take_flow(&mut self, event: FlowEvent) -> Result<(), String> {
+    fn take_flow(&mut self, event: FlowEvent) -> Result<(), Interruption> {
         match event {
             FlowEvent::Began { number, congestion_control } => {
                 self.heard = self.clock.now();
@@ -355,10 +355,8 @@ impl<'a> Test<'a> {
                 }
                 let wanted = &self.config.congestion_control;
                 if *wanted != congestion_control && wanted != "-" {
-                    self.record.note(format!(
-                        "congestion control {wanted} was asked for, but a sender uses {congestion_control} (its host does \
-                         not have or not permit {wanted}: sysctl net.ipv4.tcp_allowed_congestion_control)"
-                    ));
+                    let (requested, used) = (wanted.clone(), congestion_control.clone());
+                    self.record.note(Note::CongestionControlReplaced { requested, used });
                 }
                 self.flows.congestion_controls.insert(congestion_control);
                 Ok(())
@@ -367,16 +365,16 @@ impl<'a> Test<'a> {
         }
     }
     /// One flow less is a note; none left ends the test.
-    fn flow_failed(&mut self, number: u32, reason: &str) -> Result<(), String> {
+    fn flow_failed(&mut self, number: u32, reason: &str) -> Result<(), Interruption> {
         let Some(direction) = self.flows.running.iter().find(|f| f.number == number).map(|f| f.direction)
         else {
             return Ok(());
         };
         self.flows.failed.insert(number);
-        self.record.note(format!("a load flow ({direction}) failed: {reason}"));
+        self.record.note(Note::FlowFailed { direction, message: reason.to_owned() });
         let mut same = self.flows.running.iter().filter(|f| f.direction == direction);
         if same.all(|f| self.flows.failed.contains(&f.number)) {
-            return Err(format!("no load flow ({direction}) is left: {reason}"));
+            return Err(Interruption::NoFlowLeft { direction, message: reason.to_owned() });
         }
         Ok(())
     }
@@ -443,18 +441,18 @@ impl<'a> Test<'a> {
         }
     }
 
-    fn check_silence(&self, now: Time) -> Result<(), String> {
+    fn check_silence(&self, now: Time) -> Result<(), Interruption> {
         let (address, patience) = (self.settings.address, self.config.patience);
         if now.saturating_since(self.heard) > patience {
-            return Err(format!(
-                "nothing arrived from server {address} for {patience} (the line or the server is down)"
-            ));
+            let waited_s = patience.as_secs_f64();
+            return Err(Interruption::ServerSilent { server: address.to_string(), waited_s });
         }
         let up = self.flows.running.iter().any(|f| f.direction == Direction::Up);
         // Reports may stand in the queue that is measured.
         let late = patience + Duration::from_secs_f64(2.0 * self.largest_s);
         if up && now.saturating_since(self.reported) > late {
-            return Err(format!("server {address} sent no report of the load for {late}"));
+            let waited_s = late.as_secs_f64();
+            return Err(Interruption::NoReports { server: address.to_string(), waited_s });
         }
         Ok(())
     }
@@ -463,10 +461,8 @@ impl<'a> Test<'a> {
         self.out_of_bytes = moved >= self.byte_limit;
         let is_the_servers = self.config.max_bytes.is_none_or(|own| own.get() > self.byte_limit);
         if self.out_of_bytes && is_the_servers {
-            self.record.note(format!(
-                "the load ended at {SERVER_BYTES_PERCENT}% of the bytes that the server allows a session ({} of payload)",
-                Bytes(moved)
-            ));
+            let limit_ratio = SERVER_BYTES_PERCENT as f64 / 100.0;
+            self.record.note(Note::ServerByteLimit { limit_ratio, payload_bytes: moved });
         }
     }
     fn decide(&mut self) -> Option<PhaseEnd> {

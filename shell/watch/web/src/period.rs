@@ -3,15 +3,13 @@ use crate::findings::THIS_HOST;
 use crate::past::{Past, Series as StoredSeries};
 use fathom_diagnose::Zone;
 use fathom_run::{
-    History, Host, Instrument, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series,
-    SeriesKey, UtcOffset, Value,
+    History, Host, Instrument, Metric, NotSent, Observation, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION,
+    Series, SeriesKey, UtcOffset, Value,
 };
 use fathom_units::{Direction, Time, WallTime};
 use fathom_watch_samples::{Outcome, Stored, Unit};
 use std::fmt;
 
-/// The reason of probes that were due and not sent.
-const NOT_SENT: &str = "the target had no address or no route";
 /// Targets that an error names.
 const NAMED: usize = 8;
 
@@ -192,7 +190,7 @@ fn delays(key: SeriesKey, samples: &[Stored], from: WallTime) -> Series {
         series.push(Observation { at: since(sample.at, from), value });
     }
     if failed > 0 {
-        series.not_sent.insert(NOT_SENT.to_owned(), failed);
+        series.not_sent.insert(NotSent::NoRoute, failed);
     }
     series
 }

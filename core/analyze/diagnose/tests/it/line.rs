@@ -141,7 +141,7 @@ impl Line {
                 ("queue", if self.managed { "fq_codel" } else { "tail drop, 375 kB" }.to_string()),
                 ("flows", "4 a direction".to_string()),
             ]
-            .map(|(k, v)| (k.to_string(), v))
+            .map(|(name, value)| (fathom_run::Fact::from(name.to_string()), value))
             .into(),
             phases,
             series,

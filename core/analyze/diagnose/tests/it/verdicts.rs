@@ -168,7 +168,7 @@ fn a_starved_instrument_finds_nothing_healthy() {
     };
     let unprobed = |run: &mut Run, count| {
         let source = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
-        source.not_sent.insert(fathom_run::NOT_RUN_IN_TIME.into(), count);
+        source.not_sent.insert(fathom_run::NotSent::NotRunInTime, count);
     };
     let limited = |reason: &Reason| matches!(reason, Reason::CpuLimited { cause: CpuCause::Busy, cpu_ratio, .. } if *cpu_ratio > 0.99);
     let left_out =

@@ -138,7 +138,7 @@ fn a_backup_gives_way() {
 fn an_unknown_congestion_control_is_an_error() {
     let load = "[load]\nup_flows = 1\nduration = \"1s\"\ncongestion_control = \"westwood\"\n";
     let run = over("fq_codel", load).run;
-    assert!(run.notes.iter().any(|note| note.contains("westwood is not simulated")), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| matches!(note, fathom_run::Note::CongestionControlNotSimulated { requested } if requested == "westwood")), "{:?}", run.notes);
 }
 
 #[test]

@@ -137,8 +137,7 @@ fn a_hello_that_is_lost_in_part_times_out() {
 fn violations_end_a_session_but_a_second_hello_is_only_reported() {
     let mut session = opened();
     session.handle_input(&hello(600));
-    let warning = "protocol error: second Hello from the server".to_owned();
-    assert_eq!(events(&mut session), [SessionEvent::Warning(warning)]);
+    assert_eq!(events(&mut session), [SessionEvent::SecondHello]);
     session.handle_input(b"{\"report\":3}\n{\"bye\":{}}\n");
     let error = end(&mut session);
     assert!(matches!(&error, SessionError::Protocol(_)), "{error:?}");

@@ -1,11 +1,10 @@
 //! Reading of what files of schema version 1 have as sentences and lists, and of the form of today. Each type is either.
 use super::{
-    CaptureDefect, DelayedParty, IpMarking, PartDirection, PathPart, QueueAlternative as Today,
-    QueueManagement, UnknownReason,
+    DelayedParty, IpMarking, PartDirection, PathPart, QueueAlternative as Today, QueueManagement,
+    UnknownReason,
 };
 use alloc::string::String;
-use alloc::vec::Vec;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -227,27 +226,11 @@ fn marking(text: &str) -> Option<IpMarking> {
     Some(IpMarking { dscp: dscp.parse().ok()?, ecn: ecn as u8 })
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Defect {
-    Sentence(String),
-    Data(CaptureDefect),
-}
-
-/// Sentences, or data.
-pub(super) fn defects<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<CaptureDefect>, D::Error> {
-    let read = Vec::<Defect>::deserialize(from)?;
-    let defect = |defect| match defect {
-        Defect::Sentence(text) => CaptureDefect::Text { text },
-        Defect::Data(defect) => defect,
-    };
-    Ok(read.into_iter().map(defect).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{DelayedFlows, QueueAlternative, Remarking, UnknownQueue};
     use super::*;
+    use crate::CaptureDefect;
     use alloc::format;
     use alloc::string::ToString;
 

@@ -1,8 +1,8 @@
 //! Parameters of each kind of finding. Times are seconds, sizes bytes; the last word of a name is its unit.
 use super::{CpuCause, InstrumentPart};
 use crate::{
-    CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative,
-    Remarking, Retransmissions, UnknownQueue,
+    CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, Interruption, NotSent, PhaseEnd, PhaseKind,
+    ProbeKind, QueueAlternative, Remarking, Retransmissions, UnknownQueue,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -429,7 +429,7 @@ pub enum InstrumentEffect {
     /// The run is incomplete.
     Incomplete {
         /// Why.
-        why: String,
+        why: Interruption,
     },
     /// A part of the instrument was late.
     Late {
@@ -462,7 +462,7 @@ pub enum InstrumentEffect {
         /// Probes that were due.
         due_packets: u64,
         /// The most frequent reason.
-        why: String,
+        why: NotSent,
     },
     /// A capture is defective.
     CaptureDefect {

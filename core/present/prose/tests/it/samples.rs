@@ -240,7 +240,7 @@ fn captured_queues() -> Vec<Conclusion> {
 
 fn effects() -> Vec<InstrumentEffect> {
     vec![
-        InstrumentEffect::Incomplete { why: "interrupted".into() },
+        InstrumentEffect::Incomplete { why: fathom_run::Interruption::Stopped },
         InstrumentEffect::Late { part: InstrumentPart::ProbeTimer, lateness_p95_s: 0.012 },
         InstrumentEffect::LackOfCpu { cause: CpuCause::Busy, cpu_ratio: 0.97 },
         InstrumentEffect::LackOfCpu { cause: CpuCause::Stolen, cpu_ratio: 0.12 },
@@ -249,7 +249,7 @@ fn effects() -> Vec<InstrumentEffect> {
         InstrumentEffect::ProbesNotSent {
             not_sent_packets: 17,
             due_packets: 1_200,
-            why: "no free slot was left".into(),
+            why: fathom_run::NotSent::BufferFull,
         },
     ]
 }

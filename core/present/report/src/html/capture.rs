@@ -97,7 +97,7 @@ pub(super) fn facts(run: &Run, capture: &Capture) -> Vec<(String, String)> {
         facts.extend(source.defects.iter().map(|defect| ("defect".into(), fathom_prose::defect(defect))));
     }
     facts.extend(capture.unknown.iter().map(|flow| ("not known".into(), fathom_prose::unknown(flow))));
-    facts.extend(run.notes.iter().map(|note| ("note".into(), note.clone())));
+    facts.extend(run.notes.iter().map(|note| ("note".into(), fathom_prose::note(note))));
     facts
 }
 

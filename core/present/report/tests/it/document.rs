@@ -128,7 +128,7 @@ fn every_kind_of_finding_is_in_the_schema() {
 fn a_document_without_a_run_has_the_same_frame() {
     let findings = findings();
     for health in [Health::Healthy, Health::Inconclusive] {
-        let data = ("status", json!({ "targets": [] }));
+        let data = ("status", json!({ "targets": [], "pushes": [] }));
         let other = OtherDocument {
             command: "watch status",
             headline: "Fine.".into(),
@@ -152,7 +152,7 @@ fn the_schema_refuses_what_is_wrong() {
     let diagnosis = diagnose(&run);
     let good = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();
     let validator = jsonschema::draft202012::new(&schema()).unwrap();
-    let damages: [Damage; 6] = [
+    let damages: [Damage; 9] = [
         ("no verdict", |d| drop(d.as_object_mut().unwrap().remove("verdict"))),
         ("a health of its own", |d| d["verdict"]["health"] = "poor".into()),
         ("a number as text", |d| d["findings"][0]["parameters"]["loaded_p50_s"] = "0.9".into()),
@@ -160,6 +160,11 @@ fn the_schema_refuses_what_is_wrong() {
         ("a missing parameter", |d| {
             drop(d["findings"][0]["parameters"].as_object_mut().unwrap().remove("phase"));
         }),
+        ("a note as a sentence", |d| d["notes"] = json!(["It rained."])),
+        ("an instrument without timers", |d| {
+            drop(d["instrument"].as_object_mut().unwrap().remove("timer_lateness"));
+        }),
+        ("an unknown member of a series", |d| d["series"][0]["color"] = "red".into()),
         ("a certainty of its own", |d| d["findings"][0]["certainty"] = "high".into()),
     ];
     for (name, damage) in damages {

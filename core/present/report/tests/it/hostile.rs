@@ -2,7 +2,7 @@
 use crate::line::{BLOATED, Line};
 use fathom_diagnose::diagnose;
 use fathom_report::{Style, compare, csv, flent, html, summary, svg};
-use fathom_run::Run;
+use fathom_run::{Fact, Interruption, NotSent, Note, Run};
 
 const EVIL: &str = "<script>alert(1)</script>\x1b[2J\"'&\u{202e}";
 
@@ -13,11 +13,11 @@ fn evil_run() -> Run {
     {
         *text = EVIL.into();
     }
-    run.notes.push(EVIL.into());
-    run.partial = Some(EVIL.into());
-    run.facts.insert(EVIL.into(), EVIL.into());
+    run.notes.push(Note::Text { text: EVIL.into() });
+    run.partial = Some(Interruption::Text { text: EVIL.into() });
+    run.facts.insert(Fact::Other(EVIL.into()), EVIL.into());
     run.series[0].key.scope = Some(EVIL.into());
-    run.series[1].not_sent.insert(EVIL.into(), 7);
+    run.series[1].not_sent.insert(NotSent::System(EVIL.into()), 7);
     for load in run.phases.iter_mut().filter_map(|p| p.load.as_mut()) {
         load.congestion_control = EVIL.into();
     }

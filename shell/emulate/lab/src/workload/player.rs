@@ -4,7 +4,7 @@ use crate::workload::stage::{Listeners, Stage};
 use crate::workload::unit::{Unit, units};
 use crate::workload::{datagrams, wire, work};
 use fathom_os::clock::Clock;
-use fathom_run::{Load, Metric, Observation, Series, SeriesKey, Value};
+use fathom_run::{Load, Metric, Note, Observation, Series, SeriesKey, Value};
 use fathom_scenario::{RunPlan, WorkPlan};
 use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 use socket2::{Domain, Socket, Type};
@@ -33,7 +33,7 @@ pub struct Played {
     /// Of those that are load.
     pub load: Load,
     /// What went wrong.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Player {
@@ -62,7 +62,7 @@ impl Player {
         self.start("play-accept", move |stage| wire::accept(stage, &listener, way.reverse()))?;
         self.start("play-receive", move |stage| {
             if let Err(error) = datagrams::receive(stage, &socket, way.reverse()) {
-                stage.note(format!("datagrams were not received to the end: {error}"));
+                stage.note(Note::DatagramsCutShort { message: error.to_string() });
             }
         })?;
         let (tell, told) = mpsc::channel();
@@ -155,7 +155,8 @@ fn conduct(stage: &Arc<Stage>, units: &[Arc<Unit>], told: &Receiver<Time>) {
                 }
             };
             if let Err(error) = thread::Builder::new().name("play-unit".into()).spawn_scoped(scope, at_work) {
-                stage.note(format!("work {} lacks a flow: no thread ({error})", stage.plan(unit).name));
+                let (workload, message) = (stage.plan(unit).name.clone(), error.to_string());
+                stage.note(Note::WorkloadLacksFlow { workload, message });
             }
         }
         let mut by_end: Vec<&Arc<Unit>> = units.iter().collect();

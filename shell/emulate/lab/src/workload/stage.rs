@@ -4,7 +4,7 @@ use crate::workload::senders::Senders;
 use crate::workload::unit::Unit;
 use fathom_os::clock::Clock;
 use fathom_os::socket::memory_file;
-use fathom_run::{DatagramLog, Metric, Timings};
+use fathom_run::{DatagramLog, Metric, Note, Timings};
 use fathom_scenario::{WorkPlan, loads};
 use fathom_units::{Direction, PerDirection, Rng, Time};
 use socket2::Socket;
@@ -53,7 +53,7 @@ pub(crate) struct Stage {
     delivered: PerDirection<AtomicU64>,
     controls: Mutex<BTreeSet<String>>,
     pub(crate) senders: Senders,
-    notes: Mutex<BTreeSet<String>>,
+    notes: Mutex<Vec<Note>>,
 }
 
 impl Stage {
@@ -125,10 +125,13 @@ impl Stage {
     pub(crate) fn controls(&self) -> String {
         lock(&self.controls).iter().cloned().collect::<Vec<_>>().join(", ")
     }
-    pub(crate) fn note(&self, text: String) {
-        lock(&self.notes).insert(text);
+    pub(crate) fn note(&self, note: Note) {
+        let mut notes = lock(&self.notes);
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
-    pub(crate) fn notes(&self) -> Vec<String> {
-        lock(&self.notes).iter().cloned().collect()
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        lock(&self.notes).clone()
     }
 }

@@ -52,7 +52,7 @@ fn a_transfer_is_whole_and_timed() {
         (played.load.flows_up, played.load.flows_down, played.load.congestion_control.as_str()),
         (3, 0, "reno")
     );
-    assert_eq!(played.notes, Vec::<String>::new());
+    assert_eq!(played.notes, []);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_page_is_all_its_objects() {
     assert_eq!((times.values.len(), times.censored.len()), (1, 0));
     // Forty objects, each for a request of 500 bytes.
     assert_eq!((played.load.delivered_up_bytes, played.load.delivered_down_bytes), (40 * 500, 40 * 20_000));
-    assert_eq!(played.notes, Vec::<String>::new());
+    assert_eq!(played.notes, []);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn every_datagram_is_logged() {
 fn peers_come_and_go_until_the_end() {
     let work = "[[work]]\nkind = \"swarm\"\nflows = 3\nchurn = \"5ms\"\ncongestion_control = \"reno\"";
     let played = play(work, |player| player.delivered().up > 10_000_000);
-    assert_eq!(played.notes, Vec::<String>::new());
+    assert_eq!(played.notes, []);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::workload::stage::{Job, PAYLOAD_BYTES, Stage};
 use crate::workload::unit::Unit;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::{discard, send_file, set_congestion_control, set_paced, set_receive_window};
+use fathom_run::Note;
 use fathom_scenario::WorkPlan;
 use fathom_units::{Direction, Duration};
 use socket2::{Domain, Socket, Type};
@@ -125,7 +126,7 @@ pub(crate) fn accept(stage: &Arc<Stage>, listener: &TcpListener, way: Direction)
         let Ok((stream, from)) = listener.accept() else { continue };
         let Some(job) = lock(&stage.jobs[way]).remove(&from.port()) else { continue };
         if let Err(error) = start(stage, stream.into(), job) {
-            stage.note(format!("a connection was not taken: {error}"));
+            stage.note(Note::ConnectionRefused { message: error.to_string() });
         }
     }
 }

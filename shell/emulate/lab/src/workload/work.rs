@@ -3,7 +3,7 @@ use crate::workload::life::lock;
 use crate::workload::stage::Stage;
 use crate::workload::unit::Unit;
 use crate::workload::wire::Wire;
-use fathom_run::Metric;
+use fathom_run::{Metric, Note};
 use fathom_scenario::{PAGE_REQUEST, PagePlan, WorkKind};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 use std::collections::VecDeque;
@@ -237,10 +237,11 @@ impl Player<'_> {
     }
     /// Makes a note of a failure, unless it is the end.
     pub(crate) fn report(&self, outcome: io::Result<()>) {
-        if let Err(error) = outcome.map_err(|e| e.to_string())
+        if let Err(message) = outcome.map_err(|e| e.to_string())
             && !self.unit.life.is_over()
         {
-            self.stage.note(format!("work {} ended early: {error}", self.stage.plan(self.unit).name));
+            let workload = self.stage.plan(self.unit).name.clone();
+            self.stage.note(Note::WorkloadEndedEarly { workload, message });
         }
     }
 }

@@ -8,7 +8,7 @@ use fathom_os::tcp_info::tcp_info;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::probe_request;
 use fathom_probe::{Answers, ProbeKind, ProbeSeries};
-use fathom_run::Metric;
+use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::io::{self, ErrorKind, Write};
@@ -98,9 +98,7 @@ impl ConnectProber {
             self.series[REQUESTS].give_up(request, context.now());
         }
         if !std::mem::replace(&mut self.has_noted, true) {
-            context.note(format!(
-                "a probe's new TCP connection failed: {reason} (further ones are only counted)"
-            ));
+            context.note(Note::ProbeConnectionFailed { message: reason.to_owned() });
         }
     }
 }
@@ -115,9 +113,9 @@ impl ProbeMachine for ConnectProber {
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
         fds.extend(self.flying.iter().map(Flying::interest));
     }
-    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+    fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         if self.flying.len() >= IN_FLIGHT_LIMIT {
-            return Err(format!("{IN_FLIGHT_LIMIT} connections were open"));
+            return Err(NotSent::TooManyConnections);
         }
         let open = || -> io::Result<(Socket, Time)> {
             let socket = tcp_socket(self.address)?;
@@ -127,7 +125,7 @@ impl ProbeMachine for ConnectProber {
             start_connect(&socket, self.address)?;
             Ok((socket, started))
         };
-        let (socket, started) = open().map_err(|e| without_code(&e))?;
+        let (socket, started) = open().map_err(|e| NotSent::System(without_code(&e)))?;
         let connect = self.series[CONNECTS].sent(started);
         self.flying.push(Flying { socket, connect, started, request: None, answers: Answers::default() });
         Ok(started)

@@ -7,7 +7,7 @@ use fathom_os::socket::{EchoSocket, echo_socket};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{EchoCodec, EchoPayload, IcmpVersion, Probe, ProbeKind, ProbeSeries};
-use fathom_run::Metric;
+use fathom_run::{Metric, NotSent};
 use fathom_units::Time;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
@@ -42,14 +42,14 @@ impl ProbeMachine for IcmpProber {
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
         fds.push(PollFd::readable(self.socket.socket.as_fd()));
     }
-    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+    fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let [series] = &mut self.series;
         let (wall, now) = both_clocks(context.clock);
         let probe = Probe { sequence: series.next_sequence(), at: wall, sent: now };
         let request = self.codec.request(&EchoPayload { target: 0, probe });
         if let Err(error) = self.socket.socket.send(&request) {
             self.departures.failed();
-            return Err(without_code(&error));
+            return Err(NotSent::System(without_code(&error)));
         }
         series.sent(now);
         Ok(now)

@@ -7,7 +7,7 @@ use fathom_os::socket::start_connect;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::probe_request;
 use fathom_probe::{Answers, ProbeKind, ProbeSeries};
-use fathom_run::Metric;
+use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::collections::VecDeque;
@@ -88,9 +88,7 @@ impl PersistentProber {
         self.next_try = now + RETRY_AFTER;
         self.breaks += 1;
         if self.breaks == 1 {
-            context.note(format!(
-                "the persistent HTTP connection broke: {reason} (it is opened again; further breaks are not reported)"
-            ));
+            context.note(Note::PersistentConnectionBroke { message: reason.to_owned() });
         }
     }
 }
@@ -105,15 +103,15 @@ impl ProbeMachine for PersistentProber {
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
         fds.extend(self.connection.as_ref().map(Connection::interest));
     }
-    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+    fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let now = context.now();
-        self.connect_if_due(now).map_err(|e| without_code(&e))?;
+        self.connect_if_due(now).map_err(|e| NotSent::System(without_code(&e)))?;
         let Some(connection) = self.connection.as_mut().filter(|c| c.established) else {
-            return Err("the persistent connection was not established".to_owned());
+            return Err(NotSent::NotConnected);
         };
-        connection.flush().map_err(|e| without_code(&e))?;
+        connection.flush().map_err(|e| NotSent::System(without_code(&e)))?;
         if !connection.unsent.is_empty() {
-            return Err("the persistent connection's send buffer was full".to_owned());
+            return Err(NotSent::BufferFull);
         }
         connection.unsent.extend_from_slice(&self.request);
         connection.pending.push_back(self.series[0].sent(now));

@@ -6,7 +6,7 @@ use fathom_os::poll::PollFd;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};
 use fathom_probe::{FourStamps, ProbeKind, ProbeSeries, UdpAnswer, UdpRecord};
-use fathom_run::Metric;
+use fathom_run::{Metric, NotSent};
 use fathom_units::Time;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
@@ -62,7 +62,7 @@ impl ProbeMachine for UdpProber {
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
         fds.push(PollFd::readable(self.socket.as_fd()));
     }
-    fn send(&mut self, context: &mut Context) -> Result<Time, String> {
+    fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let [series] = &mut self.series;
         let now = context.now();
         let sequence = u64::from(series.next_sequence());
@@ -71,7 +71,7 @@ impl ProbeMachine for UdpProber {
         let sent = self.socket.send(&request).or_else(|_| self.socket.send(&request));
         if let Err(error) = sent {
             self.departures.failed();
-            return Err(without_code(&error));
+            return Err(NotSent::System(without_code(&error)));
         }
         series.sent(now);
         Ok(now)

@@ -2,7 +2,7 @@
 use crate::support::{UNPRIVILEGED, phase, quick, run, series};
 use fathom_client::{Family, ProbeKind, TestConfig, TestError};
 use fathom_probe::protocol::http_response;
-use fathom_run::{Metric, PhaseEnd, PhaseKind, Run};
+use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind, Run};
 use fathom_units::Duration;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -173,7 +173,8 @@ fn it_greets_and_then_stalls() {
     // Its kernel goes on to accept connections, so handshakes are measured.
     let run = within(20, &config(port)).unwrap();
     let reason = run.partial.clone().unwrap();
-    assert!(reason.contains("no load flow") || reason.contains("no report"), "{reason}");
+    let expected = matches!(reason, Interruption::NoFlowLeft { .. } | Interruption::NoReports { .. });
+    assert!(expected, "{reason:?}");
     let connects = series(&run, Metric::TcpConnect);
     assert!(connects.values.len() > connects.censored.len() + 10);
 }
@@ -187,11 +188,18 @@ fn it_answers_probes_and_refuses_flows() {
     });
     let run = within(20, &config(port)).unwrap();
     let reason = run.partial.clone().unwrap();
-    assert!(reason.contains("no flows today"), "{reason}");
+    assert!(
+        matches!(&reason, Interruption::NoFlowLeft { message, .. } if message.contains("no flows today")),
+        "{reason:?}"
+    );
     assert!(!series(&run, Metric::HttpKept).values.is_empty());
     let udp = series(&run, Metric::UdpRtt);
     assert_eq!(udp.censored.len(), udp.values.len(), "nothing answers UDP there");
-    assert!(run.notes.iter().any(|n| n.starts_with("UDP probes: none of")), "{:?}", run.notes);
+    assert!(
+        run.notes.iter().any(|n| matches!(n, Note::ProbesUnanswered { metric: Metric::UdpRtt, .. })),
+        "{:?}",
+        run.notes
+    );
 }
 
 #[test]
@@ -203,7 +211,7 @@ fn it_takes_the_load_and_never_reports() {
     });
     let run = within(20, &config(port)).unwrap();
     let reason = run.partial.clone().unwrap();
-    assert!(reason.contains("no report"), "{reason}");
+    assert!(matches!(reason, Interruption::NoReports { .. }), "{reason:?}");
     assert_eq!(run.phases.last().unwrap().end, PhaseEnd::Aborted);
 }
 
@@ -227,7 +235,7 @@ fn it_reports_nonsense() {
     });
     let run = within(20, &config(port)).unwrap();
     // The bytes that it claims may reach the limit before the line that is none arrives.
-    let by_line = run.partial.as_ref().is_some_and(|r| r.contains("not a line of the control protocol"));
+    let by_line = run.partial.as_ref().is_some_and(|r| matches!(r, Interruption::SessionEnded { message, .. } if message.contains("not a line of the control protocol")));
     let by_limit = run.phases.iter().any(|p| p.end == PhaseEnd::ByteLimit);
     assert!(by_line || by_limit, "{:?} {:?}", run.partial, run.phases);
     assert!(run.series.iter().all(|s| s.values.iter().all(|v| v.is_finite()) && s.at_ns.is_sorted()));
@@ -244,6 +252,6 @@ fn its_kept_connection_breaks_and_is_opened_again() {
     let run = within(20, &config).unwrap();
     let kept = series(&run, Metric::HttpKept);
     assert!(kept.values.len() - kept.censored.len() >= 2, "{kept:?}");
-    assert!(run.notes.iter().any(|n| n.contains("persistent HTTP connection broke")), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|n| matches!(n, Note::PersistentConnectionBroke { .. })), "{:?}", run.notes);
     assert!(series(&run, Metric::HttpForeign).values.len() > 20);
 }
