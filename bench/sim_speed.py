@@ -34,7 +34,7 @@ def scenario(flows, rate="100mbit", seconds=SECONDS, delay_us=10_000, queue="fq_
     text += "".join(f'[[hop]]\nname = "hop-{i + 1}"\nup = {side}\ndown = {side}\n' for i in range(hops))
     text += f'[run]\nidle = "0s"\nduration = "{seconds}s"\ndrain = "0s"\n'
     for first in range(0, flows, FLOWS_OF_A_WORK):
-        text += f'[[work]]\nkind = "bulk"\nname = "bulk-{first}"\nflows = {min(FLOWS_OF_A_WORK, flows - first)}\n'
+        text += f'[[workload]]\nkind = "bulk"\nname = "bulk-{first}"\nflows = {min(FLOWS_OF_A_WORK, flows - first)}\n'
     return text
 
 

@@ -91,7 +91,7 @@ duration = "{OMITTED_S + MEASURED_S}s"
 drain = "0s"
 # A probe of each of two kinds in this time: as many small packets as the recording's pings every 50 ms.
 sample_every = "100ms"
-[[work]]
+[[workload]]
 kind = "bulk"
 direction = "up"
 flows = {cell.n}

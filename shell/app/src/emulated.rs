@@ -8,7 +8,7 @@ use fathom_lab::workload::{Played, Player};
 use fathom_lab::{Lab, LabOptions, LabReport};
 use fathom_os::clock::Clock;
 use fathom_run::{Fact, Phase, PhaseKind, Run};
-use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkPlan, load_kind};
+use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkloadPlan, load_kind};
 use fathom_server::{Config, Server};
 use fathom_units::{Direction, Duration};
 
@@ -43,7 +43,7 @@ pub struct Load {
 /// Workloads, and when they run.
 #[derive(Clone, Debug)]
 pub struct Workloads {
-    works: Vec<WorkPlan>,
+    workloads: Vec<WorkloadPlan>,
     run: RunPlan,
 }
 
@@ -53,20 +53,20 @@ impl Load {
     /// # Errors
     /// If the scenario sends nothing, or has a workload that only the simulator has.
     pub fn of(plan: &Plan, seed: u64) -> Result<Load, AppError> {
-        let mut works = plan.load.as_ref().map_or_else(Vec::new, LoadPlan::works);
-        works.extend(plan.works.iter().cloned());
-        if works.is_empty() {
+        let mut workloads = plan.load.as_ref().map_or_else(Vec::new, LoadPlan::workloads);
+        workloads.extend(plan.workloads.iter().cloned());
+        if workloads.is_empty() {
             return Err(AppError::NothingToSend { scenario: plan.name.clone() });
         }
         let exactly = |phase, time| PhasePlan { kind: phase, min: time, max: time };
-        let (run, kind) = (plan.run, load_kind(&works));
+        let (run, kind) = (plan.run, load_kind(&workloads));
         let phases = |loaded| {
             let all = [(PhaseKind::Idle, run.idle), (kind, loaded), (PhaseKind::Drain, run.drain)];
             let lasting = all.into_iter().filter(|(_, time)| *time > Duration::ZERO);
             lasting.map(|(phase, time)| exactly(phase, time)).collect()
         };
         let own = plan.load.as_ref().filter(|load| {
-            plan.works.is_empty()
+            plan.workloads.is_empty()
                 && (load.up_flows == load.down_flows || load.up_flows.min(load.down_flows) == 0)
         });
         if let Some(load) = own {
@@ -78,10 +78,10 @@ impl Load {
                 workloads: None,
             });
         }
-        if let Some(why) = fathom_lab::workload::refusal(&works) {
+        if let Some(why) = fathom_lab::workload::refusal(&workloads) {
             return Err(AppError::Unplayable { scenario: plan.name.clone(), why });
         }
-        let (congestion_control, workloads) = ("cubic".to_owned(), Some(Workloads { works, run }));
+        let (congestion_control, workloads) = ("cubic".to_owned(), Some(Workloads { workloads, run }));
         Ok(Load { flows: 0, congestion_control, phases: phases(run.duration), seed, workloads })
     }
 }
@@ -90,7 +90,7 @@ impl Workloads {
     /// A player that has entered both sides of the lab.
     fn player(&self, lab: &Lab, seed: u64, clock: Clock) -> Result<Player, AppError> {
         let seed = seed.wrapping_add(self.run.seed);
-        let player = Player::new(self.works.clone(), self.run, seed, clock);
+        let player = Player::new(self.workloads.clone(), self.run, seed, clock);
         let mut player = player.map_err(AppError::Workload)?;
         let (near, far) = (lab.client_address().v4.into(), lab.server_address().v4.into());
         lab.in_client(|| player.enter(Direction::Up, near))?.map_err(AppError::Workload)?;
@@ -105,8 +105,9 @@ impl Workloads {
         if let Some(phase) = run.phases.iter_mut().find(is_loaded) {
             phase.load = Some(played.load);
         }
-        let works = self.works.iter().map(|work| format!("{} x {}", work.flows, work.name));
-        run.facts.insert(Fact::Workloads, works.collect::<Vec<_>>().join(", "));
+        let workloads =
+            self.workloads.iter().map(|workload| format!("{} x {}", workload.flows, workload.name));
+        run.facts.insert(Fact::Workloads, workloads.collect::<Vec<_>>().join(", "));
     }
 }
 
@@ -130,10 +131,13 @@ pub fn measure(
         flows: load.flows,
         congestion_control: load.congestion_control.clone(),
         phases: load.phases.clone(),
-        sample_every: load.workloads.as_ref().map_or(usual.sample_every, |works| works.run.sample_every),
+        sample_every: load
+            .workloads
+            .as_ref()
+            .map_or(usual.sample_every, |workloads| workloads.run.sample_every),
         ..usual
     };
-    let player = load.workloads.as_ref().map(|works| works.player(&lab, load.seed, clock));
+    let player = load.workloads.as_ref().map(|workloads| workloads.player(&lab, load.seed, clock));
     let mut player = player.transpose()?;
     progress(MeasureEvent::Started { title: &request.title, clock });
     let mut on_event = |event: Event| {
@@ -146,7 +150,7 @@ pub fn measure(
     progress(MeasureEvent::Ended);
     let played = player.map(Player::finish);
     let mut run = measured??;
-    load.workloads.iter().zip(played).for_each(|(works, played)| works.add(&mut run, played));
+    load.workloads.iter().zip(played).for_each(|(workloads, played)| workloads.add(&mut run, played));
     run.title.clone_from(&request.title);
     request.command.clone_into(&mut run.command);
     run.facts.insert(Fact::Line, request.title.clone());

@@ -334,7 +334,7 @@ impl AppError {
             }
             AppError::Unreadable { name, source } => write!(f, "{name}: {source}"),
             AppError::NothingToSend { scenario } => {
-                write!(f, "{scenario}: no [load] and no [[work]], so that there is nothing to send")
+                write!(f, "{scenario}: no [load] and no [[workload]], so that there is nothing to send")
             }
             AppError::Unplayable { scenario, why } => write!(f, "{scenario}: {why}"),
             AppError::NoSuch { object, name, known } => {

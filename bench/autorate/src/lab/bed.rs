@@ -50,7 +50,7 @@ impl<'a> Bed<'a> {
         let clock = Clock::start();
         let lab = Lab::start(&track.plan.line, &LabOptions::new(clock, SEED))?;
         let server = lab.in_server(|| Server::start(Config::default()))??;
-        let mut player = Player::new(track.plan.works.clone(), track.plan.run, SEED, clock)?;
+        let mut player = Player::new(track.plan.workloads.clone(), track.plan.run, SEED, clock)?;
         let (near, far) = (lab.client_address().v4.into(), lab.server_address().v4.into());
         lab.in_client(|| player.enter(Direction::Up, near))??;
         lab.in_server(|| player.enter(Direction::Down, far))??;

@@ -59,20 +59,20 @@ pub(super) fn is_noisy(at: f64) -> bool {
 }
 
 /// As a scenario says it.
-pub(super) fn works() -> String {
+pub(super) fn workloads() -> String {
     let mut text = format!("[run]\nduration = \"{LENGTH}s\"\nsample_every = \"{SAMPLE_MS}ms\"\n");
     // A String takes everything.
     for Load { is_up, flows, seconds: Range { start, end } } in LOADS {
         let way = if is_up { "up" } else { "down" };
         let _ = write!(
             text,
-            "[[work]]\nkind = \"bulk\"\nname = \"{way}-from-{start}\"\ndirection = \"{way}\"\nflows = {flows}\n\
+            "[[workload]]\nkind = \"bulk\"\nname = \"{way}-from-{start}\"\ndirection = \"{way}\"\nflows = {flows}\n\
              start = \"{start}s\"\nstop = \"{end}s\"\n"
         );
     }
     let _ = write!(
         text,
-        "[[work]]\nkind = \"game\"\nname = \"probe\"\nsize = 100\ninterval = \"{PROBE_MS}ms\"\n"
+        "[[workload]]\nkind = \"game\"\nname = \"probe\"\nsize = 100\ninterval = \"{PROBE_MS}ms\"\n"
     );
     text
 }

@@ -98,7 +98,7 @@ fn scenario(base: f64, limits: PerDirection<f64>) -> String {
         "name = \"lab\"\nabout = \"a line that varies\"\nsource = \"drawn\"\n[[hop]]\nname = \"access\"\nup = {}\ndown = {}\n{}",
         way(UP, limits.up),
         way("down.trace", limits.down),
-        schedule::works()
+        schedule::workloads()
     )
 }
 
@@ -111,7 +111,7 @@ mod tests {
     fn the_lab_carries_what_is_scored() {
         for kind in [Kind::Lte, Kind::Starlink, Kind::Docsis] {
             let track = Track::new(kind);
-            assert_eq!(fathom_lab::workload::refusal(&track.plan.works), None);
+            assert_eq!(fathom_lab::workload::refusal(&track.plan.workloads), None);
             let hop = &track.plan.line.hops[0];
             assert!(hop.up.delay + hop.down.delay <= Duration::from_millis(45), "{kind:?}");
             // Never more than two processors carry, and always within what the laws may set.

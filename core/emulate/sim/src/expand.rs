@@ -1,4 +1,4 @@
-//! From a plan's works to units.
+//! From a plan's workloads to units.
 use crate::net::{Edge, Net};
 use crate::packet::{END, Part};
 use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit};
@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_run::DatagramLog;
 use fathom_run::Note;
-use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, WorkKind, WorkPlan};
+use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, WorkloadKind, WorkloadPlan};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 
@@ -22,25 +22,25 @@ pub(crate) struct Planned {
 
 /// All that a run sends.
 pub(crate) struct Expanded {
-    pub(crate) works: Vec<WorkPlan>,
+    pub(crate) workloads: Vec<WorkloadPlan>,
     pub(crate) units: Vec<Planned>,
     pub(crate) notes: Vec<Note>,
 }
 
-/// The works of `plan`, its `[load]` among them.
+/// The workloads of `plan`, its `[load]` among them.
 pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
     let mut notes = Vec::new();
-    let mut works = plan.load.as_ref().map_or_else(Vec::new, |load| bulk(load, &mut notes));
-    works.extend(plan.works.iter().cloned());
+    let mut workloads = plan.load.as_ref().map_or_else(Vec::new, |load| bulk(load, &mut notes));
+    workloads.extend(plan.workloads.iter().cloned());
     let mut rng = Rng::stream(seed, "start");
     let mut units: Vec<Planned> = Vec::new();
     let begin = Time::ZERO + plan.run.idle;
     let end = begin + plan.run.duration;
-    for (number, work) in works.iter().enumerate() {
-        let of_work = WorkUnits { work, net: &mut *net, phase: &mut rng }.units();
-        let (start, stop) = (begin + work.start, work.stop.map_or(end, |stop| begin + stop).min(end));
-        for (nth, unit) in of_work.into_iter().enumerate() {
-            let me = Me { unit: units.len() as u32, work: number as u32 };
+    for (number, workload) in workloads.iter().enumerate() {
+        let of_workload = WorkloadUnits { workload, net: &mut *net, phase: &mut rng }.units();
+        let (start, stop) = (begin + workload.start, workload.stop.map_or(end, |stop| begin + stop).min(end));
+        for (nth, unit) in of_workload.into_iter().enumerate() {
+            let me = Me { unit: units.len() as u32, workload: number as u32 };
             let late = if nth == 0 { 0 } else { rng.below(START_WITHIN.as_nanos()) };
             let start = start + Duration::from_nanos(late);
             if start < stop {
@@ -48,47 +48,51 @@ pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
             }
         }
     }
-    Expanded { works, units, notes }
+    Expanded { workloads, units, notes }
 }
 
-/// `[load]` as works.
-fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkPlan> {
-    let mut works = load.works();
+/// `[load]` as workloads.
+fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkloadPlan> {
+    let mut workloads = load.workloads();
     let asked = &load.congestion_control;
     if asked.parse::<ControlKind>().is_err() {
         notes.push(Note::CongestionControlNotSimulated { requested: asked.clone() });
-        works.iter_mut().for_each(|work| "cubic".clone_into(&mut work.transport.congestion_control));
+        workloads
+            .iter_mut()
+            .for_each(|workload| "cubic".clone_into(&mut workload.transport.congestion_control));
     }
-    works
+    workloads
 }
 
-/// Makes the units of one work.
-struct WorkUnits<'a> {
-    work: &'a WorkPlan,
+/// Makes the units of one workload.
+struct WorkloadUnits<'a> {
+    workload: &'a WorkloadPlan,
     net: &'a mut Net,
     phase: &'a mut Rng,
 }
 
-impl WorkUnits<'_> {
+impl WorkloadUnits<'_> {
     fn units(&mut self) -> Vec<Unit> {
-        match self.work.kind {
-            WorkKind::Incast { block, interval, spread } => Vec::from([self.incast(block, interval, spread)]),
-            _ => (0..self.work.flows).flat_map(|nth| self.nth(nth)).collect(),
+        match self.workload.kind {
+            WorkloadKind::Incast { block, interval, spread } => {
+                Vec::from([self.incast(block, interval, spread)])
+            }
+            _ => (0..self.workload.flows).flat_map(|nth| self.nth(nth)).collect(),
         }
     }
     fn nth(&mut self, nth: u32) -> Vec<Unit> {
-        let (profile, direction) = (self.profile(nth), self.work.direction);
-        let unit = match self.work.kind {
-            WorkKind::Bulk { bytes } => {
+        let (profile, direction) = (self.profile(nth), self.workload.direction);
+        let unit = match self.workload.kind {
+            WorkloadKind::Bulk { bytes } => {
                 let bytes = bytes.map(Bytes::get);
                 Unit::Transfer(Transfer { profile, direction, bytes, flow: None, timing: None })
             }
-            WorkKind::Swarm { churn } => Unit::Peer(Peer { profile, direction, churn, flow: None }),
-            WorkKind::Web(plan) => {
+            WorkloadKind::Swarm { churn } => Unit::Peer(Peer { profile, direction, churn, flow: None }),
+            WorkloadKind::Web(plan) => {
                 let (channels, left, began) = (Vec::new(), Vec::new(), Time::ZERO);
                 Unit::Page(Page { profile, plan, channels, left, began, timing: 0 })
             }
-            WorkKind::Rpc { request, response, interval } => {
+            WorkloadKind::Rpc { request, response, interval } => {
                 let (request, response) = (request.get(), response.get());
                 Unit::Rpc(Rpc {
                     profile,
@@ -100,7 +104,7 @@ impl WorkUnits<'_> {
                     timing: 0,
                 })
             }
-            WorkKind::Segments { rate, every } => Unit::Segments(Segments {
+            WorkloadKind::Segments { rate, every } => Unit::Segments(Segments {
                 profile,
                 direction,
                 rate,
@@ -108,17 +112,17 @@ impl WorkUnits<'_> {
                 flow: None,
                 under_way: VecDeque::new(),
             }),
-            WorkKind::Camera { .. } => {
+            WorkloadKind::Camera { .. } => {
                 return self.source(profile, direction, (nth, Purpose::Camera), Time::ZERO);
             }
-            WorkKind::Datagrams { .. } => {
+            WorkloadKind::Datagrams { .. } => {
                 return self.source(profile, direction, (nth, Purpose::Fill), Time::ZERO);
             }
-            WorkKind::Call => return self.both_ways(&profile, CALL_EVERY, (nth, Purpose::Call)),
-            WorkKind::Game { interval, .. } => {
+            WorkloadKind::Call => return self.both_ways(&profile, CALL_EVERY, (nth, Purpose::Call)),
+            WorkloadKind::Game { interval, .. } => {
                 return self.both_ways(&profile, interval, (nth, Purpose::Game));
             }
-            WorkKind::Incast { .. } => return Vec::new(),
+            WorkloadKind::Incast { .. } => return Vec::new(),
         };
         Vec::from([unit])
     }
@@ -138,7 +142,7 @@ impl WorkUnits<'_> {
         (nth, purpose): (u32, Purpose),
         first: Time,
     ) -> Vec<Unit> {
-        let timetable = Timetable::new(self.work.kind, first);
+        let timetable = Timetable::new(self.workload.kind, first);
         let source = timetable.map(|timetable| Source {
             profile,
             direction,
@@ -152,10 +156,10 @@ impl WorkUnits<'_> {
         source.map(Unit::Source).into_iter().collect()
     }
     fn incast(&mut self, block: Bytes, interval: Duration, spread: Duration) -> Unit {
-        let profiles = (0..self.work.flows).map(|nth| self.profile(nth)).collect();
+        let profiles = (0..self.workload.flows).map(|nth| self.profile(nth)).collect();
         Unit::Incast(Incast {
             profiles,
-            direction: self.work.direction,
+            direction: self.workload.direction,
             block: block.get(),
             interval,
             spread,
@@ -167,7 +171,7 @@ impl WorkUnits<'_> {
         })
     }
     fn profile(&mut self, nth: u32) -> Profile {
-        let (transport, edge) = (&self.work.transport, &self.work.edge);
+        let (transport, edge) = (&self.workload.transport, &self.workload.edge);
         let usual = (SenderConfig::default(), ReceiverConfig::default());
         let extra = edge.extra_rtt.get(nth as usize % edge.extra_rtt.len().max(1)).copied();
         Profile {
@@ -192,9 +196,9 @@ impl WorkUnits<'_> {
             host: edge.first_host + (nth % u32::from(edge.hosts.max(1))) as u8,
         }
     }
-    /// What the work's flows cross of the line. A line has at most [`fathom_scenario::MAX_HOPS`] hops.
+    /// What the workload's flows cross of the line. A line has at most [`fathom_scenario::MAX_HOPS`] hops.
     fn part(&self) -> Part {
-        let Some((from, to)) = self.work.edge.hops else { return Part::default() };
+        let Some((from, to)) = self.workload.edge.hops else { return Part::default() };
         let router = |hop: usize| u8::try_from(hop).unwrap_or(END);
         let is_last = to + 1 >= self.net.line.len();
         Part { near: from.checked_sub(1).map_or(END, router), far: if is_last { END } else { router(to) } }

@@ -71,8 +71,8 @@ pub struct QueueOutcome {
 /// One flow: a direction of a TCP connection, or datagrams.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowOutcome {
-    /// Name of its work.
-    pub work: String,
+    /// Name of its workload.
+    pub workload: String,
     /// Of its data.
     pub direction: Direction,
     /// Payload, in order.

@@ -13,7 +13,7 @@ pub(crate) struct Record {
     flows: Vec<FlowSeries>,
     /// Flows beyond so many have no series of their own.
     max_flows: usize,
-    /// Whether flows of a work, by its number, are load.
+    /// Whether flows of a workload, by its number, are load.
     loads: Vec<bool>,
     interval: Duration,
 }
@@ -48,7 +48,7 @@ impl Record {
         &mut self,
         net: &mut Net,
         flows: &[Flow],
-        work_of: impl Fn(&Flow) -> u32,
+        workload_of: impl Fn(&Flow) -> u32,
         in_load: bool,
     ) {
         let now = net.now;
@@ -56,7 +56,7 @@ impl Record {
             let longest = net.watch.take_longest(queue.position());
             queue.sample(net.line.bottleneck(queue.position()), longest, now);
         }
-        self.sample_goodput(flows, &work_of, now, in_load);
+        self.sample_goodput(flows, &workload_of, now, in_load);
         if !in_load {
             return;
         }
@@ -65,14 +65,20 @@ impl Record {
                 self.flows.push(FlowSeries::new(number, flow));
             }
             let series = &mut self.flows[number];
-            if !matches!(flow.ends, Ends::Closed) && self.loads[work_of(flow) as usize] {
+            if !matches!(flow.ends, Ends::Closed) && self.loads[workload_of(flow) as usize] {
                 series.sample(flow, now, self.interval);
             }
         }
     }
-    fn sample_goodput(&mut self, flows: &[Flow], work_of: &impl Fn(&Flow) -> u32, now: Time, in_load: bool) {
+    fn sample_goodput(
+        &mut self,
+        flows: &[Flow],
+        workload_of: &impl Fn(&Flow) -> u32,
+        now: Time,
+        in_load: bool,
+    ) {
         let mut totals = PerDirection::<u64>::default();
-        for flow in flows.iter().filter(|flow| self.loads[work_of(flow) as usize]) {
+        for flow in flows.iter().filter(|flow| self.loads[workload_of(flow) as usize]) {
             totals[flow.direction] += flow.total.delivered_bytes;
         }
         for (_, (goodput, delivered)) in self.goodput.as_mut().zip(totals) {

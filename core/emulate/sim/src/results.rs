@@ -11,7 +11,7 @@ use fathom_run::{
     Fact, Host, Instrument, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series,
     SeriesKey,
 };
-use fathom_scenario::{Plan, WorkPlan, load_kind, loads};
+use fathom_scenario::{Plan, WorkloadPlan, load_kind, loads};
 use fathom_units::{Direction, Time};
 
 impl Sim {
@@ -23,12 +23,12 @@ impl Sim {
         let queues = self.queues(plan);
         let counted = self.counted();
         let phases = self.phases();
-        let names: Vec<String> = self.works.iter().map(|work| work.name.clone()).collect();
+        let names: Vec<String> = self.workloads.iter().map(|workload| workload.name.clone()).collect();
         let mut series = self.world.probes.series(end);
         series.extend(self.world.timings.series(&names, end));
         series.extend(self.datagram_series(&names));
         let mut digest = self.world.digest;
-        let facts = facts(plan, &self.works);
+        let facts = facts(plan, &self.workloads);
         let (notes, packets) = (self.notes, self.world.delivered);
         series.extend(self.record.into_series());
         let values = series.iter().flat_map(|series| &series.values).map(|value| value.to_bits());
@@ -38,10 +38,10 @@ impl Sim {
     }
 
     fn flows(&self) -> Vec<FlowOutcome> {
-        let work_of = |unit: u32| self.units[unit as usize].me.work;
+        let workload_of = |unit: u32| self.units[unit as usize].me.workload;
         let flows = self.world.flows.iter().enumerate();
         let outcome = flows.map(|(number, flow)| FlowOutcome {
-            work: self.works[work_of(flow.unit) as usize].name.clone(),
+            workload: self.workloads[workload_of(flow.unit) as usize].name.clone(),
             direction: flow.direction,
             delivered_bytes: flow.total.delivered_bytes,
             sent_packets: flow.total.sent_packets,
@@ -79,28 +79,29 @@ impl Sim {
     }
     fn phases(&self) -> Vec<Phase> {
         let course = self.course;
-        let loaded = if self.works.is_empty() {
+        let loaded = if self.workloads.is_empty() {
             phase(PhaseKind::Idle, course.load, course.drain, None)
         } else {
-            phase(load_kind(&self.works), course.load, course.drain, Some(self.load()))
+            phase(load_kind(&self.workloads), course.load, course.drain, Some(self.load()))
         };
         let idle = phase(PhaseKind::Idle, Time::ZERO, course.load, None);
         let all = [idle, loaded, phase(PhaseKind::Drain, course.drain, course.end, None)];
         all.into_iter().filter(|part| part.start_ns < part.end_ns).collect()
     }
     fn load(&self) -> Load {
-        let loads = loads(&self.works);
-        let load_works = || self.works.iter().zip(&loads).filter(|(_, load)| **load).map(|(work, _)| work);
-        let flows = |direction| load_works().map(|work| work.concurrent(direction)).sum();
+        let loads = loads(&self.workloads);
+        let load_workloads =
+            || self.workloads.iter().zip(&loads).filter(|(_, load)| **load).map(|(workload, _)| workload);
+        let flows = |direction| load_workloads().map(|workload| workload.concurrent(direction)).sum();
         let delivered = |direction| {
             let of = self.world.flows.iter().filter(|flow| {
-                flow.direction == direction && loads[self.units[flow.unit as usize].me.work as usize]
+                flow.direction == direction && loads[self.units[flow.unit as usize].me.workload as usize]
             });
             of.map(|flow| flow.total.delivered_bytes).sum()
         };
-        let mut controls: Vec<&str> = load_works()
-            .filter(|work| work.is_tcp())
-            .map(|work| work.transport.congestion_control.as_str())
+        let mut controls: Vec<&str> = load_workloads()
+            .filter(|workload| workload.is_tcp())
+            .map(|workload| workload.transport.congestion_control.as_str())
             .collect();
         controls.sort_unstable();
         controls.dedup();
@@ -117,8 +118,8 @@ impl Sim {
         let mut all = Vec::new();
         for living in &self.units {
             let Unit::Source(source) = &living.unit else { continue };
-            // Within its work, both ways of a call alike.
-            let (scope, flow) = (names.get(living.me.work as usize).cloned(), Some(source.nth + 1));
+            // Within its workload, both ways of a call alike.
+            let (scope, flow) = (names.get(living.me.workload as usize).cloned(), Some(source.nth + 1));
             let key =
                 |metric| SeriesKey { metric, direction: Some(source.direction), flow, scope: scope.clone() };
             if source.log.is_empty() {
@@ -139,17 +140,17 @@ fn phase(kind: PhaseKind, start: Time, end: Time, load: Option<Load>) -> Phase {
     Phase { kind, start_ns: start.as_nanos(), end_ns: end.as_nanos(), end: PhaseEnd::TimeLimit, load }
 }
 
-fn facts(plan: &Plan, works: &[WorkPlan]) -> BTreeMap<Fact, String> {
+fn facts(plan: &Plan, workloads: &[WorkloadPlan]) -> BTreeMap<Fact, String> {
     let queues = plan.line.hops.iter().map(|hop| {
         let rate = |side: &fathom_link::BottleneckParams| {
             side.nominal_rate().map_or("unlimited".to_owned(), |r| r.to_string())
         };
         alloc::format!("{} {}/{}", hop.name, rate(&hop.up), rate(&hop.down))
     });
-    let works = works.iter().map(|work| alloc::format!("{} x {}", work.flows, work.name));
+    let workloads = workloads.iter().map(|workload| alloc::format!("{} x {}", workload.flows, workload.name));
     BTreeMap::from([
         (Fact::Line, queues.collect::<Vec<_>>().join(", ")),
-        (Fact::Workloads, works.collect::<Vec<_>>().join(", ")),
+        (Fact::Workloads, workloads.collect::<Vec<_>>().join(", ")),
         (Fact::ProbeInterval, plan.run.sample_every.to_string()),
     ])
 }

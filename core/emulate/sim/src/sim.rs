@@ -8,7 +8,7 @@ use crate::watch::Watch;
 use crate::world::{Notice, World};
 use crate::{Options, Probing};
 use alloc::vec::Vec;
-use fathom_scenario::{Plan, WorkPlan, loads};
+use fathom_scenario::{Plan, WorkloadPlan, loads};
 use fathom_units::{Direction, Duration, Rng, Time};
 
 /// How long the answers to the last probes are waited for. A queue deeper than this has lost them.
@@ -44,7 +44,7 @@ pub(crate) struct ActiveUnit {
 pub(crate) struct Sim {
     pub(crate) world: World,
     pub(crate) units: Vec<ActiveUnit>,
-    pub(crate) works: Vec<WorkPlan>,
+    pub(crate) workloads: Vec<WorkloadPlan>,
     pub(crate) notes: Vec<fathom_run::Note>,
     pub(crate) record: Record,
     pub(crate) course: RunBoundaries,
@@ -60,14 +60,14 @@ impl Sim {
         let seed = options.seed.wrapping_add(plan.run.seed);
         let mut net = Net::new(plan.to_line(seed), Watch::new(plan.line.hops.len()));
         let expanded = expand(plan, &mut net, seed);
-        let loads = loads(&expanded.works);
+        let loads = loads(&expanded.workloads);
         let interval = plan.run.sample_every;
         let max_flows = options.flow_series as usize;
         let record = Record::new(&plan.line, loads, max_flows, interval);
         let mut sim = Sim {
             world: World::new(net, seed),
             units: Vec::new(),
-            works: expanded.works,
+            workloads: expanded.workloads,
             notes: expanded.notes,
             record,
             course: RunBoundaries::of(plan),
@@ -179,8 +179,8 @@ impl Sim {
     fn sample(&mut self) {
         let (now, units) = (self.world.now(), &self.units);
         let in_load = self.course.load < now && now <= self.course.drain;
-        let work_of = |flow: &crate::flow::Flow| units[flow.unit as usize].me.work;
-        self.record.sample(&mut self.world.net, &self.world.flows, work_of, in_load);
+        let workload_of = |flow: &crate::flow::Flow| units[flow.unit as usize].me.workload;
+        self.record.sample(&mut self.world.net, &self.world.flows, workload_of, in_load);
         if now < self.course.end {
             self.world.net.agenda.push(now + self.interval, Wake::Sample);
         }

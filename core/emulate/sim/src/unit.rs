@@ -24,8 +24,8 @@ use fathom_units::Time;
 pub(crate) struct Me {
     /// Its number.
     pub(crate) unit: u32,
-    /// Its work's.
-    pub(crate) work: u32,
+    /// Its workload's.
+    pub(crate) workload: u32,
 }
 
 impl Me {
@@ -35,7 +35,7 @@ impl Me {
     }
 }
 
-/// One of many. Each is woken first when its work begins, and stopped once.
+/// One of many. Each is woken first when its workload begins, and stopped once.
 pub(crate) enum Unit {
     Transfer(Transfer),
     Peer(Peer),

@@ -8,7 +8,7 @@ use fathom_units::{Direction, Duration, Time};
 #[derive(Debug)]
 struct Timing {
     metric: Metric,
-    work: u32,
+    workload: u32,
     direction: Direction,
     began: Time,
     took: Option<Duration>,
@@ -19,9 +19,9 @@ struct Timing {
 pub struct Timings(Vec<Timing>);
 
 impl Timings {
-    /// Something of a work begins; gives its number.
-    pub fn begin(&mut self, metric: Metric, work: u32, direction: Direction, now: Time) -> usize {
-        self.0.push(Timing { metric, work, direction, began: now, took: None });
+    /// Something of a workload begins; gives its number.
+    pub fn begin(&mut self, metric: Metric, workload: u32, direction: Direction, now: Time) -> usize {
+        self.0.push(Timing { metric, workload, direction, began: now, took: None });
         self.0.len() - 1
     }
     /// It is done. Of several ends the first counts.
@@ -30,16 +30,16 @@ impl Timings {
             timing.took.get_or_insert(now.saturating_since(timing.began));
         }
     }
-    /// One series for each metric and work, by the works' `names`; what was not done at `end` is censored.
+    /// One series for each metric and workload, by the workloads' `names`; what was not done at `end` is censored.
     pub fn series(&self, names: &[String], end: Time) -> Vec<Series> {
         let mut all: BTreeMap<(Metric, u32), Vec<&Timing>> = BTreeMap::new();
         for timing in &self.0 {
-            all.entry((timing.metric, timing.work)).or_default().push(timing);
+            all.entry((timing.metric, timing.workload)).or_default().push(timing);
         }
-        let series = |((metric, work), mut timings): ((Metric, u32), Vec<&Timing>)| {
+        let series = |((metric, workload), mut timings): ((Metric, u32), Vec<&Timing>)| {
             // Threads that begin at the same moment may tell it in any order.
             timings.sort_by_key(|timing| timing.began);
-            let scope = names.get(work as usize).cloned();
+            let scope = names.get(workload as usize).cloned();
             let direction = timings.first().map(|timing| timing.direction);
             let mut series = Series::new(SeriesKey { metric, direction, flow: None, scope });
             for timing in timings {

@@ -6,8 +6,8 @@ use crate::plan::{Expect, HopPlan, LatencyRange, LinePlan, MAX_HOPS, Plan};
 use crate::run::RunFile;
 use crate::side_file::{Side, side};
 use crate::trace_file::{Files, Refusal, no_files};
-use crate::work::{LoadPlan, WorkPlan};
-use crate::work_file::WorkFile;
+use crate::workload::{LoadPlan, WorkloadPlan};
+use crate::workload_file::WorkloadFile;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -35,8 +35,9 @@ struct File {
     source: String,
     hop: Option<Spanned<Vec<Hop>>>,
     load: Option<Spanned<Load>>,
-    #[serde(default)]
-    work: Vec<WorkFile>,
+    /// `work` is its name in older files.
+    #[serde(default, alias = "work")]
+    workload: Vec<WorkloadFile>,
     #[serde(default)]
     run: RunFile,
     #[serde(default)]
@@ -150,7 +151,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {
     check_word("name", file.name.get_ref(), MAX_NAME).map_err(|what| Fault(file.name.span(), what))?;
-    let needs_no_line = file.load.is_none() && file.work.is_empty() && !file.claim.is_empty();
+    let needs_no_line = file.load.is_none() && file.workload.is_empty() && !file.claim.is_empty();
     let (span, hops) = file.hop.map_or((0..0, Vec::new()), |hops| (hops.span(), hops.into_inner()));
     if (hops.is_empty() && !needs_no_line) || hops.len() > MAX_HOPS {
         return Err(Fault(span, format!("{} hops will not do (expected 1 to {MAX_HOPS})", hops.len())).into());
@@ -162,7 +163,7 @@ fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {
         name: file.name.into_inner(),
         about: file.about,
         source: file.source,
-        works: works(file.work, &hops)?,
+        workloads: workloads(file.workload, &hops)?,
         line: LinePlan { hops },
         load,
         run,
@@ -178,17 +179,17 @@ fn fault((span, what): (Range<usize>, String)) -> Fault {
     Fault(span, what)
 }
 
-fn works(files: Vec<WorkFile>, hops: &[HopPlan]) -> Result<Vec<WorkPlan>, Fault> {
-    let mut works: Vec<WorkPlan> = Vec::new();
+fn workloads(files: Vec<WorkloadFile>, hops: &[HopPlan]) -> Result<Vec<WorkloadPlan>, Fault> {
+    let mut workloads: Vec<WorkloadPlan> = Vec::new();
     for file in files {
         let span = file.span();
-        let work = file.check(hops).map_err(fault)?;
-        if works.iter().any(|other| other.name == work.name) {
-            return Err(Fault(span, format!("name: there is another work \"{}\"", work.name)));
+        let workload = file.check(hops).map_err(fault)?;
+        if workloads.iter().any(|other| other.name == workload.name) {
+            return Err(Fault(span, format!("name: there is another workload \"{}\"", workload.name)));
         }
-        works.push(work);
+        workloads.push(workload);
     }
-    Ok(works)
+    Ok(workloads)
 }
 
 fn claim(claim: ClaimFile) -> Result<Claim, Fault> {

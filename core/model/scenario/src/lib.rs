@@ -44,8 +44,8 @@ mod settings;
 mod side_file;
 mod timetable;
 mod trace_file;
-mod work;
-mod work_file;
+mod workload;
+mod workload_file;
 
 pub use axis::{Axis, AxisError};
 pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan, gallery_names};
@@ -58,7 +58,7 @@ pub use queue_series::QueueSeries;
 pub use settings::{Setting, with_settings};
 pub use timetable::{Departure, Timetable, UDP_HEADERS};
 pub use trace_file::{Files, TRACE_NAMES};
-pub use work::{
+pub use workload::{
     CALL_EVERY, CALL_PACKET, CONGESTION_CONTROLS, EdgePlan, LoadPlan, PAGE_REQUEST, PagePlan, RunPlan,
-    START_WITHIN, Spacing, TransportPlan, WorkKind, WorkPlan, load_kind, loads,
+    START_WITHIN, Spacing, TransportPlan, WorkloadKind, WorkloadPlan, load_kind, loads,
 };

@@ -1,6 +1,6 @@
 //! What a scenario file says, with every value checked.
 use crate::Claim;
-use crate::work::{LoadPlan, RunPlan, WorkPlan};
+use crate::workload::{LoadPlan, RunPlan, WorkloadPlan};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::{BottleneckParams, HopParams, Line};
@@ -24,7 +24,7 @@ pub struct Plan {
     /// Load that belongs to the scenario; a host may bring its own.
     pub load: Option<LoadPlan>,
     /// What else is sent.
-    pub works: Vec<WorkPlan>,
+    pub workloads: Vec<WorkloadPlan>,
     /// How long, and how often it is looked at.
     pub run: RunPlan,
     /// What should come out under that load.

@@ -1,6 +1,6 @@
 //! `[run]`: how long, and how often.
 use crate::field::{Lasting, Quantity};
-use crate::work::RunPlan;
+use crate::workload::RunPlan;
 use alloc::string::{String, ToString};
 use core::ops::Range;
 use fathom_units::Duration;

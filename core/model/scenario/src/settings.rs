@@ -37,13 +37,19 @@ impl FromStr for Setting {
 /// # Errors
 /// A text that is no TOML, or a path that leads nowhere. Whether keys and values mean something, `parse` finds.
 pub fn with_settings(text: &str, file: &str, settings: &[Setting]) -> Result<String, ScenarioError> {
-    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
         let start = error.span().map_or(0, |span| span.start);
         ScenarioError::at(file, text, start, error.message().to_string())
     })?;
+    // Older files and commands have `work`.
+    if let Some(workloads) = table.remove("work") {
+        table.insert("workload".to_string(), workloads);
+    }
     let mut root = Value::Table(table);
     for setting in settings {
-        let slot = setting.path.split('.').try_fold(&mut root, enter);
+        let path = setting.path.strip_prefix("work.").map(|rest| format!("workload.{rest}"));
+        let path = path.as_ref().unwrap_or(&setting.path);
+        let slot = path.split('.').try_fold(&mut root, enter);
         let refuse = |what| ScenarioError::at(file, text, 0, format!("{}: {what}", setting.path));
         *slot.map_err(refuse)? = value(&setting.value);
     }

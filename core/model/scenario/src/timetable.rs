@@ -1,5 +1,5 @@
 //! When the datagrams of calls, games, cameras and of what only fills a line leave, and how long they are: in either world.
-use crate::{CALL_EVERY, CALL_PACKET, Spacing, WorkKind};
+use crate::{CALL_EVERY, CALL_PACKET, Spacing, WorkloadKind};
 use fathom_link::Serializer;
 use fathom_units::{Bytes, Duration, Rng, Time};
 
@@ -43,28 +43,28 @@ pub struct Timetable {
 }
 
 impl Timetable {
-    /// For a work of datagrams of which the first leaves at `first`; `None` for another work.
-    pub fn new(kind: WorkKind, first: Time) -> Option<Timetable> {
+    /// For a workload of datagrams of which the first leaves at `first`; `None` for another workload.
+    pub fn new(kind: WorkloadKind, first: Time) -> Option<Timetable> {
         let (beat, size) = match kind {
-            WorkKind::Call => (Beat::Every(CALL_EVERY), CALL_PACKET),
-            WorkKind::Game { size, interval } => (Beat::Every(interval), size),
-            WorkKind::Camera { rate, size, .. }
-            | WorkKind::Datagrams { rate, size, spacing: Spacing::Even, .. } => {
+            WorkloadKind::Call => (Beat::Every(CALL_EVERY), CALL_PACKET),
+            WorkloadKind::Game { size, interval } => (Beat::Every(interval), size),
+            WorkloadKind::Camera { rate, size, .. }
+            | WorkloadKind::Datagrams { rate, size, spacing: Spacing::Even, .. } => {
                 (Beat::Rate(Serializer::new(Some(rate))), size)
             }
-            WorkKind::Datagrams { rate, size, spacing: Spacing::Poisson, .. } => {
+            WorkloadKind::Datagrams { rate, size, spacing: Spacing::Poisson, .. } => {
                 (Beat::Poisson(rate.serialization_time(Bytes(u64::from(size)))), size)
             }
             _ => return None,
         };
         let key_frames = match kind {
-            WorkKind::Camera { key_frame, every, .. } => {
+            WorkloadKind::Camera { key_frame, every, .. } => {
                 let payload = u64::from(size.saturating_sub(UDP_HEADERS).max(1));
                 Some(KeyFrames { packets: key_frame.get().div_ceil(payload), every, next: first })
             }
             _ => None,
         };
-        let draws_lengths = matches!(kind, WorkKind::Datagrams { exponential_sizes: true, .. });
+        let draws_lengths = matches!(kind, WorkloadKind::Datagrams { exponential_sizes: true, .. });
         Some(Timetable { beat, size, draws_lengths, key_frames, next: first })
     }
     /// IP length of each datagram, or their mean.

@@ -27,7 +27,7 @@ mod summary;
 mod svg;
 mod sweep;
 mod terminal;
-mod works;
+mod workloads;
 
 use fathom_diagnose::Diagnosis;
 use fathom_run::Run;

@@ -22,7 +22,7 @@ pub(crate) enum Unit {
 
 /// One quantity of all runs.
 pub(crate) struct Quantity {
-    /// The phase or the work that it belongs to.
+    /// The phase or the workload that it belongs to.
     pub(crate) group: String,
     pub(crate) name: String,
     pub(crate) unit: Unit,

@@ -67,7 +67,7 @@ const QUANTITIES: [(&str, Unit, bool, Pick); 10] = [
     ("web page", Unit::Seconds, true, |p| p.impact?.page_load_s),
 ];
 
-/// Every quantity that at least one of the runs has, by phase, then by work.
+/// Every quantity that at least one of the runs has, by phase, then by workload.
 pub(crate) fn comparison(runs: &[(&Run, &Diagnosis)]) -> Vec<Quantity> {
     let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both, PhaseKind::Watch];
     let quantities = kinds.into_iter().flat_map(|phase| {
@@ -82,5 +82,5 @@ pub(crate) fn comparison(runs: &[(&Run, &Diagnosis)]) -> Vec<Quantity> {
     let recorded: Vec<&Run> = runs.iter().map(|(run, _)| *run).collect();
     let known = quantities.filter(|q| q.values.iter().any(Option::is_some));
     let captured = crate::flows::quantities(&recorded);
-    known.chain(captured).chain(crate::works::quantities(&recorded)).collect()
+    known.chain(captured).chain(crate::workloads::quantities(&recorded)).collect()
 }

@@ -18,4 +18,4 @@ mod trace;
 mod watch;
 mod watch_doors;
 mod watch_past;
-mod works;
+mod workloads;

@@ -6,10 +6,11 @@
 //!  acceptor  - a thread each connection from over there  acceptor  - a thread each connection from over there
 //!  receiver of datagrams                                 receiver of datagrams
 //! ```
-//! Both ends are in this process, so they have one clock, and nothing but the works' own bytes is sent: what an end is to do
+//! Both ends are in this process, so they have one clock, and nothing but the workloads' own bytes is sent: what an end is to do
 //! with a connection it is told here, by the port of the other end. Each unit's life ends at a known time, or with the
 //! player; its sockets are then reset, and its threads end.
 
+mod active_unit;
 mod datagrams;
 mod life;
 mod player;
@@ -20,7 +21,6 @@ mod stage;
 mod tests;
 mod unit;
 mod wire;
-mod work;
 
 pub use player::{Played, Player};
 pub use refusal::{MAX_CONNECTIONS, refusal};

@@ -24,7 +24,8 @@ impl Transfer {
             None => world.write(flow, ENDLESS),
             Some(bytes) => {
                 let now = world.now();
-                self.timing = Some(world.timings.begin(Metric::FlowCompletion, me.work, self.direction, now));
+                self.timing =
+                    Some(world.timings.begin(Metric::FlowCompletion, me.workload, self.direction, now));
                 world.write_to_the_end(flow, bytes);
             }
         }

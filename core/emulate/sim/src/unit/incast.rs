@@ -44,7 +44,7 @@ impl Incast {
             self.flows = self.profiles.iter().map(open).collect();
         }
         self.began = world.now();
-        self.timing = world.timings.begin(Metric::Request, me.work, self.direction, self.began);
+        self.timing = world.timings.begin(Metric::Request, me.workload, self.direction, self.began);
         self.waiting = self.flows.len();
         let spread = self.spread.as_nanos();
         let mut late = || Duration::from_nanos(if spread == 0 { 0 } else { world.rng.below(spread) });

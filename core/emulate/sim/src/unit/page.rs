@@ -21,7 +21,7 @@ impl Page {
     pub(super) fn wake(&mut self, me: Me, world: &mut World) {
         self.stop(world);
         self.began = world.now();
-        self.timing = world.timings.begin(Metric::PageLoad, me.work, Direction::Down, self.began);
+        self.timing = world.timings.begin(Metric::PageLoad, me.workload, Direction::Down, self.began);
         let count = self.plan.connections * self.plan.shards;
         self.left = alloc::vec![self.plan.objects; count as usize];
         for tag in 0..count {

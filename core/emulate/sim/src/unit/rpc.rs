@@ -20,7 +20,7 @@ impl Rpc {
         let profile = &self.profile;
         let channel = *self.channel.get_or_insert_with(|| Channel::open(profile, (me.unit, 0), world));
         self.began = world.now();
-        self.timing = world.timings.begin(Metric::Request, me.work, Direction::Down, self.began);
+        self.timing = world.timings.begin(Metric::Request, me.workload, Direction::Down, self.began);
         channel.request(self.request, world);
     }
     pub(super) fn reached(&mut self, flow: u32, me: Me, world: &mut World) {

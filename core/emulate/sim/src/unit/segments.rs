@@ -21,7 +21,7 @@ impl Segments {
         let (profile, direction) = (&self.profile, self.direction);
         let flow = *self.flow.get_or_insert_with(|| world.open(profile, direction, (me.unit, 0), false));
         let bytes = self.rate.bytes_in(self.every).get().max(1);
-        let timing = world.timings.begin(Metric::Request, me.work, direction, world.net.now);
+        let timing = world.timings.begin(Metric::Request, me.workload, direction, world.net.now);
         let entry = &mut world.flows[flow as usize];
         let end = entry.written + bytes;
         if self.under_way.is_empty() {

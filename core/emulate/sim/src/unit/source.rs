@@ -24,7 +24,7 @@ pub(crate) struct Source {
     pub(crate) direction: Direction,
     pub(crate) timetable: Timetable,
     pub(crate) purpose: Purpose,
-    /// Its number among those of its work, from 0; both ways of a call have the same.
+    /// Its number among those of its workload, from 0; both ways of a call have the same.
     pub(crate) nth: u32,
     pub(crate) flow: Option<u32>,
     pub(crate) sent: u32,

@@ -43,10 +43,11 @@ fn a_full_buffer_of_bytes_is_its_bytes_over_its_rate() {
 fn an_overloaded_queue_of_even_packets_loses_the_difference() {
     // D/D/1: 12.5 into 10 Mbit/s fills 250 kB in 250,000 x 8 / 2.5 M = 0.8 s and then loses 1 - 1/1.25.
     let up = "rate = \"10mbit\", delay = \"1ms\", overhead = \"0b\", queue = \"fifo limit 250000b\"";
-    let work = "[[work]]\nkind = \"cbr\"\nrate = \"12.5mbit\"\n";
+    let workload = "[[workload]]\nkind = \"cbr\"\nrate = \"12.5mbit\"\n";
     for seconds in [0.79, 0.83, 20.0] {
         let lost = (seconds - 0.8_f64).max(0.0) * 2.5e6 / 12_000.0;
-        let outcome = run(&plan(up, "delay = \"1ms\"", &format!("{work}{ALONE}duration = \"{seconds}s\"\n")));
+        let outcome =
+            run(&plan(up, "delay = \"1ms\"", &format!("{workload}{ALONE}duration = \"{seconds}s\"\n")));
         let flow = &outcome.flows[0];
         assert_eq!(flow.sent_packets as f64, (seconds * 12.5e6 / 12_000.0_f64).ceil());
         within(flow.dropped_packets as f64, (lost - 3.0).max(0.0), lost + 1.0);
@@ -56,8 +57,8 @@ fn an_overloaded_queue_of_even_packets_loses_the_difference() {
 #[test]
 fn even_packets_below_the_rate_never_wait() {
     let up = "rate = \"10mbit\", delay = \"5ms\", overhead = \"0b\"";
-    let work = "[[work]]\nkind = \"cbr\"\nrate = \"9mbit\"\n";
-    let outcome = run(&plan(up, "delay = \"1ms\"", &format!("{work}{ALONE}")));
+    let workload = "[[workload]]\nkind = \"cbr\"\nrate = \"9mbit\"\n";
+    let outcome = run(&plan(up, "delay = \"1ms\"", &format!("{workload}{ALONE}")));
     let flow = &outcome.flows[0];
     assert_eq!(flow.mean_delay.unwrap().as_nanos(), 5_000_000 + 1_200_000);
     assert_eq!((flow.sent_packets, flow.delivered_packets), (15_000, 15_000));
@@ -83,8 +84,8 @@ fn random_arrivals_of_even_size_wait_as_in_m_d_1() {
     // 1500 bytes at 12 Mbit/s are 1 ms of service; the wait is rho / (2 mu (1 - rho)).
     for (mbit, load) in [(6.0, 0.5), (9.6, 0.8)] {
         let up = "rate = \"12mbit\", delay = \"0ms\", overhead = \"0b\", queue = \"fifo limit 100000p\"";
-        let work = format!("[[work]]\nkind = \"poisson\"\nrate = \"{mbit}mbit\"\n");
-        let plan = plan(up, "delay = \"1ms\"", &format!("{work}{ALONE}duration = \"60s\"\n"));
+        let workload = format!("[[workload]]\nkind = \"poisson\"\nrate = \"{mbit}mbit\"\n");
+        let plan = plan(up, "delay = \"1ms\"", &format!("{workload}{ALONE}duration = \"60s\"\n"));
         let wait = over_seeds(&plan, 20, |outcome| outcome.flows[0].mean_delay.unwrap().as_secs_f64() - 1e-3);
         three_sigma(wait, load / (2.0 * 1000.0 * (1.0 - load)), 0.02);
     }
@@ -96,10 +97,10 @@ fn random_arrivals_of_random_size_are_lost_as_in_m_m_1_k() {
     let finite = |rho: f64, k: i32| (1.0 - rho) * rho.powi(k) / (1.0 - rho.powi(k + 1));
     for (mbit, theory) in [(9.0, finite(0.9, 10)), (10.0, 1.0 / 11.0), (12.0, finite(1.2, 10))] {
         let up = "rate = \"10mbit\", delay = \"0ms\", overhead = \"0b\", queue = \"fifo limit 9p\"";
-        let work = format!(
-            "[[work]]\nkind = \"poisson\"\nrate = \"{mbit}mbit\"\nsize = 1500\nsizes = \"exponential\"\n"
+        let workload = format!(
+            "[[workload]]\nkind = \"poisson\"\nrate = \"{mbit}mbit\"\nsize = 1500\nsizes = \"exponential\"\n"
         );
-        let plan = plan(up, "delay = \"1ms\"", &format!("{work}{ALONE}duration = \"60s\"\n"));
+        let plan = plan(up, "delay = \"1ms\"", &format!("{workload}{ALONE}duration = \"60s\"\n"));
         let lost = over_seeds(&plan, 20, |outcome| {
             let stats = up_queue(outcome);
             stats.dropped().packets as f64 / stats.arrived.packets as f64

@@ -114,7 +114,7 @@ impl Cell {
     fn run(&self, seed: u64, duration_s: f64) -> Outcome {
         let down = format!("delay = \"{}\"", self.rtt);
         let rest = format!(
-            "[run]\nidle = \"{IDLE_S}s\"\nduration = \"{}s\"\ndrain = \"0s\"\nseed = {seed}\nsample_every = \"100ms\"\n[[work]]\n\
+            "[run]\nidle = \"{IDLE_S}s\"\nduration = \"{}s\"\ndrain = \"0s\"\nseed = {seed}\nsample_every = \"100ms\"\n[[workload]]\n\
              kind = \"bulk\"\ndirection = \"up\"\nflows = {}\ncongestion_control = \"{}\"\necn = {}\ninitial_window = {}\n",
             duration_s,
             self.flows,

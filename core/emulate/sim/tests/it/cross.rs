@@ -1,4 +1,4 @@
-//! Cross traffic: works that pass a part of the line.
+//! Cross traffic: workloads that pass a part of the line.
 use crate::common::{number, run, within};
 use fathom_scenario::Plan;
 use fathom_sim::Outcome;
@@ -13,25 +13,31 @@ fn plan(a: &str, b: &str, rest: &str) -> Plan {
     fathom_scenario::parse(&text, "x.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-fn work(name: &str, keys: &str) -> String {
-    format!("[[work]]\nname = \"{name}\"\n{keys}\n")
+fn workload(name: &str, keys: &str) -> String {
+    format!("[[workload]]\nname = \"{name}\"\n{keys}\n")
 }
 
-fn delivered(outcome: &Outcome, work: &str) -> f64 {
-    outcome.flows.iter().filter(|flow| flow.work == work).map(|flow| flow.delivered_packets as f64).sum()
+fn delivered(outcome: &Outcome, workload: &str) -> f64 {
+    outcome
+        .flows
+        .iter()
+        .filter(|flow| flow.workload == workload)
+        .map(|flow| flow.delivered_packets as f64)
+        .sum()
 }
 
 #[test]
 fn what_crosses_one_of_two_bottlenecks_takes_its_share_there_alone() {
     // Random packets into one fifo lose alike: of 10 Mbit/s, 6 + 8 Mbit/s get 6/14 and 8/14. At `a` is room for all.
-    let works = [
+    let workloads = [
         ("both", "rate = \"6mbit\""),
         ("first", "rate = \"5mbit\"\nto_hop = \"a\""),
         ("second", "rate = \"8mbit\"\nfrom_hop = \"b\""),
     ];
-    let works = works.map(|(name, keys)| work(name, &format!("kind = \"poisson\"\n{keys}"))).concat();
+    let workloads =
+        workloads.map(|(name, keys)| workload(name, &format!("kind = \"poisson\"\n{keys}"))).concat();
     let side = |rate| format!("rate = \"{rate}mbit\", overhead = \"0b\", queue = \"fifo limit 50p\"");
-    let rest = format!("{works}[run]\nduration = \"60s\"\nsample_every = \"1s\"\n");
+    let rest = format!("{workloads}[run]\nduration = \"60s\"\nsample_every = \"1s\"\n");
     let outcome = run(&plan(&side(20), &side(10), &rest));
     let share = |name: &str| delivered(&outcome, name) * 12_000.0 / 60.0 / 1e6;
     within(share("both"), 0.97 * 60.0 / 14.0, 1.03 * 60.0 / 14.0);
@@ -46,13 +52,14 @@ fn what_crosses_one_of_two_bottlenecks_takes_its_share_there_alone() {
 fn fair_queues_in_a_row_share_by_max_min() {
     // 4 Mbit/s are halved at `b`; what that leaves of 10 at `a` is the other's.
     for direction in ["up", "down"] {
-        let bulk = |name, part| work(name, &format!("kind = \"bulk\"\ndirection = \"{direction}\"\n{part}"));
-        let works =
+        let bulk =
+            |name, part| workload(name, &format!("kind = \"bulk\"\ndirection = \"{direction}\"\n{part}"));
+        let workloads =
             [bulk("both", ""), bulk("first", "to_hop = \"a\""), bulk("second", "from_hop = \"b\"")].concat();
         let side = |rate| format!("rate = \"{rate}mbit\", queue = \"fq_codel\"");
-        let outcome = run(&plan(&side(10), &side(4), &works));
+        let outcome = run(&plan(&side(10), &side(4), &workloads));
         let measured = |what: &str, name: &str| {
-            let flow = outcome.flows.iter().position(|one| one.work == name).unwrap() + 1;
+            let flow = outcome.flows.iter().position(|one| one.workload == name).unwrap() + 1;
             number(&outcome.run, &what.replace("FLOW", &flow.to_string()))
         };
         let payload = 1448.0 / 1514.0 * 1e6;
@@ -72,7 +79,7 @@ fn extra_rtt_is_added_outside_the_line() {
         let keys = format!(
             "kind = \"bulk\"\ndirection = \"{direction}\"\nfrom_hop = \"a\"\nto_hop = \"a\"\nextra_rtt = \"60ms\"\nbytes = \"100kb\""
         );
-        let outcome = run(&plan("rate = \"50mbit\"", "rate = \"50mbit\"", &work("cross", &keys)));
+        let outcome = run(&plan("rate = \"50mbit\"", "rate = \"50mbit\"", &workload("cross", &keys)));
         within(number(&outcome.run, "flow_rtt_s flow 1 min"), 0.0700, 0.0715);
         assert_eq!(outcome.flows[0].delivered_bytes, 100 * 1024);
     }

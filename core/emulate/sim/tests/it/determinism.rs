@@ -8,52 +8,52 @@ pub(crate) fn everything() -> Plan {
     let impaired = "loss = \"0.1%\", duplicate = \"0.1%\", reorder = \"0.1%\", reorder_delay = \"3ms\"";
     let up = format!("rate = \"10mbit\", delay = \"5ms\", queue = \"fq_codel\", {impaired}");
     let down = format!("rate = \"40mbit\", delay = \"5ms\", queue = \"fifo limit 200p\", {impaired}");
-    let works = "
-[[work]]
+    let workloads = "
+[[workload]]
 kind = \"bulk\"
 flows = 2
 congestion_control = \"reno\"
 bytes = \"1mb\"
 extra_rtt = [\"20ms\", \"80ms\"]
-[[work]]
+[[workload]]
 kind = \"swarm\"
 flows = 4
 churn = \"2s\"
-[[work]]
+[[workload]]
 kind = \"web\"
 connections = 3
 shards = 2
 interval = \"2s\"
-[[work]]
+[[workload]]
 kind = \"rpc\"
 interval = \"200ms\"
-[[work]]
+[[workload]]
 kind = \"incast\"
 flows = 8
 bytes = \"64kb\"
 access_rate = \"100mbit\"
-[[work]]
+[[workload]]
 kind = \"video\"
 rate = \"5mbit\"
 every = \"1s\"
-[[work]]
+[[workload]]
 kind = \"video\"
 name = \"camera\"
 direction = \"up\"
 rate = \"1mbit\"
 key_frame = \"100kb\"
 every = \"2s\"
-[[work]]
+[[workload]]
 kind = \"call\"
 dscp = \"ef\"
-[[work]]
+[[workload]]
 kind = \"game\"
-[[work]]
+[[workload]]
 kind = \"backup\"
-[[work]]
+[[workload]]
 kind = \"cbr\"
 rate = \"1mbit\"
-[[work]]
+[[workload]]
 kind = \"poisson\"
 rate = \"1mbit\"
 sizes = \"exponential\"
@@ -61,7 +61,7 @@ sizes = \"exponential\"
 idle = \"1s\"
 duration = \"6s\"
 ";
-    plan(&up, &down, works)
+    plan(&up, &down, workloads)
 }
 
 #[test]
@@ -108,22 +108,22 @@ fn every_packet_is_accounted_for() {
 /// Engine, line and datagrams, on every machine. TCP is left out, so that a change of it does not change this.
 #[test]
 fn a_digest_that_every_machine_must_give() {
-    let works = "
-[[work]]
+    let workloads = "
+[[workload]]
 kind = \"cbr\"
 rate = \"8mbit\"
-[[work]]
+[[workload]]
 kind = \"poisson\"
 rate = \"3mbit\"
 sizes = \"exponential\"
 extra_rtt = \"30ms\"
-[[work]]
+[[workload]]
 kind = \"call\"
 flows = 3
 hosts = 2
-[[work]]
+[[workload]]
 kind = \"game\"
-[[work]]
+[[workload]]
 kind = \"video\"
 direction = \"down\"
 rate = \"2mbit\"
@@ -134,6 +134,6 @@ duration = \"5s\"
 ";
     let impaired = "loss = \"0.5%\", duplicate = \"0.5%\", reorder = \"0.5%\", reorder_delay = \"3ms\"";
     let up = format!("rate = \"10mbit\", delay = \"5ms\", queue = \"fifo limit 100p\", {impaired}");
-    let outcome = simulate(&plan(&up, "rate = \"10mbit\", delay = \"5ms\"", works), &Options::new(1));
+    let outcome = simulate(&plan(&up, "rate = \"10mbit\", delay = \"5ms\"", workloads), &Options::new(1));
     assert_eq!(format!("{:016x}", outcome.digest), "779098cb7ea24dc4");
 }

@@ -7,4 +7,4 @@ mod cross;
 mod determinism;
 mod diagnosis;
 mod seeds;
-mod works;
+mod workloads;

@@ -71,11 +71,11 @@ fn s4_a_page_over_sixty_connections_is_a_burst() {
     // Each connection's answer is its first ten packets: 60 x 10 x 1514 bytes at 50 Mbit/s are 145 ms.
     let page = |connections| {
         let side = "rate = \"50mbit\", delay = \"10ms\"";
-        let work = format!(
-            "[[work]]\nkind = \"web\"\nconnections = {connections}\nobjects = 1\nbytes = \"14480b\"\n"
+        let workload = format!(
+            "[[workload]]\nkind = \"web\"\nconnections = {connections}\nobjects = 1\nbytes = \"14480b\"\n"
         );
         let outcome =
-            run(&plan(side, side, &format!("{work}[run]\nduration = \"2s\"\nsample_every = \"5ms\"")));
+            run(&plan(side, side, &format!("{workload}[run]\nduration = \"2s\"\nsample_every = \"5ms\"")));
         let number = |measure| number(&outcome.run, measure);
         (number("icmp_rtt_s max"), number("page_load_s max"))
     };
@@ -92,10 +92,10 @@ fn s4_a_page_over_sixty_connections_is_a_burst() {
 fn s5_windows_of_64_kib_keep_the_queue_short_until_there_are_six() {
     let up = "rate = \"3mbit\", delay = \"25ms\", queue = \"fifo limit 375000b\"";
     let of = |flows| {
-        let work = format!(
-            "[[work]]\nkind = \"bulk\"\nflows = {flows}\nwindow = \"65535b\"\n[run]\nduration = \"30s\""
+        let workload = format!(
+            "[[workload]]\nkind = \"bulk\"\nflows = {flows}\nwindow = \"65535b\"\n[run]\nduration = \"30s\""
         );
-        let outcome = run(&plan(up, "delay = \"25ms\"", &work));
+        let outcome = run(&plan(up, "delay = \"25ms\"", &workload));
         (number(&outcome.run, "icmp_rtt_s max while up"), lost(&outcome))
     };
     let (one, six) = (of(1), of(6));
@@ -107,9 +107,10 @@ fn s5_windows_of_64_kib_keep_the_queue_short_until_there_are_six() {
 #[test]
 fn s6_an_overloaded_switch_port_ramps_to_340_ms() {
     // iperf's 110 Mbit/s are of payload: 113 on the wire.
-    let work = "[[work]]\nkind = \"cbr\"\nrate = \"112.1mbit\"\nsize = 1498\n[run]\nduration = \"10s\"";
+    let workload =
+        "[[workload]]\nkind = \"cbr\"\nrate = \"112.1mbit\"\nsize = 1498\n[run]\nduration = \"10s\"";
     let up = "rate = \"100mbit\", delay = \"50us\", queue = \"fifo limit 4250000b\"";
-    let run = run(&plan(up, "delay = \"50us\"", work)).run;
+    let run = run(&plan(up, "delay = \"50us\"", workload)).run;
     as_a_kernel(at(&run, 1.0), 0.134);
     as_a_kernel(at(&run, 2.0), 0.266);
     as_a_kernel(at(&run, 4.0), 0.341);

@@ -11,4 +11,4 @@ mod scenario_bytes;
 mod settings;
 mod timetable;
 mod units_bytes;
-mod work;
+mod workload;

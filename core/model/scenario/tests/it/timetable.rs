@@ -1,5 +1,5 @@
 //! Datagrams by the clock.
-use crate::work::work;
+use crate::workload::workload;
 use fathom_scenario::{Departure, Timetable};
 use fathom_units::{Duration, Rng, Time};
 
@@ -9,7 +9,7 @@ fn at(ms: u64) -> Time {
 
 /// All that leave before `until`, each with its length.
 fn leaving(keys: &str, first: Time, until: Time) -> Vec<(Time, u16)> {
-    let mut timetable = Timetable::new(work(keys).kind, first).unwrap();
+    let mut timetable = Timetable::new(workload(keys).kind, first).unwrap();
     let (mut rng, mut all) = (Rng::new(1), Vec::new());
     while timetable.due() < until {
         let now = timetable.due();
@@ -56,10 +56,10 @@ fn random_datagrams_have_their_means() {
 
 #[test]
 fn who_comes_late_goes_on_from_then() {
-    let mut timetable = Timetable::new(work("kind = \"call\"").kind, at(0)).unwrap();
+    let mut timetable = Timetable::new(workload("kind = \"call\"").kind, at(0)).unwrap();
     let departure = timetable.take(at(5), &mut Rng::new(1));
     assert_eq!((departure.single, timetable.due()), (Some(200), at(25)));
     let nothing = Departure { key_frame: 0, single: None };
     assert_eq!(timetable.take(at(24), &mut Rng::new(1)), nothing);
-    assert!(Timetable::new(work("kind = \"bulk\"").kind, at(0)).is_none());
+    assert!(Timetable::new(workload("kind = \"bulk\"").kind, at(0)).is_none());
 }

@@ -22,4 +22,4 @@ mod size;
 mod sweep;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]
 mod upload;
-mod works;
+mod workloads;

@@ -1,15 +1,15 @@
 //! Calls, games, cameras, and datagrams that only fill a line.
+use crate::workload::active_unit::Player;
 use crate::workload::life::lock;
 use crate::workload::stage::Stage;
 use crate::workload::unit::Unit;
 use crate::workload::wire::LOOK_EVERY;
-use crate::workload::work::Player;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
 use fathom_probe::StampConverter;
 use fathom_run::{Metric, Series, SeriesKey};
-use fathom_scenario::{Timetable, UDP_HEADERS, WorkKind};
+use fathom_scenario::{Timetable, UDP_HEADERS, WorkloadKind};
 use fathom_units::{Direction, Time};
 use socket2::{Domain, Socket, Type};
 use std::io;
@@ -27,7 +27,7 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 impl Player<'_> {
     /// Until its life is over.
-    pub(crate) fn datagrams(&mut self, kind: WorkKind) -> io::Result<()> {
+    pub(crate) fn datagrams(&mut self, kind: WorkloadKind) -> io::Result<()> {
         let Some(mut timetable) = Timetable::new(kind, self.stage.clock.now()) else { return Ok(()) };
         // Without it a datagram leaves 50 us later; the delay is from when it left.
         drop(set_precise_timers());
@@ -61,9 +61,9 @@ impl Player<'_> {
         socket.connect(&there.into())?;
         Ok(socket)
     }
-    fn log_sent(&self, kind: WorkKind) {
+    fn log_sent(&self, kind: WorkloadKind) {
         let log = self.unit.source.and_then(|source| self.stage.logs.get(source as usize));
-        if let Some((_, log)) = log.filter(|_| !matches!(kind, WorkKind::Datagrams { .. })) {
+        if let Some((_, log)) = log.filter(|_| !matches!(kind, WorkloadKind::Datagrams { .. })) {
             let now = self.stage.clock.now();
             lock(log).sent(now);
         }
@@ -105,15 +105,15 @@ fn arrived(stage: &Stage, bytes: &[u8], at: Time, way: Direction) {
 /// Delays of all, and what calls and games make of them.
 pub(crate) fn series(stage: &Stage, end: Time) -> Vec<Series> {
     let of = |unit: &Unit, log: &fathom_run::DatagramLog| {
-        let work = stage.plan(unit);
+        let workload = stage.plan(unit);
         let key = |metric| SeriesKey {
             flow: Some(unit.flow + 1),
-            scope: Some(work.name.clone()),
+            scope: Some(workload.name.clone()),
             ..SeriesKey::directed(metric, unit.way)
         };
-        let more = match work.kind {
-            WorkKind::Call => Some(log.quality(key(Metric::CallMos))),
-            WorkKind::Game { .. } => Some(log.lateness(key(Metric::UpdateLateness))),
+        let more = match workload.kind {
+            WorkloadKind::Call => Some(log.quality(key(Metric::CallMos))),
+            WorkloadKind::Game { .. } => Some(log.lateness(key(Metric::UpdateLateness))),
             _ => None,
         };
         [log.delays(key(Metric::PacketDelay), end)].into_iter().chain(more)

@@ -1,11 +1,11 @@
-//! The works' player: enters both sides, begins, and tells what came of it.
+//! The workloads' player: enters both sides, begins, and tells what came of it.
 use crate::workload::life::lock;
 use crate::workload::stage::{Listeners, Stage};
 use crate::workload::unit::{Unit, units};
-use crate::workload::{datagrams, wire, work};
+use crate::workload::{active_unit, datagrams, wire};
 use fathom_os::clock::Clock;
 use fathom_run::{Load, Metric, Note, Observation, Series, SeriesKey, Value};
-use fathom_scenario::{RunPlan, WorkPlan};
+use fathom_scenario::{RunPlan, WorkloadPlan};
 use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 use socket2::{Domain, Socket, Type};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::{fs, io};
 
-/// Plays works between two sides, which may be in different network namespaces.
+/// Plays workloads between two sides, which may be in different network namespaces.
 pub struct Player {
     stage: Arc<Stage>,
     units: Vec<Arc<Unit>>,
@@ -28,7 +28,7 @@ pub struct Player {
 /// What came of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Played {
-    /// Of each work, and the goodput of those that are load.
+    /// Of each workload, and the goodput of those that are load.
     pub series: Vec<Series>,
     /// Of those that are load.
     pub load: Load,
@@ -37,13 +37,13 @@ pub struct Played {
 }
 
 impl Player {
-    /// Plays `works`, of which [`crate::workload::refusal`] had none to refuse, for `run`'s duration. Times are on `clock`.
+    /// Plays `workloads`, of which [`crate::workload::refusal`] had none to refuse, for `run`'s duration. Times are on `clock`.
     ///
     /// # Errors
     /// If there is no memory for what is to be sent.
-    pub fn new(works: Vec<WorkPlan>, run: RunPlan, seed: u64, clock: Clock) -> io::Result<Player> {
-        let units = units(&works, &run, seed, clock);
-        let stage = Arc::new(Stage::new(clock, works, &units)?);
+    pub fn new(workloads: Vec<WorkloadPlan>, run: RunPlan, seed: u64, clock: Clock) -> io::Result<Player> {
+        let units = units(&workloads, &run, seed, clock);
+        let stage = Arc::new(Stage::new(clock, workloads, &units)?);
         Ok(Player { stage, units, run, begin: Vec::new(), threads: Vec::new(), meter: None })
     }
     /// Enters the side that sends in `way`; `address` is its own. To be called from inside of its network namespace, for
@@ -55,7 +55,7 @@ impl Player {
         let (listener, socket) = open(address)?;
         let listeners = Listeners::of(&listener, &socket)?;
         self.stage.listeners[way].set(listeners).map_err(|_| io::ErrorKind::AlreadyExists)?;
-        if self.stage.works.iter().any(|work| work.is_tcp() && work.transport.ecn) {
+        if self.stage.workloads.iter().any(|workload| workload.is_tcp() && workload.transport.ecn) {
             // Asked for by this side's connections; the other side agrees to it in any case.
             fs::write("/proc/sys/net/ipv4/tcp_ecn", "1")?;
         }
@@ -93,9 +93,9 @@ impl Player {
         let goodput = goodput.into_iter().flatten().map(|(_, series)| series);
         let goodput = goodput.filter(|series| !series.values.is_empty());
         let senders = stage.senders.take_series();
-        let works = stage.timed(end).into_iter().chain(datagrams::series(stage, end));
-        let series = works.chain(goodput).chain(senders);
-        let flows = |way| stage.load_works().map(|work| work.concurrent(way)).sum();
+        let workloads = stage.timed(end).into_iter().chain(datagrams::series(stage, end));
+        let series = workloads.chain(goodput).chain(senders);
+        let flows = |way| stage.load_workloads().map(|workload| workload.concurrent(way)).sum();
         let delivered = stage.delivered();
         let load = Load {
             flows_up: flows(Direction::Up),
@@ -148,7 +148,7 @@ fn conduct(stage: &Arc<Stage>, units: &[Arc<Unit>], told: &Receiver<Time>) {
         for unit in units {
             let at_work = move || {
                 let rng = Rng::stream(unit.seed, "play");
-                let mut player = work::Player { stage, unit, rng };
+                let mut player = active_unit::Player { stage, unit, rng };
                 if unit.life.sleep_until(begin + unit.start) {
                     let outcome = player.play(stage.plan(unit).kind);
                     player.report(outcome);

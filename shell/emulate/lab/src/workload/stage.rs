@@ -5,7 +5,7 @@ use crate::workload::unit::Unit;
 use fathom_os::clock::Clock;
 use fathom_os::socket::memory_file;
 use fathom_run::{DatagramLog, Metric, Note, Timings};
-use fathom_scenario::{WorkPlan, loads};
+use fathom_scenario::{WorkloadPlan, loads};
 use fathom_units::{Direction, PerDirection, Rng, Time};
 use socket2::Socket;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,8 +34,8 @@ pub(crate) struct Listeners {
 /// All that is shared.
 pub(crate) struct Stage {
     pub(crate) clock: Clock,
-    pub(crate) works: Vec<WorkPlan>,
-    /// Which works count as load.
+    pub(crate) workloads: Vec<WorkloadPlan>,
+    /// Which workloads count as load.
     loads: Vec<bool>,
     /// Ends everything.
     pub(crate) life: Life,
@@ -57,15 +57,15 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(crate) fn new(clock: Clock, works: Vec<WorkPlan>, units: &[Arc<Unit>]) -> io::Result<Stage> {
+    pub(crate) fn new(clock: Clock, workloads: Vec<WorkloadPlan>, units: &[Arc<Unit>]) -> io::Result<Stage> {
         // Any seed serves: the bytes must only not compress.
         let mut rng = Rng::new(3279);
         let bytes: Vec<u8> = (0..PAYLOAD_BYTES / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
         let sources = units.iter().filter(|unit| unit.source.is_some());
         Ok(Stage {
             clock,
-            loads: loads(&works),
-            works,
+            loads: loads(&workloads),
+            workloads,
             life: Life::new(clock),
             listeners: PerDirection::default(),
             jobs: Default::default(),
@@ -79,13 +79,13 @@ impl Stage {
             notes: Mutex::default(),
         })
     }
-    pub(crate) fn plan(&self, unit: &Unit) -> &WorkPlan {
-        &self.works[unit.work as usize]
+    pub(crate) fn plan(&self, unit: &Unit) -> &WorkloadPlan {
+        &self.workloads[unit.workload as usize]
     }
     /// Something that is timed begins now.
     pub(crate) fn begin(&self, metric: Metric, unit: &Unit, direction: Direction) -> usize {
         let now = self.clock.now();
-        lock(&self.timings).begin(metric, unit.work, direction, now)
+        lock(&self.timings).begin(metric, unit.workload, direction, now)
     }
     /// It is done.
     pub(crate) fn finish(&self, timing: usize) {
@@ -94,12 +94,12 @@ impl Stage {
     }
     /// All that was timed, in series.
     pub(crate) fn timed(&self, end: Time) -> Vec<fathom_run::Series> {
-        let names: Vec<String> = self.works.iter().map(|work| work.name.clone()).collect();
+        let names: Vec<String> = self.workloads.iter().map(|workload| workload.name.clone()).collect();
         lock(&self.timings).series(&names, end)
     }
     /// Payload arrived on its way in `direction`.
     pub(crate) fn count(&self, unit: &Unit, direction: Direction, bytes: u64) {
-        if self.loads[unit.work as usize] {
+        if self.loads[unit.workload as usize] {
             self.delivered[direction].fetch_add(bytes, Ordering::Relaxed);
         }
     }
@@ -107,18 +107,18 @@ impl Stage {
     pub(crate) fn delivered(&self) -> PerDirection<u64> {
         self.delivered.as_ref().map(|bytes| bytes.load(Ordering::Relaxed))
     }
-    pub(crate) fn load_works(&self) -> impl Iterator<Item = &WorkPlan> {
-        self.works.iter().zip(&self.loads).filter(|(_, load)| **load).map(|(work, _)| work)
+    pub(crate) fn load_workloads(&self) -> impl Iterator<Item = &WorkloadPlan> {
+        self.workloads.iter().zip(&self.loads).filter(|(_, load)| **load).map(|(workload, _)| workload)
     }
     /// The congestion control of a sender, as its kernel reports it.
     pub(crate) fn note_control(&self, unit: &Unit, name: String) {
-        if self.loads[unit.work as usize] {
+        if self.loads[unit.workload as usize] {
             lock(&self.controls).insert(name);
         }
     }
     /// A connection of which this side is the sender, if it is load.
     pub(crate) fn watch(&self, unit: &Unit, socket: &Arc<Socket>) {
-        if self.loads[unit.work as usize] {
+        if self.loads[unit.workload as usize] {
             self.senders.add(socket, unit.way);
         }
     }

@@ -1,4 +1,4 @@
-//! Works over loopback: what is counted, not how long it took.
+//! Workloads over loopback: what is counted, not how long it took.
 use crate::workload::player::{Played, Player};
 use crate::workload::refusal::refusal;
 use crate::workload::unit::units;
@@ -12,23 +12,23 @@ const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// A loopback that is slower than this is broken.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn plan(works: &str) -> Plan {
+fn plan(workloads: &str) -> Plan {
     let line = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"hop\"\nup = { delay = \"0s\" }\n\
                 down = { delay = \"0s\" }\n[run]\nduration = \"60min\"\n";
-    parse(&format!("{line}{works}"), "x.toml").unwrap_or_else(|e| panic!("{works}: {e}"))
+    parse(&format!("{line}{workloads}"), "x.toml").unwrap_or_else(|e| panic!("{workloads}: {e}"))
 }
 
 /// Plays until `done`.
-fn play(works: &str, done: impl Fn(&Player) -> bool) -> Played {
-    let (clock, plan) = (Clock::start(), plan(works));
-    assert_eq!(refusal(&plan.works), None);
-    let mut player = Player::new(plan.works, plan.run, 1, clock).unwrap();
+fn play(workloads: &str, done: impl Fn(&Player) -> bool) -> Played {
+    let (clock, plan) = (Clock::start(), plan(workloads));
+    assert_eq!(refusal(&plan.workloads), None);
+    let mut player = Player::new(plan.workloads, plan.run, 1, clock).unwrap();
     player.enter(Direction::Up, HERE).unwrap();
     player.enter(Direction::Down, HERE).unwrap();
     let start = clock.now();
     player.begin(start);
     while !done(&player) {
-        assert!(clock.now() - start < PATIENCE, "{works}: delivered {:?}", player.delivered());
+        assert!(clock.now() - start < PATIENCE, "{workloads}: delivered {:?}", player.delivered());
         std::thread::yield_now();
     }
     player.finish()
@@ -40,9 +40,9 @@ fn series(played: &Played, metric: Metric) -> &Series {
 
 #[test]
 fn a_transfer_is_whole_and_timed() {
-    let work = "[[work]]\nkind = \"bulk\"\nname = \"copy\"\nflows = 3\nbytes = \"1000000b\"\n\
+    let workload = "[[workload]]\nkind = \"bulk\"\nname = \"copy\"\nflows = 3\nbytes = \"1000000b\"\n\
                 congestion_control = \"reno\"";
-    let played = play(work, |player| player.timed(Metric::FlowCompletion) == 3);
+    let played = play(workload, |player| player.timed(Metric::FlowCompletion) == 3);
     let times = series(&played, Metric::FlowCompletion);
     assert_eq!((times.values.len(), times.censored.len()), (3, 0));
     assert_eq!(times.key.scope.as_deref(), Some("copy"));
@@ -57,9 +57,9 @@ fn a_transfer_is_whole_and_timed() {
 
 #[test]
 fn a_page_is_all_its_objects() {
-    let work = "[[work]]\nkind = \"web\"\nconnections = 4\nshards = 2\nobjects = 5\nbytes = \"20000b\"\n\
+    let workload = "[[workload]]\nkind = \"web\"\nconnections = 4\nshards = 2\nobjects = 5\nbytes = \"20000b\"\n\
                 congestion_control = \"reno\"";
-    let played = play(work, |player| player.timed(Metric::PageLoad) == 1);
+    let played = play(workload, |player| player.timed(Metric::PageLoad) == 1);
     let times = series(&played, Metric::PageLoad);
     assert_eq!((times.values.len(), times.censored.len()), (1, 0));
     // Forty objects, each for a request of 500 bytes.
@@ -69,19 +69,19 @@ fn a_page_is_all_its_objects() {
 
 #[test]
 fn a_round_of_incast_is_a_block_of_each() {
-    let work = "[[work]]\nkind = \"incast\"\nflows = 8\nbytes = \"100000b\"\ninterval = \"60min\"\nspread = \"5ms\"\n\
+    let workload = "[[workload]]\nkind = \"incast\"\nflows = 8\nbytes = \"100000b\"\ninterval = \"60min\"\nspread = \"5ms\"\n\
                 congestion_control = \"reno\"";
-    let played = play(work, |player| player.timed(Metric::Request) == 1);
+    let played = play(workload, |player| player.timed(Metric::Request) == 1);
     assert_eq!(series(&played, Metric::Request).values.len(), 1);
     assert_eq!((played.load.delivered_up_bytes, played.load.delivered_down_bytes), (0, 800_000));
 }
 
 #[test]
 fn requests_and_segments_go_on() {
-    let works = "[[work]]\nkind = \"rpc\"\nrequest = \"300b\"\nresponse = \"7000b\"\ninterval = \"1ms\"\n\
-                 congestion_control = \"reno\"\n[[work]]\nkind = \"video\"\nrate = \"8mbit\"\nevery = \"10ms\"\n\
+    let workloads = "[[workload]]\nkind = \"rpc\"\nrequest = \"300b\"\nresponse = \"7000b\"\ninterval = \"1ms\"\n\
+                 congestion_control = \"reno\"\n[[workload]]\nkind = \"video\"\nrate = \"8mbit\"\nevery = \"10ms\"\n\
                  congestion_control = \"reno\"";
-    let played = play(works, |player| player.timed(Metric::Request) >= 40);
+    let played = play(workloads, |player| player.timed(Metric::Request) >= 40);
     // The first is the client's; only what was under way at the end is censored.
     let both: Vec<&Series> = played.series.iter().filter(|s| s.key.metric == Metric::Request).collect();
     assert_eq!(both.iter().map(|s| s.key.scope.as_deref()).collect::<Vec<_>>(), [Some("rpc"), Some("video")]);
@@ -93,10 +93,10 @@ fn requests_and_segments_go_on() {
 
 #[test]
 fn every_datagram_is_logged() {
-    let works = "[[work]]\nkind = \"call\"\n[[work]]\nkind = \"game\"\ninterval = \"5ms\"\n[[work]]\nkind = \"video\"\n\
-                 name = \"camera\"\nrate = \"1mbit\"\nkey_frame = \"20000b\"\n[[work]]\nkind = \"poisson\"\n\
+    let workloads = "[[workload]]\nkind = \"call\"\n[[workload]]\nkind = \"game\"\ninterval = \"5ms\"\n[[workload]]\nkind = \"video\"\n\
+                 name = \"camera\"\nrate = \"1mbit\"\nkey_frame = \"20000b\"\n[[workload]]\nkind = \"poisson\"\n\
                  rate = \"10mbit\"\nsize = 1000";
-    let played = play(works, |player| player.delivered().up > 200_000);
+    let played = play(workloads, |player| player.delivered().up > 200_000);
     let of = |metric| played.series.iter().filter(move |s| s.key.metric == metric);
     // Both ways of a call and of a game, and the camera's.
     assert_eq!(
@@ -112,15 +112,16 @@ fn every_datagram_is_logged() {
 
 #[test]
 fn peers_come_and_go_until_the_end() {
-    let work = "[[work]]\nkind = \"swarm\"\nflows = 3\nchurn = \"5ms\"\ncongestion_control = \"reno\"";
-    let played = play(work, |player| player.delivered().up > 10_000_000);
+    let workload =
+        "[[workload]]\nkind = \"swarm\"\nflows = 3\nchurn = \"5ms\"\ncongestion_control = \"reno\"";
+    let played = play(workload, |player| player.delivered().up > 10_000_000);
     assert_eq!(played.notes, []);
 }
 
 #[test]
 fn what_never_began_ends_too() {
-    let plan = plan("[[work]]\nkind = \"call\"");
-    let mut player = Player::new(plan.works, plan.run, 1, Clock::start()).unwrap();
+    let plan = plan("[[workload]]\nkind = \"call\"");
+    let mut player = Player::new(plan.workloads, plan.run, 1, Clock::start()).unwrap();
     player.enter(Direction::Up, HERE).unwrap();
     player.enter(Direction::Down, HERE).unwrap();
     assert!(player.finish().series.is_empty());
@@ -129,13 +130,13 @@ fn what_never_began_ends_too() {
 #[test]
 fn units_begin_and_end_as_in_the_simulator() {
     let plan = plan(
-        "[[work]]\nkind = \"call\"\nflows = 2\nstart = \"1s\"\nstop = \"3s\"\n[[work]]\nkind = \"incast\"\nflows = 9\n\
-         [[work]]\nkind = \"rpc\"\nstart = \"60min\"",
+        "[[workload]]\nkind = \"call\"\nflows = 2\nstart = \"1s\"\nstop = \"3s\"\n[[workload]]\nkind = \"incast\"\nflows = 9\n\
+         [[workload]]\nkind = \"rpc\"\nstart = \"60min\"",
     );
-    let all = units(&plan.works, &plan.run, 5, Clock::start());
-    let ways: Vec<_> = all.iter().map(|unit| (unit.work, unit.flow, unit.way, unit.source)).collect();
+    let all = units(&plan.workloads, &plan.run, 5, Clock::start());
+    let ways: Vec<_> = all.iter().map(|unit| (unit.workload, unit.flow, unit.way, unit.source)).collect();
     let (up, down) = (Direction::Up, Direction::Down);
-    // The last work would begin when the run ends.
+    // The last workload would begin when the run ends.
     assert_eq!(
         ways,
         [
@@ -155,9 +156,9 @@ fn units_begin_and_end_as_in_the_simulator() {
 /// A transfer before them has a number of its own, which is none of theirs.
 #[test]
 fn series_of_datagrams_are_called_as_in_the_simulator() {
-    let works = "[[work]]\nkind = \"bulk\"\nflows = 3\nbytes = \"1000b\"\ncongestion_control = \"reno\"\n\
-                 [[work]]\nkind = \"call\"\nflows = 2\n[[work]]\nkind = \"video\"\nname = \"camera\"\nflows = 2\n\
-                 rate = \"1mbit\"\nkey_frame = \"20000b\"\n[[work]]\nkind = \"game\"\ninterval = \"5ms\"";
+    let workloads = "[[workload]]\nkind = \"bulk\"\nflows = 3\nbytes = \"1000b\"\ncongestion_control = \"reno\"\n\
+                 [[workload]]\nkind = \"call\"\nflows = 2\n[[workload]]\nkind = \"video\"\nname = \"camera\"\nflows = 2\n\
+                 rate = \"1mbit\"\nkey_frame = \"20000b\"\n[[workload]]\nkind = \"game\"\ninterval = \"5ms\"";
     let keys = |series: &[Series]| -> Vec<String> {
         let datagrams = [Metric::PacketDelay, Metric::CallMos, Metric::UpdateLateness];
         let mut keys: Vec<_> =
@@ -165,10 +166,10 @@ fn series_of_datagrams_are_called_as_in_the_simulator() {
         keys.sort();
         keys.into_iter().map(|key| format!("{key:?}")).collect()
     };
-    let mut plan = plan(works);
+    let mut plan = plan(workloads);
     plan.run.duration = Duration::from_secs(1);
     let simulated = fathom_sim::simulate(&plan, &fathom_sim::Options::new(1)).run.series;
-    let played = play(works, |player| player.delivered().down > 500_000);
+    let played = play(workloads, |player| player.delivered().down > 500_000);
     // Two calls and a game both ways with two metrics each, two cameras.
     assert_eq!(keys(&simulated).len(), 2 * 4 + 4 + 2);
     assert_eq!(keys(&played.series), keys(&simulated));
@@ -176,22 +177,22 @@ fn series_of_datagrams_are_called_as_in_the_simulator() {
 
 #[test]
 fn what_the_lab_cannot_do_is_named() {
-    let why = |keys: &str| refusal(&plan(&format!("[[work]]\n{keys}")).works);
+    let why = |keys: &str| refusal(&plan(&format!("[[workload]]\n{keys}")).workloads);
     for (keys, named) in [
-        ("kind = \"rpc\"\nextra_rtt = \"10ms\"", "work rpc: extra_rtt"),
-        ("kind = \"bulk\"\naccess_rate = \"1mbit\"", "work bulk: access_rate"),
-        ("kind = \"bulk\"\nhosts = 2", "work bulk: hosts"),
-        ("kind = \"bulk\"\nfirst_host = 2", "work bulk: first_host"),
-        ("kind = \"cbr\"\nrate = \"1mbit\"\nfrom_hop = \"hop\"", "work cbr: from_hop"),
-        ("kind = \"web\"\nmin_rto = \"1s\"", "work web: min_rto"),
-        ("kind = \"web\"\ninitial_window = 3", "work web: initial_window"),
-        ("kind = \"game\"\nsize = 30", "work game: size"),
-        ("kind = \"cbr\"\nrate = \"1mbit\"\nsize = 1501", "work cbr: size"),
-        ("kind = \"poisson\"\nrate = \"1mbit\"\nsizes = \"exponential\"", "work poisson: sizes"),
-        ("kind = \"backup\"", "work backup: this kernel does not have congestion control \"ledbat\""),
+        ("kind = \"rpc\"\nextra_rtt = \"10ms\"", "workload rpc: extra_rtt"),
+        ("kind = \"bulk\"\naccess_rate = \"1mbit\"", "workload bulk: access_rate"),
+        ("kind = \"bulk\"\nhosts = 2", "workload bulk: hosts"),
+        ("kind = \"bulk\"\nfirst_host = 2", "workload bulk: first_host"),
+        ("kind = \"cbr\"\nrate = \"1mbit\"\nfrom_hop = \"hop\"", "workload cbr: from_hop"),
+        ("kind = \"web\"\nmin_rto = \"1s\"", "workload web: min_rto"),
+        ("kind = \"web\"\ninitial_window = 3", "workload web: initial_window"),
+        ("kind = \"game\"\nsize = 30", "workload game: size"),
+        ("kind = \"cbr\"\nrate = \"1mbit\"\nsize = 1501", "workload cbr: size"),
+        ("kind = \"poisson\"\nrate = \"1mbit\"\nsizes = \"exponential\"", "workload poisson: sizes"),
+        ("kind = \"backup\"", "workload backup: this kernel does not have congestion control \"ledbat\""),
         ("kind = \"bulk\"\nflows = 513\ncongestion_control = \"reno\"", "513 connections"),
         (
-            "kind = \"bulk\"\necn = true\ncongestion_control = \"reno\"\n[[work]]\nkind = \"rpc\"\n\
+            "kind = \"bulk\"\necn = true\ncongestion_control = \"reno\"\n[[workload]]\nkind = \"rpc\"\n\
              congestion_control = \"reno\"",
             "ecn:",
         ),

@@ -1,16 +1,16 @@
-//! From works to units: one for each transfer, peer, page, client, incast, viewer, and way of a call.
+//! From workloads to units: one for each transfer, peer, page, client, incast, viewer, and way of a call.
 use crate::workload::life::Life;
 use fathom_os::clock::Clock;
-use fathom_scenario::{RunPlan, START_WITHIN, WorkKind, WorkPlan};
+use fathom_scenario::{RunPlan, START_WITHIN, WorkloadKind, WorkloadPlan};
 use fathom_units::{Direction, Duration, Rng};
 use std::sync::Arc;
 
 /// One thread's part.
 #[derive(Debug)]
 pub(crate) struct Unit {
-    /// Its work's number.
-    pub(crate) work: u32,
-    /// Number of its flow among those of its work, from 0; both ways of a call have the same.
+    /// Its workload's number.
+    pub(crate) workload: u32,
+    /// Number of its flow among those of its workload, from 0; both ways of a call have the same.
     pub(crate) flow: u32,
     /// The way of its data: the side that sends it opens its connections. Requests are the user's.
     pub(crate) way: Direction,
@@ -24,22 +24,22 @@ pub(crate) struct Unit {
     pub(crate) life: Life,
 }
 
-/// The units of `works`, each at the time at which the simulator has it.
-pub(crate) fn units(works: &[WorkPlan], run: &RunPlan, seed: u64, clock: Clock) -> Vec<Arc<Unit>> {
+/// The units of `workloads`, each at the time at which the simulator has it.
+pub(crate) fn units(workloads: &[WorkloadPlan], run: &RunPlan, seed: u64, clock: Clock) -> Vec<Arc<Unit>> {
     let mut rng = Rng::stream(seed, "start");
     let (mut all, mut sources) = (Vec::new(), 0..);
-    for (number, work) in works.iter().enumerate() {
-        let stop = work.stop.unwrap_or(run.duration).min(run.duration);
-        for (nth, way) in ways(work).into_iter().enumerate() {
+    for (number, workload) in workloads.iter().enumerate() {
+        let stop = workload.stop.unwrap_or(run.duration).min(run.duration);
+        for (nth, way) in ways(workload).into_iter().enumerate() {
             let late = if nth == 0 { 0 } else { rng.below(START_WITHIN.as_nanos()) };
-            let start = work.start + Duration::from_nanos(late);
+            let start = workload.start + Duration::from_nanos(late);
             let own = rng.next_u64();
             if start < stop {
                 all.push(Arc::new(Unit {
-                    work: number as u32,
-                    flow: if both_ways(work) { nth / 2 } else { nth } as u32,
+                    workload: number as u32,
+                    flow: if both_ways(workload) { nth / 2 } else { nth } as u32,
                     way,
-                    source: if work.is_tcp() { None } else { sources.next() },
+                    source: if workload.is_tcp() { None } else { sources.next() },
                     start,
                     stop,
                     seed: own,
@@ -51,17 +51,17 @@ pub(crate) fn units(works: &[WorkPlan], run: &RunPlan, seed: u64, clock: Clock) 
     all
 }
 
-const fn both_ways(work: &WorkPlan) -> bool {
-    matches!(work.kind, WorkKind::Call | WorkKind::Game { .. })
+const fn both_ways(workload: &WorkloadPlan) -> bool {
+    matches!(workload.kind, WorkloadKind::Call | WorkloadKind::Game { .. })
 }
 
 /// One for each unit.
-fn ways(work: &WorkPlan) -> Vec<Direction> {
-    let flows = work.flows as usize;
-    match work.kind {
-        WorkKind::Incast { .. } => vec![work.direction],
-        WorkKind::Web(_) | WorkKind::Rpc { .. } => vec![Direction::Up; flows],
-        _ if both_ways(work) => [Direction::Up, Direction::Down].repeat(flows),
-        _ => vec![work.direction; flows],
+fn ways(workload: &WorkloadPlan) -> Vec<Direction> {
+    let flows = workload.flows as usize;
+    match workload.kind {
+        WorkloadKind::Incast { .. } => vec![workload.direction],
+        WorkloadKind::Web(_) | WorkloadKind::Rpc { .. } => vec![Direction::Up; flows],
+        _ if both_ways(workload) => [Direction::Up, Direction::Down].repeat(flows),
+        _ => vec![workload.direction; flows],
     }
 }

@@ -5,7 +5,7 @@ use crate::workload::unit::Unit;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::{discard, send_file, set_congestion_control, set_paced, set_receive_window};
 use fathom_run::Note;
-use fathom_scenario::WorkPlan;
+use fathom_scenario::WorkloadPlan;
 use fathom_units::{Direction, Duration};
 use socket2::{Domain, Socket, Type};
 use std::net::{SocketAddr, TcpListener};
@@ -93,16 +93,16 @@ impl Wire {
     }
 }
 
-/// What the work wants of each of its sockets.
-fn prepare(socket: &Socket, work: &WorkPlan) -> io::Result<()> {
+/// What the workload needs from each of its sockets.
+fn prepare(socket: &Socket, workload: &WorkloadPlan) -> io::Result<()> {
     socket.set_linger(Some(std::time::Duration::ZERO))?;
     // What is written leaves at once, as in the simulator.
     socket.set_tcp_nodelay(true)?;
-    socket.set_tos_v4(u32::from(work.edge.dscp) << 2)?;
-    if let Some(window) = work.transport.window {
+    socket.set_tos_v4(u32::from(workload.edge.dscp) << 2)?;
+    if let Some(window) = workload.transport.window {
         set_receive_window(socket, window)?;
     }
-    if work.transport.pacing {
+    if workload.transport.pacing {
         set_paced(socket)?;
     }
     Ok(())

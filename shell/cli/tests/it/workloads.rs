@@ -1,4 +1,4 @@
-//! A scenario's works in both worlds: the simulator's and the kernel's.
+//! A scenario's workloads in both worlds: the simulator's and the kernel's.
 use crate::program::{Words, alone, fathom, scratch};
 use fathom_run::{Measure, Metric, PhaseKind, Run, SeriesKey};
 use fathom_units::Direction;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A line of 4 Mbit/s and 64 ms of buffer, 20 ms away.
 const LINE: &str = r#"
-name = "works"
+name = "workloads"
 about = "x"
 source = "this test"
 [[hop]]
@@ -20,15 +20,15 @@ drain = "1s"
 "#;
 
 const MIX: &str = r#"
-[[work]]
+[[workload]]
 kind = "bulk"
 direction = "up"
 congestion_control = "reno"
-[[work]]
+[[workload]]
 kind = "rpc"
 interval = "200ms"
 congestion_control = "reno"
-[[work]]
+[[workload]]
 kind = "web"
 connections = 3
 objects = 4
@@ -36,13 +36,13 @@ bytes = "20000b"
 start = "500ms"
 interval = "1s"
 congestion_control = "reno"
-[[work]]
+[[workload]]
 kind = "call"
 "#;
 
-fn file(name: &str, works: &str) -> PathBuf {
+fn file(name: &str, workloads: &str) -> PathBuf {
     let path = scratch().join(name);
-    std::fs::write(&path, format!("{LINE}{works}")).unwrap();
+    std::fs::write(&path, format!("{LINE}{workloads}")).unwrap();
     path
 }
 
@@ -55,7 +55,7 @@ fn result_of(command: &str, file: &std::path::Path) -> Run {
 #[test]
 fn a_mixture_takes_about_as_long_in_both_worlds() {
     let _alone = alone();
-    let path = file("works-mix.toml", MIX);
+    let path = file("workloads-mix.toml", MIX);
     let (simulated, measured) = (result_of("sim", &path), result_of("lab", &path));
     for run in [&simulated, &measured] {
         let phases: Vec<PhaseKind> = run.phases.iter().map(|phase| phase.kind).collect();
@@ -93,9 +93,9 @@ fn a_mixture_takes_about_as_long_in_both_worlds() {
 
 #[test]
 fn what_only_a_simulation_has_is_refused_by_name() {
-    let path = file("works-refused.toml", "[[work]]\nkind = \"rpc\"\nextra_rtt = \"10ms\"\n");
+    let path = file("workloads-refused.toml", "[[workload]]\nkind = \"rpc\"\nextra_rtt = \"10ms\"\n");
     let name = path.file_name().unwrap().to_str().unwrap();
-    let mut words = Words::of("works-refused", &scratch());
+    let mut words = Words::of("workloads-refused", &scratch());
     words.run(&["lab", name, "--json"], 2);
     words.run(&["sim", name, "--vs-lab"], 2);
 }

@@ -1,5 +1,5 @@
-//! `[[work]]` and `[run]`.
-use fathom_scenario::{Plan, ScenarioError, Spacing, WorkKind, WorkPlan, parse};
+//! `[[workload]]` and `[run]`.
+use fathom_scenario::{Plan, ScenarioError, Spacing, WorkloadKind, WorkloadPlan, parse};
 use fathom_units::{Bytes, Direction, Duration};
 
 /// Nine lines, so that what follows begins in line 10.
@@ -9,8 +9,8 @@ const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname =
 fn plan(rest: &str) -> Result<Plan, ScenarioError> {
     parse(&format!("{LINE}{rest}"), "x.toml")
 }
-pub(crate) fn work(keys: &str) -> WorkPlan {
-    plan(&format!("[[work]]\n{keys}")).unwrap_or_else(|e| panic!("{keys}: {e}")).works.remove(0)
+pub(crate) fn workload(keys: &str) -> WorkloadPlan {
+    plan(&format!("[[workload]]\n{keys}")).unwrap_or_else(|e| panic!("{keys}: {e}")).workloads.remove(0)
 }
 
 #[test]
@@ -26,12 +26,17 @@ fn each_kind_with_its_defaults() {
         ("game", Direction::Up, 1),
     ];
     for (kind, direction, flows) in kinds {
-        let work = work(&format!("kind = \"{kind}\""));
-        assert_eq!((work.name.as_str(), work.direction, work.flows), (kind, direction, flows), "{kind}");
+        let workload = workload(&format!("kind = \"{kind}\""));
+        assert_eq!(
+            (workload.name.as_str(), workload.direction, workload.flows),
+            (kind, direction, flows),
+            "{kind}"
+        );
         let control = if kind == "backup" { "ledbat" } else { "cubic" };
-        assert_eq!(work.transport.congestion_control, control, "{kind}");
+        assert_eq!(workload.transport.congestion_control, control, "{kind}");
     }
-    let WorkKind::Datagrams { rate, size, spacing, .. } = work("kind = \"poisson\"\nrate = \"9mbit\"").kind
+    let WorkloadKind::Datagrams { rate, size, spacing, .. } =
+        workload("kind = \"poisson\"\nrate = \"9mbit\"").kind
     else {
         panic!("poisson")
     };
@@ -40,12 +45,12 @@ fn each_kind_with_its_defaults() {
 
 #[test]
 fn every_key_arrives() {
-    let page = work(
+    let page = workload(
         "kind = \"web\"\nname = \"shop\"\nflows = 2\nstart = \"1s\"\nstop = \"9s\"\ncongestion_control = \"reno\"\necn = true\n\
          initial_window = 4\nwindow = \"64kb\"\nextra_rtt = [\"20ms\", \"80ms\"]\naccess_rate = \"1gbit\"\n\
          hosts = 3\nfirst_host = 5\npacing = true\nmin_rto = \"300ms\"\ndscp = \"af41\"\nconnections = 5\nshards = 2\nobjects = 7\nbytes = \"8kb\"\ninterval = \"3s\"",
     );
-    let WorkKind::Web(web) = page.kind else { panic!("{page:?}") };
+    let WorkloadKind::Web(web) = page.kind else { panic!("{page:?}") };
     assert_eq!((web.connections, web.shards, web.objects, web.bytes), (5, 2, 7, Bytes(8192)));
     assert_eq!(web.interval, Some(Duration::from_secs(3)));
     assert_eq!((page.name.as_str(), page.flows), ("shop", 2));
@@ -57,22 +62,23 @@ fn every_key_arrives() {
     assert_eq!((tcp.pacing, tcp.min_rto), (true, Some(Duration::from_millis(300))));
     assert_eq!((page.edge.hosts, page.edge.first_host, page.edge.dscp), (3, 5, 34));
     assert!(page.edge.access_rate.is_some());
-    let camera =
-        work("kind = \"video\"\ndirection = \"up\"\nrate = \"6mbit\"\nkey_frame = \"2mb\"\nevery = \"30s\"");
-    assert!(matches!(camera.kind, WorkKind::Camera { size: 1400, .. }), "{camera:?}");
-    assert!(matches!(work("kind = \"video\"\nrate = \"6mbit\"").kind, WorkKind::Segments { .. }));
+    let camera = workload(
+        "kind = \"video\"\ndirection = \"up\"\nrate = \"6mbit\"\nkey_frame = \"2mb\"\nevery = \"30s\"",
+    );
+    assert!(matches!(camera.kind, WorkloadKind::Camera { size: 1400, .. }), "{camera:?}");
+    assert!(matches!(workload("kind = \"video\"\nrate = \"6mbit\"").kind, WorkloadKind::Segments { .. }));
 }
 
 #[test]
 fn refusals_give_line_and_key() {
     let table = [
-        ("kind = \"torrent\"", "x.toml:11: kind: there is no work \"torrent\" (known: bulk, swarm"),
+        ("kind = \"torrent\"", "x.toml:11: kind: there is no workload \"torrent\" (known: bulk, swarm"),
         (
             "kind = \"bulk\"\nrate = \"1mbit\"",
-            "x.toml:12: rate: a work of kind \"bulk\" has no such key (it takes direction, bytes",
+            "x.toml:12: rate: a workload of kind \"bulk\" has no such key (it takes direction, bytes",
         ),
-        ("kind = \"call\"\necn = true", "x.toml:12: ecn: a work of kind \"call\" has no such key"),
-        ("kind = \"cbr\"", "x.toml:11: rate: a work of kind \"cbr\" needs one"),
+        ("kind = \"call\"\necn = true", "x.toml:12: ecn: a workload of kind \"call\" has no such key"),
+        ("kind = \"cbr\"", "x.toml:11: rate: a workload of kind \"cbr\" needs one"),
         ("kind = \"bulk\"\nflows = 0", "x.toml:12: flows: 0 will not do (expected 1 to 1024)"),
         ("kind = \"bulk\"\nflows = \"2\"", "x.toml:12: flows: invalid type"),
         ("kind = \"bulk\"\nbytes = \"0b\"", "x.toml:12: bytes: \"0b\" is out of range"),
@@ -85,8 +91,8 @@ fn refusals_give_line_and_key() {
             "kind = \"bulk\"\nhosts = 100\nfirst_host = 28",
             "x.toml:13: first_host: 28 will not do (expected 0 to 27)",
         ),
-        ("kind = \"rpc\"\nspread = \"1ms\"", "x.toml:12: spread: a work of kind \"rpc\" has no such key"),
-        ("kind = \"call\"\npacing = true", "x.toml:12: pacing: a work of kind \"call\" has no such key"),
+        ("kind = \"rpc\"\nspread = \"1ms\"", "x.toml:12: spread: a workload of kind \"rpc\" has no such key"),
+        ("kind = \"call\"\npacing = true", "x.toml:12: pacing: a workload of kind \"call\" has no such key"),
         ("kind = \"bulk\"\nto_hop = \"c\"", "x.toml:12: to_hop: there is no hop \"c\" (known: a)"),
         ("kind = \"bulk\"\nhosts = 128", "x.toml:12: hosts: 128 will not do (expected 1 to 127)"),
         (
@@ -109,10 +115,13 @@ fn refusals_give_line_and_key() {
             "x.toml:11: connections: 600 to each of 2 shards are too many",
         ),
         ("kind = \"web\"\nobject = 3", "x.toml:12: unknown field `object`"),
-        ("kind = \"call\"\n[[work]]\nkind = \"call\"", "x.toml:13: name: there is another work \"call\""),
+        (
+            "kind = \"call\"\n[[workload]]\nkind = \"call\"",
+            "x.toml:13: name: there is another workload \"call\"",
+        ),
     ];
     for (keys, message) in table {
-        let error = plan(&format!("[[work]]\n{keys}")).expect_err(keys).to_string();
+        let error = plan(&format!("[[workload]]\n{keys}")).expect_err(keys).to_string();
         assert!(error.starts_with(message), "{keys}: {error}");
     }
 }
@@ -120,8 +129,8 @@ fn refusals_give_line_and_key() {
 #[test]
 fn a_part_of_the_line_is_named_by_its_hops() {
     let second = "[[hop]]\nname = \"b\"\nup = { delay = \"1ms\" }\ndown = { delay = \"1ms\" }\n";
-    let of = |keys: &str| plan(&format!("{second}[[work]]\nkind = \"bulk\"\n{keys}"));
-    let hops = |keys: &str| of(keys).unwrap_or_else(|e| panic!("{keys}: {e}")).works[0].edge.hops;
+    let of = |keys: &str| plan(&format!("{second}[[workload]]\nkind = \"bulk\"\n{keys}"));
+    let hops = |keys: &str| of(keys).unwrap_or_else(|e| panic!("{keys}: {e}")).workloads[0].edge.hops;
     assert_eq!(hops(""), None);
     assert_eq!(hops("from_hop = \"b\""), Some((1, 1)));
     assert_eq!(hops("to_hop = \"a\""), Some((0, 0)));

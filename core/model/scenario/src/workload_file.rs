@@ -1,7 +1,9 @@
-//! `[[work]]` as it stands in a file, and its conversion to a [`WorkPlan`].
+//! `[[workload]]` as it stands in a file, and its conversion to a [`WorkloadPlan`].
 use crate::field::{Amount, OneOrMore, Quantity, check_word, dscp};
 use crate::plan::HopPlan;
-use crate::work::{CONGESTION_CONTROLS, EdgePlan, PagePlan, Spacing, TransportPlan, WorkKind, WorkPlan};
+use crate::workload::{
+    CONGESTION_CONTROLS, EdgePlan, PagePlan, Spacing, TransportPlan, WorkloadKind, WorkloadPlan,
+};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -29,15 +31,15 @@ const PACKET: RangeInclusive<i64> = 28..=65_535;
 /// Rounds and requests closer than this are a burst.
 const MIN_INTERVAL: Duration = Duration::from_micros(1);
 
-macro_rules! work_file {
+macro_rules! workload_file {
     ($($key:ident: $type:ty,)*) => {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub(crate) struct WorkFile {
+        pub(crate) struct WorkloadFile {
             kind: Spanned<String>,
             $($key: Option<Spanned<$type>>,)*
         }
-        impl WorkFile {
+        impl WorkloadFile {
             /// Every key that is given besides `kind`, and where.
             fn given(&self) -> Vec<(&'static str, Range<usize>)> {
                 let all = [$((stringify!($key), self.$key.as_ref().map(Spanned::span)),)*];
@@ -47,7 +49,7 @@ macro_rules! work_file {
     };
 }
 
-work_file! {
+workload_file! {
     name: String,
     direction: String,
     flows: i64,
@@ -114,13 +116,13 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
     })
 }
 
-impl WorkFile {
+impl WorkloadFile {
     /// Where it stands.
     pub(crate) fn span(&self) -> Range<usize> {
         self.name.as_ref().map_or_else(|| self.kind.span(), Spanned::span)
     }
     /// The plan on a line of these hops, or what is wrong with it and where.
-    pub(crate) fn check(self, hops: &[HopPlan]) -> Result<WorkPlan, Fault> {
+    pub(crate) fn check(self, hops: &[HopPlan]) -> Result<WorkloadPlan, Fault> {
         self.check_keys()?;
         let name = match &self.name {
             None => self.kind.get_ref().clone(),
@@ -129,9 +131,9 @@ impl WorkFile {
                 name.get_ref().clone()
             }
         };
-        let plan = WorkPlan {
+        let plan = WorkloadPlan {
             name,
-            kind: self.work_kind()?,
+            kind: self.workload_kind()?,
             direction: self.direction()?,
             flows: self.count("flows", &self.flows, FLOWS, self.usual_flows())?,
             start: self.start.as_ref().map_or(Duration::ZERO, |given| given.get_ref().0),
@@ -151,7 +153,10 @@ impl WorkFile {
         let kind = self.kind.get_ref().as_str();
         let Some((own, tcp)) = keys(kind) else {
             let known = "bulk, swarm, web, rpc, incast, video, call, game, backup, cbr, poisson";
-            return Err((self.kind.span(), format!("kind: there is no work \"{kind}\" (known: {known})")));
+            return Err((
+                self.kind.span(),
+                format!("kind: there is no workload \"{kind}\" (known: {known})"),
+            ));
         };
         // Video in datagrams knows nothing of TCP.
         let tcp = if tcp && self.key_frame.is_none() { TCP } else { &[] };
@@ -160,37 +165,37 @@ impl WorkFile {
             None => Ok(()),
             Some((key, span)) => {
                 let list = [own, ALWAYS, tcp].concat().join(", ");
-                Err((span, format!("{key}: a work of kind \"{kind}\" has no such key (it takes {list})")))
+                Err((span, format!("{key}: a workload of kind \"{kind}\" has no such key (it takes {list})")))
             }
         }
     }
 
-    fn work_kind(&self) -> Result<WorkKind, Fault> {
+    fn workload_kind(&self) -> Result<WorkloadKind, Fault> {
         let ms = Duration::from_millis;
         Ok(match self.kind.get_ref().as_str() {
-            "swarm" => WorkKind::Swarm {
+            "swarm" => WorkloadKind::Swarm {
                 churn: self.churn.as_ref().map(|_| self.lasting("churn", &self.churn, ms(0))).transpose()?,
             },
-            "web" => WorkKind::Web(self.page()?),
-            "rpc" => WorkKind::Rpc {
+            "web" => WorkloadKind::Web(self.page()?),
+            "rpc" => WorkloadKind::Rpc {
                 request: amount(&self.request, 200),
                 response: amount(&self.response, 10_000),
                 interval: self.lasting("interval", &self.interval, ms(1000))?,
             },
-            "incast" => WorkKind::Incast {
+            "incast" => WorkloadKind::Incast {
                 block: amount(&self.bytes, 256 * 1024),
                 interval: self.lasting("interval", &self.interval, ms(1000))?,
                 spread: self.spread.as_ref().map_or(Duration::ZERO, |given| given.get_ref().0),
             },
             "video" => self.video()?,
-            "call" => WorkKind::Call,
-            "game" => WorkKind::Game {
+            "call" => WorkloadKind::Call,
+            "game" => WorkloadKind::Game {
                 size: self.size(200)?,
                 interval: self.lasting("interval", &self.interval, ms(20))?,
             },
             "cbr" => self.datagrams(Spacing::Even)?,
             "poisson" => self.datagrams(Spacing::Poisson)?,
-            _ => WorkKind::Bulk { bytes: self.bytes.as_ref().map(|given| given.get_ref().0.0) },
+            _ => WorkloadKind::Bulk { bytes: self.bytes.as_ref().map(|given| given.get_ref().0.0) },
         })
     }
 
@@ -217,11 +222,11 @@ impl WorkFile {
         })
     }
 
-    fn video(&self) -> Result<WorkKind, Fault> {
+    fn video(&self) -> Result<WorkloadKind, Fault> {
         let rate = self.required("rate", &self.rate)?;
         let every = self.lasting("every", &self.every, Duration::from_secs(2))?;
         match &self.key_frame {
-            Some(key_frame) => Ok(WorkKind::Camera {
+            Some(key_frame) => Ok(WorkloadKind::Camera {
                 rate,
                 size: self.size(1400)?,
                 key_frame: key_frame.get_ref().0.0,
@@ -234,11 +239,11 @@ impl WorkFile {
                     "size: segments over TCP have none (give key_frame for video in datagrams)".to_owned(),
                 ))
             }
-            None => Ok(WorkKind::Segments { rate, every }),
+            None => Ok(WorkloadKind::Segments { rate, every }),
         }
     }
 
-    fn datagrams(&self, spacing: Spacing) -> Result<WorkKind, Fault> {
+    fn datagrams(&self, spacing: Spacing) -> Result<WorkloadKind, Fault> {
         let exponential_sizes = match &self.sizes {
             None => false,
             Some(sizes) => match sizes.get_ref().as_str() {
@@ -248,7 +253,7 @@ impl WorkFile {
             },
         };
         let rate = self.required("rate", &self.rate)?;
-        Ok(WorkKind::Datagrams { rate, size: self.size(1500)?, spacing, exponential_sizes })
+        Ok(WorkloadKind::Datagrams { rate, size: self.size(1500)?, spacing, exponential_sizes })
     }
 
     fn direction(&self) -> Result<Direction, Fault> {
@@ -343,7 +348,7 @@ impl WorkFile {
     }
     fn required<T: Copy>(&self, key: &str, given: &Option<Spanned<Quantity<T>>>) -> Result<T, Fault> {
         let missing =
-            || (self.kind.span(), format!("{key}: a work of kind \"{}\" needs one", self.kind.get_ref()));
+            || (self.kind.span(), format!("{key}: a workload of kind \"{}\" needs one", self.kind.get_ref()));
         given.as_ref().map(|given| given.get_ref().0).ok_or_else(missing)
     }
     fn count(

@@ -7,7 +7,7 @@ use fathom_units::{Bytes, Direction, Duration, Rate};
 /// Congestion controls that a simulation knows, by Linux's names.
 pub const CONGESTION_CONTROLS: &[&str] = &["reno", "cubic", "bbr", "dctcp", "vegas", "ledbat"];
 
-/// Flows of one work begin within so long after the first, as programs do that start them one after the other.
+/// Flows of one workload begin within so long after the first, as programs do that start them one after the other.
 pub const START_WITHIN: Duration = Duration::from_millis(10);
 /// A browser's request with its headers, as HTTP/1.1 has them.
 pub const PAGE_REQUEST: Bytes = Bytes(500);
@@ -33,11 +33,11 @@ pub struct RunPlan {
 
 /// A workload: something that users do over the line.
 #[derive(Clone, PartialEq, Debug)]
-pub struct WorkPlan {
+pub struct WorkloadPlan {
     /// For its series and results.
     pub name: String,
     /// What it does.
-    pub kind: WorkKind,
+    pub kind: WorkloadKind,
     /// The way of its data.
     pub direction: Direction,
     /// How many at once: transfers, peers, senders, calls.
@@ -54,7 +54,7 @@ pub struct WorkPlan {
 
 /// What a workload does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WorkKind {
+pub enum WorkloadKind {
     /// Each flow sends so many bytes, or without end.
     Bulk {
         /// Of each flow.
@@ -183,14 +183,14 @@ pub struct EdgePlan {
     pub hops: Option<(usize, usize)>,
 }
 
-impl WorkPlan {
+impl WorkloadPlan {
     /// True if it sends as fast as it can, or as much as to fill a line: then the phase is named after its direction.
     pub const fn is_load(&self) -> bool {
-        !matches!(self.kind, WorkKind::Rpc { .. } | WorkKind::Call | WorkKind::Game { .. })
+        !matches!(self.kind, WorkloadKind::Rpc { .. } | WorkloadKind::Call | WorkloadKind::Game { .. })
     }
     /// True if it uses TCP.
     pub const fn is_tcp(&self) -> bool {
-        use WorkKind::{Call, Camera, Datagrams, Game};
+        use WorkloadKind::{Call, Camera, Datagrams, Game};
         !matches!(self.kind, Call | Camera { .. } | Game { .. } | Datagrams { .. })
     }
     /// Flows that it has at once in a direction.
@@ -200,27 +200,28 @@ impl WorkPlan {
             (Direction::Up, Direction::Up) | (Direction::Down, Direction::Down)
         );
         match self.kind {
-            WorkKind::Web(page) if matches!(direction, Direction::Down) => {
+            WorkloadKind::Web(page) if matches!(direction, Direction::Down) => {
                 self.flows * page.connections * page.shards
             }
-            WorkKind::Call | WorkKind::Game { .. } => self.flows,
+            WorkloadKind::Call | WorkloadKind::Game { .. } => self.flows,
             _ if same => self.flows,
             _ => 0,
         }
     }
 }
 
-/// Which works are load. Where none is of the kind that fills lines, all are.
-pub fn loads(works: &[WorkPlan]) -> Vec<bool> {
-    let any = works.iter().any(WorkPlan::is_load);
-    works.iter().map(|work| work.is_load() || !any).collect()
+/// Which workloads are load. Where none is of the kind that fills lines, all are.
+pub fn loads(workloads: &[WorkloadPlan]) -> Vec<bool> {
+    let any = workloads.iter().any(WorkloadPlan::is_load);
+    workloads.iter().map(|workload| workload.is_load() || !any).collect()
 }
 
-/// What the load does, by its works' directions.
-pub fn load_kind(works: &[WorkPlan]) -> PhaseKind {
-    let loads = loads(works);
-    let has =
-        |direction| works.iter().zip(&loads).any(|(work, load)| *load && work.concurrent(direction) > 0);
+/// What the load does, by its workloads' directions.
+pub fn load_kind(workloads: &[WorkloadPlan]) -> PhaseKind {
+    let loads = loads(workloads);
+    let has = |direction| {
+        workloads.iter().zip(&loads).any(|(workload, load)| *load && workload.concurrent(direction) > 0)
+    };
     match (has(Direction::Up), has(Direction::Down)) {
         (true, true) => PhaseKind::Both,
         (false, true) => PhaseKind::Down,
@@ -242,17 +243,17 @@ pub struct LoadPlan {
 }
 
 impl LoadPlan {
-    /// The same as works, one for each loaded direction.
-    pub fn works(&self) -> Vec<WorkPlan> {
+    /// The same as workloads, one for each loaded direction.
+    pub fn workloads(&self) -> Vec<WorkloadPlan> {
         let both =
             [("load up", Direction::Up, self.up_flows), ("load down", Direction::Down, self.down_flows)];
         let loaded = both.into_iter().filter(|(.., flows)| *flows > 0);
-        loaded.map(|(name, way, flows)| self.work(name, way, flows)).collect()
+        loaded.map(|(name, way, flows)| self.workload(name, way, flows)).collect()
     }
-    fn work(&self, name: &str, direction: Direction, flows: u32) -> WorkPlan {
-        WorkPlan {
+    fn workload(&self, name: &str, direction: Direction, flows: u32) -> WorkloadPlan {
+        WorkloadPlan {
             name: name.to_string(),
-            kind: WorkKind::Bulk { bytes: None },
+            kind: WorkloadKind::Bulk { bytes: None },
             direction,
             flows,
             start: Duration::ZERO,

@@ -1,20 +1,20 @@
-//! Each kind of work over a line whose answer is known.
+//! Each kind of workload over a line whose answer is known.
 use crate::common::{number, plan, run, within};
 use fathom_run::PhaseKind;
 use fathom_sim::Outcome;
 use fathom_units::Direction;
 
 /// 20 Mbit/s and 10 ms each way; `queue` down.
-fn over(queue: &str, works: &str) -> Outcome {
+fn over(queue: &str, workloads: &str) -> Outcome {
     let side = "rate = \"20mbit\", delay = \"10ms\"";
-    run(&plan(side, &format!("{side}, queue = \"{queue}\""), works))
+    run(&plan(side, &format!("{side}, queue = \"{queue}\""), workloads))
 }
 
 #[test]
 fn a_transfer_takes_its_bytes_over_the_rate_and_the_round_trips() {
     // 5 MB of payload at 20 x 1448/1514 Mbit/s are 2.09 s; handshake, first window and its growth add some round trips.
-    let work = "[[work]]\nkind = \"bulk\"\ndirection = \"down\"\nbytes = \"5000000b\"\n";
-    let outcome = over("fifo limit 1000p", work);
+    let workload = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nbytes = \"5000000b\"\n";
+    let outcome = over("fifo limit 1000p", workload);
     let took = number(&outcome.run, "flow_completion_s scope bulk max");
     within(took, 2.09 + 0.04, 2.09 + 0.25);
     assert_eq!(outcome.flows[0].delivered_bytes, 5_000_000);
@@ -23,15 +23,15 @@ fn a_transfer_takes_its_bytes_over_the_rate_and_the_round_trips() {
 
 #[test]
 fn a_transfer_that_does_not_end_in_time_is_censored() {
-    let work = "[[work]]\nkind = \"bulk\"\nbytes = \"500mb\"\n[run]\nduration = \"2s\"";
-    let outcome = over("fifo limit 1000p", work);
+    let workload = "[[workload]]\nkind = \"bulk\"\nbytes = \"500mb\"\n[run]\nduration = \"2s\"";
+    let outcome = over("fifo limit 1000p", workload);
     assert!((number(&outcome.run, "flow_completion_s lost") - 1.0).abs() < 1e-9);
 }
 
 #[test]
 fn an_own_round_trip_is_added_to_the_lines() {
-    let work = "[[work]]\nkind = \"bulk\"\ndirection = \"down\"\nflows = 2\nbytes = \"1mb\"\nextra_rtt = [\"0ms\", \"80ms\"]\n";
-    let outcome = over("fq_codel", work);
+    let workload = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nflows = 2\nbytes = \"1mb\"\nextra_rtt = [\"0ms\", \"80ms\"]\n";
+    let outcome = over("fq_codel", workload);
     let rtt = |flow: u32| number(&outcome.run, &format!("flow_rtt_s flow {flow} min"));
     within(rtt(1), 0.0201, 0.035);
     within(rtt(2), 0.1001, 0.115);
@@ -39,8 +39,8 @@ fn an_own_round_trip_is_added_to_the_lines() {
 
 #[test]
 fn requests_take_a_round_trip_and_their_bytes() {
-    let work = "[[work]]\nkind = \"rpc\"\ninterval = \"100ms\"\nrequest = \"200b\"\nresponse = \"1000b\"\n[run]\nduration = \"5s\"";
-    let run = over("fq_codel", work).run;
+    let workload = "[[workload]]\nkind = \"rpc\"\ninterval = \"100ms\"\nrequest = \"200b\"\nresponse = \"1000b\"\n[run]\nduration = \"5s\"";
+    let run = over("fq_codel", workload).run;
     // 20 ms, 0.1 ms of request, 0.4 ms of answer; the first opens the connection.
     within(number(&run, "request_s scope rpc min"), 0.0204, 0.0208);
     within(number(&run, "request_s scope rpc max"), 0.0404, 0.0412);
@@ -51,13 +51,13 @@ fn requests_take_a_round_trip_and_their_bytes() {
 #[test]
 fn incast_is_as_quick_as_the_line_until_the_buffer_is_too_short() {
     // Eight blocks of 64 KiB at 20 Mbit/s are 219 ms, and 10 ms of way; with a buffer for 3 ms of it, tails are lost and wait for timeouts.
-    let work = |queue| {
-        let work = "[[work]]\nkind = \"incast\"\nflows = 8\nbytes = \"64kb\"\naccess_rate = \"1gbit\"\ninterval = \"2s\"\n";
-        over(queue, work).run
+    let workload = |queue| {
+        let workload = "[[workload]]\nkind = \"incast\"\nflows = 8\nbytes = \"64kb\"\naccess_rate = \"1gbit\"\ninterval = \"2s\"\n";
+        over(queue, workload).run
     };
-    let wide = work("fifo limit 1000p");
+    let wide = workload("fifo limit 1000p");
     within(number(&wide, "request_s scope incast max from 4s"), 0.219 + 0.010, 0.219 + 0.03);
-    let narrow = work("fifo limit 5p");
+    let narrow = workload("fifo limit 5p");
     // One timeout is 200 ms more.
     let worst = number(&narrow, "request_s scope incast max");
     assert!(worst > 0.229 + 0.2, "{worst}");
@@ -65,8 +65,8 @@ fn incast_is_as_quick_as_the_line_until_the_buffer_is_too_short() {
 
 #[test]
 fn a_call_is_good_on_an_idle_line_and_bad_behind_a_full_buffer() {
-    let call = "[[work]]\nkind = \"call\"\n";
-    let bulk = "[[work]]\nkind = \"bulk\"\ndirection = \"down\"\nflows = 4\n";
+    let call = "[[workload]]\nkind = \"call\"\n";
+    let bulk = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nflows = 4\n";
     let quiet = over("fifo limit 1000p", call).run;
     within(number(&quiet, "call_mos down min"), 4.3, 4.42);
     // 10 ms, and 214 bytes at 20 Mbit/s.
@@ -80,8 +80,8 @@ fn a_call_is_good_on_an_idle_line_and_bad_behind_a_full_buffer() {
 
 #[test]
 fn updates_of_a_game_come_late_behind_a_full_buffer_alone() {
-    let works = "[[work]]\nkind = \"game\"\n[[work]]\nkind = \"bulk\"\ndirection = \"down\"\n";
-    let late = |queue| number(&over(queue, works).run, "update_lateness_s down p95");
+    let workloads = "[[workload]]\nkind = \"game\"\n[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\n";
+    let late = |queue| number(&over(queue, workloads).run, "update_lateness_s down p95");
     assert!(late("fifo limit 1000p") > 0.3, "{}", late("fifo limit 1000p"));
     assert!(late("fq_codel") < 0.01, "{}", late("fq_codel"));
 }
@@ -89,9 +89,9 @@ fn updates_of_a_game_come_late_behind_a_full_buffer_alone() {
 #[test]
 fn key_frames_are_bursts_at_the_rate_of_the_access_link() {
     // 125 kB at 100 Mbit/s into 20: what is left waits 0.8 x 125 kB x 8 / 20 M = 40 ms, less headers.
-    let work = "[[work]]\nkind = \"video\"\ndirection = \"down\"\nrate = \"1mbit\"\nkey_frame = \"125000b\"\nevery = \"2s\"\n\
+    let workload = "[[workload]]\nkind = \"video\"\ndirection = \"down\"\nrate = \"1mbit\"\nkey_frame = \"125000b\"\nevery = \"2s\"\n\
                 access_rate = \"100mbit\"\n";
-    let outcome = over("fifo limit 1000p", work);
+    let outcome = over("fifo limit 1000p", workload);
     within(number(&outcome.run, "sojourn_s down max"), 0.038, 0.046);
     assert_eq!(outcome.counted.dropped, 0);
 }
@@ -99,14 +99,14 @@ fn key_frames_are_bursts_at_the_rate_of_the_access_link() {
 #[test]
 fn segments_that_fit_arrive_in_time() {
     // 2 s of 5 Mbit/s are 1.25 MB: 0.52 s at the line's rate.
-    let run = over("fq_codel", "[[work]]\nkind = \"video\"\nrate = \"5mbit\"\n").run;
+    let run = over("fq_codel", "[[workload]]\nkind = \"video\"\nrate = \"5mbit\"\n").run;
     within(number(&run, "request_s scope video p50"), 0.52, 0.75);
     within(number(&run, "request_s scope video count"), 10.0, 10.0);
 }
 
 #[test]
 fn peers_come_and_go() {
-    let outcome = over("fq_codel", "[[work]]\nkind = \"swarm\"\nflows = 5\nchurn = \"1s\"\n");
+    let outcome = over("fq_codel", "[[workload]]\nkind = \"swarm\"\nflows = 5\nchurn = \"1s\"\n");
     // Each of five places sees 20 lives in 20 s in the mean.
     within(outcome.flows.len() as f64, 70.0, 140.0);
     assert!(outcome.flows.iter().all(|flow| flow.direction == Direction::Up && flow.closed.is_some()));
@@ -115,7 +115,8 @@ fn peers_come_and_go() {
 
 #[test]
 fn marks_take_the_place_of_drops_where_both_ends_know_them() {
-    let of = |ecn: &str| over("fq_codel", &format!("[[work]]\nkind = \"bulk\"\ndirection = \"down\"\n{ecn}"));
+    let of =
+        |ecn: &str| over("fq_codel", &format!("[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\n{ecn}"));
     let (with, without) = (of("ecn = true"), of(""));
     let flow = |outcome: &Outcome| (outcome.flows[0].dropped_packets, outcome.flows[0].marked_packets);
     assert!(flow(&with).0 == 0 && flow(&with).1 > 10, "{:?}", flow(&with));
@@ -126,8 +127,8 @@ fn marks_take_the_place_of_drops_where_both_ends_know_them() {
 
 #[test]
 fn a_backup_gives_way() {
-    let works = "[[work]]\nkind = \"backup\"\ndirection = \"down\"\n[[work]]\nkind = \"bulk\"\ndirection = \"down\"\nstart = \"5s\"\n";
-    let outcome = over("fifo limit 1000p", works);
+    let workloads = "[[workload]]\nkind = \"backup\"\ndirection = \"down\"\n[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nstart = \"5s\"\n";
+    let outcome = over("fifo limit 1000p", workloads);
     let goodput = |flow: u32| {
         number(&outcome.run, &format!("goodput_bits_per_second down flow {flow} mean from 13s to 23s"))
     };
@@ -145,10 +146,10 @@ fn an_unknown_congestion_control_is_an_error() {
 fn answers_that_begin_at_random_find_room_in_a_short_buffer() {
     // Forty blocks of 14480 bytes are 400 packets: at once too many for 100, over ten times the 242 ms that they take few.
     let lost = |spread: &str| {
-        let work = format!(
-            "[[work]]\nkind = \"incast\"\nflows = 40\nbytes = \"14480b\"\ninterval = \"4s\"\n{spread}[run]\nduration = \"12s\"\n"
+        let workload = format!(
+            "[[workload]]\nkind = \"incast\"\nflows = 40\nbytes = \"14480b\"\ninterval = \"4s\"\n{spread}[run]\nduration = \"12s\"\n"
         );
-        let outcome = over("fifo limit 100p", &work);
+        let outcome = over("fifo limit 100p", &workload);
         let rounds = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>() / (40 * 14480);
         let slowest = number(&outcome.run, "request_s scope incast max");
         (rounds, outcome.counted.dropped, slowest)
@@ -164,10 +165,10 @@ fn answers_that_begin_at_random_find_room_in_a_short_buffer() {
 fn paced_windows_queue_as_single_packets() {
     // A window of 62 packets fills a round trip of 37 ms; its sender waits for nothing else. Not paced it comes as bursts.
     let of = |keys: &str| {
-        let work = format!(
-            "[[work]]\nkind = \"rpc\"\nflows = 1\nresponse = \"100kb\"\ninterval = \"1s\"\nextra_rtt = \"80ms\"\naccess_rate = \"1gbit\"\n{keys}"
+        let workload = format!(
+            "[[workload]]\nkind = \"rpc\"\nflows = 1\nresponse = \"100kb\"\ninterval = \"1s\"\nextra_rtt = \"80ms\"\naccess_rate = \"1gbit\"\n{keys}"
         );
-        number(&over("fifo limit 1000p", &work).run, "sojourn_s down max")
+        number(&over("fifo limit 1000p", &workload).run, "sojourn_s down max")
     };
     let (plain, paced) = (of(""), of("pacing = true\n"));
     // Twenty packets at least come at once where nothing spreads them: 12 ms at 20 Mbit/s.
@@ -178,26 +179,26 @@ fn paced_windows_queue_as_single_packets() {
 fn the_least_timeout_is_what_the_scenario_says() {
     // The last packet of a block is lost in any case: five of eight find room. Nothing but a timeout, or a probe, mends it.
     let worst = |min_rto: &str| {
-        let work = format!(
-            "[[work]]\nkind = \"incast\"\nflows = 8\nbytes = \"1448b\"\naccess_rate = \"1gbit\"\ninterval = \"2s\"\nmin_rto = \"{min_rto}\"\n"
+        let workload = format!(
+            "[[workload]]\nkind = \"incast\"\nflows = 8\nbytes = \"1448b\"\naccess_rate = \"1gbit\"\ninterval = \"2s\"\nmin_rto = \"{min_rto}\"\n"
         );
-        number(&over("fifo limit 5p", &work).run, "request_s scope incast max from 4s")
+        number(&over("fifo limit 5p", &workload).run, "request_s scope incast max from 4s")
     };
     let (linux, windows) = (worst("200ms"), worst("300ms"));
     within(windows - linux, 0.09, 0.11);
 }
 
 #[test]
-fn hosts_of_works_have_ports_of_a_switch_of_their_own() {
+fn hosts_of_workloads_have_ports_of_a_switch_of_their_own() {
     // A port that gets 12 of 10 Mbit/s holds half of the memory, and one packet more at most; the other is never used up.
     let cbr = |name: &str, rate: &str, host: u8| {
         format!(
-            "[[work]]\nname = \"{name}\"\nkind = \"cbr\"\ndirection = \"down\"\nrate = \"{rate}\"\nfirst_host = {host}\n"
+            "[[workload]]\nname = \"{name}\"\nkind = \"cbr\"\ndirection = \"down\"\nrate = \"{rate}\"\nfirst_host = {host}\n"
         )
     };
-    let works = [cbr("over", "12mbit", 0), cbr("under", "5mbit", 1)].concat();
+    let workloads = [cbr("over", "12mbit", 0), cbr("under", "5mbit", 1)].concat();
     let down = "rate = \"1gbit\", delay = \"10ms\", overhead = \"0b\", queue = \"switch ports 2 rate 10mbit memory 100000b\"";
-    let rest = format!("{works}[run]\nduration = \"5s\"\nsample_every = \"60min\"\n");
+    let rest = format!("{workloads}[run]\nduration = \"5s\"\nsample_every = \"60min\"\n");
     let outcome = run(&plan("delay = \"10ms\"", down, &rest));
     let (over, under) = (&outcome.flows[0], &outcome.flows[1]);
     // 1500 bytes are 1.2 ms at the port and 12 us on the link.

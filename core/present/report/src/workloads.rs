@@ -1,4 +1,4 @@
-//! What users waited for in a scenario's works, for comparisons.
+//! What users waited for in a scenario's workloads, for comparisons.
 use crate::quantity::{Quantity, Unit};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -17,7 +17,7 @@ const MEASURES: [(Metric, &str, Unit); 6] = [
     (Metric::CallMos, "call quality", Unit::Score),
 ];
 
-/// Median and bad end of everything that at least one of the runs has, by work.
+/// Median and bad end of everything that at least one of the runs has, by workload.
 pub(crate) fn quantities(runs: &[&Run]) -> Vec<Quantity> {
     let all = runs.iter().flat_map(|run| &run.series);
     let scopes: BTreeSet<&str> = all
@@ -47,7 +47,7 @@ fn of_measure(runs: &[&Run], scope: &str, (metric, called, unit): (Metric, &str,
         for (share, statistic) in [(0.5, "median"), bad_end] {
             let value = |sample: &Sample| sample.percentile(share).map(|bounded| bounded.value);
             rows.push(Quantity {
-                group: format!("work {scope}"),
+                group: format!("workload {scope}"),
                 name: format!("{called}{way}, {statistic}"),
                 unit,
                 less_is_better,
@@ -58,7 +58,7 @@ fn of_measure(runs: &[&Run], scope: &str, (metric, called, unit): (Metric, &str,
     rows
 }
 
-/// Of all flows of the work together.
+/// Of all flows of the workload together.
 fn sample(run: &Run, scope: &str, metric: Metric, direction: Direction) -> Sample {
     let series = run.series.iter().filter(|series| {
         let key = &series.key;

@@ -4,7 +4,7 @@ use crate::workload::stage::Stage;
 use crate::workload::unit::Unit;
 use crate::workload::wire::Wire;
 use fathom_run::{Metric, Note};
-use fathom_scenario::{PAGE_REQUEST, PagePlan, WorkKind};
+use fathom_scenario::{PAGE_REQUEST, PagePlan, WorkloadKind};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -25,17 +25,18 @@ pub(crate) struct Player<'a> {
 
 impl Player<'_> {
     /// Until its work is done or its life over; then an error is none.
-    pub(crate) fn play(&mut self, kind: WorkKind) -> io::Result<()> {
+    pub(crate) fn play(&mut self, kind: WorkloadKind) -> io::Result<()> {
         match kind {
-            WorkKind::Bulk { bytes } => self.transfer(bytes),
-            WorkKind::Swarm { churn } => self.peer(churn),
-            WorkKind::Web(page) => self.pages(page),
-            WorkKind::Rpc { request, response, interval } => self.rpc(request, response, interval),
-            WorkKind::Incast { block, interval, spread } => self.incast(block, interval, spread),
-            WorkKind::Segments { rate, every } => self.segments(rate.bytes_in(every), every),
-            WorkKind::Call | WorkKind::Game { .. } | WorkKind::Camera { .. } | WorkKind::Datagrams { .. } => {
-                self.datagrams(kind)
-            }
+            WorkloadKind::Bulk { bytes } => self.transfer(bytes),
+            WorkloadKind::Swarm { churn } => self.peer(churn),
+            WorkloadKind::Web(page) => self.pages(page),
+            WorkloadKind::Rpc { request, response, interval } => self.rpc(request, response, interval),
+            WorkloadKind::Incast { block, interval, spread } => self.incast(block, interval, spread),
+            WorkloadKind::Segments { rate, every } => self.segments(rate.bytes_in(every), every),
+            WorkloadKind::Call
+            | WorkloadKind::Game { .. }
+            | WorkloadKind::Camera { .. }
+            | WorkloadKind::Datagrams { .. } => self.datagrams(kind),
         }
     }
     fn now(&self) -> Time {

@@ -23,7 +23,7 @@ fn works_are_compared_by_name() {
     let (down, up) = (Direction::Down, Direction::Up);
     let before = with(&[
         (Metric::PageLoad, down, "web", &[4.0, 2.0, 3.0]),
-        // Two calls of one work count together.
+        // Two calls of one workload count together.
         (Metric::CallMos, up, "a<b", &[1.5]),
         (Metric::CallMos, up, "a<b", &[3.5, 2.5]),
     ]);
@@ -32,25 +32,25 @@ fn works_are_compared_by_name() {
     let text = compare(&[("a", &before, &a), ("b", &after, &b)], 80, Style { color: false, unicode: false });
     let rows: Vec<String> = text
         .lines()
-        .skip_while(|line| !line.starts_with("work "))
+        .skip_while(|line| !line.starts_with("workload "))
         .take_while(|line| !line.is_empty())
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
     assert_eq!(
         rows,
         [
-            "work a<b",
+            "workload a<b",
             "call quality up, median 2.5 -",
             "call quality up, 5th percentile 1.5 -",
-            "work rpc",
+            "workload rpc",
             "request, median - 25 ms",
             "request, 95th percentile - 25 ms",
-            "work web",
+            "workload web",
             "page, median 3.0 s 1.0 s /3.0",
             "page, 95th percentile 4.0 s 1.0 s /4.0",
         ],
         "{text}"
     );
     let page = html(&[(&before, &a), (&after, &b)]);
-    assert!(page.contains("work a&lt;b") && page.contains("page, median"));
+    assert!(page.contains("workload a&lt;b") && page.contains("page, median"));
 }
