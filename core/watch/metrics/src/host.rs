@@ -7,7 +7,7 @@ pub enum Take {
     /// Their mean.
     Mean,
     /// The greatest.
-    Most,
+    Max,
 }
 
 /// A gauge with one label.
@@ -32,14 +32,14 @@ impl<'p> HostGauge<'p> {
             return Some(HostGauge {
                 family: &Family::LATENESS,
                 label: ("thread", thread),
-                take: Take::Most,
+                take: Take::Max,
             });
         }
         let (interface, part) = probe.rsplit_once(' ')?;
         let (family, take) = match part {
             "received" => (&Family::RECEIVED, Take::Mean),
             "sent" => (&Family::SENT, Take::Mean),
-            "backlog" => (&Family::BACKLOG, Take::Most),
+            "backlog" => (&Family::BACKLOG, Take::Max),
             _ => return None,
         };
         Some(HostGauge { family, label: ("interface", interface), take })

@@ -29,7 +29,7 @@ impl From<Output> for Ran {
 
 impl Ran {
     /// Exit code and the whole of stderr, for messages of failed asserts.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         format!("exit {:?}\nstdout: {}\nstderr: {}", self.code, self.out, self.err)
     }
 }
@@ -57,8 +57,8 @@ impl Words {
     }
     /// Checks the exit code of a run, and adds its words below `title`.
     pub(crate) fn add(&mut self, title: &str, ran: &Ran, code: i32) {
-        assert_eq!(ran.code, Some(code), "{title}: {}", ran.told());
-        assert!(!ran.err.contains("panicked"), "{title}: {}", ran.told());
+        assert_eq!(ran.code, Some(code), "{title}: {}", ran.describe());
+        assert!(!ran.err.contains("panicked"), "{title}: {}", ran.describe());
         for (mark, text) in [("$ ", title), ("", &*ran.out), ("! ", &*ran.err)] {
             for line in text.lines() {
                 self.seen += &(format!("{mark}{}", self.without_places(line)).trim_end().to_owned() + "\n");

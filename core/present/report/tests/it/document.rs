@@ -23,7 +23,7 @@ fn check(name: &str, document: &Value) {
 }
 
 #[test]
-fn documents_of_runs_are_what_the_schema_says() {
+fn documents_of_runs_match_the_schema() {
     for (name, run) in runs() {
         let diagnosis = diagnose(&run);
         let document = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();
@@ -62,7 +62,7 @@ fn fixed(before: &Diagnosis, after: &Diagnosis) -> FixData {
 }
 
 #[test]
-fn documents_of_fixes_are_what_the_schema_says() {
+fn documents_of_fixes_match_the_schema() {
     let runs = runs();
     let (before, after) = (&runs[0].1, &runs[1].1);
     let measured = FixEvidence {
@@ -88,7 +88,7 @@ fn documents_of_fixes_are_what_the_schema_says() {
 }
 
 #[test]
-fn documents_of_audits_are_what_the_schema_says() {
+fn documents_of_audits_match_the_schema() {
     for (name, rates) in HOSTS {
         let audit = audited(name, rates);
         let diagnosis = diagnose_audit(&audit);
@@ -147,7 +147,7 @@ type Damage = (&'static str, fn(&mut Value));
 
 /// A schema that accepts anything would prove nothing.
 #[test]
-fn the_schema_refuses_what_is_wrong() {
+fn the_schema_rejects_invalid_documents() {
     let (_, run) = runs().remove(0);
     let diagnosis = diagnose(&run);
     let good = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();

@@ -14,7 +14,7 @@ const SECOND: &str = "[defaults]\ninterval = '100ms'\n\
     [[target]]\nname = 'stays'\nhost = '127.0.0.1'\n";
 
 #[test]
-fn what_stays_has_no_gap() {
+fn an_unchanged_target_has_no_gap() {
     in_new_namespace(|| {
         let (mut monitor, memory) = start(FIRST);
         wait_for("ten answers", || (answered(&memory.samples("stays", "icmp")) >= 10).then_some(()));
