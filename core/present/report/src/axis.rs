@@ -53,7 +53,11 @@ impl Axis {
     }
     /// Linear from zero, or logarithmic where the values lie far apart.
     pub(crate) fn fitting(low: f64, high: f64, max_ticks: usize) -> Self {
-        if low > 0.0 && high > LOG_FROM * low { Axis::log(low, high, max_ticks) } else { Axis::linear(high, max_ticks) }
+        if low > 0.0 && high > LOG_FROM * low {
+            Axis::log(low, high, max_ticks)
+        } else {
+            Axis::linear(high, max_ticks)
+        }
     }
     /// Where `value` lies, 0 at the low end and 1 at the high end; values outside lie on the ends.
     pub(crate) fn position(&self, value: f64) -> f64 {

@@ -37,7 +37,7 @@ fn brief(value: f64) -> String {
 /// The answer in words, numbers and a picture.
 pub fn size(answer: &Answer, columns: u16, style: Style) -> String {
     let columns = usize::from(columns).max(30);
-    let mut lines = wrap(&headline(answer), columns, 2);
+    let mut lines = wrap(&size_headline(answer), columns, 2);
     if let Some(first) = lines.first_mut() {
         *first = style.ink(Ink::Bold, first);
     }
@@ -50,7 +50,8 @@ pub fn size(answer: &Answer, columns: u16, style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
-fn headline(answer: &Answer) -> String {
+/// One sentence about the answer.
+pub fn size_headline(answer: &Answer) -> String {
     let (delay, buffer) = (time(answer.delay.as_secs_f64()), bytes(answer.buffer.0 as f64));
     let (rate, packets) = (rate(answer.rate.as_bits_per_second() as f64), packets(answer.packets));
     match (answer.found, answer.needs) {
@@ -308,7 +309,11 @@ fn case_lines(case: &Case, says: usize, columns: usize, style: Style) -> Result<
     let published = format!("told: {}", case.published);
     let room = columns.saturating_sub(says + 18);
     Ok(if room >= 20 {
-        Vec::from([format!("  {}  {}  {published}", left(case.says, says), style.ink(ink, &right(&outcome, 15)))])
+        Vec::from([format!(
+            "  {}  {}  {published}",
+            left(case.says, says),
+            style.ink(ink, &right(&outcome, 15))
+        )])
     } else {
         Vec::from([format!("  {}", case.says), format!("    {}  {published}", style.ink(ink, &outcome))])
     })

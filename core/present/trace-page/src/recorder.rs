@@ -61,8 +61,9 @@ impl Recorder {
     /// A recorder of these flows. The page begins at `origin`, in nanoseconds of the capture's clock (the first frame of the file, so that
     /// times are those of Wireshark), or else at what it hears first.
     pub fn new(flows: &[FlowId], limits: Limits, origin: Option<i64>) -> Self {
-        let empty =
-            |id: &FlowId| (*id, Flow { ends: [NO_ENDPOINT; 2], tracks: [Track::default(), Track::default()] });
+        let empty = |id: &FlowId| {
+            (*id, Flow { ends: [NO_ENDPOINT; 2], tracks: [Track::default(), Track::default()] })
+        };
         Recorder {
             limits,
             flows: flows.iter().map(empty).collect(),

@@ -51,7 +51,11 @@ impl Series {
         Verdict::of(ratio, limits, text)
     }
     /// The percentile of the delays of a window, and how many they are.
-    fn delay(&self, (percent, window, min_probes): (u64, Duration, u64), now: WallTime) -> Option<(f64, usize)> {
+    fn delay(
+        &self,
+        (percent, window, min_probes): (u64, Duration, u64),
+        now: WallTime,
+    ) -> Option<(f64, usize)> {
         let mut delays = self.ring.delays(window, now);
         let count = delays.len();
         let is_enough = count as u64 >= min_probes && self.ring.covers(window, now);

@@ -220,7 +220,8 @@ fn look(
     link: &Throughput,
     now: WallTime,
 ) -> Option<(Change, Evidence)> {
-    let step = Duration::from_nanos(rule.condition.window().as_nanos() / LOOKS).clamp(MIN_LOOK_INTERVAL, MAX_LOOK_INTERVAL);
+    let step = Duration::from_nanos(rule.condition.window().as_nanos() / LOOKS)
+        .clamp(MIN_LOOK_INTERVAL, MAX_LOOK_INTERVAL);
     // A time far ahead is from before the clock was set back.
     if alert.next > now && between(now, alert.next) <= step {
         return None;

@@ -29,11 +29,7 @@ impl<'p> HostGauge<'p> {
     /// Of a series of the host: `eth0 sent`, `lateness of icmp`. `None` for what has no name elsewhere.
     pub fn of(probe: &'p str) -> Option<Self> {
         if let Some(thread) = probe.strip_prefix("lateness of ") {
-            return Some(HostGauge {
-                family: &Family::LATENESS,
-                label: ("thread", thread),
-                take: Take::Max,
-            });
+            return Some(HostGauge { family: &Family::LATENESS, label: ("thread", thread), take: Take::Max });
         }
         let (interface, part) = probe.rsplit_once(' ')?;
         let (family, take) = match part {

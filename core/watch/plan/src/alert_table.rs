@@ -164,7 +164,12 @@ fn condition(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
             let usual = Duration::from_millis(100);
             let given = duration(section, "above", Duration::from_micros(1), HOUR)?.unwrap_or(usual);
             let clear = duration(section, "clear", Duration::ZERO, given)?.unwrap_or(given / 2);
-            Condition::Bufferbloat { above: given, clear, window: window(MINUTE * 5)?, min_probes: min_probes(5)? }
+            Condition::Bufferbloat {
+                above: given,
+                clear,
+                window: window(MINUTE * 5)?,
+                min_probes: min_probes(5)?,
+            }
         }
         "path" => Condition::Path { window: window(MINUTE * 10)? },
         _ => Condition::Unreachable { min_probes: min_probes(3)? },

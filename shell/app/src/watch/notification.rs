@@ -31,7 +31,11 @@ struct AlertHandler {
 }
 
 /// Starts the notifications of a plan, whose files are in the directory of the history.
-pub(super) fn start(plan: &Plan, store: &Path, events: &Events) -> (NotificationService, Box<dyn AlertBackend>) {
+pub(super) fn start(
+    plan: &Plan,
+    store: &Path,
+    events: &Events,
+) -> (NotificationService, Box<dyn AlertBackend>) {
     let dispatcher = Arc::new(Mutex::new(Dispatcher::start(&plan.receivers, Some(store))));
     let handler = AlertHandler {
         dispatcher: Arc::clone(&dispatcher),

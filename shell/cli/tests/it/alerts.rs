@@ -91,9 +91,9 @@ fn an_alert_is_raised_survives_a_restart_and_is_cleared() {
     drop(back);
     let replayed = run(&["watch", "alerts", &config, "--since", "1h", "--json"]);
     assert_eq!(replayed.code, Some(0), "{}", replayed.describe());
-    let rows: serde_json::Value = serde_json::from_str(&replayed.out).unwrap();
-    assert_eq!(rows[0]["alert"], "gone", "{rows}");
-    assert!(rows[0]["cleared_at"].is_string(), "{rows}");
+    let document = replayed.document();
+    assert_eq!(document["alerts"][0]["alert"], "gone", "{document}");
+    assert!(document["alerts"][0]["cleared_at"].is_string(), "{document}");
 }
 
 #[test]

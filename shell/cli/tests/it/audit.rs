@@ -12,10 +12,6 @@ fn fixture(name: &str) -> String {
     format!("{}/../../testdata/audit/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-fn document(ran: &Ran) -> Value {
-    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.describe()))
-}
-
 /// The finding about a kind of queue, of an interface or of the host.
 fn finding<'a>(document: &'a Value, queue: &str, interface: Option<&str>) -> &'a Value {
     let all = document["findings"].as_array().unwrap();
@@ -35,7 +31,7 @@ fn hosts_in_folders() {
     // The words are in golden/report/audit-*.txt.
     let shown = run(&["audit", "--root", &fixture("vm-host"), "--json"]);
     assert_eq!(shown.code, Some(1), "{}", shown.describe());
-    let shown = document(&shown);
+    let shown = shown.document();
     // 1000 * 1514 * 8 / 100000000
     assert_eq!(worst_s(finding(&shown, "qdisc", Some("eno2"))), 0.12112);
     let driver = finding(&shown, "no_byte_queue_limits", Some("eno2"));
@@ -43,14 +39,14 @@ fn hosts_in_folders() {
     assert_eq!(shown["verdict"]["health"], "bloated");
     let quiet = run(&["audit", "--root", &fixture("container")]);
     assert_eq!(quiet.code, Some(0), "{}", quiet.describe());
-    let laptop = document(&run(&["audit", "--root", &fixture("laptop"), "--rate", "wwan0=5mbit", "--json"]));
+    let laptop = run(&["audit", "--root", &fixture("laptop"), "--rate", "wwan0=5mbit", "--json"]).document();
     assert_eq!(worst_s(finding(&laptop, "qdisc", Some("wwan0"))), 2.4224);
 }
 
 #[test]
 fn this_machine() {
     let ran = run(&["audit", "--rate", "50mbit", "--json"]);
-    let audit = document(&ran);
+    let audit = ran.document();
     assert_eq!(ran.code, Some(code_of(&audit)), "{}", ran.describe());
     for queue in
         ["unsent_data", "receive_buffer", "small_queues", "congestion_control", "receive_backlog", "stacked"]
@@ -82,7 +78,7 @@ fn another_host_by_its_shell() {
     std::fs::set_permissions(&rsh, PermissionsExt::from_mode(0o755)).unwrap();
     let of_router = ["audit", "--host", "root@router", "--rsh", rsh.to_str().unwrap()];
     let (ran, read) = (run(&of_router), run(&[&of_router[..], &["--json"]].concat()));
-    assert_eq!(ran.code, Some(code_of(&document(&read))), "{}", ran.describe());
+    assert_eq!(ran.code, Some(code_of(&read.document())), "{}", ran.describe());
     assert_eq!(ran.code, read.code);
     assert!(ran.out.starts_with("root@router, Linux "), "{}", ran.describe());
     std::fs::write(&rsh, "#!/bin/sh\necho no route to host >&2\nexit 255\n").unwrap();
@@ -165,7 +161,7 @@ fn the_backlog_is_observed_while_the_host_is_loaded() {
         })
     });
     let ran = audited.join().unwrap();
-    let audit = document(&ran);
+    let audit = ran.document();
     let queue = finding(&audit, "qdisc", Some("out"));
     assert_eq!((queue["kind"].as_str(), ran.code), (Some("bloated_queue"), Some(1)), "{queue:#}");
     assert_eq!(queue["certainty"], "certain", "{queue:#}");

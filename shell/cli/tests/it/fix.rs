@@ -53,8 +53,7 @@ impl Router {
     fn done(&self, args: &[&str]) -> Value {
         let ran = self.fix(&[args, &["--json"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.describe());
-        let mut document: Value =
-            serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.describe()));
+        let mut document = ran.document();
         assert_eq!(document["command"], "fix");
         assert_eq!(document["verdict"]["reason"]["kind"], "not_measured");
         document["fix"].take()
@@ -187,7 +186,11 @@ fn errors_are_reported_in_words() {
         std::os::unix::process::CommandExt::uid(&mut command, 65_534).output().unwrap()
     });
     let nobody = Ran::from(nobody);
-    assert!(nobody.code == Some(3) && nobody.err.contains("root only (CAP_NET_ADMIN)"), "{}", nobody.describe());
+    assert!(
+        nobody.code == Some(3) && nobody.err.contains("root only (CAP_NET_ADMIN)"),
+        "{}",
+        nobody.describe()
+    );
     assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is on\n");
 }
 

@@ -128,7 +128,11 @@ pub(crate) fn boot(inside: &str, work: &Path, more: &[&str]) -> String {
     let is_missing = ran.code == Some(127);
     assert!(!is_missing, "{KERNEL} is missing: ./setup installs it (Debian package user-mode-linux)");
     let is_refused = !work.join("kernel").exists() && ran.describe().contains("ptrace");
-    assert!(!is_refused, "this machine does not allow ptrace, which User-Mode Linux needs: {}", ran.describe());
+    assert!(
+        !is_refused,
+        "this machine does not allow ptrace, which User-Mode Linux needs: {}",
+        ran.describe()
+    );
     ran.describe()
 }
 
@@ -159,10 +163,6 @@ fn the_kernels_latency_is_that_of_the_closed_forms_and_the_simulator() {
     // Fair queueing lets a ping wait for no more than the packet on the line.
     for (cell, seen) in cells.iter().zip(&all).skip(1) {
         let (median, min) = (seen.percentile(0.5), cell.rtt_ms);
-        assert!(
-            (min..min + 3.0 * cell.packet_ms()).contains(&median),
-            "{}: median {median} ms",
-            cell.name
-        );
+        assert!((min..min + 3.0 * cell.packet_ms()).contains(&median), "{}: median {median} ms", cell.name);
     }
 }

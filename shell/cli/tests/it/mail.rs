@@ -136,7 +136,12 @@ fn by_starttls_with_a_password() {
     let (port, received) = relay(offers);
     let keys = format!("relay = '127.0.0.1:{port}'\ntls = 'starttls'\n{LOGIN}");
     let ran = test_alert("mail-starttls", &keys, Some(AUTHORITY));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  sent    250 queued\n"), "{}", ran.describe());
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), "me  mail  sent    250 queued\n"),
+        "{}",
+        ran.describe()
+    );
     let [clear, secret] = received.recv().unwrap();
     let heads: Vec<&str> = clear.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(heads, ["EHLO", "STARTTLS"], "nothing else is said in clear");
@@ -150,7 +155,12 @@ fn by_tls_from_the_first_byte_with_auth_login() {
     let (port, received) = relay(offers);
     let keys = format!("relay = '127.0.0.1:{port}'\ntls = 'tls'\n{LOGIN}");
     let ran = test_alert("mail-tls", &keys, Some(AUTHORITY));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  sent    250 queued\n"), "{}", ran.describe());
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), "me  mail  sent    250 queued\n"),
+        "{}",
+        ran.describe()
+    );
     assert!(received.recv().unwrap()[1].contains("AUTH LOGIN"));
 }
 
@@ -198,5 +208,9 @@ fn a_password_is_not_sent_unprotected() {
 fn a_port_of_the_other_tls_mode_is_reported() {
     let (port, _received) = relay(Offers { is_implicit: false, go: "", clear: "250 relay", secret: "" });
     let ran = test_alert("mail-other", &format!("relay = '127.0.0.1:{port}'\ntls = 'tls'"), Some(AUTHORITY));
-    assert!(ran.out.contains("it does not answer in TLS (where a port begins in clear"), "{}", ran.describe());
+    assert!(
+        ran.out.contains("it does not answer in TLS (where a port begins in clear"),
+        "{}",
+        ran.describe()
+    );
 }

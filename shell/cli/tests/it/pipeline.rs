@@ -57,7 +57,7 @@ fn finds_the_bloat_that_is_there() {
     let _alone = alone();
     let ran = test_over_lab(&[], "--json --no-save --phases idle,up,drain --max-phase 10s");
     assert_eq!(ran.code, Some(1), "bufferbloat is exit 1: {}", ran.describe());
-    let run: Value = serde_json::from_str(&ran.out).unwrap();
+    let run = ran.document();
     // 64,000 bytes at 3 Mbit/s are 170.7 ms on top of the idle line.
     for metric in ["udp_rtt_s", "icmp_rtt_s"] {
         let (idle, up) = (median(values(&run, metric, "idle")), sorted(values(&run, metric, "up")));

@@ -32,6 +32,18 @@ impl Ran {
     pub(crate) fn describe(&self) -> String {
         format!("exit {:?}\nstdout: {}\nstderr: {}", self.code, self.out, self.err)
     }
+    /// The document on stdout, which must match the published schema.
+    #[track_caller]
+    pub(crate) fn document(&self) -> serde_json::Value {
+        let document = serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.describe()));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/result.schema.json");
+        let schema = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        document
+    }
 }
 
 /// The words of the program: exit code, stdout and stderr of several runs, as a file of `golden/text` has them. Tests assert

@@ -1,6 +1,5 @@
 //! `fathom sim`, its sweep and its gallery, as a user runs them.
 use crate::program::{Ran, Words, run, scratch};
-use serde_json::Value;
 use std::path::PathBuf;
 
 /// A line of 3 Mbit/s and 100 ms of buffer, 20 ms away, with one upload of 8 s.
@@ -126,7 +125,7 @@ fn every_claim_of_the_gallery_holds() {
     let folder = scratch().join("gallery").display().to_string();
     let ran = run(&["sim", "gallery", "--json", "--output-dir", &folder]);
     assert_eq!(ran.code, Some(0), "{}", ran.describe());
-    let gallery = &serde_json::from_str::<Value>(&ran.out).unwrap()["gallery"];
+    let gallery = &ran.document()["gallery"];
     assert_eq!(gallery["held"], gallery["claims"], "{gallery:#}");
     let page = std::fs::read_to_string(format!("{folder}/index.html")).unwrap();
     assert!(page.matches("<article").count() >= 25);

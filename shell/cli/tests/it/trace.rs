@@ -108,7 +108,7 @@ fn diagnosis_of(path: &str) -> (serde_json::Value, String) {
             _ => {}
         }
     }
-    let mut json = serde_json::from_str(&run(&["trace", path, "--json"]).out).unwrap();
+    let mut json = run(&["trace", path, "--json"]).document();
     strip(&mut json);
     let words = run(&["trace", path]).out;
     let verdict = words.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -120,7 +120,7 @@ fn diagnosis_of(path: &str) -> (serde_json::Value, String) {
 /// The run that these arguments give.
 fn diagnosis_of_args(args: &[&str]) -> serde_json::Value {
     let all = [&["trace", "--json"], args].concat();
-    serde_json::from_str(&run(&all).out).unwrap()
+    run(&all).document()
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn two_captures_show_the_path_between_them_across_a_nat() {
     let row: Vec<&str> = truth.lines().last().unwrap().split_whitespace().collect();
     let ran =
         run(&["trace", &format!("{folder}/inside.pcap.gz"), &format!("{folder}/outside.pcap.gz"), "--json"]);
-    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let json = ran.document();
     let hops = &json["capture"]["hops"];
     for hop in hops.as_array().unwrap() {
         assert_eq!((hop["lost_packets"].as_u64(), hop["routers"].as_i64()), (Some(0), Some(1)), "{hop}");
@@ -299,7 +299,7 @@ fn the_result_does_not_depend_on_threads() {
         let args = ["trace", &cut.display().to_string(), "--threads", threads, "--json"];
         let ran = run(&args);
         ends(&ran, 1);
-        assert_eq!(queues(&serde_json::from_str(&ran.out).unwrap()).len(), 1, "{}", ran.describe());
+        assert_eq!(queues(&ran.document()).len(), 1, "{}", ran.describe());
     }
     ends(&run(&["trace", &lab("up-sender.pcap.gz"), "--threads", "3"]), 2);
 }

@@ -109,8 +109,7 @@ fn a_watch_runs_reloads_its_file_and_shows_its_history() {
     assert_eq!(watch.end(), Some(0));
     let status = run(&["watch", "status", "--store", store]);
     assert_eq!(status.code, Some(0), "{}", status.describe());
-    let json: serde_json::Value =
-        serde_json::from_str(&run(&["watch", "status", "--store", store, "--json"]).out).unwrap();
+    let json = run(&["watch", "status", "--store", store, "--json"]).document();
     assert_eq!(json["status"]["pushes"], serde_json::json!([]));
     assert_eq!(
         json["status"]["targets"].as_array().unwrap().iter().filter(|row| row["target"] == "there").count(),

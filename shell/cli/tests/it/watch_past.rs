@@ -69,7 +69,7 @@ fn periods_are_runs(store: &str, now_s: u64) {
     let saved = file("period.json", "");
     let shown = report(&["--json", "-o", &saved]);
     assert!(matches!(shown.code, Some(0)), "{}", shown.describe());
-    let document: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    let document = shown.document();
     assert_eq!(document["summary"]["phases"][0]["phase"], "watch", "{document}");
     assert_eq!(document["summary"]["latency_metric"], "icmp_rtt_s");
     assert_eq!(document["findings"][0]["kind"], "latency_variation");

@@ -180,8 +180,11 @@ impl Host {
         }
     }
     fn fail(&mut self, name: &str, reason: &str) -> Option<String> {
-        self.wait =
-            if self.failing_since.is_some() { (self.wait * 2).min(MAX_RETRY_PAUSE) } else { FIRST_RETRY_PAUSE };
+        self.wait = if self.failing_since.is_some() {
+            (self.wait * 2).min(MAX_RETRY_PAUSE)
+        } else {
+            FIRST_RETRY_PAUSE
+        };
         let is_news = self.failing_since.is_none();
         self.failing_since.get_or_insert_with(wall_now);
         let problem = format!("{name} does not resolve: {reason}");

@@ -36,10 +36,7 @@ impl Query {
     pub(crate) fn whole(&mut self, key: &str, min: u64, max: u64) -> Result<Option<u64>, Refusal> {
         let Some(text) = self.take(key) else { return Ok(None) };
         let range = || {
-            Refusal::bad(format!(
-                "{key} is {}: a whole number from {min} to {max} is needed",
-                quoted(&text)
-            ))
+            Refusal::bad(format!("{key} is {}: a whole number from {min} to {max} is needed", quoted(&text)))
         };
         let value = text.parse().map_err(|_| range())?;
         if (min..=max).contains(&value) { Ok(Some(value)) } else { Err(range()) }

@@ -73,10 +73,7 @@ fn read(file: std::fs::File, path: &Path) -> Result<Secret, WebError> {
     let text = bytes.trim_ascii();
     match text.len() {
         MIN_BYTES..=MAX_BYTES => Ok(Secret(text.into())),
-        n => Err(fault(
-            path,
-            format!("has a password of {n} bytes: {MIN_BYTES} to {MAX_BYTES} are allowed"),
-        )),
+        n => Err(fault(path, format!("has a password of {n} bytes: {MIN_BYTES} to {MAX_BYTES} are allowed"))),
     }
 }
 

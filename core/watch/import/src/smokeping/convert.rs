@@ -198,7 +198,8 @@ impl Converter<'_> {
     }
     /// What is no host that this machine asks.
     fn possible(&self, place: usize, host: &str) -> Result<(), String> {
-        let has_word = |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
+        let has_word =
+            |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
         if host == "DYNAMIC" {
             return Err("a host that tells its own address is not known here (a name of dynamic DNS is asked as such)".to_string());
         }

@@ -54,10 +54,16 @@ const KINDS: [(&str, ProbeMethod, &str); 26] = [
     ("LDAP", ProbeMethod::Tcp(389), HANDSHAKE),
     ("FTPtransfer", ProbeMethod::Tcp(21), HANDSHAKE),
     ("TacacsPlus", ProbeMethod::Tcp(49), HANDSHAKE),
-    ("TraceroutePing", ProbeMethod::Hops, "kept the last router alone; here each router of the path has a series"),
+    (
+        "TraceroutePing",
+        ProbeMethod::Hops,
+        "kept the last router alone; here each router of the path has a series",
+    ),
     (
         "IRTT",
-        ProbeMethod::Not("needs irtt at the far end (probe = \"udp\" with fathom serve there does what it does)"),
+        ProbeMethod::Not(
+            "needs irtt at the far end (probe = \"udp\" with fathom serve there does what it does)",
+        ),
         "",
     ),
     ("RemoteFPing", ProbeMethod::Not(ELSEWHERE), ""),

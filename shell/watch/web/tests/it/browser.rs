@@ -22,8 +22,7 @@ fn check(work: &str, targets: u32) {
     // Pictures of what was seen, for those who look at them.
     command.args(std::env::var_os("FATHOM_PICTURES"));
     let ran = command.output().unwrap_or_else(|error| panic!("node is needed: {error}; try ./setup"));
-    let output =
-        String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    let output = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{work} of {targets} targets:\n{output}");
     println!("{output}");
 }

@@ -149,7 +149,11 @@ fn a_slow_client_delays_no_other_and_is_disconnected() {
     one.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut response = Vec::new();
     let _ = one.read_to_end(&mut response);
-    assert!(response.is_empty() || response.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&response));
+    assert!(
+        response.is_empty() || response.starts_with(b"HTTP/1.1 408"),
+        "{}",
+        String::from_utf8_lossy(&response)
+    );
 }
 
 #[test]
