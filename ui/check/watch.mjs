@@ -53,8 +53,10 @@ const works = {
     assert.ok(told.some((text) => /^target \d .* the delay is [\d.]+ m?s higher.*certainty: \w+$/.test(text)), told.join("\n"));
     await isUsable("findings");
     const evidence = await run(`const more = one(".findings details"); more.querySelector("summary").click(); await frame();
-      return { open: more.open, rows: more.querySelectorAll("tr").length, refuted: more.textContent.includes("Refuted by: ") }`);
-    assert.ok(evidence.open && evidence.rows > 1 && evidence.refuted, JSON.stringify(evidence));
+      return { open: more.open, names: [...more.querySelectorAll("th")].map((e) => e.textContent), refuted: more.textContent.includes("Refuted by: ") }`);
+    assert.ok(evidence.open && evidence.refuted && evidence.names.includes("target"), JSON.stringify(evidence));
+    // Words for a reader, not members of the JSON document.
+    assert.ok(!evidence.names.some((name) => /_|^(of|hours) \w+$/.test(name) && !/^hours (from|to)$/.test(name)), evidence.names.join("\n"));
     await picture("light");
     await run(`const seen = one(".findings .seen a"); const series = seen.hash.match(/targets\\/(\\d+)/)[1]; seen.click();
       await until("its plot", () => location.hash.includes("targets/" + series) && one(".plot")); await quiet();`);

@@ -5,8 +5,10 @@ use fathom_audit_facts::{
     RemoteError, add_all, add_flowtables, add_qdiscs, add_unsent, add_wifi, files, remote, sampled,
 };
 use fathom_diagnose::{Diagnosis, diagnose_audit};
+use fathom_report::command_document;
 use fathom_run::HostAudit;
 use fathom_units::{Duration, Rate, Time};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fmt, io};
@@ -119,6 +121,15 @@ pub struct AuditOutcome {
     pub host: HostAudit,
     /// A finding for each queue point.
     pub diagnosis: Diagnosis,
+}
+
+impl AuditOutcome {
+    /// The JSON document.
+    #[must_use]
+    pub fn document(&self) -> Value {
+        let headline = fathom_prose::audit_verdict(&self.diagnosis);
+        command_document("audit", headline, &self.diagnosis, ("audit", &self.host))
+    }
 }
 
 /// Reads a host, observes it if that is requested, and judges its queue points. Cancelling ends the observation early.

@@ -19,10 +19,11 @@ use fathom_client::Event as TestEvent;
 use fathom_diagnose::Diagnosis;
 use fathom_fix::auto::Status;
 use fathom_os::userns;
-use fathom_report::{FixData, FixDocument, fix_document};
+use fathom_report::{FixData, command_document};
 use fathom_run::Finding;
 use fathom_shape::fix::Event;
 use fathom_shaper::{Boot, Place, Plan, conflicts};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -66,8 +67,8 @@ pub struct FixResult {
 impl FixResult {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> FixDocument<'_> {
-        fix_document(self.headline.clone(), &self.diagnosis, &self.data, crate::VERSION)
+    pub fn document(&self) -> Value {
+        command_document("fix", self.headline.clone(), &self.diagnosis, ("fix", &self.data))
     }
 }
 

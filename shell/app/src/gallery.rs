@@ -3,8 +3,8 @@ use crate::output::make_directory;
 use crate::results::{DiagnosedRun, diagnosed};
 use crate::sim::simulate;
 use crate::{AppError, CancelToken};
-use fathom_diagnose::Health;
-use fathom_report::{ClaimRow, OtherDocument};
+use fathom_diagnose::Diagnosis;
+use fathom_report::{ClaimRow, command_document};
 use fathom_run::Run;
 use fathom_scenario::{Plan, builtin_plan, gallery_names};
 use serde_json::{Value, json};
@@ -65,14 +65,9 @@ pub fn document(exhibits: &[Exhibit]) -> Value {
     };
     let ClaimCount { claims, held } = count(exhibits);
     let scenarios: Vec<Value> = exhibits.iter().map(scenario).collect();
-    let document = OtherDocument {
-        command: "sim gallery",
-        headline: format!("{held} of {claims} claims hold, in {} scenarios", scenarios.len()),
-        health: Health::Inconclusive,
-        findings: &[],
-        data: ("gallery", json!({ "claims": claims, "held": held, "scenarios": scenarios })),
-    };
-    document.to_json()
+    let headline = format!("{held} of {claims} claims hold, in {} scenarios", scenarios.len());
+    let data = json!({ "claims": claims, "held": held, "scenarios": scenarios });
+    command_document("sim gallery", headline, &Diagnosis::default(), ("gallery", data))
 }
 
 /// Writes the page with all pictures into `folder`; gives the page.

@@ -81,11 +81,11 @@ pub fn load(name: &str, changes: &Changes) -> Result<Plan, AppError> {
     Ok(ScenarioText::load(name)?.plan(changes)?)
 }
 
-fn read(path: &Path, most: u64) -> std::io::Result<String> {
+fn read(path: &Path, max_bytes: u64) -> std::io::Result<String> {
     let mut text = String::new();
-    let size = std::fs::File::open(path)?.take(most + 1).read_to_string(&mut text)?;
-    if size as u64 > most {
-        return Err(std::io::Error::other(format!("larger than such a file can be ({most} bytes)")));
+    let size = std::fs::File::open(path)?.take(max_bytes + 1).read_to_string(&mut text)?;
+    if size as u64 > max_bytes {
+        return Err(std::io::Error::other(format!("larger than such a file can be ({max_bytes} bytes)")));
     }
     Ok(text)
 }

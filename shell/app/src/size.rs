@@ -1,11 +1,10 @@
 //! The arithmetic of a queue.
-use crate::{AppError, VERSION};
+use crate::AppError;
+use fathom_diagnose::Diagnosis;
+use fathom_report::command_document;
 pub use fathom_size::{Answer, Framing, Question};
 use fathom_size::{CASES, Case, SizeError, Unknown, joined};
 use serde_json::{Value, json};
-
-/// Version of the document that [`document`] makes.
-const SCHEMA_VERSION: u32 = 1;
 
 /// What `question` and `quantities` such as `375kB` and `10mbit` give.
 ///
@@ -41,19 +40,15 @@ pub fn cases(columns: u16, style: fathom_report::Style) -> Result<String, AppErr
 /// # Errors
 /// If a case has no answer.
 pub fn document(answer: Option<&Answer>) -> Result<Value, AppError> {
-    let results = match answer {
-        Some(answer) => answer_document(answer),
+    let (headline, data) = match answer {
+        Some(answer) => (fathom_report::size_headline(answer), answer_document(answer)),
         None => {
             let rows: Result<Vec<Value>, SizeError> = CASES.iter().map(case_document).collect();
-            json!({ "cases": rows.map_err(AppError::Size)? })
+            let rows = rows.map_err(AppError::Size)?;
+            (format!("{} published cases", rows.len()), json!({ "cases": rows }))
         }
     };
-    Ok(json!({
-        "schema_version": SCHEMA_VERSION,
-        "tool_version": VERSION,
-        "command": "size",
-        "results": results,
-    }))
+    Ok(command_document("size", headline, &Diagnosis::default(), ("size", data)))
 }
 
 fn case_document(case: &Case) -> Result<Value, SizeError> {

@@ -173,8 +173,8 @@ pub fn run(
     check_permission(plan)?;
     let history = open_history(store, &mut |repair| events(WatchEvent::Repaired(repair)))?;
     confined::confine(plan, store, events);
-    let (notifications, alerting) = notification::start(plan, store, events);
-    let monitor = Monitor::start_with(plan, Box::new(StoreWriter::new(history)), Some(alerting));
+    let (notifications, backend) = notification::start(plan, store, events);
+    let monitor = Monitor::start_with(plan, Box::new(StoreWriter::new(history)), Some(backend));
     let monitor = monitor.map_err(|error| AppError::Monitor(error.to_string()))?;
     // Only the threads that probe need the real-time priority.
     let _ = drop_realtime_priority();

@@ -36,11 +36,7 @@ pub(crate) fn write_all(paths: &[PathBuf], runs: &[(&Run, &Diagnosis)]) -> Resul
 
 /// Prints a run and what it shows as one line of JSON.
 pub(crate) fn print_json(run: &Run, diagnosis: &Diagnosis) -> Result<(), Failure> {
-    print_document(serde_json::to_string(&fathom_report::document(run, diagnosis)))
-}
-
-/// Prints a JSON document as one line.
-pub(crate) fn print_document(text: serde_json::Result<String>) -> Result<(), Failure> {
+    let text = serde_json::to_string(&fathom_report::document(run, diagnosis));
     terminal::print(&(text.map_err(Failure::environment)? + "\n"))
 }
 

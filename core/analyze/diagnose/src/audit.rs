@@ -1,6 +1,5 @@
 //! The queue points of a host.
 use crate::{Diagnosis, Health};
-use alloc::vec::Vec;
 use fathom_audit::{Audit, AuditedQueue, Severity};
 use fathom_run::{Certainty, Conclusion, Finding, QueueKind, threshold};
 
@@ -9,13 +8,9 @@ pub fn diagnose_audit(audit: &Audit) -> Diagnosis {
     let bad = || audit.queues.iter().filter(|queue| queue.severity == Severity::Bad);
     Diagnosis {
         health: if bad().next().is_some() { Health::Bloated } else { Health::Healthy },
-        reason: None,
-        headline_phase: None,
         advice: bad().flat_map(|queue| queue.remedies.iter().cloned()).collect(),
-        latency_source: None,
-        grade: None,
-        phases: Vec::new(),
         findings: audit.queues.iter().map(finding).collect(),
+        ..Diagnosis::default()
     }
 }
 

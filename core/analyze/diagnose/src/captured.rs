@@ -18,12 +18,10 @@ pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
             0 => Reason::NoTcp,
             flows => Reason::NoQueueSeen { flows },
         }),
-        headline_phase: None,
         advice: if health == Health::Bloated { advice(capture) } else { Vec::new() },
         latency_source: has_delay.then_some(Metric::QueueDelay),
-        grade: None,
-        phases: Vec::new(),
         findings,
+        ..Diagnosis::default()
     }
 }
 

@@ -5,7 +5,7 @@ use fathom_stats::{Bounded, Summary};
 use serde::Serialize;
 
 /// The line's state in one word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
     /// Latency stays low under load.
@@ -15,6 +15,7 @@ pub enum Health {
     /// The instrument could have produced the result by itself, or could not load and probe the line.
     Invalid,
     /// The run does not hold what a verdict needs.
+    #[default]
     Inconclusive,
 }
 
@@ -65,7 +66,7 @@ pub struct PhaseSummary {
 }
 
 /// What a run shows.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
     /// The line's state in one word.
     pub health: Health,

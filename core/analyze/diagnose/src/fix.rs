@@ -1,5 +1,5 @@
 //! A fix to findings: the checks of its shaper, what conflicts with it, and what the line is like.
-use crate::{Diagnosis, Health, diagnose};
+use crate::{Diagnosis, diagnose};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_run::{
@@ -86,16 +86,7 @@ fn latency_evidence(check: &ShaperCheck, tested: &Diagnosis) -> Vec<Evidence> {
 
 /// The diagnosis of a command that measured nothing.
 fn not_measured() -> Diagnosis {
-    Diagnosis {
-        health: Health::Inconclusive,
-        reason: Some(Reason::NotMeasured),
-        headline_phase: None,
-        advice: Vec::new(),
-        latency_source: None,
-        grade: None,
-        phases: Vec::new(),
-        findings: Vec::new(),
-    }
+    Diagnosis { reason: Some(Reason::NotMeasured), ..Diagnosis::default() }
 }
 
 #[cfg(test)]
@@ -124,7 +115,10 @@ mod tests {
         let diagnosis = diagnose_fix(&fix);
         let kinds: Vec<FindingKind> = diagnosis.findings.iter().map(Finding::kind).collect();
         assert_eq!(kinds, [Check, Conflict, Conflict]);
-        assert_eq!((diagnosis.health, diagnosis.reason), (Health::Inconclusive, Some(Reason::NotMeasured)));
+        assert_eq!(
+            (diagnosis.health, diagnosis.reason),
+            (crate::Health::Inconclusive, Some(Reason::NotMeasured))
+        );
         let expected =
             ShaperConflict { interface: String::from("wan"), cause: ConflictCause::Bypass { bypass } };
         assert_eq!(diagnosis.findings[1].conclusion, Conclusion::ShaperConflict(expected));

@@ -1,4 +1,5 @@
 //! What a finding rests on, as rows of name and value.
+use crate::history::date;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,6 +9,27 @@ use serde_json::Value as Json;
 
 /// Times of this length and more are read in seconds.
 const LONG_S: f64 = 10.0;
+
+/// Parameters whose member names are no words for a reader, and their labels.
+const LABELS: [(&str, &str); 14] = [
+    ("of target", "target"),
+    ("of probe", "probe"),
+    ("hours days", "days"),
+    ("hours hit", "days on which it happened"),
+    ("hours all", "days examined"),
+    ("hours elsewhere", "other hours in which it happened"),
+    ("hours chance", "probability by chance"),
+    ("chance", "probability by chance"),
+    ("excess", "delay above the day's median"),
+    ("idle delay", "delay while the link is idle"),
+    ("full", "times the link was full"),
+    ("slow", "times the link was full and slow"),
+    ("slow per day", "times per day"),
+    ("each side", "compared before and after"),
+];
+
+/// Parameters that only programs need: the number of a series, and a weekday that the sentence names.
+const HIDDEN: [&str; 2] = ["of series", "hours days weekday"];
 
 /// A row: what, and how much.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,6 +44,12 @@ pub struct Figure {
 pub fn figures(finding: &Finding) -> Vec<Figure> {
     let mut rows = Vec::new();
     parameters("", &finding.conclusion.parameters(), &mut rows);
+    rows.retain(|row| !HIDDEN.contains(&row.name.as_str()));
+    for row in &mut rows {
+        if let Some((_, label)) = LABELS.iter().find(|(name, _)| *name == row.name) {
+            row.name = (*label).to_string();
+        }
+    }
     rows.extend(finding.evidence.iter().map(of_series));
     rows
 }
@@ -40,15 +68,19 @@ fn parameters(prefix: &str, value: &Json, rows: &mut Vec<Figure>) {
     }
 }
 
-/// `delay_p95_s` and 0.04 as `delay p95` and `40 ms`.
+/// `delay_p95_s` and 0.04 as `delay p95` and `40 ms`. A day since 1970-01-01 is a date.
 fn figure(name: &str, value: f64) -> Figure {
-    let units: [(&str, &str); 7] = [
+    if name == "since_day" {
+        return Figure { name: "since".to_string(), value: date(value as u64) };
+    }
+    let units: [(&str, &str); 8] = [
         ("_bits_per_second", "bit/s"),
         ("_bytes", "bytes"),
         ("_packets", "packets"),
         ("_ratio", "ratio"),
         ("_count", "1"),
         ("_days", "days"),
+        ("_hour", "h"),
         ("_s", "s"),
     ];
     let unit = units.iter().find_map(|(suffix, unit)| Some((name.strip_suffix(suffix)?, *unit)));
@@ -57,7 +89,7 @@ fn figure(name: &str, value: f64) -> Figure {
 }
 
 fn words(name: &str) -> String {
-    name.replace('_', " ")
+    name.replace('_', " ").replace("p50", "median")
 }
 
 /// `udp rtt p50 up` with its value.
@@ -102,7 +134,8 @@ fn amount(value: f64, unit: &str) -> String {
         "bit/s" => rate(value),
         "bytes" => bytes(value),
         "ratio" => percent(value),
-        "1" => thousands(value).to_string(),
+        "1" if value < 10.0 && value % 1.0 != 0.0 => format!("{value:.1}"),
+        "1" => thousands(value),
         unit => format!("{} {unit}", thousands(value)),
     }
 }

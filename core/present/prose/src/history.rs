@@ -43,7 +43,7 @@ fn hours(hours: &RecurringHours) -> String {
 }
 
 /// A day since 1970-01-01 as `3 March 2026`.
-fn date(days: u64) -> String {
+pub(crate) fn date(days: u64) -> String {
     let Date { year, month, day } = Date::from_days(days);
     format!("{day} {} {year}", MONTHS.get((month - 1) as usize).unwrap_or(&""))
 }

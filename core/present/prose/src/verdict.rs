@@ -15,7 +15,7 @@ use fathom_text::{bytes, milliseconds, rate, seconds};
 use fathom_units::Direction;
 
 /// Largest factor between two latencies that is worth a sentence: beyond it the idle latency is that of a laboratory.
-const MOST_TIMES: f64 = 500.0;
+const MAX_FACTOR: f64 = 500.0;
 
 /// A verdict in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -75,7 +75,7 @@ fn bloated(diagnosis: &Diagnosis) -> Verdict {
     let headline = headline_increase(diagnosis).map(|increase| {
         let (idle, loaded) = (increase.idle_p50_s, increase.loaded_p90_s);
         let times = loaded / idle.max(1e-6);
-        let times = if times < MOST_TIMES { format!(" ({times:.0} times)") } else { String::new() };
+        let times = if times < MAX_FACTOR { format!(" ({times:.0} times)") } else { String::new() };
         format!(
             "{} makes this line slow: latency rises from {} to {}{times}.",
             doing(increase.phase),
@@ -204,7 +204,7 @@ fn captured_bloat(capture: &Capture, diagnosis: &Diagnosis) -> Verdict {
 
 fn base_rtt(queue: &CapturedQueue, base: f64) -> String {
     let times = (queue.delay.median_s + base) / base.max(1e-6);
-    let times = if times < MOST_TIMES {
+    let times = if times < MAX_FACTOR {
         format!("; under this load it is {times:.0} times that")
     } else {
         String::new()

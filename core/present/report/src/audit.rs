@@ -1,6 +1,5 @@
 //! An audit of a host for a terminal: the problems, ranked, each with its calculation, remedy and undo; then what is no problem.
 use crate::Style;
-use crate::document::{AuditResult, Document, Summary, Verdict};
 use crate::terminal::{Ink, Table, cells, clean, left, right, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -22,21 +21,6 @@ pub struct Audited<'a> {
     pub diagnosis: &'a Diagnosis,
     /// Every queue point in detail, including those that are no problem.
     pub all: bool,
-}
-
-/// The JSON document of an audit, made by a version of this program.
-pub fn audit_document<'a>(
-    host: &'a HostAudit,
-    diagnosis: &'a Diagnosis,
-    tool_version: &'a str,
-) -> Document<'a, AuditResult<'a>> {
-    Document {
-        summary: Summary { headline: audit_verdict(diagnosis), ..Summary::default() },
-        verdict: Verdict::of(diagnosis),
-        findings: &diagnosis.findings,
-        advice: &diagnosis.advice,
-        result: AuditResult::new(host, tool_version),
-    }
 }
 
 /// The audit as text.

@@ -22,28 +22,28 @@ const HEADROOM: f64 = 1.04;
 
 impl Axis {
     /// From zero to a little above `high`, with at most `most` steps between round ticks.
-    pub(crate) fn linear(high: f64, most: usize) -> Self {
+    pub(crate) fn linear(high: f64, max_ticks: usize) -> Self {
         let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
-        let step = round_step(high / most.max(1) as f64);
+        let step = round_step(high / max_ticks.max(1) as f64);
         let ticks = (0..=libm::floor(high / step + 1e-9) as usize).map(|i| i as f64 * step).collect();
         Axis { low: 0.0, high: high * HEADROOM, log: false, ticks }
     }
     /// From `low` to `high` exactly, with round ticks between them: for time.
-    pub(crate) fn exact(low: f64, high: f64, most: usize) -> Self {
+    pub(crate) fn exact(low: f64, high: f64, max_ticks: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
-        let step = round_step((high - low) / most.max(1) as f64);
+        let step = round_step((high - low) / max_ticks.max(1) as f64);
         let first = libm::ceil(low / step - 1e-9) as i64;
         let last = libm::floor(high / step + 1e-9) as i64;
         Axis { low, high, log: false, ticks: (first..=last).map(|i| i as f64 * step).collect() }
     }
     /// Powers of ten times 1, 2, 5 from below `low` to above `high`; both must be positive.
-    pub(crate) fn log(low: f64, high: f64, most: usize) -> Self {
+    pub(crate) fn log(low: f64, high: f64, max_ticks: usize) -> Self {
         // Twenty decades are more than any two delays are apart.
         let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
         let low = if low > 0.0 && low < high { low.max(high * 1e-20) } else { high / 10.0 };
         let (first, last) = (index_125(low, libm::floor), index_125(high, libm::ceil));
         let (first, last) = if first == last { (first - 1, last + 1) } else { (first, last) };
-        let ticks = (first..=last).filter(|i| i.rem_euclid(3) == 0 || (last - first) < most as i32);
+        let ticks = (first..=last).filter(|i| i.rem_euclid(3) == 0 || (last - first) < max_ticks as i32);
         Axis {
             low: value_125(first),
             high: value_125(last),
@@ -52,8 +52,12 @@ impl Axis {
         }
     }
     /// Linear from zero, or logarithmic where the values lie far apart.
-    pub(crate) fn fitting(low: f64, high: f64, most: usize) -> Self {
-        if low > 0.0 && high > LOG_FROM * low { Axis::log(low, high, most) } else { Axis::linear(high, most) }
+    pub(crate) fn fitting(low: f64, high: f64, max_ticks: usize) -> Self {
+        if low > 0.0 && high > LOG_FROM * low {
+            Axis::log(low, high, max_ticks)
+        } else {
+            Axis::linear(high, max_ticks)
+        }
     }
     /// Where `value` lies, 0 at the low end and 1 at the high end; values outside lie on the ends.
     pub(crate) fn position(&self, value: f64) -> f64 {

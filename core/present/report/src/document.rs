@@ -1,19 +1,18 @@
-//! The JSON document of a result: the run or audit itself, and what it shows. Described by `docs/schema/result.schema.json`.
+//! The JSON document of a result: the run or other data, and what it shows. Described by `docs/schema/result.schema.json`.
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
 use fathom_run::{
-    Conclusion, Finding, Game, Grade, HostAudit, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run,
-    SCHEMA_VERSION,
+    Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION,
 };
 use fathom_stats::{Bounded, Summary as Statistics};
 use fathom_units::Direction;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A result as a program reads it. Numbers have their unit as the last word of their name.
+/// A run as a program reads it. Numbers have their unit as the last word of their name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Document<'a, T> {
+pub struct Document<'a> {
     /// The few numbers that matter.
     pub summary: Summary,
     /// Healthy, bloated, or why neither.
@@ -22,24 +21,9 @@ pub struct Document<'a, T> {
     pub findings: &'a [Finding],
     /// What to do.
     pub advice: &'a [Remedy],
-    /// The run or audit, with its version.
+    /// The run, with its version.
     #[serde(flatten)]
-    pub result: T,
-}
-
-/// An audit of a host, with its version.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct AuditResult<'a> {
-    schema_version: u32,
-    tool_version: &'a str,
-    command: &'static str,
-    audit: &'a HostAudit,
-}
-
-impl<'a> AuditResult<'a> {
-    pub(crate) const fn new(audit: &'a HostAudit, tool_version: &'a str) -> Self {
-        AuditResult { schema_version: SCHEMA_VERSION, tool_version, command: "audit", audit }
-    }
+    pub run: &'a Run,
 }
 
 /// Whether the line is bloated.
@@ -162,60 +146,41 @@ pub struct Latency {
     pub lower_bounds: Vec<&'static str>,
 }
 
-impl<'a> Verdict<'a> {
-    pub(crate) const fn of(diagnosis: &'a Diagnosis) -> Self {
-        Verdict {
-            health: diagnosis.health,
-            reason: diagnosis.reason.as_ref(),
-            phase: diagnosis.headline_phase,
-        }
-    }
-}
-
-/// The document of a command whose result is no run: the same frame around data of its own.
-#[derive(Clone, PartialEq, Debug)]
-pub struct OtherDocument<'a> {
-    /// The command.
-    pub command: &'a str,
-    /// One sentence for a person.
-    pub headline: String,
-    /// Healthy, bloated, or neither.
-    pub health: Health,
-    /// All findings.
-    pub findings: &'a [Finding],
-    /// The data, and the name of the member that holds it.
-    pub data: (&'a str, Value),
-}
-
-impl OtherDocument<'_> {
-    /// As JSON.
-    pub fn to_json(&self) -> Value {
-        let (name, data) = &self.data;
-        json!({
-            "schema_version": SCHEMA_VERSION,
-            "tool_version": env!("CARGO_PKG_VERSION"),
-            "command": self.command,
-            "summary": { "headline": self.headline, "phases": [] },
-            "verdict": Verdict { health: self.health, reason: None, phase: None },
-            "findings": self.findings,
-            "advice": [],
-            *name: data,
-        })
-    }
-}
-
 /// The document of a run.
-pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a, &'a Run> {
+pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a> {
     Document {
         summary: summary(fathom_prose::verdict(run, diagnosis).headline, diagnosis),
-        verdict: Verdict::of(diagnosis),
+        verdict: verdict(diagnosis),
         findings: &diagnosis.findings,
         advice: &diagnosis.advice,
-        result: run,
+        run,
     }
 }
 
-pub(crate) fn summary(headline: String, diagnosis: &Diagnosis) -> Summary {
+/// The document of a command whose result is no run: the members of [`Document`], and `data` as the member `name`.
+pub fn command_document(
+    command: &str,
+    headline: String,
+    diagnosis: &Diagnosis,
+    (name, data): (&str, impl Serialize),
+) -> Value {
+    json!({
+        "schema_version": SCHEMA_VERSION,
+        "tool_version": env!("CARGO_PKG_VERSION"),
+        "command": command,
+        "summary": summary(headline, diagnosis),
+        "verdict": verdict(diagnosis),
+        "findings": diagnosis.findings,
+        "advice": diagnosis.advice,
+        name: data,
+    })
+}
+
+const fn verdict(diagnosis: &Diagnosis) -> Verdict<'_> {
+    Verdict { health: diagnosis.health, reason: diagnosis.reason.as_ref(), phase: diagnosis.headline_phase }
+}
+
+fn summary(headline: String, diagnosis: &Diagnosis) -> Summary {
     let rpm = diagnosis.loaded().filter_map(|phase| phase.rpm.as_ref());
     Summary {
         headline,

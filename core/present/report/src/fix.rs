@@ -1,44 +1,16 @@
-//! A fix as a JSON document and as a table. The document is described by `docs/schema/result.schema.json`.
-use crate::document::{Document, Phase, Verdict, phase, summary};
+//! A fix as a part of its JSON document and as a table. The document is described by `docs/schema/result.schema.json`.
+use crate::document::{Phase, phase};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_run::{PhaseKind, SCHEMA_VERSION};
+use fathom_run::PhaseKind;
 use fathom_shape::fix::{Outcome, Report};
 use fathom_shape::knee::Trial;
 use fathom_text::{milliseconds, percent, rate};
 use fathom_units::{Direction, PerDirection, Rate};
 use serde::Serialize;
 use serde_json::Value as Json;
-
-/// The document of `fathom fix`: the frame of every result, and what was done.
-pub type FixDocument<'a> = Document<'a, FixResult<'a>>;
-
-/// What was done, with its version.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct FixResult<'a> {
-    schema_version: u32,
-    tool_version: &'a str,
-    command: &'static str,
-    fix: &'a FixData,
-}
-
-/// The document of a fix, with one sentence about it.
-pub fn fix_document<'a>(
-    headline: String,
-    diagnosis: &'a Diagnosis,
-    fix: &'a FixData,
-    tool_version: &'a str,
-) -> FixDocument<'a> {
-    Document {
-        summary: summary(headline, diagnosis),
-        verdict: Verdict::of(diagnosis),
-        findings: &diagnosis.findings,
-        advice: &diagnosis.advice,
-        result: FixResult { schema_version: SCHEMA_VERSION, tool_version, command: "fix", fix },
-    }
-}
 
 /// What a command of `fathom fix` did, or found. What does not apply is left out.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]

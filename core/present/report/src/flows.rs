@@ -9,9 +9,9 @@ use fathom_run::{Capture, CapturedFlow, CapturedSide, Metric, Run, Series};
 /// Curves of one chart: more are a tangle, and the legend has no room for their names.
 const CURVES: usize = 4;
 /// A curve that never reaches this share of the highest is a line at zero.
-const LEAST_SHARE: f64 = 0.02;
+const MIN_SHARE: f64 = 0.02;
 /// Of a flow's two sides, one with a median of less than this share of the other's is the host beside the capture.
-const BESIDE: f64 = 0.1;
+const MAX_SHARE_OF_OTHERS: f64 = 0.1;
 /// Longest name in a legend.
 const NAME: usize = 26;
 
@@ -27,7 +27,7 @@ pub(crate) fn round_trips(run: &Run) -> Vec<FlowCurve> {
     let medians: Vec<(Option<u32>, f64)> =
         found.iter().map(|(series, curve)| (series.key.flow, curve.median())).collect();
     let is_beside = |own: &(Option<u32>, f64)| {
-        medians.iter().any(|(flow, median)| *flow == own.0 && own.1 < BESIDE * median)
+        medians.iter().any(|(flow, median)| *flow == own.0 && own.1 < MAX_SHARE_OF_OTHERS * median)
     };
     let mut own = medians.iter();
     found.retain(|_| own.next().is_none_or(|own| !is_beside(own)));
@@ -62,8 +62,8 @@ fn found(run: &Run, metric: Metric, unit: f64) -> Vec<(&Series, Curve)> {
 /// The first few that are more than a line at zero, with their names.
 fn named(mut found: Vec<(&Series, Curve)>) -> Vec<FlowCurve> {
     let high = |curve: &Curve| curve.range().map_or(0.0, |range| range.1);
-    let most = found.iter().map(|(_, curve)| high(curve)).fold(0.0, f64::max);
-    found.retain(|(_, curve)| !curve.is_empty() && high(curve) >= LEAST_SHARE * most);
+    let highest = found.iter().map(|(_, curve)| high(curve)).fold(0.0, f64::max);
+    found.retain(|(_, curve)| !curve.is_empty() && high(curve) >= MIN_SHARE * highest);
     found.truncate(CURVES);
     let names: Vec<String> = found.iter().map(|(series, _)| name(series, &found)).collect();
     let both = names.into_iter().zip(found);
@@ -71,9 +71,9 @@ fn named(mut found: Vec<(&Series, Curve)>) -> Vec<FlowCurve> {
 }
 
 /// The flow's number; with its end where both of its ends or ways are shown.
-fn name(series: &Series, beside: &[(&Series, Curve)]) -> String {
+fn name(series: &Series, others: &[(&Series, Curve)]) -> String {
     let number = series.key.flow.unwrap_or(0);
-    let same = beside.iter().filter(|(other, _)| other.key.flow == series.key.flow).count();
+    let same = others.iter().filter(|(other, _)| other.key.flow == series.key.flow).count();
     let place = match (same, series.key.scope.as_deref()) {
         (2.., Some(scope)) => match scope.strip_prefix("capture to ") {
             Some(end) => format!(" to {}", end.trim_end_matches(" and back")),

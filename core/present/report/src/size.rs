@@ -37,7 +37,7 @@ fn brief(value: f64) -> String {
 /// The answer in words, numbers and a picture.
 pub fn size(answer: &Answer, columns: u16, style: Style) -> String {
     let columns = usize::from(columns).max(30);
-    let mut lines = wrap(&headline(answer), columns, 2);
+    let mut lines = wrap(&size_headline(answer), columns, 2);
     if let Some(first) = lines.first_mut() {
         *first = style.ink(Ink::Bold, first);
     }
@@ -50,7 +50,8 @@ pub fn size(answer: &Answer, columns: u16, style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
-fn headline(answer: &Answer) -> String {
+/// One sentence about the answer.
+pub fn size_headline(answer: &Answer) -> String {
     let (delay, buffer) = (time(answer.delay.as_secs_f64()), bytes(answer.buffer.0 as f64));
     let (rate, packets) = (rate(answer.rate.as_bits_per_second() as f64), packets(answer.packets));
     match (answer.found, answer.needs) {
@@ -202,13 +203,13 @@ fn bar(share: f64, room: usize, style: Style) -> String {
 }
 
 fn remarks(answer: &Answer) -> Vec<String> {
-    let mut remarks = Vec::from([beside_people(answer.delay.as_secs_f64())]);
+    let mut remarks = Vec::from([perception(answer.delay.as_secs_f64())]);
     remarks.extend(standing_queue(answer));
     remarks.extend(answer.needs.is_none().then(|| as_tc(answer)).flatten());
     remarks
 }
 
-fn beside_people(delay: f64) -> String {
+fn perception(delay: f64) -> String {
     match delay {
         d if d <= MARKS[0].1 => "Nobody notices this queue: even a game forgives 20 ms.".to_string(),
         d if d <= MARKS[1].1 => {
@@ -305,11 +306,15 @@ fn note_lines(note: &str, columns: usize) -> Vec<String> {
 fn case_lines(case: &Case, says: usize, columns: usize, style: Style) -> Result<Vec<String>, SizeError> {
     let outcome = case.outcome()?;
     let ink = if case.note.is_some() { Ink::Bad } else { Ink::Good };
-    let told = format!("told: {}", case.published);
+    let published = format!("told: {}", case.published);
     let room = columns.saturating_sub(says + 18);
     Ok(if room >= 20 {
-        Vec::from([format!("  {}  {}  {told}", left(case.says, says), style.ink(ink, &right(&outcome, 15)))])
+        Vec::from([format!(
+            "  {}  {}  {published}",
+            left(case.says, says),
+            style.ink(ink, &right(&outcome, 15))
+        )])
     } else {
-        Vec::from([format!("  {}", case.says), format!("    {}  {told}", style.ink(ink, &outcome))])
+        Vec::from([format!("  {}", case.says), format!("    {}  {published}", style.ink(ink, &outcome))])
     })
 }

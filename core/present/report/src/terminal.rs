@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn words_wrap_and_long_ones_stand_alone() {
+    fn words_wrap_and_long_words_have_their_own_line() {
         assert_eq!(wrap("one two three", 7, 2), ["one two", "  three"]);
         assert_eq!(wrap("unbreakable x", 4, 0), ["unbreakable", "x"]);
         assert_eq!(wrap("it took 65 ms here", 10, 0), ["it took", "65 ms here"]);

@@ -39,9 +39,9 @@ struct Side {
     /// Those of them up to the last that was answered.
     departed: u64,
     /// Bytes when its last line was written.
-    told: u64,
+    reported_bytes: u64,
     /// Least round trip to it, ns.
-    least: Option<i64>,
+    min: Option<i64>,
     /// Its last timestamp.
     stamp: Option<u32>,
     waiting: VecDeque<Waiting>,
@@ -91,15 +91,15 @@ impl Flow {
         let (asked, answers) = if trip.end == End::A { (a, b) } else { (b, a) };
         let Some(was) = asked.answered(trip.sent_frame) else { return Ok(()) };
         let rtt = trip.times.at.saturating_sub(trip.sent_at);
-        let least = answers.least.map_or(rtt, |least| least.min(rtt));
-        let packet_bytes = answers.bytes - answers.told;
-        (answers.least, answers.told) = (Some(least), answers.bytes);
+        let min = answers.min.map_or(rtt, |min| min.min(rtt));
+        let packet_bytes = answers.bytes - answers.reported_bytes;
+        (answers.min, answers.reported_bytes) = (Some(min), answers.bytes);
         let [source, destination] = match trip.end {
             End::A => [self.ends[1], self.ends[0]],
             End::B => self.ends,
         };
-        let (time, rtt, least) = (Seconds(trip.times.at), Seconds(rtt), Seconds(least));
-        write!(out, "{time} {rtt} {least} {} {} {packet_bytes} ", was.bytes, was.departed)?;
+        let (time, rtt, min) = (Seconds(trip.times.at), Seconds(rtt), Seconds(min));
+        write!(out, "{time} {rtt} {min} {} {} {packet_bytes} ", was.bytes, was.departed)?;
         writeln!(out, "{}+{}", Endpoint(source), Endpoint(destination))
     }
 }

@@ -10,7 +10,7 @@ use fathom_flow::{Probe, ProbeKind, RttValidity};
 
 /// Answers of one kind that a page shows: about one for each pixel of a wide screen at its closest. Above, of each two in a row the longer
 /// stays.
-const MOST: usize = 50_000;
+const MAX_ROWS: usize = 50_000;
 /// Pairs of hosts that are named; answers of others are not shown.
 const ROUTES: usize = 4096;
 
@@ -62,7 +62,7 @@ impl Answers {
                 self.rows.push(row);
             }
         }
-        if self.rows.len() > MOST {
+        if self.rows.len() > MAX_ROWS {
             self.halve();
         }
     }
@@ -137,8 +137,8 @@ impl Probes {
     pub(crate) fn write(&self, to: &mut Writer) {
         to.number(self.names.len() as u64);
         self.names.iter().for_each(|name| to.text(name));
-        let told = || self.kinds.iter().filter(|kind| kind.rows.len() as u64 + kind.unanswered > 0);
-        to.number(told().count() as u64);
-        told().for_each(|kind| kind.write(to));
+        let shown = || self.kinds.iter().filter(|kind| kind.rows.len() as u64 + kind.unanswered > 0);
+        to.number(shown().count() as u64);
+        shown().for_each(|kind| kind.write(to));
     }
 }

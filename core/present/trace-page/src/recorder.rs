@@ -55,14 +55,15 @@ pub struct Recorder {
 }
 
 /// The unspecified address, until a flow's own is known.
-const NOBODY: (Address, u16) = (Address::v4([0; 4]), 0);
+const NO_ENDPOINT: (Address, u16) = (Address::v4([0; 4]), 0);
 
 impl Recorder {
     /// A recorder of these flows. The page begins at `origin`, in nanoseconds of the capture's clock (the first frame of the file, so that
     /// times are those of Wireshark), or else at what it hears first.
     pub fn new(flows: &[FlowId], limits: Limits, origin: Option<i64>) -> Self {
-        let empty =
-            |id: &FlowId| (*id, Flow { ends: [NOBODY; 2], tracks: [Track::default(), Track::default()] });
+        let empty = |id: &FlowId| {
+            (*id, Flow { ends: [NO_ENDPOINT; 2], tracks: [Track::default(), Track::default()] })
+        };
         Recorder {
             limits,
             flows: flows.iter().map(empty).collect(),

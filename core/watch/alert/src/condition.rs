@@ -15,7 +15,7 @@ pub enum Condition {
         /// The window.
         window: Duration,
         /// Fewer probes in the window say nothing.
-        least: u64,
+        min_probes: u64,
     },
     /// A percentile of the delays over a window.
     Latency {
@@ -28,7 +28,7 @@ pub enum Condition {
         /// The window.
         window: Duration,
         /// Fewer answers in the window say nothing.
-        least: u64,
+        min_probes: u64,
     },
     /// A percentile of the delays over a window, against those of the same hour in the weeks before.
     Unusual {
@@ -41,7 +41,7 @@ pub enum Condition {
         /// The window.
         window: Duration,
         /// Fewer answers in the window, or in an hour of the past, say nothing.
-        least: u64,
+        min_probes: u64,
         /// With fewer weeks of past the last day is taken instead.
         weeks: u64,
     },
@@ -54,7 +54,7 @@ pub enum Condition {
         /// The window.
         window: Duration,
         /// Fewer answers under load in the window say nothing.
-        least: u64,
+        min_probes: u64,
     },
     /// A router of the path is another one.
     Path {
@@ -64,7 +64,7 @@ pub enum Condition {
     /// No answer at all: lost, refused, no address.
     Unreachable {
         /// So many probes in turn, at least.
-        least: u64,
+        min_probes: u64,
     },
     /// A pattern of SmokePing over rounds.
     Pattern {

@@ -18,28 +18,28 @@ impl Series {
     /// How things are by a condition that looks at a window. Patterns are judged by [`of_rounds`].
     pub(crate) fn judge(&self, condition: &Condition, link: &Throughput, now: WallTime) -> Verdict {
         match condition {
-            Condition::Loss { above, clear, window, least } => {
-                self.loss((*above, *clear), *window, *least, now)
+            Condition::Loss { above, clear, window, min_probes } => {
+                self.loss((*above, *clear), *window, *min_probes, now)
             }
-            Condition::Latency { above, clear, percentile, window, least } => {
+            Condition::Latency { above, clear, percentile, window, min_probes } => {
                 let limits = (above.as_secs_f64(), clear.as_secs_f64());
-                self.latency(limits, (*percentile, *window, *least), now)
+                self.latency(limits, (*percentile, *window, *min_probes), now)
             }
-            Condition::Unusual { by, spreads, percentile, window, least, weeks } => {
-                self.unusual((*by, *spreads), (*percentile, *window, *least), *weeks, now)
+            Condition::Unusual { by, spreads, percentile, window, min_probes, weeks } => {
+                self.unusual((*by, *spreads), (*percentile, *window, *min_probes), *weeks, now)
             }
-            Condition::Bufferbloat { above, clear, window, least } => {
+            Condition::Bufferbloat { above, clear, window, min_probes } => {
                 let limits = (above.as_secs_f64(), clear.as_secs_f64());
-                self.bufferbloat(limits, (*window, *least), link, now)
+                self.bufferbloat(limits, (*window, *min_probes), link, now)
             }
             Condition::Path { window } => self.path(*window, now),
-            Condition::Unreachable { least } => self.unreachable(*least, now),
+            Condition::Unreachable { min_probes } => self.unreachable(*min_probes, now),
             Condition::Pattern { .. } | Condition::Matcher { .. } => Verdict::Unknown,
         }
     }
-    fn loss(&self, limits: (f64, f64), window: Duration, least: u64, now: WallTime) -> Verdict {
+    fn loss(&self, limits: (f64, f64), window: Duration, min_probes: u64, now: WallTime) -> Verdict {
         let tally = self.ring.tally(window, now);
-        let is_enough = tally.sent >= least && self.ring.covers(window, now);
+        let is_enough = tally.sent >= min_probes && self.ring.covers(window, now);
         let Some(ratio) = tally.loss_ratio().filter(|_| is_enough) else { return Verdict::Unknown };
         let text = format!(
             "loss is {} of {} probes in {} (limit {})",
@@ -51,10 +51,14 @@ impl Series {
         Verdict::of(ratio, limits, text)
     }
     /// The percentile of the delays of a window, and how many they are.
-    fn delay(&self, (percent, window, least): (u64, Duration, u64), now: WallTime) -> Option<(f64, usize)> {
+    fn delay(
+        &self,
+        (percent, window, min_probes): (u64, Duration, u64),
+        now: WallTime,
+    ) -> Option<(f64, usize)> {
         let mut delays = self.ring.delays(window, now);
         let count = delays.len();
-        let is_enough = count as u64 >= least && self.ring.covers(window, now);
+        let is_enough = count as u64 >= min_probes && self.ring.covers(window, now);
         percentile(&mut delays, percent as f64 / 100.0).filter(|_| is_enough).map(|value| (value, count))
     }
     fn latency(&self, limits: (f64, f64), over: (u64, Duration, u64), now: WallTime) -> Verdict {
@@ -94,14 +98,14 @@ impl Series {
     fn bufferbloat(
         &self,
         limits: (f64, f64),
-        (window, least): (Duration, u64),
+        (window, min_probes): (Duration, u64),
         link: &Throughput,
         now: WallTime,
     ) -> Verdict {
         let reach = link::reach(window);
         let with_value = |(at, code): (WallTime, fathom_watch_samples::Code)| code.value().map(|v| (at, v));
         let delays: Vec<(WallTime, f64)> = self.ring.within(reach, now).filter_map(with_value).collect();
-        let Some(bloat) = link.bloat(&delays, (window, now), least) else { return Verdict::Unknown };
+        let Some(bloat) = link.bloat(&delays, (window, now), min_probes) else { return Verdict::Unknown };
         let rise = bloat.busy - bloat.idle;
         let text = format!("delay is {} (limit {} above idle)", bloat.text, fathom_text::delay(limits.0));
         Verdict::of(rise, limits, text)
@@ -118,10 +122,10 @@ impl Series {
             None => Verdict::Unknown,
         }
     }
-    fn unreachable(&self, least: u64, now: WallTime) -> Verdict {
+    fn unreachable(&self, min_probes: u64, now: WallTime) -> Verdict {
         let run = &self.run;
         match (run.failing_since, run.answered) {
-            (Some(since), _) if run.count >= least => {
+            (Some(since), _) if run.count >= min_probes => {
                 let failed = run.has_failed && !run.reason.is_empty();
                 let why = if failed { format!(": {}", run.reason) } else { alloc::string::String::new() };
                 let value = between(since, now).as_secs_f64();
@@ -180,10 +184,10 @@ impl Series {
     pub(crate) fn history_requests(&mut self, percentiles: &[u64], now: WallTime) -> Vec<(u64, WallTime)> {
         let hour = Past::hour_of(now);
         let mut wanted: Vec<u64> =
-            percentiles.iter().copied().filter(|p| self.asked.get(p) != Some(&hour)).collect();
+            percentiles.iter().copied().filter(|p| self.requested.get(p) != Some(&hour)).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        self.asked.extend(wanted.iter().map(|percent| (*percent, hour)));
+        self.requested.extend(wanted.iter().map(|percent| (*percent, hour)));
         wanted.into_iter().map(|percent| (percent, hour)).collect()
     }
 }

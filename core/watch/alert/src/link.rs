@@ -8,7 +8,7 @@ use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
 
 /// Below this a link is idle whatever its neighbours in the window are: a few packets are no load.
-const LEAST_LOAD_BITS_PER_SECOND: f64 = 200_000.0;
+const MIN_LOAD_BITS_PER_SECOND: f64 = 200_000.0;
 /// Seconds with at least this share of the window's highest throughput are busy ...
 const BUSY: f64 = 0.5;
 /// ... and those with less than this of the last hour's highest, both ways, are quiet.
@@ -54,7 +54,7 @@ impl Throughput {
     fn highest(&self, window: Duration, now: WallTime, direction: usize) -> f64 {
         let from = now.0.saturating_sub(window.as_nanos()) / SECOND;
         let inside = self.seconds.iter().rev().take_while(|(s, _)| *s >= from);
-        inside.filter_map(|(_, both)| both.get(direction)).fold(0.0, |most, v| v.max(most))
+        inside.filter_map(|(_, both)| both.get(direction)).fold(0.0, |highest, v| v.max(highest))
     }
     fn at(&self, at: WallTime) -> Option<[f64; 2]> {
         let second = at.0 / SECOND;
@@ -68,9 +68,9 @@ impl Throughput {
         &self,
         delays: &[(WallTime, f64)],
         (window, now): (Duration, WallTime),
-        least: u64,
+        min_probes: u64,
     ) -> Option<Bloat> {
-        let one = |(direction, verb)| self.bloat_of(delays, (window, now), least, (direction, verb));
+        let one = |(direction, verb)| self.bloat_of(delays, (window, now), min_probes, (direction, verb));
         let both = [(1, "sends"), (0, "receives")].into_iter().filter_map(one);
         both.max_by(|a, b| (a.busy - a.idle).total_cmp(&(b.busy - b.idle)))
     }
@@ -78,13 +78,13 @@ impl Throughput {
         &self,
         delays: &[(WallTime, f64)],
         (window, now): (Duration, WallTime),
-        least: u64,
+        min_probes: u64,
         (direction, verb): (usize, &str),
     ) -> Option<Bloat> {
         let highest = self.highest(window, now, direction);
-        let busy_above = (highest * BUSY).max(LEAST_LOAD_BITS_PER_SECOND);
+        let busy_above = (highest * BUSY).max(MIN_LOAD_BITS_PER_SECOND);
         let hour = [0, 1].map(|way| self.highest(IDLE_WITHIN, now, way));
-        let quiet_below = hour.map(|most| (most * QUIET).max(LEAST_LOAD_BITS_PER_SECOND));
+        let quiet_below = hour.map(|highest| (highest * QUIET).max(MIN_LOAD_BITS_PER_SECOND));
         let from = WallTime(now.0.saturating_sub(window.as_nanos()));
         let (mut busy, mut quiet): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for (at, delay) in delays {
@@ -95,11 +95,11 @@ impl Throughput {
                 quiet.push(*delay);
             }
         }
-        if (quiet.len() as u64) < least {
+        if (quiet.len() as u64) < min_probes {
             return None;
         }
         let idle = percentile(&mut quiet, IDLE_QUARTILE)?;
-        if (busy.len() as u64) < least {
+        if (busy.len() as u64) < min_probes {
             // Without load there is no delay by it.
             let text = format!("{} while idle, and the link is hardly loaded", fathom_text::delay(idle));
             return Some(Bloat { busy: idle, idle, text });

@@ -8,7 +8,7 @@ use fathom_stats::{midpoint_median, upper_median};
 
 const KNOWN: &str = "Avgratio, CheckLatency, CheckLoss, ConsecutiveLoss, Median, Medratio";
 /// Rounds, as with patterns.
-const MOST_ROUNDS: usize = 1_000;
+const MAX_ROUNDS: usize = 1_000;
 
 /// A matcher, ready to be held against rounds.
 #[derive(Clone, PartialEq, Debug)]
@@ -175,8 +175,8 @@ impl<'t> Keys<'t> {
     }
     fn count(&mut self, key: &str) -> Result<usize, String> {
         let text = self.text(key)?;
-        let number = text.parse::<usize>().ok().filter(|n| (1..=MOST_ROUNDS / 2).contains(n));
-        number.ok_or_else(|| format!("{key}: \"{text}\" is not a whole number from 1 to {}", MOST_ROUNDS / 2))
+        let number = text.parse::<usize>().ok().filter(|n| (1..=MAX_ROUNDS / 2).contains(n));
+        number.ok_or_else(|| format!("{key}: \"{text}\" is not a whole number from 1 to {}", MAX_ROUNDS / 2))
     }
     fn none_left(&self, name: &str) -> Result<(), String> {
         let strange = self.left.keys().next();

@@ -9,7 +9,7 @@ use fathom_units::{Duration, WallTime};
 /// So many weeks back, the same hour is asked for.
 pub const MAX_WEEKS: usize = 8;
 /// Hours of the last day that must be known, where the weeks are not.
-const LEAST_HOURS: usize = 6;
+const MIN_HOURS: usize = 6;
 /// The median of deviations of a normal distribution times this is its standard deviation.
 const DEVIATIONS: f64 = 1.4826;
 
@@ -68,16 +68,16 @@ impl Past {
         Duration::from_nanos(HOUR)
     }
     /// What is usual, from hours with at least so many answers; of the last day if there are too few weeks.
-    pub(crate) fn baseline(&self, least: u64, weeks: u64) -> Option<Baseline> {
+    pub(crate) fn baseline(&self, min_probes: u64, weeks: u64) -> Option<Baseline> {
         let known = |hours: &[PastHour]| -> Vec<f64> {
-            hours.iter().filter(|h| h.count >= least).map(|h| h.value).collect()
+            hours.iter().filter(|h| h.count >= min_probes).map(|h| h.value).collect()
         };
         let (weekly, daily) = (known(&self.weeks), known(&self.day));
         if weekly.len() as u64 >= weeks {
             let text = format!("at this hour of the last {} weeks", weekly.len());
             return baseline(&weekly, text);
         }
-        if daily.len() < LEAST_HOURS {
+        if daily.len() < MIN_HOURS {
             return None;
         }
         let text =
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_weeks_are_replaced_by_the_last_day_which_is_said() {
+    fn too_few_weeks_are_replaced_by_the_last_day_which_the_text_states() {
         let usual = past(&[0.5, 0.5], &[0.020; 7]).baseline(10, 3).unwrap();
         assert!((usual.value - 0.020).abs() < 1e-9);
         assert_eq!(usual.text, "in 7 hours of the last day, as only 2 weeks are known");

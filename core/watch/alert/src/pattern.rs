@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// A pattern looks back over so many rounds at most: at five minutes each, three and a half days.
-const MOST_ROUNDS: usize = 1_000;
+const MAX_ROUNDS: usize = 1_000;
 
 /// What the values of a pattern are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,8 +99,8 @@ impl Pattern {
             return Err("it has no value to compare, gaps alone match everything".to_string());
         }
         let longest = pattern.longest();
-        if longest > MOST_ROUNDS {
-            return Err(format!("it reaches over {longest} rounds (at most {MOST_ROUNDS})"));
+        if longest > MAX_ROUNDS {
+            return Err(format!("it reaches over {longest} rounds (at most {MAX_ROUNDS})"));
         }
         Ok(pattern)
     }
@@ -120,7 +120,7 @@ impl Pattern {
         self.parts.len() - self.gaps().len()
     }
     fn gaps(&self) -> Vec<usize> {
-        let gap = |part: &Part| if let Part::Gap(most) = part { Some(*most) } else { None };
+        let gap = |part: &Part| if let Part::Gap(max) = part { Some(*max) } else { None };
         self.parts.iter().filter_map(gap).collect()
     }
     /// Whether it matches the newest of these rounds and those before it, oldest first.
@@ -139,7 +139,7 @@ impl Pattern {
         ends.iter_mut().last().into_iter().for_each(|newest| *newest = true);
         for part in self.parts.iter().rev() {
             ends = match part {
-                Part::Gap(most) => reached(&ends, *most),
+                Part::Gap(max) => reached(&ends, *max),
                 test => {
                     let pairs = values.iter().zip(ends.iter().skip(1));
                     let mut before: Vec<bool> =
@@ -157,7 +157,7 @@ impl Pattern {
             return false;
         }
         let room = values.len() - self.shortest();
-        let bounds: Vec<usize> = self.gaps().iter().rev().map(|most| room.min(*most)).collect();
+        let bounds: Vec<usize> = self.gaps().iter().rev().map(|max| room.min(*max)).collect();
         let nest = Nest { pattern: self, values, longest: self.longest(), bounds };
         nest.level(0, 0).is_some()
     }
@@ -168,8 +168,8 @@ impl Pattern {
 }
 
 /// From where a gap of up to `most` values leads to one of these ends.
-fn reached(ends: &[bool], most: usize) -> Vec<bool> {
-    let end_from = |from: usize| ends.iter().skip(from).take(most + 1).any(|end| *end);
+fn reached(ends: &[bool], max: usize) -> Vec<bool> {
+    let end_from = |from: usize| ends.iter().skip(from).take(max + 1).any(|end| *end);
     (0..ends.len()).map(end_from).collect()
 }
 
@@ -235,8 +235,8 @@ impl Part {
 
 fn part(entry: &str, kind: Kind) -> Result<Part, String> {
     if let Some(count) = entry.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
-        let most = count.parse::<usize>().ok().filter(|n| *n > 0 && !count.starts_with(['+', '0']));
-        return most.map(Part::Gap).ok_or_else(|| format!("\"{entry}\" is no gap (as in *12*)"));
+        let max = count.parse::<usize>().ok().filter(|n| *n > 0 && !count.starts_with(['+', '0']));
+        return max.map(Part::Gap).ok_or_else(|| format!("\"{entry}\" is no gap (as in *12*)"));
     }
     let Some((op, rest)) = Comparison::split(entry) else {
         return Err(format!("\"{entry}\" is no entry (as in >0%, ==U, ==S, ==*, >45%<=55% or *12*)"));

@@ -60,7 +60,7 @@ pub(crate) struct Series {
     /// By percentile.
     pub(crate) pasts: BTreeMap<u64, Past>,
     /// The hours whose past was asked for.
-    pub(crate) asked: BTreeMap<u64, WallTime>,
+    pub(crate) requested: BTreeMap<u64, WallTime>,
     pub(crate) run: Run,
     /// The last change of its path, in words.
     pub(crate) path_change: Option<(WallTime, String)>,
@@ -96,7 +96,7 @@ impl Series {
             info,
             ring: Ring::default(),
             pasts: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            requested: BTreeMap::new(),
             run: Run::default(),
             path_change: None,
             alerts: Vec::new(),

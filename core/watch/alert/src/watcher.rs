@@ -16,8 +16,8 @@ use fathom_watch_samples::Sample;
 
 /// A window is looked at so many times while it passes.
 const LOOKS: u64 = 30;
-const LOOK_LEAST: Duration = Duration::from_secs(1);
-const LOOK_MOST: Duration = Duration::from_secs(60);
+const MIN_LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const MAX_LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A change of an alert, for receivers, the page and the history.
 #[derive(Clone, PartialEq, Debug)]
@@ -138,11 +138,11 @@ impl Watcher {
         }
         for (number, series) in &mut self.series {
             let rules = series.alerts.iter().filter_map(|alert| self.rules.get(alert.rule));
-            let asked = |rule: &Rule| match rule.condition {
+            let requested = |rule: &Rule| match rule.condition {
                 Condition::Unusual { percentile, .. } => Some(percentile),
                 _ => None,
             };
-            let percentiles: Vec<u64> = rules.filter_map(asked).collect();
+            let percentiles: Vec<u64> = rules.filter_map(requested).collect();
             let of = |(percentile, hour)| HistoryRequest { series: *number, percentile, hour };
             history_requests.extend(series.history_requests(&percentiles, now).into_iter().map(of));
         }
@@ -151,7 +151,7 @@ impl Watcher {
     /// Has a request returned again: it could not be answered yet.
     pub fn request_again(&mut self, request: HistoryRequest) {
         if let Some(series) = self.series.get_mut(&request.series) {
-            series.asked.remove(&request.percentile);
+            series.requested.remove(&request.percentile);
         }
     }
     /// Answers a request.
@@ -220,7 +220,8 @@ fn look(
     link: &Throughput,
     now: WallTime,
 ) -> Option<(Change, Evidence)> {
-    let step = Duration::from_nanos(rule.condition.window().as_nanos() / LOOKS).clamp(LOOK_LEAST, LOOK_MOST);
+    let step = Duration::from_nanos(rule.condition.window().as_nanos() / LOOKS)
+        .clamp(MIN_LOOK_INTERVAL, MAX_LOOK_INTERVAL);
     // A time far ahead is from before the clock was set back.
     if alert.next > now && between(now, alert.next) <= step {
         return None;

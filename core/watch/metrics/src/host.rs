@@ -7,7 +7,7 @@ pub enum Take {
     /// Their mean.
     Mean,
     /// The greatest.
-    Most,
+    Max,
 }
 
 /// A gauge with one label.
@@ -29,17 +29,13 @@ impl<'p> HostGauge<'p> {
     /// Of a series of the host: `eth0 sent`, `lateness of icmp`. `None` for what has no name elsewhere.
     pub fn of(probe: &'p str) -> Option<Self> {
         if let Some(thread) = probe.strip_prefix("lateness of ") {
-            return Some(HostGauge {
-                family: &Family::LATENESS,
-                label: ("thread", thread),
-                take: Take::Most,
-            });
+            return Some(HostGauge { family: &Family::LATENESS, label: ("thread", thread), take: Take::Max });
         }
         let (interface, part) = probe.rsplit_once(' ')?;
         let (family, take) = match part {
             "received" => (&Family::RECEIVED, Take::Mean),
             "sent" => (&Family::SENT, Take::Mean),
-            "backlog" => (&Family::BACKLOG, Take::Most),
+            "backlog" => (&Family::BACKLOG, Take::Max),
             _ => return None,
         };
         Some(HostGauge { family, label: ("interface", interface), take })

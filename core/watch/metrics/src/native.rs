@@ -7,7 +7,7 @@ use fathom_watch_samples::Sketch;
 pub const SCHEMA: i64 = 5;
 
 /// Fewer empty buckets than this between two are written as zeros: a span costs more.
-const LEAST_GAP: i32 = 3;
+const MIN_GAP: i32 = 3;
 
 /// Buckets side by side, and what is in them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -26,7 +26,7 @@ impl Spans {
         for (bucket, count) in sketch.buckets() {
             let gap = bucket - end;
             match all.spans.last_mut() {
-                Some((_, length)) if gap < LEAST_GAP => {
+                Some((_, length)) if gap < MIN_GAP => {
                     all.counts.extend((0..gap).map(|_| 0));
                     *length += gap as u64 + 1;
                 }

@@ -44,9 +44,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(86_400);
 /// Longer windows are what the history is for; all their samples are in memory.
-const MOST_WINDOW: Duration = DAY;
+const MAX_WINDOW: Duration = DAY;
 /// Of one series, 8 bytes each.
-const MOST_SAMPLES: f64 = 100_000.0;
+const MAX_SAMPLES: f64 = 100_000.0;
 
 /// All `[[alert]]` tables, held against the targets and receivers that there are.
 pub(crate) fn rules(
@@ -136,8 +136,8 @@ fn kind(section: &Section<'_>) -> Result<&'static str, Fault> {
 }
 
 fn condition(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
-    let window = |usual| duration(section, "window", SECOND * 10, MOST_WINDOW).map(|w| w.unwrap_or(usual));
-    let least = |usual| section.integer("least", 1, 100_000).map(|n| n.unwrap_or(usual));
+    let window = |usual| duration(section, "window", SECOND * 10, MAX_WINDOW).map(|w| w.unwrap_or(usual));
+    let min_probes = |usual| section.integer("least", 1, 100_000).map(|n| n.unwrap_or(usual));
     let percentile = |usual| section.integer("percentile", 1, 99).map(|n| n.unwrap_or(usual));
     Ok(match kind {
         "rtt" | "loss" if section.get("pattern").is_some() || kind == "rtt" => pattern(section, kind)?,
@@ -145,29 +145,34 @@ fn condition(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
         "loss" => {
             let (above, clear) =
                 limits(section, |text: Option<Ratio>| text.map(|r| r.0), |above| above / 2.0)?;
-            Condition::Loss { above, clear, window: window(MINUTE * 5)?, least: least(10)? }
+            Condition::Loss { above, clear, window: window(MINUTE * 5)?, min_probes: min_probes(10)? }
         }
         "latency" => {
             let (above, clear) = limits(section, |d: Option<Duration>| d, |above| above * 8 / 10)?;
-            let (window, least, percentile) = (window(MINUTE * 5)?, least(10)?, percentile(95)?);
-            Condition::Latency { above, clear, percentile, window, least }
+            let (window, min_probes, percentile) = (window(MINUTE * 5)?, min_probes(10)?, percentile(95)?);
+            Condition::Latency { above, clear, percentile, window, min_probes }
         }
         "unusual" => Condition::Unusual {
             by: duration(section, "by", Duration::from_micros(1), HOUR)?.unwrap_or(Duration::from_millis(20)),
             spreads: section.integer("spreads", 1, 100)?.unwrap_or(4),
             percentile: percentile(50)?,
             window: window(MINUTE * 15)?,
-            least: least(30)?,
+            min_probes: min_probes(30)?,
             weeks: section.integer("weeks", 2, MAX_WEEKS as u64)?.unwrap_or(3),
         },
         "bufferbloat" => {
             let usual = Duration::from_millis(100);
             let given = duration(section, "above", Duration::from_micros(1), HOUR)?.unwrap_or(usual);
             let clear = duration(section, "clear", Duration::ZERO, given)?.unwrap_or(given / 2);
-            Condition::Bufferbloat { above: given, clear, window: window(MINUTE * 5)?, least: least(5)? }
+            Condition::Bufferbloat {
+                above: given,
+                clear,
+                window: window(MINUTE * 5)?,
+                min_probes: min_probes(5)?,
+            }
         }
         "path" => Condition::Path { window: window(MINUTE * 10)? },
-        _ => Condition::Unreachable { least: least(3)? },
+        _ => Condition::Unreachable { min_probes: min_probes(3)? },
     })
 }
 
@@ -287,22 +292,22 @@ fn has(rule: &Rule, target: &Target, is_path: bool) -> bool {
 /// Enough samples to judge by, and not more than memory should hold.
 fn bears(section: &Section<'_>, rule: &Rule, target: &Target) -> Result<(), Fault> {
     let samples = rule.condition.window().as_secs_f64() * target.pace.per_second();
-    let least = match rule.condition {
-        Condition::Loss { least, .. } | Condition::Latency { least, .. } => least,
-        Condition::Unusual { least, .. } | Condition::Bufferbloat { least, .. } => least,
+    let min_probes = match rule.condition {
+        Condition::Loss { min_probes, .. } | Condition::Latency { min_probes, .. } => min_probes,
+        Condition::Unusual { min_probes, .. } | Condition::Bufferbloat { min_probes, .. } => min_probes,
         _ => 0,
     };
     let window = rule.condition.window();
     let fault = |what| Err(Fault::new(section.offset_of("window"), what));
-    if samples > MOST_SAMPLES {
+    if samples > MAX_SAMPLES {
         return fault(format!(
-            "window: {window} of {} are {samples:.0} samples, at most {MOST_SAMPLES:.0} are kept (a shorter one)",
+            "window: {window} of {} are {samples:.0} samples, at most {MAX_SAMPLES:.0} are kept (a shorter one)",
             target.name
         ));
     }
-    if samples < least as f64 {
+    if samples < min_probes as f64 {
         return fault(format!(
-            "window: {window} has {samples:.1} probes of {} every {}, and {least} are the least to judge by (a longer \
+            "window: {window} has {samples:.1} probes of {} every {}, and {min_probes} are the least to judge by (a longer \
              window, or a smaller least)",
             target.name, target.pace.interval
         ));

@@ -69,8 +69,8 @@ impl Plan {
                 None => kinds.push((sent, 1, target)),
             }
         }
-        let most = kinds.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-        most.map_or_else(String::new, |(_, count, target)| {
+        let largest = kinds.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        largest.map_or_else(String::new, |(_, count, target)| {
             let others = if count < self.targets.len() { " and the others" } else { "" };
             let round =
                 if target.pace.probes > 1 { format!("{} times ", target.pace.probes) } else { String::new() };

@@ -114,14 +114,14 @@ fn push(section: &Section<'_>, timeout: Duration) -> Result<Push, Fault> {
     let kind = kind(section)?;
     let (url, host) = url(section)?;
     let words = |key| Ok(section.text(key)?.map(ToString::to_string));
-    let least = timeout + DURABLE;
+    let min_settle = timeout + DURABLE;
     Ok(Push {
         name: name(section, host)?,
         kind,
         url,
         histogram: histogram(section, kind)?,
         interval: duration(section, "interval", (MIN_INTERVAL, MAX_INTERVAL))?.unwrap_or(DEFAULT_INTERVAL),
-        settle: settle(section, least)?,
+        settle: settle(section, min_settle)?,
         instance: words("instance")?,
         labels: labels(section)?,
         headers: headers(section)?,
@@ -197,13 +197,13 @@ fn histogram(section: &Section<'_>, kind: PushKind) -> Result<PushHistogram, Fau
     }
 }
 
-fn settle(section: &Section<'_>, least: Duration) -> Result<Duration, Fault> {
-    let Some(given) = section.quantity::<Duration>("settle")? else { return Ok(least) };
-    if (least..=MAX_SETTLE.max(least)).contains(&given) {
+fn settle(section: &Section<'_>, min_settle: Duration) -> Result<Duration, Fault> {
+    let Some(given) = section.quantity::<Duration>("settle")? else { return Ok(min_settle) };
+    if (min_settle..=MAX_SETTLE.max(min_settle)).contains(&given) {
         return Ok(given);
     }
     let what = format!(
-        "settle: {given} is out of range ({least}, which is the longest timeout and {DURABLE} until it is on the disk, to {MAX_SETTLE})"
+        "settle: {given} is out of range ({min_settle}, which is the longest timeout and {DURABLE} until it is on the disk, to {MAX_SETTLE})"
     );
     Err(Fault::new(section.offset_of("settle"), what))
 }

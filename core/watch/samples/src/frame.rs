@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 const KIND: u8 = b'j';
 
 /// Bytes of the smallest entry: its series and three counts.
-const LEAST_BYTES: usize = 4;
+const MIN_BYTES: usize = 4;
 
 /// What one series got.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -48,7 +48,7 @@ impl Frame {
     pub fn decode(bytes: &[u8]) -> Result<Frame, DecodeError> {
         let mut from = Reader::open(bytes, KIND)?;
         let announced = from.number()?;
-        if announced > (from.left() / LEAST_BYTES) as u64 {
+        if announced > (from.left() / MIN_BYTES) as u64 {
             return Err(DecodeError::Count(announced));
         }
         let (mut entries, mut samples) = (Vec::new(), 0_usize);

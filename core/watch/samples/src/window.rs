@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 const KIND: u8 = b'w';
 
 /// Bytes of the smallest window: its place, seven counts, and an empty sketch.
-const LEAST_BYTES: usize = 10;
+const MIN_BYTES: usize = 10;
 
 /// Tally and sketch of a stretch of time.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -120,7 +120,7 @@ impl Windows {
         if step_ms == 0 {
             return Err(DecodeError::Time);
         }
-        if count > (from.left() / LEAST_BYTES) as u64 {
+        if count > (from.left() / MIN_BYTES) as u64 {
             return Err(DecodeError::Count(count));
         }
         let mut windows = Windows::new(step_ms);

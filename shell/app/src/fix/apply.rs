@@ -14,7 +14,7 @@ const WATCHDOG_MARGIN: Duration = Duration::from_secs(10);
 /// A commit follows at once.
 const COMMIT_LIMIT: Duration = Duration::from_secs(20);
 /// Within this time something passes any interface that is used.
-const LEAST_OBSERVATION: Duration = Duration::from_secs(5);
+const MIN_OBSERVATION: Duration = Duration::from_secs(5);
 /// How soon a cancellation is noticed.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -122,7 +122,7 @@ fn hold(
     }
     // The shaper may be gone by now: that is reported after the interface is restored.
     let after = transaction.look();
-    let is_long = begun.elapsed() >= LEAST_OBSERVATION;
+    let is_long = begun.elapsed() >= MIN_OBSERVATION;
     transaction.roll_back("its time was over")?;
     let after = after?;
     causes.extend(conflicts::observed(&before, &after));

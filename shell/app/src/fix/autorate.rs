@@ -8,7 +8,7 @@ use fathom_shaper::conflicts;
 use std::path::Path;
 
 /// As many as the controller follows, and a server.
-const MOST_REFLECTORS: usize = 24;
+const MAX_REFLECTORS: usize = 24;
 
 /// Autorate on an interface.
 pub struct AutorateRequest<'a> {
@@ -41,8 +41,8 @@ pub fn autorate(
     if count == 0 && config.reflectors.server.is_none() && !config.passive {
         return Err(FixFailure::NoDelaySource.into());
     }
-    if count > MOST_REFLECTORS {
-        return Err(FixFailure::TooManyReflectors { count, most: MOST_REFLECTORS }.into());
+    if count > MAX_REFLECTORS {
+        return Err(FixFailure::TooManyReflectors { count, max: MAX_REFLECTORS }.into());
     }
     require_root()?;
     let interface = config.place.device.as_str();

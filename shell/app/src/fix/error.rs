@@ -25,7 +25,7 @@ pub enum FixFailure {
         /// How many.
         count: usize,
         /// The most.
-        most: usize,
+        max: usize,
     },
     /// Bounds of autorate that no controller can keep.
     Bounds(ConfigError),
@@ -79,8 +79,8 @@ impl fmt::Display for FixFailure {
                 "--auto needs a delay source\n  try: --server HOST (it runs `fathom serve`), or --reflector ADDR four times, hosts that \
                  answer ping, or --passive",
             ),
-            FixFailure::TooManyReflectors { count, most } => {
-                write!(f, "{count} times --reflector: at most {most} are followed\n  try: the nearest six")
+            FixFailure::TooManyReflectors { count, max } => {
+                write!(f, "{count} times --reflector: at most {max} are followed\n  try: the nearest six")
             }
             FixFailure::Bounds(error) => {
                 write!(f, "{error}\n  try: --least-up, --up and --most-up (or -down) in this order")

@@ -80,19 +80,19 @@ fn by_two(
             let (source, _) = pass(&mut second, |times, packet| other.packet(times, packet))?;
             Ok::<_, AppError>((source.defects, other.finish()))
         };
-        let Ok(beside) = thread::Builder::new().spawn_scoped(scope, read_other) else {
+        let Ok(helper) = thread::Builder::new().spawn_scoped(scope, read_other) else {
             // Nothing was read yet.
             return by_one(&mut first, path, shards());
         };
-        let told = pass(&mut first, |times, packet| {
+        let passed = pass(&mut first, |times, packet| {
             one.packet(times, packet);
             path.packet(times, packet);
         });
         // Who waits for this one to read on would wait for ever.
         drop(first);
         let own = one.finish();
-        let (defects, others) = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let (mut source, first_at) = told?;
+        let (defects, others) = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let (mut source, first_at) = passed?;
         add_other(&mut source.defects, defects);
         Ok(((source, first_at), [own, others]))
     })
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_of_two_threads_could_not_read_is_told() {
+    fn defects_found_by_either_thread_are_reported() {
         let defect = |text: &str| CaptureDefect::Text { text: text.into() };
         let list = |text: &str| text.split(' ').map(defect).collect::<Vec<_>>();
         for (own, others, all) in [("a b", "a b", "a b"), ("a", "a cut", "a cut"), ("a cut", "a", "a cut")] {

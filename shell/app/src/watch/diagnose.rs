@@ -1,9 +1,9 @@
 //! What months of the history show.
 use super::{HistorySource, Period};
 use crate::AppError;
-use fathom_diagnose::Health;
+use fathom_diagnose::Diagnosis;
 use fathom_os::clock::utc_offset_s;
-use fathom_report::OtherDocument;
+use fathom_report::command_document;
 use fathom_run::Finding;
 use fathom_watch_web::{find_in_months, zone_of};
 use serde_json::{Value, json};
@@ -21,15 +21,11 @@ pub fn diagnose(source: &HistorySource, period: Period) -> Result<Vec<Finding>, 
 /// The JSON document of what [`diagnose`] found in a period. Spans are in nanoseconds since 1970-01-01 UTC.
 #[must_use]
 pub fn findings_document(found: &[Finding], period: Period) -> Value {
-    let document = OtherDocument {
-        command: "watch diagnose",
-        headline: match found.first() {
-            Some(first) => fathom_prose::finding(first, None),
-            None => "no finding beyond what chance explains".to_owned(),
-        },
-        health: Health::Inconclusive,
-        findings: found,
-        data: ("period", json!({ "from": period.from.to_string(), "to": period.to.to_string() })),
+    let headline = match found.first() {
+        Some(first) => fathom_prose::finding(first, None),
+        None => "no finding beyond what chance explains".to_owned(),
     };
-    document.to_json()
+    let diagnosis = Diagnosis { findings: found.to_vec(), ..Diagnosis::default() };
+    let data = json!({ "from": period.from.to_string(), "to": period.to.to_string() });
+    command_document("watch diagnose", headline, &diagnosis, ("period", data))
 }

@@ -3,7 +3,7 @@ use super::{Events, WatchEvent};
 use fathom_os::clock::utc_offset_s;
 use fathom_units::WallTime;
 use fathom_watch_alert::{AlertState, Past, PastHour, Transition};
-use fathom_watch_engine::{Alerting, Event, Monitor};
+use fathom_watch_engine::{AlertBackend, Event, Monitor};
 use fathom_watch_notify::{AlertStateFile, Dispatcher, Report};
 use fathom_watch_plan::Plan;
 use fathom_watch_samples::Column;
@@ -31,7 +31,11 @@ struct AlertHandler {
 }
 
 /// Starts the notifications of a plan, whose files are in the directory of the history.
-pub(super) fn start(plan: &Plan, store: &Path, events: &Events) -> (NotificationService, Box<dyn Alerting>) {
+pub(super) fn start(
+    plan: &Plan,
+    store: &Path,
+    events: &Events,
+) -> (NotificationService, Box<dyn AlertBackend>) {
     let dispatcher = Arc::new(Mutex::new(Dispatcher::start(&plan.receivers, Some(store))));
     let handler = AlertHandler {
         dispatcher: Arc::clone(&dispatcher),
@@ -71,21 +75,21 @@ impl NotificationService {
     }
 }
 
-impl Alerting for AlertHandler {
-    fn remembered(&mut self) -> Vec<AlertState> {
+impl AlertBackend for AlertHandler {
+    fn load_states(&mut self) -> Vec<AlertState> {
         self.memory.load().unwrap_or_else(|why| {
             (self.events)(WatchEvent::AlertsNotLoaded(why));
             Vec::new()
         })
     }
-    fn remember(&mut self, all: &[AlertState]) {
+    fn save_states(&mut self, all: &[AlertState]) {
         let trouble = self.memory.save(all).err();
         if let Some(why) = trouble.as_ref().filter(|why| self.trouble.as_ref() != Some(why)) {
             (self.events)(WatchEvent::AlertsNotSaved(why.clone()));
         }
         self.trouble = trouble;
     }
-    fn tell(&mut self, one: &Transition) {
+    fn notify(&mut self, one: &Transition) {
         (self.events)(WatchEvent::Alert(Box::new(one.clone())));
         hold(&self.dispatcher).notify(one);
     }

@@ -83,7 +83,7 @@ impl Live for Now {
         self.board.totals().into_iter().map(total).collect()
     }
     fn host(&self) -> Vec<HostNow> {
-        let now = |fathom_watch_engine::HostNow { probe, mean, most }| HostNow { probe, mean, most };
+        let now = |fathom_watch_engine::HostNow { probe, mean, max }| HostNow { probe, mean, max };
         self.board.host().into_iter().map(now).collect()
     }
     fn results(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {

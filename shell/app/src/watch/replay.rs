@@ -4,6 +4,8 @@
 use super::notification::past;
 use super::{Period, Source, directory};
 use crate::AppError;
+use fathom_diagnose::Diagnosis;
+use fathom_report::command_document;
 use fathom_units::WallTime;
 use fathom_watch_alert::{Change, Link, Rule, Transition, Watcher};
 use fathom_watch_engine::THIS_HOST;
@@ -208,7 +210,7 @@ fn note(rows: &mut Vec<ReplayedAlert>, one: Transition) {
 }
 
 impl Replayed {
-    /// The JSON document: an array of alerts.
+    /// The JSON document.
     #[must_use]
     pub fn document(&self) -> Value {
         let row = |row: &ReplayedAlert| {
@@ -220,6 +222,8 @@ impl Replayed {
                 "flapping": row.is_flapping, "evidence": raised.evidence.text, "to": raised.to,
             })
         };
-        self.alerts.iter().map(row).collect()
+        let headline = format!("{} alerts would have been raised", self.alerts.len());
+        let rows: Vec<Value> = self.alerts.iter().map(row).collect();
+        command_document("watch alerts", headline, &Diagnosis::default(), ("alerts", rows))
     }
 }

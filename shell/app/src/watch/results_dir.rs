@@ -11,9 +11,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// So many files are looked at: a directory with more is not one of results.
-const MOST_FILES: usize = 4_096;
+const MAX_FILES: usize = 4_096;
 /// A result of an hour of tests has some MB; larger files are not opened for a list.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A file as it was when it was read. What has not changed is not read again.
 struct Known {
@@ -37,7 +37,7 @@ impl ResultsDir {
     pub(super) fn between(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // A directory that is gone has no results, and one that comes back has.
-        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().take(MOST_FILES);
+        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().take(MAX_FILES);
         let now: BTreeMap<String, Known> = files.filter_map(|file| look(&file, &mut known)).collect();
         *known = now;
         let all = known.values().filter_map(|known| known.result.clone());
@@ -64,7 +64,7 @@ fn look(file: &DirEntry, known: &mut BTreeMap<String, Known>) -> Option<(String,
 }
 
 fn result(path: &Path, name: &str, bytes: u64) -> Option<TestResult> {
-    let run = load(path).ok().filter(|_| bytes <= MOST_BYTES)?;
+    let run = load(path).ok().filter(|_| bytes <= MAX_BYTES)?;
     let at: WallTime = run.started.parse().ok()?;
     let until = WallTime(at.0.saturating_add(length_ns(&run)));
     let text = format!("fathom {}: {}", run.command, fathom_prose::verdict(&run, &diagnose(&run)).headline);

@@ -3,9 +3,9 @@ use super::HistorySource;
 use super::history::directory;
 use super::push::progress;
 use crate::AppError;
-use fathom_diagnose::Health;
+use fathom_diagnose::Diagnosis;
 use fathom_os::clock::wall_now;
-use fathom_report::OtherDocument;
+use fathom_report::command_document;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_push::Progress;
 use fathom_watch_samples::{Column, Sample, Unit};
@@ -91,14 +91,9 @@ impl Status {
     pub fn document(&self) -> Value {
         let targets: Vec<Value> = self.targets.iter().map(target_document).collect();
         let pushes: Vec<Value> = self.pushes.iter().map(push_document).collect();
-        let document = OtherDocument {
-            command: "watch status",
-            headline: format!("{} series in the last minute", targets.len()),
-            health: Health::Inconclusive,
-            findings: &[],
-            data: ("status", json!({ "targets": targets, "pushes": pushes })),
-        };
-        document.to_json()
+        let headline = format!("{} series in the last minute", targets.len());
+        let data = json!({ "targets": targets, "pushes": pushes });
+        command_document("watch status", headline, &Diagnosis::default(), ("status", data))
     }
 }
 

@@ -59,7 +59,7 @@ fn run(grid: &Grid, path: &Path, threads: usize, stop_after: Option<u64>) -> Res
 }
 
 #[test]
-fn the_table_is_the_same_with_any_number_of_threads_and_after_any_end() {
+fn the_table_is_the_same_with_any_thread_count_and_after_any_interruption() {
     let grid = grid("hop.0.up.rate=1mbit..1.5mbit/60");
     let whole = path("whole.csv");
     assert_eq!(run(&grid, &whole, 1, None).unwrap(), 120);

@@ -163,14 +163,14 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Below this no burst of one packet is short, and above it limits have more than their 32 bits.
-const LEAST: u64 = 64_000;
-const MOST: u64 = 400_000_000_000;
+const MIN_RATE: u64 = 64_000;
+const MAX_RATE: u64 = 400_000_000_000;
 
 fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse().map_err(|error: fathom_units::UnitError| error.to_string())?;
-    if (LEAST..=MOST).contains(&rate.as_bits_per_second()) {
+    if (MIN_RATE..=MAX_RATE).contains(&rate.as_bits_per_second()) {
         return Ok(rate);
     }
-    let [least, most] = [LEAST, MOST].map(Rate::from_bits_per_second);
-    Err(format!("a line of {rate} cannot be shaped (from {least} to {most})"))
+    let [min, max] = [MIN_RATE, MAX_RATE].map(Rate::from_bits_per_second);
+    Err(format!("a line of {rate} cannot be shaped (from {min} to {max})"))
 }

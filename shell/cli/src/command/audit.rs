@@ -1,7 +1,7 @@
 //! `fathom audit`.
 use crate::args::{AuditArgs, When};
 use crate::failure::{Exit, Outcome};
-use crate::{result, signal, terminal};
+use crate::{signal, terminal};
 use fathom_app::CancelToken;
 use fathom_app::audit::{self, AuditEvent, AuditRequest, AuditSource};
 use fathom_diagnose::Health;
@@ -14,8 +14,7 @@ pub(crate) fn run(args: &AuditArgs, when: When) -> Outcome {
     let outcome = audit::run(&request, &cancel, &mut |event| terminal::note(&words(&event)))?;
     let (host, diagnosis) = (&outcome.host, &outcome.diagnosis);
     if args.json {
-        let document = fathom_report::audit_document(host, diagnosis, env!("CARGO_PKG_VERSION"));
-        result::print_document(serde_json::to_string(&document))?;
+        terminal::print(&format!("{}\n", outcome.document()))?;
     } else {
         let (style, columns) = terminal::stdout_form(when);
         let audited = Audited { host, diagnosis, all: args.all };

@@ -10,7 +10,7 @@ use std::time::Duration;
 fn hook() -> (String, Receiver<serde_json::Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
-    let (tell, told) = channel();
+    let (sender, requests) = channel();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -25,12 +25,12 @@ fn hook() -> (String, Receiver<serde_json::Value>) {
             let mut body = vec![0; length];
             reader.read_exact(&mut body).unwrap();
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
-            if tell.send(serde_json::from_slice(&body).unwrap()).is_err() {
+            if sender.send(serde_json::from_slice(&body).unwrap()).is_err() {
                 return;
             }
         }
     });
-    (url, told)
+    (url, requests)
 }
 
 /// Until the page has told live so often what is now: about once a second.
@@ -58,10 +58,10 @@ fn config(name: &str, hook: &str, port: u16) -> String {
 }
 
 #[test]
-fn an_alert_is_raised_kept_over_a_restart_and_cleared() {
-    let (url, told) = hook();
+fn an_alert_is_raised_survives_a_restart_and_is_cleared() {
+    let (url, requests) = hook();
     let next = |status: &str| {
-        let body = told.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("no {status}"));
+        let body = requests.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("no {status}"));
         assert_eq!((body["status"].as_str(), body["alert"].as_str()), (Some(status), Some("gone")), "{body}");
         body
     };
@@ -69,7 +69,7 @@ fn an_alert_is_raised_kept_over_a_restart_and_cleared() {
     let server = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let config = config("alerts", &url, port);
     let watch = Watch::start(&["watch", &config]);
-    watch.says("page: ");
+    watch.wait_for_line("page: ");
     for _ in 0..5 {
         server.accept().unwrap();
     }
@@ -79,39 +79,39 @@ fn an_alert_is_raised_kept_over_a_restart_and_cleared() {
         (raised["target"].as_str(), raised["probe"].as_str()),
         (Some("server"), Some(&*format!("tcp:{port}")))
     );
-    watch.says("gone raised: server");
+    watch.wait_for_line("gone raised: server");
     assert_eq!(watch.end(), Some(0));
     // It is not told again, and it is over once the server is back.
     let again = Watch::start(&["watch", &config]);
-    wait_for_news(&again.says("page: "), 4);
+    wait_for_news(&again.wait_for_line("page: "), 4);
     let back = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let cleared = next("cleared");
     assert_eq!(cleared["raised_at"], raised["raised_at"]);
     assert_eq!(again.end(), Some(0));
     drop(back);
     let replayed = run(&["watch", "alerts", &config, "--since", "1h", "--json"]);
-    assert_eq!(replayed.code, Some(0), "{}", replayed.told());
-    let rows: serde_json::Value = serde_json::from_str(&replayed.out).unwrap();
-    assert_eq!(rows[0]["alert"], "gone", "{rows}");
-    assert!(rows[0]["cleared_at"].is_string(), "{rows}");
+    assert_eq!(replayed.code, Some(0), "{}", replayed.describe());
+    let document = replayed.document();
+    assert_eq!(document["alerts"][0]["alert"], "gone", "{document}");
+    assert!(document["alerts"][0]["cleared_at"].is_string(), "{document}");
 }
 
 #[test]
-fn a_test_says_who_can_be_told() {
-    let (url, told) = hook();
+fn a_test_reports_each_receiver() {
+    let (url, requests) = hook();
     let good = config("test-alert", &url, 9);
     let output = run(&["watch", "test-alert", &good]);
-    assert_eq!(output.code, Some(0), "{}", output.told());
+    assert_eq!(output.code, Some(0), "{}", output.describe());
     assert_eq!(output.out, "hook  webhook  sent    HTTP 200\n");
-    let body = told.recv_timeout(Duration::from_secs(20)).unwrap();
+    let body = requests.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!(
         (body["test"].as_bool(), body["title"].as_str()),
         (Some(true), Some("TEST: test raised: test test"))
     );
     let bad = config("test-alert-bad", "http://127.0.0.1:1/", 9);
     let failed = run(&["watch", "test-alert", &bad, "--alert", "gone"]);
-    assert_eq!(failed.code, Some(3), "{}", failed.told());
-    assert!(failed.out.starts_with("hook  webhook  FAILED  "), "{}", failed.told());
+    assert_eq!(failed.code, Some(3), "{}", failed.describe());
+    assert!(failed.out.starts_with("hook  webhook  FAILED  "), "{}", failed.describe());
     let unknown = run(&["watch", "test-alert", &good, "--alert", "los"]);
     Words::of("watch-test-alert", &scratch()).add("fathom watch test-alert --alert los", &unknown, 2);
 }

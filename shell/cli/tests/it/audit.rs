@@ -12,10 +12,6 @@ fn fixture(name: &str) -> String {
     format!("{}/../../testdata/audit/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-fn document(ran: &Ran) -> Value {
-    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.told()))
-}
-
 /// The finding about a kind of queue, of an interface or of the host.
 fn finding<'a>(document: &'a Value, queue: &str, interface: Option<&str>) -> &'a Value {
     let all = document["findings"].as_array().unwrap();
@@ -34,24 +30,24 @@ fn worst_s(finding: &Value) -> f64 {
 fn hosts_in_folders() {
     // The words are in golden/report/audit-*.txt.
     let shown = run(&["audit", "--root", &fixture("vm-host"), "--json"]);
-    assert_eq!(shown.code, Some(1), "{}", shown.told());
-    let shown = document(&shown);
+    assert_eq!(shown.code, Some(1), "{}", shown.describe());
+    let shown = shown.document();
     // 1000 * 1514 * 8 / 100000000
     assert_eq!(worst_s(finding(&shown, "qdisc", Some("eno2"))), 0.12112);
     let driver = finding(&shown, "no_byte_queue_limits", Some("eno2"));
     assert_eq!(driver["remedies"][0]["undo"], "ethtool -G eno2 tx 256");
     assert_eq!(shown["verdict"]["health"], "bloated");
     let quiet = run(&["audit", "--root", &fixture("container")]);
-    assert_eq!(quiet.code, Some(0), "{}", quiet.told());
-    let laptop = document(&run(&["audit", "--root", &fixture("laptop"), "--rate", "wwan0=5mbit", "--json"]));
+    assert_eq!(quiet.code, Some(0), "{}", quiet.describe());
+    let laptop = run(&["audit", "--root", &fixture("laptop"), "--rate", "wwan0=5mbit", "--json"]).document();
     assert_eq!(worst_s(finding(&laptop, "qdisc", Some("wwan0"))), 2.4224);
 }
 
 #[test]
 fn this_machine() {
     let ran = run(&["audit", "--rate", "50mbit", "--json"]);
-    let audit = document(&ran);
-    assert_eq!(ran.code, Some(code_of(&audit)), "{}", ran.told());
+    let audit = ran.document();
+    assert_eq!(ran.code, Some(code_of(&audit)), "{}", ran.describe());
     for queue in
         ["unsent_data", "receive_buffer", "small_queues", "congestion_control", "receive_backlog", "stacked"]
     {
@@ -59,12 +55,12 @@ fn this_machine() {
     }
     // As this host has it: the largest send buffer, at the rate of the line.
     let wmem = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap();
-    let most: f64 = wmem.split_whitespace().nth(2).unwrap().parse().unwrap();
+    let max: f64 = wmem.split_whitespace().nth(2).unwrap().parse().unwrap();
     let send_buffer = finding(&audit, "send_buffer", None);
     let interfaces = audit["audit"]["interfaces"].as_array().unwrap();
     if interfaces.iter().any(|interface| interface["has_default_route"] == true) {
         let got = worst_s(send_buffer);
-        assert!((got - most * 8.0 / 50e6).abs() < 1e-6, "{got} of {most}");
+        assert!((got - max * 8.0 / 50e6).abs() < 1e-6, "{got} of {max}");
     }
 }
 
@@ -82,23 +78,23 @@ fn another_host_by_its_shell() {
     std::fs::set_permissions(&rsh, PermissionsExt::from_mode(0o755)).unwrap();
     let of_router = ["audit", "--host", "root@router", "--rsh", rsh.to_str().unwrap()];
     let (ran, read) = (run(&of_router), run(&[&of_router[..], &["--json"]].concat()));
-    assert_eq!(ran.code, Some(code_of(&document(&read))), "{}", ran.told());
+    assert_eq!(ran.code, Some(code_of(&read.document())), "{}", ran.describe());
     assert_eq!(ran.code, read.code);
-    assert!(ran.out.starts_with("root@router, Linux "), "{}", ran.told());
+    assert!(ran.out.starts_with("root@router, Linux "), "{}", ran.describe());
     std::fs::write(&rsh, "#!/bin/sh\necho no route to host >&2\nexit 255\n").unwrap();
     let refused = run(&of_router);
-    assert!(refused.code == Some(3) && refused.err.contains("no route to host"), "{}", refused.told());
+    assert!(refused.code == Some(3) && refused.err.contains("no route to host"), "{}", refused.describe());
 }
 
 #[test]
-fn what_was_saved_is_the_same_again() {
+fn a_saved_audit_gives_the_same_result() {
     let folder = scratch().join("saved");
     let folder = folder.to_str().unwrap();
     let words = |ran: Ran| {
         ran.out.lines().filter(|line| !line.contains("rounds cut short")).collect::<Vec<_>>().join("\n")
     };
     let before = run(&["audit", "--root", &fixture("router"), "--rate", "20mbit", "--save", folder]);
-    assert!(std::path::Path::new(folder).join("proc").is_dir(), "{}", before.told());
+    assert!(std::path::Path::new(folder).join("proc").is_dir(), "{}", before.describe());
     assert_eq!(words(before), words(run(&["audit", "--root", folder, "--rate", "20mbit"])));
 }
 
@@ -165,7 +161,7 @@ fn the_backlog_is_observed_while_the_host_is_loaded() {
         })
     });
     let ran = audited.join().unwrap();
-    let audit = document(&ran);
+    let audit = ran.document();
     let queue = finding(&audit, "qdisc", Some("out"));
     assert_eq!((queue["kind"].as_str(), ran.code), (Some("bloated_queue"), Some(1)), "{queue:#}");
     assert_eq!(queue["certainty"], "certain", "{queue:#}");
@@ -185,5 +181,5 @@ fn a_namespace_of_another_sys_is_noted() {
         ran
     });
     let ran = ran.join().unwrap();
-    assert!(ran.err.contains("try: ip netns exec"), "{}", ran.told());
+    assert!(ran.err.contains("try: ip netns exec"), "{}", ran.describe());
 }

@@ -68,7 +68,7 @@ fn server_absent() {
     let refused = run(&["test", &format!("127.0.0.1:{free}")]);
     words.add("fathom test 127.0.0.1:PORT", &without_number(refused, free), 3);
     let unknown = run(&["test", "no-such-host.invalid"]);
-    assert_eq!(unknown.code, Some(3), "{}", unknown.told());
+    assert_eq!(unknown.code, Some(3), "{}", unknown.describe());
 }
 
 /// A run that says `PORT` where it said this number of a port.
@@ -92,7 +92,7 @@ fn server_is_something_else() {
 }
 
 #[test]
-fn server_wants_a_token() {
+fn a_server_requires_a_token() {
     let server = Serve::start(&["--token", "right"]);
     let mut words = Words::of("server-token", &scratch());
     words.run(&["test", &server.target()], 3);
@@ -121,8 +121,8 @@ fn server_dies_in_mid_test() {
         err.read_to_string(&mut text).map(|_| text)
     });
     let output = test.wait_with_output().unwrap();
-    let told = rest.join().unwrap().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{seen}{told}");
+    let stderr = rest.join().unwrap().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{seen}{stderr}");
     let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(run["partial"]["kind"].is_string());
     assert!(run["series"].as_array().unwrap().iter().any(|s| !s["values"].as_array().unwrap().is_empty()));
@@ -153,9 +153,9 @@ fn full_disk() {
     let mut command = Command::new("unshare");
     let output = command.args(["-m", "sh", "-c", &mount]).env("TMPDIR", &spare).output().unwrap();
     let ran: Ran = output.into();
-    assert_eq!(ran.code, Some(3), "{}", ran.told());
-    assert!(ran.err.contains("x.json") && ran.err.contains(&*spare.to_string_lossy()), "{}", ran.told());
-    assert!(!ran.out.is_empty(), "the result is printed all the same: {}", ran.told());
+    assert_eq!(ran.code, Some(3), "{}", ran.describe());
+    assert!(ran.err.contains("x.json") && ran.err.contains(&*spare.to_string_lossy()), "{}", ran.describe());
+    assert!(!ran.out.is_empty(), "the result is printed all the same: {}", ran.describe());
     let kept: Vec<_> = std::fs::read_dir(&spare).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(kept.len(), 1, "{kept:?}");
     assert!(std::fs::read_to_string(&kept[0]).unwrap().starts_with('{'), "{kept:?}");
@@ -175,7 +175,7 @@ fn a_starved_program_gives_no_verdict() {
     command.args(["--phases", "idle,up", "--flows", "1", "--max-phase", "5s"]);
     let ran: Ran = command.stdin(Stdio::null()).current_dir(scratch()).output().unwrap().into();
     drop(hogs);
-    assert_eq!(ran.code, Some(4), "{}", ran.told());
+    assert_eq!(ran.code, Some(4), "{}", ran.describe());
 }
 
 /// A busy loop that ends by itself.

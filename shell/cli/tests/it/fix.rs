@@ -52,9 +52,8 @@ impl Router {
     #[track_caller]
     fn done(&self, args: &[&str]) -> Value {
         let ran = self.fix(&[args, &["--json"]].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.told());
-        let mut document: Value =
-            serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.told()));
+        assert_eq!(ran.code, Some(0), "{}", ran.describe());
+        let mut document = ran.document();
         assert_eq!(document["command"], "fix");
         assert_eq!(document["verdict"]["reason"]["kind"], "not_measured");
         document["fix"].take()
@@ -82,7 +81,7 @@ fn a_dry_run_shows_the_plan_and_changes_nothing() {
     let router = Router::new("dry");
     let before = router.queues();
     let ran = router.fix(&with(&["--dry-run", "--shaper", "tbf", "--overhead", "38"]));
-    assert_eq!(ran.code, Some(0), "{}", ran.told());
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
     let lines = [
         "   ip link add ifb-wan type ifb",
         "   tc qdisc replace dev ifb-wan root handle 1: tbf rate 47Mbit burst 5875b limit 58750b overhead 24",
@@ -119,7 +118,7 @@ fn committed_it_is_on_until_it_is_undone() {
     assert_eq!(status["down"]["rate_bits_per_second"], 47_000_000);
     assert!(status["up"]["counters"]["sent_bytes"].is_u64(), "{status}");
     let again = router.fix(&RATES);
-    assert!(again.code == Some(3) && again.err.contains("it is shaped already"), "{}", again.told());
+    assert!(again.code == Some(3) && again.err.contains("it is shaped already"), "{}", again.describe());
     router.shell("tc qdisc del dev wan root");
     let gone = router.status();
     assert!(gone["state"] == "on" && gone["up"]["counters"].is_null(), "{gone}");
@@ -134,7 +133,7 @@ fn committed_it_is_on_until_it_is_undone() {
 }
 
 #[test]
-fn held_it_goes_by_itself_and_when_it_is_killed() {
+fn a_held_shaper_is_rolled_back_at_the_end_and_when_killed() {
     let router = Router::new("hold");
     let before = router.queues();
     let done = router.done(&with(&["--keep-for", "300ms"]));
@@ -154,7 +153,7 @@ fn held_it_goes_by_itself_and_when_it_is_killed() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_words() {
+fn errors_are_reported_in_words() {
     let router = Router::new("wrong");
     let cases: &[(&[&str], i32, &str)] = &[
         (&[], 2, "which interface, and to which rates?\n  try: fathom fix --server HOST"),
@@ -180,14 +179,18 @@ fn what_is_wrong_is_said_in_words() {
     ];
     for (args, code, words) in cases {
         let ran = router.fix(args);
-        assert!(ran.code == Some(*code) && ran.err.contains(words), "{args:?}: {}", ran.told());
+        assert!(ran.code == Some(*code) && ran.err.contains(words), "{args:?}: {}", ran.describe());
     }
     let nobody = router.inside(|| {
         let mut command = router.command(&RATES);
         std::os::unix::process::CommandExt::uid(&mut command, 65_534).output().unwrap()
     });
     let nobody = Ran::from(nobody);
-    assert!(nobody.code == Some(3) && nobody.err.contains("root only (CAP_NET_ADMIN)"), "{}", nobody.told());
+    assert!(
+        nobody.code == Some(3) && nobody.err.contains("root only (CAP_NET_ADMIN)"),
+        "{}",
+        nobody.describe()
+    );
     assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is on\n");
 }
 
@@ -201,7 +204,7 @@ fn asked(address: &str, path: &str) -> String {
 }
 
 #[test]
-fn auto_is_kept_right_until_it_ends_in_any_way() {
+fn auto_adjusts_until_it_ends_in_any_way() {
     let router = Router::new("auto");
     router.shell("ip link set lo up");
     let before = router.queues();
@@ -237,7 +240,7 @@ fn auto_is_kept_right_until_it_ends_in_any_way() {
 }
 
 #[test]
-fn auto_says_what_is_missing() {
+fn auto_reports_what_is_missing() {
     let router = Router::new("auto-bad");
     let before = router.queues();
     let reflector = ["--auto", "--reflector", "127.0.0.1"];
@@ -253,9 +256,9 @@ fn auto_says_what_is_missing() {
     ];
     for (args, words) in cases {
         let ran = router.fix(&with(args));
-        assert!(ran.code == Some(2) && ran.err.contains(words), "{args:?}: {}", ran.told());
+        assert!(ran.code == Some(2) && ran.err.contains(words), "{args:?}: {}", ran.describe());
     }
     let no_server = router.fix(&with(&["--auto", "--server", "127.0.0.1:9"]));
-    assert!(no_server.code == Some(3) || no_server.code == Some(4), "{}", no_server.told());
+    assert!(no_server.code == Some(3) || no_server.code == Some(4), "{}", no_server.describe());
     assert_eq!(router.queues(), before);
 }

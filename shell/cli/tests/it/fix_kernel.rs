@@ -10,7 +10,7 @@ const INSIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/conforman
 /// busy machine adds to that, so the median is asserted.
 fn shaper_holds(work: &Path, shaper: &str) -> String {
     let seen = Seen::of(&work.join(format!("{shaper}.ping")), &work.join(format!("{shaper}.iperf")));
-    let (median, most) = (seen.percentile(0.5), seen.percentile(1.0));
+    let (median, max) = (seen.percentile(0.5), seen.percentile(1.0));
     assert!(median < 15.0, "{shaper}: {median} ms");
     assert!((3.0..4.9).contains(&seen.goodput_mbit), "{shaper}: {} Mbit/s", seen.goodput_mbit);
     let status = std::fs::read_to_string(work.join(format!("{shaper}.status"))).unwrap();
@@ -24,7 +24,7 @@ fn shaper_holds(work: &Path, shaper: &str) -> String {
     let differs = std::fs::read_to_string(work.join(format!("{shaper}.differs"))).unwrap();
     assert_eq!(differs, "", "{shaper}: before and after");
     let goodput = seen.goodput_mbit;
-    format!("{shaper}: ping median {median} ms, most {most} ms; goodput {goodput:.2} of 5 Mbit/s")
+    format!("{shaper}: ping median {median} ms, most {max} ms; goodput {goodput:.2} of 5 Mbit/s")
 }
 
 #[test]
@@ -33,11 +33,11 @@ fn real_cake_and_fq_codel_go_on_and_off() {
     let work = scratch().join("fix-kernel");
     let _ = std::fs::remove_dir_all(&work);
     std::fs::create_dir_all(&work).unwrap();
-    let told = boot(INSIDE, &work, &[env!("CARGO_BIN_EXE_fathom")]);
+    let console = boot(INSIDE, &work, &[env!("CARGO_BIN_EXE_fathom")]);
     let said = std::fs::read_to_string(work.join("said")).unwrap_or_default();
     assert!(
         work.join("before-6.differs").exists(),
-        "it did not come to its end\ninside: {said}\nits console: {told}"
+        "it did not come to its end\ninside: {said}\nits console: {console}"
     );
     for shaper in ["cake", "htb+fq_codel", "flow-hash"] {
         println!("{}", shaper_holds(&work, shaper));

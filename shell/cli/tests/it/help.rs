@@ -37,7 +37,7 @@ fn help_of_every_command() {
 }
 
 #[test]
-fn alone_it_says_what_it_is() {
+fn without_arguments_it_prints_a_summary() {
     let ran = run(&[]);
     assert_eq!((ran.code, ran.err), (Some(2), run(&["-h"]).out));
 }

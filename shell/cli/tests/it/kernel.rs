@@ -103,11 +103,11 @@ fn measure(cells: &[&Cell]) -> Vec<Seen> {
         std::fs::create_dir_all(place(cell)).unwrap();
         std::fs::write(place(cell).join("cell"), cell.text()).unwrap();
     }
-    let told = boot(INSIDE, &work, &[]);
+    let console = boot(INSIDE, &work, &[]);
     let failed = std::fs::read_to_string(work.join("failed")).unwrap_or_default();
     let seen: Vec<Seen> = cells.iter().map(|cell| Seen::read(&place(cell))).collect();
     let complete = seen.iter().all(|seen| seen.pings_ms.len() >= 160 && seen.goodput_mbit > 0.0);
-    assert!(complete, "the kernel did not measure every cell\ninside: {failed}\nits console: {told}");
+    assert!(complete, "the kernel did not measure every cell\ninside: {failed}\nits console: {console}");
     std::fs::remove_dir_all(work).unwrap();
     seen
 }
@@ -127,9 +127,13 @@ pub(crate) fn boot(inside: &str, work: &Path, more: &[&str]) -> String {
     let ran: Ran = command.env("TMPDIR", work).stdin(Stdio::null()).output().unwrap().into();
     let is_missing = ran.code == Some(127);
     assert!(!is_missing, "{KERNEL} is missing: ./setup installs it (Debian package user-mode-linux)");
-    let is_refused = !work.join("kernel").exists() && ran.told().contains("ptrace");
-    assert!(!is_refused, "this machine does not allow ptrace, which User-Mode Linux needs: {}", ran.told());
-    ran.told()
+    let is_refused = !work.join("kernel").exists() && ran.describe().contains("ptrace");
+    assert!(
+        !is_refused,
+        "this machine does not allow ptrace, which User-Mode Linux needs: {}",
+        ran.describe()
+    );
+    ran.describe()
 }
 
 /// Real time on a machine that may be busy: a kernel that waits for a processor shows lower goodput and longer round trips,
@@ -158,11 +162,7 @@ fn the_kernels_latency_is_that_of_the_closed_forms_and_the_simulator() {
     assert!(middle > 0.4 * full, "median {middle} ms, full {full} ms");
     // Fair queueing lets a ping wait for no more than the packet on the line.
     for (cell, seen) in cells.iter().zip(&all).skip(1) {
-        let (median, least) = (seen.percentile(0.5), cell.rtt_ms);
-        assert!(
-            (least..least + 3.0 * cell.packet_ms()).contains(&median),
-            "{}: median {median} ms",
-            cell.name
-        );
+        let (median, min) = (seen.percentile(0.5), cell.rtt_ms);
+        assert!((min..min + 3.0 * cell.packet_ms()).contains(&median), "{}: median {median} ms", cell.name);
     }
 }

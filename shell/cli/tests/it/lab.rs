@@ -15,9 +15,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn ping_sees_the_delay_of_the_line() {
     let _alone = alone();
     let ran = run(&["lab", "--line", "seifried-2011", "--", "sh", "-c", "ping -i 0.05 -c 20 $FATHOM_SERVER"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.told());
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
     let seen = median(rtts_ms(&ran.out));
-    assert!((48.0..53.0).contains(&seen), "median {seen} ms: {}", ran.told());
+    assert!((48.0..53.0).contains(&seen), "median {seen} ms: {}", ran.describe());
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn traceroute_sees_every_hop() {
     let plan =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/dsl.toml")).unwrap();
     // Each hop of the line answers, then the far end itself.
-    assert_eq!(hops, plan.matches("[[hop]]").count() + 1, "{}", ran.told());
+    assert_eq!(hops, plan.matches("[[hop]]").count() + 1, "{}", ran.describe());
 }
 
 #[test]
@@ -36,8 +36,8 @@ fn the_exit_code_is_the_programs() {
     let _alone = alone();
     assert_eq!(run(&["lab", "--", "sh", "-c", "exit 7"]).code, Some(7));
     let missing = run(&["lab", "--", "/no/such/program"]);
-    assert_eq!(missing.code, Some(3), "{}", missing.told());
-    assert!(missing.err.contains("/no/such/program"), "{}", missing.told());
+    assert_eq!(missing.code, Some(3), "{}", missing.describe());
+    assert!(missing.err.contains("/no/such/program"), "{}", missing.describe());
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn every_built_in_line_carries_a_ping() {
         assert!(names.contains(name), "{name} is not listed: {listed}");
         // Lines that lose packets by design lose few of these.
         let ran = run(&["lab", "--line", name, "--", "sh", "-c", "ping -i 0.2 -c 5 -W 3 $FATHOM_SERVER"]);
-        assert!(rtts_ms(&ran.out).len() >= 3, "{name}: {}", ran.told());
+        assert!(rtts_ms(&ran.out).len() >= 3, "{name}: {}", ran.describe());
     }
 }
 
@@ -72,8 +72,8 @@ fn works_without_root() {
         Command::new("unshare").args(["-m", "sh", "-c", &script]).current_dir("/").output().unwrap().into()
     };
     let ran = without_capabilities("");
-    assert_eq!(ran.code, Some(0), "{}", ran.told());
-    assert_eq!(rtts_ms(&ran.out).len(), 3, "{}", ran.told());
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
+    assert_eq!(rtts_ms(&ran.out).len(), 3, "{}", ran.describe());
     let refused = without_capabilities(&closed);
-    assert!(refused.code == Some(3) && refused.err.contains("/dev/net/tun"), "{}", refused.told());
+    assert!(refused.code == Some(3) && refused.err.contains("/dev/net/tun"), "{}", refused.describe());
 }

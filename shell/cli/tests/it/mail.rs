@@ -46,26 +46,26 @@ fn secured(stream: TcpStream) -> Box<dyn Both> {
 fn relay(offers: Offers) -> (u16, Receiver<[String; 2]>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (tell, told) = channel();
+    let (sender, received) = channel();
     std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
-        let mut said = [String::new(), String::new()];
+        let mut transcript = [String::new(), String::new()];
         let Offers { is_implicit, go, clear, secret } = offers;
         if is_implicit {
-            let _ = serve(secured(stream), "220 relay ESMTP\r\n", [go, secret], &mut said[1]);
+            let _ = serve(secured(stream), "220 relay ESMTP\r\n", [go, secret], &mut transcript[1]);
         } else {
             let plain: Box<dyn Both> = Box::new(stream.try_clone().unwrap());
-            if serve(plain, "220 relay ESMTP\r\n", [go, clear], &mut said[0]) {
-                let _ = serve(secured(stream), "", [go, secret], &mut said[1]);
+            if serve(plain, "220 relay ESMTP\r\n", [go, clear], &mut transcript[0]) {
+                let _ = serve(secured(stream), "", [go, secret], &mut transcript[1]);
             }
         }
-        let _ = tell.send(said);
+        let _ = sender.send(transcript);
     });
-    (port, told)
+    (port, received)
 }
 
 /// Until the far end leaves, or asks for TLS, which is the answer.
-fn serve(stream: Box<dyn Both>, greeting: &str, [go, offers]: [&str; 2], said: &mut String) -> bool {
+fn serve(stream: Box<dyn Both>, greeting: &str, [go, offers]: [&str; 2], transcript: &mut String) -> bool {
     let mut stream = BufReader::with_capacity(1, stream);
     let say = |far: &mut BufReader<Box<dyn Both>>, text: &str| {
         far.get_mut().write_all(text.as_bytes()).and_then(|()| far.get_mut().flush()).is_ok()
@@ -77,7 +77,7 @@ fn serve(stream: Box<dyn Both>, greeting: &str, [go, offers]: [&str; 2], said: &
         if stream.read_line(&mut line).unwrap_or(0) == 0 {
             return false;
         }
-        *said += &line;
+        *transcript += &line;
         let answer = match line.trim_end() {
             "." => "250 queued",
             _ if is_data => continue,
@@ -133,11 +133,16 @@ fn by_starttls_with_a_password() {
         clear: "250-relay\r\n250-STARTTLS\r\n250 8BITMIME",
         secret: "250-relay\r\n250 AUTH LOGIN PLAIN",
     };
-    let (port, told) = relay(offers);
+    let (port, received) = relay(offers);
     let keys = format!("relay = '127.0.0.1:{port}'\ntls = 'starttls'\n{LOGIN}");
     let ran = test_alert("mail-starttls", &keys, Some(AUTHORITY));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  sent    250 queued\n"), "{}", ran.told());
-    let [clear, secret] = told.recv().unwrap();
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), "me  mail  sent    250 queued\n"),
+        "{}",
+        ran.describe()
+    );
+    let [clear, secret] = received.recv().unwrap();
     let heads: Vec<&str> = clear.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(heads, ["EHLO", "STARTTLS"], "nothing else is said in clear");
     assert!(secret.contains(BOTH) && secret.contains("RCPT TO:<you@example.net>"), "{secret}");
@@ -145,18 +150,23 @@ fn by_starttls_with_a_password() {
 }
 
 #[test]
-fn by_tls_from_the_first_byte_where_only_login_is_taken() {
+fn by_tls_from_the_first_byte_with_auth_login() {
     let offers = Offers { is_implicit: true, go: "", clear: "", secret: "250-relay\r\n250 AUTH LOGIN" };
-    let (port, told) = relay(offers);
+    let (port, received) = relay(offers);
     let keys = format!("relay = '127.0.0.1:{port}'\ntls = 'tls'\n{LOGIN}");
     let ran = test_alert("mail-tls", &keys, Some(AUTHORITY));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "me  mail  sent    250 queued\n"), "{}", ran.told());
-    assert!(told.recv().unwrap()[1].contains("AUTH LOGIN"));
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), "me  mail  sent    250 queued\n"),
+        "{}",
+        ran.describe()
+    );
+    assert!(received.recv().unwrap()[1].contains("AUTH LOGIN"));
 }
 
 /// What is wrong, what is told of it, and that nothing went out in clear.
 #[test]
-fn what_is_not_handed_over() {
+fn a_password_is_not_sent_unprotected() {
     let all = Offers { is_implicit: false, go: "220 go on", clear: "250 STARTTLS", secret: "250 AUTH PLAIN" };
     let none = Offers { clear: "250 8BITMIME", ..all };
     let longer = Offers { go: "220 go on\r\n250 AUTH PLAIN", ..all };
@@ -179,24 +189,28 @@ fn what_is_not_handed_over() {
         ),
         ("mail-missing", all, missing, Some(AUTHORITY), "/nowhere/password: No such file"),
     ] {
-        let (port, told) = relay(offers);
+        let (port, received) = relay(offers);
         let keys = format!("relay = '127.0.0.1:{port}'\ntls = 'starttls'\n{login}");
         let ran = test_alert(name, &keys, authority);
-        assert_eq!(ran.code, Some(3), "{name}: {}", ran.told());
+        assert_eq!(ran.code, Some(3), "{name}: {}", ran.describe());
         assert!(
             ran.out.starts_with("me  mail  FAILED  ") && ran.out.contains(want),
             "{name}: {}",
-            ran.told()
+            ran.describe()
         );
-        let [clear, secret] = told.recv().unwrap();
+        let [clear, secret] = received.recv().unwrap();
         assert!(!clear.contains("AUTH") && !clear.contains("MAIL") && !secret.contains("MAIL"), "{name}");
     }
 }
 
 /// A relay that greets in clear, where TLS was to come first.
 #[test]
-fn a_port_of_the_other_kind_is_told_of() {
-    let (port, _told) = relay(Offers { is_implicit: false, go: "", clear: "250 relay", secret: "" });
+fn a_port_of_the_other_tls_mode_is_reported() {
+    let (port, _received) = relay(Offers { is_implicit: false, go: "", clear: "250 relay", secret: "" });
     let ran = test_alert("mail-other", &format!("relay = '127.0.0.1:{port}'\ntls = 'tls'"), Some(AUTHORITY));
-    assert!(ran.out.contains("it does not answer in TLS (where a port begins in clear"), "{}", ran.told());
+    assert!(
+        ran.out.contains("it does not answer in TLS (where a port begins in clear"),
+        "{}",
+        ran.describe()
+    );
 }

@@ -56,8 +56,8 @@ fn median(v: Vec<f64>) -> f64 {
 fn finds_the_bloat_that_is_there() {
     let _alone = alone();
     let ran = test_over_lab(&[], "--json --no-save --phases idle,up,drain --max-phase 10s");
-    assert_eq!(ran.code, Some(1), "bufferbloat is exit 1: {}", ran.told());
-    let run: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(ran.code, Some(1), "bufferbloat is exit 1: {}", ran.describe());
+    let run = ran.document();
     // 64,000 bytes at 3 Mbit/s are 170.7 ms on top of the idle line.
     for metric in ["udp_rtt_s", "icmp_rtt_s"] {
         let (idle, up) = (median(values(&run, metric, "idle")), sorted(values(&run, metric, "up")));
@@ -81,7 +81,7 @@ fn finds_the_bloat_that_is_there() {
 fn a_managed_queue_is_healthy() {
     let _alone = alone();
     let ran = test_over_lab(&["--queue", "fq_codel"], "--no-save --phases idle,up --max-phase 8s");
-    assert_eq!(ran.code, Some(0), "{}", ran.told());
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn every_form_of_a_result() {
     let flags: String = outputs.iter().map(|o| format!(" -o {}", folder.join(o).display())).collect();
     // Six seconds fill the buffer of 171 ms three times.
     let ran = test_over_lab(&[], &format!("--phases idle,up,drain --max-phase 6s{flags}"));
-    assert_eq!(ran.code, Some(1), "{}", ran.told());
+    assert_eq!(ran.code, Some(1), "{}", ran.describe());
     let file = |name: &str| folder.join(name).display().to_string();
     let json: Value = serde_json::from_str(&std::fs::read_to_string(file("r.json")).unwrap()).unwrap();
     let unpacked = |name: &str| {
@@ -114,9 +114,9 @@ fn every_form_of_a_result() {
     }
     let (plain, packed) = (run(&["report", &file("r.json")]), run(&["report", &file("r.json.gz")]));
     assert_eq!(plain.out, packed.out);
-    assert_eq!(plain.code, ran.code, "a report's exit code is the test's: {}", plain.told());
+    assert_eq!(plain.code, ran.code, "a report's exit code is the test's: {}", plain.describe());
     let compared = run(&["compare", &file("r.json"), &file("r.json.gz")]);
-    assert_eq!(compared.code, Some(0), "{}", compared.told());
+    assert_eq!(compared.code, Some(0), "{}", compared.describe());
     narrow(Path::new(&file("r.json")));
 }
 

@@ -29,8 +29,20 @@ impl From<Output> for Ran {
 
 impl Ran {
     /// Exit code and the whole of stderr, for messages of failed asserts.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         format!("exit {:?}\nstdout: {}\nstderr: {}", self.code, self.out, self.err)
+    }
+    /// The document on stdout, which must match the published schema.
+    #[track_caller]
+    pub(crate) fn document(&self) -> serde_json::Value {
+        let document = serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.describe()));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/result.schema.json");
+        let schema = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        document
     }
 }
 
@@ -57,8 +69,8 @@ impl Words {
     }
     /// Checks the exit code of a run, and adds its words below `title`.
     pub(crate) fn add(&mut self, title: &str, ran: &Ran, code: i32) {
-        assert_eq!(ran.code, Some(code), "{title}: {}", ran.told());
-        assert!(!ran.err.contains("panicked"), "{title}: {}", ran.told());
+        assert_eq!(ran.code, Some(code), "{title}: {}", ran.describe());
+        assert!(!ran.err.contains("panicked"), "{title}: {}", ran.describe());
         for (mark, text) in [("$ ", title), ("", &*ran.out), ("! ", &*ran.err)] {
             for line in text.lines() {
                 self.seen += &(format!("{mark}{}", self.without_places(line)).trim_end().to_owned() + "\n");

@@ -1,6 +1,5 @@
 //! `fathom sim`, its sweep and its gallery, as a user runs them.
 use crate::program::{Ran, Words, run, scratch};
-use serde_json::Value;
 use std::path::PathBuf;
 
 /// A line of 3 Mbit/s and 100 ms of buffer, 20 ms away, with one upload of 8 s.
@@ -33,7 +32,7 @@ fn small() -> String {
 }
 
 #[test]
-fn a_scenario_gives_a_result_a_verdict_and_its_claims() {
+fn a_scenario_has_a_result_a_verdict_and_its_claims() {
     small();
     let mut words = Words::of("sim", &scratch());
     let ran = words.run(&["sim", "sim-small.toml", "-o", "small.json"], 1);
@@ -81,7 +80,7 @@ fn a_sweep_makes_one_table_whatever_the_threads() {
 }
 
 #[test]
-fn what_a_sweep_refuses() {
+fn errors_of_a_sweep() {
     small();
     let mut words = Words::of("sim-sweep-refusals", &scratch());
     let mut sweep = |code: i32, more: &[&str]| {
@@ -97,11 +96,11 @@ fn what_a_sweep_refuses() {
     // A month of packets is announced before it begins; how long it takes differs from machine to machine.
     let long = ["--vary", "hop.modem.up.rate=1gbit..10gbit/1000", "--seeds", "1..1000"];
     let ran = run(&[&["sim", "sweep", "sim-small.toml", "-o", "x.csv"], &long[..]].concat());
-    assert!(ran.code == Some(2) && ran.err.contains("--yes"), "{}", ran.told());
+    assert!(ran.code == Some(2) && ran.err.contains("--yes"), "{}", ran.describe());
 }
 
 #[test]
-fn what_a_simulation_refuses() {
+fn errors_of_a_simulation() {
     let mut words = Words::of("sim-refusals", &scratch());
     let cases = [
         ("3mbit", "3"),
@@ -122,11 +121,11 @@ fn what_a_simulation_refuses() {
 
 /// The whole gallery: every claim comes out.
 #[test]
-fn every_claim_of_the_gallery_comes_out() {
+fn every_claim_of_the_gallery_holds() {
     let folder = scratch().join("gallery").display().to_string();
     let ran = run(&["sim", "gallery", "--json", "--output-dir", &folder]);
-    assert_eq!(ran.code, Some(0), "{}", ran.told());
-    let gallery = &serde_json::from_str::<Value>(&ran.out).unwrap()["gallery"];
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
+    let gallery = &ran.document()["gallery"];
     assert_eq!(gallery["held"], gallery["claims"], "{gallery:#}");
     let page = std::fs::read_to_string(format!("{folder}/index.html")).unwrap();
     assert!(page.matches("<article").count() >= 25);

@@ -3,12 +3,13 @@ use crate::program::{Words, run, scratch};
 
 #[test]
 fn an_answer_as_a_document() {
-    let document: serde_json::Value =
-        serde_json::from_str(&run(&["size", "256p", "10mbit", "--json"]).out).unwrap();
-    assert_eq!(document["results"]["delay_s"], 0.310_067_2);
-    assert_eq!(document["results"]["found"], "delay_s");
-    let cases: serde_json::Value = serde_json::from_str(&run(&["size", "--json"]).out).unwrap();
-    assert!(cases["results"]["cases"].as_array().unwrap().len() > 30);
+    let document = run(&["size", "256p", "10mbit", "--json"]).document();
+    assert_eq!(document["size"]["delay_s"], 0.310_067_2);
+    assert_eq!(document["size"]["found"], "delay_s");
+    run(&["size", "1gbit", "100ms", "--flows", "10000", "--json"]).document();
+    run(&["size", "1gbit", "4mb", "--overload", "1%", "--json"]).document();
+    let cases = run(&["size", "--json"]).document();
+    assert!(cases["size"]["cases"].as_array().unwrap().len() > 30);
 }
 
 #[test]

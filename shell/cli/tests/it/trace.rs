@@ -11,8 +11,8 @@ use std::process::Stdio;
 /// Asserts the exit code alone.
 #[track_caller]
 fn ends(ran: &Ran, code: i32) {
-    assert_eq!(ran.code, Some(code), "{}", ran.told());
-    assert!(!ran.err.contains("panicked"), "{}", ran.told());
+    assert_eq!(ran.code, Some(code), "{}", ran.describe());
+    assert!(!ran.err.contains("panicked"), "{}", ran.describe());
 }
 
 /// What a run found, of its `--json`.
@@ -94,7 +94,7 @@ fn nameless(text: &str) -> String {
 }
 
 /// All that the program says of a capture, but of whose and when it is.
-fn told_of(path: &str) -> (serde_json::Value, String) {
+fn diagnosis_of(path: &str) -> (serde_json::Value, String) {
     fn strip(value: &mut serde_json::Value) {
         match value {
             serde_json::Value::Object(members) => {
@@ -108,7 +108,7 @@ fn told_of(path: &str) -> (serde_json::Value, String) {
             _ => {}
         }
     }
-    let mut json = serde_json::from_str(&run(&["trace", path, "--json"]).out).unwrap();
+    let mut json = run(&["trace", path, "--json"]).document();
     strip(&mut json);
     let words = run(&["trace", path]).out;
     let verdict = words.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -118,9 +118,9 @@ fn told_of(path: &str) -> (serde_json::Value, String) {
 }
 
 /// The run that these arguments give.
-fn told_of_args(args: &[&str]) -> serde_json::Value {
+fn diagnosis_of_args(args: &[&str]) -> serde_json::Value {
     let all = [&["trace", "--json"], args].concat();
-    serde_json::from_str(&run(&all).out).unwrap()
+    run(&all).document()
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn an_anonymous_copy_gives_the_same_diagnosis() {
     for capture in captures() {
         let capture = capture.display().to_string();
         ends(&run(&["trace", &capture, "--anonymize", &copy]), 0);
-        let (mut before, mut after) = (told_of(&capture), told_of(&copy));
+        let (mut before, mut after) = (diagnosis_of(&capture), diagnosis_of(&copy));
         assert!(before.1.len() > 100 && before.1 == after.1, "{capture}: {}\n{}", before.1, after.1);
         for part in ["capture", "series", "notes", "facts"] {
             let (was, is) = (before.0[part].take(), after.0[part].take());
@@ -212,7 +212,7 @@ fn a_clock_that_is_set_meanwhile_hides_no_queue() {
 }
 
 #[test]
-fn captures_that_hold_little_say_what_they_are() {
+fn small_captures_report_what_they_contain() {
     let all = lab("../nat/inside.pcap.gz");
     part_of(&all, "empty", |_, _| false);
     part_of(&all, "arp", |_, found| found.is_err());
@@ -229,7 +229,7 @@ fn captures_that_hold_little_say_what_they_are() {
 }
 
 #[test]
-fn a_capture_of_one_direction_says_so() {
+fn a_capture_of_one_direction_is_reported_as_such() {
     let mut words = Words::of("trace-one-way", &scratch());
     for (name, sender, code) in [("one-way-data", [198, 18, 0, 2], 1), ("one-way-acks", [198, 19, 0, 2], 0)] {
         part_of(&lab("up-receiver.pcap.gz"), name, |_, found| {
@@ -240,7 +240,7 @@ fn a_capture_of_one_direction_says_so() {
 }
 
 #[test]
-fn two_captures_tell_what_is_between_them() {
+fn two_captures_show_the_path_between_them() {
     let mut words = Words::of("trace-path", &captured());
     words.run(&["trace", "up-sender.pcap.gz", "up-receiver.pcap.gz"], 1);
     words.run(&["trace", "up-sender.pcap.gz", "down-receiver.pcap.gz"], 2);
@@ -248,13 +248,13 @@ fn two_captures_tell_what_is_between_them() {
 
 /// Recorded before and behind a kernel that masquerades, with other ports.
 #[test]
-fn two_captures_tell_what_is_between_them_though_it_is_a_nat() {
+fn two_captures_show_the_path_between_them_across_a_nat() {
     let folder = lab("../nat");
     let truth = std::fs::read_to_string(format!("{folder}/truth.txt")).unwrap();
     let row: Vec<&str> = truth.lines().last().unwrap().split_whitespace().collect();
     let ran =
         run(&["trace", &format!("{folder}/inside.pcap.gz"), &format!("{folder}/outside.pcap.gz"), "--json"]);
-    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let json = ran.document();
     let hops = &json["capture"]["hops"];
     for hop in hops.as_array().unwrap() {
         assert_eq!((hop["lost_packets"].as_u64(), hop["routers"].as_i64()), (Some(0), Some(1)), "{hop}");
@@ -283,11 +283,11 @@ fn standard_input_is_read() {
 
 /// One thread, two threads, and two that read a pipe.
 #[test]
-fn threads_change_nothing_of_a_result() {
+fn the_result_does_not_depend_on_threads() {
     for capture in captures().iter().map(|path| path.display().to_string()) {
-        let alone = told_of_args(&[&capture, "--threads", "1"]);
-        assert_eq!(told_of_args(&[&capture, "--threads", "2"]), alone, "{capture}");
-        assert_eq!(told_of_args(&[&capture]), alone, "{capture}");
+        let alone = diagnosis_of_args(&[&capture, "--threads", "1"]);
+        assert_eq!(diagnosis_of_args(&[&capture, "--threads", "2"]), alone, "{capture}");
+        assert_eq!(diagnosis_of_args(&[&capture]), alone, "{capture}");
         let file = std::fs::File::open(&capture).unwrap();
         let piped: Ran = fathom(&["trace", "-"]).stdin(Stdio::from(file)).output().unwrap().into();
         assert_eq!(headline(&piped), headline(&run(&["trace", &capture])), "{capture}");
@@ -299,7 +299,7 @@ fn threads_change_nothing_of_a_result() {
         let args = ["trace", &cut.display().to_string(), "--threads", threads, "--json"];
         let ran = run(&args);
         ends(&ran, 1);
-        assert_eq!(queues(&serde_json::from_str(&ran.out).unwrap()).len(), 1, "{}", ran.told());
+        assert_eq!(queues(&ran.document()).len(), 1, "{}", ran.describe());
     }
     ends(&run(&["trace", &lab("up-sender.pcap.gz"), "--threads", "3"]), 2);
 }
@@ -323,7 +323,7 @@ fn a_capture_is_not_written_over() {
 }
 
 #[test]
-fn what_a_trace_refuses() {
+fn errors_of_a_trace() {
     let folder = folder("trace-bad");
     let file = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
     let whole = std::fs::read(lab("up-sender.pcap.gz")).unwrap();
@@ -347,6 +347,6 @@ fn what_a_trace_refuses() {
     for (form, path) in [("xplot", "/proc/nope"), ("pping", "/nonexistent/p"), ("tcptrace", "/dev/full")] {
         let ran = run(&["trace", &lab("up-sender.pcap.gz"), &format!("--export={form}={path}")]);
         ends(&ran, 3);
-        assert!(ran.out == printed.out && ran.err.contains(path), "{}", ran.told());
+        assert!(ran.out == printed.out && ran.err.contains(path), "{}", ran.describe());
     }
 }

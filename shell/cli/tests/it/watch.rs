@@ -16,15 +16,15 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn start(args: &[&str]) -> Watch {
         let mut child = fathom(args).stderr(Stdio::piped()).spawn().unwrap();
-        let (tell, lines) = channel();
+        let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
-            stderr.lines().map_while(Result::ok).for_each(|line| drop(tell.send(line)))
+            stderr.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)))
         });
         Watch { child, lines }
     }
     /// The next line that holds `words`.
-    pub(crate) fn says(&self, words: &str) -> String {
+    pub(crate) fn wait_for_line(&self, words: &str) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(30));
             let line = line.unwrap_or_else(|_| panic!("it did not say {words:?}"));
@@ -69,7 +69,7 @@ pub(crate) fn wait_until_sent(page: &str, wanted: &[(&str, u64)]) {
         for target in event["targets"].as_array().unwrap() {
             sent.insert(target["name"].as_str().unwrap().to_owned(), target["sent"].as_u64().unwrap());
         }
-        if wanted.iter().all(|(name, least)| sent.get(*name).is_some_and(|n| n >= least)) {
+        if wanted.iter().all(|(name, min)| sent.get(*name).is_some_and(|n| n >= min)) {
             return;
         }
     }
@@ -92,25 +92,24 @@ fn check_finds_every_mistake_before_anything_starts() {
 }
 
 #[test]
-fn it_runs_reads_its_file_again_and_shows_what_it_kept() {
+fn a_watch_runs_reloads_its_file_and_shows_its_history() {
     let (path, store) = (file("runs.toml", GOOD), scratch().join("runs-store"));
     let store = store.to_str().unwrap();
     let watch = Watch::start(&["watch", &path, "--store", store, "--listen", "127.0.0.1:0"]);
-    watch.says("1 targets, 10.0 packets/s");
-    let page = watch.says("page: http://127.0.0.1:");
+    watch.wait_for_line("1 targets, 10.0 packets/s");
+    let page = watch.wait_for_line("page: http://127.0.0.1:");
     file("runs.toml", &format!("{GOOD}[[target]]\nname = 'there'\nhost = '127.0.0.2'\n"));
     watch.signal("-HUP");
-    watch.says("1 targets go on, 1 started, 0 stopped");
+    watch.wait_for_line("1 targets go on, 1 started, 0 stopped");
     file("runs.toml", "[[target]]\nname = 'here'\n");
     watch.signal("-HUP");
-    watch.says("runs.toml:1: host: is missing");
-    watch.says("nothing is changed");
+    watch.wait_for_line("runs.toml:1: host: is missing");
+    watch.wait_for_line("nothing is changed");
     wait_until_sent(&page, &[("here", 20), ("there", 1)]);
     assert_eq!(watch.end(), Some(0));
-    let told = run(&["watch", "status", "--store", store]);
-    assert_eq!(told.code, Some(0), "{}", told.told());
-    let json: serde_json::Value =
-        serde_json::from_str(&run(&["watch", "status", "--store", store, "--json"]).out).unwrap();
+    let status = run(&["watch", "status", "--store", store]);
+    assert_eq!(status.code, Some(0), "{}", status.describe());
+    let json = run(&["watch", "status", "--store", store, "--json"]).document();
     assert_eq!(json["status"]["pushes"], serde_json::json!([]));
     assert_eq!(
         json["status"]["targets"].as_array().unwrap().iter().filter(|row| row["target"] == "there").count(),

@@ -68,8 +68,8 @@ fn periods_are_runs(store: &str, now_s: u64) {
     };
     let saved = file("period.json", "");
     let shown = report(&["--json", "-o", &saved]);
-    assert!(matches!(shown.code, Some(0)), "{}", shown.told());
-    let document: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    assert!(matches!(shown.code, Some(0)), "{}", shown.describe());
+    let document = shown.document();
     assert_eq!(document["summary"]["phases"][0]["phase"], "watch", "{document}");
     assert_eq!(document["summary"]["latency_metric"], "icmp_rtt_s");
     assert_eq!(document["findings"][0]["kind"], "latency_variation");
@@ -83,12 +83,12 @@ fn periods_are_runs(store: &str, now_s: u64) {
     let compared = run(&compare);
     let rows = ["watch", "latency, median", "probes lost"];
     let has = rows.iter().all(|row| compared.out.contains(row));
-    assert!(compared.code == Some(0) && has, "{}", compared.told());
+    assert!(compared.code == Some(0) && has, "{}", compared.describe());
 
     let unknown = run(&["report", "--watch", "nobody", "--store", store]);
-    assert!(unknown.code == Some(2) && unknown.err.contains("line/far"), "{}", unknown.told());
+    assert!(unknown.code == Some(2) && unknown.err.contains("line/far"), "{}", unknown.describe());
     let one = run(&compare[..7]);
-    assert!(one.code == Some(2) && one.err.contains("two periods"), "{}", one.told());
+    assert!(one.code == Some(2) && one.err.contains("two periods"), "{}", one.describe());
 }
 
 #[test]
@@ -105,12 +105,12 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     let import = ["watch", "import", "smokeping", &config, "--rrd", rrd, "-o", toml, "--store", store];
 
     let tried = run(&[import.as_slice(), &["--dry-run"]].concat());
-    assert_eq!(tried.code, Some(0), "{}", tried.told());
+    assert_eq!(tried.code, Some(0), "{}", tried.describe());
     assert!(!std::path::Path::new(toml).exists() && !std::path::Path::new(store).exists());
     let brought = run(&import);
-    assert_eq!(brought.code, Some(0), "{}", brought.told());
+    assert_eq!(brought.code, Some(0), "{}", brought.describe());
     let checked = run(&["watch", "check", toml]);
-    assert_eq!(checked.code, Some(0), "{}", checked.told());
+    assert_eq!(checked.code, Some(0), "{}", checked.describe());
 
     let from = WallTime((now_s - 3 * 86_400) * 1_000_000_000).to_string();
     let exported = run(&["watch", "export", "--store", store, "--from", &from]);
@@ -118,15 +118,15 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
     let rows = exported.out.lines().filter(|line| line.starts_with("line/far,icmp,")).count();
     assert!((2_580..=2_592).contains(&rows), "{rows} rows");
     let again = run(&import);
-    assert_eq!(again.code, Some(0), "{}", again.told());
+    assert_eq!(again.code, Some(0), "{}", again.describe());
     assert_eq!(run(&["watch", "export", "--store", store, "--from", &from]).out, exported.out);
 
     // By a household's clock in UTC.
     let json = fathom(&["watch", "diagnose", "--store", store, "--json"]).env("TZ", "UTC").output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(told["findings"][0]["kind"], "recurring_delay", "{told}");
-    let excess_s = told["findings"][0]["parameters"]["excess_s"].as_f64().unwrap();
-    assert!((0.077..0.083).contains(&excess_s), "{told}");
+    let document: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(document["findings"][0]["kind"], "recurring_delay", "{document}");
+    let excess_s = document["findings"][0]["parameters"]["excess_s"].as_f64().unwrap();
+    assert!((0.077..0.083).contains(&excess_s), "{document}");
 
     periods_are_runs(store, now_s);
     let mut words = Words::of("watch-history", &scratch());

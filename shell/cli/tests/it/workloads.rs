@@ -48,12 +48,12 @@ fn file(name: &str, workloads: &str) -> PathBuf {
 
 fn result_of(command: &str, file: &std::path::Path) -> Run {
     let output = fathom(&[command, file.to_str().unwrap(), "--json"]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    Run::from_json(&output.stdout).unwrap_or_else(|e| panic!("{command}: {e}\n{told}"))
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Run::from_json(&output.stdout).unwrap_or_else(|e| panic!("{command}: {e}\n{stderr}"))
 }
 
 #[test]
-fn a_mixture_takes_about_as_long_in_both_worlds() {
+fn a_mixed_workload_takes_as_long_simulated_as_measured() {
     let _alone = alone();
     let path = file("workloads-mix.toml", MIX);
     let (simulated, measured) = (result_of("sim", &path), result_of("lab", &path));
@@ -92,7 +92,7 @@ fn a_mixture_takes_about_as_long_in_both_worlds() {
 }
 
 #[test]
-fn what_only_a_simulation_has_is_refused_by_name() {
+fn features_of_simulations_are_rejected_by_name() {
     let path = file("workloads-refused.toml", "[[workload]]\nkind = \"rpc\"\nextra_rtt = \"10ms\"\n");
     let name = path.file_name().unwrap().to_str().unwrap();
     let mut words = Words::of("workloads-refused", &scratch());

@@ -19,13 +19,13 @@ const SAVE_EVERY: Duration = Duration::from_secs(300);
 const LEARN_FOR: Duration = Duration::from_millis(300);
 
 /// What alerts need of those who start a watch. Its calls are made by the thread that judges and may take their time.
-pub trait Alerting: Send {
+pub trait AlertBackend: Send {
     /// How alerts stood when the program ended.
-    fn remembered(&mut self) -> Vec<AlertState>;
+    fn load_states(&mut self) -> Vec<AlertState>;
     /// Keeps how they stand.
-    fn remember(&mut self, all: &[AlertState]);
+    fn save_states(&mut self, all: &[AlertState]);
     /// Notifies the receivers of a transition.
-    fn tell(&mut self, transition: &Transition);
+    fn notify(&mut self, transition: &Transition);
     /// Reminds those who must be reminded of what was raised before the start.
     fn remind(&mut self, standing: &[Transition]);
     /// What a series, by its number in the history, was like at this hour of the weeks before, and in the last day.
@@ -66,16 +66,16 @@ impl ToJudge {
     }
     pub(crate) fn pass_on(&self, reports: &[Report]) {
         if self.has_rules.load(Ordering::Relaxed) {
-            let is_heard =
+            let is_relevant =
                 |report: &&Report| !matches!(report, Report::Sync(_) | Report::End(_) | Report::Count { .. });
-            self.send(JudgeMessage::Report(reports.iter().filter(is_heard).cloned().collect()));
+            self.send(JudgeMessage::Report(reports.iter().filter(is_relevant).cloned().collect()));
         }
     }
 }
 
 /// What the thread needs to show and to keep what it finds.
 pub(crate) struct Outlets {
-    pub(crate) alerting: Box<dyn Alerting>,
+    pub(crate) backend: Box<dyn AlertBackend>,
     pub(crate) register: Register,
     pub(crate) live: Arc<LiveState>,
     pub(crate) to_writer: Sender<Vec<Report>>,
@@ -83,7 +83,7 @@ pub(crate) struct Outlets {
 
 /// Starts it.
 pub(crate) fn start(outlets: Outlets) -> (ToJudge, JoinHandle<()>) {
-    let (to, heard) = channel();
+    let (to, messages) = channel();
     let judge = Judge {
         outlets,
         watcher: Watcher::default(),
@@ -93,9 +93,9 @@ pub(crate) fn start(outlets: Outlets) -> (ToJudge, JoinHandle<()>) {
         clock: Clock::start(),
         judged: Time::ZERO,
         saved: Time::ZERO,
-        kept: Vec::new(),
+        saved_states: Vec::new(),
     };
-    let thread = std::thread::spawn(move || judge.run(&heard));
+    let thread = std::thread::spawn(move || judge.run(&messages));
     (ToJudge { to, has_rules: Arc::default() }, thread)
 }
 
@@ -110,17 +110,17 @@ struct Judge {
     clock: Clock,
     judged: Time,
     saved: Time,
-    kept: Vec<AlertState>,
+    saved_states: Vec<AlertState>,
 }
 
 impl Judge {
-    fn run(mut self, heard: &Receiver<JudgeMessage>) {
-        let remembered = self.outlets.alerting.remembered();
-        self.watcher.restore(remembered);
+    fn run(mut self, messages: &Receiver<JudgeMessage>) {
+        let states = self.outlets.backend.load_states();
+        self.watcher.restore(states);
         loop {
-            match heard.recv_timeout(std::time::Duration::from_nanos(JUDGE_EVERY.as_nanos())) {
+            match messages.recv_timeout(std::time::Duration::from_nanos(JUDGE_EVERY.as_nanos())) {
                 Ok(JudgeMessage::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok(heard) => self.hear(heard),
+                Ok(message) => self.handle(message),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let now = self.clock.now();
@@ -131,8 +131,8 @@ impl Judge {
         }
         self.save();
     }
-    fn hear(&mut self, heard: JudgeMessage) {
-        match heard {
+    fn handle(&mut self, message: JudgeMessage) {
+        match message {
             JudgeMessage::Report(reports) => reports.into_iter().for_each(|report| self.take(report)),
             JudgeMessage::Rules(rules) => self.watcher.replan(&rules),
             JudgeMessage::Open(slot, info) => {
@@ -156,7 +156,7 @@ impl Judge {
         let transitions = self.watcher.settle(now);
         self.pass_on(transitions);
         let standing = self.watcher.standing(now);
-        self.outlets.alerting.remind(&standing);
+        self.outlets.backend.remind(&standing);
         self.save();
     }
     fn take(&mut self, report: Report) {
@@ -211,7 +211,7 @@ impl Judge {
             let number = self.outlets.live.lock().number(request.series);
             match number.filter(|_| is_time) {
                 Some(number) => {
-                    let past = self.outlets.alerting.past(number, request.percentile, request.hour);
+                    let past = self.outlets.backend.past(number, request.percentile, request.hour);
                     self.watcher.learn(request, past);
                 }
                 None => self.watcher.request_again(request),
@@ -224,7 +224,7 @@ impl Judge {
                 format!("{} {}: {}", transition.alert, transition.change.name(), transition.evidence.text);
             let event = Event { at: transition.at, kind: "alert", text };
             let _ = self.outlets.to_writer.send(vec![Report::Event(event, transition.series)]);
-            self.outlets.alerting.tell(&transition);
+            self.outlets.backend.notify(&transition);
         }
     }
     /// A series has a row only from its first sample on: what is raised is shown again and again.
@@ -241,9 +241,9 @@ impl Judge {
     /// Only what changed is written: most of the time nothing does.
     fn save(&mut self) {
         let all = self.watcher.remembered();
-        if all != self.kept {
-            self.outlets.alerting.remember(&all);
-            self.kept = all;
+        if all != self.saved_states {
+            self.outlets.backend.save_states(&all);
+            self.saved_states = all;
         }
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_that_never_comes_is_waited_for_no_longer_than_a_second() {
+    fn a_missing_timestamp_is_waited_for_one_second() {
         let mut departures = Departures::new(1);
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
         assert!(departures.picks((1, 1, at(1)), 1.0));

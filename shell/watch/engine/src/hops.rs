@@ -116,11 +116,11 @@ impl HopProber {
     /// Begins a round.
     pub(crate) fn begin(&mut self, at: WallTime, now: Time) {
         self.rounds += 1;
-        let most = self.routers.len() as u8;
+        let all = self.routers.len() as u8;
         let known =
-            self.routers.iter().rposition(|r| r.address.is_some()).map_or(most, |n| n as u8 + 1 + BEYOND);
+            self.routers.iter().rposition(|r| r.address.is_some()).map_or(all, |n| n as u8 + 1 + BEYOND);
         let tries_all = self.rounds % ALL_EVERY == 1;
-        let last = self.length.unwrap_or(if tries_all { most } else { known.min(most) });
+        let last = self.length.unwrap_or(if tries_all { all } else { known.min(all) });
         self.round = Some((at, 1, last, now));
     }
     /// Sends what is due of the round.

@@ -13,11 +13,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The first two slots are the threads' lateness.
 const SLOTS_BEGIN: SeriesSlot = 2;
 /// More interfaces are not looked at.
-const MOST: usize = 16;
+const MAX_INTERFACES: usize = 16;
 /// Received, sent, waiting.
 const SERIES: SeriesSlot = 3;
 /// The first slot that is free for targets.
-pub(crate) const SLOTS_END: SeriesSlot = SLOTS_BEGIN + MOST as SeriesSlot * SERIES;
+pub(crate) const SLOTS_END: SeriesSlot = SLOTS_BEGIN + MAX_INTERFACES as SeriesSlot * SERIES;
 
 /// Bytes received and sent since the interface came up.
 type Counters = (u64, u64);
@@ -76,7 +76,7 @@ impl HostThread {
         if let Some(known) = self.interfaces.iter().find(|i| i.name == name) {
             return Some(known.slot);
         }
-        if self.interfaces.len() >= MOST {
+        if self.interfaces.len() >= MAX_INTERFACES {
             return None;
         }
         let slot = SLOTS_BEGIN + self.interfaces.len() as SeriesSlot * SERIES;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_is_not_known_has_a_reason() {
+    fn an_unknown_load_has_a_reason() {
         let text = "a\nb\n eth0: 1 0 0 0 0 0 0 0 2 0 0 0 0 0 0 0\n";
         let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         for (wanted, names, why) in [

@@ -26,7 +26,7 @@ mod tls;
 mod udp;
 mod writer;
 
-pub use alerts::Alerting;
+pub use alerts::AlertBackend;
 pub use history::{Event, HistoryWriter};
 pub use host::unknown_load;
 pub use limit::packet_limit;

@@ -33,7 +33,7 @@ pub struct HostNow {
     /// Mean of its values, in the unit of the series.
     pub mean: f64,
     /// The greatest of them.
-    pub most: f64,
+    pub max: f64,
 }
 
 impl HostSeries {
@@ -48,9 +48,9 @@ impl HostSeries {
     fn at(&self, time: WallTime) -> Option<HostNow> {
         let is_now = |value: &&(WallTime, f64)| time.0.saturating_sub(value.0.0) < NOW.as_nanos();
         let values: Vec<f64> = self.values.iter().filter(is_now).map(|value| value.1).collect();
-        let most = values.iter().copied().reduce(f64::max)?;
+        let max = values.iter().copied().reduce(f64::max)?;
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        Some(HostNow { probe: self.probe.clone(), mean, most })
+        Some(HostNow { probe: self.probe.clone(), mean, max })
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
         for (second, value) in [(1, 900.0), (20, 1.0), (25, 5.0), (30, 3.0)] {
             series.add(at(second), value);
         }
-        let now = |mean, most| Some(HostNow { probe: "eth0 sent".into(), mean, most });
+        let now = |mean, max| Some(HostNow { probe: "eth0 sent".into(), mean, max });
         assert_eq!(series.at(at(31)), now(3.0, 5.0));
         assert_eq!(series.at(at(36)), now(4.0, 5.0));
         assert_eq!(series.at(at(45)), None, "what is old is not now");

@@ -1,5 +1,5 @@
 //! All of it: started, read again, stopped.
-use crate::alerts::{self, Alerting, JudgeMessage, Outlets, ToJudge};
+use crate::alerts::{self, AlertBackend, JudgeMessage, Outlets, ToJudge};
 use crate::echo::{EchoCounts, EchoThread};
 use crate::history::{Event, HistoryWriter};
 use crate::host::HostThread;
@@ -101,7 +101,7 @@ impl Monitor {
     pub fn start_with(
         plan: &Plan,
         history: Box<dyn HistoryWriter>,
-        alerting: Option<Box<dyn Alerting>>,
+        backend: Option<Box<dyn AlertBackend>>,
     ) -> Result<Monitor, String> {
         let token = token()?;
         // Where it may not be raised, connections beyond it fail, and say so.
@@ -110,7 +110,7 @@ impl Monitor {
         let (live, register) = (Arc::new(LiveState::default()), Register::default());
         let (to_writer, reports) = channel();
         let (problem, problems) = sync_channel(16);
-        let judge = alerting.map(|alerting| judge(alerting, &register, &live, &to_writer));
+        let judge = backend.map(|backend| judge(backend, &register, &live, &to_writer));
         let to_judge = judge.as_ref().map(|(to, _)| to.clone());
         let writer =
             writer::start(history, register.clone(), Arc::clone(&live), reports, (problem, to_judge));
@@ -291,13 +291,13 @@ impl Monitor {
 }
 
 fn judge(
-    alerting: Box<dyn Alerting>,
+    backend: Box<dyn AlertBackend>,
     register: &Register,
     live: &Arc<LiveState>,
     to_writer: &Sender<Vec<Report>>,
 ) -> (ToJudge, JoinHandle<()>) {
     let (register, live, to_writer) = (register.clone(), Arc::clone(live), to_writer.clone());
-    alerts::start(Outlets { alerting, register, live, to_writer })
+    alerts::start(Outlets { backend, register, live, to_writer })
 }
 
 fn moved(

@@ -14,8 +14,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 const THREADS: usize = 4;
 /// The system's resolver does not report how long an answer is valid; five minutes are a usual time.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
-const RETRY_AFTER: Duration = Duration::from_secs(10);
-const RETRY_AT_MOST: Duration = Duration::from_secs(160);
+const FIRST_RETRY_PAUSE: Duration = Duration::from_secs(10);
+const MAX_RETRY_PAUSE: Duration = Duration::from_secs(160);
 
 /// Who wants to know.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl Resolver {
             is_being_resolved: false,
             address: None,
             failing_since: None,
-            wait: RETRY_AFTER,
+            wait: FIRST_RETRY_PAUSE,
         });
         if let Some(address) = entry.address {
             let _ = asker.to.send(Command::Address(asker.number, Ok(address)));
@@ -160,7 +160,7 @@ impl Host {
     /// Text of the event, if there is one.
     fn take(&mut self, addresses: &[IpAddr], name: &str, moved: &Moved) -> Option<String> {
         let since = self.failing_since.take();
-        self.wait = RETRY_AFTER;
+        self.wait = FIRST_RETRY_PAUSE;
         // Several addresses come in another order each time: the one in use stays while it is among them.
         let stays = self.address.filter(|address| addresses.contains(address));
         let address = stays.or_else(|| addresses.first().copied())?;
@@ -180,8 +180,11 @@ impl Host {
         }
     }
     fn fail(&mut self, name: &str, reason: &str) -> Option<String> {
-        self.wait =
-            if self.failing_since.is_some() { (self.wait * 2).min(RETRY_AT_MOST) } else { RETRY_AFTER };
+        self.wait = if self.failing_since.is_some() {
+            (self.wait * 2).min(MAX_RETRY_PAUSE)
+        } else {
+            FIRST_RETRY_PAUSE
+        };
         let is_news = self.failing_since.is_none();
         self.failing_since.get_or_insert_with(wall_now);
         let problem = format!("{name} does not resolve: {reason}");

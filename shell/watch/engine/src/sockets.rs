@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// With nothing to probe, only a command can bring something: each look is a wake-up.
 const LOOK_IDLE: std::time::Duration = std::time::Duration::from_secs(1);
 /// Probes of one target that are kept beyond their timeout, in case they are answered after all: each is a socket.
-const MOST_OVERDUE: usize = 8;
+const MAX_OVERDUE: usize = 8;
 
 struct TargetState {
     probed: ProbedTarget,
@@ -326,7 +326,7 @@ impl SocketThread {
         connection.is_overdue = true;
         let slot = state.probed.slot;
         self.reporter.sample(slot, connection.at, Outcome::Lost);
-        let has_room = state.overdue < MOST_OVERDUE;
+        let has_room = state.overdue < MAX_OVERDUE;
         if has_room {
             state.overdue += 1;
         } else if let Some(part) = connection.part() {

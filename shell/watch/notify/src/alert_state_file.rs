@@ -49,14 +49,14 @@ impl AlertStateFile {
     }
 }
 
-fn one(kept: &AlertState) -> serde_json::Value {
+fn one(state: &AlertState) -> serde_json::Value {
     let values = |values: &[Value]| values.iter().map(value).collect::<Vec<_>>();
     json!({
-        "alert": kept.alert, "target": kept.target, "probe": kept.probe, "raised": kept.is_raised,
-        "flapping": kept.is_flapping, "sent": kept.is_sent, "to": kept.to, "since_ns": kept.since.0,
-        "raised_at_ns": kept.raised_at.0, "told_ns": kept.notified.0, "why": kept.why,
-        "changes_ns": kept.changes.iter().map(|at| at.0).collect::<Vec<_>>(),
-        "loss_percent": values(&kept.loss), "rtt_ms": values(&kept.rtt),
+        "alert": state.alert, "target": state.target, "probe": state.probe, "raised": state.is_raised,
+        "flapping": state.is_flapping, "sent": state.is_sent, "to": state.to, "since_ns": state.since.0,
+        "raised_at_ns": state.raised_at.0, "told_ns": state.notified.0, "why": state.why,
+        "changes_ns": state.changes.iter().map(|at| at.0).collect::<Vec<_>>(),
+        "loss_percent": values(&state.loss), "rtt_ms": values(&state.rtt),
     })
 }
 
@@ -68,11 +68,11 @@ fn value(value: &Value) -> serde_json::Value {
     }
 }
 
-fn read_one(kept: &serde_json::Value) -> Option<AlertState> {
-    let text = |key: &str| kept.get(key)?.as_str().map(str::to_owned);
-    let flag = |key: &str| kept.get(key)?.as_bool();
-    let time = |key: &str| kept.get(key)?.as_u64().map(WallTime);
-    let list = |key: &str| kept.get(key)?.as_array().cloned();
+fn read_one(state: &serde_json::Value) -> Option<AlertState> {
+    let text = |key: &str| state.get(key)?.as_str().map(str::to_owned);
+    let flag = |key: &str| state.get(key)?.as_bool();
+    let time = |key: &str| state.get(key)?.as_u64().map(WallTime);
+    let list = |key: &str| state.get(key)?.as_array().cloned();
     let values = |key: &str| list(key)?.iter().map(read_value).collect::<Option<Vec<Value>>>();
     Some(AlertState {
         alert: text("alert")?,

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// What a program's children still hold open is not waited for.
-const LAST_WORDS: Duration = Duration::from_millis(200);
-const MOST_WORDS: u64 = 4_096;
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
+const MAX_OUTPUT_BYTES: u64 = 4_096;
 
 /// Runs it with `input` on its standard input. `Ok` and `Err` have how it ended, and the first line of what it said on its
 /// standard error or output.
@@ -23,7 +23,7 @@ pub(crate) fn run(
     command.args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
-    let said = [reader(child.stderr.take()), reader(child.stdout.take())];
+    let outputs = [reader(child.stderr.take()), reader(child.stdout.take())];
     feed(&mut child, input);
     let Some(status) = wait(&mut child, limit) else {
         // A child that cannot be killed is gone already.
@@ -31,9 +31,9 @@ pub(crate) fn run(
         let _ = child.wait();
         return Err(format!("{program} was stopped: it took longer than {} s", limit.as_secs_f64()));
     };
-    let said = said.iter().map(|said| said.recv_timeout(LAST_WORDS).unwrap_or_default());
-    let line = said.map(|bytes| first_line(&bytes)).find(|line| !line.is_empty());
-    let outcome = ended(status) + &line.map_or_else(String::new, |line| format!(": {line}"));
+    let outputs = outputs.iter().map(|output| output.recv_timeout(OUTPUT_TIMEOUT).unwrap_or_default());
+    let line = outputs.map(|bytes| first_line(&bytes)).find(|line| !line.is_empty());
+    let outcome = exit_text(status) + &line.map_or_else(String::new, |line| format!(": {line}"));
     if status.success() { Ok(outcome) } else { Err(outcome) }
 }
 
@@ -47,15 +47,15 @@ fn feed(child: &mut Child, input: &[u8]) {
 
 /// What it says first; the rest is read too, so that it does not wait for a reader.
 fn reader(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (tell, told) = sync_channel(1);
+    let (sender, receiver) = sync_channel(1);
     std::thread::spawn(move || {
         let Some(mut from) = from else { return };
-        let mut words = Vec::new();
-        let _ = from.by_ref().take(MOST_WORDS).read_to_end(&mut words);
-        let _ = tell.send(words);
+        let mut output = Vec::new();
+        let _ = from.by_ref().take(MAX_OUTPUT_BYTES).read_to_end(&mut output);
+        let _ = sender.send(output);
         let _ = std::io::copy(&mut from, &mut std::io::sink());
     });
-    told
+    receiver
 }
 
 fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
@@ -69,6 +69,6 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     }
 }
 
-fn ended(status: ExitStatus) -> String {
+fn exit_text(status: ExitStatus) -> String {
     status.code().map_or_else(|| "it was ended by a signal".to_owned(), |code| format!("exit code {code}"))
 }

@@ -12,7 +12,7 @@ fn cursor() -> Cursor {
 }
 
 #[test]
-fn what_was_saved_is_loaded() {
+fn a_saved_cursor_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     let path = Cursor::path(dir, "far");

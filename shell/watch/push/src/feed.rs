@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 pub(crate) const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// Points of so many steps are made at once, when there is more to send than one.
-const MOST_STEPS: u64 = 30;
+const MAX_STEPS: u64 = 30;
 /// A stretch is no longer than this: Prometheus takes nothing that is an hour older than the newest it has, and each series is sent
 /// for the whole stretch before the next series is.
-const MOST_STRETCH_MS: u64 = 1_800_000;
+const MAX_STRETCH_MS: u64 = 1_800_000;
 
 /// A time that is sent at once: steps of one length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +31,8 @@ impl Stretch {
         if !from_ms.is_multiple_of(interval_ms) {
             return Some(Stretch { from_ms, to_ms: first_end, steps: 1 });
         }
-        let most = (MOST_STRETCH_MS / interval_ms).clamp(1, MOST_STEPS);
-        let steps = ((horizon_ms - from_ms) / interval_ms).min(most);
+        let max_steps = (MAX_STRETCH_MS / interval_ms).clamp(1, MAX_STEPS);
+        let steps = ((horizon_ms - from_ms) / interval_ms).min(max_steps);
         Some(Stretch { from_ms, to_ms: from_ms + steps * interval_ms, steps })
     }
 }

@@ -139,7 +139,7 @@ fn level(column: &Column, how: Take) -> Option<Point> {
     let sketch = &column.sketch;
     let value = match how {
         Take::Mean => (sketch.count() > 0).then(|| sketch.sum() / sketch.count() as f64),
-        Take::Most => sketch.max(),
+        Take::Max => sketch.max(),
     }?;
     Some(Point { at_ms: end_ms(column), value: Value::Number(value) })
 }

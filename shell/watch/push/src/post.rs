@@ -11,7 +11,7 @@ use ureq::Body;
 use ureq::http::{HeaderMap, Response};
 
 /// What `Retry-After` may ask for.
-const MOST_PAUSE: Duration = Duration::from_secs(600);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 
 /// How a body is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +101,7 @@ fn meaning(form: WireFormat, response: Response<Body>) -> Reply {
     let headers = response.headers().clone();
     let answer = beginning(response.into_body());
     match status {
-        200..=299 => taken(form, &headers, &answer),
+        200..=299 => accepted(form, &headers, &answer),
         415 if form == WireFormat::Write2 => Reply::UnknownFormat(shown(status, &answer)),
         // Those who know 1.0 alone may find nothing but a bad request; those who know 2.0 say what they wrote.
         400 if form == WireFormat::Write2 && !says_written(&headers) => {
@@ -114,7 +114,7 @@ fn meaning(form: WireFormat, response: Response<Body>) -> Reply {
     }
 }
 
-fn taken(form: WireFormat, headers: &HeaderMap, answer: &[u8]) -> Reply {
+fn accepted(form: WireFormat, headers: &HeaderMap, answer: &[u8]) -> Reply {
     match form {
         WireFormat::Write1 => Reply::Accepted,
         WireFormat::Write2 if says_written(headers) => Reply::Accepted,
@@ -144,5 +144,5 @@ fn is_retried(form: WireFormat, status: u16) -> bool {
 /// Seconds; a date, which the header may be too, is left to our own pauses.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("retry-after")?.to_str().ok()?;
-    text.trim().parse().ok().map(|seconds| Duration::from_secs(seconds).min(MOST_PAUSE))
+    text.trim().parse().ok().map(|seconds| Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }

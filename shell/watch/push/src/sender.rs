@@ -18,11 +18,11 @@ use std::time::Duration;
 /// Series that are read at once: 30 columns of each are some megabytes.
 const READ_AT_ONCE: usize = 500;
 /// A request is sent once it has so many bytes before packing, or points: what receivers take without a setting.
-const MOST_BYTES: usize = 1 << 20;
-const MOST_POINTS: u64 = 10_000;
+const MAX_REQUEST_BYTES: usize = 1 << 20;
+const MAX_REQUEST_POINTS: u64 = 10_000;
 /// The first pause after a failure; each is twice the one before it.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// How often it is looked whether the history has more.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// After the history could not be read.
@@ -41,9 +41,9 @@ pub struct Note {
 
 /// What has been told, so that it is told once.
 #[derive(Default)]
-struct Told {
+struct Reported {
     /// Since when nothing arrives.
-    away: Option<WallTime>,
+    unreachable: Option<WallTime>,
     /// Points that were refused since the last that were taken.
     refused: u64,
     unsaved: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Worker {
     form: WireFormat,
     /// Whether the far end has said that it knows this form.
     known: bool,
-    told: Told,
+    reported: Reported,
     rng: Rng,
 }
 
@@ -87,7 +87,7 @@ impl Worker {
             labels: Arc::new(to.labels()),
             form: WireFormat::of(to.push.kind),
             known: false,
-            told: Told::default(),
+            reported: Reported::default(),
             rng: Rng::new(seed),
             to,
         }
@@ -105,7 +105,7 @@ impl Worker {
                     Duration::ZERO
                 }
                 Err(Halt::History(error)) => {
-                    if !std::mem::replace(&mut self.told.unreadable, true) {
+                    if !std::mem::replace(&mut self.reported.unreadable, true) {
                         self.note(&format!("the history cannot be read: {error}; it is tried again"));
                     }
                     self.load();
@@ -139,9 +139,9 @@ impl Worker {
     }
     fn save(&mut self) {
         match self.cursor.save(&self.path) {
-            Ok(()) => self.told.unsaved = false,
+            Ok(()) => self.reported.unsaved = false,
             Err(error) => {
-                if !std::mem::replace(&mut self.told.unsaved, true) {
+                if !std::mem::replace(&mut self.reported.unsaved, true) {
                     self.note(&format!(
                         "its cursor {} cannot be written: {error}. It goes on; after a restart, what was sent since is sent again",
                         self.path.display()
@@ -156,7 +156,7 @@ impl Worker {
         let (interval_ms, settle_ms) =
             (push.interval.as_nanos() / NANOS_PER_MILLI, push.settle.as_nanos() / NANOS_PER_MILLI);
         let now = now_ms();
-        self.tell_if_ahead(now);
+        self.report_if_ahead(now);
         // It is not even over: the history need not be asked.
         if Stretch::next(self.cursor.upto_ms, now.saturating_sub(settle_ms), interval_ms).is_none() {
             return Ok(false);
@@ -169,7 +169,7 @@ impl Worker {
         self.send(&names, &stretch)?;
         self.cursor.upto_ms = stretch.to_ms;
         self.save();
-        self.told.unreadable = false;
+        self.reported.unreadable = false;
         for fault in self.feed.faults() {
             self.note(&format!("a part of the history is damaged and not sent: {fault}"));
         }
@@ -210,7 +210,7 @@ impl Worker {
     }
     fn add(&mut self, request: &mut dyn Request, line: &Line<'_>, stretch: &Stretch) -> Result<(), Halt> {
         request.add(line);
-        let is_full = request.len() >= MOST_BYTES || request.points() >= MOST_POINTS;
+        let is_full = request.len() >= MAX_REQUEST_BYTES || request.points() >= MAX_REQUEST_POINTS;
         if is_full { self.flush(request, stretch) } else { Ok(()) }
     }
     fn request(&self) -> Box<dyn Request> {
@@ -240,11 +240,11 @@ impl Worker {
         loop {
             match post(&self.to, self.form, &body) {
                 Reply::Accepted => {
-                    self.taken();
+                    self.accepted();
                     return Ok(());
                 }
                 Reply::PartlyAccepted(rejected, why) => {
-                    self.taken();
+                    self.accepted();
                     self.refused(rejected, &why, stretch);
                     return Ok(());
                 }
@@ -255,10 +255,10 @@ impl Worker {
                     return Ok(());
                 }
                 Reply::Retry { why, after } => {
-                    self.away(&why);
+                    self.unreachable(&why);
                     let spread = pause.mul_f64(0.8 + 0.4 * self.rng.next_f64());
                     self.pause(after.unwrap_or(spread))?;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = (pause * 2).min(MAX_PAUSE);
                 }
             }
         }
@@ -269,10 +269,10 @@ impl Worker {
         self.known = true;
         Err(Halt::Again)
     }
-    fn taken(&mut self) {
+    fn accepted(&mut self) {
         self.known = true;
         self.arrived();
-        let refused = std::mem::take(&mut self.told.refused);
+        let refused = std::mem::take(&mut self.reported.refused);
         if refused > 0 {
             self.note(&format!(
                 "{} takes points again; {refused} were refused and are not sent again",
@@ -282,13 +282,13 @@ impl Worker {
     }
     /// An answer came.
     fn arrived(&mut self) {
-        if let Some(since) = self.told.away.take() {
+        if let Some(since) = self.reported.unreachable.take() {
             self.note(&format!("{} is there again; it was away since {since}", self.to.push.url));
         }
     }
-    fn away(&mut self, why: &str) {
-        if self.told.away.is_none() {
-            self.told.away = Some(wall_now());
+    fn unreachable(&mut self, why: &str) {
+        if self.reported.unreachable.is_none() {
+            self.reported.unreachable = Some(wall_now());
             self.note(&format!(
                 "{} takes nothing: {why}. It is tried again; the history keeps what is to be sent",
                 self.to.push.url
@@ -297,7 +297,7 @@ impl Worker {
     }
     /// What is refused is not sent again: it would hold up all that comes after it.
     fn refused(&mut self, points: u64, why: &str, stretch: &Stretch) {
-        if self.told.refused == 0 {
+        if self.reported.refused == 0 {
             let age = Duration::from_millis(now_ms().saturating_sub(stretch.to_ms)).as_secs() / 60;
             let old = if age >= 10 {
                 format!(
@@ -311,18 +311,18 @@ impl Worker {
                 self.to.push.url
             ));
         }
-        self.told.refused += points;
+        self.reported.refused += points;
     }
-    fn tell_if_ahead(&mut self, now: u64) {
+    fn report_if_ahead(&mut self, now: u64) {
         let ahead = self.cursor.upto_ms > now + AHEAD_MS;
-        if ahead && !self.told.ahead {
+        if ahead && !self.reported.ahead {
             let upto = WallTime(self.cursor.upto_ms * NANOS_PER_MILLI);
             self.note(&format!(
                 "all up to {upto} was sent, which is after what the clock says now: nothing is sent until then (remove {} to begin now)",
                 self.path.display()
             ));
         }
-        self.told.ahead = ahead;
+        self.reported.ahead = ahead;
     }
     /// Waits, or is told to stop.
     fn pause(&self, time: Duration) -> Result<(), Halt> {

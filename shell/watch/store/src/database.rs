@@ -18,9 +18,9 @@ const PAGE_BYTES: u64 = 4096;
 
 /// Pages in the log of changes before they are put into the database. The journal's pages are used again every ten minutes: the
 /// more of that time the log has, the fewer of them are written twice. 1,000 are 4 MB.
-const MOST_LOG_PAGES: u64 = 1000;
+const MAX_LOG_PAGES: u64 = 1000;
 /// Fewer make SQLite copy all the time.
-const LEAST_LOG_PAGES: u64 = 50;
+const MIN_LOG_PAGES: u64 = 50;
 /// The share of a budget that the log may be.
 const LOG_SHARE: u64 = 16;
 
@@ -70,8 +70,8 @@ pub(crate) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opene
     db.pragma_update(None, "synchronous", "FULL")?;
     // A watch may have given up writing anywhere but beside its history.
     db.pragma_update(None, "temp_store", "MEMORY")?;
-    let pages = budget.map_or(MOST_LOG_PAGES, |b| b.get() / LOG_SHARE / PAGE_BYTES);
-    let pages = pages.clamp(LEAST_LOG_PAGES, MOST_LOG_PAGES);
+    let pages = budget.map_or(MAX_LOG_PAGES, |b| b.get() / LOG_SHARE / PAGE_BYTES);
+    let pages = pages.clamp(MIN_LOG_PAGES, MAX_LOG_PAGES);
     db.pragma_update(None, "wal_autocheckpoint", pages as i64)?;
     // A large transaction makes the log longer than that; afterwards it is cut.
     db.pragma_update(None, "journal_size_limit", (pages * PAGE_BYTES) as i64)?;

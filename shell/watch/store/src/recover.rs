@@ -79,10 +79,10 @@ pub(crate) fn set_row_aside(
 pub(crate) fn set_aside(path: &Path, why: &str) -> Repair {
     let name = free_name(path);
     let kept = fs::rename(path, &name).is_ok().then_some(name.clone());
-    let beside = |file: &Path, end: &str| PathBuf::from(format!("{}{end}", file.display()));
-    let _ = fs::rename(beside(path, "-wal"), beside(&name, "-wal"));
+    let with_ending = |file: &Path, end: &str| PathBuf::from(format!("{}{end}", file.display()));
+    let _ = fs::rename(with_ending(path, "-wal"), with_ending(&name, "-wal"));
     // It is made anew from the log.
-    let _ = fs::remove_file(beside(path, "-shm"));
+    let _ = fs::remove_file(with_ending(path, "-shm"));
     Repair { what: format!("{} is damaged ({why}); a new one was begun", path.display()), kept }
 }
 

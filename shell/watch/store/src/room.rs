@@ -76,7 +76,7 @@ impl History {
         let _ = self.checkpoint();
         match self.drop_oldest_day() {
             Ok(true) => {
-                self.tell_room_made(now);
+                self.report_room_made(now);
                 true
             }
             _ => reserve,
@@ -102,7 +102,7 @@ impl History {
         }
         Ok(false)
     }
-    fn tell_room_made(&mut self, now: WallTime) {
+    fn report_room_made(&mut self, now: WallTime) {
         let until = self.status.room_made_before.map_or(String::new(), |t| format!(" from before {t}"));
         let text = format!("the disk is full: the oldest detail{until} was dropped to go on recording");
         self.event(&Event {

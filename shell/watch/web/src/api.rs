@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Two columns for each pixel of the widest screens.
-const MOST_COLUMNS: u64 = 8_192;
+const MAX_COLUMNS: u64 = 8_192;
 
 /// In which form an answer is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,11 +120,11 @@ async fn sparks(
     };
     let settled_ns = now_ns().saturating_sub(SETTLED_NS);
     let wanted = overview::Wanted { ids, is_whole, range, count, settled_ns };
-    let (past, kept) = (Arc::clone(&app.past), Arc::clone(&app.kept));
+    let (past, cache) = (Arc::clone(&app.past), Arc::clone(&app.cache));
     app.past
         .ask(move |first| {
             // Who comes meanwhile waits, and finds it done.
-            let sparks = overview::sparks(&mut lock(&kept), &past, first, &wanted)?;
+            let sparks = overview::sparks(&mut lock(&cache), &past, first, &wanted)?;
             Ok(match form {
                 Form::Binary => overview::binary(&sparks, range, count),
                 _ => overview::as_json(&sparks, range),
@@ -254,7 +254,7 @@ fn series_of(query: &mut Query) -> Result<u32, Refusal> {
 }
 
 fn columns_of(query: &mut Query, usual: usize) -> Result<usize, Refusal> {
-    Ok(query.whole("cols", 1, MOST_COLUMNS)?.map_or(usual, |count| count as usize))
+    Ok(query.whole("cols", 1, MAX_COLUMNS)?.map_or(usual, |count| count as usize))
 }
 
 fn find(past: &mut dyn Past, id: u32) -> Result<Series, Refusal> {

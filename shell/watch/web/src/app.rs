@@ -2,7 +2,7 @@
 use crate::guard::Guard;
 use crate::hub::Hub;
 use crate::now::{Live, TestResult};
-use crate::overview::Kept;
+use crate::overview::OverviewCache;
 use crate::past::Pool;
 use crate::range::Range;
 use crate::reply::Refusal;
@@ -17,7 +17,7 @@ pub(crate) struct App {
     pub(crate) live: Arc<dyn Live>,
     pub(crate) past: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
-    pub(crate) kept: Arc<Mutex<Kept>>,
+    pub(crate) cache: Arc<Mutex<OverviewCache>>,
 }
 
 impl App {

@@ -1,6 +1,6 @@
 //! One request, one answer.
 use crate::app::{App, broken};
-use crate::guard::{MOST_FORM_BYTES, seal};
+use crate::guard::{MAX_FORM_BYTES, seal};
 use crate::metrics::{Form, expose};
 use crate::query::{decode, quoted};
 use crate::reply::{Age, Refusal, Reply, Whole, document, see_other};
@@ -31,10 +31,10 @@ impl App {
         if request.uri.path() == "/logout" {
             return Ok(self.guard.log_out(&request.headers));
         }
-        let read = tokio::time::timeout(FORM_TIMEOUT, Limited::new(body, MOST_FORM_BYTES).collect()).await;
+        let read = tokio::time::timeout(FORM_TIMEOUT, Limited::new(body, MAX_FORM_BYTES).collect()).await;
         let slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the form did not come within 10 s");
         let large = |_| {
-            let text = format!("the form is broken off, or has more than {MOST_FORM_BYTES} bytes");
+            let text = format!("the form is broken off, or has more than {MAX_FORM_BYTES} bytes");
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
         };
         let form = read.map_err(slow)?.map_err(large)?.to_bytes();

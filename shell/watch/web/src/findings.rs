@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 const HOUR_NS: u64 = 3_600 * 1_000_000_000;
 const SLOT_NS: u64 = 600 * 1_000_000_000;
 /// Two years; longer ago another line was here.
-const MOST_HOURS: u64 = 2 * 366 * 24;
+const MAX_HOURS: u64 = 2 * 366 * 24;
 /// Of the house's own traffic and what it does, the last so many ten minutes: 60 days.
-const MOST_SLOTS: u64 = 60 * 144;
+const MAX_SLOTS: u64 = 60 * 144;
 /// Under this name a watch keeps what its host sends and receives.
 pub(crate) const THIS_HOST: &str = "this host";
 
@@ -58,13 +58,13 @@ fn is_whole(series: &Series) -> bool {
 
 fn hours(past: &mut dyn Past, one: &Series, from: WallTime, to: WallTime) -> Result<Vec<Column>, String> {
     let last = to.0 / HOUR_NS;
-    let first = (from.0 / HOUR_NS).max(last.saturating_sub(MOST_HOURS));
+    let first = (from.0 / HOUR_NS).max(last.saturating_sub(MAX_HOURS));
     past.columns(one.id, WallTime(first * HOUR_NS), WallTime(last * HOUR_NS), (last - first) as usize)
 }
 
 fn slots(past: &mut dyn Past, one: &Series, to: WallTime) -> Result<Vec<Column>, String> {
     let last = to.0 / SLOT_NS;
-    let first = last.saturating_sub(MOST_SLOTS);
+    let first = last.saturating_sub(MAX_SLOTS);
     past.columns(one.id, WallTime(first * SLOT_NS), WallTime(last * SLOT_NS), (last - first) as usize)
 }
 

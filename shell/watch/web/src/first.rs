@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_come_first_then_names_as_people_count() {
+    fn the_worst_are_first_then_names_in_natural_order() {
         let mut lossy = numbered(4, "z");
         lossy.tally = Tally { sent: 60, answered: 40, lost: 20, ..Tally::default() };
         let mut worse = numbered(5, "zz");

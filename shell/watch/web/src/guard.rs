@@ -11,9 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Longer addresses are no requests of ours.
-const MOST_URI_BYTES: usize = 2_048;
+const MAX_URI_BYTES: usize = 2_048;
 /// The form has one field.
-pub(crate) const MOST_FORM_BYTES: usize = 1_024;
+pub(crate) const MAX_FORM_BYTES: usize = 1_024;
 const COOKIE: &str = "fathom_session";
 
 /// Scripts, styles and data from here alone, and nothing inline: what a target is called cannot become a script.
@@ -57,8 +57,8 @@ impl Guard {
     /// What every request must keep to, whoever sends it.
     pub(crate) fn check_form(&self, request: &Parts) -> Result<(), Refusal> {
         let length = request.uri.to_string().len();
-        if length > MOST_URI_BYTES {
-            let text = format!("the address has {length} bytes: at most {MOST_URI_BYTES} are read");
+        if length > MAX_URI_BYTES {
+            let text = format!("the address has {length} bytes: at most {MAX_URI_BYTES} are read");
             return Err(Refusal::new(StatusCode::URI_TOO_LONG, text));
         }
         self.check_host(request)?;

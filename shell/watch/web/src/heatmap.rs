@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 
 const HOUR_NS: u64 = 3_600 * 1_000_000_000;
 /// More hours than these are not told apart on any screen: three years.
-const MOST_HOURS: u64 = 3 * 366 * 24;
+const MAX_HOURS: u64 = 3 * 366 * 24;
 /// No time zone is further from UTC.
-const MOST_OFFSET_S: i64 = 15 * 3_600;
+const MAX_OFFSET_S: i64 = 15 * 3_600;
 
 /// The reader's distance from UTC in seconds, positive east.
 pub(crate) fn offset_of(text: Option<String>) -> Result<i64, Refusal> {
     let text = text.unwrap_or_else(|| "0".into());
-    let parsed = text.parse::<i64>().ok().filter(|offset| offset.abs() <= MOST_OFFSET_S && offset % 900 == 0);
+    let parsed = text.parse::<i64>().ok().filter(|offset| offset.abs() <= MAX_OFFSET_S && offset % 900 == 0);
     parsed.ok_or_else(|| {
         Refusal::bad(format!(
-            "utc_offset_s is {}: whole quarters of an hour up to {MOST_OFFSET_S} are needed",
+            "utc_offset_s is {}: whole quarters of an hour up to {MAX_OFFSET_S} are needed",
             quoted(&text)
         ))
     })
@@ -38,8 +38,8 @@ pub(crate) fn hours(
     let first = range.from.saturating_add_signed(offset_ns) / HOUR_NS;
     let last = range.to.saturating_add_signed(offset_ns).div_ceil(HOUR_NS);
     let count = last.saturating_sub(first);
-    if count > MOST_HOURS {
-        return Err(Refusal::bad(format!("the range has {count} hours: at most {MOST_HOURS} are told")));
+    if count > MAX_HOURS {
+        return Err(Refusal::bad(format!("the range has {count} hours: at most {MAX_HOURS} are told")));
     }
     let edge = |hour: u64| WallTime((hour * HOUR_NS).saturating_add_signed(offset_ns.saturating_neg()));
     let columns = past.columns(series.id, edge(first), edge(last), count as usize).map_err(unread)?;

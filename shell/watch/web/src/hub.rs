@@ -14,7 +14,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A browser waits so long before it connects again.
 const RETRY_MS: u32 = 2_000;
 /// Targets that are gone and still told to who comes back; who was away for longer gets all anew.
-const MOST_GONE: usize = 1_000;
+const MAX_GONE: usize = 1_000;
 
 /// The targets as all pages know them. State, not messages, is kept: who was away gets what changed meanwhile, once.
 pub(crate) struct Hub {
@@ -39,7 +39,7 @@ impl Hub {
     }
 
     /// Whether anyone listens.
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_listeners(&self) -> bool {
         self.version.receiver_count() > 0
     }
 
@@ -58,7 +58,7 @@ impl Hub {
             state.rows.remove(&name);
             state.gone.push_back((next, name));
         }
-        while state.gone.len() > MOST_GONE {
+        while state.gone.len() > MAX_GONE {
             state.forgotten = state.gone.pop_front().map_or(0, |(version, _)| version);
         }
         state.rows.extend(rows.into_iter().map(|(name, new)| (name, (next, new))));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_back_gets_what_changed_meanwhile_once() {
+    fn a_listener_that_reconnects_gets_each_change_once() {
         let hub = Hub::new(7);
         hub.update(&[target("a"), target("b")]);
         let (first, event) = hub.event(None);
@@ -159,9 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_for_too_long_gets_all() {
+    fn a_listener_that_was_away_too_long_gets_everything() {
         let hub = Hub::new(1);
-        for n in 0..MOST_GONE + 3 {
+        for n in 0..MAX_GONE + 3 {
             hub.update(&[target(&format!("t{n}"))]);
         }
         assert!(names(&hub.event(Some(1)).1).0);

@@ -13,12 +13,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
 /// A browser holds six; beyond these, a connection is closed at once rather than kept waiting.
-const MOST_CONNECTIONS: usize = 512;
+const MAX_CONNECTIONS: usize = 512;
 /// A request's head comes within this, or the connection ends: so do connections on which nothing is asked.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// Head and buffer of a connection. A browser sends less than 2 kB.
-const MOST_HEAD_BYTES: usize = 16 * 1024;
-const MOST_HEADERS: usize = 64;
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+const MAX_HEADERS: usize = 64;
 /// Who does not take what was sent to him for so long has gone away.
 const UNTAKEN: Duration = Duration::from_secs(30);
 /// After a failure to accept (no descriptor is left), so that the loop does not spin.
@@ -26,7 +26,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 /// Accepts until `stop` says so.
 pub(crate) async fn accept(listener: TcpListener, app: Arc<App>, mut stop: watch::Receiver<bool>) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -57,8 +57,8 @@ async fn serve(stream: TcpStream, from: SocketAddr, app: Arc<App>, mut stop: wat
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(MOST_HEAD_BYTES)
-        .max_headers(MOST_HEADERS)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS)
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {

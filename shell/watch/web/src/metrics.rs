@@ -88,7 +88,7 @@ fn gauge<'h>(family: &Family, now: &'h HostNow) -> Option<Metric<'h>> {
     let gauge = HostGauge::of(&now.probe).filter(|gauge| gauge.family == family)?;
     let value = match gauge.take {
         Take::Mean => now.mean,
-        Take::Most => now.most,
+        Take::Max => now.max,
     };
     Some(Metric { labels: vec![gauge.label], value: MetricValue::Number(value), created_s: None })
 }
@@ -136,7 +136,7 @@ mod tests {
     use hyper::header::HeaderValue;
 
     #[test]
-    fn the_scraper_gets_what_it_likes_best() {
+    fn the_scraper_gets_the_format_it_prefers() {
         let protobuf =
             "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
         let prometheus = format!(

@@ -34,7 +34,7 @@ pub struct HostNow {
     /// Mean of its values.
     pub mean: f64,
     /// The greatest of them.
-    pub most: f64,
+    pub max: f64,
 }
 
 /// The result of a test of the line, kept in a file.

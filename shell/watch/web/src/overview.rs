@@ -1,5 +1,5 @@
 //! The last hours of all targets, for the small pictures of the overview.
-use crate::past::{MOST_READERS, Past, Pool, unread};
+use crate::past::{MAX_READERS, Past, Pool, unread};
 use crate::range::Range;
 use crate::reply::Refusal;
 use crate::smoke::{code, place, seconds, value_of};
@@ -17,7 +17,7 @@ const MAGIC: u32 = u32::from_le_bytes(*b"FOV1");
 /// Loss is told in ten-thousandths.
 const PER_ONE: f64 = 10_000.0;
 /// More cells than these are not kept: 6 bytes each.
-const MOST_KEPT: usize = 20_000_000;
+const MAX_CACHED_CELLS: usize = 20_000_000;
 
 /// Median, most, and share lost in ten-thousandths (-1 if nothing was sent), as codes.
 type Cell = [i16; 3];
@@ -25,7 +25,7 @@ const EMPTY: Cell = [i16::MIN, i16::MIN, -1];
 
 /// Columns that change no more, of all series: a page that is loaded again costs the newest ones alone.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct OverviewCache {
     width: u64,
     /// The number of the first column since 1970, and of the first that may still change.
     first: u64,
@@ -65,7 +65,7 @@ impl Wanted {
 
 /// Reads what is not kept.
 pub(crate) fn sparks(
-    kept: &mut Kept,
+    cache: &mut OverviewCache,
     pool: &Pool,
     first: &mut dyn Past,
     wanted: &Wanted,
@@ -75,10 +75,10 @@ pub(crate) fn sparks(
         return Ok(wanted.ids.iter().zip(rows).map(|(id, cells)| Spark { series: *id, cells }).collect());
     };
     let width = wanted.width();
-    let fits = kept.width == width
-        && (kept.first..=kept.settled).contains(&start)
-        && wanted.ids.iter().all(|id| kept.rows.contains_key(id));
-    let known = if fits { kept.settled.min(start + wanted.count as u64) } else { start };
+    let fits = cache.width == width
+        && (cache.first..=cache.settled).contains(&start)
+        && wanted.ids.iter().all(|id| cache.rows.contains_key(id));
+    let known = if fits { cache.settled.min(start + wanted.count as u64) } else { start };
     let newer = Range { from: known * width, to: wanted.range.to };
     let count = wanted.count - (known - start) as usize;
     let new = if count > 0 {
@@ -87,23 +87,23 @@ pub(crate) fn sparks(
         vec![Vec::new(); wanted.ids.len()]
     };
     let (from, until) =
-        if fits { ((start - kept.first) as usize, (known - kept.first) as usize) } else { (0, 0) };
+        if fits { ((start - cache.first) as usize, (known - cache.first) as usize) } else { (0, 0) };
     let mut sparks = Vec::with_capacity(wanted.ids.len());
     for (id, cells) in wanted.ids.iter().zip(new) {
-        let old = kept.rows.get(id).and_then(|row| row.get(from..until)).unwrap_or_default();
+        let old = cache.rows.get(id).and_then(|row| row.get(from..until)).unwrap_or_default();
         sparks.push(Spark { series: *id, cells: [old, &cells].concat() });
     }
-    keep(kept, &sparks, (width, start), wanted);
+    store(cache, &sparks, (width, start), wanted);
     Ok(sparks)
 }
 
-fn keep(kept: &mut Kept, sparks: &[Spark], (width, start): (u64, u64), wanted: &Wanted) {
-    if !wanted.is_whole || sparks.len().saturating_mul(wanted.count) > MOST_KEPT {
+fn store(cache: &mut OverviewCache, sparks: &[Spark], (width, start): (u64, u64), wanted: &Wanted) {
+    if !wanted.is_whole || sparks.len().saturating_mul(wanted.count) > MAX_CACHED_CELLS {
         return;
     }
     let settled = (wanted.settled_ns / width).clamp(start, start + wanted.count as u64);
     let rows = sparks.iter().map(|spark| (spark.series, spark.cells.clone())).collect();
-    *kept = Kept { width, first: start, settled, rows };
+    *cache = OverviewCache { width, first: start, settled, rows };
 }
 
 /// Shared among as many threads as there are readers.
@@ -115,7 +115,7 @@ fn read_all(
     count: usize,
 ) -> Result<Vec<Vec<Cell>>, Refusal> {
     let ids = &wanted.ids;
-    let part = ids.len().div_ceil(MOST_READERS).max(1);
+    let part = ids.len().div_ceil(MAX_READERS).max(1);
     let (own, others) = ids.split_at(part.min(ids.len()));
     std::thread::scope(|scope| {
         let helped: Vec<_> = others

@@ -67,7 +67,7 @@ pub trait Past: Send {
 pub type OpenPast = dyn Fn() -> Result<Box<dyn Past>, String> + Send + Sync;
 
 /// Queries at a time: more would only wait for the same disk and CPUs.
-pub(crate) const MOST_READERS: usize = 3;
+pub(crate) const MAX_READERS: usize = 3;
 
 /// Readers that are kept open, each used by one thread at a time.
 pub(crate) struct Pool {
@@ -78,7 +78,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(open: Box<OpenPast>) -> Self {
-        Pool { open, idle: Mutex::default(), places: Semaphore::new(MOST_READERS) }
+        Pool { open, idle: Mutex::default(), places: Semaphore::new(MAX_READERS) }
     }
 
     /// Runs a query on a thread of its own, when there is one.
@@ -100,8 +100,8 @@ impl Pool {
         &self,
         query: impl FnOnce(&mut dyn Past) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let kept = lock(&self.idle).pop();
-        let mut reader = match kept {
+        let reader = lock(&self.idle).pop();
+        let mut reader = match reader {
             Some(reader) => reader,
             None => (self.open)().map_err(unread)?,
         };

@@ -33,16 +33,13 @@ impl Query {
     }
 
     /// A whole number within a range.
-    pub(crate) fn whole(&mut self, key: &str, least: u64, most: u64) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn whole(&mut self, key: &str, min: u64, max: u64) -> Result<Option<u64>, Refusal> {
         let Some(text) = self.take(key) else { return Ok(None) };
         let range = || {
-            Refusal::bad(format!(
-                "{key} is {}: a whole number from {least} to {most} is needed",
-                quoted(&text)
-            ))
+            Refusal::bad(format!("{key} is {}: a whole number from {min} to {max} is needed", quoted(&text)))
         };
         let value = text.parse().map_err(|_| range())?;
-        if (least..=most).contains(&value) { Ok(Some(value)) } else { Err(range()) }
+        if (min..=max).contains(&value) { Ok(Some(value)) } else { Err(range()) }
     }
 
     /// Seconds since 1970, in nanoseconds.
@@ -147,9 +144,9 @@ mod tests {
             let count = dice.next_u64() % 12;
             let text: String = (0..count).map(|_| parts[dice.next_u64() as usize % parts.len()]).collect();
             let Ok(mut query) = Query::parse(&text) else { continue };
-            let told =
+            let results =
                 [query.moment_ns("from").err(), query.whole("series", 1, 5).err(), query.finish().err()];
-            for refusal in told.into_iter().flatten() {
+            for refusal in results.into_iter().flatten() {
                 assert!(
                     !refusal.text.contains(['\n', '\u{0}']) && refusal.text.len() < 400,
                     "seed {seed}: {text:?}"

@@ -47,7 +47,7 @@ pub(crate) fn document(text: String) -> Reply {
 }
 
 /// Below this, packing costs more than it saves: it is one packet either way.
-const LEAST_PACKED_BYTES: usize = 1_200;
+const MIN_PACKED_BYTES: usize = 1_200;
 
 /// Why a request is not answered: one line for a person.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Whole {
     pub(crate) fn reply(self, request: &HeaderMap) -> Reply {
         let tag = format!("\"{:016x}\"", fnv1a(&self.bytes));
         let known = request.get(header::IF_NONE_MATCH).is_some_and(|given| names(given, &tag));
-        let packs = self.bytes.len() >= LEAST_PACKED_BYTES
+        let packs = self.bytes.len() >= MIN_PACKED_BYTES
             && takes_gzip(request)
             && !self.content_type.starts_with("image/");
         let packed = if packs && !known { gzip(&self.bytes) } else { None };
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gzip_is_sent_to_those_who_take_it() {
+    fn gzip_is_sent_if_accepted() {
         let cases = [
             (None, false),
             (Some("gzip"), true),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_known_again_alone_in_a_list_and_weak() {
+    fn an_entity_tag_matches_alone_in_a_list_and_weak() {
         for (given, expected) in [
             ("\"a\"", true),
             ("\"b\", \"a\"", true),

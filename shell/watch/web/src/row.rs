@@ -95,7 +95,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_state_is_the_worst_that_holds() {
+    fn a_state_is_the_worst_that_applies() {
         let lost = |lost| Tally { sent: 60, answered: 60 - lost, lost, ..Tally::default() };
         type Case = (&'static str, fn(&mut TargetNow), u64);
         let cases: [Case; 7] = [

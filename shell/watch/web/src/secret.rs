@@ -8,9 +8,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Shorter ones are guessed. A random one has 32 hexadecimal digits: 128 bits.
-const LEAST_BYTES: usize = 12;
+const MIN_BYTES: usize = 12;
 /// Longer ones are not passwords.
-const MOST_BYTES: usize = 256;
+const MAX_BYTES: usize = 256;
 const RANDOM_BYTES: usize = 16;
 
 /// The password, never printed by `Debug`.
@@ -69,14 +69,11 @@ fn read(file: std::fs::File, path: &Path) -> Result<Secret, WebError> {
         return Err(fault(path, format!("can be read by others (mode {mode:o}): try chmod 600")));
     }
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES as u64 + 2).read_to_end(&mut bytes).map_err(unread)?;
+    file.take(MAX_BYTES as u64 + 2).read_to_end(&mut bytes).map_err(unread)?;
     let text = bytes.trim_ascii();
     match text.len() {
-        LEAST_BYTES..=MOST_BYTES => Ok(Secret(text.into())),
-        n => Err(fault(
-            path,
-            format!("has a password of {n} bytes: {LEAST_BYTES} to {MOST_BYTES} are allowed"),
-        )),
+        MIN_BYTES..=MAX_BYTES => Ok(Secret(text.into())),
+        n => Err(fault(path, format!("has a password of {n} bytes: {MIN_BYTES} to {MAX_BYTES} are allowed"))),
     }
 }
 
@@ -109,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_made_once_and_trusted_only_if_it_is_its_owners_alone() {
+    fn a_secret_is_created_once_and_trusted_only_if_private() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("password");
         let (secret, shown) = Secret::load_or_make(&path).unwrap();

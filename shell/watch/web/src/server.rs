@@ -6,7 +6,7 @@ use crate::guard::Guard;
 use crate::hub::Hub;
 use crate::listen::accept;
 use crate::now::Live;
-use crate::past::{MOST_READERS, OpenPast, Pool};
+use crate::past::{MAX_READERS, OpenPast, Pool};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -15,11 +15,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 /// Threads for queries and for the state of the targets.
-const BLOCKING_THREADS: usize = MOST_READERS + 2;
+const BLOCKING_THREADS: usize = MAX_READERS + 2;
 /// A change is shown within a second; with many targets, figures change all the time and are told less often.
-const LEAST_TICK: Duration = Duration::from_secs(1);
+const MIN_TICK: Duration = Duration::from_secs(1);
 const TARGETS_PER_SECOND: usize = 250;
-const MOST_TICK: Duration = Duration::from_secs(10);
+const MAX_TICK: Duration = Duration::from_secs(10);
 /// A column of the overview is over.
 const WARM_EVERY: Duration = Duration::from_nanos(crate::overview::PAGE_WIDTH_NS);
 /// When told to stop, queries that run get so long.
@@ -59,7 +59,7 @@ pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) 
     let address = listener.local_addr().map_err(unheard)?;
     let asks_password = guard.asks();
     let past = Arc::new(Pool::new(open_past));
-    let app = App { guard, live, past, hub: Arc::new(Hub::new(now_ns())), kept: Arc::default() };
+    let app = App { guard, live, past, hub: Arc::new(Hub::new(now_ns())), cache: Arc::default() };
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -77,10 +77,10 @@ fn run(runtime: Runtime, listener: TcpListener, app: Arc<App>, stopped: watch::R
     runtime.block_on(async move {
         // It is non-blocking and listens: the runtime takes it.
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-        let teller = tokio::spawn(tell(Arc::clone(&app)));
+        let updater = tokio::spawn(update_pages(Arc::clone(&app)));
         let warmer = tokio::spawn(warm(Arc::clone(&app)));
         accept(listener, app, stopped).await;
-        teller.abort();
+        updater.abort();
         warmer.abort();
     });
     runtime.shutdown_timeout(PATIENCE);
@@ -95,15 +95,15 @@ async fn warm(app: Arc<App>) {
 }
 
 /// Tells the pages that listen what has changed.
-async fn tell(app: Arc<App>) {
+async fn update_pages(app: Arc<App>) {
     loop {
-        let mut tick = LEAST_TICK;
-        if app.hub.is_heard()
+        let mut tick = MIN_TICK;
+        if app.hub.has_listeners()
             && let Ok(targets) = app.targets().await
         {
             app.hub.update(&targets);
             tick = Duration::from_millis((targets.len() * 1_000 / TARGETS_PER_SECOND) as u64);
         }
-        tokio::time::sleep(tick.clamp(LEAST_TICK, MOST_TICK)).await;
+        tokio::time::sleep(tick.clamp(MIN_TICK, MAX_TICK)).await;
     }
 }

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 /// A browser that is let in stays so, unless it is the least used of too many.
 const SESSION_AGE: Duration = Duration::from_secs(30 * 86_400);
-const MOST_SESSIONS: usize = 1_000;
+const MAX_SESSIONS: usize = 1_000;
 
 /// So many wrong passwords an address may give in [`WINDOW`]; a person mistypes twice or thrice.
-const MOST_FAILURES: usize = 5;
+const MAX_FAILURES: usize = 5;
 /// Of all addresses together: who has a million addresses still gets 6e5 guesses a year at 128 bits.
-const MOST_FAILURES_OF_ALL: usize = 50;
+const MAX_FAILURES_OF_ALL: usize = 50;
 /// After this a failure is forgotten.
 const WINDOW: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,7 @@ pub(crate) struct Sessions {
 impl Sessions {
     pub(crate) fn add(&mut self, text: String, now: Instant) {
         self.all.retain(|(_, since)| now.saturating_duration_since(*since) < SESSION_AGE);
-        if self.all.len() >= MOST_SESSIONS {
+        if self.all.len() >= MAX_SESSIONS {
             self.all.remove(0);
         }
         self.all.push((text, now));
@@ -55,7 +55,7 @@ impl Failures {
         self.forget(now);
         let all: usize = self.of.values().map(Vec::len).sum();
         let own = self.of.get(&group(from)).map_or(0, Vec::len);
-        let oldest = match (own >= MOST_FAILURES, all >= MOST_FAILURES_OF_ALL) {
+        let oldest = match (own >= MAX_FAILURES, all >= MAX_FAILURES_OF_ALL) {
             (true, _) => self.of.get(&group(from)).and_then(|times| times.first().copied()),
             (false, true) => self.of.values().filter_map(|times| times.first().copied()).min(),
             (false, false) => return None,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_by_age_by_wish_and_by_number() {
+    fn sessions_end_by_age_logout_and_count() {
         let now = Instant::now();
         let mut sessions = Sessions::default();
         sessions.add("one".into(), now);
@@ -127,7 +127,7 @@ mod tests {
         assert!(!sessions.has(b"one", now + SESSION_AGE));
         sessions.end(b"one");
         assert!(!sessions.has(b"one", now));
-        for n in 0..=MOST_SESSIONS {
+        for n in 0..=MAX_SESSIONS {
             sessions.add(format!("s{n}"), now);
         }
         assert!(!sessions.has(b"s0", now) && sessions.has(b"s1", now));

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn wider_columns_of_the_store_are_told_once_at_their_begin() {
+    fn wider_columns_of_the_store_are_sent_once_at_their_start() {
         let bytes = binary(Unit::Seconds, vec![column(0, 4, &[0.5]), column(4, 8, &[0.25, 1.0])], 0, 8, 8);
         assert_eq!(bytes.len(), 40 + 8 * 42);
         let sent: Vec<u8> = bytes[40..72].chunks(4).map(|four| four[0]).collect();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_leaves_out_what_was_not_measured() {
+    fn csv_omits_what_was_not_measured() {
         let series = Series { id: 1, target: "a".into(), probe: "icmp".into(), unit: Unit::Bytes };
         let text =
             as_csv(&series, &[column(0, 1_000_000_000, &[]), column(1_000_000_000, 2_000_000_000, &[0.0])]);

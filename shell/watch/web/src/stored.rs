@@ -7,18 +7,18 @@ use std::path::PathBuf;
 
 /// Opens readers of the history in a directory.
 pub fn history(directory: PathBuf) -> Box<OpenPast> {
-    Box::new(move || Ok(Box::new(Reader(HistoryReader::open(&directory).map_err(told)?))))
+    Box::new(move || Ok(Box::new(Reader(HistoryReader::open(&directory).map_err(error_text)?))))
 }
 
 struct Reader(HistoryReader);
 
-fn told(error: HistoryError) -> String {
+fn error_text(error: HistoryError) -> String {
     error.to_string()
 }
 
 impl Past for Reader {
     fn series(&mut self) -> Result<Vec<Series>, String> {
-        let all = self.0.series().map_err(told)?;
+        let all = self.0.series().map_err(error_text)?;
         let one = |(SeriesId(id), key): (SeriesId, fathom_watch_store::SeriesKey)| Series {
             id,
             target: key.target,
@@ -35,7 +35,7 @@ impl Past for Reader {
         to: WallTime,
         count: usize,
     ) -> Result<Vec<Column>, String> {
-        self.0.columns(SeriesId(series), from, to, count).map_err(told)
+        self.0.columns(SeriesId(series), from, to, count).map_err(error_text)
     }
 
     fn overview(
@@ -46,15 +46,15 @@ impl Past for Reader {
         count: usize,
     ) -> Result<Vec<Vec<Column>>, String> {
         let ids: Vec<SeriesId> = all.iter().copied().map(SeriesId).collect();
-        self.0.overview(&ids, from, to, count).map_err(told)
+        self.0.overview(&ids, from, to, count).map_err(error_text)
     }
 
     fn samples(&mut self, series: u32, from: WallTime, to: WallTime) -> Result<Vec<Stored>, String> {
-        self.0.stored(SeriesId(series), from, to).map_err(told)
+        self.0.stored(SeriesId(series), from, to).map_err(error_text)
     }
 
     fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<Event>, String> {
-        let all = self.0.events(from, to).map_err(told)?;
+        let all = self.0.events(from, to).map_err(error_text)?;
         let one = |(_, event): (_, fathom_watch_store::Event)| Event {
             at: event.at,
             until: event.until,

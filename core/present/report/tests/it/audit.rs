@@ -22,7 +22,7 @@ fn hosts() {
 }
 
 #[test]
-fn what_was_observed() {
+fn observed_backlogs_are_shown() {
     let tree = tree("vm-host");
     let mut observed = Observed::default();
     observed.add(&tree, Time::ZERO);

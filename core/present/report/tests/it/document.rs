@@ -1,8 +1,8 @@
 //! The JSON document against its published schema, by an independent validator.
 use crate::fixture::{HOSTS, audited};
 use crate::samples::{findings, runs};
-use fathom_diagnose::{Diagnosis, FixEvidence, Health, diagnose, diagnose_audit, diagnose_fix};
-use fathom_report::{FixData, FixOutcome, OtherDocument, fix_document, phases, searches};
+use fathom_diagnose::{Diagnosis, FixEvidence, diagnose, diagnose_audit, diagnose_fix};
+use fathom_report::{FixData, FixOutcome, command_document, phases, searches};
 use fathom_run::{ConflictCause, Finding, FindingKind, HostAudit};
 use fathom_shape::fix::Report;
 use fathom_shape::knee::{Found, Trial};
@@ -23,7 +23,7 @@ fn check(name: &str, document: &Value) {
 }
 
 #[test]
-fn documents_of_runs_are_what_the_schema_says() {
+fn documents_of_runs_match_the_schema() {
     for (name, run) in runs() {
         let diagnosis = diagnose(&run);
         let document = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();
@@ -62,7 +62,7 @@ fn fixed(before: &Diagnosis, after: &Diagnosis) -> FixData {
 }
 
 #[test]
-fn documents_of_fixes_are_what_the_schema_says() {
+fn documents_of_fixes_match_the_schema() {
     let runs = runs();
     let (before, after) = (&runs[0].1, &runs[1].1);
     let measured = FixEvidence {
@@ -79,8 +79,7 @@ fn documents_of_fixes_are_what_the_schema_says() {
         [("whole", measured, whole, "healthy"), ("by hand", by_hand, FixData::default(), "inconclusive")]
     {
         let diagnosis = diagnose_fix(&evidence);
-        let document = fix_document("Done.".into(), &diagnosis, &fix, "0.1.0");
-        let document = serde_json::to_value(document).unwrap();
+        let document = command_document("fix", "Done.".into(), &diagnosis, ("fix", &fix));
         check(name, &document);
         assert_eq!(document["verdict"]["health"], health);
         assert_eq!(document["findings"][0]["kind"], "shaper_conflict");
@@ -88,12 +87,11 @@ fn documents_of_fixes_are_what_the_schema_says() {
 }
 
 #[test]
-fn documents_of_audits_are_what_the_schema_says() {
+fn documents_of_audits_match_the_schema() {
     for (name, rates) in HOSTS {
         let audit = audited(name, rates);
         let diagnosis = diagnose_audit(&audit);
-        let document = fathom_report::audit_document(&audit.host, &diagnosis, "0.0.0");
-        let document = serde_json::to_value(document).unwrap();
+        let document = command_document("audit", "Done.".into(), &diagnosis, ("audit", &audit.host));
         check(name, &document);
         // Findings and the host can be read again.
         let read: Vec<Finding> = serde_json::from_value(document["findings"].clone()).unwrap();
@@ -125,20 +123,30 @@ fn every_kind_of_finding_is_in_the_schema() {
 }
 
 #[test]
-fn a_document_without_a_run_has_the_same_frame() {
-    let findings = findings();
-    for health in [Health::Healthy, Health::Inconclusive] {
-        let data = ("status", json!({ "targets": [], "pushes": [] }));
-        let other = OtherDocument {
-            command: "watch status",
-            headline: "Fine.".into(),
-            health,
-            findings: &findings,
-            data,
-        };
-        let document = other.to_json();
-        check("other", &document);
-        assert_eq!(document["status"]["targets"], json!([]));
+fn documents_without_a_run_match_the_schema() {
+    let target = json!({
+        "target": "far", "probe": "icmp", "from": "2026-02-05T00:00:00Z", "to": "2026-02-05T00:01:00Z", "sent": 60,
+        "answered": 58, "late": 1, "lost": 1, "failed": 0, "duplicates": 0, "reordered": 0, "loss_ratio": 0.017,
+        "median_s": 0.012, "p95_s": 0.03, "max_s": null, "newest_at": "2026-02-05T00:01:00Z",
+    });
+    let sent = json!({ "name": "far", "sent_until": "2026-02-05T00:01:00Z", "behind_s": 3.0 });
+    let pushes = [sent, json!({ "name": "far", "problem": "no cursor" })];
+    let alert = json!({
+        "alert": "slow", "type": "latency", "target": "far", "probe": "icmp", "raised_at": "2026-02-05T00:00:00Z",
+        "cleared_at": null, "flapping": false, "evidence": "latency 80 ms", "to": ["ops"],
+    });
+    let diagnosis = Diagnosis { findings: findings(), ..Diagnosis::default() };
+    for (command, data) in [
+        ("watch status", ("status", json!({ "targets": [target], "pushes": pushes }))),
+        (
+            "watch diagnose",
+            ("period", json!({ "from": "2026-02-05T00:00:00Z", "to": "2026-02-06T00:00:00Z" })),
+        ),
+        ("watch alerts", ("alerts", json!([alert]))),
+    ] {
+        let document = command_document(command, "Fine.".into(), &diagnosis, (data.0, &data.1));
+        check(command, &document);
+        assert_eq!((&document["verdict"]["health"], &document[data.0]), (&json!("inconclusive"), &data.1));
     }
 }
 
@@ -147,7 +155,7 @@ type Damage = (&'static str, fn(&mut Value));
 
 /// A schema that accepts anything would prove nothing.
 #[test]
-fn the_schema_refuses_what_is_wrong() {
+fn the_schema_rejects_invalid_documents() {
     let (_, run) = runs().remove(0);
     let diagnosis = diagnose(&run);
     let good = serde_json::to_value(fathom_report::document(&run, &diagnosis)).unwrap();

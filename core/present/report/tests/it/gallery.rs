@@ -18,9 +18,9 @@ fn an_interval_has_one_unit_where_it_can() {
         ([3.0, 7.0], 5.0, "1", "here 5 (expected 3 to 7)"),
         ([0.0, 0.0], 0.0, "packets", "here 0 packets (expected 0 packets)"),
     ];
-    for (expected, got, unit, told) in table {
+    for (expected, got, unit, expected_text) in table {
         let text = claims(&[row(expected, got, unit)], 100, Style::default());
-        assert!(text.contains(told), "{text}: {told}");
+        assert!(text.contains(expected_text), "{text}: {expected_text}");
     }
 }
 

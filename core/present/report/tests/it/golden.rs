@@ -115,7 +115,7 @@ fn comparison() {
 }
 
 #[test]
-fn colours_change_nothing_but_colours() {
+fn colors_change_only_colors() {
     let run = BLOATED.run();
     let diagnosis = diagnose(&run);
     let colored = summary(&run, &diagnosis, 80, Style { color: true, ..UNICODE });
@@ -157,7 +157,7 @@ fn flent_knows_the_series() {
 
 /// Set `FATHOM_REPORT_DIR` to look at the page and the pictures.
 #[test]
-fn pages_stand_alone() {
+fn pages_are_self_contained() {
     let (before, after) = (BLOATED.run(), MANAGED.run());
     let (a, b) = (diagnose(&before), diagnose(&after));
     let pages = [

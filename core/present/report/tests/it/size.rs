@@ -3,7 +3,7 @@ use crate::golden::{ASCII, UNICODE, golden};
 use fathom_report::{size, size_cases};
 use fathom_size::{CASES, Question};
 
-const ASKED: [&str; 11] = [
+const QUESTIONS: [&str; 11] = [
     "256p 10mbit",
     "10mbit 20ms",
     "375000b 300ms",
@@ -19,11 +19,11 @@ const ASKED: [&str; 11] = [
 
 #[test]
 fn answers() {
-    let shown = |asked: &&str| {
-        let answer = asked.parse::<Question>().and_then(|question| question.answer()).expect(asked);
-        format!("$ fathom size {asked}\n{}\n", size(&answer, 80, UNICODE))
+    let shown = |question: &&str| {
+        let answer = question.parse::<Question>().and_then(|question| question.answer()).expect(question);
+        format!("$ fathom size {question}\n{}\n", size(&answer, 80, UNICODE))
     };
-    golden("size.txt", &ASKED.iter().map(shown).collect::<String>());
+    golden("size.txt", &QUESTIONS.iter().map(shown).collect::<String>());
     let answer = "256p 10mbit".parse::<Question>().and_then(|question| question.answer()).expect("an answer");
     let narrow = size(&answer, 40, ASCII);
     assert!(narrow.is_ascii() && narrow.lines().all(|line| line.len() <= 40), "{narrow}");
@@ -31,7 +31,7 @@ fn answers() {
 }
 
 #[test]
-fn the_sums_of_the_sources() {
+fn calculations_of_the_sources() {
     golden("size-cases.txt", &size_cases(&CASES, 100, UNICODE).expect("answers"));
     golden("size-cases-narrow.txt", &size_cases(&CASES, 48, ASCII).expect("answers"));
 }

@@ -137,7 +137,7 @@ pub(super) struct Throughput {
 }
 
 /// Time between packets stamped alike, ns, so that no rate is infinite.
-const LEAST_NS: i64 = 1_000;
+const MIN_GAP_NS: i64 = 1_000;
 
 impl Throughput {
     pub(super) fn new(titled: &Titled) -> Self {
@@ -157,7 +157,7 @@ impl Throughput {
     }
     pub(super) fn segment(&mut self, at: i64, bytes: u64) {
         let per_second =
-            |sum: u64, since: i64| sum as f64 * 1e9 / at.saturating_sub(since).max(LEAST_NS) as f64;
+            |sum: u64, since: i64| sum as f64 * 1e9 / at.saturating_sub(since).max(MIN_GAP_NS) as f64;
         self.all_bytes += bytes;
         if let Some(last) = self.last.replace(at) {
             self.plot.colour(Colour::Yellow);

@@ -83,7 +83,7 @@ fn tables_of_flows() {
 }
 
 #[test]
-fn a_full_disk_ends_it() {
+fn a_full_disk_is_an_error() {
     let mut xplot = Xplot::new(Graphs::ALL, |_: &str, _: &str| Err(std::fmt::Error), |_, _| true);
     upload(&mut xplot);
     assert!(xplot.finish().is_err());

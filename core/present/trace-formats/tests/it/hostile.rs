@@ -71,7 +71,7 @@ fn traced<S: Sink>(seed: u64, sink: S) -> (Flows, S) {
 }
 
 #[test]
-fn graphs_and_logs_keep_to_their_grammar() {
+fn graphs_and_logs_match_their_grammar() {
     for seed in 0..SEEDS {
         let mut texts = Texts::new();
         traced(seed, Xplot::new(Graphs::ALL, gather(&mut texts), |_, _| true)).1.finish().map(drop).unwrap();

@@ -27,7 +27,7 @@ impl Line {
     const fn stamps(&self) -> Stamps {
         Stamps { value: self.stamps.0, echo: self.stamps.1 }
     }
-    fn tell(&self, sink: &mut impl Sink) {
+    fn write_to(&self, sink: &mut impl Sink) {
         let [a, b] = ENDS;
         let (from, to) = if self.end == End::A { (a, b) } else { (b, a) };
         let tcp = TcpHeader {
@@ -121,15 +121,15 @@ mod flag {
 fn handshake(sink: &mut impl Sink) -> Line {
     let syn = line(0, 1, End::A, flag::SYN, 0, (100, 0));
     sink.opened(FLOW, ENDS, syn.times());
-    syn.tell(sink);
+    syn.write_to(sink);
     syn.segment((0, 1), SegmentKind::New, 1, sink);
     let answer = line(20, 2, End::B, flag::SYN | flag::ACK, 0, (900, 100));
-    answer.tell(sink);
+    answer.write_to(sink);
     answer.round_trip(&syn, RttMethod::Handshake, sink);
     answer.segment((0, 1), SegmentKind::New, 1, sink);
     answer.ack(1, &[], false, sink);
     let ack = line(21, 3, End::A, flag::ACK, 0, (121, 900));
-    ack.tell(sink);
+    ack.write_to(sink);
     ack.round_trip(&answer, RttMethod::Handshake, sink);
     ack.ack(1, &[], false, sink);
     ack
@@ -142,16 +142,16 @@ pub(crate) fn upload(sink: &mut impl Sink) {
     let second = line(23, 5, End::A, flag::ACK, 1000, (123, 900));
     let third = line(24, 6, End::A, flag::PSH | flag::ACK, 1000, (124, 900));
     for (segment, start) in [(&first, 1), (&second, 1001), (&third, 2001)] {
-        segment.tell(sink);
+        segment.write_to(sink);
         segment.segment((start, start + 1000), SegmentKind::New, start + 999, sink);
     }
     let ack = line(43, 7, End::B, flag::ACK, 0, (923, 122));
-    ack.tell(sink);
+    ack.write_to(sink);
     ack.round_trip(&first, RttMethod::Sequence, sink);
     ack.round_trip(&first, RttMethod::Timestamps, sink);
     ack.ack(1001, &[], false, sink);
     let duplicate = line(45, 8, End::B, flag::ACK, 0, (925, 122));
-    duplicate.tell(sink);
+    duplicate.write_to(sink);
     duplicate.ack(1001, &[(2001, 3001)], true, sink);
     repair(&second, sink);
 }
@@ -159,7 +159,7 @@ pub(crate) fn upload(sink: &mut impl Sink) {
 /// The second segment again, its ACK, and the end.
 fn repair(second: &Line, sink: &mut impl Sink) {
     let again = line(46, 9, End::A, flag::ACK, 1000, (146, 925));
-    again.tell(sink);
+    again.write_to(sink);
     let lost = Lost {
         repair: again.times(),
         original: Some(second.times()),
@@ -171,11 +171,11 @@ fn repair(second: &Line, sink: &mut impl Sink) {
     sink.lost(FLOW, &lost);
     again.segment((1001, 2001), SegmentKind::Retransmission(RetransmissionCause::Fast), 1000, sink);
     let last = line(67, 10, End::B, flag::ACK, 0, (946, 146));
-    last.tell(sink);
+    last.write_to(sink);
     last.round_trip(&again, RttMethod::Timestamps, sink);
     last.ack(3001, &[], false, sink);
     let fin = line(70, 11, End::A, flag::FIN | flag::ACK, 0, (170, 946));
-    fin.tell(sink);
+    fin.write_to(sink);
     fin.segment((3001, 3002), SegmentKind::New, 1, sink);
-    line(91, 12, End::B, flag::RST, 0, (991, 0)).tell(sink);
+    line(91, 12, End::B, flag::RST, 0, (991, 0)).write_to(sink);
 }

@@ -14,7 +14,7 @@ fn golden(name: &str, got: &str) {
 }
 
 #[test]
-fn data_and_what_is_in_it() {
+fn data_and_its_content() {
     let mut recorder = Recorder::new(&[FLOW], Limits::default(), Some(BEGIN));
     let mut model = Sawtooth::new(&mut recorder, 1, 10, 20);
     model.run(1_500);

@@ -11,7 +11,7 @@ use fathom_units::Rng;
 const EVIL: &str = "</script><script>alert(1)</script>\x1b[2J\"'&\u{202e}";
 
 #[test]
-fn words_are_only_words() {
+fn text_is_escaped() {
     let evil = || String::from(EVIL);
     let finding = Finding {
         name: evil(),
@@ -39,7 +39,7 @@ fn words_are_only_words() {
 }
 
 #[test]
-fn no_event_makes_it_fail() {
+fn no_event_makes_the_recorder_panic() {
     for seed in 0..40 {
         let mut rng = Rng::new(seed);
         let mut recorder = Recorder::new(&[FlowId(0)], Limits { rows: 50 }, None);

@@ -128,7 +128,7 @@ fn ack(at: i64, frame: u64, acknowledgement: u64, blocks: &[(u64, u64)]) -> Ack<
 }
 
 #[test]
-fn what_was_told_as_a_loss_and_was_none_is_a_spurious_repair() {
+fn a_reported_loss_that_was_none_is_a_spurious_retransmission() {
     let mut recorder = Recorder::new(&[FlowId(0)], Limits::default(), Some(0));
     let repair = Times { at: 30, frame: 3 };
     let original = Some(Times { at: 10, frame: 1 });
@@ -173,7 +173,7 @@ fn a_clock_that_steps_back_does_not_turn_time_round() {
 }
 
 #[test]
-fn what_the_caller_adds_is_there() {
+fn curves_and_levels_of_the_caller_are_written() {
     let mut recorder = Recorder::new(&[FlowId(3)], Limits::default(), Some(1_000));
     let points = vec![(900, 1.0), (3_000, 0.5), (2_000, f64::NAN)];
     let panel = Panel::QueueDelay;

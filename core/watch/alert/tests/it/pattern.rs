@@ -30,7 +30,7 @@ fn smokeping_itself_answers_the_same() {
 }
 
 #[test]
-fn what_the_manual_says_is_found_where_smokeping_does_not() {
+fn patterns_of_the_manual_match_where_smokeping_does_not() {
     let of = |semantics| Pattern::parse(">10%,*10*,>10%", Kind::Loss, semantics).unwrap();
     let found = |semantics| -> Vec<usize> {
         let values = |gap: usize| {

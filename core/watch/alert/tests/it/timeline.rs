@@ -63,8 +63,8 @@ impl Scene {
             self.watcher.open(number, info);
         }
     }
-    fn note(&mut self, told: Vec<Transition>) {
-        for one in told {
+    fn note(&mut self, transitions: Vec<Transition>) {
+        for one in transitions {
             let second = one.at.0 / NS - BEGIN;
             let to = if one.to.is_empty() { String::new() } else { format!("  -> {}", one.to.join(", ")) };
             let (change, alert, target, probe) = (one.change.name(), &one.alert, &one.target, &one.probe);
@@ -78,7 +78,7 @@ impl Scene {
             .unwrap();
         }
     }
-    fn say(&mut self, what: &str) {
+    fn heading(&mut self, what: &str) {
         writeln!(self.text, "{:3}:{:02}  ({what})", self.second / 60, self.second % 60).unwrap();
     }
     /// One probe a second.
@@ -88,8 +88,8 @@ impl Scene {
             if let Some(outcome) = outcome(self.second) {
                 self.watcher.sample(0, Sample { at: now, outcome });
             }
-            let told = self.watcher.tick(WallTime(now.0 + NS / 2));
-            self.note(told);
+            let transitions = self.watcher.tick(WallTime(now.0 + NS / 2));
+            self.note(transitions);
             self.second += 1;
         }
     }
@@ -98,8 +98,8 @@ impl Scene {
         self.watcher = Watcher::new(&rules(config));
         self.watcher.restore(remembered);
         self.open();
-        let told = self.watcher.settle(at(self.second));
-        self.note(told);
+        let transitions = self.watcher.settle(at(self.second));
+        self.note(transitions);
     }
 }
 
@@ -230,10 +230,10 @@ fn restart() -> String {
     );
     let gone = |s: u64| Some(if (60..180).contains(&s) || s >= 300 { Outcome::Lost } else { ms(10) });
     scene.run(120, gone);
-    scene.say("started again: nothing is told twice");
+    scene.heading("started again: nothing is told twice");
     scene.restart(config);
     scene.run(240, gone);
-    scene.say("started again without the rule");
+    scene.heading("started again without the rule");
     scene.restart("");
     scene.text
 }
@@ -243,14 +243,14 @@ fn clock_set_back() -> String {
     let mut scene = Scene::new("At 5:00 the clock is set back to 2:00, and all is lost.", config);
     scene.run(300, |_| Some(ms(10)));
     scene.second = 120;
-    scene.say("set back");
+    scene.heading("set back");
     scene.run(120, |_| Some(Outcome::Lost));
     scene.run(300, |_| Some(ms(10)));
     scene.text
 }
 
 #[test]
-fn what_is_told_when() {
+fn timelines_of_notifications() {
     let weeks = [0.030, 0.031, 0.029, 0.030, 0.700, 0.032, 0.030, 0.028];
     let got = [
         loss(),

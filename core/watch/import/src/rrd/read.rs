@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// More sources or archives than anybody has: a larger count is damage.
-const MOST: u64 = 100_000;
+const MAX_COUNT: u64 = 100_000;
 
 /// A database.
 #[derive(Clone, Debug)]
@@ -114,8 +114,8 @@ fn has_swapped_halves(bytes: &[u8]) -> bool {
 fn heads(bytes: &[u8], version: u32, layout: Layout) -> Option<(Rrd<'_>, u64)> {
     let count = |n: usize| layout.number(bytes, layout.counts_at() + n * layout.long, layout.long);
     let (sources, archives, step_s) = (count(0)?, count(1)?, count(2)?);
-    if !(1..=MOST).contains(&sources)
-        || !(1..=MOST).contains(&archives)
+    if !(1..=MAX_COUNT).contains(&sources)
+        || !(1..=MAX_COUNT).contains(&archives)
         || step_s == 0
         || step_s > u64::from(u32::MAX)
     {

@@ -1,7 +1,7 @@
 //! The whole: sections to a configuration, and what was left out.
 use super::alert::alerts;
 use super::line::{Load, Mistake, Note};
-use super::probe::{Asked, kind};
+use super::probe::{ProbeMethod, kind};
 use super::target::{ConvertedTarget, Keys, Pace, Scope, line, table};
 use super::text::{comment, quoted};
 use super::tree::{Node, Tree, read};
@@ -114,7 +114,7 @@ pub fn import(file: &str, load: Load<'_>) -> Result<Imported, Mistake> {
         default: None,
         notes: first_notes,
         made: Vec::new(),
-        told: BTreeSet::new(),
+        noted: BTreeSet::new(),
     };
     converter.targets();
     left_out(&tree, &mut converter.notes);
@@ -135,8 +135,8 @@ struct Converter<'t> {
     default: Option<Pace>,
     notes: Vec<Note>,
     made: Vec<ConvertedTarget>,
-    /// Probes of which it was told how they differ.
-    told: BTreeSet<String>,
+    /// Probes whose differences were noted.
+    noted: BTreeSet<String>,
 }
 
 impl Converter<'_> {
@@ -162,9 +162,9 @@ impl Converter<'_> {
             .unwrap_or_else(|| probe.clone());
         let kind = kind(&module);
         let scope = Scope { tree: self.tree, target: place, probe: at, database: self.database };
-        let keys = scope.keys(&module, kind.asked, host);
+        let keys = scope.keys(&module, kind.method, host);
         let keys = keys.map_err(|why| {
-            if matches!(kind.asked, Asked::Not(_)) { format!("probe {module} {why}") } else { why }
+            if matches!(kind.method, ProbeMethod::Not(_)) { format!("probe {module} {why}") } else { why }
         })?;
         let pace = scope.pace(&module);
         let path = self.tree.path(place);
@@ -188,7 +188,7 @@ impl Converter<'_> {
         };
         // Whatever a host or a URL may be: it is the reader of the file itself that says whether it is one.
         fathom_watch_plan::parse(&made.checked(), "").map_err(|error| error.what)?;
-        if !kind.differs.is_empty() && self.told.insert(module.clone()) {
+        if !kind.differs.is_empty() && self.noted.insert(module.clone()) {
             let home = at.and_then(|at| self.tree.nodes.get(at)).unwrap_or(node);
             self.note(home, format!("probe {module} {}", kind.differs));
         }
@@ -198,14 +198,15 @@ impl Converter<'_> {
     }
     /// What is no host that this machine asks.
     fn possible(&self, place: usize, host: &str) -> Result<(), String> {
-        let says = |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
+        let has_word =
+            |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
         if host == "DYNAMIC" {
             return Err("a host that tells its own address is not known here (a name of dynamic DNS is asked as such)".to_string());
         }
         if host.starts_with('/') {
             return Err("several targets in one plot are chosen on the page".to_string());
         }
-        if says("nomasterpoll", "yes") {
+        if has_word("nomasterpoll", "yes") {
             return Err("nomasterpoll: slaves alone asked it".to_string());
         }
         Ok(())
@@ -231,7 +232,7 @@ fn left_out(tree: &Tree, notes: &mut Vec<Note>) {
             continue;
         }
         for (key, value) in &node.values {
-            notes.extend(told(key, &value.text).map(|what| Note { place: value.place.clone(), what }));
+            notes.extend(note_on(key, &value.text).map(|what| Note { place: value.place.clone(), what }));
         }
         notes.extend(node.rows.first().map(|row| Note {
             place: row.place.clone(),
@@ -245,8 +246,8 @@ fn left_out(tree: &Tree, notes: &mut Vec<Note>) {
     }
 }
 
-/// What is to be told of a variable.
-fn told(key: &str, text: &str) -> Option<String> {
+/// The note on a variable.
+fn note_on(key: &str, text: &str) -> Option<String> {
     if key == "packetsize" {
         let fits = text.parse().is_ok_and(|size: u64| (32..=1_452).contains(&size));
         return (!fits).then(|| {

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// Files that include each other go round for ever.
-const MOST_DEEP: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// All files together; the largest that was seen has 1 MB.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// What `@define` may make of a line.
-const MOST_LINE: usize = 65_536;
+const MAX_LINE_BYTES: usize = 65_536;
 
 /// A line of a file, counted from 1.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -84,16 +84,16 @@ struct Reader<'l> {
 impl Reader<'_> {
     fn file(&mut self, file: &str, from: &Place, depth: usize) -> Result<(), Mistake> {
         let refused = |what| Err(Mistake { place: from.clone(), what });
-        if depth > MOST_DEEP {
-            return refused(format!("{file}: files include each other more than {MOST_DEEP} deep"));
+        if depth > MAX_DEPTH {
+            return refused(format!("{file}: files include each other more than {MAX_DEPTH} deep"));
         }
         let whole = match (self.load)(file) {
             Ok(text) => text,
             Err(why) => return refused(format!("{file}: {why}")),
         };
         self.bytes += whole.len();
-        if self.bytes > MOST_BYTES {
-            return refused(format!("{file}: all files together have more than {MOST_BYTES} bytes"));
+        if self.bytes > MAX_BYTES {
+            return refused(format!("{file}: all files together have more than {MAX_BYTES} bytes"));
         }
         let mut raw = whole.lines().zip(1..);
         while let Some((first, line)) = raw.next() {
@@ -131,7 +131,7 @@ impl Reader<'_> {
         let mut text = text;
         for (name, value) in &self.defines {
             let times = text.matches(name.as_str()).count();
-            if times > 0 && text.len() + times * value.len() <= MOST_LINE {
+            if times > 0 && text.len() + times * value.len() <= MAX_LINE_BYTES {
                 text = text.replace(name.as_str(), value);
             }
         }

@@ -2,7 +2,7 @@
 
 /// What becomes of a kind of probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
+pub(super) enum ProbeMethod {
     /// ICMP echo.
     Icmp,
     /// A TCP handshake; the port where none is given.
@@ -21,7 +21,7 @@ pub(super) enum Asked {
 
 /// A kind of probe.
 pub(super) struct Kind {
-    pub(super) asked: Asked,
+    pub(super) method: ProbeMethod,
     /// How what is timed here differs.
     pub(super) differs: &'static str,
 }
@@ -30,43 +30,49 @@ const HANDSHAKE: &str =
     "is asked by a TCP handshake with its port instead, which times the path and not the service";
 const FIRST_BYTE: &str = "timed the whole transfer; here an answer is timed up to its first byte";
 const ELSEWHERE: &str = "asks another machine to measure from there";
-const KINDS: [(&str, Asked, &str); 26] = [
-    ("FPing", Asked::Icmp, ""),
-    ("FPing6", Asked::Icmp, ""),
-    ("FPingContinuous", Asked::Icmp, ""),
-    ("TCPPing", Asked::Tcp(80), ""),
-    ("Curl", Asked::Url, FIRST_BYTE),
-    ("AnotherCurl", Asked::Url, FIRST_BYTE),
-    ("EchoPingHttp", Asked::Http("http"), FIRST_BYTE),
-    ("EchoPingHttps", Asked::Http("https"), FIRST_BYTE),
-    ("DNS", Asked::Dns, ""),
-    ("AnotherDNS", Asked::Dns, ""),
-    ("EchoPingDNS", Asked::Dns, ""),
-    ("SSH", Asked::Tcp(22), HANDSHAKE),
-    ("AnotherSSH", Asked::Tcp(22), HANDSHAKE),
-    ("EchoPing", Asked::Tcp(7), HANDSHAKE),
-    ("EchoPingDiscard", Asked::Tcp(9), HANDSHAKE),
-    ("EchoPingChargen", Asked::Tcp(19), HANDSHAKE),
-    ("EchoPingSmtp", Asked::Tcp(25), HANDSHAKE),
-    ("SendEmail", Asked::Tcp(25), HANDSHAKE),
-    ("EchoPingWhois", Asked::Tcp(43), HANDSHAKE),
-    ("EchoPingLDAP", Asked::Tcp(389), HANDSHAKE),
-    ("LDAP", Asked::Tcp(389), HANDSHAKE),
-    ("FTPtransfer", Asked::Tcp(21), HANDSHAKE),
-    ("TacacsPlus", Asked::Tcp(49), HANDSHAKE),
-    ("TraceroutePing", Asked::Hops, "kept the last router alone; here each router of the path has a series"),
+const KINDS: [(&str, ProbeMethod, &str); 26] = [
+    ("FPing", ProbeMethod::Icmp, ""),
+    ("FPing6", ProbeMethod::Icmp, ""),
+    ("FPingContinuous", ProbeMethod::Icmp, ""),
+    ("TCPPing", ProbeMethod::Tcp(80), ""),
+    ("Curl", ProbeMethod::Url, FIRST_BYTE),
+    ("AnotherCurl", ProbeMethod::Url, FIRST_BYTE),
+    ("EchoPingHttp", ProbeMethod::Http("http"), FIRST_BYTE),
+    ("EchoPingHttps", ProbeMethod::Http("https"), FIRST_BYTE),
+    ("DNS", ProbeMethod::Dns, ""),
+    ("AnotherDNS", ProbeMethod::Dns, ""),
+    ("EchoPingDNS", ProbeMethod::Dns, ""),
+    ("SSH", ProbeMethod::Tcp(22), HANDSHAKE),
+    ("AnotherSSH", ProbeMethod::Tcp(22), HANDSHAKE),
+    ("EchoPing", ProbeMethod::Tcp(7), HANDSHAKE),
+    ("EchoPingDiscard", ProbeMethod::Tcp(9), HANDSHAKE),
+    ("EchoPingChargen", ProbeMethod::Tcp(19), HANDSHAKE),
+    ("EchoPingSmtp", ProbeMethod::Tcp(25), HANDSHAKE),
+    ("SendEmail", ProbeMethod::Tcp(25), HANDSHAKE),
+    ("EchoPingWhois", ProbeMethod::Tcp(43), HANDSHAKE),
+    ("EchoPingLDAP", ProbeMethod::Tcp(389), HANDSHAKE),
+    ("LDAP", ProbeMethod::Tcp(389), HANDSHAKE),
+    ("FTPtransfer", ProbeMethod::Tcp(21), HANDSHAKE),
+    ("TacacsPlus", ProbeMethod::Tcp(49), HANDSHAKE),
+    (
+        "TraceroutePing",
+        ProbeMethod::Hops,
+        "kept the last router alone; here each router of the path has a series",
+    ),
     (
         "IRTT",
-        Asked::Not("needs irtt at the far end (probe = \"udp\" with fathom serve there does what it does)"),
+        ProbeMethod::Not(
+            "needs irtt at the far end (probe = \"udp\" with fathom serve there does what it does)",
+        ),
         "",
     ),
-    ("RemoteFPing", Asked::Not(ELSEWHERE), ""),
+    ("RemoteFPing", ProbeMethod::Not(ELSEWHERE), ""),
 ];
 
 /// What becomes of a kind of probe, by its module's name.
 pub(super) fn kind(name: &str) -> Kind {
-    if let Some((_, asked, differs)) = KINDS.into_iter().find(|(known, ..)| *known == name) {
-        return Kind { asked, differs };
+    if let Some((_, method, differs)) = KINDS.into_iter().find(|(known, ..)| *known == name) {
+        return Kind { method, differs };
     }
     let is_router = name.starts_with("CiscoRTTMon") || name.ends_with("IOSPing") || name.contains("JunOS");
     let why = if is_router || name == "DismanPing" || name == "OpenSSHEOSPing" {
@@ -74,5 +80,5 @@ pub(super) fn kind(name: &str) -> Kind {
     } else {
         "has no counterpart here"
     };
-    Kind { asked: Asked::Not(why), differs: "" }
+    Kind { method: ProbeMethod::Not(why), differs: "" }
 }

@@ -6,7 +6,7 @@ use fathom_units::{Rng, WallTime};
 use fathom_watch_samples::{Code, Stored};
 
 /// More than any round has: a larger count is damage.
-const MOST_PINGS: usize = 10_000;
+const MAX_PINGS: usize = 10_000;
 
 /// What a database has.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -86,7 +86,7 @@ impl Places {
         };
         let places = rrd.sources.iter().enumerate().filter(|(_, s)| is_ping(&s.name)).map(|(place, _)| place);
         let pings: Vec<usize> = places.collect();
-        if pings.is_empty() || pings.len() > MOST_PINGS {
+        if pings.is_empty() || pings.len() > MAX_PINGS {
             Err(not())
         } else {
             Ok(Places { loss, median, pings })

@@ -1,5 +1,5 @@
 //! One target: SmokePing's variables to our keys.
-use super::probe::Asked;
+use super::probe::ProbeMethod;
 use super::text::{milliseconds, quoted, time};
 use super::tree::{Tree, Value};
 use alloc::format;
@@ -14,9 +14,9 @@ pub(super) type Keys = Vec<(&'static str, String)>;
 const DEFAULT_STEP_S: u64 = 300;
 const DEFAULT_PINGS: u64 = 20;
 /// Ours, of a round.
-const MOST_PINGS: u64 = 1_000;
-const LEAST_GAP_MS: u64 = 10;
-const MOST_SIZE: u64 = 1_452;
+const MAX_PINGS: u64 = 1_000;
+const MIN_GAP_MS: u64 = 10;
+const MAX_SIZE: u64 = 1_452;
 
 /// Where the variables of a target come from: from its section outwards, then from its probe's, then from the database's.
 pub(super) struct Scope<'t> {
@@ -66,15 +66,15 @@ impl<'t> Scope<'t> {
     }
     pub(super) fn pace(&self, kind: &str) -> Pace {
         let step_s = self.number("step").filter(|s| (1..=86_400).contains(s)).unwrap_or(DEFAULT_STEP_S);
-        let pings = self.number("pings").unwrap_or(DEFAULT_PINGS).clamp(1, MOST_PINGS);
+        let pings = self.number("pings").unwrap_or(DEFAULT_PINGS).clamp(1, MAX_PINGS);
         let given = self.text("hostinterval").and_then(milliseconds).filter(|ms| *ms > 0).unwrap_or(1_000);
-        let most = (step_s * 1_000 / pings).max(1);
-        let steady = kind == "FPingContinuous" || most < LEAST_GAP_MS;
-        Pace { step_s, pings, gap_ms: given.clamp(LEAST_GAP_MS, most.max(LEAST_GAP_MS)), steady }
+        let max_gap_ms = (step_s * 1_000 / pings).max(1);
+        let steady = kind == "FPingContinuous" || max_gap_ms < MIN_GAP_MS;
+        Pace { step_s, pings, gap_ms: given.clamp(MIN_GAP_MS, max_gap_ms.max(MIN_GAP_MS)), steady }
     }
     /// What says whom to ask and how.
-    pub(super) fn keys(&self, kind: &str, asked: Asked, host: &str) -> Result<Keys, String> {
-        let mut keys = self.asked(asked, host)?;
+    pub(super) fn keys(&self, kind: &str, method: ProbeMethod, host: &str) -> Result<Keys, String> {
+        let mut keys = self.method(method, host)?;
         keys.extend(self.family(kind, host).map(|family| ("family", quoted(family))));
         let timeout = self.text("timeout").and_then(milliseconds).filter(|ms| (10..=600_000).contains(ms));
         keys.extend(timeout.map(|ms| ("timeout", time(ms))));
@@ -85,24 +85,24 @@ impl<'t> Scope<'t> {
                 .filter(|tos| *tos >= 4)
                 .map(|tos| ("dscp", (tos >> 2).to_string())),
         );
-        let size = self.number("packetsize").filter(|_| asked == Asked::Icmp);
-        keys.extend(size.map(|size| ("size", size.clamp(u64::from(MIN_SIZE), MOST_SIZE).to_string())));
+        let size = self.number("packetsize").filter(|_| method == ProbeMethod::Icmp);
+        keys.extend(size.map(|size| ("size", size.clamp(u64::from(MIN_SIZE), MAX_SIZE).to_string())));
         Ok(keys)
     }
-    fn asked(&self, asked: Asked, host: &str) -> Result<Keys, String> {
+    fn method(&self, method: ProbeMethod, host: &str) -> Result<Keys, String> {
         let probe = |name: &str| ("probe", quoted(name));
         let of_host = ("host", quoted(host));
         let port = self.number("port").filter(|port| (1..=65_535).contains(port));
-        Ok(match asked {
-            Asked::Icmp => Vec::from([of_host, probe("icmp")]),
-            Asked::Tcp(usual) => {
+        Ok(match method {
+            ProbeMethod::Icmp => Vec::from([of_host, probe("icmp")]),
+            ProbeMethod::Tcp(usual) => {
                 Vec::from([of_host, probe(&format!("tcp:{}", port.unwrap_or(u64::from(usual))))])
             }
-            Asked::Url => {
+            ProbeMethod::Url => {
                 let format = self.text("urlformat").ok_or("it has no urlformat")?;
                 Vec::from([("url", quoted(&format.replace("%host%", host)))])
             }
-            Asked::Http(name) => {
+            ProbeMethod::Http(name) => {
                 let path = self.text("url").unwrap_or("/");
                 if !path.starts_with('/') {
                     return Err(format!("asks a proxy for {path}, which is not done here"));
@@ -110,15 +110,15 @@ impl<'t> Scope<'t> {
                 let named = port.map_or_else(|| name.to_string(), |port| format!("{name}:{port}"));
                 Vec::from([of_host, probe(&named), ("path", quoted(path))])
             }
-            Asked::Dns => self.dns(host, port),
-            Asked::Hops => {
+            ProbeMethod::Dns => self.dns(host, port),
+            ProbeMethod::Hops => {
                 let mut keys =
                     Vec::from([("host", quoted(self.text("desthost").unwrap_or(host))), probe("hops")]);
-                let most = self.number("maxttl").filter(|n| (1..=64).contains(n));
-                keys.extend(most.map(|n| ("max_hops", n.to_string())));
+                let max_gap_ms = self.number("maxttl").filter(|n| (1..=64).contains(n));
+                keys.extend(max_gap_ms.map(|n| ("max_hops", n.to_string())));
                 keys
             }
-            Asked::Not(why) => return Err(why.to_string()),
+            ProbeMethod::Not(why) => return Err(why.to_string()),
         })
     }
     fn dns(&self, host: &str, port: Option<u64>) -> Keys {

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// SmokePing's own menus end long before.
-const MOST_DEEP: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// A variable's value and where it stands.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ pub(super) fn read(file: &str, load: Load<'_>, notes: &mut Vec<Note>) -> Result<
             tree.inside(&open, line, notes);
             continue;
         };
-        if level > open.len() + 1 || level > MOST_DEEP {
+        if level > open.len() + 1 || level > MAX_DEPTH {
             let what = format!("{}: this section is nested deeper than the one before it allows", line.text);
             return Err(Mistake { place: line.place, what });
         }

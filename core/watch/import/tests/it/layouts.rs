@@ -41,7 +41,7 @@ fn every_machine_and_version() {
 
 /// With as many sources and archives as SmokePing has, each machine is told from all others.
 #[test]
-fn the_machine_is_told() {
+fn the_machine_is_recognized() {
     for layout in Layout::ALL {
         for version in [3, 4] {
             let mut rng = Rng::new(7);

@@ -65,7 +65,7 @@ fn cell(rng: &mut Rng) -> String {
 
 /// As SmokePing makes them, with updates that fall beside the steps, and rounds that are missing.
 #[test]
-fn what_rrdtool_made() {
+fn archives_made_by_rrdtool() {
     for seed in 0..6 {
         let mut rng = Rng::new(seed);
         let path = place(&format!("made{seed}.rrd"));
@@ -97,7 +97,7 @@ fn what_rrdtool_made() {
 
 /// That the encoder of the tests writes what RRDtool itself reads: on this machine's layout alone.
 #[test]
-fn what_the_encoder_made() {
+fn archives_made_by_the_encoder() {
     let native = Layout::ALL.into_iter().find(|l| {
         let little = cfg!(target_endian = "little") == (l.order == fathom_watch_import::rrd::Order::Little);
         little && l.long == size_of::<usize>() && l.time == 8

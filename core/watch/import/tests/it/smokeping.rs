@@ -140,7 +140,7 @@ fn lines_continue_are_included_and_replaced() {
 }
 
 #[test]
-fn alerts_and_whom_they_tell() {
+fn alerts_and_their_receivers() {
     let (made, plan) = imported(&format!(
         "*** General ***\nmailhost = mail.example\n*** Alerts ***\nto = me@example.net,|/usr/bin/page -v,snpp:7\n\
          from = smoke@example.net\n+ some\ntype = loss\npattern = >0%,*12*,>0%\ncomment = lossy\npriority = 2\n\
@@ -182,7 +182,7 @@ fn alerts_and_whom_they_tell() {
 }
 
 #[test]
-fn what_is_left_out_is_told_with_its_line() {
+fn skipped_entries_are_noted_with_their_line() {
     let (made, plan) = imported(
         "*** General ***\nowner = me\nimgcache = /x\n*** Presentation ***\ntemplate = x\n+ charts\nmenu = c\n\
          *** Slaves ***\nsecrets = x\n+ far\n*** Database ***\nstep = 300\npings = 20\nAVERAGE 0.5 1 28800\n\
@@ -192,7 +192,7 @@ fn what_is_left_out_is_told_with_its_line() {
          stray words",
     );
     assert_eq!(plan.targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["a", "g"]);
-    let told: Vec<String> = made.notes.iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = made.notes.iter().map(ToString::to_string).collect();
     let wanted = [
         "0:2: owner = me: has no counterpart here",
         "0:3: imgcache = /x: is not needed here",
@@ -211,14 +211,14 @@ fn what_is_left_out_is_told_with_its_line() {
         "0:39: slaves: the targets are watched from this machine alone",
         "0:41: stray words: is no variable",
     ];
-    assert_eq!(told.len(), wanted.len(), "{told:#?}");
-    for (line, start) in told.iter().zip(wanted) {
+    assert_eq!(notes.len(), wanted.len(), "{notes:#?}");
+    for (line, start) in notes.iter().zip(wanted) {
         assert!(line.starts_with(start), "{line}, not {start}");
     }
 }
 
 #[test]
-fn what_smokeping_refuses_too() {
+fn errors_that_smokeping_rejects_too() {
     for (text, wanted) in [
         ("@include 7", "0:1: 7: no such file"),
         ("*** Targets ***\n++ a", "0:2: ++ a: this section is nested deeper"),

@@ -93,7 +93,7 @@ fn lines_of_one_family_are_one_metric() {
 }
 
 #[test]
-fn what_has_ended_has_no_value() {
+fn an_ended_series_has_no_value() {
     let mut request = request();
     request.add(&line(&Family::RTT, Value::Ended));
     request.add(&line(&Family::PROBES, Value::Ended));

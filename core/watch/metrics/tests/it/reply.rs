@@ -5,7 +5,7 @@ use fathom_watch_metrics::{Message, Partial, partial_success};
 use std::path::Path;
 
 #[test]
-fn what_was_refused_is_read() {
+fn a_partial_success_is_decoded() {
     let mut partial = Message::default();
     partial.number(1, 12);
     partial.bytes(2, b"too old");

@@ -107,7 +107,7 @@ fn a_text_is_written_once_and_the_first_is_empty() {
 }
 
 #[test]
-fn what_has_ended_is_stale() {
+fn an_ended_series_is_stale() {
     let ended = [(2_000, Value::Ended)];
     let mut request = Write1::new(false);
     request.add(&line(&Family::RTT, &ended));

@@ -150,7 +150,7 @@ fn a_whole_file() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn errors_have_their_line_number() {
     let start = TARGETS.lines().count() + 1;
     let cases = [
         ("[[alert]]\nname='a'\ntype='los'\nabove='5%'", 3, "type: unknown type \"los\""),

@@ -195,7 +195,7 @@ fn too_much_is_refused_with_the_arithmetic() {
 }
 
 #[test]
-fn no_text_makes_it_fall() {
+fn no_text_makes_the_parser_panic() {
     let mut rng = fathom_units::Rng::new(5);
     for case in 0..2_000 {
         let mut bytes = WHOLE.as_bytes().to_vec();

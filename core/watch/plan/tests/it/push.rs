@@ -9,7 +9,7 @@ fn pushes(text: &str) -> Vec<Push> {
 }
 
 #[test]
-fn a_short_one_has_all_it_needs() {
+fn a_short_push_has_defaults() {
     let all = pushes("[[push]]\nkind = 'remote_write'\nurl = 'http://127.0.0.1:9090/api/v1/write'\n");
     let [push] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!(
@@ -53,7 +53,7 @@ fn all_keys() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn errors_have_their_line() {
     let rw = "kind = 'remote_write'\nurl = 'http://a/w'\n";
     let cases = [
         ("url = 'http://a/'\n".to_owned(), 5, "kind: is missing (\"remote_write\" or \"otlp\")"),

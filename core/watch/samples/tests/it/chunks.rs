@@ -13,7 +13,7 @@ fn any_frame(rng: &mut Rng) -> Frame {
 }
 
 #[test]
-fn all_that_is_encoded_comes_back() {
+fn every_encoded_chunk_decodes_to_itself() {
     for seed in 0..300 {
         let mut rng = Rng::new(seed);
         let chunk = any_chunk(&mut rng);

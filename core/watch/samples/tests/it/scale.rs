@@ -57,7 +57,7 @@ fn a_value_is_in_the_bucket_that_a_search_finds_and_near_its_value() {
 }
 
 #[test]
-fn what_no_bucket_is_for_ends_at_the_ends() {
+fn values_outside_the_buckets_are_clamped() {
     for value in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY, f64::MIN_POSITIVE, 5e-324, 1e-30] {
         assert_eq!(bucket_of(value), LOWEST, "{value}");
     }
@@ -67,7 +67,7 @@ fn what_no_bucket_is_for_ends_at_the_ends() {
 }
 
 #[test]
-fn outcomes_come_back_as_what_they_were() {
+fn outcomes_decode_to_themselves() {
     for outcome in [Outcome::Lost, Outcome::Failed] {
         assert_eq!(Code::of(outcome).outcome(), outcome);
         assert_eq!((Code::of(outcome).value(), Code::of(outcome).is_late()), (None, false));

@@ -1,5 +1,5 @@
 //! Texts of a fix.
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Outcome};
 use crate::terminal;
 use fathom_app::fix::{FixResult, Looks};
 use fathom_prose::{conflict_advice, finding};
@@ -76,8 +76,7 @@ fn passed(from: &Stats, to: &Stats) -> String {
 
 /// Prints the one document of `--json`.
 pub(super) fn print_json(result: &FixResult) -> Outcome {
-    let text = serde_json::to_string_pretty(&result.document()).map_err(Failure::environment)?;
-    terminal::print(&(text + "\n"))?;
+    terminal::print(&format!("{:#}\n", result.document()))?;
     Ok(Exit::Healthy)
 }
 

@@ -1,7 +1,7 @@
 //! The routers of a path through namespaces of this test's own.
 use crate::memory::{answered, row, start, wait_for};
 use fathom_os::netns::NetNs;
-use fathom_test_support::new_namespace;
+use fathom_test_support::{in_new_namespace, new_namespace};
 use fathom_watch_samples::Outcome;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -14,7 +14,6 @@ struct Row {
 
 impl Row {
     fn new(count: usize) -> Row {
-        let own = NetNs::current().unwrap();
         let make = |_| {
             let namespace = new_namespace();
             namespace.enter().unwrap();
@@ -27,7 +26,6 @@ impl Row {
         for n in 0..count - 1 {
             row.join(n, count);
         }
-        own.enter().unwrap();
         row
     }
     /// Connects N and N + 1, with routes to all the others.
@@ -52,36 +50,35 @@ impl Row {
 }
 
 #[test]
-fn each_router_is_a_series_and_a_new_one_is_told() {
-    // The test's own thread goes back to where it was: each test has a thread of its own, but tidy is tidy.
-    let own = NetNs::current().unwrap();
-    let row_of_four = Row::new(4);
-    row_of_four.namespaces[0].0.enter().unwrap();
-    let (monitor, memory) = start(
-        "[watch]\ninterface = 'none'\n[defaults]\ninterval = '500ms'\nprobe = 'hops'\nmax_hops = 6\n\
+fn each_router_is_a_series_and_a_new_one_is_reported() {
+    in_new_namespace(|| {
+        let row_of_four = Row::new(4);
+        row_of_four.namespaces[0].0.enter().unwrap();
+        let (monitor, memory) = start(
+            "[watch]\ninterface = 'none'\n[defaults]\ninterval = '500ms'\nprobe = 'hops'\nmax_hops = 6\n\
          [[target]]\nname = 'four'\nhost = '10.8.2.2'\n\
          [[target]]\nname = 'six'\nhost = 'fd08:2::2'\n",
-    );
-    own.enter().unwrap();
-    for (name, addresses) in
-        [("four", ["10.8.0.2", "10.8.1.2", "10.8.2.2"]), ("six", ["fd08:0::2", "fd08:1::2", "fd08:2::2"])]
-    {
-        for (n, address) in addresses.into_iter().enumerate() {
-            let probe = format!("hop {}", n + 1);
-            wait_for(&format!("{name} {probe}"), || {
-                (answered(&memory.samples(name, &probe)) >= 3).then_some(())
-            });
-            assert_eq!(row(&monitor, name, &probe).unwrap().address, Some(address.parse().unwrap()));
+        );
+        for (name, addresses) in
+            [("four", ["10.8.0.2", "10.8.1.2", "10.8.2.2"]), ("six", ["fd08:0::2", "fd08:1::2", "fd08:2::2"])]
+        {
+            for (n, address) in addresses.into_iter().enumerate() {
+                let probe = format!("hop {}", n + 1);
+                wait_for(&format!("{name} {probe}"), || {
+                    (answered(&memory.samples(name, &probe)) >= 3).then_some(())
+                });
+                assert_eq!(row(&monitor, name, &probe).unwrap().address, Some(address.parse().unwrap()));
+            }
+            assert!(memory.of(name, "hop 4").is_none(), "nothing lies beyond the end");
         }
-        assert!(memory.of(name, "hop 4").is_none(), "nothing lies beyond the end");
-    }
-    // The first router answers with another address from now on.
-    row_of_four.sh(1, "ip addr del 10.8.0.2/24 dev left; ip addr add 10.8.0.9/24 dev left; ip route replace 10.8.0.0/24 dev left");
-    row_of_four.sh(0, "ip route replace 10.8.2.0/24 via 10.8.0.9; ip route replace 10.8.1.0/24 via 10.8.0.9");
-    own.enter().unwrap();
-    let told = wait_for("the change of path", || memory.events("path").pop());
-    assert!(told.contains("hop 1 is 10.8.0.9 now; it was 10.8.0.2"), "{told}");
-    assert!(monitor.stop().is_empty());
-    let first = memory.samples("four", "hop 3");
-    assert!(first.iter().any(|s| matches!(s.outcome, Outcome::Answered(d) if d.as_secs_f64() < 1.0)));
+        // The first router answers with another address from now on.
+        row_of_four.sh(1, "ip addr del 10.8.0.2/24 dev left; ip addr add 10.8.0.9/24 dev left; ip route replace 10.8.0.0/24 dev left");
+        row_of_four
+            .sh(0, "ip route replace 10.8.2.0/24 via 10.8.0.9; ip route replace 10.8.1.0/24 via 10.8.0.9");
+        let text = wait_for("the change of path", || memory.events("path").pop());
+        assert!(text.contains("hop 1 is 10.8.0.9 now; it was 10.8.0.2"), "{text}");
+        assert!(monitor.stop().is_empty());
+        let first = memory.samples("four", "hop 3");
+        assert!(first.iter().any(|s| matches!(s.outcome, Outcome::Answered(d) if d.as_secs_f64() < 1.0)));
+    });
 }

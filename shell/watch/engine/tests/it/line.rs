@@ -21,7 +21,7 @@ fn manner(last_octet: u8, n: u32) -> Vec<Duration> {
 }
 
 #[test]
-fn late_lost_twice_and_out_of_order() {
+fn late_lost_duplicate_and_reordered_replies() {
     far::with(manner, || {
         let mut text =
             String::from("[watch]\ninterface = 'none'\n[defaults]\ninterval = '100ms'\ntimeout = '500ms'\n");

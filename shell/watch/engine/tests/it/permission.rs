@@ -18,15 +18,15 @@ fn without_capabilities(prepare: &str) -> String {
 }
 
 #[test]
-fn a_closed_group_range_is_named_with_what_to_try() {
+fn a_closed_group_range_is_reported_with_a_remedy() {
     // A new network namespace lets no group in.
-    let told = without_capabilities(":");
-    assert!(told.contains("net.ipv4.ping_group_range") && told.contains("CAP_NET_RAW"), "{told}");
+    let output = without_capabilities(":");
+    assert!(output.contains("net.ipv4.ping_group_range") && output.contains("CAP_NET_RAW"), "{output}");
 }
 
 #[test]
-fn an_open_one_is_enough() {
+fn an_open_group_range_is_enough() {
     // Zero is the only group of a user namespace.
-    let told = without_capabilities("sysctl -qw net.ipv4.ping_group_range='0 0'");
-    assert_eq!(told.trim(), "permitted");
+    let output = without_capabilities("sysctl -qw net.ipv4.ping_group_range='0 0'");
+    assert_eq!(output.trim(), "permitted");
 }

@@ -51,9 +51,9 @@ fn each_part_is_a_series_and_the_certificate_is_noted_once() {
     }
     assert!(monitor.stop().is_empty());
     // Where the host has no authorities at all, nothing can be said of a certificate.
-    let told = memory.events("certificate");
+    let events = memory.events("certificate");
     assert!(
-        told.len() <= 2 && told.iter().all(|text| text.contains("the certificate is not valid here")),
-        "{told:?}"
+        events.len() <= 2 && events.iter().all(|text| text.contains("the certificate is not valid here")),
+        "{events:?}"
     );
 }

@@ -11,7 +11,7 @@ fn serve(max_time: Duration) -> Server {
 }
 
 #[test]
-fn the_round_trip_and_each_way_through_many_sessions() {
+fn round_trip_and_one_way_delays_through_many_sessions() {
     // Sessions of two seconds: each is taken over by the next.
     let server = serve(Duration::from_secs(2));
     let port = server.local_port();

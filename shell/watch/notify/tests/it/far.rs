@@ -8,19 +8,19 @@ use std::sync::mpsc::{Receiver, channel};
 pub(crate) fn web(answers: &'static [&'static str]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let (tell, told) = channel();
+    let (sender, received) = channel();
     std::thread::spawn(move || {
         for (index, stream) in listener.incoming().enumerate() {
             let request = request(&mut stream.as_ref().unwrap());
             let answer = answers[index.min(answers.len() - 1)];
             let reply = format!("HTTP/1.1 {answer}\r\nContent-Length: 3\r\nConnection: close\r\n\r\nyes");
             let _ = stream.unwrap().write_all(reply.as_bytes());
-            if tell.send(request).is_err() {
+            if sender.send(request).is_err() {
                 return;
             }
         }
     });
-    (url, told)
+    (url, received)
 }
 
 fn request(stream: &mut &TcpStream) -> String {
@@ -74,7 +74,7 @@ pub(crate) fn closed() -> String {
 pub(crate) fn relay(wrong: Option<(&'static str, &'static str)>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let (tell, told) = channel();
+    let (sender, received) = channel();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -103,7 +103,7 @@ pub(crate) fn relay(wrong: Option<(&'static str, &'static str)>) -> (String, Rec
                 break;
             }
         }
-        let _ = tell.send(all);
+        let _ = sender.send(all);
     });
-    (address, told)
+    (address, received)
 }

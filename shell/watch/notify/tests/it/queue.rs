@@ -21,7 +21,7 @@ fn sent(change: Change, to: &[&str]) -> fathom_watch_alert::Transition {
 }
 
 #[test]
-fn what_fails_is_tried_again_in_order_and_said_once() {
+fn failures_are_retried_in_order_and_reported_once() {
     let (url, requests) = web(&["500 Busy", "200 OK"]);
     let dispatcher = Dispatcher::start(&[receiver("ops", &url)], None);
     dispatcher.notify(&sent(Change::Raised, &["ops"]));
@@ -42,7 +42,7 @@ fn what_fails_is_tried_again_in_order_and_said_once() {
 }
 
 #[test]
-fn one_that_hangs_holds_up_no_other() {
+fn a_receiver_that_hangs_delays_no_other() {
     let (address, _listener) = silent();
     let (url, requests) = web(&["200 OK"]);
     let hangs =
@@ -58,7 +58,7 @@ fn one_that_hangs_holds_up_no_other() {
 }
 
 #[test]
-fn a_full_queue_loses_its_oldest_and_says_so() {
+fn a_full_queue_drops_its_oldest_and_reports_it() {
     let dispatcher = Dispatcher::start(&[receiver("ops", &format!("http://{}", closed()))], None);
     for _ in 0..300 {
         dispatcher.notify(&sent(Change::Raised, &["ops"]));
@@ -70,7 +70,7 @@ fn a_full_queue_loses_its_oldest_and_says_so() {
 }
 
 #[test]
-fn what_was_not_delivered_is_delivered_by_the_next_start() {
+fn undelivered_notifications_are_delivered_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let dispatcher =
         Dispatcher::start(&[receiver("o/p s", &format!("http://{}", closed()))], Some(dir.path()));
@@ -84,7 +84,7 @@ fn what_was_not_delivered_is_delivered_by_the_next_start() {
 }
 
 #[test]
-fn how_alerts_stand_is_remembered() {
+fn alert_states_are_saved_and_loaded() {
     let dir = tempfile::tempdir().unwrap();
     let memory = AlertStateFile::in_dir(dir.path());
     assert_eq!(memory.load(), Ok(Vec::new()));
@@ -109,7 +109,7 @@ fn how_alerts_stand_is_remembered() {
 }
 
 #[test]
-fn a_damaged_memory_is_set_aside_and_said() {
+fn a_damaged_state_file_is_set_aside_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("alerts.json"), "{\"alerts\": [{\"alert\": 7}]}").unwrap();
     let memory = AlertStateFile::in_dir(dir.path());

@@ -70,7 +70,7 @@ fn a_webhook_gets_the_documented_body() {
 }
 
 #[test]
-fn an_alertmanager_gets_labels_and_an_end() {
+fn an_alertmanager_gets_labels_and_an_end_time() {
     let (url, requests) = web(&["200 OK"]);
     attempt(Route::Alertmanager(url)).unwrap();
     let request = requests.recv().unwrap();
@@ -83,7 +83,7 @@ fn an_alertmanager_gets_labels_and_an_end() {
 }
 
 #[test]
-fn what_a_web_server_may_do_wrong() {
+fn faults_of_a_web_server_are_reported() {
     let (url, _requests) = web(&["500 Oh dear"]);
     assert_eq!(attempt(webhook(&url)), Err("HTTP 500: yes".into()));
     let (address, _listener) = silent();
@@ -97,7 +97,7 @@ fn what_a_web_server_may_do_wrong() {
 }
 
 #[test]
-fn a_command_gets_words_environment_and_json_and_no_shell_reads_them() {
+fn a_command_gets_arguments_environment_and_json_without_a_shell() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("out");
     let script =
@@ -110,7 +110,7 @@ fn a_command_gets_words_environment_and_json_and_no_shell_reads_them() {
 }
 
 #[test]
-fn what_a_command_may_do_wrong() {
+fn faults_of_a_command_are_reported() {
     assert_eq!(attempt(command("echo no paper >&2; exit 1")), Err("exit code 1: no paper".into()));
     let missing = attempt(Route::Command(vec!["/no/such/program".into()])).unwrap_err();
     assert!(missing.starts_with("/no/such/program: "), "{missing}");
@@ -124,9 +124,9 @@ fn what_a_command_may_do_wrong() {
 
 #[test]
 fn a_relay_gets_a_message() {
-    let (address, told) = relay(None);
+    let (address, received) = relay(None);
     assert_eq!(attempt(mail(&address)), Ok("250 2.0.0 queued as 7".into()));
-    let all = told.recv().unwrap();
+    let all = received.recv().unwrap();
     let lines: Vec<&str> = all.split("\r\n").collect();
     assert!(lines[0].starts_with("EHLO ") && lines[1].starts_with("MAIL FROM:<fathom@"), "{all}");
     assert_eq!(lines[2], "RCPT TO:<me@example.net>");
@@ -140,8 +140,8 @@ fn a_relay_gets_a_message() {
 }
 
 #[test]
-fn what_a_relay_may_do_wrong() {
-    let (address, _told) = relay(Some(("RCPT", "550 5.1.1 no such user")));
+fn faults_of_a_relay_are_reported() {
+    let (address, _received) = relay(Some(("RCPT", "550 5.1.1 no such user")));
     assert_eq!(attempt(mail(&address)), Err("550 5.1.1 no such user (at RCPT TO:<me@example.net>)".into()));
     let (silent, _listener) = silent();
     assert_eq!(attempt(mail(&silent)), Err("no answer in time to its greeting".into()));

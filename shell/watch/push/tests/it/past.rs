@@ -150,22 +150,22 @@ pub(crate) fn plan(push: &str) -> Plan {
 /// What sends, and what it told that nobody has asked for yet.
 pub(crate) struct Pushing {
     pusher: Pusher,
-    told: RefCell<VecDeque<String>>,
+    notes: RefCell<VecDeque<String>>,
 }
 
 /// Sends what is in `dir` as a plan says.
 pub(crate) fn push(plan: &Plan, dir: &Path) -> Pushing {
     let all = plan.pushes.iter().map(|push| Destination::of(push).unwrap()).collect();
-    Pushing { pusher: Pusher::start(all, Names::of(plan, THIS_HOST), dir), told: RefCell::default() }
+    Pushing { pusher: Pusher::start(all, Names::of(plan, THIS_HOST), dir), notes: RefCell::default() }
 }
 
 impl Pushing {
     /// The next note that holds these words.
-    pub(crate) fn says(&self, words: &str) -> String {
+    pub(crate) fn wait_for_note(&self, words: &str) -> String {
         until(&format!("a note of {words:?}"), || {
-            let mut told = self.told.borrow_mut();
-            told.extend(self.pusher.notes().into_iter().map(|note| note.text));
-            std::iter::from_fn(|| told.pop_front()).find(|text| text.contains(words))
+            let mut notes = self.notes.borrow_mut();
+            notes.extend(self.pusher.notes().into_iter().map(|note| note.text));
+            std::iter::from_fn(|| notes.pop_front()).find(|text| text.contains(words))
         })
     }
     pub(crate) fn stop(self) {

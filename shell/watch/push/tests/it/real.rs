@@ -46,22 +46,22 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
     let (port, dir) = (unused_port(), past.dir.join("prometheus"));
     let plan = plan(&format!("kind = 'remote_write'\n{}", url(port)));
     let pusher = push(&plan, &past.dir);
-    pusher.says("takes nothing");
+    pusher.wait_for_note("takes nothing");
     let receiver = Receiver::start(Kind::Prometheus, port, &dir);
     // Prometheus 2.42 reads a request of 2.0 as an empty one of 1.0, and says nothing of what it wrote.
-    pusher.says("does not know remote-write 2.0 (it does not say what it wrote): it is sent 1.0");
+    pusher.wait_for_note("does not know remote-write 2.0 (it does not say what it wrote): it is sent 1.0");
     until("the first part", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     counts_agree(&receiver, &past, past.last_ms());
     receiver.kill();
     past.goes_on(10);
-    pusher.says("takes nothing");
+    pusher.wait_for_note("takes nothing");
     // Both ends go, and come again.
     pusher.stop();
     past.goes_on(6);
     let again = push(&plan, &past.dir);
-    again.says("takes nothing");
+    again.wait_for_note("takes nothing");
     let after = Receiver::start(Kind::Prometheus, port, &dir);
-    again.says("is there again");
+    again.wait_for_note("is there again");
     until("the rest", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     let at_ms = past.last_ms();
     counts_agree(&after, &past, at_ms);
@@ -91,7 +91,7 @@ fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
     // A crash would cost it what it took in the last seconds, which it has said to have.
     receiver.stop();
     past.goes_on(12);
-    pusher.says("takes nothing");
+    pusher.wait_for_note("takes nothing");
     let after = Receiver::start(Kind::VictoriaMetrics, port, &dir);
     until("the rest", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     let at_ms = past.last_ms();
@@ -108,14 +108,14 @@ fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
 }
 
 #[test]
-fn a_damaged_cursor_is_set_aside_and_sending_begins_now() {
+fn a_damaged_cursor_is_set_aside_and_sending_starts_now() {
     let mut past = Past::new(3);
     past.goes_on(2);
     std::fs::write(past.cursor("far"), b"\x1f\x8b what a power cut left").unwrap();
     let port = unused_port();
     let pusher = push(&plan(&format!("kind = 'remote_write'\n{}", url(port))), &past.dir);
-    let told = pusher.says("cannot be read");
-    assert!(told.contains("push-far.json.gz.damaged-1") && told.contains("from now on"), "{told}");
+    let note = pusher.wait_for_note("cannot be read");
+    assert!(note.contains("push-far.json.gz.damaged-1") && note.contains("from now on"), "{note}");
     assert!(past.dir.join("push-far.json.gz.damaged-1").exists());
     let upto = until("a new cursor", || Some(past.sent_ms("far")).filter(|ms| *ms > 0));
     assert!(WallTime(upto * 1_000_000) >= past.until, "it begins now");

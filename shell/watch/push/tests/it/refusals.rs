@@ -16,7 +16,7 @@ struct Request {
 fn receiver(answers: Vec<String>) -> (String, Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("url = 'http://{}/x'\n", listener.local_addr().unwrap());
-    let (tell, requests) = channel();
+    let (sender, requests) = channel();
     std::thread::spawn(move || {
         let mut answers = answers.into_iter().peekable();
         let mut held = Vec::new();
@@ -24,7 +24,7 @@ fn receiver(answers: Vec<String>) -> (String, Receiver<Request>) {
             let mut stream = BufReader::new(stream);
             let Some(request) = read(&mut stream) else { continue };
             let answer = answers.peek().unwrap().clone();
-            if tell.send(request).is_err() {
+            if sender.send(request).is_err() {
                 return;
             }
             let _ = stream.get_mut().write_all(answer.as_bytes());
@@ -72,16 +72,16 @@ fn past() -> Past {
 }
 
 #[test]
-fn what_is_refused_is_told_once_left_out_and_counted() {
+fn refused_points_are_reported_once_skipped_and_counted() {
     let past = past();
     let long = format!("out of order sample\nmore\n{}", "x".repeat(1 << 20));
     let refuse = answer("400 Bad Request", WRITTEN, &long);
     let (url, requests) = receiver(vec![refuse.clone(), refuse, answer("204 No Content", WRITTEN, "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
-    let told = pusher.says("refused");
-    assert!(told.contains("points, which are left out: HTTP 400: out of order sample"), "{told}");
-    assert!(!told.contains('\n') && told.len() < 500, "{} bytes", told.len());
-    let again = pusher.says("takes points again");
+    let note = pusher.wait_for_note("refused");
+    assert!(note.contains("points, which are left out: HTTP 400: out of order sample"), "{note}");
+    assert!(!note.contains('\n') && note.len() < 500, "{} bytes", note.len());
+    let again = pusher.wait_for_note("takes points again");
     assert!(again.contains("were refused and are not sent again"), "{again}");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     let request = requests.recv().unwrap();
@@ -96,7 +96,7 @@ fn what_is_refused_is_told_once_left_out_and_counted() {
 }
 
 #[test]
-fn who_knows_no_2_0_is_sent_1_0_and_loses_nothing() {
+fn a_receiver_without_2_0_is_sent_1_0_without_loss() {
     for first in [
         answer("415 Unsupported Media Type", "", "unknown content"),
         answer("400 Bad Request", "", "proto: bad"),
@@ -105,7 +105,7 @@ fn who_knows_no_2_0_is_sent_1_0_and_loses_nothing() {
         let past = past();
         let (url, requests) = receiver(vec![first, answer("204 No Content", "", "")]);
         let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
-        pusher.says("does not know remote-write 2.0");
+        pusher.wait_for_note("does not know remote-write 2.0");
         until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
         pusher.stop();
         let all: Vec<Request> = requests.try_iter().collect();
@@ -123,15 +123,15 @@ fn who_knows_no_2_0_is_sent_1_0_and_loses_nothing() {
 }
 
 #[test]
-fn who_asks_for_patience_gets_the_same_again() {
+fn a_request_is_resent_after_retry_after() {
     let past = past();
     let busy = answer("429 Too Many Requests", "Retry-After: 0\r\n", "slow down");
     let broken = answer("503 Service Unavailable", "Retry-After: 0\r\n", "");
     let (url, requests) = receiver(vec![busy, broken, answer("204 No Content", "", "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);
-    let told = pusher.says("takes nothing");
-    assert!(told.contains("HTTP 429: slow down") && told.contains("the history keeps"), "{told}");
-    pusher.says("is there again");
+    let note = pusher.wait_for_note("takes nothing");
+    assert!(note.contains("HTTP 429: slow down") && note.contains("the history keeps"), "{note}");
+    pusher.wait_for_note("is there again");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     pusher.stop();
     let bodies: Vec<Vec<u8>> = requests.try_iter().map(|request| request.body).collect();
@@ -140,7 +140,7 @@ fn who_asks_for_patience_gets_the_same_again() {
 }
 
 #[test]
-fn what_hangs_holds_up_no_stop() {
+fn a_receiver_that_hangs_does_not_delay_a_stop() {
     let past = past();
     let (url, requests) = receiver(vec![String::new()]);
     let pusher = push(&plan(&format!("kind = 'otlp'\n{url}")), &past.dir);
@@ -153,15 +153,15 @@ fn what_hangs_holds_up_no_stop() {
 }
 
 #[test]
-fn what_an_otlp_receiver_leaves_out_is_told() {
+fn points_rejected_by_an_otlp_receiver_are_reported() {
     let past = past();
     // ExportMetricsServiceResponse { partial_success { rejected_data_points: 12, error_message: "too old" } }
     let some = answer("200 OK", "", "\n\u{b}\u{8}\u{c}\u{12}\u{7}too old");
     let (url, requests) = receiver(vec![some, answer("200 OK", "", "")]);
     let pusher =
         push(&plan(&format!("kind = 'otlp'\n{url}headers = {{ X-Scope-OrgID = 'me' }}\n")), &past.dir);
-    let told = pusher.says("refused");
-    assert!(told.contains("refused 12 points, which are left out: too old"), "{told}");
+    let note = pusher.wait_for_note("refused");
+    assert!(note.contains("refused 12 points, which are left out: too old"), "{note}");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     assert_eq!(requests.recv().unwrap().headers["x-scope-orgid"], "me");
     pusher.stop();
@@ -180,20 +180,20 @@ fn a_token_is_read_each_time() {
     assert_eq!(requests.recv().unwrap().headers["authorization"], "Bearer one");
     std::fs::write(&file, "two").unwrap();
     assert_eq!(requests.recv().unwrap().headers["authorization"], "Bearer two");
-    pusher.says("HTTP 401: expired");
+    pusher.wait_for_note("HTTP 401: expired");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     pusher.stop();
 }
 
 #[test]
-fn a_full_disk_stops_no_sending() {
+fn a_full_disk_does_not_stop_sending() {
     let past = past();
     // A directory in the way of the new file fails as a full disk does, for root too.
     std::fs::create_dir(past.dir.join("push-far.json.gz.new")).unwrap();
     let (url, requests) = receiver(vec![answer("204 No Content", "", "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);
-    let told = pusher.says("cannot be written");
-    assert!(told.contains("push-far.json.gz") && told.contains("It goes on"), "{told}");
+    let note = pusher.wait_for_note("cannot be written");
+    assert!(note.contains("push-far.json.gz") && note.contains("It goes on"), "{note}");
     for _ in 0..3 {
         requests.recv().unwrap();
     }
@@ -202,7 +202,7 @@ fn a_full_disk_stops_no_sending() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_told_before_anything_is_sent() {
+fn unusable_files_are_reported_before_anything_is_sent() {
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().join("empty");
     std::fs::write(&empty, " \n").unwrap();

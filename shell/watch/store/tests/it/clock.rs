@@ -52,7 +52,7 @@ fn steps_both_ways_leave_no_hole_and_no_overlap() {
 }
 
 #[test]
-fn what_is_open_and_older_than_all_that_is_closed_is_counted() {
+fn unsaved_samples_older_than_all_saved_ones_are_counted() {
     let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).expect("room for one");

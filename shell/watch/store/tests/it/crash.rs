@@ -36,12 +36,12 @@ fn write_and_kill(dir: &Path, rng: &mut Rng) -> Option<u64> {
 }
 
 #[test]
-fn a_writer_killed_at_any_moment_loses_the_stated_seconds_at_most() {
+fn a_writer_killed_at_any_moment_loses_at_most_the_stated_seconds() {
     let dir = Dir::new();
     drop(open(&dir.0, &killed_config()));
-    let mut told = 0;
+    let mut acknowledged = 0;
     for seed in 0..12 {
-        told = write_and_kill(&dir.0, &mut Rng::new(seed)).unwrap_or(told);
+        acknowledged = write_and_kill(&dir.0, &mut Rng::new(seed)).unwrap_or(acknowledged);
         let (history, repairs) =
             fathom_watch_store::History::open(&dir.0, &killed_config()).expect("it opens");
         assert!(repairs.is_empty(), "seed {seed}: {repairs:?}");
@@ -51,7 +51,7 @@ fn a_writer_killed_at_any_moment_loses_the_stated_seconds_at_most() {
             let samples = all(&dir.0, id);
             let count = samples.len() as u64;
             assert!(samples == expected(id.0, count), "seed {seed}, series {id:?}");
-            let lost = (told + 1).saturating_sub(count) * KILLED_STEP;
+            let lost = (acknowledged + 1).saturating_sub(count) * KILLED_STEP;
             assert!(lost <= 20 + KILLED_STEP, "seed {seed}: {lost} s lost");
             let to = WallTime(START + (count + 1) * KILLED_STEP * SECOND);
             for columns in [7, 150] {
@@ -61,5 +61,5 @@ fn a_writer_killed_at_any_moment_loses_the_stated_seconds_at_most() {
         }
     }
     // Else no chunk was ever made.
-    assert!(told * KILLED_STEP > 2 * 3_600, "{told}");
+    assert!(acknowledged * KILLED_STEP > 2 * 3_600, "{acknowledged}");
 }

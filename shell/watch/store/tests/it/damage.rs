@@ -107,7 +107,7 @@ fn the_writer_meets_a_damaged_part_when_it_puts_a_chunk_together() {
 }
 
 #[test]
-fn a_damaged_name_is_told_and_the_samples_are_kept() {
+fn a_damaged_name_is_reported_and_its_samples_are_kept() {
     let dir = Dir::new();
     make(&dir);
     let db = Connection::open(dir.0.join("history.db")).expect("a database");
@@ -154,7 +154,7 @@ fn damage(path: &Path, seed: u64) {
 }
 
 #[test]
-fn a_damaged_file_is_set_aside_or_read_and_recording_goes_on() {
+fn a_damaged_file_is_set_aside_or_read_and_recording_continues() {
     let good = Dir::new();
     make(&good);
     let mut set_aside = 0;
@@ -212,7 +212,7 @@ fn the_file_is_damaged_while_it_is_written() {
 }
 
 #[test]
-fn what_is_in_the_way_is_told_in_one_line() {
+fn an_unusable_store_is_reported_in_one_line() {
     let dir = Dir::new();
     make(&dir);
     let first = open(&dir.0, &seldom());

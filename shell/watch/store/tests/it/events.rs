@@ -16,7 +16,7 @@ fn event(at: u64, kind: &str) -> Event {
 }
 
 #[test]
-fn events_come_back_in_order_and_can_end_later() {
+fn events_are_read_in_order_and_can_end_later() {
     let dir = Dir::new();
     let mut history = open(&dir.0, &HistoryConfig::default());
     let id = history.series(&key("one")).expect("room for one");

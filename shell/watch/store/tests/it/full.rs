@@ -18,7 +18,7 @@ fn on_a_disk_of(size: &str, child: &str) {
 }
 
 #[test]
-fn on_a_full_disk_the_oldest_detail_makes_room() {
+fn on_a_full_disk_the_oldest_detail_is_removed() {
     on_a_disk_of("12m", "small-disk");
 }
 

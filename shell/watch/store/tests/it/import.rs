@@ -41,7 +41,7 @@ fn twice_is_once_in_every_detail() {
 
 /// SmokePing went on beside a watch for a day: what the watch has recorded stays, in whatever table it is, and nothing is doubled.
 #[test]
-fn what_was_recorded_stays() {
+fn an_import_keeps_recorded_samples() {
     let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).expect("room for one");
@@ -74,7 +74,7 @@ fn what_was_recorded_stays() {
 
 /// What is older than single samples are kept becomes histograms; what is older than those is left out.
 #[test]
-fn as_much_as_is_kept_at_its_age() {
+fn imported_detail_matches_its_age() {
     let dir = Dir::new();
     let days = |n: u64| Some(Duration::from_secs(n * 86_400));
     let keep = Retention { samples: days(10), ten_minutes: days(30), hours: None, days: None };

@@ -25,7 +25,7 @@ fn record(dir: &Dir, series: u32, seconds: u64, step: u64) -> Vec<Vec<Sample>> {
 }
 
 #[test]
-fn every_sample_comes_back_at_every_zoom() {
+fn every_sample_is_read_at_every_zoom() {
     let dir = Dir::new();
     let recorded = record(&dir, 2, 2 * 86_400 + 5_000, 5);
     let mut reader = HistoryReader::open(&dir.0).unwrap();
@@ -54,7 +54,7 @@ fn every_sample_comes_back_at_every_zoom() {
 }
 
 #[test]
-fn what_was_saved_is_there_after_opening_again() {
+fn saved_samples_are_there_after_reopening() {
     let dir = Dir::new();
     let mut recorded = Vec::new();
     for round in 0..5 {

@@ -25,7 +25,7 @@ fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample
 }
 
 #[test]
-fn each_kind_of_detail_goes_in_its_time() {
+fn each_level_of_detail_expires_in_its_time() {
     let dir = Dir::new();
     let day = Duration::from_secs(86_400);
     let keep =
@@ -52,7 +52,7 @@ fn each_kind_of_detail_goes_in_its_time() {
 }
 
 #[test]
-fn a_budget_takes_the_oldest_samples_first() {
+fn a_size_budget_removes_the_oldest_samples_first() {
     let dir = Dir::new();
     // A megabyte is the reserve, 0.2 the log.
     let budget = Some(Bytes((1 << 20) + 500_000));

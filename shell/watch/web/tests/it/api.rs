@@ -13,7 +13,7 @@ fn range(back: u64, seconds: u64) -> String {
 }
 
 #[test]
-fn columns_are_what_the_samples_are() {
+fn columns_match_the_samples() {
     let server = server(5);
     let path = format!("/api/v1/smoke?series=2&{}&cols=10", range(7_200, 600));
     let answer = get(&server, &path, "").json();
@@ -29,7 +29,7 @@ fn columns_are_what_the_samples_are() {
         delays.sort_by(f64::total_cmp);
         assert_eq!(column["sent"], 60, "column {n}");
         assert_eq!(column["lost"], 60 - delays.len(), "column {n}");
-        let near = |told: &Value, truth: f64| (told.as_f64().unwrap() / truth - 1.0).abs() < 0.011;
+        let near = |reported: &Value, truth: f64| (reported.as_f64().unwrap() / truth - 1.0).abs() < 0.011;
         assert!(near(&column["max_s"], delays[delays.len() - 1]), "column {n}: {column}");
         assert!(near(&column["median_s"], delays[(delays.len() - 1) / 2]), "column {n}: {column}");
     }
@@ -41,7 +41,7 @@ fn columns_are_what_the_samples_are() {
 }
 
 #[test]
-fn every_sample_of_a_day_comes() {
+fn every_sample_of_a_day_is_returned() {
     let server = server(2);
     let path = format!("/api/v1/samples?series=1&{}", range(90_000, 86_400));
     let answer = get(&server, &path, "").json();
@@ -56,7 +56,7 @@ fn every_sample_of_a_day_comes() {
 }
 
 #[test]
-fn a_closed_range_may_be_kept_and_is_not_sent_again() {
+fn a_closed_range_is_cacheable_and_revalidated() {
     let server = server(1);
     let old = format!("/api/v1/smoke?series=0&{}", range(86_400 * 400, 3_600));
     let first = get(&server, &old, "");
@@ -70,7 +70,7 @@ fn a_closed_range_may_be_kept_and_is_not_sent_again() {
 }
 
 #[test]
-fn an_answer_is_packed_for_those_who_take_it() {
+fn a_response_is_compressed_if_accepted() {
     let server = server(50);
     let plain = get(&server, "/api/v1/targets", "");
     let packed = get(&server, "/api/v1/targets", "Accept-Encoding: br, gzip\r\n");
@@ -101,7 +101,7 @@ fn hours_of_days_are_by_the_readers_clock() {
 }
 
 #[test]
-fn two_periods_are_told_side_by_side() {
+fn two_periods_are_compared() {
     let server = server(2);
     // Midday of one day against the evening before.
     let path = format!(
@@ -125,7 +125,7 @@ fn two_periods_are_told_side_by_side() {
 }
 
 #[test]
-fn changes_are_told_and_a_listener_resumes() {
+fn changes_are_pushed_and_a_listener_resumes() {
     let server = server(3);
     let listen = |headers: &str| {
         let mut stream = TcpStream::connect(server.address).unwrap();
@@ -150,14 +150,14 @@ fn changes_are_told_and_a_listener_resumes() {
 
 /// The computed history is slow from Thursdays to Mondays from 19 to 23 h UTC, and lost for ten minutes at the same time of each day.
 #[test]
-fn findings_are_told_by_the_clock_that_is_given() {
+fn findings_use_the_given_time_zone() {
     let server = server(2);
     let path = format!("/api/v1/findings?{}&utc_offset_s=", range(40 * 86_400, 40 * 86_400));
     let texts = |clock: &str| -> Vec<String> {
         let answer = get(&server, &format!("{path}{clock}"), "");
         assert_eq!(answer.status, 200, "{answer:?}");
-        let told = answer.json();
-        let found = told["findings"].as_array().unwrap();
+        let document = answer.json();
+        let found = document["findings"].as_array().unwrap();
         found.iter().filter(|f| f["series"] == 1).map(|f| f["text"].as_str().unwrap().to_owned()).collect()
     };
     let has =
@@ -226,9 +226,9 @@ fn the_description_is_true() {
         let answer = get(&server, &format!("{path}?{}", query.join("&")), "");
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
         let content = &methods["get"]["responses"]["200"]["content"];
-        let told = answer.headers["content-type"].split(';').next().unwrap();
-        assert!(content.get(told).is_some(), "{path}: {told}");
-        if let Some(schema) = content.get(told).and_then(|content| content["schema"].get("$ref")) {
+        let media_type = answer.headers["content-type"].split(';').next().unwrap();
+        assert!(content.get(media_type).is_some(), "{path}: {media_type}");
+        if let Some(schema) = content.get(media_type).and_then(|content| content["schema"].get("$ref")) {
             conforms(&api, schema.as_str().unwrap(), &answer.json(), path);
         }
     }
@@ -260,7 +260,7 @@ fn check(api: &Value, schema: &Value, value: &Value, place: &str) {
 }
 
 #[test]
-fn the_overview_is_the_same_whether_it_was_kept_or_read() {
+fn the_overview_is_the_same_cached_or_read() {
     let server_that_keeps = server(7);
     let path =
         |end: u64, cols: u64| format!("/api/v1/overview?from={}&to={end}&cols={cols}", end - cols * 600);

@@ -21,15 +21,14 @@ fn check(work: &str, targets: u32) {
     command.arg(script).arg(work).arg(format!("http://{}", server.address));
     // Pictures of what was seen, for those who look at them.
     command.args(std::env::var_os("FATHOM_PICTURES"));
-    let output = command.output().unwrap_or_else(|error| panic!("node is needed: {error}; try ./setup"));
-    let told =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{work} of {targets} targets:\n{told}");
-    println!("{told}");
+    let ran = command.output().unwrap_or_else(|error| panic!("node is needed: {error}; try ./setup"));
+    let output = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{work} of {targets} targets:\n{output}");
+    println!("{output}");
 }
 
 #[test]
-fn an_empty_store_says_what_to_do() {
+fn an_empty_store_shows_how_to_start() {
     check("empty", 0);
 }
 
@@ -44,7 +43,7 @@ fn five_hundred_targets_are_seen_filtered_and_chosen() {
 }
 
 #[test]
-fn what_months_say_stands_below_the_targets() {
+fn findings_of_months_are_below_the_targets() {
     check("findings", 2);
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
-fn wrong_requests_get_one_line_that_says_what_is_wrong() {
+fn invalid_requests_get_one_line_with_the_error() {
     let server = server(3);
     let long = format!("/api/v1/smoke?series={}", "9".repeat(3_000));
     let cases = [
@@ -75,7 +75,7 @@ fn wrong_requests_get_one_line_that_says_what_is_wrong() {
 }
 
 #[test]
-fn what_is_no_http_ends_its_own_connection_only() {
+fn invalid_http_closes_only_its_own_connection() {
     let server = server(1);
     let many: String = (0..100).map(|n| format!("X-{n}: 1\r\n")).collect();
     let large = format!("X: {}\r\n", "a".repeat(40_000));
@@ -99,9 +99,9 @@ fn what_is_no_http_ends_its_own_connection_only() {
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
-        let told = String::from_utf8_lossy(&bytes).into_owned();
-        let status = told.split(' ').nth(1).unwrap_or_default();
-        assert!(expected.is_empty() || expected.contains(&status), "{name}: {told:?}");
+        let response = String::from_utf8_lossy(&bytes).into_owned();
+        let status = response.split(' ').nth(1).unwrap_or_default();
+        assert!(expected.is_empty() || expected.contains(&status), "{name}: {response:?}");
     }
     assert_eq!(get(&server, "/", "").status, 200);
 }
@@ -139,7 +139,7 @@ fn other_methods_and_other_names_are_refused() {
 }
 
 #[test]
-fn a_slow_client_keeps_nobody_waiting_and_is_let_go() {
+fn a_slow_client_delays_no_other_and_is_disconnected() {
     let server = server(1);
     let mut slow: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(server.address).unwrap()).collect();
     slow.iter_mut().for_each(|stream| stream.write_all(b"GET / HTTP/1.1\r\nHost: loc").unwrap());
@@ -147,13 +147,17 @@ fn a_slow_client_keeps_nobody_waiting_and_is_let_go() {
     // What it sends now and then does not buy it more time: the head has to be whole in 15 s.
     let mut one = slow.remove(0);
     one.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut told = Vec::new();
-    let _ = one.read_to_end(&mut told);
-    assert!(told.is_empty() || told.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&told));
+    let mut response = Vec::new();
+    let _ = one.read_to_end(&mut response);
+    assert!(
+        response.is_empty() || response.starts_with(b"HTTP/1.1 408"),
+        "{}",
+        String::from_utf8_lossy(&response)
+    );
 }
 
 #[test]
-fn beyond_loopback_a_password_is_needed_and_guessing_is_slow() {
+fn beyond_loopback_a_password_is_required_and_guessing_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let everywhere = "0.0.0.0:0".parse().unwrap();
     let bare = WebConfig { listen: everywhere, ..WebConfig::default() };
@@ -230,7 +234,7 @@ fn every_answer_forbids_scripts_from_elsewhere() {
 }
 
 #[test]
-fn a_second_server_on_the_same_port_says_so() {
+fn a_second_server_on_the_same_port_is_an_error() {
     let first = server(1);
     let made = crate::synthetic::Made::new(1);
     let config = WebConfig { listen: first.address, ..WebConfig::default() };

@@ -135,7 +135,7 @@ impl Live for Made {
     }
 
     fn host(&self) -> Vec<HostNow> {
-        let one = |probe: &str, mean, most| HostNow { probe: probe.to_owned(), mean, most };
+        let one = |probe: &str, mean, max| HostNow { probe: probe.to_owned(), mean, max };
         let levels = [one("eth0 received", 1e6, 2e6), one("eth0 backlog", 100.0, 3028.0)];
         levels
             .into_iter()

@@ -43,8 +43,8 @@ impl ReportedRate {
         ReportedRate { at_ns, rate, range: [rate; 2], cuts, lowered: None, raised: None }
     }
     fn note(&mut self, now: Rate, last: Option<Change>) {
-        let [least, most] = self.range;
-        self.range = [least.min(now), most.max(now)];
+        let [min, max] = self.range;
+        self.range = [min.min(now), max.max(now)];
         match last {
             Some(last) if last.to < last.from => self.lowered = Some(last),
             Some(last) => self.raised = Some(last),
@@ -69,11 +69,11 @@ impl ReportedRate {
     }
     /// What the two rates of a line do not tell.
     fn meanwhile(&self, now: Rate, cuts: u64) -> String {
-        let [least, most] = self.range;
-        let is_between = is_worth(self.rate.min(now), least) || is_worth(self.rate.max(now), most);
+        let [min, max] = self.range;
+        let is_between = is_worth(self.rate.min(now), min) || is_worth(self.rate.max(now), max);
         let count = cuts.saturating_sub(self.cuts);
         match (is_between, count) {
-            (true, _) => format!(" ({} to {} meanwhile, cuts: {count})", words(least), words(most)),
+            (true, _) => format!(" ({} to {} meanwhile, cuts: {count})", words(min), words(max)),
             (false, 0 | 1) => String::new(),
             (false, _) => format!(" (cuts: {count})"),
         }
