@@ -84,7 +84,7 @@ impl Throughput {
         let highest = self.highest(window, now, direction);
         let busy_above = (highest * BUSY).max(MIN_LOAD_BITS_PER_SECOND);
         let hour = [0, 1].map(|way| self.highest(IDLE_WITHIN, now, way));
-        let quiet_below = hour.map(|highest| (highest * QUIET).max(MIN_LOAD_BITS_PER_SECOND));
+        let quiet_below = hour.map(|rate| (rate * QUIET).max(MIN_LOAD_BITS_PER_SECOND));
         let from = WallTime(now.0.saturating_sub(window.as_nanos()));
         let (mut busy, mut quiet): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for (at, delay) in delays {

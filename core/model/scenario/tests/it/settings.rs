@@ -51,9 +51,9 @@ fn the_earlier_name_of_workloads_is_read() {
     let older = text.replace("[[workload]]", "[[work]]");
     assert_ne!(older, text);
     assert_eq!(parse(&older, name), parse(text, name));
-    let of = |text: &str, key: &str| {
+    let of = |source: &str, key: &str| {
         let setting: Setting = format!("{key}.0.flows=3").parse().unwrap();
-        parse(&with_settings(text, name, &[setting]).unwrap(), name).unwrap()
+        parse(&with_settings(source, name, &[setting]).unwrap(), name).unwrap()
     };
     assert_eq!(of(&older, "work"), of(text, "workload"));
     assert_eq!(of(text, "work").workloads[0].flows, 3);
