@@ -1,6 +1,7 @@
 //! Why a use case has no result, and the class of its exit code.
 use crate::audit::AuditError;
 use crate::fix::FixFailure;
+use crate::output;
 use crate::sweep::SweepError;
 use crate::watch::Period;
 use fathom_capture_source::SourceError;
@@ -122,8 +123,6 @@ pub enum AppError {
     Format {
         /// The file.
         path: PathBuf,
-        /// The endings that select one.
-        known: &'static str,
     },
     /// A file would be written into a directory that does not exist.
     NoDirectory {
@@ -350,8 +349,8 @@ impl AppError {
             }
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             AppError::Unwritable { path, reason } => write!(f, "{}: {reason}", path.display()),
-            AppError::Format { path, known } => {
-                write!(f, "{}: unknown extension (known: {known})", path.display())
+            AppError::Format { path } => {
+                write!(f, "{}: unknown extension (known: {})", path.display(), output::extensions())
             }
             AppError::NoDirectory { path } => write!(f, "{}: no such directory", path.display()),
             AppError::SeveralRuns { path, runs } => {

@@ -14,20 +14,27 @@ enum Format {
     Flent,
 }
 
+/// What an ending selects.
+const FORMATS: [(&str, Format); 7] = [
+    (".json", Format::Run),
+    (".json.gz", Format::Run),
+    (".html", Format::Html),
+    (".svg", Format::Svg),
+    (".csv", Format::Csv),
+    (".csv.gz", Format::Csv),
+    (".flent.gz", Format::Flent),
+];
+
+/// All endings that select a format, with blanks between them.
+#[must_use]
+pub fn extensions() -> String {
+    FORMATS.map(|(ending, _)| ending).join(" ")
+}
+
 fn format(path: &Path) -> Result<Format, AppError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let formats = [
-        (".flent.gz", Format::Flent),
-        (".json", Format::Run),
-        (".json.gz", Format::Run),
-        (".html", Format::Html),
-        (".svg", Format::Svg),
-        (".csv", Format::Csv),
-        (".csv.gz", Format::Csv),
-    ];
-    formats.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, format)| *format).ok_or_else(|| {
-        AppError::Format { path: path.to_owned(), known: ".json .json.gz .html .svg .csv .csv.gz .flent.gz" }
-    })
+    let found = FORMATS.iter().find(|(ending, _)| name.ends_with(ending));
+    found.map(|(_, format)| *format).ok_or_else(|| AppError::Format { path: path.to_owned() })
 }
 
 /// Refuses a name that could not be written in the end, before anything is measured.

@@ -112,14 +112,18 @@ pub(crate) enum When {
     Never,
 }
 
+fn output_help() -> String {
+    let endings = fathom_app::output::extensions();
+    format!("Write the result to FILE as well; its ending says the form: {endings} (repeatable)")
+}
+
 /// Where a result goes.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct OutputArgs {
     /// Print the whole run as one JSON document instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write the result to FILE as well; its ending says the form: .json .json.gz .html .svg .csv .flent.gz (repeatable)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help = output_help())]
     pub(crate) output: Vec<PathBuf>,
 }
 

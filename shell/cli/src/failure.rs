@@ -37,7 +37,7 @@ impl From<AppError> for Failure {
             AppError::UnknownLine { closest, .. } => format!("{closest}, or the path of a scenario file"),
             AppError::NothingToSend { .. } => "fathom lab --line FILE -- COMMAND".into(),
             AppError::TooManyCells { .. } => "fewer values with --vary, or fewer --seeds".into(),
-            AppError::Format { path, .. } => format!("{}.html", path.display()),
+            AppError::Format { path } => format!("{}.html", path.display()),
             AppError::NoDirectory { path } => format!("mkdir -p {}", path.display()),
             AppError::CannotMakeDirectory { .. } => "--output-dir DIR, or --no-save".into(),
             AppError::NothingToRead => "fathom trace FILE".into(),

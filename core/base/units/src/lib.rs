@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod date;
 mod direction;
+mod dscp;
 mod frame;
 mod parse;
 mod quantity;
@@ -19,6 +20,7 @@ mod time;
 
 pub use date::Date;
 pub use direction::{Direction, NoDirection, PerDirection};
+pub use dscp::dscp_of_name;
 pub use frame::{
     ETHERNET_FULL_FRAME, ETHERNET_PER_PAYLOAD, FULL_IP_PACKET, FULL_TCP_PAYLOAD, IP_PER_PAYLOAD,
 };

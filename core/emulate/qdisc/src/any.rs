@@ -13,41 +13,15 @@ use core::fmt;
 use core::str::{FromStr, SplitWhitespace};
 use fathom_units::{Duration, Time};
 
-/// Declares [`Spec`] and [`AnyQdisc`]: each discipline is made by `new(parameters, seed)`.
+/// Declares [`Spec`] and [`AnyQdisc`]: each discipline is made by `new(parameters, seed)`, and its parameters have a text
+/// form in `spec/`.
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $name:ident($params:ty);)*) => {
         /// A queue discipline and its parameters.
         ///
-        /// ```text
-        /// fifo limit 256p | 375000b | 100ms [drop tail | drop head]
-        /// codel [variant rfc | linux] [limit 1000p] [target 5ms] [interval 100ms] [ecn | noecn] [ce_threshold <time>]
-        /// fq_codel [variant rfc | linux] [limit 10240p] [flows 1024] [quantum 1514b] [target 5ms] [interval 100ms]
-        ///     [memory 32mb] [ecn | noecn] [ce_threshold <time>]
-        /// pie [variant rfc | linux] [limit 1000p] [target 15ms] [tupdate 15ms] [alpha 2] [beta 20] [max_burst 150ms]
-        ///     [ecn | noecn] [mark_ecn_threshold 10%] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
-        /// red [variant rfc | linux] [limit 400000b] [min <bytes>] [max <bytes>] [avpkt 1000b] [burst <packets>]
-        ///     [probability 0.02] [bandwidth 10mbit] [ecn] [harddrop] [gentle] [adaptive]
-        /// dualpi2 [variant rfc | linux] [limit 10000p] [target 15ms] [tupdate 15ms] [alpha 0.15] [beta 3]
-        ///     [coupling_factor 2] [min_th 800us] [range 400us] [step_thresh 1ms] [classic_protection 10%]
-        ///     [drop_on_overload | overflow]
-        /// blue [limit 1000p] [increment 0.02] [decrement 0.002] [freeze 100ms] [ecn | noecn]
-        /// sfb [limit 1000p] [max 25] [target 20] [increment 0.0005] [decrement 0.00005] [rehash 600s] [db 60s]
-        ///     [penalty_rate 10] [penalty_burst 20]
-        /// ebdp | astar [limit 400p] [delay 200ms] [extra 5]
-        /// tbf rate <rate> burst <bytes> [peakrate <rate> mtu <bytes>] limit <bytes> | latency <time> | { <discipline> }
-        /// htb [default <class>] [r2q 10] class <number> [parent <class>] rate <rate> [ceil <rate>] [burst 1600b] [cburst 1600b]
-        ///     [prio 0] [quantum <bytes>] [match dscp <0..63> | flow <0..1023> | ect1] [{ <discipline> }] class ...
-        /// drr [limit 1000p] [flows 1024] [quantum 1514b]
-        /// rfc970 [limit 1000p] [ttl <time>]
-        /// sfq [limit 127p] [depth 127p] [divisor 1024] [flows 128] [quantum 1514b] [perturb <time>] [headdrop]
-        /// fq_pie [limit 10240p] [flows 1024] [quantum 1514b] [target 15ms] [tupdate 15ms] [alpha 2] [beta 20] [ecn_prob 10%]
-        ///     [ecn | noecn] [bytemode | nobytemode] [dq_rate_estimator | no_dq_rate_estimator]
-        /// switch ports <number> rate <rate> memory <bytes> [alpha 1 | shared | static]
-        /// fq [limit 10000p] [flow_limit 100p] [flows 1024] [quantum 3028b] [initial_quantum 15140b] [refill_delay 40ms]
-        /// ```
-        /// Values in brackets are the defaults, as in Linux. `docs/queues.md` has all disciplines with all their words.
-        /// Sizes are in tc's units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every
-        /// parameter.
+        /// Its text is the name of the discipline, then the words of its parameters in any order, as in
+        /// `fq_codel limit 1000p ecn`. `docs/queues.md` has all disciplines with all their words. Sizes are in tc's
+        /// units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every parameter.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Spec { $($(#[$doc])* $name($params),)* }
 
@@ -107,6 +81,7 @@ macro_rules! disciplines {
     };
 }
 
+// The order is that of an error's list of names.
 disciplines! {
     /// First in, first out.
     Fifo(FifoParams);

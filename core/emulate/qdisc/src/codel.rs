@@ -5,17 +5,11 @@ pub use control::ControlParams;
 pub(crate) use control::{Control, ControlState};
 
 use crate::store::Store;
-use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
+use crate::{Backlog, DropReason, Packet, Qdisc, SingleQueueParams, Sink};
 use fathom_units::{Bytes, Duration, Time};
 
 /// Parameters of [`Codel`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CodelParams {
-    /// The control law's.
-    pub control: ControlParams,
-    /// Packets it holds; default 1000, as in Linux.
-    pub limit_packets: u64,
-}
+pub type CodelParams = SingleQueueParams<ControlParams>;
 
 /// CoDel with a single queue.
 pub struct Codel<P> {

@@ -52,7 +52,7 @@ pub use red::{Red, RedParams};
 pub use rfc970::{Rfc970, Rfc970Params};
 pub use sfb::{Sfb, SfbParams};
 pub use sfq::{Sfq, SfqParams};
-pub use spec::SpecError;
+pub use spec::{SingleQueueParams, SpecError};
 pub use stats::{Count, Stats};
 pub use switch::{Sharing, Switch, SwitchParams};
 pub use tbf::{PeakParams, Tbf, TbfParams, TbfQueue};

@@ -7,17 +7,11 @@ pub(crate) use control::{PieControl, Verdict};
 
 use crate::store::Store;
 use crate::timer::Timer;
-use crate::{Backlog, DropReason, MarkReason, Packet, Qdisc, Sink};
+use crate::{Backlog, DropReason, MarkReason, Packet, Qdisc, SingleQueueParams, Sink};
 use fathom_units::{Duration, Rng, Time};
 
 /// Parameters of [`Pie`].
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct PieParams {
-    /// The controller's.
-    pub control: PieControlParams,
-    /// Packets it holds; default 1000, as in Linux.
-    pub limit_packets: u64,
-}
+pub type PieParams = SingleQueueParams<PieControlParams>;
 
 /// PIE with a single queue.
 ///

@@ -16,11 +16,13 @@ mod red;
 mod rfc970;
 mod sfb;
 mod sfq;
+mod single_queue;
 mod switch;
 mod tbf;
 mod words;
 
 pub use error::SpecError;
+pub use single_queue::SingleQueueParams;
 
 use core::fmt;
 use core::str::SplitWhitespace;

@@ -5,7 +5,8 @@ use fathom_units::{Bytes, Duration};
 
 /// A kind of probe. Each has its own schedule, so that no two kinds leave at the same moment.
 ///
-/// To add one: a variant here, its row in [`ProbeKind::SPECS`], and the type that sends it, in the list of `shell/net/client/src/probes.rs`.
+/// To add one: a variant here, its row in [`ProbeKind::SPECS`], and the type that sends it, in the list of
+/// `shell/net/client/src/probes.rs`. ARCHITECTURE.md names the rest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ProbeKind {
     /// ICMP echo.

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use core::marker::PhantomData;
 use core::str::FromStr;
 use fathom_qdisc::Spec;
-use fathom_units::{Bytes, Duration, Rate, Ratio};
+use fathom_units::{Bytes, Duration, Rate, Ratio, dscp_of_name};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 /// Faster lines are typing errors.
@@ -117,20 +117,11 @@ impl<'de, T: Field> Visitor<'de> for OneOrMoreVisitor<T> {
     }
 }
 
-/// Six DSCP bits: a number, or a name of RFC 4594 (`ef`, `cs0` to `cs7`, `af11` to `af43`) or RFC 8622 (`le`).
+/// Six DSCP bits: a number, or a name of [`dscp_of_name`].
 pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
-    let named = |text: &str| match text.as_bytes() {
-        b"ef" => Some(46),
-        b"le" => Some(1),
-        [b'c', b's', class @ b'0'..=b'7'] => Some((class - b'0') << 3),
-        [b'a', b'f', class @ b'1'..=b'4', drop @ b'1'..=b'3'] => {
-            Some(((class - b'0') << 3) | ((drop - b'0') << 1))
-        }
-        _ => None,
-    };
     let found = match value {
         toml::Value::Integer(number) => u8::try_from(*number).ok().filter(|dscp| *dscp < 64),
-        toml::Value::String(text) => named(text),
+        toml::Value::String(text) => dscp_of_name(text),
         _ => None,
     };
     found.ok_or_else(|| {

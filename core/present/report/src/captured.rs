@@ -1,6 +1,6 @@
 //! A run made of captures, on a terminal.
 use crate::Style;
-use crate::sections::{WIDEST_TEXT, charts, finding_lines, verdict};
+use crate::sections::{WIDEST_TEXT, charts, finding_lines, notes_and_verdict};
 use crate::terminal::{Ink, Table, clean, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -46,15 +46,7 @@ pub(crate) fn summary(
         lines.extend(finding_lines(finding, run, text_columns, style));
         lines.extend(support(finding, text_columns).iter().map(|line| style.ink(Ink::Dim, line)));
     }
-    for note in &run.notes {
-        lines.extend(wrap(
-            &format!("{} {}", style.pick("·", "-"), clean(&fathom_prose::note(note))),
-            text_columns,
-            2,
-        ));
-    }
-    lines.push(String::new());
-    lines.extend(verdict(run, diagnosis, text_columns, style));
+    lines.extend(notes_and_verdict(run, diagnosis, text_columns, style));
     // Parts that have nothing to say leave no gap.
     lines.dedup_by(|next, before| next.is_empty() && before.is_empty());
     lines

@@ -82,7 +82,21 @@ pub(crate) fn finding_lines(finding: &Finding, run: &Run, columns: usize, style:
 }
 
 /// The verdict's sentences and, last, its headline, in the color of the line's health.
-pub(crate) fn verdict(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
+/// The notes of a run, and last its verdict.
+pub(crate) fn notes_and_verdict(
+    run: &Run,
+    diagnosis: &Diagnosis,
+    columns: usize,
+    style: Style,
+) -> Vec<String> {
+    let note = |note| format!("{} {}", style.pick("·", "-"), clean(&fathom_prose::note(note)));
+    let mut lines: Vec<String> = run.notes.iter().flat_map(|one| wrap(&note(one), columns, 2)).collect();
+    lines.push(String::new());
+    lines.extend(verdict(run, diagnosis, columns, style));
+    lines
+}
+
+fn verdict(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
     let words = fathom_prose::verdict(run, diagnosis);
     let mut lines: Vec<String> =
         words.sentences.iter().flat_map(|sentence| wrap(&clean(sentence), columns, 0)).collect();

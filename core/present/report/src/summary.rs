@@ -4,7 +4,7 @@ use crate::captured;
 use crate::curve::source_name;
 use crate::quantity::at_least;
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, phase_cells};
-use crate::sections::{WIDEST_TEXT, charts, finding_lines, verdict};
+use crate::sections::{WIDEST_TEXT, charts, finding_lines, notes_and_verdict};
 use crate::terminal::{Ink, Table, clean, wrap};
 use alloc::format;
 use alloc::string::String;
@@ -34,15 +34,7 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, columns: u16, style: Style) -> 
     for finding in &diagnosis.findings {
         lines.extend(finding_lines(finding, run, text_columns, style));
     }
-    for note in &run.notes {
-        lines.extend(wrap(
-            &format!("{} {}", style.pick("·", "-"), clean(&fathom_prose::note(note))),
-            text_columns,
-            2,
-        ));
-    }
-    lines.push(String::new());
-    lines.extend(verdict(run, diagnosis, text_columns, style));
+    lines.extend(notes_and_verdict(run, diagnosis, text_columns, style));
     lines.join("\n") + "\n"
 }
 

@@ -1,6 +1,6 @@
 //! One series and its points.
 use crate::native::STALE;
-use crate::{Family, Kind, Part};
+use crate::{Family, Kind, Message, Part};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_watch_samples::Sketch;
@@ -58,6 +58,23 @@ pub(crate) struct Written<'a> {
 pub(crate) enum Points<'a> {
     Numbers(Vec<(u64, f64)>),
     Histograms(Vec<(u64, Option<&'a Sketch>)>),
+}
+
+impl Points<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Points::Numbers(numbers) => numbers.len(),
+            Points::Histograms(histograms) => histograms.len(),
+        }
+    }
+}
+
+/// A `Sample`: a number and its time, which are the same fields in both versions of remote-write.
+pub(crate) fn sample((at_ms, number): (u64, f64)) -> Message {
+    let mut sample = Message::default();
+    sample.double(1, number);
+    sample.number(2, at_ms);
+    sample
 }
 
 impl Line<'_> {

@@ -1,5 +1,5 @@
 //! Remote-write 1.0: `prometheus.WriteRequest`. Field numbers are those of `prompb/remote.proto` and `types.proto`.
-use crate::line::{Points, Written};
+use crate::line::{Points, Written, sample};
 use crate::{Line, Message, Request, native};
 use alloc::vec::Vec;
 
@@ -22,8 +22,8 @@ impl Request for Write1 {
     fn add(&mut self, line: &Line<'_>) {
         let (body, points) = (&mut self.body, &mut self.points);
         line.each_written(self.classic, |written| {
-            let series = series(&written, points);
-            body.message(1, &series);
+            *points += written.points.len() as u64;
+            body.message(1, &series(&written));
         });
     }
     fn len(&self) -> usize {
@@ -38,7 +38,7 @@ impl Request for Write1 {
     }
 }
 
-fn series(written: &Written<'_>, points: &mut u64) -> Message {
+fn series(written: &Written<'_>) -> Message {
     let mut series = Message::default();
     for (name, value) in &written.labels {
         let mut label = Message::default();
@@ -47,21 +47,10 @@ fn series(written: &Written<'_>, points: &mut u64) -> Message {
         series.message(1, &label);
     }
     match &written.points {
-        Points::Numbers(numbers) => {
-            *points += numbers.len() as u64;
-            for (at_ms, number) in numbers {
-                let mut sample = Message::default();
-                sample.double(1, *number);
-                sample.number(2, *at_ms);
-                series.message(2, &sample);
-            }
-        }
-        Points::Histograms(histograms) => {
-            *points += histograms.len() as u64;
-            for (at_ms, sketch) in histograms {
-                series.message(4, &native::histogram(*sketch, *at_ms));
-            }
-        }
+        Points::Numbers(numbers) => numbers.iter().for_each(|one| series.message(2, &sample(*one))),
+        Points::Histograms(histograms) => histograms
+            .iter()
+            .for_each(|(at_ms, sketch)| series.message(4, &native::histogram(*sketch, *at_ms))),
     }
     series
 }

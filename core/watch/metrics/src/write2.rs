@@ -1,5 +1,5 @@
 //! Remote-write 2.0: `io.prometheus.write.v2.Request`. Field numbers are those of `prompb/io/prometheus/write/v2/types.proto`.
-use crate::line::{Points, Written};
+use crate::line::{Points, Written, sample};
 use crate::{Family, Kind, Line, Message, Request, native};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -53,10 +53,7 @@ impl Request for Write2 {
             let mut series = series(&written, since_ms, symbols);
             series.message(5, &metadata(line.family, symbols));
             all.message(5, &series);
-            *points += match &written.points {
-                Points::Numbers(numbers) => numbers.len() as u64,
-                Points::Histograms(histograms) => histograms.len() as u64,
-            };
+            *points += written.points.len() as u64;
         });
     }
     fn len(&self) -> usize {
@@ -83,10 +80,8 @@ fn series(written: &Written<'_>, since_ms: u64, symbols: &mut Symbols) -> Messag
     series.message(1, &labels);
     match &written.points {
         Points::Numbers(numbers) => {
-            for (at_ms, number) in numbers {
-                let mut sample = Message::default();
-                sample.double(1, *number);
-                sample.number(2, *at_ms);
+            for number in numbers {
+                let mut sample = sample(*number);
                 started(&mut sample, 3, since_ms);
                 series.message(2, &sample);
             }

@@ -20,6 +20,20 @@ const DEFAULT_SEED: u64 = 1;
 const WATCH_KEYS: [&str; 8] =
     ["store", "listen", "password_file", "hosts", "results", "max_packets_per_second", "seed", "interface"];
 
+/// A text as a string of TOML, in quotes.
+#[must_use]
+pub fn toml_string(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}
+
 /// Reads the configuration `text`. `file` is the name used in errors. Everything is checked before anything is told.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ mod target;
 mod url;
 
 pub use error::PlanError;
-pub use file::parse;
+pub use file::{parse, toml_string};
 pub use now::{LastMinute, TargetNow, WINDOW};
 pub use plan::Plan;
 pub use push::{Push, PushHistogram, PushKind};

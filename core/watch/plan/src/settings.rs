@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use fathom_probe::{ECHO_MIN_PAYLOAD_BYTES, Pace, dns};
-use fathom_units::Duration;
+use fathom_units::{Duration, dscp_of_name};
 
 /// Keys of a target that groups and defaults may have too.
 pub(crate) const SHARED_KEYS: [&str; 17] = [
@@ -224,23 +224,14 @@ fn families(section: &Section<'_>) -> Result<Option<Vec<Family>>, Fault> {
     Ok(Some(found.to_vec()))
 }
 
-/// A number, or a name of RFC 4594 or RFC 8622.
+/// A number, or a name of [`dscp_of_name`].
 fn dscp(section: &Section<'_>) -> Result<Option<u8>, Fault> {
     let Some(value) = section.get("dscp") else { return Ok(None) };
     let Some(text) = value.get_ref().as_str() else {
         return Ok(section.integer("dscp", 0, 63)?.and_then(|n| u8::try_from(n).ok()));
     };
-    let named = match text.as_bytes() {
-        b"ef" => Some(46),
-        b"le" => Some(1),
-        [b'c', b's', class @ b'0'..=b'7'] => Some((class - b'0') << 3),
-        [b'a', b'f', class @ b'1'..=b'4', drop @ b'1'..=b'3'] => {
-            Some(((class - b'0') << 3) | ((drop - b'0') << 1))
-        }
-        _ => None,
-    };
     let what = || format!("dscp: \"{text}\" is none (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)");
-    named.map(Some).ok_or_else(|| Fault::new(value.span().start, what()))
+    dscp_of_name(text).map(Some).ok_or_else(|| Fault::new(value.span().start, what()))
 }
 
 fn address(section: &Section<'_>) -> Result<Option<IpAddr>, Fault> {

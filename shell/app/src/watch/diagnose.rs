@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub fn diagnose(source: &HistorySource, period: Period) -> Result<Vec<Finding>, AppError> {
     let Period { from, to } = period.check()?;
     let zone = zone_of((from, to), utc_offset_s);
-    find_in_months(source.past()?.as_mut(), (from, to), zone).map_err(AppError::History)
+    find_in_months(source.past()?.as_mut(), from..to, zone).map_err(AppError::History)
 }
 
 /// The JSON document of what [`diagnose`] found in a period. Spans are in nanoseconds since 1970-01-01 UTC.

@@ -1,6 +1,6 @@
 //! Where the plan of a watch comes from.
 use crate::AppError;
-use fathom_watch_plan::Plan;
+use fathom_watch_plan::{Plan, toml_string};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -36,26 +36,12 @@ impl Source {
                     .map_err(|e| AppError::WatchPlan(e.to_string()))
             }
             Source::Hosts(hosts) => {
-                let quoted = |host: &String| toml_text(host);
                 let text: String = hosts
                     .iter()
-                    .map(|h| format!("[[target]]\nname = {0}\nhost = {0}\n", quoted(h)))
+                    .map(|h| format!("[[target]]\nname = {0}\nhost = {0}\n", toml_string(h)))
                     .collect();
                 fathom_watch_plan::parse(&text, "hosts").map_err(|e| AppError::WatchPlan(e.what))
             }
         }
     }
-}
-
-/// A text as a string of TOML.
-fn toml_text(text: &str) -> String {
-    let escaped: String = text
-        .chars()
-        .map(|c| match c {
-            '"' | '\\' => format!("\\{c}"),
-            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
-            c => c.to_string(),
-        })
-        .collect();
-    format!("\"{escaped}\"")
 }

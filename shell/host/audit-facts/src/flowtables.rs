@@ -59,14 +59,7 @@ fn text(value: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn attribute(number: u16, value: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::from(((4 + value.len()) as u16).to_ne_bytes());
-        bytes.extend(number.to_ne_bytes());
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
+    use crate::wifi::attribute;
 
     #[test]
     fn a_flow_table_with_its_interfaces() {

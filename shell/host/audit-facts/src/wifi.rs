@@ -160,7 +160,7 @@ fn request(kind: u16, flags: u16, command: u8, body: &[u8]) -> Vec<u8> {
 }
 
 /// Length, number, value, and zeros up to four bytes.
-fn attribute(number: u16, value: &[u8]) -> Vec<u8> {
+pub(crate) fn attribute(number: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::from(((4 + value.len()) as u16).to_ne_bytes());
     bytes.extend(number.to_ne_bytes());
     bytes.extend(value);

@@ -102,9 +102,7 @@ type Report = Box<dyn Fn(ProbeEvent) + Send>;
 /// A kind of probe on real sockets.
 trait ProbeMachine {
     /// Its series, in the order of its [`fathom_probe::ProbeSpec`].
-    fn series(&self) -> &[ProbeSeries];
-    /// The same, to be changed.
-    fn series_mut(&mut self) -> &mut [ProbeSeries];
+    fn series(&mut self) -> &mut [ProbeSeries];
     /// Sends a probe, and returns when. The error is why it was not sent.
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent>;
     /// Adds what it waits for.
@@ -248,7 +246,7 @@ impl Prober {
         }
     }
     /// Whether, after the last probe, all are answered or were waited for long enough.
-    fn is_over(&self, now: Time, deadline: &mut Option<Time>) -> bool {
+    fn is_over(&mut self, now: Time, deadline: &mut Option<Time>) -> bool {
         if !self.shared.finish.load(Ordering::Relaxed) {
             return false;
         }
@@ -259,8 +257,8 @@ impl Prober {
         let any_answered = self.series().any(ProbeSeries::has_replies);
         now >= until || (any_answered && self.series().find(is_waited_for).is_none())
     }
-    fn series(&self) -> impl Iterator<Item = &ProbeSeries> {
-        self.running.iter().flat_map(|r| r.machine.series())
+    fn series(&mut self) -> impl Iterator<Item = &ProbeSeries> {
+        self.running.iter_mut().flat_map(|r| r.machine.series().iter())
     }
     fn send_due(&mut self) {
         self.schedule.set_interval(
@@ -274,7 +272,7 @@ impl Prober {
     fn send(&mut self, due: Due) {
         let Some(Running { machine, .. }) = self.running.get_mut(due.target as usize) else { return };
         let result = machine.send(&mut self.context);
-        let Some(series) = machine.series_mut().first_mut() else { return };
+        let Some(series) = machine.series().first_mut() else { return };
         series.not_sent(NotSent::NotRunInTime, due.missed);
         match result {
             Ok(at) => self.watch.sent(at.saturating_since(due.slot)),
@@ -296,8 +294,8 @@ impl Prober {
         let (wall, at) = both_clocks(self.context.clock);
         self.context.arrivals.watch(wall, at);
     }
-    fn publish(&self) {
-        for Running { kind, machine } in &self.running {
+    fn publish(&mut self) {
+        for Running { kind, machine } in &mut self.running {
             let at = machine.series().first().and_then(ProbeSeries::oldest_outstanding);
             self.shared.oldest[*kind as usize].store(at.map_or(NONE, Time::as_nanos), Ordering::Relaxed);
         }

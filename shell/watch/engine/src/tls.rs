@@ -3,8 +3,10 @@
 use fathom_os::error::without_code;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::pki_types::{CertificateDer as Certificate, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct as Signed, Error, RootCertStore, SignatureScheme,
+};
 use socket2::Socket;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -73,6 +75,9 @@ fn authorities() -> Option<Arc<WebPkiServerVerifier>> {
         .clone()
 }
 
+/// What a check of a signature gives.
+type Verified = Result<HandshakeSignatureValid, Error>;
+
 /// Looks at certificates and remembers what is wrong with them.
 #[derive(Debug)]
 struct Notary {
@@ -84,8 +89,9 @@ impl Notary {
     const fn new(authorities: Option<Arc<WebPkiServerVerifier>>) -> Self {
         Notary { authorities, problem: Mutex::new(None) }
     }
-    fn note<T>(&self, checked: Result<T, Error>) {
-        if let Err(error) = checked {
+    /// Notes why the host's own authorities refuse what `check` hands them.
+    fn judge<T>(&self, check: impl FnOnce(&WebPkiServerVerifier) -> Result<T, Error>) {
+        if let Some(Err(error)) = self.authorities.as_deref().map(check) {
             let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
             problem.get_or_insert_with(|| error.to_string());
         }
@@ -95,37 +101,23 @@ impl Notary {
 impl ServerCertVerifier for Notary {
     fn verify_server_cert(
         &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
+        end_entity: &Certificate<'_>,
+        intermediates: &[Certificate<'_>],
         server_name: &ServerName<'_>,
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if let Some(known) = &self.authorities {
-            self.note(known.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now));
-        }
+        self.judge(|known| {
+            known.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        });
         Ok(ServerCertVerified::assertion())
     }
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        if let Some(known) = &self.authorities {
-            self.note(known.verify_tls12_signature(message, cert, dss));
-        }
+    fn verify_tls12_signature(&self, message: &[u8], cert: &Certificate<'_>, signed: &Signed) -> Verified {
+        self.judge(|known| known.verify_tls12_signature(message, cert, signed));
         Ok(HandshakeSignatureValid::assertion())
     }
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        if let Some(known) = &self.authorities {
-            self.note(known.verify_tls13_signature(message, cert, dss));
-        }
+    fn verify_tls13_signature(&self, message: &[u8], cert: &Certificate<'_>, signed: &Signed) -> Verified {
+        self.judge(|known| known.verify_tls13_signature(message, cert, signed));
         Ok(HandshakeSignatureValid::assertion())
     }
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

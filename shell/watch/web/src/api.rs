@@ -157,8 +157,7 @@ async fn smoke(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Repl
         .past
         .ask(move |past| {
             let series = find(past, id)?;
-            let (from, to) = range.walls();
-            let columns = past.columns(id, from, to, count).map_err(unread)?;
+            let columns = past.columns(id, range.walls(), count).map_err(unread)?;
             Ok(match form {
                 Form::Binary => smoke::binary(series.unit, columns, range.from, range.to, count),
                 Form::Csv => smoke::as_csv(&series, &columns),
@@ -182,13 +181,7 @@ async fn samples(app: &Arc<App>, mut query: Query) -> Result<Reply, Refusal> {
 async fn events(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply, Refusal> {
     let range = Range::take(&mut query, "from", "to")?;
     query.finish()?;
-    let found = app
-        .past
-        .ask(move |past| {
-            let (from, to) = range.walls();
-            past.events(from, to).map_err(unread)
-        })
-        .await?;
+    let found = app.past.ask(move |past| past.events(range.walls()).map_err(unread)).await?;
     let happened = found.iter().map(|event| {
         json!({
             "at_s": smoke::seconds(event.at.0), "until_s": event.until.map(|until| smoke::seconds(until.0)),

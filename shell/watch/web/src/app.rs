@@ -24,8 +24,8 @@ impl App {
     /// Tests of the line that were made in a range.
     pub(crate) async fn results(&self, range: Range) -> Result<Vec<TestResult>, Refusal> {
         let live = Arc::clone(&self.live);
-        let (from, to) = range.walls();
-        tokio::task::spawn_blocking(move || live.results(from, to)).await.map_err(|_| broken())
+        let walls = range.walls();
+        tokio::task::spawn_blocking(move || live.results(walls.start, walls.end)).await.map_err(|_| broken())
     }
 
     /// The targets as they are now.

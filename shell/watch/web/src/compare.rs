@@ -17,9 +17,8 @@ pub(crate) fn periods(past: &mut dyn Past, sides: &[(Series, Range); 2]) -> Resu
 }
 
 fn period(past: &mut dyn Past, (series, range): &(Series, Range)) -> Result<Value, Refusal> {
-    let (from, to) = range.walls();
     let (mut tally, mut sketch) = (Tally::default(), Sketch::default());
-    for column in past.columns(series.id, from, to, 1).map_err(unread)? {
+    for column in past.columns(series.id, range.walls(), 1).map_err(unread)? {
         tally.merge(&column.tally);
         sketch.merge(&column.sketch);
     }

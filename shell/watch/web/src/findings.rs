@@ -9,6 +9,7 @@ use fathom_run::{Finding, Span};
 use fathom_units::{Direction, WallTime};
 use fathom_watch_samples::{Column, Unit};
 use serde_json::{Value, json};
+use std::ops::Range;
 
 const HOUR_NS: u64 = 3_600 * 1_000_000_000;
 const SLOT_NS: u64 = 600 * 1_000_000_000;
@@ -25,21 +26,21 @@ pub(crate) const THIS_HOST: &str = "this host";
 /// If the history cannot be read.
 pub fn find_in_months(
     past: &mut dyn Past,
-    (from, to): (WallTime, WallTime),
+    span: Range<WallTime>,
     zone: Zone,
 ) -> Result<Vec<Finding>, String> {
     let all = past.series()?;
-    let changes = past.events(from, to)?;
+    let changes = past.events(span.clone())?;
     // The event is of the first router's series; the target is what people know.
     let target_of = |id: Option<u32>| all.iter().find(|s| Some(s.id) == id).map(|s| s.target.as_str());
     let mut months = Months { zone, ..Months::default() };
-    months.load = load(past, &all, to)?;
+    months.load = load(past, &all, span.end)?;
     for one in all.iter().filter(|s| s.unit == Unit::Seconds && is_whole(s)) {
-        let hours = hours(past, one, from, to)?;
+        let hours = hours(past, one, span.clone())?;
         if hours.iter().all(|hour| hour.tally.sent == 0) {
             continue;
         }
-        let slots = if months.load.is_empty() { Vec::new() } else { slots(past, one, to)? };
+        let slots = if months.load.is_empty() { Vec::new() } else { slots(past, one, span.end)? };
         let (series, target, probe) = (one.id, one.target.clone(), one.probe.clone());
         months.series.push(PastSeries { series, target, probe, hours, slots });
         let of_path = changes.iter().filter(|e| e.kind == "path" && target_of(e.series) == Some(&one.target));
@@ -56,16 +57,16 @@ fn is_whole(series: &Series) -> bool {
         && !parts.iter().any(|part| series.probe.ends_with(part))
 }
 
-fn hours(past: &mut dyn Past, one: &Series, from: WallTime, to: WallTime) -> Result<Vec<Column>, String> {
-    let last = to.0 / HOUR_NS;
-    let first = (from.0 / HOUR_NS).max(last.saturating_sub(MAX_HOURS));
-    past.columns(one.id, WallTime(first * HOUR_NS), WallTime(last * HOUR_NS), (last - first) as usize)
+fn hours(past: &mut dyn Past, one: &Series, span: Range<WallTime>) -> Result<Vec<Column>, String> {
+    let last = span.end.0 / HOUR_NS;
+    let first = (span.start.0 / HOUR_NS).max(last.saturating_sub(MAX_HOURS));
+    past.columns(one.id, WallTime(first * HOUR_NS)..WallTime(last * HOUR_NS), (last - first) as usize)
 }
 
 fn slots(past: &mut dyn Past, one: &Series, to: WallTime) -> Result<Vec<Column>, String> {
     let last = to.0 / SLOT_NS;
     let first = last.saturating_sub(MAX_SLOTS);
-    past.columns(one.id, WallTime(first * SLOT_NS), WallTime(last * SLOT_NS), (last - first) as usize)
+    past.columns(one.id, WallTime(first * SLOT_NS)..WallTime(last * SLOT_NS), (last - first) as usize)
 }
 
 /// What this host's own interface carried. On a router that is the house's traffic; on another machine it is that machine's.

@@ -42,7 +42,7 @@ pub(crate) fn hours(
         return Err(Refusal::bad(format!("the range has {count} hours: at most {MAX_HOURS} are told")));
     }
     let edge = |hour: u64| WallTime((hour * HOUR_NS).saturating_add_signed(offset_ns.saturating_neg()));
-    let columns = past.columns(series.id, edge(first), edge(last), count as usize).map_err(unread)?;
+    let columns = past.columns(series.id, edge(first)..edge(last), count as usize).map_err(unread)?;
     let cells: Vec<Value> = columns
         .iter()
         .filter(|column| column.tally.sent > 0)

@@ -3,7 +3,6 @@ use crate::past::{MAX_READERS, Past, Pool, unread};
 use crate::range::Range;
 use crate::reply::Refusal;
 use crate::smoke::{code, place, seconds, value_of};
-use fathom_units::WallTime;
 use fathom_watch_samples::Column;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -131,8 +130,7 @@ fn read_all(
 }
 
 fn read(past: &mut dyn Past, ids: &[u32], range: Range, count: usize) -> Result<Vec<Vec<Cell>>, Refusal> {
-    let (from, to) = (WallTime(range.from), WallTime(range.to));
-    let all = past.overview(ids, from, to, count).map_err(unread)?;
+    let all = past.overview(ids, range.walls(), count).map_err(unread)?;
     Ok(all.iter().map(|columns| cells_of(columns, range, count)).collect())
 }
 

@@ -4,6 +4,7 @@ use crate::reply::Refusal;
 use fathom_units::WallTime;
 use fathom_watch_samples::{Column, Stored, Unit};
 use hyper::StatusCode;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
@@ -42,25 +43,18 @@ pub trait Past: Send {
     /// All series.
     fn series(&mut self) -> Result<Vec<Series>, String>;
     /// At most `count` columns that cover a range.
-    fn columns(
-        &mut self,
-        series: u32,
-        from: WallTime,
-        to: WallTime,
-        count: usize,
-    ) -> Result<Vec<Column>, String>;
+    fn columns(&mut self, series: u32, span: Range<WallTime>, count: usize) -> Result<Vec<Column>, String>;
     /// The same of many series.
     fn overview(
         &mut self,
         all: &[u32],
-        from: WallTime,
-        to: WallTime,
+        span: Range<WallTime>,
         count: usize,
     ) -> Result<Vec<Vec<Column>>, String>;
     /// Every sample of a range, in the order of time.
-    fn samples(&mut self, series: u32, from: WallTime, to: WallTime) -> Result<Vec<Stored>, String>;
+    fn samples(&mut self, series: u32, span: Range<WallTime>) -> Result<Vec<Stored>, String>;
     /// What happened in a range.
-    fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<Event>, String>;
+    fn events(&mut self, span: Range<WallTime>) -> Result<Vec<Event>, String>;
 }
 
 /// Opens a reader.

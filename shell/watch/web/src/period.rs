@@ -74,7 +74,7 @@ pub fn period_run(past: &mut dyn Past, period: &Period, zone: &Zone) -> Result<R
     }
     let mut series = Vec::new();
     for (stored, key) in keys(&mine) {
-        let samples = past.samples(stored.id, period.from, period.to)?;
+        let samples = past.samples(stored.id, period.from..period.to)?;
         series.extend((!samples.is_empty()).then(|| delays(key, &samples, period.from)));
     }
     if series.is_empty() {
@@ -85,12 +85,12 @@ pub fn period_run(past: &mut dyn Past, period: &Period, zone: &Zone) -> Result<R
             s.target == THIS_HOST && s.unit == Unit::BitsPerSecond && s.probe.rsplit(' ').next() == Some(word)
         };
         if let Some(stored) = all.iter().find(is_it) {
-            let samples = past.samples(stored.id, period.from, period.to)?;
+            let samples = past.samples(stored.id, period.from..period.to)?;
             series.push(levels(SeriesKey::directed(Metric::Goodput, direction), &samples, period.from));
         }
     }
     let since = |at: WallTime| at.0.saturating_sub(period.from.0);
-    let events = past.events(period.from, period.to)?;
+    let events = past.events(period.from..period.to)?;
     let of_path = events
         .iter()
         .filter(|event| event.kind == "path" && mine.iter().any(|stored| Some(stored.id) == event.series));

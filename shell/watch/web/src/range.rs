@@ -21,8 +21,8 @@ impl Range {
         }
         Ok(range)
     }
-    pub(crate) fn walls(self) -> (WallTime, WallTime) {
-        (WallTime(self.from), WallTime(self.to))
+    pub(crate) const fn walls(self) -> std::ops::Range<WallTime> {
+        WallTime(self.from)..WallTime(self.to)
     }
     pub(crate) fn age(self, now: u64) -> Age {
         if self.to.saturating_add(SETTLED_NS) < now { Age::Closed } else { Age::Changing }

@@ -26,7 +26,7 @@ pub(crate) fn stream(app: &Arc<App>, series: Series, range: Range, csv: bool) ->
             let id = series.id;
             let read = app
                 .past
-                .ask(move |past| past.samples(id, WallTime(from), WallTime(to)).map_err(unread))
+                .ask(move |past| past.samples(id, WallTime(from)..WallTime(to)).map_err(unread))
                 .await;
             match read {
                 Ok(samples) => samples.iter().for_each(|sample| {

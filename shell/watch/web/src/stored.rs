@@ -3,6 +3,7 @@ use crate::past::{Event, OpenPast, Past, Series};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Column, Stored};
 use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Opens readers of the history in a directory.
@@ -28,33 +29,26 @@ impl Past for Reader {
         Ok(all.into_iter().map(one).collect())
     }
 
-    fn columns(
-        &mut self,
-        series: u32,
-        from: WallTime,
-        to: WallTime,
-        count: usize,
-    ) -> Result<Vec<Column>, String> {
-        self.0.columns(SeriesId(series), from, to, count).map_err(error_text)
+    fn columns(&mut self, series: u32, span: Range<WallTime>, count: usize) -> Result<Vec<Column>, String> {
+        self.0.columns(SeriesId(series), span.start, span.end, count).map_err(error_text)
     }
 
     fn overview(
         &mut self,
         all: &[u32],
-        from: WallTime,
-        to: WallTime,
+        span: Range<WallTime>,
         count: usize,
     ) -> Result<Vec<Vec<Column>>, String> {
         let ids: Vec<SeriesId> = all.iter().copied().map(SeriesId).collect();
-        self.0.overview(&ids, from, to, count).map_err(error_text)
+        self.0.overview(&ids, span.start, span.end, count).map_err(error_text)
     }
 
-    fn samples(&mut self, series: u32, from: WallTime, to: WallTime) -> Result<Vec<Stored>, String> {
-        self.0.stored(SeriesId(series), from, to).map_err(error_text)
+    fn samples(&mut self, series: u32, span: Range<WallTime>) -> Result<Vec<Stored>, String> {
+        self.0.stored(SeriesId(series), span.start, span.end).map_err(error_text)
     }
 
-    fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<Event>, String> {
-        let all = self.0.events(from, to).map_err(error_text)?;
+    fn events(&mut self, span: Range<WallTime>) -> Result<Vec<Event>, String> {
+        let all = self.0.events(span.start, span.end).map_err(error_text)?;
         let one = |(_, event): (_, fathom_watch_store::Event)| Event {
             at: event.at,
             until: event.until,

@@ -1,7 +1,8 @@
 //! `codel`.
+use super::SpecError;
+use super::single_queue::ControlSettings;
 use super::words::{Exact, Words};
-use super::{Settings, SpecError};
-use crate::{CodelParams, ControlParams, Variant};
+use crate::{ControlParams, Variant};
 use core::fmt;
 use fathom_units::Duration;
 
@@ -17,45 +18,25 @@ impl Default for ControlParams {
         }
     }
 }
-impl Default for CodelParams {
-    /// Those of Linux.
-    fn default() -> Self {
-        CodelParams { control: ControlParams::default(), limit_packets: 1000 }
-    }
-}
-/// Sets one parameter of the control law.
-pub(super) fn control(
-    word: &'static str,
-    words: &mut Words<'_>,
-    params: &mut ControlParams,
-) -> Result<(), SpecError> {
-    match word {
-        "target" => params.target = words.duration(word)?,
-        "interval" => params.interval = words.duration(word)?,
-        "ecn" => params.ecn = true,
-        "noecn" => params.ecn = false,
-        "ce_threshold" => params.ce_threshold = Some(words.duration(word)?),
-        _ => params.variant = words.variant()?,
-    }
-    Ok(())
-}
-
-impl Settings for CodelParams {
+impl ControlSettings for ControlParams {
     const NAME: &'static str = "codel";
     const WORDS: &'static str = "variant limit target interval ecn noecn ce_threshold";
     fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
         match word {
-            "limit" => self.limit_packets = words.packets(word)?,
-            _ => control(word, words, &mut self.control)?,
+            "target" => self.target = words.duration(word)?,
+            "interval" => self.interval = words.duration(word)?,
+            "ecn" => self.ecn = true,
+            "noecn" => self.ecn = false,
+            "ce_threshold" => self.ce_threshold = Some(words.duration(word)?),
+            _ => self.variant = words.variant()?,
         }
         Ok(())
     }
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, " variant {} limit {}p {}", self.control.variant, self.limit_packets, self.control)
+    fn variant(&self) -> Variant {
+        self.variant
     }
 }
 
-/// All but the variant, which stands first in a discipline's text.
 impl fmt::Display for ControlParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ecn = if self.ecn { "ecn" } else { "noecn" };

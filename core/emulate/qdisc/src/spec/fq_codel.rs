@@ -1,5 +1,5 @@
 //! `fq_codel`.
-use super::codel::control;
+use super::single_queue::ControlSettings;
 use super::words::Words;
 use super::{Settings, SpecError};
 use crate::{ControlParams, FqCodelParams};
@@ -28,7 +28,7 @@ impl Settings for FqCodelParams {
             "flows" => self.flows = words.flows()?,
             "quantum" => self.quantum = words.quantum()?,
             "memory" => self.memory = words.bytes(word, Bytes(1), "more than 0")?,
-            _ => control(word, words, &mut self.control)?,
+            _ => self.control.set(word, words)?,
         }
         Ok(())
     }

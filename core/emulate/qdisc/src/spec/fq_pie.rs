@@ -1,5 +1,5 @@
 //! `fq_pie`.
-use super::pie::control;
+use super::single_queue::ControlSettings;
 use super::words::{Exact, Words};
 use super::{Settings, SpecError};
 use crate::{FqPieParams, PieControlParams, Variant};
@@ -28,7 +28,7 @@ impl Settings for FqPieParams {
             "flows" => self.flows = words.flows()?,
             "quantum" => self.quantum = words.quantum()?,
             "ecn_prob" => self.control.mark_ecn_threshold = words.ratio(word)?,
-            _ => control(word, words, &mut self.control)?,
+            _ => self.control.set(word, words)?,
         }
         Ok(())
     }

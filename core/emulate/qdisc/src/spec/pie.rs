@@ -1,7 +1,8 @@
 //! `pie`.
+use super::SpecError;
+use super::single_queue::ControlSettings;
 use super::words::{Exact, Words};
-use super::{Settings, SpecError};
-use crate::{PieControlParams, PieParams, Variant};
+use crate::{PieControlParams, Variant};
 use core::fmt;
 use fathom_units::{Duration, Ratio};
 
@@ -22,12 +23,6 @@ impl Default for PieControlParams {
         }
     }
 }
-impl Default for PieParams {
-    /// Those of Linux.
-    fn default() -> Self {
-        PieParams { control: PieControlParams::default(), limit_packets: 1000 }
-    }
-}
 
 /// In sixteenths of 1/s; Linux has the same bound.
 const MAX_GAIN: u64 = 32;
@@ -37,47 +32,33 @@ fn gain(words: &mut Words<'_>, word: &'static str) -> Result<u32, SpecError> {
     words.number(word, 0..=MAX_GAIN, GAIN_EXPECTED).map(|gain| gain as u32)
 }
 
-/// Sets one parameter of the controller.
-pub(super) fn control(
-    word: &'static str,
-    words: &mut Words<'_>,
-    params: &mut PieControlParams,
-) -> Result<(), SpecError> {
-    match word {
-        "variant" => params.variant = words.variant()?,
-        "target" => params.target = words.duration(word)?,
-        "tupdate" => params.tupdate = words.duration(word)?,
-        "alpha" => params.alpha = gain(words, word)?,
-        "beta" => params.beta = gain(words, word)?,
-        "max_burst" => params.max_burst = words.duration(word)?,
-        "ecn" => params.ecn = true,
-        "noecn" => params.ecn = false,
-        "mark_ecn_threshold" => params.mark_ecn_threshold = words.ratio(word)?,
-        "bytemode" => params.bytemode = true,
-        "nobytemode" => params.bytemode = false,
-        "dq_rate_estimator" => params.dq_rate_estimator = true,
-        _ => params.dq_rate_estimator = false,
-    }
-    Ok(())
-}
-
-impl Settings for PieParams {
+impl ControlSettings for PieControlParams {
     const NAME: &'static str = "pie";
     const WORDS: &'static str = "variant limit target tupdate alpha beta max_burst ecn noecn mark_ecn_threshold bytemode \
         nobytemode dq_rate_estimator no_dq_rate_estimator";
     fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError> {
         match word {
-            "limit" => self.limit_packets = words.packets(word)?,
-            _ => control(word, words, &mut self.control)?,
+            "variant" => self.variant = words.variant()?,
+            "target" => self.target = words.duration(word)?,
+            "tupdate" => self.tupdate = words.duration(word)?,
+            "alpha" => self.alpha = gain(words, word)?,
+            "beta" => self.beta = gain(words, word)?,
+            "max_burst" => self.max_burst = words.duration(word)?,
+            "ecn" => self.ecn = true,
+            "noecn" => self.ecn = false,
+            "mark_ecn_threshold" => self.mark_ecn_threshold = words.ratio(word)?,
+            "bytemode" => self.bytemode = true,
+            "nobytemode" => self.bytemode = false,
+            "dq_rate_estimator" => self.dq_rate_estimator = true,
+            _ => self.dq_rate_estimator = false,
         }
         Ok(())
     }
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, " variant {} limit {}p {}", self.control.variant, self.limit_packets, self.control)
+    fn variant(&self) -> Variant {
+        self.variant
     }
 }
 
-/// All but the variant, which stands first in a discipline's text.
 impl fmt::Display for PieControlParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |on: bool, yes: &'static str, no: &'static str| if on { yes } else { no };

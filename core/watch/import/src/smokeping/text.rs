@@ -1,20 +1,9 @@
 //! Values as TOML writes them.
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
-
 /// A text in quotes.
-pub(super) fn quoted(text: &str) -> String {
-    let escaped: String = text
-        .chars()
-        .map(|c| match c {
-            '"' | '\\' => format!("\\{c}"),
-            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
-            c => c.to_string(),
-        })
-        .collect();
-    format!("\"{escaped}\"")
-}
+pub(super) use fathom_watch_plan::toml_string as quoted;
 
 /// One text, or several in brackets.
 pub(super) fn list(texts: &[String]) -> String {

@@ -104,10 +104,7 @@ impl ConnectProber {
 }
 
 impl ProbeMachine for ConnectProber {
-    fn series(&self) -> &[ProbeSeries] {
-        &self.series
-    }
-    fn series_mut(&mut self) -> &mut [ProbeSeries] {
+    fn series(&mut self) -> &mut [ProbeSeries] {
         &mut self.series
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {

@@ -33,10 +33,7 @@ impl IcmpProber {
 }
 
 impl ProbeMachine for IcmpProber {
-    fn series(&self) -> &[ProbeSeries] {
-        &self.series
-    }
-    fn series_mut(&mut self) -> &mut [ProbeSeries] {
+    fn series(&mut self) -> &mut [ProbeSeries] {
         &mut self.series
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {

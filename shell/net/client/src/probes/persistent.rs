@@ -94,10 +94,7 @@ impl PersistentProber {
 }
 
 impl ProbeMachine for PersistentProber {
-    fn series(&self) -> &[ProbeSeries] {
-        &self.series
-    }
-    fn series_mut(&mut self) -> &mut [ProbeSeries] {
+    fn series(&mut self) -> &mut [ProbeSeries] {
         &mut self.series
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {

@@ -3,6 +3,7 @@ use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::{Code, Column, Outcome, Stored, Unit};
 use fathom_watch_web::{Event, HostNow, Live, Past, Series, TestResult, Total};
+use std::ops::Range;
 
 /// 2026-11-20 00:00 UTC.
 pub(crate) const NOW_S: u64 = 1_795_132_800;
@@ -53,16 +54,10 @@ impl Past for Made {
     }
 
     /// At most 60 probes of a column are looked at: a sample of the whole, so that tests do not take a year.
-    fn columns(
-        &mut self,
-        series: u32,
-        from: WallTime,
-        to: WallTime,
-        count: usize,
-    ) -> Result<Vec<Column>, String> {
-        let width = (to.0 - from.0) / count as u64;
+    fn columns(&mut self, series: u32, span: Range<WallTime>, count: usize) -> Result<Vec<Column>, String> {
+        let width = (span.end.0 - span.start.0) / count as u64;
         let column = |n: u64| {
-            let (start, end) = (from.0 + n * width, from.0 + (n + 1) * width);
+            let (start, end) = (span.start.0 + n * width, span.start.0 + (n + 1) * width);
             let mut column = Column { from: WallTime(start), to: WallTime(end), ..Column::default() };
             let (first, last) = (start.div_ceil(SECOND), end.div_ceil(SECOND).min(self.now_s));
             let stride = (last.saturating_sub(first) / 60).max(1);
@@ -79,21 +74,20 @@ impl Past for Made {
     fn overview(
         &mut self,
         all: &[u32],
-        from: WallTime,
-        to: WallTime,
+        span: Range<WallTime>,
         count: usize,
     ) -> Result<Vec<Vec<Column>>, String> {
-        all.iter().map(|id| self.columns(*id, from, to, count)).collect()
+        all.iter().map(|id| self.columns(*id, span.clone(), count)).collect()
     }
 
-    fn samples(&mut self, series: u32, from: WallTime, to: WallTime) -> Result<Vec<Stored>, String> {
-        let seconds = from.0.div_ceil(SECOND)..to.0.div_ceil(SECOND).min(self.now_s);
+    fn samples(&mut self, series: u32, span: Range<WallTime>) -> Result<Vec<Stored>, String> {
+        let seconds = span.start.0.div_ceil(SECOND)..span.end.0.div_ceil(SECOND).min(self.now_s);
         Ok(seconds
             .map(|second| Stored { at_ms: second * 1_000, code: Code::of(self.outcome(series, second)) })
             .collect())
     }
 
-    fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<Event>, String> {
+    fn events(&mut self, span: Range<WallTime>) -> Result<Vec<Event>, String> {
         let at = WallTime((self.now_s - 3_600) * SECOND);
         let event = Event {
             at,
@@ -103,7 +97,7 @@ impl Past for Made {
             text: "loss <b>above</b> 5 %".into(),
             value: Some(0.25),
         };
-        Ok((from <= at && at < to).then_some(event).into_iter().collect())
+        Ok(span.contains(&at).then_some(event).into_iter().collect())
     }
 }
 
@@ -115,7 +109,7 @@ impl Live for Made {
     fn totals(&self) -> Vec<Total> {
         let total = |id: u32| {
             let (from, to) = (WallTime((self.now_s - 600) * SECOND), WallTime(self.now_s * SECOND));
-            let column = { *self }.columns(id, from, to, 1).unwrap().remove(0);
+            let column = { *self }.columns(id, from..to, 1).unwrap().remove(0);
             Total {
                 name: format!("target {id}"),
                 group: "made \"up\"".into(),
