@@ -51,24 +51,25 @@ def runs():
 
 
 def row(head, true_rate, rung, way, fixed):
-    if "knee_bits_per_second" not in fixed.get(way, {}):
+    search = fixed.get("searches", {}).get(way, {})
+    if "knee_bits_per_second" not in search:
         print(f"{head} {fixed}")
         return [f"MISSED: {head}: no result"]
-    knee = (fixed[way]["knee_bits_per_second"] or 0) / true_rate
-    phase = lambda when: next((p for p in fixed[when] or [] if p["kind"] == way), None)
-    rise = lambda when: (phase(when)["increase_p50_s"]["value"] * 1e3) if phase(when) else float("nan")
+    knee = (search["knee_bits_per_second"] or 0) / true_rate
+    phase = lambda when: next((p for p in fixed.get(when, []) if p["phase"] == way), None)
+    rise = lambda when: (phase(when)["increase_p50_s"] * 1e3) if phase(when) else float("nan")
     goodput = lambda when: phase(when)[f"goodput_{way}_bits_per_second"] if phase(when) else float("nan")
-    share, took = goodput("after") / goodput("before"), fixed[way]["search_s"]
-    print(f"{head}{knee:>17.1%}{took:>10.1f}{rise('before'):>11.1f}{rise('after'):>10.1f}{share:>9.1%}   {fixed['result']}", flush=True)
+    share, took = goodput("after") / goodput("before"), search["search_s"]
+    print(f"{head}{knee:>17.1%}{took:>10.1f}{rise('before'):>11.1f}{rise('after'):>10.1f}{share:>9.1%}   {fixed['outcome']}", flush=True)
     most = 20 if rung == "tbf" else 5
-    held = {"knee": 0.97 <= knee <= 1.03, "time": took <= 60, "delay": rise("after") <= most, "goodput": share >= 0.93, "proof": fixed["result"] == "proven"}
+    held = {"knee": 0.97 <= knee <= 1.03, "time": took <= 60, "delay": rise("after") <= most, "goodput": share >= 0.93, "verification": fixed["outcome"] == "verified"}
     return [f"MISSED: {head}: {what}" for what, holds in held.items() if not holds]
 
 
 def in_lab(rung):
     with tempfile.TemporaryDirectory() as state:
         fix = f"{common.FATHOM} fix line0 --server $FATHOM_SERVER --shaper {rung} --state {state} --json"
-        return json.loads(common.lab(LAB, ["sh", "-c", fix], timeout=400))
+        return json.loads(common.lab(LAB, ["sh", "-c", fix], timeout=400))["fix"]
 
 
 def in_uml(rungs):
@@ -80,8 +81,8 @@ def in_uml(rungs):
         kernel = f"{open(os.path.join(work, 'kernel')).read().strip()} (UML)"
         for rung in rungs:
             try:
-                yield kernel, rung, json.load(open(os.path.join(work, f"{rung}.json")))
-            except (OSError, ValueError):
+                yield kernel, rung, json.load(open(os.path.join(work, f"{rung}.json")))["fix"]
+            except (OSError, ValueError, KeyError):
                 said = os.path.join(work, f"{rung}.said")
                 yield kernel, rung, {"said": open(said).read()[-300:] if os.path.exists(said) else "nothing"}
 

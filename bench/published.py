@@ -49,7 +49,7 @@ def gallery():
     done = subprocess.run([FATHOM, "sim", "gallery", "--json", "--no-save"], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"fathom sim gallery: exit {done.returncode}\n{done.stderr}")
-    for item in json.loads(done.stdout):
+    for item in json.loads(done.stdout)["gallery"]["scenarios"]:
         if item["name"].split("-")[0] not in PAPERS:
             continue
         for claim in item["claims"]:
