@@ -63,7 +63,7 @@ fn of_source(source: &CaptureSource, style: Style) -> String {
     )
 }
 
-/// How long questions apart from TCP took, in one line.
+/// Round trips of the probes in a capture, in one line.
 fn of_answers(answers: &CapturedAnswers) -> String {
     let name = match answers.kind {
         ProbeKind::Echo => "ICMP echo",
@@ -73,14 +73,14 @@ fn of_answers(answers: &CapturedAnswers) -> String {
     };
     let took = answers.rtt.map(|rtt| {
         let [min, p50, p95, max] = [rtt.min_s, rtt.p50_s, rtt.p95_s, rtt.max_s].map(milliseconds);
-        format!("; answers took {min} at least, {p50} in the middle, {p95} for one in twenty, {max} at most")
+        format!("; round trip {p50} median, {p95} p95, {min} min, {max} max")
     });
     let (asked, none) = (thousands(answers.asked as f64), thousands(answers.unanswered as f64));
     let took = took.unwrap_or_default();
     match answers.kind {
         // Nobody asks: each turn is an answer to the one before.
-        ProbeKind::QuicSpin => format!("{name}, a hint: {asked} turns{took}"),
-        _ => format!("{name}: {asked} asked, {none} without an answer{took}"),
+        ProbeKind::QuicSpin => format!("{name} (a hint): {asked} turns{took}"),
+        _ => format!("{name}: {asked} sent, {none} without a reply{took}"),
     }
 }
 

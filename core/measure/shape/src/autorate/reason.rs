@@ -24,7 +24,7 @@ reasons! {
     BottleneckBelow = "bottleneck_below",
         "Cut: delay rose under this direction's load while our own queue was not what held it.";
     Overrun = "overrun",
-        "Cut: our own queue is full and the delay still stands, so that somebody fills the one before or behind us all the same.";
+        "Cut: our own queue is full and the delay stays high, so another sender fills the queue of the line.";
     Drained = "drained",
         "Raised: the queue behind us is drained; the rate goes to what was delivered.";
     Rebased = "rebased",
