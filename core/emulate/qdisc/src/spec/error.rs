@@ -1,4 +1,4 @@
-//! Why a text is no queue discipline.
+//! Errors of parsing a queue discipline.
 use alloc::string::String;
 use core::fmt;
 use fathom_units::UnitError;
@@ -6,28 +6,28 @@ use fathom_units::UnitError;
 /// Why a text is not a [`Spec`](crate::Spec).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SpecError {
-    /// No text, or a first word that is no discipline.
+    /// The text is empty or starts with an unknown discipline.
     Discipline {
-        /// The word; empty if there was none.
+        /// The first word; empty if there is none.
         word: String,
         /// The names of all disciplines.
         known: &'static [&'static str],
     },
-    /// A word that this discipline does not know.
+    /// A parameter that this discipline does not have.
     Word {
-        /// The word.
+        /// The unknown parameter.
         word: String,
         /// The discipline.
         discipline: &'static str,
-        /// The words that it knows, with blanks between them.
+        /// Its parameters, separated by blanks.
         known: &'static str,
     },
-    /// A word that needs a value and came last.
+    /// The last parameter lacks its value.
     NoValue {
-        /// The word.
+        /// The parameter.
         word: &'static str,
     },
-    /// A value that is no quantity.
+    /// A value that is not a valid quantity.
     Unit {
         /// The parameter.
         word: &'static str,
@@ -40,23 +40,23 @@ pub enum SpecError {
         word: &'static str,
         /// The value.
         text: String,
-        /// What would do.
+        /// Which values are allowed.
         expected: &'static str,
     },
-    /// A word that this discipline cannot do without.
+    /// A required parameter is missing.
     Missing {
         /// The discipline.
         discipline: &'static str,
-        /// The word.
+        /// The missing parameter.
         word: &'static str,
     },
     /// `tbf` with more than one of `limit`, `latency` and a queue in braces.
     TbfQueues,
-    /// `fifo` without a limit: there is no such buffer.
+    /// `fifo` without a limit: no real buffer is unlimited.
     NoLimit,
     /// `fifo limit <time> drop tail`: see [`Limit::Sojourn`](crate::Limit::Sojourn).
     TailOfTime,
-    /// `cake nat`: no address translation is to be looked up here.
+    /// `cake nat`: there is no address translation to look up.
     Nat,
 }
 

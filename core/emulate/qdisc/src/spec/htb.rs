@@ -1,4 +1,4 @@
-//! `htb`, in the words of `tc-htb(8)`, with all classes in one line.
+//! The text form of `htb`, with the keywords of `tc-htb(8)` and all classes in one line.
 use super::words::{Words, refuse};
 use super::{SpecError, Text};
 use crate::htb::{FLOWS, LEVELS, PRIOS};
@@ -9,20 +9,20 @@ use core::fmt;
 use fathom_units::{Bytes, Rate};
 
 const ABOVE_ZERO: &str = "more than 0";
-/// An Ethernet packet with some room. Source: tc.
+/// Default burst: an Ethernet packet plus some margin. Source: tc.
 const BURST: Bytes = Bytes(1600);
 /// Source: tc.
 const R2Q: u64 = 10;
-/// Bounds of a quantum that follows from the rate. Source: `sch_htb`.
+/// Bounds of a quantum derived from the rate. Source: `sch_htb`.
 const MIN_QUANTUM: u64 = 1000;
 /// See [`MIN_QUANTUM`].
 const MAX_QUANTUM: u64 = 200_000;
-/// One takes about 400 bytes without its queue; more are a mistake.
+/// A class takes about 400 bytes without its queue; more classes are assumed to be a mistake.
 const MAX_CLASSES: usize = 1024;
-/// Of a class without a queue in braces: Linux makes one of the interface's `txqueuelen`.
+/// Queue of a class without a queue in braces. Linux uses the interface's `txqueuelen`.
 const QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
 
-/// A class as far as it was read.
+/// A class as read so far.
 struct ReadClass {
     id: u16,
     parent: Option<u16>,
@@ -68,7 +68,7 @@ impl ReadClass {
     fn is_parent_of(&self, other: &ReadClass) -> bool {
         other.parent == Some(self.id)
     }
-    /// With all that follows from the rest.
+    /// Completes the class with the defaults that depend on other parameters.
     fn finish(self, r2q: u64, is_leaf: bool) -> Result<HtbClass, SpecError> {
         let rate = self.rate.ok_or(SpecError::Missing { discipline: "an htb class", word: "rate" })?;
         let ceil = self.ceil.unwrap_or(rate);
@@ -108,7 +108,7 @@ fn read_match(words: &mut Words<'_>) -> Result<HtbMatch, SpecError> {
     }
 }
 
-/// `3` or `0..511`.
+/// Parses `3` or `0..511`.
 fn flows(text: &str) -> Result<core::ops::RangeInclusive<u64>, SpecError> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let number = |digits: &str| digits.parse().ok().filter(|flow| *flow < FLOWS);
@@ -118,7 +118,7 @@ fn flows(text: &str) -> Result<core::ops::RangeInclusive<u64>, SpecError> {
         .ok_or_else(|| refuse("flow", text, "numbers below 1024 such as 0..511"))
 }
 
-/// The place of each class is known, and none is too deep.
+/// Checks that parents and class numbers are valid and that no class is too deep.
 fn check_tree(read: &[ReadClass]) -> Result<(), SpecError> {
     let mut depths: Vec<usize> = Vec::with_capacity(read.len());
     for (place, class) in read.iter().enumerate() {

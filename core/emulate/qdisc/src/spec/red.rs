@@ -1,4 +1,4 @@
-//! `red`.
+//! The text form of `red`.
 use super::words::{Words, refuse};
 use super::{SpecError, Text};
 use crate::{RedParams, Variant};
@@ -7,11 +7,11 @@ use core::fmt;
 use fathom_units::{Bytes, Rate, Ratio};
 
 const ABOVE_ZERO: &str = "more than 0";
-/// Packets. Far above what a threshold is worth; more come only of a limit of gigabytes.
+/// In packets. Far above any useful value; only a limit of gigabytes leads to more.
 const MAX_BURST: u32 = 1 << 20;
 
 impl Default for RedParams {
-    /// tc's where it has one; for `limit` and `avpkt`, which it demands, those of its manual's example.
+    /// The defaults of tc; for `limit` and `avpkt`, which it requires, the example of its manual.
     fn default() -> Self {
         let limit = Bytes(400_000);
         let mut params = RedParams {
@@ -33,7 +33,7 @@ impl Default for RedParams {
     }
 }
 
-/// tc's values for what is 0: thresholds from the limit or from each other, and a burst from the thresholds.
+/// Replaces zeros by tc's defaults: thresholds from the limit, and a burst from the thresholds.
 fn fill(params: &mut RedParams) {
     let (limit, min) = (params.limit.get(), params.min.get());
     if params.max == Bytes::ZERO {

@@ -1,4 +1,4 @@
-//! The text form of the disciplines that share between flows or hold other disciplines.
+//! The text form of the disciplines that share between flows or contain other disciplines.
 use fathom_qdisc::Spec;
 
 /// A text, and what is written back.
@@ -6,7 +6,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("tbf limit 64kb burst 3kb rate 8mbit", "tbf rate 8000000bit burst 3072b limit 65536b"),
     // 8 Mbit/s carry 100000 bytes in 100 ms.
     ("tbf rate 8mbit burst 2000b latency 100ms", "tbf rate 8000000bit burst 2000b limit 102000b"),
-    // The peak rate holds less: 200000 bytes and 1000.
+    // The peak rate gives the smaller limit: 200000 + 1000 bytes.
     (
         "tbf rate 16mbit burst 2000b latency 100ms peakrate 16000001bit mtu 1000b",
         "tbf rate 16000000bit burst 2000b peakrate 16000001bit mtu 1000b limit 201000b",
