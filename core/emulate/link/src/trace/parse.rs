@@ -1,4 +1,4 @@
-//! The text forms of traces.
+//! The text formats of traces.
 use super::{OpportunityTrace, RateTrace, Trace};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,19 +7,19 @@ use alloc::vec::Vec;
 use core::fmt;
 use fathom_units::{Duration, Rate};
 
-/// Forty minutes of mahimahi's form at 10 Mbit/s, 831 lines of 8 bytes a second; mahimahi's own last some minutes.
+/// Forty minutes in mahimahi's format at 10 Mbit/s (831 lines of 8 bytes per second).
 const MAX_BYTES: usize = 16 << 20;
-/// Two days, as the longest run.
+/// Two days, like the longest run.
 const MAX_TIME: Duration = Duration::from_secs(48 * 3600);
-/// As of other links; see `core/model/scenario`.
+/// The bound of other links too; see `core/model/scenario`.
 const MAX_RATE: Rate = Rate::from_bits_per_second(1_000_000_000_000);
 
-/// A trace that is refused, with the line.
+/// A parse error of a trace, with its line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceError {
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What was seen, and what would do.
+    /// What is wrong, and what is expected.
     pub what: String,
 }
 
@@ -48,13 +48,13 @@ pub(super) fn parse(text: &str) -> Result<Trace, TraceError> {
     }
 }
 
-/// Lines that say something, with their numbers.
+/// Lines with content, and their numbers.
 fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let words = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
     words.enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !line.is_empty())
 }
 
-/// An error whose line is counted in steps, with the line where that step stands.
+/// Converts an error that counts steps to one that counts lines.
 fn at_step(error: TraceError, text: &str) -> TraceError {
     let line = content(text).take(error.line).last().map_or(1, |(number, _)| number);
     TraceError { line, ..error }

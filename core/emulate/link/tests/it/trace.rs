@@ -1,4 +1,4 @@
-//! The text forms of traces: what is read, what is refused and where.
+//! The text formats of traces: what is accepted, and which line is rejected.
 use crate::rate_trace_bytes;
 use fathom_link::{RateTrace, Trace};
 use fathom_units::{Duration, Rate};
@@ -58,7 +58,7 @@ fn committed_corpus() {
     files.iter().for_each(|path| rate_trace_bytes::check(&std::fs::read(path).unwrap()));
 }
 
-/// Every byte of good traces changed, and the text cut there: read or refused, never a panic.
+/// Changes every byte of valid traces and truncates the text there: accepted or rejected, no panic.
 #[test]
 fn damaged_traces() {
     for text in ["0s 20mbit\n12.5s 0bit\n30s loop\n", "1\n2\n2\n35\n", "0s 0bit\n716s 8mbit\n"] {
