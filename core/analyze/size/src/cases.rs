@@ -1,4 +1,4 @@
-//! The sums that the project's sources do, with what each of them says.
+//! The calculations in the project's founding sources.
 use crate::{Answer, Question, SizeError};
 use Quantity::{Bits, Buffer, Delay, Fill, Growth, Overload, Packets, Rate};
 use Seed::{CheapRam, OnBufferbloat, Talk};
@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 
-/// A text that the project began with.
+/// One of the texts on which the project is based.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seed {
     /// J. Gettys, "Bufferbloat: Dark Buffers in the Internet", talk, 2011.
@@ -28,7 +28,7 @@ impl Seed {
     }
 }
 
-/// Which quantity of the answer the source publishes.
+/// The quantity that the source publishes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Quantity {
     Delay,
@@ -41,19 +41,19 @@ enum Quantity {
     Overload,
 }
 
-/// One sum of a source.
+/// A calculation in a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// Whose it is.
+    /// The source.
     pub seed: Seed,
-    /// What it is about.
+    /// Description.
     pub says: &'static str,
-    /// The question, as `fathom size` takes it.
+    /// The question as arguments of `fathom size`.
     pub asked: &'static str,
     quantity: Quantity,
-    /// What the source has.
+    /// The published result.
     pub published: &'static str,
-    /// Why that is something else, where it is.
+    /// Why the published result differs, if it does.
     pub note: Option<&'static str>,
 }
 
@@ -70,10 +70,10 @@ impl Case {
     const fn but(self, note: &'static str) -> Self {
         Case { note: Some(note), ..self }
     }
-    /// What comes out here.
+    /// The calculated result.
     ///
     /// # Errors
-    /// As [`Question::answer`]; none of [`CASES`] has one.
+    /// As for [`Question::answer`]; no entry of [`CASES`] fails.
     pub fn outcome(&self) -> Result<String, SizeError> {
         Ok(self.quantity.text(&self.asked.parse::<Question>()?.answer()?))
     }
@@ -96,12 +96,12 @@ impl Quantity {
     }
 }
 
-/// From ten seconds on in seconds.
+/// Uses milliseconds below ten seconds.
 fn time(value: f64) -> String {
     if value < 9.95 { milliseconds(value) } else { seconds(value) }
 }
 
-/// Every sum of the sources, in their order.
+/// All calculations in the sources, in their order.
 pub const CASES: [Case; 37] = [
     Case::new(Talk, "256 packets, a ring often seen", "256p 10mbit", Bits, "on the order of 3 Mbit"),
     Case::new(Talk, "they at 10 Mbit/s", "256p 10mbit", Delay, "a third of a second"),

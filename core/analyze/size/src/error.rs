@@ -3,26 +3,26 @@ use alloc::string::String;
 use core::fmt;
 use fathom_units::{Bytes, Rate, UnitError};
 
-/// Why a question has no answer. Its `Display` names the quantity, its value, and what to try.
+/// Why a question has no answer. `Display` names the quantity, its value and what to try.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SizeError {
-    /// A quantity is zero, and nothing follows from it.
+    /// A quantity is zero.
     Zero(&'static str),
-    /// A quantity was given twice.
+    /// A quantity is given twice.
     Twice(&'static str, String),
-    /// Fewer than two of buffer, rate and delay.
+    /// Fewer than two of buffer, rate and delay are given.
     TooFew(&'static str),
-    /// All are given, and no flows to find.
+    /// All quantities are given, so there is nothing to calculate.
     TooMany,
-    /// What arrives is no more than what the link sends.
+    /// The arrival rate does not exceed the link rate.
     NoOverload(Rate, Rate),
-    /// The flows are not needed or not to be had: the buffer is larger than one flow's.
+    /// A result is outside of the supported range.
     Range(&'static str, &'static str),
-    /// The packet is larger than an IP packet and its header can be.
+    /// The packet exceeds the largest IP packet plus Ethernet header.
     Packet(Bytes),
-    /// Neither a rate, a size, a time, a number of packets nor a share.
+    /// The word is not a rate, size, duration, number of packets or percentage.
     Word(String),
-    /// A word that has the wrong form for its unit.
+    /// The number does not suit its unit.
     Unit(UnitError),
 }
 

@@ -1,15 +1,16 @@
-//! Every metric: its name, unit, definition and source. `docs/metrics.md` is this table, held equal by a test.
+//! Every metric with its name, unit, definition and source. A test keeps `docs/metrics.md` equal to
+//! this table.
 use serde::{Deserialize, Serialize};
 
 macro_rules! metrics {
     ($($variant:ident = $name:literal, $unit:literal, $definition:literal, $source:literal;)*) => {
-        /// A thing that can be observed. In files it is written by its [`MetricInfo::name`].
+        /// A measured quantity, written to files as its [`MetricInfo::name`].
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         pub enum Metric {
             $(#[doc = $definition] #[serde(rename = $name)] $variant,)*
         }
         impl Metric {
-            /// All metrics, in the order of the registry.
+            /// All metrics, in registry order.
             pub const ALL: &'static [Metric] = &[$(Metric::$variant,)*];
             /// Name, unit, definition and source.
             pub const fn info(self) -> MetricInfo {
@@ -23,16 +24,16 @@ macro_rules! metrics {
     };
 }
 
-/// The registry's row of one metric.
+/// A row of the metric registry.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
-    /// Name in files; its last word is the unit.
+    /// Name in files; the last word is the unit.
     pub name: &'static str,
     /// SI unit of the values.
     pub unit: &'static str,
-    /// What one observation is.
+    /// Meaning of one observation.
     pub definition: &'static str,
-    /// The document that defines it.
+    /// Document with the definition.
     pub source: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What a sweep varies.
+//! Parameters that a sweep varies.
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -6,25 +6,25 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// More values than this on one axis are a typing error.
+/// More values than this on one axis are assumed to be a typing error.
 const MAX_VALUES: usize = 100_000;
 
-/// A key of a scenario and the values it takes, in order.
+/// A scenario key and the values it takes, in order.
 ///
 /// ```text
 /// hop.modem.up.queue=fq_codel,cake bandwidth 3mbit
 /// hop.modem.up.rate=1mbit..10mbit/10      ten values, evenly spaced
-/// hop.modem.up.rate=1mbit..1gbit*4        four values, each the same multiple of the one before
+/// hop.modem.up.rate=1mbit..1gbit*4        four values with a constant ratio
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Axis {
-    /// As in [`crate::Setting`].
+    /// Path of the key, as in [`crate::Setting`].
     pub path: String,
-    /// As they would stand in the file.
+    /// Values as they would be written in the file.
     pub values: Vec<String>,
 }
 
-/// Why a text is not an [`Axis`].
+/// Why a text is not a valid [`Axis`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AxisError(String);
 
@@ -54,7 +54,7 @@ impl FromStr for Axis {
     }
 }
 
-/// `from` and `TO/COUNT` or `TO*COUNT`.
+/// Parses a range from `from` and either `TO/COUNT` or `TO*COUNT`.
 fn range(from: &str, rest: &str) -> Result<Vec<String>, AxisError> {
     let refuse = |why: &str| AxisError(format!("\"{from}..{rest}\": {why}"));
     let at = rest.find(['/', '*']).ok_or_else(|| refuse("how many values? (expected FROM..TO/COUNT)"))?;
@@ -81,13 +81,13 @@ fn range(from: &str, rest: &str) -> Result<Vec<String>, AxisError> {
     Ok((0..count).map(|index| format!("{}{other}", rounded(value(index)))).collect())
 }
 
-/// A number and what follows it.
+/// Splits a text into a number and its unit.
 fn split_unit(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
     text.split_at(end)
 }
 
-/// To six digits, so that a third of a range reads well.
+/// Rounds to six digits, so that fractions of a range stay readable.
 fn rounded(value: f64) -> f64 {
     let magnitude = libm::floor(libm::log10(libm::fabs(value))).clamp(-9.0, 9.0);
     let scale = libm::pow(10.0, 5.0 - magnitude);

@@ -1,4 +1,4 @@
-//! Values of a scenario file: texts that become quantities within limits.
+//! Values of scenario files: texts parsed to quantities and checked against limits.
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
@@ -8,15 +8,15 @@ use fathom_qdisc::Spec;
 use fathom_units::{Bytes, Duration, Rate, Ratio, dscp_of_name};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Faster lines are typing errors.
+/// Higher rates are assumed to be a typing error.
 const MAX_RATE: Rate = Rate::from_bits_per_second(1_000_000_000_000);
 const MAX_DELAY: Duration = Duration::from_secs(3600);
-/// ATM, PPPoE, VLAN and tunnels together stay far below.
+/// ATM, PPPoE, VLAN and tunnel headers together stay well below this.
 const MAX_OVERHEAD: Bytes = Bytes(256);
 
-/// A quantity and what a scenario may say of it.
+/// A quantity with the limits that scenarios place on it.
 pub(crate) trait Field: FromStr<Err: Display> {
-    /// What is allowed, if `self` is not.
+    /// The allowed range, if `self` is outside of it.
     fn refusal(&self) -> Option<&'static str>;
 }
 
@@ -47,10 +47,10 @@ impl Field for Spec {
     }
 }
 
-/// A number of bytes to send, or of a window.
+/// Number of bytes to send, or size of a window.
 #[derive(Clone, Copy)]
 pub(crate) struct Amount(pub(crate) Bytes);
-/// More than this is a typing error: 1 TB.
+/// 1 TB. More is assumed to be a typing error.
 const MAX_AMOUNT: Bytes = Bytes(1_000_000_000_000);
 
 impl FromStr for Amount {
@@ -66,7 +66,7 @@ impl Field for Amount {
     }
 }
 
-/// The length of a part of a run: a switch's buffer may take more than an hour to fill.
+/// Duration of a part of a run. A switch's buffer can take more than an hour to fill.
 #[derive(Clone, Copy)]
 pub(crate) struct Lasting(pub(crate) Duration);
 const MAX_LASTING: Duration = Duration::from_secs(48 * 3600);
@@ -83,7 +83,7 @@ impl Field for Lasting {
     }
 }
 
-/// A quantity, or several in brackets.
+/// One quantity, or several in brackets.
 pub(crate) struct OneOrMore<T>(pub(crate) Vec<T>);
 
 impl<'de, T: Field> Deserialize<'de> for OneOrMore<T> {
@@ -117,7 +117,7 @@ impl<'de, T: Field> Visitor<'de> for OneOrMoreVisitor<T> {
     }
 }
 
-/// Six DSCP bits: a number, or a name of [`dscp_of_name`].
+/// Parses a DSCP: a number, or a name known to [`dscp_of_name`].
 pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
     let found = match value {
         toml::Value::Integer(number) => u8::try_from(*number).ok().filter(|dscp| *dscp < 64),
@@ -129,7 +129,8 @@ pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
     })
 }
 
-/// A `T` written as a string. A bare number is refused in the words of `T`'s own error, which ask for a unit.
+/// A `T` written as a string. A bare number is rejected with `T`'s own error, which asks for a
+/// unit.
 pub(crate) struct Quantity<T>(pub(crate) T);
 
 impl<'de, T: Field> Deserialize<'de> for Quantity<T> {
@@ -160,14 +161,14 @@ impl<T: Field> Visitor<'_> for QuantityVisitor<T> {
     }
 }
 
-/// The error for a number that is not in quotes; zero needs no unit, but quotes all the same.
+/// Error for a number without quotes. Zero needs no unit, but it does need quotes.
 fn bare<T: Field, E: Error>(number: impl Display) -> Result<Quantity<T>, E> {
     let text = number.to_string();
     let error = text.parse::<T>().err().map(|error| error.to_string());
     Err(E::custom(error.unwrap_or_else(|| alloc::format!("{text} must be in quotes"))))
 }
 
-/// A word of letters, digits, `-`, `_`, `.` with at most `max` characters; else what is wrong with it.
+/// Checks that `text` has 1 to `max` characters, all of them letters, digits, `-`, `_` or `.`.
 pub(crate) fn check_word(what: &str, text: &str, max: usize) -> Result<(), String> {
     let fits = (1..=max).contains(&text.len());
     let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));

@@ -1,4 +1,4 @@
-//! The file's own form, field by field, and its conversion to a [`Plan`].
+//! Structure of scenario files, field by field, and the conversion to a [`Plan`].
 use crate::claim::{Claim, ClaimFile};
 use crate::error::ScenarioError;
 use crate::field::{Quantity, check_word};
@@ -19,11 +19,11 @@ use toml::Spanned;
 
 /// Scenarios are written by hand; a larger file is something else.
 const MAX_FILE_BYTES: usize = 1 << 20;
-/// Of a plan or a hop.
+/// Longest name of a plan or hop.
 const MAX_NAME: usize = 64;
-/// `TCP_CA_NAME_MAX` of Linux, without the final zero.
+/// `TCP_CA_NAME_MAX` of Linux, without the terminating zero.
 const MAX_CONGESTION_CONTROL: usize = 15;
-/// In each direction.
+/// Maximum number of flows in each direction.
 const MAX_FLOWS: u32 = 1024;
 const DEFAULT_LOAD_DURATION: Duration = Duration::from_secs(20);
 
@@ -35,7 +35,7 @@ struct File {
     source: String,
     hop: Option<Spanned<Vec<Hop>>>,
     load: Option<Spanned<Load>>,
-    /// `work` is its name in older files.
+    /// Older files call this `work`.
     #[serde(default, alias = "work")]
     workload: Vec<WorkloadFile>,
     #[serde(default)]
@@ -73,7 +73,7 @@ struct Expected {
     max_working_latency: Option<Spanned<[Quantity<Duration>; 2]>>,
 }
 
-/// What is wrong, and the bytes of the file where it is.
+/// Position in the file, and the problem.
 struct Fault(Range<usize>, String);
 
 impl From<Fault> for Refusal {
@@ -82,18 +82,18 @@ impl From<Fault> for Refusal {
     }
 }
 
-/// Reads the scenario `text`, which has no files beside it. `file` is the name used in errors.
+/// Parses a scenario that refers to no other files. `file` is the name used in errors.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first problem, with its line.
 pub fn parse(text: &str, file: &str) -> Result<Plan, ScenarioError> {
     parse_with_files(text, file, &no_files)
 }
 
-/// Reads the scenario `text`. `file` is the name used in errors; `files` reads what lies beside it.
+/// Parses a scenario. `file` is the name used in errors; `files` reads files relative to it.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line; in a trace with the trace's name and line.
+/// The first problem, with its line. Problems in a trace have the trace's name and line.
 pub fn parse_with_files(text: &str, file: &str, files: Files<'_>) -> Result<Plan, ScenarioError> {
     if text.len() > MAX_FILE_BYTES {
         let what = format!("{} bytes are too many for a scenario (at most {MAX_FILE_BYTES})", text.len());
@@ -109,7 +109,7 @@ pub fn parse_with_files(text: &str, file: &str, files: Files<'_>) -> Result<Plan
     })
 }
 
-/// `message` with the field before it, and with a guess where a field is misspelt.
+/// Prefixes `message` with the field, and suggests a known field for a misspelled one.
 fn describe(text: &str, offset: usize, message: &str) -> String {
     let line = message.lines().collect::<Vec<_>>().join(" ");
     if line.starts_with("unknown field") {
@@ -119,14 +119,15 @@ fn describe(text: &str, offset: usize, message: &str) -> String {
     field_before(text, offset).map_or(line.clone(), |field| format!("{field}: {line}"))
 }
 
-/// The key of which the value stands at `offset`: the word before the `=` before it.
+/// Key of the value at `offset`: the word before the preceding `=`.
 fn field_before(text: &str, offset: usize) -> Option<&str> {
     let key = text.get(..offset)?.trim_end().strip_suffix('=')?.trim_end();
     let start = key.rfind(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).map_or(0, |at| at + 1);
     key.get(start..).filter(|word| !word.is_empty())
 }
 
-/// Serde names the unknown field first and then those it knows, all in backticks: the known one nearest to it.
+/// Finds the known field nearest to the unknown one. Serde lists the unknown field first and then
+/// the known ones, all in backticks.
 fn guess(message: &str) -> Option<&str> {
     let mut words = message.split('`').skip(1).step_by(2);
     let wrong = words.next()?;
@@ -134,7 +135,7 @@ fn guess(message: &str) -> Option<&str> {
     (nearest.0 <= 2).then_some(nearest.1)
 }
 
-/// Least number of letters to insert, delete or replace (Levenshtein).
+/// Levenshtein distance: the minimum number of letters to insert, delete or replace.
 fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, from) in a.bytes().enumerate() {
@@ -216,7 +217,7 @@ fn hop(hop: Hop, files: Files<'_>) -> Result<HopPlan, Refusal> {
     Ok(HopPlan { name: hop.name.into_inner(), up, down, half_duplex })
 }
 
-/// What both directions of a medium must agree on.
+/// Checks that both directions of a shared medium have the same parameters.
 fn check_wifi(up: &WifiParams, down: &WifiParams, half_duplex: Option<&bool>) -> Result<(), String> {
     if half_duplex == Some(&false) {
         return Err("half_duplex: wifi is so in any case (leave it out)".to_string());

@@ -1,4 +1,4 @@
-//! `wifi` and `cellular` as they stand in a file.
+//! `wifi` and `cellular` in scenario files.
 use crate::field::{Amount, Quantity};
 use crate::trace_file::Refusal;
 use alloc::format;
@@ -11,15 +11,15 @@ use toml::Spanned;
 
 const STATIONS: RangeInclusive<i64> = 0..=32;
 const PACKETS: RangeInclusive<i64> = 1..=AggregateLimits::MAX_PACKETS as i64;
-/// Up to the largest of VHT.
+/// The maximum is the largest aggregate of VHT (802.11ac).
 const AGGREGATE: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1_048_575);
-/// Up to aPPDUMaxTime of HT.
+/// The maximum is aPPDUMaxTime of HT (802.11n).
 const AIRTIME: RangeInclusive<Duration> = Duration::from_micros(100)..=Duration::from_millis(10);
-/// 802.11's lowest rate.
+/// Lowest rate of 802.11.
 const MIN_PHY: Rate = Rate::from_bits_per_second(1_000_000);
-/// Slower ones take longer for a packet than any outage.
+/// At lower rates a single packet would take longer than an outage.
 const MIN_CELLULAR: Rate = Rate::from_bits_per_second(1_000);
-/// With more nothing would come through.
+/// With a higher error ratio hardly anything would get through.
 const MAX_ERRORS: Ratio = Ratio(0.9);
 const MIN_OUTAGE: Duration = Duration::from_millis(1);
 const DEFAULT_TTI: Duration = Duration::from_millis(1);
@@ -72,7 +72,7 @@ impl WifiFile {
 }
 
 impl CellularFile {
-    /// `span` is that of all of it; a trace gives the rate.
+    /// `span` is the position of the whole table; a trace overrides the rate.
     pub(crate) fn params(
         &self,
         span: Range<usize>,

@@ -1,11 +1,11 @@
-//! Single values of a scenario replaced from outside: `hop.modem.up.rate=3mbit`.
+//! Overrides of single scenario values: `hop.modem.up.rate=3mbit`.
 use crate::ScenarioError;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::str::FromStr;
 use toml::{Table, Value};
 
-/// One value to replace, or to add where the scenario leaves it out.
+/// A value to override, or to add if the scenario lacks it.
 ///
 /// ```text
 /// hop.modem.up.rate=3mbit      a hop by its name, or by its number from 0
@@ -13,9 +13,9 @@ use toml::{Table, Value};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setting {
-    /// Keys from the outside in, with dots between.
+    /// Path of the key, from the outermost table, separated by dots.
     pub path: String,
-    /// As it would stand in the file, without quotes.
+    /// Value as it would be written in the file, without quotes.
     pub value: String,
 }
 
@@ -32,16 +32,16 @@ impl FromStr for Setting {
     }
 }
 
-/// The scenario `text` with `settings` in it, in order. Comments and the order of keys are lost.
+/// Applies `settings` in order to the scenario `text`. Comments and the order of keys are lost.
 ///
 /// # Errors
-/// A text that is no TOML, or a path that leads nowhere. Whether keys and values mean something, `parse` finds.
+/// If the text is not TOML or a path does not exist. Keys and values are only checked by `parse`.
 pub fn with_settings(text: &str, file: &str, settings: &[Setting]) -> Result<String, ScenarioError> {
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
         let start = error.span().map_or(0, |span| span.start);
         ScenarioError::at(file, text, start, error.message().to_string())
     })?;
-    // Older files and commands have `work`.
+    // Older files and commands use `work`.
     if let Some(workloads) = table.remove("work") {
         table.insert("workload".to_string(), workloads);
     }
@@ -56,7 +56,7 @@ pub fn with_settings(text: &str, file: &str, settings: &[Setting]) -> Result<Str
     toml::to_string(&root).map_err(|error| ScenarioError::at(file, text, 0, error.to_string()))
 }
 
-/// What `key` leads to; made where there is nothing. `parse` refuses keys that mean nothing.
+/// Value of `key`, created if it does not exist. `parse` rejects unknown keys.
 fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
     let kind = at.type_str();
     match at {
@@ -74,7 +74,7 @@ fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
     }
 }
 
-/// A value as TOML has it: a number or a truth value bare, all else a text.
+/// Converts a value to TOML: numbers and booleans bare, everything else as a string.
 fn value(text: &str) -> Value {
     let number = text.parse().map(Value::Integer).ok();
     let number = number.or_else(|| text.parse().map(Value::Float).ok());

@@ -1,4 +1,4 @@
-//! One direction of a hop as it stands in a file: what sends, and what happens on the way.
+//! One direction of a hop in scenario files: its link and impairments.
 use crate::field::{Amount, Quantity};
 use crate::radio_file::{CellularFile, WifiFile};
 use crate::trace_file::{Files, Refusal, trace};
@@ -11,9 +11,10 @@ use fathom_units::{Bytes, Duration, Rate, Ratio};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Linux's `txqueuelen` for Ethernet, for a side that does not name its queue.
+/// Default when a side specifies no queue: Linux's `txqueuelen` for Ethernet.
 const DEFAULT_QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
-/// An Ethernet header without check sum: what Linux counts as the length of a packet, and so what `tc` is given.
+/// An Ethernet header without checksum, which Linux and therefore `tc` count as part of the packet
+/// length.
 const DEFAULT_OVERHEAD: Bytes = Bytes(14);
 
 #[derive(Deserialize)]
@@ -53,7 +54,7 @@ fn refuse<T>(span: Range<usize>, what: impl ToString) -> Result<T, Refusal> {
     Err(Refusal::Here(span, what.to_string()))
 }
 
-/// The parameters, or what is wrong with them.
+/// Converts and validates one direction.
 pub(crate) fn side(side: Spanned<Side>, files: Files<'_>) -> Result<BottleneckParams, Refusal> {
     let (span, side) = (side.span(), side.into_inner());
     Ok(BottleneckParams {
@@ -86,7 +87,7 @@ impl Side {
         }
     }
 
-    /// Keys that say the same in two ways.
+    /// Rejects combinations of keys that specify the rate twice.
     fn check_kind(&self) -> Result<(), Refusal> {
         let given = [
             ("rate", self.rate.as_ref().map(Spanned::span)),

@@ -1,4 +1,4 @@
-//! `[[workload]]` as it stands in a file, and its conversion to a [`WorkloadPlan`].
+//! `[[workload]]` in scenario files, and the conversion to a [`WorkloadPlan`].
 use crate::field::{Amount, OneOrMore, Quantity, check_word, dscp};
 use crate::plan::HopPlan;
 use crate::workload::{
@@ -14,21 +14,21 @@ use fathom_units::{Bytes, Direction, Duration, NoDirection, Rate};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Where it is wrong, and how.
+/// Position in the file, and the problem.
 pub(crate) type Fault = (Range<usize>, String);
 
-/// What fits into a name.
+/// Longest name.
 const MAX_NAME: usize = 64;
-/// As in `[load]`.
+/// Number of flows, as in `[load]`.
 const FLOWS: RangeInclusive<i64> = 1..=1024;
-/// One bit of a packet's byte for its host is the direction.
+/// Number of hosts: the packet field for the host is one byte, with one bit for the direction.
 const HOSTS: RangeInclusive<i64> = 1..=127;
 const OBJECTS: RangeInclusive<i64> = 1..=10_000;
-/// In packets; Linux has no limit, but more than this is no initial window.
+/// Initial window in packets. Linux has no limit, but larger values make no sense.
 const INITIAL_WINDOW: RangeInclusive<i64> = 1..=1000;
-/// From the headers of IPv4 and UDP to the largest IP packet.
+/// From the size of the IPv4 and UDP headers to the largest IP packet.
 const PACKET: RangeInclusive<i64> = 28..=65_535;
-/// Rounds and requests closer than this are a burst.
+/// At shorter intervals, rounds and requests form a burst.
 const MIN_INTERVAL: Duration = Duration::from_micros(1);
 
 macro_rules! workload_file {
@@ -40,7 +40,7 @@ macro_rules! workload_file {
             $($key: Option<Spanned<$type>>,)*
         }
         impl WorkloadFile {
-            /// Every key that is given besides `kind`, and where.
+            /// All given keys except `kind`, with their positions.
             fn given(&self) -> Vec<(&'static str, Range<usize>)> {
                 let all = [$((stringify!($key), self.$key.as_ref().map(Spanned::span)),)*];
                 all.into_iter().filter_map(|(key, span)| Some((key, span?))).collect()
@@ -99,7 +99,8 @@ const ALWAYS: &[&str] = &[
 ];
 const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window", "pacing", "min_rto"];
 
-/// A kind's keys besides [`ALWAYS`]; [`TCP`] if `true`. `None` for a word that is no kind.
+/// Keys that a kind accepts in addition to [`ALWAYS`], and whether it accepts [`TCP`]. `None` for
+/// an unknown kind.
 fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
     Some(match kind {
         "bulk" | "backup" => (&["direction", "bytes"], true),
@@ -117,11 +118,11 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
 }
 
 impl WorkloadFile {
-    /// Where it stands.
+    /// Position in the file.
     pub(crate) fn span(&self) -> Range<usize> {
         self.name.as_ref().map_or_else(|| self.kind.span(), Spanned::span)
     }
-    /// The plan on a line of these hops, or what is wrong with it and where.
+    /// Validates the workload for a line with these hops.
     pub(crate) fn check(self, hops: &[HopPlan]) -> Result<WorkloadPlan, Fault> {
         self.check_keys()?;
         let name = match &self.name {
@@ -158,7 +159,7 @@ impl WorkloadFile {
                 format!("kind: there is no workload \"{kind}\" (known: {known})"),
             ));
         };
-        // Video in datagrams knows nothing of TCP.
+        // Video in datagrams does not use TCP.
         let tcp = if tcp && self.key_frame.is_none() { TCP } else { &[] };
         let takes = |key: &&str| [ALWAYS, own, tcp].iter().any(|keys| keys.contains(key));
         match self.given().into_iter().find(|(key, _)| !takes(key)) {
@@ -267,7 +268,7 @@ impl WorkloadFile {
         })
     }
 
-    /// Swarms and incast are of many.
+    /// Default number of flows: swarms and incast need many.
     fn usual_flows(&self) -> u32 {
         if matches!(self.kind.get_ref().as_str(), "swarm" | "incast") { 20 } else { 1 }
     }
@@ -298,7 +299,7 @@ impl WorkloadFile {
         })
     }
 
-    /// From which hop to which; without either key all are crossed.
+    /// First and last hop that the flows cross; `None` if neither key is given.
     fn part(&self, hops: &[HopPlan]) -> Result<Option<(usize, usize)>, Fault> {
         let number = |key: &str, given: &Spanned<String>| {
             let found = hops.iter().position(|hop| hop.name == *given.get_ref());

@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Error messages.
 use fathom_size::Question;
 
 fn refused(line: &str) -> String {

@@ -1,4 +1,4 @@
-//! The first line of a connection, and the answer to that of a flow.
+//! The first line of a connection, and the server's answer to the first line of a load flow.
 use super::{
     CONGESTION_CONTROL_LIMIT_BYTES, ErrorCode, FIRST_LINE_LIMIT_BYTES, SessionId, TOKEN_LIMIT_BYTES,
 };
@@ -7,46 +7,46 @@ use core::fmt;
 use core::str::FromStr;
 use fathom_units::{Direction, NoDirection};
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FirstLine {
-    /// It opens a session.
+    /// Opens a session.
     Control {
-        /// The client's token.
+        /// Authentication token of the client.
         token: Option<Token>,
     },
-    /// It is a load flow.
+    /// Opens a load flow.
     Flow(FlowRequest),
-    /// HTTP: this line and what follows are for [`super::parse_request`].
+    /// HTTP. [`super::parse_request`] parses this line and the following ones.
     Http,
 }
 
 /// First line of a load flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlowRequest {
-    /// The session it belongs to.
+    /// Session of the flow.
     pub session: SessionId,
-    /// The client's number of it, unique among the open flows of the session.
+    /// Number chosen by the client, unique among the open flows of the session.
     pub number: u32,
     /// `Up`: the client sends.
     pub direction: Direction,
-    /// Congestion control of the sender; `None` leaves its default.
+    /// Congestion control of the sender; `None` for its default.
     pub congestion_control: Option<CongestionControl>,
 }
 
 /// The server's answer to a [`FlowRequest`], one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FlowAnswer {
-    /// The flow begins.
+    /// The flow starts.
     Ok {
-        /// What the server's kernel now reports for this connection.
+        /// Congestion control that the server's kernel reports for this connection.
         congestion_control: CongestionControl,
     },
-    /// The connection is closed.
+    /// The server closes the connection.
     Err {
-        /// Why, for a program.
+        /// Reason for programs.
         code: ErrorCode,
-        /// Why, for a person.
+        /// Reason for people.
         message: String,
     },
 }
@@ -55,20 +55,21 @@ pub enum FlowAnswer {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// Name of a congestion control: 1 to [`CONGESTION_CONTROL_LIMIT_BYTES`] of `a-z`, `A-Z`, `0-9`, `_`, `-`; not `-` alone.
+/// Name of a congestion control: 1 to [`CONGESTION_CONTROL_LIMIT_BYTES`] of `a-z`, `A-Z`, `0-9`,
+/// `_`, `-`; not a single `-`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CongestionControl(String);
 
-/// Why a text is not a first line, a token, a congestion control, or an answer.
+/// Why a text is not a valid first line, token, congestion control, or answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstLineError {
-    /// It is longer than [`FIRST_LINE_LIMIT_BYTES`], or not ASCII.
+    /// The text is longer than [`FIRST_LINE_LIMIT_BYTES`], or not ASCII.
     NotALine,
-    /// It speaks another version of the protocol.
+    /// The protocol version is not supported.
     Version,
-    /// It has the protocol's name but not its form.
+    /// The line starts with the protocol's name but is malformed.
     Malformed(&'static str),
-    /// It is something else altogether.
+    /// The line belongs to another protocol.
     Foreign,
 }
 
@@ -87,10 +88,10 @@ impl fmt::Display for FirstLineError {
 impl core::error::Error for FirstLineError {}
 
 impl FirstLine {
-    /// Reads a line without its `\n`.
+    /// Parses a line without its `\n`.
     ///
     /// # Errors
-    /// If it is none of the protocol's.
+    /// If the line is not a valid first line.
     pub fn parse(line: &[u8]) -> Result<Self, FirstLineError> {
         if line.len() >= FIRST_LINE_LIMIT_BYTES || !line.is_ascii() {
             return Err(FirstLineError::NotALine);
@@ -133,7 +134,7 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
     Ok(FlowRequest { session, number, direction, congestion_control })
 }
 
-/// Digits only: `u32::from_str` would take a sign as well.
+/// Accepts digits only: `u32::from_str` would also accept a sign.
 fn parse_number(word: &str) -> Result<u32, FirstLineError> {
     let digits = word.bytes().all(|b| b.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
@@ -141,7 +142,8 @@ fn parse_number(word: &str) -> Result<u32, FirstLineError> {
 }
 
 impl fmt::Display for FirstLine {
-    /// The line, without its `\n`. HTTP has no single line: it prints the one of [`super::probe_request`].
+    /// Writes the line without its `\n`. HTTP consists of several lines, so the first line of
+    /// [`super::probe_request`] is written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FirstLine::Control { token: None } => write!(f, "FATHOM/1 CONTROL"),
@@ -160,10 +162,10 @@ impl fmt::Display for FlowRequest {
 }
 
 impl FlowAnswer {
-    /// Reads a line without its `\n`.
+    /// Parses a line without its `\n`.
     ///
     /// # Errors
-    /// If it is no answer.
+    /// If the line is not a valid answer.
     pub fn parse(line: &[u8]) -> Result<Self, FirstLineError> {
         let text = core::str::from_utf8(line).map_err(|_| FirstLineError::NotALine)?;
         match text.split_once(' ') {
@@ -178,7 +180,7 @@ impl FlowAnswer {
 }
 
 impl fmt::Display for FlowAnswer {
-    /// The line, without its `\n`.
+    /// Writes the line without its `\n`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FlowAnswer::Ok { congestion_control } => write!(f, "OK {}", congestion_control.as_str()),
@@ -188,12 +190,12 @@ impl fmt::Display for FlowAnswer {
 }
 
 impl Token {
-    /// Its characters.
+    /// The token as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
-    /// Equality in a time that does not depend on where the first difference is.
+    /// Compares in constant time.
     #[must_use]
     pub fn matches(&self, other: &Token) -> bool {
         let (a, b) = (self.0.as_bytes(), other.0.as_bytes());
@@ -213,14 +215,14 @@ impl FromStr for Token {
 }
 
 impl fmt::Debug for Token {
-    /// Does not show the secret.
+    /// Hides the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
     }
 }
 
 impl CongestionControl {
-    /// Its name.
+    /// Name of the congestion control.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -2,7 +2,7 @@ use super::*;
 use crate::SeriesKey;
 use alloc::vec;
 
-/// What must be said after a change.
+/// The expected error, and the change that causes it.
 type Damage = (&'static str, fn(&mut Run));
 
 /// A run of one phase and one series of three observations, the second of them censored.

@@ -1,4 +1,4 @@
-//! Measures by hand.
+//! Measures compared with values computed by hand.
 use fathom_run::{Measure, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 
@@ -11,7 +11,7 @@ fn series(key: SeriesKey, values: &[(u64, f64)]) -> Series {
     series
 }
 
-/// Idle until 10 s, then up. Negative values are censored.
+/// Idle until 10 s, then upload. Negative values stand for censored ones.
 fn run() -> Run {
     let phase = |kind, start: u64, end: u64| Phase {
         kind,
@@ -77,7 +77,7 @@ fn numbers() {
         ("goodput_bits_per_second up flow 2..9 sum", None),
         ("queue_drops_packets last", Some(12.0)),
         ("queue_drops_packets last from 12s", Some(9.0)),
-        // The router's count was 1 and became 3, the modem's became 9.
+        // The router's counter grew from 1 to 3, the modem's from 0 to 9.
         ("queue_drops_packets grown", Some(12.0)),
         ("queue_drops_packets grown from 5s", Some(11.0)),
         ("queue_drops_packets grown from 5s to 12s", Some(2.0)),

@@ -1,4 +1,4 @@
-//! Axes and cells by hand.
+//! Axes and grid cells compared with hand-written ones.
 use fathom_scenario::{Axis, Grid};
 
 #[test]

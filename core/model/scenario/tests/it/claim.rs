@@ -1,4 +1,4 @@
-//! Claims, and the sums among them.
+//! Claims and their calculations.
 use fathom_scenario::{Arithmetic, Plan, ScenarioError, parse};
 
 fn plan(claim: &str) -> Result<Plan, ScenarioError> {
@@ -10,7 +10,8 @@ fn plan(claim: &str) -> Result<Plan, ScenarioError> {
 #[test]
 fn sums() {
     let table = [
-        // Arista's 9 GiB at 10 Gbit/s: the seed's 7.7 s. At 100 Mbit/s it says 777 s, which is 9.7 GB.
+        // Arista's 9 GiB at 10 Gbit/s: the published 7.7 s. At 100 Mbit/s the source says 777 s,
+        // which is 9.7 GB.
         ("9gb at 10gbit", 7.730_941_132_8),
         ("256p of 1514b at 10mbit", 0.310_067_2),
         ("100000b at 10mbit", 0.08),

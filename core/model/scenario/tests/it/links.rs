@@ -1,9 +1,9 @@
-//! What sends: every kind of link in a file, and what is refused of it.
+//! Every kind of link in a file, and the errors for invalid ones.
 use fathom_link::{CellularRate, Trace, TransmitterParams};
 use fathom_scenario::{HopPlan, Plan, ScenarioError, TRACE_NAMES, parse, parse_with_files};
 use fathom_units::{Bytes, Duration};
 
-/// The sides stand in lines 6 and 7; `rest` in line 8.
+/// The sides are in lines 6 and 7, `rest` is in line 8.
 fn text(up: &str, down: &str, rest: &str) -> String {
     let head = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\n";
     format!(

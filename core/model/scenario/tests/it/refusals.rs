@@ -1,8 +1,8 @@
-//! What is refused, at which line, in which words.
+//! Errors in scenario files: line numbers and messages.
 use fathom_scenario::parse;
 use fathom_units::{Bytes, Duration, Ratio};
 
-/// Line 9 is `up`, 10 `down`; 12 to 15 the load; 17 and 18 what is expected.
+/// Line 9 is `up`, line 10 `down`; lines 12 to 15 are the load; lines 17 and 18 the expectations.
 const GOOD: &str = r#"
 name = "home"
 about = "A test"
@@ -31,7 +31,7 @@ fn a_good_file_is_read_in_full() {
     assert_eq!(hop.up.nominal_rate().unwrap().as_bits_per_second(), 3_000_000);
     assert_eq!(hop.up.queue.to_string(), "fifo limit 375000b");
     assert_eq!(hop.down.impairment.loss, Ratio(0.01));
-    // Defaults: tc's length of a packet, Linux's queue.
+    // Defaults: the packet length of tc, the queue of Linux.
     assert_eq!(hop.down.overhead, Bytes(14));
     assert_eq!(hop.down.queue.to_string(), "fifo limit 1000p");
     let load = plan.load.as_ref().unwrap();
@@ -42,7 +42,7 @@ fn a_good_file_is_read_in_full() {
 
 #[test]
 fn refusals_give_line_and_reason() {
-    // What to replace, with what, and the error.
+    // Text to replace, replacement, expected error.
     let table = [
         (
             "\"3mbit\"",
@@ -106,7 +106,7 @@ fn refusals_give_line_and_reason() {
     for (from, to, message) in table {
         assert!(GOOD.contains(from), "{from}");
         let error = parse(&GOOD.replacen(from, to, 1), "home.toml").expect_err(to);
-        // A list of what is known may go on.
+        // A list of known values may continue after the expected text.
         assert!(error.to_string().starts_with(message), "{error}\n{message}");
     }
 }
