@@ -24,7 +24,7 @@ impl Kernel {
     /// Opens a route socket.
     ///
     /// # Errors
-    /// As `socket(2)`.
+    /// See `socket(2)`.
     pub fn open() -> Result<Kernel, ApplyError> {
         let socket = RouteSocket::open(PATIENCE).map_err(ApplyError::system("route socket"))?;
         Ok(Kernel { socket, sequence: 0 })
