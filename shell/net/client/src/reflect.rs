@@ -164,8 +164,8 @@ impl Reflectors {
         self.leave_few_clocks();
         next
     }
-    /// Keeps round-trip times unless enough hosts give one-way delays, which take precedence: one
-    /// or two such hosts alone could not be outvoted.
+    /// Stops using timestamps if too few hosts reply to them. One-way delays take precedence over
+    /// round trips, and those of one or two hosts alone could not be outvoted.
     fn leave_few_clocks(&mut self) {
         let clocks = self.icmp.iter().filter(|reflector| reflector.timestamps.is_some()).count();
         if clocks < ENOUGH_CLOCKS.min(self.icmp.len()) {
