@@ -1,4 +1,4 @@
-//! SmokePing's matchers: what looks at the rounds of a target by an arithmetic of its own.
+//! SmokePing's matchers: calculations over the rounds of a target.
 use crate::pattern::{Comparison, Value};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use fathom_stats::{midpoint_median, upper_median};
 
 const KNOWN: &str = "Avgratio, CheckLatency, CheckLoss, ConsecutiveLoss, Median, Medratio";
-/// Rounds, as with patterns.
+/// Most rounds that a matcher may use, as for patterns.
 const MAX_ROUNDS: usize = 1_000;
 
-/// A matcher, ready to be held against rounds.
+/// A parsed matcher.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Matcher {
     test: Test,
@@ -19,19 +19,20 @@ pub struct Matcher {
 
 #[derive(Clone, PartialEq, Debug)]
 enum Test {
-    /// Ratio of two averages, or of two medians: of the last rounds and of those before them.
+    /// Ratio of the averages, or medians, of the last rounds and of the rounds before them.
     Ratio { is_median: bool, historic: usize, current: usize, op: Comparison, ratio: f64 },
     /// Difference of two medians, in milliseconds.
     Difference { old: usize, new: usize, ms: f64 },
-    /// So many rounds in turn at or above a limit raise, so many below another one clear.
+    /// A number of consecutive rounds at or above a limit raises; a number below another limit
+    /// clears.
     InTurn { of_loss: bool, raise: (f64, usize), clear: (f64, usize) },
 }
 
 impl Matcher {
-    /// Reads a matcher: `CheckLoss(l=>10,x=>3)`.
+    /// Parses a matcher: `CheckLoss(l=>10,x=>3)`.
     ///
     /// # Errors
-    /// In words: what is wrong, and which are known.
+    /// What is wrong, and which matchers are known.
     pub fn parse(text: &str) -> Result<Matcher, String> {
         let inside =
             text.trim().split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
@@ -63,11 +64,11 @@ impl Matcher {
         keys.none_left(name)?;
         Ok(Matcher { test, text: text.trim().to_string() })
     }
-    /// As it was written.
+    /// The matcher as written.
     pub fn text(&self) -> &str {
         &self.text
     }
-    /// Rounds that it reaches over.
+    /// Number of rounds that the matcher uses.
     pub const fn longest(&self) -> usize {
         match self.test {
             Test::Ratio { historic, current, .. } => historic + current,
@@ -81,7 +82,8 @@ impl Matcher {
             }
         }
     }
-    /// Whether it matches, and what was held against what; `None` if too little is known. `is_raised` says whether it did before.
+    /// Whether the matcher matches, and the values compared; `None` without enough data.
+    /// `is_raised`: whether it matched before.
     pub(crate) fn matches(&self, loss: &[Value], rtt: &[Value], is_raised: bool) -> Option<(bool, String)> {
         match &self.test {
             Test::Ratio { is_median, historic, current, op, ratio } => {
@@ -126,7 +128,7 @@ fn in_turn(keys: &mut Keys<'_>, of_loss: bool) -> Result<Test, String> {
     Ok(Test::InTurn { of_loss, raise: both, clear: both })
 }
 
-/// The last `new` rounds, and the `old` ones before them.
+/// The last `new` rounds, and the `old` rounds before them.
 fn split(values: &[Value], old: usize, new: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     let from = values.len().checked_sub(old + new)?;
     let (before, now) = values.get(from..)?.split_at_checked(old)?;
@@ -140,7 +142,7 @@ fn known(values: &[Value]) -> Vec<f64> {
     values.iter().filter_map(|v| if let Value::Number(n) = v { Some(*n) } else { None }).collect()
 }
 
-/// The last `count` values, all of which must be known.
+/// The last `count` values; `None` unless all are known.
 fn numbers(values: &[Value], count: usize) -> Option<Vec<f64>> {
     let last = values.get(values.len().checked_sub(count)?..)?;
     Some(known(last)).filter(|known| known.len() == count)

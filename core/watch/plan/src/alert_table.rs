@@ -1,4 +1,4 @@
-//! The `[[alert]]` tables of the configuration.
+//! Parsing of the `[[alert]]` tables of the configuration.
 use crate::error::Fault;
 use crate::section::{Section, nearest};
 use crate::settings::duration;
@@ -27,7 +27,7 @@ const SHARED: [&str; 14] = [
     "note",
     "edgetrigger",
 ];
-/// The types, and the keys that each has beside those that all have.
+/// The alert types, each with the keys that only it accepts.
 const TYPES: [(&str, &[&str]); 8] = [
     ("loss", &["above", "clear", "window", "least", "pattern", "semantics", "round"]),
     ("latency", &["above", "clear", "window", "least", "percentile"]),
@@ -43,12 +43,13 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(86_400);
-/// Longer windows are what the history is for; all their samples are in memory.
+/// Longest window of a rule. All samples of the window are in memory; for longer periods use the
+/// history.
 const MAX_WINDOW: Duration = DAY;
-/// Of one series, 8 bytes each.
+/// Most samples of one series in memory, at 8 bytes each.
 const MAX_SAMPLES: f64 = 100_000.0;
 
-/// All `[[alert]]` tables, held against the targets and receivers that there are.
+/// Parses all `[[alert]]` tables and checks them against the targets and receivers.
 pub(crate) fn rules(
     root: &Section<'_>,
     targets: &[Target],
@@ -103,17 +104,17 @@ fn rule(section: &Section<'_>, receivers: &[Receiver]) -> Result<Rule, Fault> {
     })
 }
 
-/// How long it must be so, and how long well, where the file does not say.
+/// Default hold time and clear time of an alert type.
 fn holds(kind: &str) -> (Duration, Duration) {
     match kind {
         "unreachable" => (MINUTE, SECOND * 30),
         "path" => (Duration::ZERO, Duration::ZERO),
-        // A window is itself slow to fill and to empty.
+        // A window fills and empties slowly, so the alert needs no additional hold time.
         _ => (Duration::ZERO, MINUTE * 2),
     }
 }
 
-/// The type, with no key that it does not have.
+/// The type of the alert. Refuses keys that this type does not accept.
 fn kind(section: &Section<'_>) -> Result<&'static str, Fault> {
     let names = TYPES.map(|(name, _)| name);
     let known: Vec<&str> =
@@ -176,7 +177,7 @@ fn condition(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
     })
 }
 
-/// `above`, which must be there, and `clear`, which must not be above it.
+/// The limits `above` (required) and `clear` (must not exceed `above`).
 fn limits<T: core::str::FromStr<Err: core::fmt::Display>, V: PartialOrd + Copy>(
     section: &Section<'_>,
     take: impl Fn(Option<T>) -> Option<V>,
@@ -247,7 +248,7 @@ fn to(section: &Section<'_>, receivers: &[Receiver]) -> Result<Vec<String>, Faul
     section.texts("to")?.unwrap_or_default().into_iter().map(one).collect()
 }
 
-/// Whether it is told at its edges alone.
+/// Whether the alert notifies only when it is raised and cleared (`edgetrigger`).
 fn edge(section: &Section<'_>, is_rounds: bool) -> Result<bool, Fault> {
     let Some(value) = section.get("edgetrigger") else { return Ok(true) };
     let fault = |what: &str| Err(Fault::new(value.span().start, format!("edgetrigger: {what}")));
@@ -260,7 +261,7 @@ fn edge(section: &Section<'_>, is_rounds: bool) -> Result<bool, Fault> {
     }
 }
 
-/// Whether it holds for anything, and can be judged there.
+/// Checks that the rule matches at least one target, and that its condition can be evaluated there.
 fn fits(section: &Section<'_>, rule: &Rule, targets: &[Target]) -> Result<(), Fault> {
     let is_path = matches!(rule.condition, Condition::Path { .. });
     let held: Vec<&Target> = targets.iter().filter(|target| has(rule, target, is_path)).collect();
@@ -289,7 +290,7 @@ fn has(rule: &Rule, target: &Target, is_path: bool) -> bool {
     target.series().iter().any(fits)
 }
 
-/// Enough samples to judge by, and not more than memory should hold.
+/// Checks that the window holds enough samples to judge by, but not more than fit in memory.
 fn bears(section: &Section<'_>, rule: &Rule, target: &Target) -> Result<(), Fault> {
     let samples = rule.condition.window().as_secs_f64() * target.pace.per_second();
     let min_probes = match rule.condition {

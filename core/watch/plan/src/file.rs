@@ -1,4 +1,4 @@
-//! The file: TOML to a [`Plan`].
+//! Parses the configuration file: TOML to a [`Plan`].
 use crate::error::{Fault, PlanError};
 use crate::plan::Plan;
 use crate::section::{Section, name};
@@ -12,15 +12,15 @@ use alloc::vec::Vec;
 use core::net::SocketAddr;
 use toml::de::DeTable;
 
-/// 100,000 targets of five lines each are 10 MB.
+/// Enough for 100,000 targets: at five lines each they take 10 MB.
 const MAX_FILE_BYTES: usize = 64 << 20;
-/// RFC 1035 section 2.3.4.
+/// Longest hostname (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 253;
 const DEFAULT_SEED: u64 = 1;
 const WATCH_KEYS: [&str; 8] =
     ["store", "listen", "password_file", "hosts", "results", "max_packets_per_second", "seed", "interface"];
 
-/// A text as a string of TOML, in quotes.
+/// `text` as a quoted TOML string.
 #[must_use]
 pub fn toml_string(text: &str) -> String {
     let escaped: String = text
@@ -34,10 +34,10 @@ pub fn toml_string(text: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-/// Reads the configuration `text`. `file` is the name used in errors. Everything is checked before anything is told.
+/// Parses and checks the configuration `text`. `file` is the name used in errors.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub fn parse(text: &str, file: &str) -> Result<Plan, PlanError> {
     if text.len() > MAX_FILE_BYTES {
         let what =
@@ -118,7 +118,7 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     Ok(plan)
 }
 
-/// Names without scheme, port or path, as a browser sends them.
+/// Hostnames as browsers send them in `Host`: without scheme, port or path.
 fn hosts(section: &Section<'_>) -> Result<Vec<String>, Fault> {
     let host = |(text, offset): (&str, usize)| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
@@ -142,14 +142,14 @@ fn listen(text: &str, offset: usize) -> Result<SocketAddr, Fault> {
     text.parse().map_err(|_| Fault::new(offset, what()))
 }
 
-/// The keys of a table that holds no target itself.
+/// The keys of a table that defines no target itself.
 fn shared(section: &Section<'_>, not: &[&str]) -> Result<Settings, Fault> {
     let known: Vec<&str> = SHARED_KEYS.into_iter().filter(|key| !not.contains(key)).collect();
     section.only(&known)?;
     Settings::read(section)
 }
 
-/// Targets that one table makes: one for each way of asking and family.
+/// Adds the targets of one table: one per probe and address family.
 fn add(
     plan: &mut Plan,
     names: &mut BTreeMap<(String, String), usize>,
@@ -186,7 +186,7 @@ fn add(
     Ok(())
 }
 
-/// Whom to ask and how: `host` with `probe`, or a URL that says both.
+/// The host and the probes: from `host` and `probe`, or from a URL that contains both.
 fn host_and_ways(
     section: &Section<'_>,
     settings: &mut Settings,

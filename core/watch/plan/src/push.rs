@@ -1,4 +1,4 @@
-//! Where figures are sent: the `[[push]]` tables.
+//! The `[[push]]` tables: destinations for metrics.
 use crate::error::Fault;
 use crate::section::{Section, nearest};
 use crate::url::Url;
@@ -23,17 +23,18 @@ const KEYS: [&str; 12] = [
     "ca_file",
 ];
 
-/// A point a minute is what fits the plots of a far end, and 30 MB a series and year in Prometheus.
+/// One point per minute suits dashboards, and takes 30 MB per series and year in Prometheus.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// A sketch of more would hide what a receiver's plots are for; one of a chunk of the history would be read in pieces anyway.
+/// A histogram of a longer interval would hide what dashboards should show, and the history is read
+/// one chunk at a time anyway.
 const MAX_INTERVAL: Duration = Duration::from_secs(600);
-/// As long as answers are waited for at all.
+/// The longest time that the program waits for any answer.
 const MAX_SETTLE: Duration = Duration::from_secs(1_200);
-/// A sample is on the disk some 10 s after it is known.
+/// A sample is written to disk about 10 s after its outcome is known.
 const DURABLE: Duration = Duration::from_secs(15);
 const MAX_NAME: usize = 64;
-/// What a sender may not change, or would break by it.
+/// Headers that the program sets itself and that a configuration must not override.
 const RESERVED_HEADERS: [&str; 8] = [
     "authorization",
     "connection",
@@ -44,14 +45,15 @@ const RESERVED_HEADERS: [&str; 8] = [
     "transfer-encoding",
     "x-prometheus-remote-write-version",
 ];
-/// Labels that every series has already.
+/// Labels that every series already has.
 const OWN_LABELS: [&str; 10] =
     ["target", "group", "host", "probe", "outcome", "interface", "thread", "job", "instance", "le"];
 
-/// How figures are sent.
+/// The protocol of a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PushKind {
-    /// Prometheus remote-write with `io.prometheus.write.v2.Request`, and 1.0 if the far end does not know that.
+    /// Prometheus remote-write with `io.prometheus.write.v2.Request`; falls back to 1.0 if the
+    /// receiver does not support it.
     RemoteWrite2,
     /// Prometheus remote-write 1.0.
     RemoteWrite1,
@@ -59,43 +61,45 @@ pub enum PushKind {
     Otlp,
 }
 
-/// In which form histograms are sent by remote-write.
+/// Encoding of histograms in remote-write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PushHistogram {
-    /// As Prometheus' native histograms, with all buckets of the history.
+    /// Prometheus native histograms, with all buckets of the history.
     Native,
-    /// As one counter a power of two, for those who do not know native ones.
+    /// One counter per power of two, for receivers without native histograms.
     Classic,
 }
 
-/// A place to which figures are sent.
+/// A destination for metrics.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Push {
-    /// Its name in messages and in that of its cursor's file; unique.
+    /// Unique name, used in messages and in the name of the cursor file.
     pub name: String,
-    /// How.
+    /// The protocol.
     pub kind: PushKind,
-    /// Where to.
+    /// The URL of the receiver.
     pub url: String,
-    /// The form of histograms.
+    /// The encoding of histograms.
     pub histogram: PushHistogram,
-    /// From one point of a series to the next.
+    /// Interval between the points of a series.
     pub interval: Duration,
-    /// How long after its time a point is sent: what is answered later than that is lost to the far end.
+    /// Delay between the time of a point and its transmission. Replies that arrive later are
+    /// missing from the pushed data.
     pub settle: Duration,
-    /// The label `instance`; `None` for the host's name.
+    /// The label `instance`; `None` for the hostname.
     pub instance: Option<String>,
-    /// Further labels of all series.
+    /// Additional labels of all series.
     pub labels: Vec<(String, String)>,
-    /// Further headers of all requests.
+    /// Additional headers of all requests.
     pub headers: Vec<(String, String)>,
-    /// The file with the bearer token.
+    /// File with the bearer token.
     pub token_file: Option<String>,
-    /// The file with the authorities, in PEM, by which the far end is known; `None` for the host's own.
+    /// PEM file with the certificate authorities of the receiver; `None` for the system's.
     pub ca_file: Option<String>,
 }
 
-/// All places. `timeout` is the longest of any target: before it has passed, a probe has no outcome.
+/// Parses all `[[push]]` tables. `timeout` is the longest of all targets: until then, a probe may
+/// have no outcome.
 pub(crate) fn pushes(root: &Section<'_>, timeout: Duration) -> Result<Vec<Push>, Fault> {
     let (mut all, mut names): (Vec<Push>, BTreeSet<String>) = Default::default();
     for section in root.sections("push")? {
@@ -156,7 +160,7 @@ fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
     }
 }
 
-/// The URL, and its host.
+/// The URL and its host.
 fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
     let Some(text) = section.text("url")? else {
         let what = "url: is missing (as in \"http://127.0.0.1:9090/api/v1/write\")".to_string();
@@ -169,7 +173,7 @@ fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
 
 fn name(section: &Section<'_>, host: String) -> Result<String, Fault> {
     let name = section.text("name")?.map_or(host, ToString::to_string);
-    // It is part of a file's name, and of one line.
+    // The name becomes part of a file name and of log lines.
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     let fits = (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('.');
     let what = || {
@@ -226,7 +230,7 @@ fn duration(
     }
 }
 
-/// Pairs of texts in a table of its own.
+/// The string pairs of a table.
 fn pairs(section: &Section<'_>, key: &str) -> Result<Vec<(String, String, usize)>, Fault> {
     let Some(table) = section.section(key)? else { return Ok(Vec::new()) };
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The `[[receiver]]` tables of the configuration.
+//! Parsing of the `[[receiver]]` tables.
 use crate::error::Fault;
 use crate::relay_table::relay;
 use crate::section::{Section, is_plain};
@@ -25,7 +25,7 @@ const KEYS: [&str; 12] = [
     "alertmanager",
     "timeout",
 ];
-/// Keys that only one of the ways has.
+/// Keys that only one transport accepts.
 const OF_ONE_WAY: [(&str, &str); 6] = [
     ("header", "webhook"),
     ("from", "mail"),
@@ -36,7 +36,7 @@ const OF_ONE_WAY: [(&str, &str); 6] = [
 ];
 const ROUTES: [&str; 4] = ["webhook", "mail", "command", "alertmanager"];
 
-/// All `[[receiver]]` tables.
+/// Parses all `[[receiver]]` tables.
 pub(crate) fn receivers(root: &Section<'_>) -> Result<Vec<Receiver>, Fault> {
     let mut all: Vec<Receiver> = Vec::new();
     for section in root.sections("receiver")? {
@@ -107,7 +107,8 @@ fn mail(section: &Section<'_>) -> Result<Route, Fault> {
     Ok(Route::Mail { to, from, relay: relay(section)? })
 }
 
-/// What goes between the brackets of RFC 5321 section 4.1.2, without its quoted forms: nothing that could end a command.
+/// A mailbox of RFC 5321 section 4.1.2 without quoted forms, so that it cannot terminate an SMTP
+/// command.
 fn address(key: &str, text: &str, offset: usize) -> Result<String, Fault> {
     let plain = |c: char| c.is_ascii_graphic() && !"<>,;:\"()[]\\".contains(c);
     let parts = text.rsplit_once('@').filter(|(local, domain)| !local.is_empty() && !domain.is_empty());

@@ -1,14 +1,14 @@
-//! The keys of an SMTP relay in a `[[receiver]]` with `mail`.
+//! The SMTP relay keys of a `[[receiver]]` with `mail`.
 use crate::error::Fault;
 use crate::section::{Section, is_plain};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_watch_alert::{Login, Relay, RelayTls};
 
-/// Keys that only a relay has.
+/// Keys that are valid only with a relay.
 const KEYS: [&str; 3] = ["tls", "user", "password_file"];
 
-/// The relay of a `[[receiver]]` with `mail`; `None` where it names none.
+/// The relay of a `[[receiver]]` with `mail`; `None` if there is no relay.
 pub(crate) fn relay(section: &Section<'_>) -> Result<Option<Relay>, Fault> {
     let Some(text) = section.text("relay")? else {
         return match KEYS.into_iter().find(|key| section.get(key).is_some()) {
@@ -26,7 +26,7 @@ pub(crate) fn relay(section: &Section<'_>) -> Result<Option<Relay>, Fault> {
 }
 
 fn address(text: &str, offset: usize) -> Result<(String, u16), Fault> {
-    // An address of IPv6 is in brackets, or its last part would be taken for the port.
+    // An IPv6 address needs brackets: otherwise its last group would be taken for the port.
     let is_host = |host: &str| !host.is_empty() && (!host.contains(':') || host.starts_with('['));
     let parts = text.rsplit_once(':').filter(|(host, _)| is_host(host) && is_plain(text));
     let port = parts.and_then(|(_, port)| port.parse::<u16>().ok()).filter(|port| *port > 0);
@@ -35,7 +35,7 @@ fn address(text: &str, offset: usize) -> Result<(String, u16), Fault> {
     port.map(|port| (text.to_string(), port)).ok_or_else(|| Fault::new(offset, what()))
 }
 
-/// As the port is meant, if nothing is said (RFC 8314 section 3.3, RFC 6409).
+/// The TLS mode; the default follows from the port (RFC 8314 section 3.3, RFC 6409).
 fn tls(section: &Section<'_>, port: u16) -> Result<RelayTls, Fault> {
     match (section.text("tls")?, port) {
         (Some("starttls"), _) | (None, 587) => Ok(RelayTls::StartTls),

@@ -1,6 +1,6 @@
-//! The few parts of a URL that a probe needs (RFC 3986, section 3).
+//! The parts of a URL that a probe needs (RFC 3986, section 3).
 //!
-//! By hand: the crate `url` rewrites hosts and paths (WHATWG), and a probe sends them as they are written.
+//! Not the crate `url`: it normalizes hosts and paths (WHATWG), and a probe sends them as written.
 use crate::target::Protocol;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -39,7 +39,7 @@ impl Url {
     }
 }
 
-/// Host without brackets, and the port where one is given.
+/// Splits the authority into the host, without brackets, and the optional port.
 fn split(authority: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {

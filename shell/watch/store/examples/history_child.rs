@@ -1,5 +1,6 @@
-//! Processes that the tests of the history start: `write DIR` until it is killed, and `small-disk DIR` and
-//! `disk-without-room DIR` on a small file system that is mounted at DIR. They end with an error if a check fails.
+//! Processes that the tests of the history start: `write DIR` until it is killed, and
+//! `small-disk DIR` and `disk-without-room DIR` on a small file system that is mounted at DIR. They
+//! end with an error if a check fails.
 #[expect(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/it/support.rs"]
 mod support;
@@ -29,7 +30,8 @@ fn main() {
     }
 }
 
-/// Records one sample of each series after another, and prints the number of each, until it is killed.
+/// Records one sample of each series after another, and prints the number of each, until it is
+/// killed.
 fn write(dir: &Path) {
     let mut history = open(dir, &killed_config());
     let ids: Vec<SeriesId> = (0..KILLED_SERIES)

@@ -8,10 +8,12 @@ use fathom_watch_samples::{Chunk, Windows};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
-/// How long after its end a chunk is put together, in milliseconds: its last part is then written, and most late answers are in it.
+/// How long after its end a chunk is put together, in milliseconds: its last part is then written,
+/// and most late answers are in it.
 const GRACE_MS: u64 = 180_000;
 
-/// Chunks and days that are put together at one flush: the writer is held up for about 0.1 s at most.
+/// Chunks and days that are put together at one flush: the writer is held up for about 0.1 s at
+/// most.
 const AT_ONCE: usize = 400;
 
 impl History {
@@ -25,7 +27,8 @@ impl History {
             set.iter().copied().filter(|(start, _)| over(*start, span)).take(AT_ONCE).collect()
         };
         let chunks = ripe(&self.chunks, CHUNK_MS);
-        // A chunk that is still in parts would come into its day later, which is right, but twice the work.
+        // A chunk that is still in parts would come into its day later, which is right, but twice
+        // the work.
         let chunks_of = |day: u64| day * DAY_MS / CHUNK_MS..(day + 1) * DAY_MS / CHUNK_MS;
         let complete = |(day, series): &(u64, u32)| {
             !chunks_of(*day).any(|chunk| self.chunks.contains(&(chunk, *series)))

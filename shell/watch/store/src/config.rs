@@ -7,13 +7,16 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// How a history is written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HistoryConfig {
-    /// What was recorded is on the disk after at most this, and one second: it is what a power cut takes. Longer spares flash.
+    /// What was recorded is on the disk after at most this, and one second: it is what a power cut
+    /// takes. Longer spares flash.
     pub durable_every: Duration,
     /// How long each kind of detail is kept.
     pub keep: Retention,
-    /// What the files may take; `None` for what the disk has. Above it the oldest detail goes first, the newest day never.
+    /// What the files may take; `None` for what the disk has. Above it the oldest detail goes
+    /// first, the newest day never.
     pub budget: Option<Bytes>,
-    /// Samples that are kept in memory while they cannot be written; then the oldest of them go. 16 bytes each.
+    /// Samples that are kept in memory while they cannot be written; then the oldest of them go. 16
+    /// bytes each.
     pub unsaved_samples: usize,
 }
 

@@ -13,18 +13,21 @@ const APPLICATION: i64 = 0x4674_686d;
 /// Version of the tables. A later one reads the earlier ones.
 pub(crate) const VERSION: i64 = 1;
 
-/// Bytes of a page. A flush changes one page of the journal or a few, each of which is written whole; see the figures in ADR 8.
+/// Bytes of a page. A flush changes one page of the journal or a few, each of which is written
+/// whole; see the figures in ADR 8.
 const PAGE_BYTES: u64 = 4096;
 
-/// Pages in the log of changes before they are put into the database. The journal's pages are used again every ten minutes: the
-/// more of that time the log has, the fewer of them are written twice. 1,000 are 4 MB.
+/// Pages in the log of changes before they are put into the database. The journal's pages are used
+/// again every ten minutes: the more of that time the log has, the fewer of them are written twice.
+/// 1,000 are 4 MB.
 const MAX_LOG_PAGES: u64 = 1000;
 /// Fewer make SQLite copy all the time.
 const MIN_LOG_PAGES: u64 = 50;
 /// The share of a budget that the log may be.
 const LOG_SHARE: u64 = 16;
 
-/// How long a reader or the writer waits for the other: they hold each other up at the start and the end of the log alone.
+/// How long a reader or the writer waits for the other: they hold each other up at the start and
+/// the end of the log alone.
 const WAIT: Duration = Duration::from_secs(5);
 
 /// Statements that are kept prepared: more than there are, or each would be made anew each time.

@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a history cannot be opened or read. `Display` gives one line that names the file and what to try.
+/// Why a history cannot be opened or read. `Display` gives one line that names the file and what to
+/// try.
 #[derive(Debug)]
 pub enum HistoryError {
     /// Another process writes it.

@@ -19,7 +19,8 @@ const fn number(name: &'static str) -> Field<'static> {
     Field { name, kind: Kind::Number }
 }
 
-/// Columns of single samples. One of the last three has the value, which is within 1.09 % of what was measured.
+/// Columns of single samples. One of the last three has the value, which is within 1.09 % of what
+/// was measured.
 pub const SAMPLES: [Field<'static>; 7] = [
     text("target"),
     text("probe"),

@@ -76,7 +76,8 @@ impl Filler<'_> {
         self.fill_open(series, detail, &range, &mut columns)?;
         Ok(columns.finish())
     }
-    /// Fills columns with what is in chunks or days; what is older than the oldest of this detail with coarser windows.
+    /// Fills columns with what is in chunks or days; what is older than the oldest of this detail
+    /// with coarser windows.
     fn fill_closed(
         &mut self,
         series: u32,
@@ -102,7 +103,8 @@ impl Filler<'_> {
         }
         Ok(())
     }
-    /// Fills columns with what is in none of them yet: it is read in this detail, whatever its age, as no coarser windows have it.
+    /// Fills columns with what is in none of them yet: it is read in this detail, whatever its age,
+    /// as no coarser windows have it.
     fn fill_open(
         &mut self,
         series: u32,

@@ -7,14 +7,16 @@ use fathom_units::WallTime;
 use fathom_watch_samples::{Chunk, Frame};
 use rusqlite::{Connection, params};
 
-/// How often a flush is tried again after something was mended for it: damaged values are set aside one by one.
+/// How often a flush is tried again after something was mended for it: damaged values are set aside
+/// one by one.
 const TRIES: usize = 20;
 
 impl History {
-    /// Makes durable what was recorded, if it is time to; to be called about once a second. It may take some hundred milliseconds
-    /// with thousands of series, when ten minutes are over.
+    /// Makes durable what was recorded, if it is time to; to be called about once a second. It may
+    /// take some hundred milliseconds with thousands of series, when ten minutes are over.
     ///
-    /// What was damaged and is set aside is told; why nothing could be written says [`History::status`].
+    /// What was damaged and is set aside is told; why nothing could be written says
+    /// [`History::status`].
     pub fn flush(&mut self, now: WallTime) -> Vec<Repair> {
         // A clock that steps either way makes it due.
         let due =
@@ -115,7 +117,8 @@ impl History {
         );
         self.status.trouble = Some(Trouble { since, text });
     }
-    /// Puts together what is over, drops what is too old. That it fails is told when the next flush fails too.
+    /// Puts together what is over, drops what is too old. That it fails is told when the next flush
+    /// fails too.
     fn tidy(&mut self, now: WallTime, repairs: &mut Vec<Repair>) {
         for _ in 0..TRIES {
             match self.put_together(now).and_then(|()| self.drop_old(now)) {
@@ -138,7 +141,8 @@ fn append(db: &Connection, frame: &Frame) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Its last frame is written even if it is empty: so the numbers of frames only grow, by which a reader knows what it has.
+/// Its last frame is written even if it is empty: so the numbers of frames only grow, by which a
+/// reader knows what it has.
 pub(crate) fn replace_journal(db: &Connection, rest: &Frame) -> Result<(), Fault> {
     let last = insert(db, rest)?;
     db.prepare_cached("DELETE FROM journal WHERE id < ?")?.execute([last])?;

@@ -23,8 +23,9 @@ pub struct ImportSummary {
 impl History {
     /// Brings in samples of the past, in one transaction.
     ///
-    /// Ten minutes that have something of this series already are left as they are, so that bringing the same in twice changes
-    /// nothing. Samples of which only histograms are kept at their age become those.
+    /// Ten minutes that have something of this series already are left as they are, so that
+    /// bringing the same in twice changes nothing. Samples of which only histograms are kept at
+    /// their age become those.
     ///
     /// # Errors
     /// If the database cannot be written; then nothing is changed.
@@ -79,7 +80,8 @@ impl History {
     }
 }
 
-/// Days before the oldest that has single samples have histograms alone, of all series: a reader looks for them there.
+/// Days before the oldest that has single samples have histograms alone, of all series: a reader
+/// looks for them there.
 fn oldest_day_of_samples(db: &Connection) -> Result<u64, Fault> {
     let (chunk, windows) = (Table::Chunk.oldest_ms(db)?, Table::TenMinutes.oldest_ms(db)?);
     let day = |ms: u64| ms / DAY_MS * DAY_MS;

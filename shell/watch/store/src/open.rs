@@ -14,7 +14,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Locked by the writer as long as it lives; the system unlocks it when the process ends, however that ends.
+/// Locked by the writer as long as it lives; the system unlocks it when the process ends, however
+/// that ends.
 const LOCK: &str = "writer.lock";
 /// The number of the process that has the lock, for people.
 const PROCESS: &str = "writer.pid";
@@ -25,7 +26,8 @@ impl History {
     /// What is damaged is set aside by name and told; what was in its journal is as it was.
     ///
     /// # Errors
-    /// If another process writes it, if it is of a later version, or if nothing can be written there.
+    /// If another process writes it, if it is of a later version, or if nothing can be written
+    /// there.
     pub fn open(dir: &Path, config: &HistoryConfig) -> Result<(History, Vec<Repair>), HistoryError> {
         fs::create_dir_all(dir).map_err(|source| HistoryError::System { path: dir.into(), source })?;
         let lock = lock(dir)?;
@@ -126,7 +128,8 @@ fn newer(path: &Path) -> HistoryError {
     HistoryError::Newer { path: path.into(), version: version.unwrap_or(VERSION + 1), known: VERSION }
 }
 
-/// The lock is one of SQLite's on a database of its own without content: the same on every system that SQLite runs on.
+/// The lock is one of SQLite's on a database of its own without content: the same on every system
+/// that SQLite runs on.
 fn lock(dir: &Path) -> Result<Connection, HistoryError> {
     let path = dir.join(LOCK);
     let take = || -> rusqlite::Result<Connection> {

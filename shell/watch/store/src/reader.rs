@@ -11,7 +11,8 @@ use rusqlite::Connection;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A reader, one of any number, in any process. It never holds up the writer, and sees what is durable: all but the last seconds.
+/// A reader, one of any number, in any process. It never holds up the writer, and sees what is
+/// durable: all but the last seconds.
 ///
 /// What is damaged is left out and told by [`HistoryReader::faults`]; the rest is given.
 pub struct HistoryReader {
@@ -51,8 +52,9 @@ impl HistoryReader {
     pub fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<(EventId, Event)>, HistoryError> {
         self.read(|reader| Ok(event::between(&reader.db, from, to)?))
     }
-    /// At most `count` columns of a plot from one time to another. Each has all samples from its `from` to its `to`; those edges are
-    /// moved to ten minutes, hours or days where columns are at least as wide, by at most half a column.
+    /// At most `count` columns of a plot from one time to another. Each has all samples from its
+    /// `from` to its `to`; those edges are moved to ten minutes, hours or days where columns are at
+    /// least as wide, by at most half a column.
     ///
     /// # Errors
     /// If the database cannot be read.

@@ -12,7 +12,8 @@ impl History {
     pub(crate) fn set_row_aside(&mut self, table: &str, id: i64, why: &str) -> Result<Repair, Fault> {
         set_row_aside(&self.db, &self.dir, table, id, why)
     }
-    /// Reads everything, and sets aside what is damaged: for when a disk is in doubt. A year of one series takes about a second.
+    /// Reads everything, and sets aside what is damaged: for when a disk is in doubt. A year of one
+    /// series takes about a second.
     pub fn verify(&mut self) -> Vec<Repair> {
         let mut repairs = Vec::new();
         let sound = self.db.pragma_query_value(None, "quick_check", |row| row.get::<_, String>(0));

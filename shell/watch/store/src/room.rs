@@ -7,11 +7,12 @@ use fathom_units::{Bytes, Duration, WallTime};
 use std::fs;
 use std::path::PathBuf;
 
-/// How often is looked for what is too old. With it, one day of a kind of detail is dropped at a time: a clock that is stepped a
-/// century ahead for an hour then costs six days, not all.
+/// How often is looked for what is too old. With it, one day of a kind of detail is dropped at a
+/// time: a clock that is stepped a century ahead for an hour then costs six days, not all.
 const TIDY_EVERY: Duration = Duration::from_secs(600);
 
-/// Bytes that are held back, and let go when the disk is full: dropping something takes some room too.
+/// Bytes that are held back, and let go when the disk is full: dropping something takes some room
+/// too.
 const RESERVE_BYTES: usize = 1 << 20;
 
 /// Pages that are given back to the system at a time.
@@ -20,7 +21,8 @@ const GIVE_BACK_PAGES: u32 = 2000;
 /// The most days that are dropped at a time for a budget.
 const DAYS_AT_ONCE: usize = 1000;
 
-/// How often in that time room is made if it does not help: what takes the disk would else take the whole history.
+/// How often in that time room is made if it does not help: what takes the disk would else take the
+/// whole history.
 const ROOM_TRIES: u32 = 3;
 
 /// What is dropped first.
@@ -71,8 +73,8 @@ impl History {
         }
         self.room_made = Some((since, times));
         let reserve = fs::remove_file(self.reserve()).is_ok();
-        // The log becomes part of the database, where its pages are used again, and takes no room itself. If that fails too, what
-        // the reserve has given may do.
+        // The log becomes part of the database, where its pages are used again, and takes no room
+        // itself. If that fails too, what the reserve has given may do.
         let _ = self.checkpoint();
         match self.drop_oldest_day() {
             Ok(true) => {

@@ -9,26 +9,29 @@ use zstd::bulk::{Compressor, Decompressor};
 /// Bits of a row's number that are the series.
 const SERIES_BITS: u32 = 24;
 
-/// zstd's level: 9 takes eight times the time to save 7 % on a quiet fibre, and 0.5 % on DOCSIS and Wi-Fi, which is entropy but for 3 %.
+/// zstd's level: 9 takes eight times the time to save 7 % on a quiet fibre, and 0.5 % on DOCSIS and
+/// Wi-Fi, which is entropy but for 3 %.
 const PACK_LEVEL: i32 = 3;
 
 /// First bytes of what zstd packed (RFC 8878 section 3.1.1).
 const PACKED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The most bytes that a value unpacks to: a chunk of the most samples, each with a time of its own.
+/// The most bytes that a value unpacks to: a chunk of the most samples, each with a time of its
+/// own.
 const MAX_UNPACKED: usize = 32 << 20;
 
 /// Milliseconds of ten minutes.
 pub(crate) const SLOT_MS: u64 = 600_000;
 /// Milliseconds of an hour.
 pub(crate) const HOUR_MS: u64 = 3_600_000;
-/// Milliseconds of a chunk: six hours. Of one hour it would have 2.3 kB at a sample a second, and half of a page of 4 kB would be lost.
+/// Milliseconds of a chunk: six hours. Of one hour it would have 2.3 kB at a sample a second, and
+/// half of a page of 4 kB would be lost.
 pub(crate) const CHUNK_MS: u64 = 6 * HOUR_MS;
 /// Milliseconds of a day.
 pub(crate) const DAY_MS: u64 = 86_400_000;
 
-/// A table of packed values. Its rows are in the order of time, then of series: new rows are then written side by side, and the
-/// oldest ones removed so.
+/// A table of packed values. Its rows are in the order of time, then of series: new rows are then
+/// written side by side, and the oldest ones removed so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table {
     /// Samples of ten minutes, until their six hours are over.

@@ -5,7 +5,8 @@ use fathom_units::WallTime;
 use fathom_watch_samples::{Chunk, Code, Entry, Frame, Grid, Mark, Stored};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long after its ten minutes a part is written, in milliseconds: most answers that are late have then come.
+/// How long after its ten minutes a part is written, in milliseconds: most answers that are late
+/// have then come.
 const GRACE_MS: u64 = 60_000;
 
 /// The open samples of all series.

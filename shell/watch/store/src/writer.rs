@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 pub(crate) const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// The only writer of a history. What it is given is in memory until [`History::flush`] makes it durable; nothing it is given is refused.
+/// The only writer of a history. What it is given is in memory until [`History::flush`] makes it
+/// durable; nothing it is given is refused.
 pub struct History {
     pub(crate) dir: PathBuf,
     pub(crate) config: HistoryConfig,
@@ -23,7 +24,8 @@ pub struct History {
     pub(crate) events: Events,
     /// Late answers to samples that are in a part or a chunk already.
     pub(crate) late: Vec<(u32, Stored)>,
-    /// Stretches of six hours that have parts, and days that have windows of them, for each series: to be put together.
+    /// Stretches of six hours that have parts, and days that have windows of them, for each series:
+    /// to be put together.
     pub(crate) chunks: BTreeSet<(u64, u32)>,
     pub(crate) days: BTreeSet<(u64, u32)>,
     pub(crate) last_flush: Option<WallTime>,

@@ -16,7 +16,8 @@ const SECOND: u64 = 1_000_000_000;
 /// The writer makes chunks of an hour.
 const STEP_S: u64 = 3_600;
 
-/// A cable line: a base, jitter, evenings with a queue, a step once a month, bursts of upload, and loss.
+/// A cable line: a base, jitter, evenings with a queue, a step once a month, bursts of upload, and
+/// loss.
 struct Line {
     dice: Rng,
     base_us: u64,

@@ -1,4 +1,5 @@
-//! The addresses under `/api/v1`: what each takes, and where its answer comes from. Described in `docs/openapi.json`.
+//! The addresses under `/api/v1`: what each takes, and where its answer comes from. Described in
+//! `docs/openapi.json`.
 use crate::app::{App, now_ns};
 use crate::guard::lock;
 use crate::past::{Past, Series, unread};

@@ -1,4 +1,5 @@
-//! The page itself. Its script and style are made from `ui/` by `npm run build`, and committed so that building this needs no Node.
+//! The page itself. Its script and style are made from `ui/` by `npm run build`, and committed so
+//! that building this needs no Node.
 use crate::reply::{Age, Reply, Whole};
 use hyper::HeaderMap;
 

@@ -10,10 +10,11 @@ use std::path::PathBuf;
 pub struct WebConfig {
     /// Where it listens. On a loopback address no password is needed.
     pub listen: SocketAddr,
-    /// The file with the password, readable by its owner alone; made with a random one if there is none. `None` only for a server
-    /// on loopback, which then asks for no password.
+    /// The file with the password, readable by its owner alone; made with a random one if there is
+    /// none. `None` only for a server on loopback, which then asks for no password.
     pub secret_file: Option<PathBuf>,
-    /// Further names by which a server on loopback may be asked, such as that of a proxy in front of it.
+    /// Further names by which a server on loopback may be asked, such as that of a proxy in front
+    /// of it.
     pub hosts: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! What months of the history say: gathers what `core/analyze/diagnose` looks at, and writes what it finds.
+//! What months of the history say: gathers what `core/analyze/diagnose` looks at, and writes what
+//! it finds.
 use crate::heatmap::offset_of;
 use crate::past::{Past, Series};
 use crate::query::quoted;
@@ -20,7 +21,8 @@ const MAX_SLOTS: u64 = 60 * 144;
 /// Under this name a watch keeps what its host sends and receives.
 pub(crate) const THIS_HOST: &str = "this host";
 
-/// All findings of a range, by the household's clock. Their spans are in nanoseconds since 1970-01-01 UTC.
+/// All findings of a range, by the household's clock. Their spans are in nanoseconds since
+/// 1970-01-01 UTC.
 ///
 /// # Errors
 /// If the history cannot be read.
@@ -69,7 +71,8 @@ fn slots(past: &mut dyn Past, one: &Series, to: WallTime) -> Result<Vec<Column>,
     past.columns(one.id, WallTime(first * SLOT_NS)..WallTime(last * SLOT_NS), (last - first) as usize)
 }
 
-/// What this host's own interface carried. On a router that is the house's traffic; on another machine it is that machine's.
+/// What this host's own interface carried. On a router that is the house's traffic; on another
+/// machine it is that machine's.
 fn load(past: &mut dyn Past, all: &[Series], to: WallTime) -> Result<Vec<PastLoad>, String> {
     let mut load = Vec::new();
     for (word, direction) in [("sent", Direction::Up), ("received", Direction::Down)] {

@@ -1,5 +1,5 @@
-//! What comes with the page itself, so that its first picture waits for no further answer: the rows that a screen shows, with their small
-//! pictures. The others come by the events, as ever.
+//! What comes with the page itself, so that its first picture waits for no further answer: the rows
+//! that a screen shows, with their small pictures. The others come by the events, as ever.
 use crate::api;
 use crate::app::App;
 use crate::reply::Refusal;
@@ -39,8 +39,8 @@ fn first_rows(targets: &[TargetNow]) -> Vec<&TargetNow> {
     order
 }
 
-/// As `sorted` of `ui/src/watch/overview.ts` has it, but for the letters of other alphabets: a row that it has elsewhere gets its
-/// picture with the others.
+/// As `sorted` of `ui/src/watch/overview.ts` has it, but for the letters of other alphabets: a row
+/// that it has elsewhere gets its picture with the others.
 fn rank(target: &TargetNow) -> (u8, Reverse<u64>, Vec<Piece>) {
     const STATES: [&str; 4] = ["failing", "trouble", "unknown", "fine"];
     const LOSS_STEPS: f64 = 20.0;

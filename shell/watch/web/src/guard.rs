@@ -1,4 +1,5 @@
-//! What stands before every answer: the name asked for, who asks, and what a browser may do with what it gets.
+//! What stands before every answer: the name asked for, who asks, and what a browser may do with
+//! what it gets.
 use crate::config::{WebConfig, WebError};
 use crate::query::{Query, quoted};
 use crate::reply::{Refusal, Reply, no_store, see_other};
@@ -16,15 +17,16 @@ const MAX_URI_BYTES: usize = 2_048;
 pub(crate) const MAX_FORM_BYTES: usize = 1_024;
 const COOKIE: &str = "fathom_session";
 
-/// Scripts, styles and data from here alone, and nothing inline: what a target is called cannot become a script.
+/// Scripts, styles and data from here alone, and nothing inline: what a target is called cannot
+/// become a script.
 const POLICY: &str =
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
 /// Decides who is let in.
 pub(crate) struct Guard {
     secret: Option<Secret>,
-    /// Names by which a server without a password may be asked. A page of another site that has its name resolve to 127.0.0.1
-    /// sends its own.
+    /// Names by which a server without a password may be asked. A page of another site that has its
+    /// name resolve to 127.0.0.1 sends its own.
     hosts: Vec<String>,
     sessions: Mutex<Sessions>,
     failures: Mutex<Failures>,

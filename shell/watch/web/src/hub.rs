@@ -1,4 +1,5 @@
-//! What changes, told to all pages that listen: server-sent events that resume where they broke off.
+//! What changes, told to all pages that listen: server-sent events that resume where they broke
+//! off.
 use crate::guard::lock;
 use crate::row::{key, row};
 use fathom_watch_plan::TargetNow;
@@ -16,7 +17,8 @@ const RETRY_MS: u32 = 2_000;
 /// Targets that are gone and still told to who comes back; who was away for longer gets all anew.
 const MAX_GONE: usize = 1_000;
 
-/// The targets as all pages know them. State, not messages, is kept: who was away gets what changed meanwhile, once.
+/// The targets as all pages know them. State, not messages, is kept: who was away gets what changed
+/// meanwhile, once.
 pub(crate) struct Hub {
     /// Tells one run of the program from the next: numbers begin anew.
     run: u64,

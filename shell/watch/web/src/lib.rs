@@ -4,8 +4,8 @@
 //!  thread "web"     one loop (tokio, current_thread): accepts, parses, checks, answers; no file is read here
 //!    |-- blocking   at most a few threads: queries of the history, the state of the targets
 //! ```
-//! Why there is a runtime here and nowhere else: `docs/adr/0009-a-runtime-for-the-page-alone.md`. The API is described in
-//! `docs/openapi.json`.
+//! Why there is a runtime here and nowhere else: `docs/adr/0009-a-runtime-for-the-page-alone.md`.
+//! The API is described in `docs/openapi.json`.
 #![deny(missing_docs)]
 
 mod api;

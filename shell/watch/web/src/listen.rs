@@ -14,7 +14,8 @@ use tokio::sync::{Semaphore, watch};
 
 /// A browser holds six; beyond these, a connection is closed at once rather than kept waiting.
 const MAX_CONNECTIONS: usize = 512;
-/// A request's head comes within this, or the connection ends: so do connections on which nothing is asked.
+/// A request's head comes within this, or the connection ends: so do connections on which nothing
+/// is asked.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// Head and buffer of a connection. A browser sends less than 2 kB.
 const MAX_HEAD_BYTES: usize = 16 * 1024;

@@ -1,4 +1,5 @@
-//! `/metrics`: the counts since the program started, in the three forms that Prometheus and its kin ask for.
+//! `/metrics`: the counts since the program started, in the three forms that Prometheus and its kin
+//! ask for.
 mod protobuf;
 
 use crate::now::{HostNow, Total};

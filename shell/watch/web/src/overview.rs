@@ -7,7 +7,8 @@ use fathom_watch_samples::Column;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the page asks for, in step with `ui/src/watch/overview.ts`: a day, in columns of ten minutes, which the history has ready.
+/// What the page asks for, in step with `ui/src/watch/overview.ts`: a day, in columns of ten
+/// minutes, which the history has ready.
 pub(crate) const PAGE_COLUMNS: u64 = 144;
 pub(crate) const PAGE_WIDTH_NS: u64 = 600 * 1_000_000_000;
 
@@ -22,7 +23,8 @@ const MAX_CACHED_CELLS: usize = 20_000_000;
 type Cell = [i16; 3];
 const EMPTY: Cell = [i16::MIN, i16::MIN, -1];
 
-/// Columns that change no more, of all series: a page that is loaded again costs the newest ones alone.
+/// Columns that change no more, of all series: a page that is loaded again costs the newest ones
+/// alone.
 #[derive(Default)]
 pub(crate) struct OverviewCache {
     width: u64,
@@ -145,8 +147,9 @@ fn cells_of(found: &[Column], range: Range, count: usize) -> Vec<Cell> {
     cells
 }
 
-/// A head of 32 bytes (magic, series, columns, 0, from, to), the series' numbers as u32, and of each series three arrays of i16:
-/// codes of the medians, codes of the most, loss in ten-thousandths or -1; all little endian.
+/// A head of 32 bytes (magic, series, columns, 0, from, to), the series' numbers as u32, and of
+/// each series three arrays of i16: codes of the medians, codes of the most, loss in
+/// ten-thousandths or -1; all little endian.
 pub(crate) fn binary(sparks: &[Spark], range: Range, count: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(32 + sparks.len() * (4 + 6 * count));
     for number in [MAGIC, sparks.len() as u32, count as u32, 0] {

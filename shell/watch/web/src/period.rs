@@ -62,7 +62,8 @@ pub struct Period {
     pub to: WallTime,
 }
 
-/// What the probes of `period` brought, with the traffic of this host and the changes of the path in that time.
+/// What the probes of `period` brought, with the traffic of this host and the changes of the path
+/// in that time.
 ///
 /// # Errors
 /// If the history cannot be read, has no such target, or no sample of it in that time.
@@ -140,7 +141,8 @@ fn unknown(target: &str, all: &[StoredSeries]) -> PeriodError {
     PeriodError::NoTarget { target: target.to_owned(), known }
 }
 
-/// The series that are delays, each with its key. The first of a metric has no scope, so that it can be compared with any run's.
+/// The series that are delays, each with its key. The first of a metric has no scope, so that it
+/// can be compared with any run's.
 fn keys<'s>(mine: &[&'s StoredSeries]) -> Vec<(&'s StoredSeries, SeriesKey)> {
     let mut keys: Vec<(&StoredSeries, SeriesKey)> = Vec::new();
     for stored in mine.iter().filter(|series| series.unit == Unit::Seconds) {
@@ -153,7 +155,8 @@ fn keys<'s>(mine: &[&'s StoredSeries]) -> Vec<(&'s StoredSeries, SeriesKey)> {
     keys
 }
 
-/// `icmp`, `tcp:443`, `udp up`, `hop 3 ipv6`. Parts of a connection are within its whole, and left out.
+/// `icmp`, `tcp:443`, `udp up`, `hop 3 ipv6`. Parts of a connection are within its whole, and left
+/// out.
 fn key_of(probe: &str) -> Option<SeriesKey> {
     let mut words = probe.split([' ', ':']);
     let (first, rest) = (words.next()?, words.next());

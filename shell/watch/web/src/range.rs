@@ -3,7 +3,8 @@ use crate::query::Query;
 use crate::reply::{Age, Refusal};
 use fathom_units::WallTime;
 
-/// The latest that an answer was seen to come, and room for the history to write it: a range that ended so long ago changes no more.
+/// The latest that an answer was seen to come, and room for the history to write it: a range that
+/// ended so long ago changes no more.
 pub(crate) const SETTLED_NS: u64 = 1_800 * 1_000_000_000;
 
 /// A range of time that is asked for.

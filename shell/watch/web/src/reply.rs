@@ -17,7 +17,8 @@ pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
 /// An answer as the server makes it.
 pub(crate) type Reply = Response<Body>;
 
-/// A body whose pieces are made elsewhere. While so many wait as the channel holds, their maker waits.
+/// A body whose pieces are made elsewhere. While so many wait as the channel holds, their maker
+/// waits.
 struct Pieces(mpsc::Receiver<Bytes>);
 
 impl hyper::body::Body for Pieces {
@@ -37,7 +38,8 @@ pub(crate) fn pieces(content_type: &'static str, source: mpsc::Receiver<Bytes>) 
     headed(content_type, Pieces(source).boxed_unsync())
 }
 
-/// A whole document with styles and scripts in it: it is shown as of no site at all, so that nothing in it can ask this server.
+/// A whole document with styles and scripts in it: it is shown as of no site at all, so that
+/// nothing in it can ask this server.
 pub(crate) fn document(text: String) -> Reply {
     const POLICY: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; \
                           script-src 'unsafe-inline'; img-src data: blob:";
@@ -92,12 +94,14 @@ pub(crate) struct Whole {
 pub(crate) enum Age {
     /// Ask again each time; the tag saves the body.
     Changing,
-    /// A range of time that is over. A day, not for ever: an import may bring older history, and retention takes some away.
+    /// A range of time that is over. A day, not for ever: an import may bring older history, and
+    /// retention takes some away.
     Closed,
 }
 
 impl Whole {
-    /// The answer to a request with these headers: 304 if the client has it, packed if the client takes that.
+    /// The answer to a request with these headers: 304 if the client has it, packed if the client
+    /// takes that.
     pub(crate) fn reply(self, request: &HeaderMap) -> Reply {
         let tag = format!("\"{:016x}\"", fnv1a(&self.bytes));
         let known = request.get(header::IF_NONE_MATCH).is_some_and(|given| names(given, &tag));

@@ -4,10 +4,12 @@ use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::Outcome;
 use serde_json::{Value, json};
 
-/// From so many lost of the last minute, if they are also so large a share: a single lost probe is no trouble.
+/// From so many lost of the last minute, if they are also so large a share: a single lost probe is
+/// no trouble.
 const TROUBLE_LOST: u64 = 2;
 const TROUBLE_RATIO: f64 = 0.02;
-/// A probe of a series that is asked ten times a second may be lost, and its next ones with it, without the path being down.
+/// A probe of a series that is asked ten times a second may be lost, and its next ones with it,
+/// without the path being down.
 const FAILING_AFTER: Duration = Duration::from_secs(5);
 
 /// Names a target among all.

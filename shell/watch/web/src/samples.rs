@@ -1,4 +1,5 @@
-//! Every sample of a range, piece by piece: a year at once would not fit into memory, here or there.
+//! Every sample of a range, piece by piece: a year at once would not fit into memory, here or
+//! there.
 use crate::app::App;
 use crate::past::{Series, unread};
 use crate::range::Range;
@@ -14,7 +15,8 @@ use tokio::sync::mpsc;
 /// So much time is read at once; the history keeps samples in chunks of an hour.
 const STEP_NS: u64 = 6 * 3_600 * 1_000_000_000;
 
-/// Lines of CSV, or one JSON object with an array. If the history fails on the way, the answer ends with a line that says so.
+/// Lines of CSV, or one JSON object with an array. If the history fails on the way, the answer ends
+/// with a line that says so.
 pub(crate) fn stream(app: &Arc<App>, series: Series, range: Range, csv: bool) -> mpsc::Receiver<Bytes> {
     let (sender, receiver) = mpsc::channel(1);
     let app = Arc::clone(app);

@@ -1,4 +1,5 @@
-//! The password of a page that others can reach: in a file of its owner's alone, compared in constant time.
+//! The password of a page that others can reach: in a file of its owner's alone, compared in
+//! constant time.
 use crate::config::WebError;
 use fathom_os::error::without_code;
 use std::fmt::Write as _;
@@ -17,7 +18,8 @@ const RANDOM_BYTES: usize = 16;
 pub(crate) struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Reads the file, or makes it with a random password. The password is returned beside it if it was made.
+    /// Reads the file, or makes it with a random password. The password is returned beside it if it
+    /// was made.
     pub(crate) fn load_or_make(path: &Path) -> Result<(Secret, Option<String>), WebError> {
         match std::fs::File::open(path) {
             Ok(file) => read(file, path).map(|secret| (secret, None)),

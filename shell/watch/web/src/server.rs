@@ -16,7 +16,8 @@ use tokio::sync::watch;
 
 /// Threads for queries and for the state of the targets.
 const BLOCKING_THREADS: usize = MAX_READERS + 2;
-/// A change is shown within a second; with many targets, figures change all the time and are told less often.
+/// A change is shown within a second; with many targets, figures change all the time and are told
+/// less often.
 const MIN_TICK: Duration = Duration::from_secs(1);
 const TARGETS_PER_SECOND: usize = 250;
 const MAX_TICK: Duration = Duration::from_secs(10);
@@ -47,7 +48,8 @@ impl Drop for Server {
     }
 }
 
-/// Serves the page until the result is dropped. `open_past` opens a reader of the history; it is called for each thread that reads.
+/// Serves the page until the result is dropped. `open_past` opens a reader of the history; it is
+/// called for each thread that reads.
 ///
 /// # Errors
 /// The address is taken, the password's file cannot be trusted, or the system gives no thread.

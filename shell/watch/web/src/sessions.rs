@@ -10,7 +10,8 @@ const MAX_SESSIONS: usize = 1_000;
 
 /// So many wrong passwords an address may give in [`WINDOW`]; a person mistypes twice or thrice.
 const MAX_FAILURES: usize = 5;
-/// Of all addresses together: who has a million addresses still gets 6e5 guesses a year at 128 bits.
+/// Of all addresses together: who has a million addresses still gets 6e5 guesses a year at 128
+/// bits.
 const MAX_FAILURES_OF_ALL: usize = 50;
 /// After this a failure is forgotten.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -50,7 +51,8 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Seconds to wait before a further password of this address is looked at; `None` if it may be now.
+    /// Seconds to wait before a further password of this address is looked at; `None` if it may be
+    /// now.
     pub(crate) fn wait_s(&mut self, from: IpAddr, now: Instant) -> Option<u64> {
         self.forget(now);
         let all: usize = self.of.values().map(Vec::len).sum();

@@ -66,8 +66,9 @@ pub(crate) fn value_of(code: i16) -> Option<f64> {
     }
 }
 
-/// Which of the columns asked for one of the store's belongs to. The store moves edges by up to a quarter of a column, and has wider
-/// columns where only its rollups are left: those count where they begin.
+/// Which of the columns asked for one of the store's belongs to. The store moves edges by up to a
+/// quarter of a column, and has wider columns where only its rollups are left: those count where
+/// they begin.
 pub(crate) fn place(column: &Column, from: u64, to: u64, count: usize) -> usize {
     let width = (to.saturating_sub(from) / count.max(1) as u64).max(1);
     let inside = column.to.0.saturating_sub(column.from.0).min(width) / 2;
@@ -91,8 +92,8 @@ fn short(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The bytes that the page draws: a head of 40 bytes, five arrays of u32 (sent, answered, late, lost, failed), eleven of i16 (least,
-/// the nine shares, most), each of `count`, all little endian.
+/// The bytes that the page draws: a head of 40 bytes, five arrays of u32 (sent, answered, late,
+/// lost, failed), eleven of i16 (least, the nine shares, most), each of `count`, all little endian.
 pub(crate) fn binary(unit: Unit, columns: Vec<Column>, from: u64, to: u64, count: usize) -> Vec<u8> {
     let held = columns.iter().map(|column| column.to.0.saturating_sub(column.from.0)).max().unwrap_or(0);
     let grid = gridded(columns, from, to, count);

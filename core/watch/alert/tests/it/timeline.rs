@@ -1,4 +1,5 @@
-//! What is raised and cleared when, as a table that a person can read: `golden/watch/alerts.txt`. `UPDATE_GOLDEN=1` rewrites it.
+//! When alerts are raised and cleared, as a readable table: `golden/watch/alerts.txt`.
+//! `UPDATE_GOLDEN=1` rewrites it.
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_alert::{Link, Past, PastHour, Rule, SeriesInfo, Transition, Watcher};
 use fathom_watch_plan::Target;
@@ -6,7 +7,7 @@ use fathom_watch_samples::{Outcome, Sample};
 use std::fmt::Write;
 use std::path::Path;
 
-/// A Monday, at 10 o'clock.
+/// A Monday, 10:00 UTC.
 const BEGIN: u64 = 1_700_474_400;
 const NS: u64 = 1_000_000_000;
 
@@ -43,7 +44,7 @@ fn at(second: u64) -> WallTime {
     WallTime((BEGIN + second) * NS)
 }
 
-/// A watcher that is fed second by second. Series 0 is the router, series 1 the path.
+/// A watcher that receives samples second by second. Series 0 is the router, series 1 the path.
 struct Scene {
     watcher: Watcher,
     second: u64,
@@ -81,7 +82,7 @@ impl Scene {
     fn heading(&mut self, what: &str) {
         writeln!(self.text, "{:3}:{:02}  ({what})", self.second / 60, self.second % 60).unwrap();
     }
-    /// One probe a second.
+    /// Sends one probe a second.
     fn run(&mut self, seconds: u64, mut outcome: impl FnMut(u64) -> Option<Outcome>) {
         for _ in 0..seconds {
             let now = at(self.second);

@@ -1,34 +1,35 @@
-//! Why a database cannot be read.
+//! Errors while reading a database.
 use crate::rrd::layout::Layout;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Why a database cannot be read. `Display` gives one line, without the name of the file.
+/// Why a database cannot be read. `Display` gives one line without the file name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RrdError {
-    /// It does not begin as one.
+    /// The file does not begin like an RRD database.
     NotRrd,
-    /// A version that is not known here.
+    /// An unknown version.
     Version(String),
-    /// The number that tells the machine is nowhere it could be.
+    /// The float cookie, which identifies the machine, is at none of its possible offsets.
     Machine,
-    /// A machine whose numbers are not read here.
+    /// A machine with an unsupported number format.
     Foreign(&'static str),
-    /// The size is that of none of the layouts that its beginning allows; each with the size that it asks for.
+    /// The file size matches none of the layouts that the header allows. Lists the size that each
+    /// layout requires.
     Size {
-        /// Bytes there are.
+        /// The file size in bytes.
         bytes: usize,
-        /// What could have been meant.
+        /// The possible layouts with their sizes.
         wanted: Vec<(Layout, u64)>,
     },
-    /// An archive's newest row is one that it does not have.
+    /// The newest row of an archive is beyond its end.
     Row {
-        /// Number of the archive, from 0.
+        /// Index of the archive, from 0.
         archive: usize,
-        /// The row.
+        /// The newest row.
         row: u64,
-        /// Rows there are.
+        /// Number of rows.
         rows: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! SmokePing's alerts to ours.
+//! Converts SmokePing's alerts.
 use super::line::Note;
 use super::target::ConvertedTarget;
 use super::text::{comment, list, quoted};
@@ -23,7 +23,7 @@ pub(super) fn alerts(tree: &Tree, targets: &[ConvertedTarget], notes: &mut Vec<N
     writer.out + &rules
 }
 
-/// Which targets each alert is for, by their place in the list.
+/// The targets of each alert, as indices into `targets`.
 fn users<'t>(tree: &'t Tree, targets: &[ConvertedTarget]) -> BTreeMap<&'t str, Vec<usize>> {
     let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, target) in targets.iter().enumerate() {
@@ -42,7 +42,7 @@ struct Writer<'t> {
     tree: &'t Tree,
     targets: &'t [ConvertedTarget],
     notes: &'t mut Vec<Note>,
-    /// Tables that were written, without their name, and their names.
+    /// Receiver tables already written (without the name), and their names.
     receivers: BTreeMap<String, String>,
     out: String,
 }
@@ -95,7 +95,7 @@ impl Writer<'_> {
         }
         Ok(body)
     }
-    /// The receivers of an alert; those that are not known yet are written.
+    /// The receivers of an alert. Writes those that are new.
     fn to(&mut self, place: usize, node: &Node) -> Vec<String> {
         let tree = self.tree;
         let Some(all) = tree.inherited(place, "to") else { return Vec::new() };
@@ -119,7 +119,7 @@ impl Writer<'_> {
         }
         names
     }
-    /// The name of a receiver, if it can be one.
+    /// The name of a receiver, if its table is valid.
     fn receiver(&mut self, node: &Node, way: &str, body: &str) -> Option<String> {
         if let Some(name) = self.receivers.get(body) {
             return Some(name.clone());

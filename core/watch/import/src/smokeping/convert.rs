@@ -1,4 +1,4 @@
-//! The whole: sections to a configuration, and what was left out.
+//! Converts the sections to a configuration and collects notes on what was left out.
 use super::alert::alerts;
 use super::line::{Load, Mistake, Note};
 use super::probe::{ProbeMethod, kind};
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Variables that are carried over, or become comments.
+/// Variables that are converted, or become comments.
 const TAKEN: [&str; 36] = [
     "menu",
     "title",
@@ -49,7 +49,7 @@ const TAKEN: [&str; 36] = [
     "slaves",
     "nomasterpoll",
 ];
-/// Variables of how SmokePing itself runs.
+/// Variables about the operation of SmokePing itself, which are not needed.
 const NOT_NEEDED: [&str; 20] = [
     "binary",
     "forks",
@@ -72,39 +72,39 @@ const NOT_NEEDED: [&str; 20] = [
     "display_name",
     "pagedir",
 ];
-/// Sections of the page and of other machines.
+/// Sections about SmokePing's web page and slaves, which are left out.
 const LEFT: [(&str, &str); 3] = [
     ("Presentation", "the page has its own way of showing"),
     ("Slaves", "other machines are watched from by a fathom watch of their own"),
     ("InfluxDB", "figures leave by [[push]] and /metrics"),
 ];
 
-/// What an import made.
+/// Result of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
-    /// The configuration, as it is to be written.
+    /// The configuration in TOML.
     pub toml: String,
-    /// What was not carried over, or not as it was, in the order of the files.
+    /// Settings that were left out or changed, in file order.
     pub notes: Vec<Note>,
-    /// The targets that were, in their order.
+    /// The imported targets, in order.
     pub targets: Vec<ImportedTarget>,
-    /// Where SmokePing keeps its databases, if the file says so.
+    /// SmokePing's database directory, if the file names it.
     pub datadir: Option<String>,
 }
 
-/// A target that was carried over.
+/// An imported target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedTarget {
-    /// Its name here; SmokePing's database is at this path, with `.rrd` behind it.
+    /// Its name. SmokePing's database is at this path plus `.rrd`.
     pub name: String,
-    /// SmokePing's kind of probe, where what it timed is not what is timed here.
+    /// SmokePing's probe type, if Fathom measures something slightly different.
     pub differs: Option<String>,
 }
 
-/// Reads SmokePing's configuration. `load` gives the text of a file, or why it cannot be read.
+/// Imports SmokePing's configuration. `load` returns the text of a file, or why it cannot be read.
 ///
 /// # Errors
-/// What SmokePing itself would refuse, with its file and line.
+/// What SmokePing itself would refuse, with file and line.
 pub fn import(file: &str, load: Load<'_>) -> Result<Imported, Mistake> {
     let mut first_notes = Vec::new();
     let tree = read(file, load, &mut first_notes)?;
@@ -131,11 +131,11 @@ pub fn import(file: &str, load: Load<'_>) -> Result<Imported, Mistake> {
 struct Converter<'t> {
     tree: &'t Tree,
     database: Option<usize>,
-    /// How the first target is asked, which stands for all that are asked so.
+    /// Schedule of the first target, used as the default for all.
     default: Option<Pace>,
     notes: Vec<Note>,
     made: Vec<ConvertedTarget>,
-    /// Probes whose differences were noted.
+    /// Probe types with a note on how they differ.
     noted: BTreeSet<String>,
 }
 
@@ -186,7 +186,7 @@ impl Converter<'_> {
             keys,
             differs,
         };
-        // Whatever a host or a URL may be: it is the reader of the file itself that says whether it is one.
+        // Whether a host or URL is valid is decided by the parser of the configuration.
         fathom_watch_plan::parse(&made.checked(), "").map_err(|error| error.what)?;
         if !kind.differs.is_empty() && self.noted.insert(module.clone()) {
             let home = at.and_then(|at| self.tree.nodes.get(at)).unwrap_or(node);
@@ -196,7 +196,7 @@ impl Converter<'_> {
         self.made.push(made);
         Ok(())
     }
-    /// What is no host that this machine asks.
+    /// Refuses hosts that this machine cannot probe.
     fn possible(&self, place: usize, host: &str) -> Result<(), String> {
         let has_word =
             |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
@@ -216,7 +216,7 @@ impl Converter<'_> {
     }
 }
 
-/// Tells of each variable and table that is not used.
+/// Notes each variable and table that is not used.
 fn left_out(tree: &Tree, notes: &mut Vec<Note>) {
     let mut left: Option<usize> = None;
     for (at, node) in tree.nodes.iter().enumerate() {
@@ -264,7 +264,7 @@ fn note_on(key: &str, text: &str) -> Option<String> {
     Some(format!("{} = {}: {why}, and was left out", comment(key), comment(text)))
 }
 
-/// The file.
+/// The configuration file.
 fn written(file: &str, default: Option<Pace>, made: &[ConvertedTarget], rules: &str) -> String {
     let mut out = format!("# Made by `fathom watch import smokeping` from {}.\n", comment(file));
     let shared: Keys = default.map(Pace::keys).unwrap_or_default();
@@ -272,7 +272,7 @@ fn written(file: &str, default: Option<Pace>, made: &[ConvertedTarget], rules: &
         out.push_str("\n[defaults]\n");
         out.extend(shared.iter().map(line));
     }
-    // Targets without a group stand before all groups, as TOML has it.
+    // In TOML, targets without a group come before all groups.
     for target in made.iter().filter(|target| target.group.is_empty()) {
         out.push_str(&table(target, "target", &shared));
     }

@@ -1,28 +1,28 @@
-//! SmokePing's probes and what asks the same here.
+//! Maps SmokePing's probes to Fathom's.
 
-/// What becomes of a kind of probe.
+/// How a probe type is converted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ProbeMethod {
     /// ICMP echo.
     Icmp,
-    /// A TCP handshake; the port where none is given.
+    /// A TCP handshake, with the default port.
     Tcp(u16),
-    /// A URL that is made of the host by `urlformat`.
+    /// A URL built from the host with `urlformat`.
     Url,
-    /// A path of the host: `http` or `https`.
+    /// A path on the host: `http` or `https`.
     Http(&'static str),
-    /// A query to the host.
+    /// A DNS query to the host.
     Dns,
-    /// The routers to `desthost`.
+    /// The routers on the path to `desthost`.
     Hops,
-    /// Nothing; why.
+    /// Not converted, with the reason.
     Not(&'static str),
 }
 
-/// A kind of probe.
+/// A probe type.
 pub(super) struct Kind {
     pub(super) method: ProbeMethod,
-    /// How what is timed here differs.
+    /// How Fathom's measurement differs.
     pub(super) differs: &'static str,
 }
 
@@ -69,7 +69,7 @@ const KINDS: [(&str, ProbeMethod, &str); 26] = [
     ("RemoteFPing", ProbeMethod::Not(ELSEWHERE), ""),
 ];
 
-/// What becomes of a kind of probe, by its module's name.
+/// The conversion of a probe type, by the name of its module.
 pub(super) fn kind(name: &str) -> Kind {
     if let Some((_, method, differs)) = KINDS.into_iter().find(|(known, ..)| *known == name) {
         return Kind { method, differs };

@@ -30,7 +30,7 @@ fn every_machine_and_version() {
             for version in [1, 3, 4, 5] {
                 let made = any(&mut Rng::new(seed), layout, version);
                 let bytes = encode(&made);
-                // Two machines of which all sizes agree wrote the same bytes.
+                // Two machines with equal sizes write the same bytes.
                 let found =
                     read(&bytes).unwrap_or_else(|e| panic!("seed {seed}, {layout}, version {version}: {e}"));
                 same(&Made { layout: found.layout, ..made }, &bytes);
@@ -39,7 +39,8 @@ fn every_machine_and_version() {
     }
 }
 
-/// With as many sources and archives as SmokePing has, each machine is told from all others.
+/// With as many sources and archives as in SmokePing, each machine is distinguished from all
+/// others.
 #[test]
 fn the_machine_is_recognized() {
     for layout in Layout::ALL {

@@ -1,4 +1,4 @@
-//! SmokePing's configuration to ours: what becomes of each thing, and what is told.
+//! Conversion of SmokePing's configuration: each setting, and the notes.
 use super::smokeping_bytes::check;
 use fathom_units::{Duration, Rng};
 use fathom_watch_import::smokeping::{Imported, import};
@@ -25,7 +25,7 @@ fn target(lines: &str) -> Target {
     plan.targets.first().cloned().expect("one target")
 }
 
-/// Variables of the probe's section and of the target's, and what must come of them.
+/// Variables of the probe section and of the target, with the expected result.
 #[test]
 fn every_probe_that_has_a_counterpart() {
     let cases = [
@@ -90,12 +90,12 @@ fn pace_and_form() {
     assert_eq!((options.size, options.dscp, made.timeout), (200, 46, Duration::from_millis(2_500)));
     assert_eq!(options.source.map(|s| s.to_string()).as_deref(), Some("192.0.2.9"));
     assert_eq!((made.name.as_str(), made.group.as_str()), ("g/a", "g"));
-    // Rounds that take longer than a step have a smaller gap.
+    // A round that takes longer than a step is sent with a smaller gap.
     let tight = target(
         "*** Database ***\nstep = 10\npings = 20\n*** Targets ***\nprobe = FPing\n+ a\nhost = 192.0.2.1",
     );
     assert_eq!((tight.pace.interval, tight.pace.gap), (Duration::from_secs(10), Duration::from_millis(500)));
-    // SmokePing's own defaults.
+    // SmokePing's defaults.
     let usual = target("*** Targets ***\nprobe = FPing\n+ a\nhost = a.example");
     assert_eq!(
         (usual.pace.interval, usual.pace.probes, usual.family),
@@ -107,7 +107,8 @@ fn pace_and_form() {
     assert_eq!(target("*** Targets ***\nprobe = FPing6\n+ a\nhost = a.example").family, Family::V6);
 }
 
-/// An instance of a probe inherits from its module; a target's own variable stands before both, its group's between.
+/// A probe instance inherits from its module. A variable of the target overrides both, and its
+/// group's comes between.
 #[test]
 fn inheritance() {
     let (made, plan) = imported(
@@ -115,7 +116,7 @@ fn inheritance() {
          ++ a\nhost = a.example\n++ b\nhost = b.example\nport = 3\n+ h\n++ c\nprobe = Mail\nhost = c.example\n+ i\nhost = d.example",
     );
     let ports: Vec<_> = plan.targets.iter().map(|t| (t.name.as_str(), t.options.port)).collect();
-    // Those without a group stand first in the file.
+    // Targets without a group come first in the file.
     assert_eq!(ports, [("i", 1), ("g/a", 2), ("g/b", 3), ("h/c", 25)], "{}", made.toml);
 }
 
@@ -131,7 +132,7 @@ fn lines_continue_are_included_and_replaced() {
         made.toml
     );
     assert_eq!(plan.targets[0].host, "192.0.2.8");
-    // A continuation is joined by a space, as Config::Grammar does it.
+    // Config::Grammar joins a continuation with a space.
     assert!(
         made.notes.iter().any(|n| n.to_string().starts_with("0:6: target a (host 192.0.2. 7")),
         "{:?}",

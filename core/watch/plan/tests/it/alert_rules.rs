@@ -1,4 +1,4 @@
-//! Rules that are good, and what is said of those that are not.
+//! Valid alert rules, and the errors for invalid ones.
 use fathom_units::Duration;
 use fathom_watch_alert::{Condition, Kind, RelayTls, Route, Semantics};
 use fathom_watch_plan::{Plan, parse};

@@ -1,4 +1,4 @@
-//! Configurations that are good, and what is said of those that are not.
+//! Valid configurations, and the errors for invalid ones.
 use fathom_units::Duration;
 use fathom_watch_plan::{Family, Plan, Protocol, parse};
 
@@ -96,7 +96,7 @@ fn a_whole_file() {
     );
 }
 
-/// A file, the line of its error, and words of it.
+/// A file, the line of its error, and words of the message.
 const REFUSED: &[(&str, usize, &str)] = &[
     ("", 1, "there is no target"),
     (

@@ -1,4 +1,4 @@
-//! `[[push]]`: what is taken, and what is said of what is not.
+//! Valid and invalid `[[push]]` tables.
 use fathom_units::Duration;
 use fathom_watch_plan::{Push, PushHistogram, PushKind, parse};
 
@@ -20,7 +20,7 @@ fn a_short_push_has_defaults() {
             url: "http://127.0.0.1:9090/api/v1/write".into(),
             histogram: PushHistogram::Native,
             interval: Duration::from_secs(60),
-            // The longest timeout, and until it is on the disk.
+            // The longest timeout plus the time until samples are on disk.
             settle: Duration::from_secs(22),
             instance: None,
             labels: vec![],

@@ -1,4 +1,5 @@
-//! Chunks, windows and frames as bytes: all that is encoded comes back, all that is damaged is refused.
+//! Encoding of chunks, windows and frames: encoded data is decoded exactly, and corrupt data is
+//! refused.
 use super::support::{START_MS, any_chunk};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{
@@ -119,7 +120,7 @@ fn times_are_less_than_a_millisecond_from_the_truth() {
 fn a_grid_with_some_microseconds_of_unrest_is_regular() {
     let mut rng = Rng::new(4);
     let mut grid = Grid::default();
-    // The worst place: in the middle between two milliseconds.
+    // The worst case: halfway between two milliseconds.
     let middle = START_MS * 1_000_000 + 500_000;
     let time = |n: u64| WallTime(middle + n * 1_000_000_000 + rng.below(300_000));
     let times: Vec<u64> = (0..1_000).map(time).map(|at| grid.place(at)).collect();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// Seconds of a chunk, whose codes are packed together.
 const CHUNK: u64 = 6 * 3_600;
 
-/// Entropy (Shannon, 1948) of the codes of each chunk, each sample for itself: a packer that is told of each chunk how frequent each code
-/// is needs so much, and the table besides.
+/// Entropy (Shannon, 1948) of the codes of each chunk, each sample for itself: a packer that is
+/// told of each chunk how frequent each code is needs so much, and the table besides.
 #[derive(Clone, Default)]
 pub(crate) struct Floor {
     counts: BTreeMap<u16, u64>,

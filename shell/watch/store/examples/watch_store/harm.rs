@@ -1,4 +1,5 @@
-//! A writer to be killed, one whose disk is full, and one whose clock is stepped; and what must be there afterwards.
+//! A writer to be killed, one whose disk is full, and one whose clock is stepped; and what must be
+//! there afterwards.
 use super::{Failure, SECOND, START, config, series};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{Code, Outcome, Sample, Stored};

@@ -11,7 +11,8 @@ const DAY: u64 = 86_400;
 struct Profile {
     /// Of the path.
     base: u64,
-    /// Even unrest: a DOCSIS modem waits for the next map of 2 ms and its grant; a GPON for its cycle.
+    /// Even unrest: a DOCSIS modem waits for the next map of 2 ms and its grant; a GPON for its
+    /// cycle.
     even: u64,
     /// Mean of what is exponential: other traffic, retries of a radio.
     tail: u64,
@@ -74,7 +75,8 @@ impl Line {
             self.depth = profile.buffer / 4 + rng.below(profile.buffer * 3 / 4);
         }
         let bloated = second < self.bloat.1;
-        // A buffer fills within seconds and then stays full, but for what the sender's sawtooth leaves.
+        // A buffer fills within seconds and then stays full, but for what the sender's sawtooth
+        // leaves.
         let filled = (second - self.bloat.0.min(second) + 1).min(5) * self.depth / 5;
         let queue = if bloated { filled - rng.below(filled / 4 + 1) } else { 0 };
         if rng.below(1_000_000) < profile.loss_ppm + if bloated { 20_000 } else { 0 } {

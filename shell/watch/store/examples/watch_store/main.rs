@@ -1,8 +1,10 @@
-//! What `bench/watch/store.py` measures: a history filled with made-up lines, read, killed, and put on a full disk.
+//! What `bench/watch/store.py` measures: a history filled with made-up lines, read, killed, and put
+//! on a full disk.
 //!
-//! `fill DIR PROFILES SERIES SECONDS FLUSH_SECONDS`, `query DIR`, `write DIR`, `check DIR`, `full DIR SEED`, `clock DIR SEED`,
-//! `text PROFILE SECONDS`. Each prints one line of JSON but `write`, which tells each second that it recorded until it is killed,
-//! and `text`, which prints OpenMetrics.
+//! `fill DIR PROFILES SERIES SECONDS FLUSH_SECONDS`, `query DIR`, `write DIR`, `check DIR`,
+//! `full DIR SEED`, `clock DIR SEED`, `text PROFILE SECONDS`. Each prints one line of JSON but
+//! `write`, which tells each second that it recorded until it is killed, and `text`, which prints
+//! OpenMetrics.
 #![allow(clippy::print_stdout, reason = "an example prints; the library never does")]
 
 mod floor;

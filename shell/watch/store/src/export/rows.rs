@@ -12,7 +12,8 @@ const READ_NS: u64 = 6 * 3_600 * 1_000_000_000;
 const READ_WINDOWS: u64 = 1_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 
-/// The lengths that windows may have: those which the history keeps for years, and shorter ones, for as long as it keeps samples.
+/// The lengths that windows may have: those which the history keeps for years, and shorter ones,
+/// for as long as it keeps samples.
 pub const WINDOWS: [(&str, Duration); 6] = [
     ("1s", Duration::from_nanos(1_000_000_000)),
     ("10s", Duration::from_nanos(10_000_000_000)),

@@ -23,7 +23,8 @@ fn steps_both_ways_leave_no_hole_and_no_overlap() {
     let mut history = open(&dir.0, &config);
     let id = history.series(&key("one")).expect("room for one");
     let mut recorded = Vec::new();
-    // Without a battery a clock begins in 1970; then it is set, runs ahead, is put back by forty minutes, by a day, and forth again.
+    // Without a battery a clock begins in 1970; then it is set, runs ahead, is put back by forty
+    // minutes, by a day, and forth again.
     let stretches = [
         (0, 700),
         (START, 5_000),

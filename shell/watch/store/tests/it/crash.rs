@@ -1,4 +1,5 @@
-//! A writer that is killed at any moment: nothing is damaged, and at most the stated seconds are lost.
+//! A writer that is killed at any moment: nothing is damaged, and at most the stated seconds are
+//! lost.
 use super::support::{
     Dir, KILLED_STEP, SECOND, START, all, child_program, kept, killed_config, naive, open, sample,
 };
@@ -15,7 +16,8 @@ fn expected(series: u32, samples: u64) -> Vec<Sample> {
     kept(&(0..samples).map(|n| sample(series, at(n))).collect::<Vec<_>>())
 }
 
-/// Starts the writer, kills it after a random time, and gives the number of the last sample that it told.
+/// Starts the writer, kills it after a random time, and gives the number of the last sample that it
+/// told.
 fn write_and_kill(dir: &Path, rng: &mut Rng) -> Option<u64> {
     let mut child = Command::new(child_program())
         .arg("write")

@@ -1,4 +1,5 @@
-//! A disk that is full: recording goes on, the oldest detail goes first, and all is well once there is room.
+//! A disk that is full: recording goes on, the oldest detail goes first, and all is well once there
+//! is room.
 use super::support::{Dir, child_program};
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Samples of the past, from elsewhere: all of them once, in every detail, beside what is being recorded.
+//! Samples of the past, from elsewhere: all of them once, in every detail, beside what is being
+//! recorded.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Sample, Stored};
@@ -39,7 +40,8 @@ fn twice_is_once_in_every_detail() {
     }
 }
 
-/// SmokePing went on beside a watch for a day: what the watch has recorded stays, in whatever table it is, and nothing is doubled.
+/// SmokePing went on beside a watch for a day: what the watch has recorded stays, in whatever table
+/// it is, and nothing is doubled.
 #[test]
 fn an_import_keeps_recorded_samples() {
     let dir = Dir::new();
@@ -72,7 +74,8 @@ fn an_import_keeps_recorded_samples() {
     }
 }
 
-/// What is older than single samples are kept becomes histograms; what is older than those is left out.
+/// What is older than single samples are kept becomes histograms; what is older than those is left
+/// out.
 #[test]
 fn imported_detail_matches_its_age() {
     let dir = Dir::new();

@@ -88,7 +88,8 @@ fn a_late_answer_amends_its_sample_wherever_it_is() {
     }
     let now = WallTime(START + seconds * SECOND);
     history.save(now);
-    // Of a day, of an hour of today, of a part, of what is open, and of what is not yet in the journal.
+    // Of a day, of an hour of today, of a part, of what is open, and of what is not yet in the
+    // journal.
     let last = recorded.len() - 1;
     for back in [last, last / 2, 2_000, 500, 100, 5, 0] {
         let late = Sample { outcome: Outcome::Late(Duration::from_secs(716)), ..recorded[last - back] };

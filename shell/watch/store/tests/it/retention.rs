@@ -15,7 +15,8 @@ fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample
         recorded.push(sample(0, at));
         assert!(history.flush(at).is_empty());
         if let Some(budget) = config.budget {
-            // It is looked after every ten minutes, and what is written at once makes the log longer.
+            // It is looked after every ten minutes, and what is written at once makes the log
+            // longer.
             let used = history.status().used;
             assert!(used <= Bytes(budget.get() + 300_000), "{used} of {budget} at {at}");
         }

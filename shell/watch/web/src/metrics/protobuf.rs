@@ -1,4 +1,5 @@
-//! `io.prometheus.client.MetricFamily`. Field numbers are those of `metrics.proto` of prometheus/client_model.
+//! `io.prometheus.client.MetricFamily`. Field numbers are those of `metrics.proto` of
+//! prometheus/client_model.
 use fathom_watch_metrics::{Exposed, Kind, Message, Metric, MetricValue, SCHEMA, Spans};
 use fathom_watch_samples::Sketch;
 

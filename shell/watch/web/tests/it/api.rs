@@ -93,7 +93,8 @@ fn hours_of_days_are_by_the_readers_clock() {
     let (utc, kolkata) = (heat(0), heat(19_800));
     assert_eq!(utc.len(), 48);
     assert_eq!((&utc[0]["day"], &utc[0]["hour"]), (&Value::from(from / 86_400), &Value::from(0)));
-    // 5:30 h east: the first cell is the hour from 5:00 there; of each hour, the made-up history looks at 60 probes.
+    // 5:30 h east: the first cell is the hour from 5:00 there; of each hour, the made-up history
+    // looks at 60 probes.
     assert_eq!(
         (kolkata.len(), &kolkata[0]["hour"], &kolkata[0]["sent"]),
         (49, &Value::from(5), &Value::from(60))
@@ -148,7 +149,8 @@ fn changes_are_pushed_and_a_listener_resumes() {
     assert_eq!(first.unwrap(), ": still here");
 }
 
-/// The computed history is slow from Thursdays to Mondays from 19 to 23 h UTC, and lost for ten minutes at the same time of each day.
+/// The computed history is slow from Thursdays to Mondays from 19 to 23 h UTC, and lost for ten
+/// minutes at the same time of each day.
 #[test]
 fn findings_use_the_given_time_zone() {
     let server = server(2);
@@ -180,7 +182,8 @@ fn findings_use_the_given_time_zone() {
     }
 }
 
-/// Tests of the line stand among what happened, and their reports are of no site: what is in them asks this server for nothing.
+/// Tests of the line stand among what happened, and their reports are of no site: what is in them
+/// asks this server for nothing.
 #[test]
 fn a_test_of_the_line_leads_to_its_report() {
     let server = server(2);

@@ -24,7 +24,8 @@ impl Made {
     }
 }
 
-/// What became of the probe that was sent in a second: slow in the evening, sometimes lost, and lost for ten minutes a day.
+/// What became of the probe that was sent in a second: slow in the evening, sometimes lost, and
+/// lost for ten minutes a day.
 pub(crate) fn outcome(series: u32, second: u64) -> Outcome {
     let mut dice = Rng::new(second.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(series)));
     let of_day = second % 86_400;
@@ -53,7 +54,8 @@ impl Past for Made {
         Ok((0..self.targets).map(one).collect())
     }
 
-    /// At most 60 probes of a column are looked at: a sample of the whole, so that tests do not take a year.
+    /// At most 60 probes of a column are looked at: a sample of the whole, so that tests do not
+    /// take a year.
     fn columns(&mut self, series: u32, span: Range<WallTime>, count: usize) -> Result<Vec<Column>, String> {
         let width = (span.end.0 - span.start.0) / count as u64;
         let column = |n: u64| {
