@@ -6,16 +6,12 @@ use fathom_units::{Duration, PerDirection, Time};
 /// Only the sample with the smallest round-trip time of each window is kept; the others were queued
 /// somewhere.
 const WINDOW_NS: u64 = 500_000_000;
-/// A window counts if its smallest round-trip time is within this distance of the run's minimum.
-/// Interrupts alone cause that much variation.
-const NEAR: Duration = Duration::from_micros(100);
-/// On an unsteady line the best tenth of the windows counts, but at least this many.
-const FEWEST_WINDOWS: usize = 4;
-/// Typical clock drift is some 1e-5 (crystal tolerance). A larger apparent drift over a short span
-/// is noise.
+/// Noise of an offset whose round trip is the smallest: interrupts alone add up to 100 us to a
+/// round trip, half of which is an error of the offset.
+const NOISE_NS: f64 = 50_000.0;
+/// Computers' clocks drift by tens of 1e-6 (crystal tolerance); one that seems to drift more over a
+/// short span is noise.
 const TYPICAL_DRIFT: f64 = 3e-5;
-/// Minimum noise that the fit assumes for a sample, from interrupts and clock reads.
-const LEAST_NOISE_NS: f64 = 2_000.0;
 
 /// The four timestamps of a UDP probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,9 +64,9 @@ pub struct ClockFit {
     pub offset_ns: i128,
     /// Relative drift: 1e-6 means that the server's clock gains one microsecond per second.
     pub drift_ratio: f64,
-    /// Half the spread of the samples around the fitted line, and at least half the amount by which
-    /// their round-trip times exceed the minimum. An asymmetry of the idle path is not included,
-    /// because no measurement over this path can reveal it.
+    /// Weighted mean distance of the samples from the line, and at least half of what their round
+    /// trips exceed the smallest by. An asymmetry of the idle path is not in it: no measurement
+    /// over this path can show it.
     pub uncertainty: Duration,
 }
 
@@ -86,39 +82,31 @@ impl ClockSamples {
             None => self.best.push(sample),
         }
     }
-    /// Fits a line through the samples with nearly minimum round-trip times; `None` without
-    /// samples.
+    /// The weighted line through the samples; `None` without samples.
+    ///
+    /// A round trip that exceeds the smallest one by `e` waited for `e` in one direction or the
+    /// other, so its offset is wrong by up to `e / 2`. Its weight is the inverse square of that and
+    /// of [`NOISE_NS`]: samples that met a queue count for nothing next to an idle one, however
+    /// many they are.
     pub fn fit(&self) -> Option<ClockFit> {
         let smallest = self.best.iter().map(|b| b.round_trip).min()?;
-        let limit = self.nearly(smallest);
-        let chosen: Vec<&Best> = self.best.iter().filter(|b| b.round_trip <= limit).collect();
-        let first = chosen.first()?;
-        // Relative to the first sample, to keep floating-point precision.
-        let points: Vec<(f64, f64)> = chosen
-            .iter()
-            .map(|b| {
-                (b.at.as_nanos() as f64 - first.at.as_nanos() as f64, (b.offset_ns - first.offset_ns) as f64)
-            })
-            .collect();
-        let (slope, at_first, spread_ns) = line(&points);
-        let excess = chosen.iter().map(|b| b.round_trip.saturating_sub(smallest)).max().unwrap_or_default();
-        let at_zero = at_first - slope * first.at.as_nanos() as f64;
+        let first = self.best.first()?;
+        let error_ns = |b: &Best| b.round_trip.saturating_sub(smallest).as_nanos() as f64 / 2.0;
+        // Relative to the first sample, so that nothing is lost in a float.
+        let point = |b: &Best| Point {
+            x_ns: b.at.as_nanos() as f64 - first.at.as_nanos() as f64,
+            y_ns: (b.offset_ns - first.offset_ns) as f64,
+            weight: 1.0 / (NOISE_NS * NOISE_NS + error_ns(b) * error_ns(b)),
+            error_ns: error_ns(b),
+        };
+        let points: Vec<Point> = self.best.iter().map(point).collect();
+        let line = line(&points);
+        let at_zero = line.at_first_ns - line.slope * first.at.as_nanos() as f64;
         Some(ClockFit {
             offset_ns: first.offset_ns + at_zero as i128,
-            drift_ratio: slope,
-            uncertainty: Duration::from_nanos((spread_ns / 2.0) as u64).max(excess / 2),
+            drift_ratio: line.slope,
+            uncertainty: Duration::from_nanos(line.uncertainty_ns as u64),
         })
-    }
-}
-
-impl ClockSamples {
-    /// The longest round-trip time that counts as nearly minimum.
-    fn nearly(&self, smallest: Duration) -> Duration {
-        let mut round_trips: Vec<Duration> = self.best.iter().map(|b| b.round_trip).collect();
-        round_trips.sort_unstable();
-        let enough = FEWEST_WINDOWS.max(round_trips.len() / 10).min(round_trips.len());
-        let reached = round_trips.get(enough.saturating_sub(1)).copied().unwrap_or(smallest);
-        reached.max(smallest + NEAR)
     }
 }
 
@@ -180,25 +168,39 @@ impl ClockTracker {
     }
 }
 
-/// Least squares: slope, value at x = 0, and spread of the residuals. While the points span too
-/// little time to distinguish drift from noise, the slope is shrunk towards zero: it is the most
-/// probable slope given [`TYPICAL_DRIFT`].
-fn line(points: &[(f64, f64)]) -> (f64, f64, f64) {
-    let n = points.len() as f64;
-    let mean_x = points.iter().map(|p| p.0).sum::<f64>() / n;
-    let mean_y = points.iter().map(|p| p.1).sum::<f64>() / n;
-    let sxx: f64 = points.iter().map(|p| (p.0 - mean_x) * (p.0 - mean_x)).sum();
-    let sxy: f64 = points.iter().map(|p| (p.0 - mean_x) * (p.1 - mean_y)).sum();
-    let spread_about = |slope: f64| {
-        let residuals = points.iter().map(|p| p.1 - mean_y - slope * (p.0 - mean_x));
-        let (low, high) =
-            residuals.fold((f64::MAX, f64::MIN), |(low, high), r| (f64::min(low, r), f64::max(high, r)));
-        high - low
-    };
-    let free = if sxx > 0.0 { sxy / sxx } else { 0.0 };
-    let noise = (spread_about(free) / 4.0).max(LEAST_NOISE_NS);
-    let slope = sxy / (sxx + (noise / TYPICAL_DRIFT) * (noise / TYPICAL_DRIFT));
-    (slope, mean_y - slope * mean_x, spread_about(slope))
+/// A sample for the fit.
+struct Point {
+    /// Time since the first sample.
+    x_ns: f64,
+    /// Offset less that of the first sample.
+    y_ns: f64,
+    /// Inverse variance, in 1/ns^2.
+    weight: f64,
+    /// Largest error of the offset that a queue can have made.
+    error_ns: f64,
+}
+
+struct Line {
+    slope: f64,
+    /// Value at the first sample.
+    at_first_ns: f64,
+    uncertainty_ns: f64,
+}
+
+/// Weighted least squares. The slope has a normal prior about zero with the standard deviation
+/// [`TYPICAL_DRIFT`]: points that span little time show noise rather than drift. The uncertainty is
+/// the weighted mean of what noise and queues leave to each point.
+fn line(points: &[Point]) -> Line {
+    let total: f64 = points.iter().map(|p| p.weight).sum();
+    let mean =
+        |value: &dyn Fn(&Point) -> f64| points.iter().map(|p| p.weight * value(p)).sum::<f64>() / total;
+    let (mean_x, mean_y) = (mean(&|p| p.x_ns), mean(&|p| p.y_ns));
+    let sxx = total * mean(&|p| (p.x_ns - mean_x) * (p.x_ns - mean_x));
+    let sxy = total * mean(&|p| (p.x_ns - mean_x) * (p.y_ns - mean_y));
+    let slope = sxy / (sxx + 1.0 / (TYPICAL_DRIFT * TYPICAL_DRIFT));
+    let residual = |p: &Point| libm::fabs(p.y_ns - mean_y - slope * (p.x_ns - mean_x));
+    let uncertainty_ns = mean(&|p| residual(p).max(p.error_ns));
+    Line { slope, at_first_ns: mean_y - slope * mean_x, uncertainty_ns }
 }
 
 impl ClockFit {
@@ -352,6 +354,20 @@ mod tests {
         let fit = samples.fit().unwrap();
         assert!((fit.offset_ns - 5_000_000_000_000).abs() < 100_000, "{fit:?}");
         assert!(fit.uncertainty < Duration::from_micros(150), "{fit:?}");
+    }
+
+    #[test]
+    fn three_idle_seconds_fix_the_clock_of_a_run_that_is_loaded_otherwise() {
+        // As 1.2 MB at 2 Mbit/s: 4.8 s of queue up for 72 s, which never empties.
+        let queue = |t: f64| PerDirection { up: if t < 3.0 { 0 } else { 4_800 * MS }, down: 0 };
+        for seed in 30..35 {
+            let run = run(&Line { drift: 5e-6, offset_ns: 8.6e14, queue }, 75, &mut Rng::new(seed));
+            let mut samples = ClockSamples::default();
+            run.iter().for_each(|(s, _)| samples.add(s));
+            let error = worst_error_ns(&samples.fit().unwrap(), &run);
+            // 72 s at a drift that 3 s cannot show.
+            assert!(error < 1_500_000.0, "seed {seed}: one-way delay wrong by {error} ns");
+        }
     }
 
     #[test]
