@@ -1,9 +1,9 @@
 //! The line that a run shows, in numbers: what a simulation of it needs.
 use crate::Health;
+use crate::delivery::line_goodput;
 use crate::health::judge;
 use crate::rules::bound::still_growing;
 use crate::rules::buffer::buffer;
-use crate::summarize::line_goodput;
 use crate::view::View;
 use alloc::string::{String, ToString};
 use fathom_run::Run;
@@ -60,7 +60,7 @@ fn side(view: &View<'_>, direction: Direction) -> Option<SideEstimate> {
     let rise = view.rise_of(direction)?;
     let load = rise.phase.load.as_ref()?;
     let found = buffer(view, direction);
-    let goodput = || line_goodput(view.run, direction, rise.phase).map(|goodput| goodput * IP_PER_PAYLOAD);
+    let goodput = || line_goodput(view, direction, &rise).map(|goodput| goodput * IP_PER_PAYLOAD);
     let flows = if direction == Direction::Up { load.flows_up } else { load.flows_down };
     Some(SideEstimate {
         bits_per_second: found.as_ref().map(|b| b.line_bits_per_second()).or_else(goodput)?,

@@ -9,6 +9,7 @@ extern crate alloc;
 
 mod audit;
 mod captured;
+mod delivery;
 mod diagnosis;
 mod estimate;
 mod fix;

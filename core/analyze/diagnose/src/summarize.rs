@@ -66,14 +66,6 @@ pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<
     (flows > 0).then(|| sampled.or(mean)).flatten()
 }
 
-/// Rate of the line while the load fills it: the mean goodput or its median, whichever is more. Both are low where data
-/// wait for a lost packet: the mean by what had not arrived when the phase ended, the median by the pauses.
-pub(crate) fn line_goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
-    let mean = goodput(run, direction, phase)?;
-    let median = sample(run, &SeriesKey::directed(Metric::Goodput, direction), phase).percentile(0.5);
-    Some(median.map_or(mean, |m| m.value.max(mean)))
-}
-
 /// Each observation weighs as long as its interval, which began with the observation before it.
 fn mean_rate(goodput: &Series, phase: &Phase) -> Option<f64> {
     let length = (phase.end_ns - phase.start_ns) as f64;

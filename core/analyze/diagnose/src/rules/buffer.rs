@@ -1,8 +1,8 @@
 //! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x R.
+use crate::delivery::line_goodput;
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
 use crate::sample::pair;
-use crate::summarize::line_goodput;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
@@ -107,7 +107,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
 /// `None` where the rise is too small to be a full buffer.
 pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let rise = view.rise_of(direction).filter(|r| r.p50() >= REPORTED_INCREASE_S)?;
-    let goodput_bits_per_second = line_goodput(view.run, direction, rise.phase)?;
+    let goodput_bits_per_second = line_goodput(view, direction, &rise)?;
     let one_way = one_way_delay(view, direction, &rise);
     // Both directions share the round trip when both are loaded; without one-way delays they cannot be told apart.
     let round_trip = (rise.phase.kind != PhaseKind::Both).then(|| round_trip(view, &rise)).flatten();

@@ -19,7 +19,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 
 /// The height is how long the line stood still, not what a queue holds.
 fn is_an_outage(view: &View<'_>, rise: &Rise<'_>) -> bool {
-    outages(view, rise.phase).iter().any(|outage| outage.seconds >= rise.height() / 2.0)
+    outages(view, rise).iter().any(|outage| outage.seconds >= rise.height() / 2.0)
 }
 
 fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {

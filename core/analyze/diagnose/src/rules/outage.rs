@@ -1,9 +1,12 @@
-//! The link delivered nothing for a while: what was sent in that time arrived at its end, all at once.
+//! The link delivered nothing for a while, and what was sent in that time arrived at its end, all at once.
 //!
-//! A full queue looks otherwise: what was sent over a second comes over a second, each as late as the one before.
-use crate::view::View;
+//! Probes alone do not show it. They also arrive at once from a queue that drains while its senders pause: each of them finds the
+//! packets ahead of it that the one before found, less those that were delivered in between. So the load must have delivered nothing.
+use crate::delivery::{Delivery, Interval};
+use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, Phase, Value};
+use fathom_units::Direction;
 
 /// A shorter one is a retry of 802.11, or the instrument's.
 const SHORTEST_NS: u64 = 1_000_000_000;
@@ -19,7 +22,7 @@ pub(super) struct Outage {
 }
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
-    view.rises().filter_map(|rise| finding(rise.phase, &outages(view, rise.phase))).collect()
+    view.rises().filter_map(|rise| finding(rise.phase, &outages(view, &rise))).collect()
 }
 
 fn finding(phase: &Phase, outages: &[Outage]) -> Option<Finding> {
@@ -30,8 +33,15 @@ fn finding(phase: &Phase, outages: &[Outage]) -> Option<Finding> {
 }
 
 /// All in a phase, in the order of time.
-pub(super) fn outages(view: &View<'_>, phase: &Phase) -> Vec<Outage> {
-    let answered = view.latency_in(phase).filter_map(|probe| match probe.value {
+pub(super) fn outages(view: &View<'_>, rise: &Rise<'_>) -> Vec<Outage> {
+    let deliveries: Vec<Delivery> =
+        Direction::BOTH.into_iter().filter_map(|d| Delivery::new(view, d, rise)).collect();
+    // Both directions stand still: a direction that delivers shows that the link works.
+    let stood_still = |span: Interval| {
+        let half = (span.end_ns - span.start_ns) / 2;
+        deliveries.iter().all(|delivery| delivery.longest_silence_ns(span) >= half)
+    };
+    let answered = view.latency_in(rise.phase).filter_map(|probe| match probe.value {
         Value::Observed(value) => {
             Some((probe.at.as_nanos(), probe.at.as_nanos().saturating_add((value * 1e9) as u64)))
         }
@@ -48,7 +58,10 @@ pub(super) fn outages(view: &View<'_>, phase: &Phase) -> Vec<Outage> {
         let last_sent = rest[..count].last().map_or(*sent, |(s, _)| *s);
         // Up to the end probes were waiting.
         let throughout = last_sent - sent >= waited / 2;
-        let is_outage = waited >= SHORTEST_NS && count >= MIN_PROBES && throughout;
+        let is_outage = waited >= SHORTEST_NS
+            && count >= MIN_PROBES
+            && throughout
+            && stood_still(Interval { start_ns: *sent, end_ns: *came });
         if is_outage {
             found.push(Outage { seconds: waited as f64 / 1e9 });
         }
