@@ -5,8 +5,8 @@
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_run::{Metric, PhaseKind, SeriesKey, Value};
-use fathom_units::{Direction, Time};
+use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Value};
+use fathom_units::{Direction, IP_PER_PAYLOAD, Time};
 
 /// Delay above the base that shows a queue, in seconds: below it, it may be jitter.
 const QUEUED_S: f64 = 0.002;
@@ -42,7 +42,8 @@ pub(crate) struct Delivery {
 impl Delivery {
     /// `None` where goodput was not sampled.
     pub(crate) fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Self> {
-        let series = view.run.series(&SeriesKey::directed(Metric::Goodput, direction))?;
+        let of = |metric| view.run.series(&SeriesKey::directed(metric, direction));
+        let series = of(Metric::DeliveryRate).or_else(|| of(Metric::Goodput))?;
         let mut start_ns = rise.phase.start_ns;
         let mut counts = Vec::new();
         for observation in series.within(rise.phase) {
@@ -89,26 +90,83 @@ impl Delivery {
     }
 }
 
-/// Payload rate of the link while packets waited for it; `None` where they hardly ever did.
-pub(crate) fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
+/// Rate of a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Capacity {
+    /// Payload of the load.
+    pub(crate) payload_bits_per_second: f64,
+    /// IP packets of the probes.
+    pub(crate) probes_bits_per_second: f64,
+}
+
+impl Capacity {
+    /// IP packets of the load and of the probes.
+    pub(crate) fn ip_bits_per_second(self) -> f64 {
+        // Acknowledgments of the other direction are not counted: at most 2.6 % of a download's rate.
+        self.payload_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
+    }
+}
+
+/// Bytes of IPv4 packets that one probe of each kind takes in each direction: 64 of payload in UDP (docs/protocol.md),
+/// 56 in an ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or response of about 110 and its ACK.
+const PROBES: [(Metric, f64); 5] = [
+    (Metric::UdpRtt, 92.0),
+    (Metric::IcmpRtt, 84.0),
+    (Metric::TcpConnect, 164.0),
+    (Metric::HttpForeign, 162.0),
+    (Metric::HttpKept, 162.0),
+];
+
+/// Capacity of the link in a direction: its rate while packets waited for it. Where they hardly ever did, the mean rate of the phase,
+/// which is a lower bound.
+pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
+    busy_rate(view, direction, rise).or_else(|| {
+        let whole = Interval { start_ns: rise.phase.start_ns, end_ns: rise.phase.end_ns };
+        Some(Capacity {
+            payload_bits_per_second: goodput(view.run, direction, rise.phase)?,
+            probes_bits_per_second: probe_bits(view, rise, 0.0, &[whole]) / whole.seconds().max(1e-3),
+        })
+    })
+}
+
+/// The rate while packets waited; `None` where they did for too short a time.
+fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
     let delivery = Delivery::new(view, direction, rise)?;
     let known = delivery.known();
-    let busy: Vec<Interval> = busy(view, direction, rise)?.into_iter().map(|i| i.overlap(known)).collect();
-    let seconds: f64 = busy.iter().map(|i| i.seconds()).sum();
+    let Busy { spans, way_back_s } = busy(view, direction, rise)?;
+    let spans: Vec<Interval> = spans.into_iter().map(|span| span.overlap(known)).collect();
+    let seconds: f64 = spans.iter().map(|span| span.seconds()).sum();
     let sample_s = known.seconds() / delivery.counts.len() as f64;
-    if seconds < MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s) {
-        return None;
-    }
-    Some(busy.iter().map(|i| delivery.bits(*i)).sum::<f64>() / seconds)
+    (seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s)).then(|| Capacity {
+        payload_bits_per_second: spans.iter().map(|span| delivery.bits(*span)).sum::<f64>() / seconds,
+        probes_bits_per_second: probe_bits(view, rise, way_back_s, &spans) / seconds,
+    })
 }
 
-/// Payload rate of the line: while its queue held packets, or else the mean of the phase, which the line exceeds.
-pub(crate) fn line_goodput(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
-    busy_rate(view, direction, rise).or_else(|| goodput(view.run, direction, rise.phase))
+/// Bits of IP packets of the probes that passed the link within `spans`, `way_back_s` before their responses arrived.
+fn probe_bits(view: &View<'_>, rise: &Rise<'_>, way_back_s: f64, spans: &[Interval]) -> f64 {
+    let has_passed = |o: &Observation| {
+        let Value::Observed(delay_s) = o.value else { return false };
+        let at_ns = o.at.as_nanos().saturating_add(((delay_s - way_back_s).max(0.0) * 1e9) as u64);
+        spans.iter().any(|span| (span.start_ns..span.end_ns).contains(&at_ns))
+    };
+    let bits = |(metric, bytes): (Metric, f64)| {
+        let series = view.run.series(&SeriesKey::of(metric));
+        series.map_or(0, |s| s.within(rise.phase).filter(has_passed).count()) as f64 * bytes * 8.0
+    };
+    PROBES.into_iter().map(bits).sum()
 }
 
-/// When the link of `direction` was busy, seen from the receiver: the union of the waiting times of all probes, in order.
-fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Vec<Interval>> {
+/// When a link was busy, seen from the receiver.
+struct Busy {
+    /// In order, without overlap.
+    spans: Vec<Interval>,
+    /// Base delay of a probe's response after it passed the link.
+    way_back_s: f64,
+}
+
+/// The union of the waiting times of all probes.
+fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> {
     let idle = view.run.phase(PhaseKind::Idle)?;
     let key = SeriesKey::directed(Metric::OneWayDelay, direction);
     let one_way =
@@ -146,5 +204,9 @@ fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Vec<In
             _ => union.push(wait),
         }
     }
-    Some(union)
+    let way_back_s = match direction {
+        Direction::Up => (rise.idle.p50.value - base_s).max(0.0),
+        Direction::Down => 0.0,
+    };
+    Some(Busy { spans: union, way_back_s })
 }

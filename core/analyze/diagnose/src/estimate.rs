@@ -1,13 +1,13 @@
 //! The line that a run shows, in numbers: what a simulation of it needs.
 use crate::Health;
-use crate::delivery::line_goodput;
+use crate::delivery::capacity;
 use crate::health::judge;
 use crate::rules::bound::still_growing;
 use crate::rules::buffer::buffer;
 use crate::view::View;
 use alloc::string::{String, ToString};
 use fathom_run::Run;
-use fathom_units::{Direction, IP_PER_PAYLOAD};
+use fathom_units::Direction;
 
 /// A path as one bottleneck a direction.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,10 +60,9 @@ fn side(view: &View<'_>, direction: Direction) -> Option<SideEstimate> {
     let rise = view.rise_of(direction)?;
     let load = rise.phase.load.as_ref()?;
     let found = buffer(view, direction);
-    let goodput = || line_goodput(view, direction, &rise).map(|goodput| goodput * IP_PER_PAYLOAD);
     let flows = if direction == Direction::Up { load.flows_up } else { load.flows_down };
     Some(SideEstimate {
-        bits_per_second: found.as_ref().map(|b| b.line_bits_per_second()).or_else(goodput)?,
+        bits_per_second: capacity(view, direction, &rise)?.ip_bits_per_second(),
         buffer_bytes: found.map(|b| b.ip_bytes),
         is_lower_bound: still_growing(view, &rise),
         flows,

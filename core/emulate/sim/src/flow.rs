@@ -33,6 +33,8 @@ pub(crate) struct Total {
     /// Sum over the datagrams delivered, in nanoseconds.
     pub(crate) delay_ns: u128,
     pub(crate) retransmits: u64,
+    /// See [`Flow::acknowledged_bytes`].
+    pub(crate) acknowledged_bytes: u64,
     pub(crate) closed: Option<Time>,
 }
 
@@ -63,6 +65,7 @@ impl Flow {
     pub(crate) fn close(&mut self, now: Time) {
         if let Ends::Tcp(tcp) = &self.ends {
             self.total.retransmits = tcp.sender.retransmits();
+            self.total.acknowledged_bytes = acknowledged_bytes(&tcp.sender);
         }
         if !matches!(self.ends, Ends::Closed) {
             self.total.closed = Some(now);
@@ -76,9 +79,21 @@ impl Flow {
             _ => self.total.retransmits,
         }
     }
+    /// Payload that the sender knows to be delivered, in order or not.
+    pub(crate) fn acknowledged_bytes(&self) -> u64 {
+        match &self.ends {
+            Ends::Tcp(tcp) => acknowledged_bytes(&tcp.sender),
+            Ends::Datagrams => self.total.delivered_bytes,
+            Ends::Closed => self.total.acknowledged_bytes,
+        }
+    }
     /// Mean one-way delay of its datagrams.
     pub(crate) fn mean_delay(&self) -> Option<Duration> {
         let mean = self.total.delay_ns.checked_div(u128::from(self.total.delivered_packets))?;
         (mean > 0).then(|| Duration::from_nanos(mean as u64))
     }
+}
+
+fn acknowledged_bytes(sender: &Sender) -> u64 {
+    sender.delivered() * u64::from(sender.mss())
 }

@@ -5,8 +5,8 @@ use fathom_probe::ProbeSeries;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Duration, Time};
 
-/// IP length: a test's UDP probe of 32 bytes, and an ICMP echo request of 56.
-const UDP_LEN: u16 = 60;
+/// IP length: a UDP probe of 64 bytes (docs/protocol.md), and an ICMP echo request of 56.
+const UDP_LEN: u16 = 92;
 const ICMP_LEN: u16 = 84;
 /// Probes are no flows of a workload: their numbers are the last.
 const FIRST_FLOW: u32 = u32::MAX - 1;

@@ -4,12 +4,13 @@ use crate::net::Net;
 use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_scenario::{LinePlan, QueueSeries};
-use fathom_units::{Duration, PerDirection, Time};
+use fathom_units::{Direction, Duration, PerDirection, Time};
 
 /// All samples.
 pub(crate) struct Record {
     queues: Vec<QueueSeries>,
-    goodput: PerDirection<Goodput>,
+    goodput: PerDirection<LoadRate>,
+    delivery_rate: PerDirection<LoadRate>,
     flows: Vec<FlowSeries>,
     /// Flows beyond so many have no series of their own.
     max_flows: usize,
@@ -18,10 +19,23 @@ pub(crate) struct Record {
     interval: Duration,
 }
 
-/// A direction's load flows together.
-struct Goodput {
+/// Rate of the load flows of a direction together.
+struct LoadRate {
     series: Series,
     before: u64,
+}
+
+impl LoadRate {
+    const fn new(metric: Metric, direction: Direction) -> Self {
+        LoadRate { series: Series::new(SeriesKey::directed(metric, direction)), before: 0 }
+    }
+    fn sample(&mut self, total_bytes: u64, interval: Duration, now: Time, in_load: bool) {
+        let more = total_bytes - self.before;
+        self.before = total_bytes;
+        if in_load && total_bytes > 0 {
+            observe(&mut self.series, rate(more, interval), now);
+        }
+    }
 }
 
 /// One load flow.
@@ -35,12 +49,10 @@ struct FlowSeries {
 
 impl Record {
     pub(crate) fn new(plan: &LinePlan, loads: Vec<bool>, max_flows: usize, interval: Duration) -> Self {
-        let goodput = PerDirection::from_fn(|direction| Goodput {
-            series: Series::new(SeriesKey::directed(Metric::Goodput, direction)),
-            before: 0,
-        });
+        let goodput = PerDirection::from_fn(|direction| LoadRate::new(Metric::Goodput, direction));
+        let delivery_rate = PerDirection::from_fn(|direction| LoadRate::new(Metric::DeliveryRate, direction));
         let queues = QueueSeries::of_line(plan);
-        Record { queues, goodput, flows: Vec::new(), max_flows, loads, interval }
+        Record { queues, goodput, delivery_rate, flows: Vec::new(), max_flows, loads, interval }
     }
 
     /// Takes a sample. Goodput is of the load alone, so it is left out without one.
@@ -56,7 +68,7 @@ impl Record {
             let longest = net.watch.take_longest(queue.position());
             queue.sample(net.line.bottleneck(queue.position()), longest, now);
         }
-        self.sample_goodput(flows, &workload_of, now, in_load);
+        self.sample_load(flows, &workload_of, now, in_load);
         if !in_load {
             return;
         }
@@ -70,30 +82,23 @@ impl Record {
             }
         }
     }
-    fn sample_goodput(
-        &mut self,
-        flows: &[Flow],
-        workload_of: &impl Fn(&Flow) -> u32,
-        now: Time,
-        in_load: bool,
-    ) {
-        let mut totals = PerDirection::<u64>::default();
+    fn sample_load(&mut self, flows: &[Flow], workload_of: &impl Fn(&Flow) -> u32, now: Time, in_load: bool) {
+        let (mut goodput, mut acknowledged) =
+            (PerDirection::<u64>::default(), PerDirection::<u64>::default());
         for flow in flows.iter().filter(|flow| self.loads[workload_of(flow) as usize]) {
-            totals[flow.direction] += flow.total.delivered_bytes;
+            goodput[flow.direction] += flow.total.delivered_bytes;
+            acknowledged[flow.direction] += flow.acknowledged_bytes();
         }
-        for (_, (goodput, delivered)) in self.goodput.as_mut().zip(totals) {
-            let more = delivered - goodput.before;
-            goodput.before = delivered;
-            if in_load && delivered > 0 {
-                observe(&mut goodput.series, rate(more, self.interval), now);
-            }
+        for direction in Direction::BOTH {
+            self.goodput[direction].sample(goodput[direction], self.interval, now, in_load);
+            self.delivery_rate[direction].sample(acknowledged[direction], self.interval, now, in_load);
         }
     }
     /// All series that hold something.
     pub(crate) fn into_series(self) -> Vec<Series> {
         let queues = self.queues.into_iter().flat_map(QueueSeries::into_series);
         let flows = self.flows.into_iter().flat_map(|f| [f.goodput, f.rtt, f.cwnd, f.retransmits]);
-        let together = self.goodput.into_iter().map(|(_, goodput)| goodput.series);
+        let together = self.goodput.into_iter().chain(self.delivery_rate).map(|(_, rate)| rate.series);
         together.chain(flows).filter(|series| !series.values.is_empty()).chain(queues).collect()
     }
 }

@@ -66,6 +66,8 @@ metrics! {
         "Segments that a load flow has retransmitted since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
     Goodput = "goodput_bits_per_second", "bit/s",
         "Payload delivered to the receiving application in the interval that ends at the observation's time, over that interval; all load flows of the direction together, or one flow. Of a capture: payload of one flow that was first acknowledged, cumulatively or selectively; the scope is from which end to which.", "RFC 7928 section 2.5";
+    DeliveryRate = "delivery_rate_bits_per_second", "bit/s",
+        "Payload whose delivery the senders learned of, by cumulative or selective acknowledgments, in the interval that ends at the observation's time, over that interval; all load flows of the direction together. Unlike goodput it counts data behind a lost segment when they arrive.", "RFC 2018; Linux TCP_INFO (tcpi_delivered); draft-cheng-iccrg-delivery-rate-estimation";
     Sojourn = "sojourn_s", "s",
         "Time a packet spent in a queue, from arrival to the start of its transmission; known to the lab and the simulator only.", "RFC 8289 section 2";
     Backlog = "backlog_bytes", "bytes",

@@ -1,13 +1,13 @@
 //! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x R.
-use crate::delivery::line_goodput;
+use crate::delivery::{Capacity, capacity};
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
 use crate::sample::pair;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BufferSize, Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, Remedy, SeriesKey,
-    Statistic, threshold,
+    Alternative, BufferSize, Certainty, Conclusion, Finding, Metric, PhaseKind, Remedy, SeriesKey, Statistic,
+    Value, threshold,
 };
 use fathom_stats::Sample;
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
@@ -15,42 +15,14 @@ use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
 /// The percentile that stands for a full buffer: the largest value may be an outlier of the host.
 const FULL: f64 = 0.99;
 
-/// Bytes of IPv4 packets that one probe of each kind takes in each direction: 64 of payload in UDP (docs/protocol.md),
-/// 56 in an ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or response of about 110 and its ACK.
-const PROBES: [(Metric, f64); 5] = [
-    (Metric::UdpRtt, 92.0),
-    (Metric::IcmpRtt, 84.0),
-    (Metric::TcpConnect, 164.0),
-    (Metric::HttpForeign, 162.0),
-    (Metric::HttpKept, 162.0),
-];
-
 /// What a direction's queue holds at its fullest.
 pub(crate) struct Buffer {
     /// Added delay in seconds.
     pub(crate) delay_s: f64,
-    /// Payload rate.
-    pub(crate) goodput_bits_per_second: f64,
-    /// What the probes add to it, as IP packets.
-    probes_bits_per_second: f64,
+    pub(crate) capacity: Capacity,
     /// Bytes of IP packets.
     pub(crate) ip_bytes: f64,
     one_way: bool,
-}
-
-impl Buffer {
-    /// Rate of the line in bits of IP packets.
-    pub(crate) fn line_bits_per_second(&self) -> f64 {
-        // Acknowledgements of the other direction are not counted: at most 2.6 % of a download's rate.
-        self.goodput_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
-    }
-}
-
-/// Bits of IP packets that the probes put on the line each second of a phase, in each direction: a few percent of a slow
-/// uplink. Lost ones are few and count as well.
-fn probe_rate(view: &View<'_>, phase: &Phase) -> f64 {
-    let bits = |(metric, bytes): (Metric, f64)| view.values(metric, phase).len() as f64 * bytes * 8.0;
-    PROBES.into_iter().map(bits).sum::<f64>() / phase.seconds().max(1e-3)
 }
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
@@ -69,9 +41,9 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let size = BufferSize {
         phase: rise.phase.kind,
         delay_p99_s: buffer.delay_s,
-        goodput_bits_per_second: buffer.goodput_bits_per_second,
-        probes_bits_per_second: buffer.probes_bits_per_second,
-        rate_bits_per_second: buffer.line_bits_per_second(),
+        goodput_bits_per_second: buffer.capacity.payload_bits_per_second,
+        probes_bits_per_second: buffer.capacity.probes_bits_per_second,
+        rate_bits_per_second: buffer.capacity.ip_bits_per_second(),
         ip_bytes: buffer.ip_bytes,
         ethernet_bytes: buffer.ip_bytes / IP_PER_PAYLOAD * ETHERNET_PER_PAYLOAD,
         is_lower_bound: growing,
@@ -94,7 +66,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         finding = finding.excluding(Alternative::OtherDirection);
     }
     if is_bloated(&rise) {
-        let [min, max] = threshold::shaper_rates(buffer.line_bits_per_second());
+        let [min, max] = threshold::shaper_rates(buffer.capacity.ip_bits_per_second());
         finding.remedies.push(Remedy::Shape {
             direction: Some(direction),
             min_bits_per_second: Some(min),
@@ -107,21 +79,13 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
 /// `None` where the rise is too small to be a full buffer.
 pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let rise = view.rise_of(direction).filter(|r| r.p50() >= REPORTED_INCREASE_S)?;
-    let goodput_bits_per_second = line_goodput(view, direction, &rise)?;
+    let capacity = capacity(view, direction, &rise)?;
     let one_way = one_way_delay(view, direction, &rise);
     // Both directions share the round trip when both are loaded; without one-way delays they cannot be told apart.
     let round_trip = (rise.phase.kind != PhaseKind::Both).then(|| round_trip(view, &rise)).flatten();
     let delay_s = one_way.or(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
-    let probes_bits_per_second = probe_rate(view, rise.phase);
-    let mut buffer = Buffer {
-        delay_s,
-        goodput_bits_per_second,
-        probes_bits_per_second,
-        ip_bytes: 0.0,
-        one_way: one_way.is_some(),
-    };
-    buffer.ip_bytes = delay_s * buffer.line_bits_per_second() / 8.0;
-    Some(buffer)
+    let ip_bytes = delay_s * capacity.ip_bits_per_second() / 8.0;
+    Some(Buffer { delay_s, capacity, ip_bytes, one_way: one_way.is_some() })
 }
 
 fn one_way_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
