@@ -64,7 +64,10 @@ pub(crate) fn path(seed: u64, index: u64) -> Path {
     // A test ends its phases after 30 s at the latest.
     let load_s = (MAX_PACKETS * FULL_PACKET * 8.0 / rate).clamp(2.0, 30.0);
     let delay = base_s / 2.0 * 1e6;
-    let loaded = format!("rate = \"{rate}bit\", delay = \"{delay:.0}us\", queue = \"{queue}\", loss = \"{:.4}%\"", loss * 100.0);
+    let loaded = format!(
+        "rate = \"{rate}bit\", delay = \"{delay:.0}us\", queue = \"{queue}\", loss = \"{:.4}%\"",
+        loss * 100.0
+    );
     let other = format!("rate = \"{other_rate}bit\", delay = \"{delay:.0}us\"");
     let (up, down) = match direction {
         Direction::Up => (loaded, other),
@@ -93,7 +96,9 @@ fn queue(rng: &mut Rng, rate: f64, buffer_s: f64) -> (String, Management, f64) {
         5 => (format!("fifo limit {bytes:.0}b drop head"), Management::HeadDrop, bytes),
         6 => (format!("codel limit {aqm_packets}p target {target_ms:.1}ms"), Management::Aqm, bytes),
         7 => (format!("fq_codel limit {aqm_packets}p target {target_ms:.1}ms"), Management::Aqm, bytes),
-        8 => (format!("pie limit {aqm_packets}p target {:.1}ms", target_ms.max(15.0)), Management::Aqm, bytes),
+        8 => {
+            (format!("pie limit {aqm_packets}p target {:.1}ms", target_ms.max(15.0)), Management::Aqm, bytes)
+        }
         _ => ("cake unlimited".to_owned(), Management::Aqm, bytes),
     }
 }

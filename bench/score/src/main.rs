@@ -31,8 +31,9 @@ fn number(text: &str) -> u64 {
 }
 
 fn simulate(path: &Path) -> Run {
-    let plan = fathom_scenario::parse(&path.text, "path.toml").unwrap_or_else(|e| panic!("{e}\n{}", path.text));
-    fathom_sim::simulate(&plan, &fathom_sim::Options { flow_series: 8, ..fathom_sim::Options::new(1) }).run
+    let plan =
+        fathom_scenario::parse(&path.text, "path.toml").unwrap_or_else(|e| panic!("{e}\n{}", path.text));
+    fathom_sim::simulate(&plan, &fathom_sim::Options { flow_series: 256, ..fathom_sim::Options::new(1) }).run
 }
 
 fn explain(seed: u64, index: u64) {
@@ -100,8 +101,18 @@ fn print(seed: u64, all: &[Vec<(&'static str, Claim)>]) {
     for (name, tally) in &mut tallies {
         tally.errors.sort_by(f64::total_cmp);
         let right = 100.0 * (tally.claimed - tally.wrong.len() as u64) as f64 / tally.claimed.max(1) as f64;
-        let at = |p: f64| tally.errors.get(((tally.errors.len() as f64 * p) as usize).min(tally.errors.len().saturating_sub(1)));
-        println!("{name:14} {:8} {:8} {right:7.1}%  {:.4?} {:.4?}", tally.possible, tally.claimed, at(0.5), at(0.95));
+        let at = |p: f64| {
+            tally
+                .errors
+                .get(((tally.errors.len() as f64 * p) as usize).min(tally.errors.len().saturating_sub(1)))
+        };
+        println!(
+            "{name:14} {:8} {:8} {right:7.1}%  {:.4?} {:.4?}",
+            tally.possible,
+            tally.claimed,
+            at(0.5),
+            at(0.95)
+        );
         tally.wrong.iter().for_each(|wrong| println!("    {wrong}"));
     }
 }

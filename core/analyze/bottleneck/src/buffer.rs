@@ -2,8 +2,8 @@
 use crate::aqm::{Fingerprint, MOSTLY_FULL};
 use crate::delay_curve::{DelayPoint, between};
 use crate::episodes::Episode;
-use crate::rate::RateSpan;
 use alloc::vec::Vec;
+use fathom_capacity::RateSpan;
 use fathom_stats::{percentile, percentile_of_sorted};
 
 /// Buffer in front of the bottleneck link.

@@ -26,7 +26,6 @@ mod losses;
 mod period;
 mod placement;
 mod probes;
-mod rate;
 mod recent_round_trips;
 mod report;
 mod series;
@@ -40,9 +39,9 @@ pub use buffer::Buffer;
 pub use clock::{Clock, NoClock};
 pub use delay_curve::DelayPoint;
 pub use episodes::Episode;
+pub use fathom_capacity::RateSpan;
 pub use period::{Oscillation, OscillationCause};
 pub use placement::Placement;
-pub use rate::RateSpan;
 pub use report::{
     BaseRtt, Bottleneck, BottleneckRate, FlowSeries, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate,
     QueueReport, Queues, RateMethod, Reference, SentSeries, Spread, StandingDelay,

@@ -5,9 +5,9 @@ use crate::clock::{Clock, NoClock};
 use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use crate::period::Oscillation;
-use crate::rate::RateSpan;
 use crate::shares::{DelayedFlow, FlowShare, LateProbes, ShortFlows};
 use alloc::vec::Vec;
+use fathom_capacity::RateSpan;
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 

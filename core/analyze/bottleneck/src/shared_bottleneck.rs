@@ -12,13 +12,13 @@ use crate::inspect::{MIN_QUEUE_NS, from_delay, round_trip_curve};
 use crate::losses::{DelaySource, Group, Point};
 use crate::period::{Sender, oscillation};
 use crate::probes::{Answers, Probes, Route, Track};
-use crate::rate::{Rates, Step, pieces, rates};
 use crate::report::{
     Bottleneck, BottleneckRate, Leg, Location, NoRate, QueueReport, RateMethod, StandingDelay,
 };
 use crate::shares::{DETAILED, DelayedFlow, FlowShare, LateProbes, ShortFlows, StandingQueue, added};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use fathom_capacity::{Rates, Step, pieces, rates};
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 use fathom_stats::{median, percentile};

@@ -5,6 +5,7 @@
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
+use fathom_capacity::{Piece, rates};
 use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Value};
 use fathom_units::{Direction, IP_PER_PAYLOAD, Time};
 
@@ -13,6 +14,11 @@ const QUEUED_S: f64 = 0.002;
 /// Shortest time of a busy link whose rate is known, in seconds, and in intervals of the counter.
 const MIN_BUSY_S: f64 = 1.0;
 const MIN_BUSY_SAMPLES: f64 = 5.0;
+
+/// Share of an interval of the counter in which the link must have been busy.
+const COVERED_RATIO: f64 = 0.95;
+/// Payload covered by one acknowledgment: two full segments (RFC 9293 section 3.8.6.3).
+const ACKNOWLEDGED_BYTES: f64 = 2.0 * 1448.0;
 
 /// A time span in ns of the run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,6 +89,25 @@ impl Delivery {
         }
         longest.max(silent.map_or(0, |silence| silence.overlap(span).length_ns()))
     }
+    /// Cuts the time within `spans`, which are in order, into pieces.
+    fn pieces(&self, spans: &[Interval]) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut open: Option<Piece> = None;
+        for (interval, bits) in &self.counts {
+            let covered_ns: u64 = spans.iter().map(|span| span.overlap(*interval).length_ns()).sum();
+            if (covered_ns as f64) < COVERED_RATIO * interval.length_ns() as f64 {
+                open = None;
+                continue;
+            }
+            let (from_ns, to_ns) = (interval.start_ns as f64, interval.end_ns as f64);
+            let piece = open.get_or_insert(Piece { from_ns, to_ns, bytes: 0.0 });
+            (piece.to_ns, piece.bytes) = (to_ns, piece.bytes + bits / 8.0);
+            if piece.is_complete(ACKNOWLEDGED_BYTES) {
+                pieces.extend(open.take());
+            }
+        }
+        pieces
+    }
     /// Time covered by counters.
     fn known(&self) -> Interval {
         let first = self.counts.first().map_or(0, |(interval, _)| interval.start_ns);
@@ -107,15 +132,18 @@ impl Capacity {
     }
 }
 
-/// Bytes of IPv4 packets that one probe of each kind takes in each direction: 64 of payload in UDP (docs/protocol.md),
-/// 56 in an ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or response of about 110 and its ACK.
+/// Bytes that one probe of each kind takes in each direction, as IPv4 packets: 64 of payload in UDP (docs/protocol.md), 56 in an
+/// ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or response of about 110 and its ACK. See [`LINK_HEADER_BYTES`].
 const PROBES: [(Metric, f64); 5] = [
-    (Metric::UdpRtt, 92.0),
-    (Metric::IcmpRtt, 84.0),
-    (Metric::TcpConnect, 164.0),
-    (Metric::HttpForeign, 162.0),
-    (Metric::HttpKept, 162.0),
+    (Metric::UdpRtt, 92.0 + LINK_HEADER_BYTES),
+    (Metric::IcmpRtt, 84.0 + LINK_HEADER_BYTES),
+    (Metric::TcpConnect, 164.0 + 3.0 * LINK_HEADER_BYTES),
+    (Metric::HttpForeign, 162.0 + 2.0 * LINK_HEADER_BYTES),
+    (Metric::HttpKept, 162.0 + 2.0 * LINK_HEADER_BYTES),
 ];
+/// Capacity is in IP bits of full packets, whose headers on the link are 1 %. The header of a small packet takes more of the link,
+/// so it is counted with the packet: 14 bytes of Ethernet, as tc counts.
+const LINK_HEADER_BYTES: f64 = 14.0;
 
 /// Capacity of the link in a direction: its rate while packets waited for it. Where they hardly ever did, the mean rate of the phase,
 /// which is a lower bound.
@@ -137,8 +165,11 @@ fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
     let spans: Vec<Interval> = spans.into_iter().map(|span| span.overlap(known)).collect();
     let seconds: f64 = spans.iter().map(|span| span.seconds()).sum();
     let sample_s = known.seconds() / delivery.counts.len() as f64;
+    let mean = || spans.iter().map(|span| delivery.bits(*span)).sum::<f64>() / seconds;
+    let typical =
+        rates(&delivery.pieces(&spans), ACKNOWLEDGED_BYTES).map(|found| found.typical.bits_per_second);
     (seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s)).then(|| Capacity {
-        payload_bits_per_second: spans.iter().map(|span| delivery.bits(*span)).sum::<f64>() / seconds,
+        payload_bits_per_second: typical.unwrap_or_else(mean),
         probes_bits_per_second: probe_bits(view, rise, way_back_s, &spans) / seconds,
     })
 }

@@ -106,6 +106,11 @@ impl<'a> View<'a> {
     pub(crate) fn values(&self, metric: Metric, phase: &Phase) -> Sample {
         sample(self.run, &SeriesKey::of(metric), phase)
     }
+    /// The longest delay above the idle median that three probes in a row had in a phase, as their median: a single one may be an
+    /// outlier of the host.
+    pub(crate) fn longest_added_s(&self, rise: &Rise<'_>) -> Option<f64> {
+        Some(longest(self.latency_in(rise.phase))? - rise.idle.p50.value)
+    }
     /// Losses of the load were recorded, and there were none in any direction that was loaded.
     pub(crate) fn is_lossless(&self, phase: &Phase) -> bool {
         let directions: &[Direction] = match phase.kind {
@@ -138,6 +143,18 @@ impl<'a> View<'a> {
     pub(crate) fn latency_evidence(&self, phase: &Phase, statistic: Statistic) -> Option<Evidence> {
         self.evidence(&self.source?.key, phase, statistic)
     }
+}
+
+/// The longest median of three consecutive observed values.
+pub(crate) fn longest(observations: impl Iterator<Item = Observation>) -> Option<f64> {
+    let observed: Vec<f64> = observations
+        .filter_map(|o| match o.value {
+            Value::Observed(value) => Some(value),
+            Value::Censored { .. } => None,
+        })
+        .collect();
+    let middle = |three: &[f64]| fathom_stats::median(three.iter().copied());
+    observed.windows(3).filter_map(middle).max_by(f64::total_cmp)
 }
 
 /// The best series that was answered for most of the idle phase (of the whole run, where there is none).

@@ -2,18 +2,14 @@
 use crate::delivery::{Capacity, capacity};
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
-use crate::sample::pair;
-use crate::view::{REPORTED_INCREASE_S, Rise, View};
+use crate::rules::management;
+use crate::view::{REPORTED_INCREASE_S, Rise, View, longest};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BufferSize, Certainty, Conclusion, Finding, Metric, PhaseKind, Remedy, SeriesKey, Statistic,
-    Value, threshold,
+    Alternative, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind, Remedy,
+    SeriesKey, Statistic, threshold,
 };
-use fathom_stats::Sample;
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
-
-/// The percentile that stands for a full buffer: the largest value may be an outlier of the host.
-const FULL: f64 = 0.99;
 
 /// What a direction's queue holds at its fullest.
 pub(crate) struct Buffer {
@@ -32,7 +28,12 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let rise = view.rise_of(direction)?;
     let buffer = buffer(view, direction)?;
-    let growing = still_growing(view, &rise);
+    let rule = management::rule(view, direction);
+    if rule == Some(ManagementRule::KeptShort) {
+        return None;
+    }
+    // Only losses at the top show that the buffer was full.
+    let growing = still_growing(view, &rise) || rule != Some(ManagementRule::TailDrop);
     let certainty = match (growing, buffer.one_way) {
         (true, _) => Certainty::Possible,
         (false, true) => Certainty::Certain,
@@ -82,26 +83,14 @@ pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let capacity = capacity(view, direction, &rise)?;
     let one_way = one_way_delay(view, direction, &rise);
     // Both directions share the round trip when both are loaded; without one-way delays they cannot be told apart.
-    let round_trip = (rise.phase.kind != PhaseKind::Both).then(|| round_trip(view, &rise)).flatten();
-    let delay_s = one_way.or(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
+    let round_trip = || (rise.phase.kind != PhaseKind::Both).then(|| view.longest_added_s(&rise)).flatten();
+    let delay_s = one_way.or_else(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
     let ip_bytes = delay_s * capacity.ip_bits_per_second() / 8.0;
     Some(Buffer { delay_s, capacity, ip_bytes, one_way: one_way.is_some() })
 }
 
 fn one_way_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
     let idle = view.one_way(direction, view.run.phase(PhaseKind::Idle)?).percentile(0.5)?;
-    let full = of_observed(view.one_way(direction, rise.phase).observed())?;
-    Some(full - idle.value)
-}
-
-fn round_trip(view: &View<'_>, rise: &Rise<'_>) -> Option<f64> {
-    let values = view.latency_in(rise.phase).map(|o| pair(o.value));
-    let full = of_observed(Sample::new(values).observed())?;
-    Some(full - rise.idle.p50.value)
-}
-
-/// A lost probe met a full queue, but its wait says nothing of the queue's length: observed values alone count.
-fn of_observed(ascending: &[f64]) -> Option<f64> {
-    let index = (FULL * ascending.len() as f64) as usize;
-    ascending.get(index.min(ascending.len().checked_sub(1)?)).copied()
+    let key = SeriesKey::directed(Metric::OneWayDelay, direction);
+    Some(longest(view.run.series(&key)?.within(rise.phase))? - idle.value)
 }

@@ -11,6 +11,10 @@ use fathom_units::{Direction, Duration, Time};
 const TOP: f64 = 0.8;
 /// Share of the losses at the top that shows tail drop.
 const MOSTLY: f64 = 0.6;
+/// A queue whose median delay at a loss is at most this share of its longest delay had room for the lost packets.
+const ROOM: f64 = 0.35;
+/// A queue of less than this is as good as empty, in seconds.
+const SHORT_S: f64 = 0.001;
 /// Fewer events than this show no pattern.
 const MIN_EVENTS: usize = 3;
 /// More events than this show nothing more, and each costs a search.
@@ -22,32 +26,82 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     Direction::BOTH.into_iter().filter_map(|d| finding(view, d)).collect()
 }
 
+/// The added delays of probes around the losses of a phase with load in one direction.
+struct Losses {
+    /// Losses of the load.
+    event_count: usize,
+    /// Added delay just before each loss, in seconds, where probes show it.
+    heights: Vec<f64>,
+    /// Share of the heights near the longest delay of the phase.
+    top_ratio: f64,
+    /// The added delay was at most this for a tenth of the probes.
+    low_s: f64,
+    /// The longest added delay of the phase.
+    top_s: f64,
+}
+
+impl Losses {
+    fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Losses> {
+        let events = loss_events(view.run, direction, rise.phase);
+        let heights: Vec<f64> =
+            events.iter().take(MAX_EVENTS).filter_map(|at| height_at(view, rise, *at)).collect();
+        let top_s = view.longest_added_s(rise)?;
+        let at_top = heights.iter().filter(|height| **height >= TOP * top_s).count();
+        let answered = Sample::new(view.latency_in(rise.phase).map(|o| pair(o.value))).observed_only();
+        Some(Losses {
+            event_count: events.len(),
+            top_ratio: at_top as f64 / heights.len().max(1) as f64,
+            heights,
+            low_s: answered.percentile(0.1)?.value - rise.idle.p50.value,
+            top_s,
+        })
+    }
+    fn median_height(&self) -> Option<f64> {
+        fathom_stats::median(self.heights.iter().copied())
+    }
+    fn rule(&self, view: &View<'_>) -> Option<ManagementRule> {
+        if self.event_count == 0 {
+            return (self.top_s >= REPORTED_INCREASE_S && records_losses(view.run))
+                .then_some(ManagementRule::NeverDropped);
+        }
+        if self.heights.len() < MIN_EVENTS {
+            return None;
+        }
+        if self.top_ratio >= MOSTLY && self.top_s >= REPORTED_INCREASE_S {
+            return Some(ManagementRule::TailDrop);
+        }
+        let height = self.median_height()?;
+        // Packets were lost from a queue that had room, and that was hardly ever empty.
+        let had_room = height <= ROOM * self.top_s && height >= SHORT_S;
+        (had_room && self.low_s >= SHORT_S).then_some(ManagementRule::KeptShort)
+    }
+}
+
+/// What limits the queue of a direction, if the losses show it.
+pub(super) fn rule(view: &View<'_>, direction: Direction) -> Option<ManagementRule> {
+    Losses::new(view, direction, &rise(view, direction)?)?.rule(view)
+}
+
+/// The phase in which `direction` was loaded alone: with both directions loaded the round trip belongs to neither.
+fn rise<'v>(view: &'v View<'_>, direction: Direction) -> Option<Rise<'v>> {
+    view.rise_of(direction).filter(|r| r.phase.kind == alone(direction))
+}
+
 fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
-    // With both directions loaded the round trip belongs to neither.
-    let rise = view.rise_of(direction).filter(|r| r.phase.kind == alone(direction))?;
-    let events = loss_events(view.run, direction, rise.phase);
-    let heights: Vec<f64> =
-        events.iter().take(MAX_EVENTS).filter_map(|at| height_at(view, &rise, *at)).collect();
-    let top_ratio =
-        heights.iter().filter(|h| **h >= TOP * rise.height()).count() as f64 / heights.len().max(1) as f64;
-    let rule = match (rise.p50() < REPORTED_INCREASE_S, heights.len()) {
-        (false, 0) if events.is_empty() && records_losses(view.run) => ManagementRule::NeverDropped,
-        (_, 0) => return None,
-        (true, _) => ManagementRule::KeptShort,
-        (false, n) if n >= MIN_EVENTS && top_ratio >= MOSTLY => ManagementRule::TailDrop,
-        _ => return None,
-    };
-    let delay_at_loss = Sample::new(heights.iter().map(|h| (*h, false))).percentile(0.5);
+    let rise = rise(view, direction)?;
+    let losses = Losses::new(view, direction, &rise)?;
+    let rule = losses.rule(view)?;
+    let Losses { event_count, heights, top_ratio, .. } = &losses;
     let management = Management {
         rule,
-        loss_count: events.len() as u64,
+        loss_count: *event_count as u64,
         mark_packets: 0,
         episode_count: None,
         delay_at_loss: None,
-        delay_at_loss_p50_s: delay_at_loss.map(|p50| p50.value),
+        delay_at_loss_p50_s: losses.median_height(),
         delay_p50_s: Some(rise.p50()),
         delay_p95_s: Some(rise.height()),
-        top_ratio: (!heights.is_empty()).then_some(top_ratio),
+        top_ratio: (!heights.is_empty()).then_some(*top_ratio),
     };
     Some(with_alternatives(Conclusion::QueueManagement(management), rule, direction))
 }

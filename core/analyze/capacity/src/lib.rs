@@ -1,15 +1,23 @@
-//! Rate of the bottleneck: the traffic that passes while a queue is present.
+//! Capacity of a link: the traffic that passes while packets wait for it. At other times the rate is that of the senders.
+//!
+//! [`pieces`] cuts the time in which the link was busy into pieces, and [`rates`] finds the typical rate and its changes.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
 use alloc::vec::Vec;
 use fathom_stats::median;
 
 /// Traffic of a short interval, and the queue at that time.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Step {
+pub struct Step {
     /// End of the interval, ns.
-    pub(crate) until_ns: f64,
-    pub(crate) bytes: f64,
+    pub until_ns: f64,
+    /// Bytes that passed.
+    pub bytes: f64,
     /// Minimum queueing delay in the interval, if observed.
-    pub(crate) delay_ns: Option<f64>,
+    pub delay_ns: Option<f64>,
 }
 
 /// A rate with its error and time span.
@@ -27,13 +35,22 @@ pub struct RateSpan {
 
 /// An interval with a queue throughout.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Piece {
-    pub(crate) from_ns: f64,
-    pub(crate) to_ns: f64,
-    pub(crate) bytes: f64,
+pub struct Piece {
+    /// Start, ns.
+    pub from_ns: f64,
+    /// End, ns.
+    pub to_ns: f64,
+    /// Bytes that passed.
+    pub bytes: f64,
 }
 
 impl Piece {
+    /// True if the piece is long enough for its rate to mean something.
+    ///
+    /// `acknowledged_bytes` is the number of bytes covered by one acknowledgment.
+    pub fn is_complete(&self, acknowledged_bytes: f64) -> bool {
+        self.to_ns - self.from_ns >= MIN_PIECE_NS && self.bytes >= MIN_STEPS * acknowledged_bytes
+    }
     fn rate(&self) -> f64 {
         8e9 * self.bytes / (self.to_ns - self.from_ns).max(1.0)
     }
@@ -63,12 +80,7 @@ const MIN_PIECES: usize = 4;
 /// each contains packets throughout.
 ///
 /// `acknowledged_bytes` is the number of bytes covered by one acknowledgment.
-pub(crate) fn pieces(
-    steps: &[Step],
-    width_ns: f64,
-    threshold_ns: f64,
-    acknowledged_bytes: f64,
-) -> Vec<Piece> {
+pub fn pieces(steps: &[Step], width_ns: f64, threshold_ns: f64, acknowledged_bytes: f64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut open: Option<Piece> = None;
     let mut since = 0.0;
@@ -85,8 +97,7 @@ pub(crate) fn pieces(
         };
         piece.to_ns = step.until_ns;
         piece.bytes += core::mem::take(&mut since);
-        let is_long = piece.to_ns - piece.from_ns >= MIN_PIECE_NS;
-        if is_long && piece.bytes >= MIN_STEPS * acknowledged_bytes {
+        if piece.is_complete(acknowledged_bytes) {
             pieces.push(*piece);
             *piece = Piece { from_ns: piece.to_ns, to_ns: piece.to_ns, bytes: 0.0 };
         }
@@ -96,19 +107,19 @@ pub(crate) fn pieces(
 
 /// Rates of a bottleneck.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Rates {
+pub struct Rates {
     /// Rate without stalls.
-    pub(crate) typical: RateSpan,
+    pub typical: RateSpan,
     /// Rates between changes.
-    pub(crate) spans: Vec<RateSpan>,
+    pub spans: Vec<RateSpan>,
     /// Share of the time with almost no traffic, or with much more than usual.
-    pub(crate) stalled_ratio: f64,
+    pub stalled_ratio: f64,
 }
 
 /// The rate over all `pieces`, and over the spans between changes.
 ///
 /// Outliers are stalls of the link and do not belong to its rate. They are omitted if they are few.
-pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> {
+pub fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> {
     let middle = median(pieces.iter().map(Piece::rate))?;
     let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
     let band = OUTLYING * scatter(pieces).max(step).max(MIN_BAND);
