@@ -6,7 +6,7 @@ use fathom_run::{
     Evidence, Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Span, Statistic, Value,
 };
 use fathom_stats::{Sample, Summary};
-use fathom_units::Direction;
+use fathom_units::{Direction, Time};
 
 /// Round-trip series that can be the working latency, the best first: a UDP probe has one kernel timestamp on each
 /// side and no queue of its own; ICMP may be answered by another processor or be held back; a TCP connection loses
@@ -77,9 +77,32 @@ impl<'a> View<'a> {
     pub(crate) fn idle(&self) -> Option<Summary> {
         self.answered(self.run.phase(PhaseKind::Idle)?).filter(|s| s.count >= MIN_ANSWERS)
     }
-    /// Latency in a phase, of the probes that were answered.
+    /// Latency in a phase.
+    ///
+    /// A probe is lost if a later one was answered. It counts with the mean latency of the answered probes around it: to leave it out
+    /// would hide the times at which a queue was full. A probe after the last answered one of the run may still be on its way, so
+    /// its latency is known from below alone.
     fn answered(&self, phase: &'a Phase) -> Option<Summary> {
-        Sample::new(self.latency_in(phase).map(|o| pair(o.value))).observed_only().summary()
+        let mut values = Vec::new();
+        let (mut before, mut lost) = (None, 0_usize);
+        for observation in self.latency_in(phase) {
+            let Value::Observed(value) = observation.value else {
+                lost += 1;
+                continue;
+            };
+            let between = before.map_or(value, |before| f64::midpoint(before, value));
+            values.extend(core::iter::repeat_n((between, false), lost).chain([(value, false)]));
+            (before, lost) = (Some(value), 0);
+        }
+        let is_last =
+            self.source?.between(Time::from_nanos(phase.end_ns), Time::MAX).all(|o| pair(o.value).1);
+        let unanswered = self.latency_in(phase).map(|o| pair(o.value)).skip(values.len());
+        if is_last {
+            values.extend(unanswered);
+        } else {
+            values.extend(before.into_iter().flat_map(|value| core::iter::repeat_n((value, false), lost)));
+        }
+        Sample::new(values).summary()
     }
     /// Phases with load whose latency can be held against the idle one, in order of time.
     pub(crate) fn rises(&self) -> impl Iterator<Item = Rise<'_>> {

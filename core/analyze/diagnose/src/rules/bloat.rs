@@ -1,5 +1,6 @@
 //! Latency under load compared with idle latency, and in which direction it rose.
 use crate::health::is_bloated;
+use crate::rules::bound::still_growing;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
@@ -24,6 +25,7 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Finding {
         loaded_p50_s: rise.loaded.p50.value,
         loaded_p90_s: rise.loaded.p90.value,
         loaded_max_s: rise.loaded.max.value,
+        is_lower_bound: rise.loaded.p90.at_least || still_growing(view, rise),
         up_ratio: place.up_ratio,
     };
     let bloated = is_bloated(rise);

@@ -1,4 +1,5 @@
 //! What limits the queue: its end (tail drop), or an AQM that keeps it short.
+use crate::rules::bound::still_growing;
 use crate::sample::{alone, loss_events, pair, records_losses};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
@@ -59,9 +60,12 @@ impl Losses {
     fn median_height(&self) -> Option<f64> {
         fathom_stats::median(self.heights.iter().copied())
     }
-    fn rule(&self, view: &View<'_>) -> Option<ManagementRule> {
+    fn rule(&self, view: &View<'_>, rise: &Rise<'_>) -> Option<ManagementRule> {
         if self.event_count == 0 {
-            return (self.top_s >= REPORTED_INCREASE_S && records_losses(view.run))
+            // A lost probe was dropped, and what became of one without an answer at the end is not known.
+            let is_lossless =
+                records_losses(view.run) && view.latency_in(rise.phase).all(|o| !pair(o.value).1);
+            return (self.top_s >= REPORTED_INCREASE_S && is_lossless)
                 .then_some(ManagementRule::NeverDropped);
         }
         if self.heights.len() < MIN_EVENTS {
@@ -73,13 +77,15 @@ impl Losses {
         let height = self.median_height()?;
         // Packets were lost from a queue that had room, and that was hardly ever empty.
         let had_room = height <= ROOM * self.top_s && height >= SHORT_S;
-        (had_room && self.low_s >= SHORT_S).then_some(ManagementRule::KeptShort)
+        let is_steady = self.low_s >= SHORT_S && !still_growing(view, rise);
+        (had_room && is_steady).then_some(ManagementRule::KeptShort)
     }
 }
 
 /// What limits the queue of a direction, if the losses show it.
 pub(super) fn rule(view: &View<'_>, direction: Direction) -> Option<ManagementRule> {
-    Losses::new(view, direction, &rise(view, direction)?)?.rule(view)
+    let rise = rise(view, direction)?;
+    Losses::new(view, direction, &rise)?.rule(view, &rise)
 }
 
 /// The phase in which `direction` was loaded alone: with both directions loaded the round trip belongs to neither.
@@ -90,7 +96,7 @@ fn rise<'v>(view: &'v View<'_>, direction: Direction) -> Option<Rise<'v>> {
 fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let rise = rise(view, direction)?;
     let losses = Losses::new(view, direction, &rise)?;
-    let rule = losses.rule(view)?;
+    let rule = losses.rule(view, &rise)?;
     let Losses { event_count, heights, top_ratio, .. } = &losses;
     let management = Management {
         rule,
