@@ -28,8 +28,7 @@ impl Instruction {
     }
 }
 
-/// Operation codes: accumulator A, index register X, memory M. Source: linux/bpf_common.h,
-/// filter.h.
+/// Operation codes: accumulator A, index X, memory M. Source: linux/bpf_common.h, linux/filter.h.
 pub mod code {
     /// A = 32 bits at k.
     pub const LOAD_WORD: u16 = 0x20;

@@ -124,8 +124,7 @@ impl Object {
     }
 }
 
-/// The kernel creates such a table for a u32 filter. Others have numbers below 0x800, or more
-/// buckets.
+/// The kernel creates one for a u32 filter. Others have numbers below 0x800, or more buckets.
 fn is_first_table(filter: &Object) -> bool {
     const DIVISOR: u16 = 4;
     const OF_A_PERSON: u32 = 0x800 << 20;

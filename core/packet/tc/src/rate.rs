@@ -6,8 +6,7 @@ use crate::attribute::{u16_at, u32_at};
 use core::fmt;
 use fathom_units::Rate;
 
-/// Tick of the packet scheduler since Linux 2.6.31 (`PSCHED_SHIFT` 6), second in
-/// `/proc/net/psched`.
+/// Tick of the packet scheduler since Linux 2.6.31 (`PSCHED_SHIFT` 6; see `/proc/net/psched`).
 pub const TICK_NANOS: u64 = 64;
 /// `struct tc_ratespec`.
 pub(crate) const SPEC_BYTES: usize = 12;

@@ -92,8 +92,7 @@ impl<T: AsRef<[u8]>> TcpSegment<T> {
     pub fn flags(&self) -> u8 {
         self.bytes.as_ref()[field::FLAGS]
     }
-    /// The four bits before the flags: three reserved, then NS (RFC 3540) or AE of AccECN (RFC
-    /// 9768).
+    /// The four bits before the flags: three reserved, then NS (RFC 3540) or AE (RFC 9768).
     pub fn upper_flags(&self) -> u8 {
         self.bytes.as_ref()[field::DATA_OFFSET] & 0x0f
     }

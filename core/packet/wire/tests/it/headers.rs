@@ -186,8 +186,7 @@ fn address_hashes_differ_between_neighbours_and_with_the_salt() {
 
 #[test]
 fn the_flow_hash_spreads_neighbouring_ports_over_queues() {
-    // 1024 flows that differ in one port, in 1024 queues: a random function leaves 37 % (1/e)
-    // empty.
+    // 1024 flows that differ in one port, in 1024 queues: a random function leaves 37 % empty.
     let hash = |port| {
         let (source, destination) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
         Flow { source, destination, source_port: port, destination_port: 5201, protocol: 6 }.hash(9) % 1024
