@@ -26,7 +26,7 @@ impl TryFrom<Unchecked> for DelayHistogram {
     type Error = &'static str;
     fn try_from(Unchecked { bins, max_ns }: Unchecked) -> Result<Self, Self::Error> {
         if bins.keys().any(|bin| *bin > bin_of(u64::MAX)) {
-            return Err("a histogram bin that no delay falls into");
+            return Err("histogram bin out of range");
         }
         // The bound keeps the sum of many histograms from overflowing.
         if bins
@@ -34,7 +34,7 @@ impl TryFrom<Unchecked> for DelayHistogram {
             .try_fold(0_u64, |sum, count| sum.checked_add(*count))
             .is_none_or(|sum| sum >> 48 != 0)
         {
-            return Err("a histogram with more counts than any run has");
+            return Err("histogram counts exceed 2^48");
         }
         Ok(DelayHistogram { bins, max_ns })
     }

@@ -53,7 +53,7 @@ pub struct NoDirection;
 
 impl fmt::Display for NoDirection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a direction: \"up\" or \"down\"")
+        f.write_str("unknown direction (expected \"up\" or \"down\")")
     }
 }
 

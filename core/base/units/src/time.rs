@@ -169,7 +169,7 @@ pub struct NoWallTime;
 
 impl fmt::Display for NoWallTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a time in UTC as in 2026-11-20T14:10:08Z, 2026-11-20T14:10 or 2026-11-20")
+        f.write_str("expected a UTC time such as 2026-11-20T14:10:08Z, 2026-11-20T14:10 or 2026-11-20")
     }
 }
 impl core::error::Error for NoWallTime {}

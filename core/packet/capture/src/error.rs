@@ -29,10 +29,10 @@ impl fmt::Display for CaptureError {
         match self {
             CaptureError::NotACapture { begins: [a, b, c, d] } => write!(
                 f,
-                "no capture: begins with {a:02x} {b:02x} {c:02x} {d:02x}, which is neither pcap nor pcapng"
+                "not a capture file: it starts with {a:02x} {b:02x} {c:02x} {d:02x}, which is neither pcap nor pcapng"
             ),
             CaptureError::Damaged { offset, field, value, bound, limit } => {
-                write!(f, "damaged at byte {offset}: {field} is {value}, {bound} {limit}")
+                write!(f, "damaged at byte {offset}: {field} is {value} ({bound} {limit})")
             }
         }
     }
@@ -51,6 +51,6 @@ pub struct CutRecord {
 impl fmt::Display for CutRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CutRecord { offset, stored } = self;
-        write!(f, "the last record, at byte {offset}, is cut after {stored} bytes: it was left out")
+        write!(f, "the last record, at byte {offset}, is truncated after {stored} bytes and was skipped")
     }
 }

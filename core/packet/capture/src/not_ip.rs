@@ -25,12 +25,12 @@ pub enum NotIp {
 impl fmt::Display for NotIp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotIp::Protocol(protocol) => write!(f, "protocol 0x{protocol:04x}"),
-            NotIp::Link(LinkType(number)) => write!(f, "link type {number}, which is not known"),
-            NotIp::Cut => write!(f, "cut before the IP addresses"),
-            NotIp::Malformed => write!(f, "malformed"),
+            NotIp::Protocol(protocol) => write!(f, "not IP: protocol 0x{protocol:04x}"),
+            NotIp::Link(LinkType(number)) => write!(f, "unknown link type {number}"),
+            NotIp::Cut => write!(f, "truncated before the IP addresses"),
+            NotIp::Malformed => write!(f, "malformed header"),
             NotIp::Encrypted => write!(f, "encrypted"),
-            NotIp::Deep => write!(f, "more than {MAX_WRAPPINGS} wrappings"),
+            NotIp::Deep => write!(f, "more than {MAX_WRAPPINGS} tags and tunnels"),
         }
     }
 }

@@ -109,7 +109,7 @@ fn too_long(offset: u64, stored: u32) -> CaptureError {
         offset,
         field: "captured length",
         value: u64::from(stored),
-        bound: "at most",
+        bound: "maximum",
         limit: MAX_STORED_BYTES as u64,
     }
 }

@@ -82,7 +82,7 @@ impl<'a> Block<'a> {
     #[cold]
     fn too_short(&self, fields: usize) -> CaptureError {
         let (length, least) = (self.body.len() + HEAD + TAIL, fields + HEAD + TAIL);
-        damaged(self.offset, "block length", length as u64, "at least", least as u64)
+        damaged(self.offset, "block length", length as u64, "minimum", least as u64)
     }
     /// Options from `at` on, up to the first with an invalid length.
     fn options(self, at: usize) -> impl Iterator<Item = (u16, &'a [u8])> {
@@ -153,7 +153,7 @@ impl Pcapng {
             return Ok(self.pass_over(bytes));
         }
         if whole > MAX_BLOCK_BYTES {
-            return Err(damaged(offset, "block length", whole as u64, "at most", MAX_BLOCK_BYTES as u64));
+            return Err(damaged(offset, "block length", whole as u64, "maximum", MAX_BLOCK_BYTES as u64));
         }
         let Some(body) = bytes.get(HEAD..whole - TAIL).filter(|_| bytes.len() >= whole) else {
             return Ok((0, Step::NeedMore(whole)));
@@ -199,7 +199,7 @@ impl Pcapng {
         let both = [Order::Little, Order::Big];
         let Some(order) = both.into_iter().find(|order| order.u32(magic) == BYTE_ORDER_MAGIC) else {
             let seen = u64::from(u32::from_be_bytes(magic));
-            return Err(damaged(offset, "byte-order magic", seen, "should be", u64::from(BYTE_ORDER_MAGIC)));
+            return Err(damaged(offset, "byte-order magic", seen, "expected", u64::from(BYTE_ORDER_MAGIC)));
         };
         let whole = block_bytes(offset, order.u32(length))?;
         self.order = order;
@@ -214,7 +214,7 @@ impl Pcapng {
         };
         if self.interfaces.len() >= MAX_INTERFACES {
             let count = self.interfaces.len() as u64 + 1;
-            return Err(damaged(found.offset, "interfaces", count, "at most", MAX_INTERFACES as u64));
+            return Err(damaged(found.offset, "interfaces", count, "maximum", MAX_INTERFACES as u64));
         }
         let mut clock = Clock::MICROSECONDS;
         let mut offset_s = 0;
@@ -237,7 +237,7 @@ impl Pcapng {
     fn interface_of(&self, found: &Block<'_>, number: u32) -> Result<Interface, CaptureError> {
         self.interfaces.get(number as usize).copied().ok_or_else(|| {
             let declared = self.interfaces.len() as u64;
-            damaged(found.offset, "interface", u64::from(number), "of which there are", declared)
+            damaged(found.offset, "interface", u64::from(number), "interfaces declared:", declared)
         })
     }
     #[inline]
@@ -255,7 +255,13 @@ impl Pcapng {
         let (stored, original) = (word(12), word(16));
         let Some(data) = rest.get(..stored as usize) else {
             let room = rest.len() as u64;
-            return Err(damaged(found.offset, "captured length", u64::from(stored), "its block has", room));
+            return Err(damaged(
+                found.offset,
+                "captured length",
+                u64::from(stored),
+                "space in the block:",
+                room,
+            ));
         };
         let at = interface.clock.ns(u64::from(word(4)) << 32 | u64::from(word(8)));
         self.last_at = at;
@@ -311,7 +317,7 @@ impl Pcapng {
 #[inline]
 fn block_bytes(offset: u64, length: u32) -> Result<usize, CaptureError> {
     if length < (HEAD + TAIL) as u32 {
-        return Err(damaged(offset, "block length", u64::from(length), "at least", (HEAD + TAIL) as u64));
+        return Err(damaged(offset, "block length", u64::from(length), "minimum", (HEAD + TAIL) as u64));
     }
     // Some programs write lengths that are not a multiple of four, and pad.
     Ok(padded(length as usize))

@@ -70,7 +70,7 @@ impl Writer {
     /// # Panics
     /// If the value is 64 kB or more, which no attribute can hold.
     pub(crate) fn put(&mut self, raw: u16, value: &[u8]) -> &mut Self {
-        let length = u16::try_from(HEADER_BYTES + value.len()).expect("an attribute's length has 16 bits");
+        let length = u16::try_from(HEADER_BYTES + value.len()).expect("an attribute has less than 64 kB");
         self.bytes(&length.to_ne_bytes()).bytes(&raw.to_ne_bytes()).bytes(value);
         self.0.resize(self.0.len().next_multiple_of(4), 0);
         self

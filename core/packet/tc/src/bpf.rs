@@ -99,7 +99,7 @@ const START: u32 = 3;
 /// If `bits` is 0 or above 15.
 #[must_use]
 pub fn flow_hash(first: u32, bits: u32) -> Vec<Instruction> {
-    assert!((1..16).contains(&bits), "between 2 and 32768 classes");
+    assert!((1..16).contains(&bits), "expected 2 to 32768 classes");
     let mut program = Assembler::default();
     network(&mut program);
     v4(&mut program);
@@ -205,8 +205,8 @@ impl Assembler {
             if let Some(name) = to {
                 let distance = labels[name] - at - 1;
                 match instruction.code {
-                    code::JUMP => instruction.k = u32::try_from(distance).expect("a program is short"),
-                    _ => instruction.jump_true = u8::try_from(distance).expect("a place is near"),
+                    code::JUMP => instruction.k = u32::try_from(distance).expect("the program is short"),
+                    _ => instruction.jump_true = u8::try_from(distance).expect("the label is near"),
                 }
             }
             instruction

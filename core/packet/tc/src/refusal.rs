@@ -32,13 +32,13 @@ impl Refusal {
     /// The error name and its meaning for traffic control.
     const fn meaning(&self) -> &'static str {
         match self.errno {
-            1 => "not permitted (EPERM): root or CAP_NET_ADMIN is needed",
-            2 => "no such thing (ENOENT)",
+            1 => "not permitted (EPERM): requires root or CAP_NET_ADMIN",
+            2 => "not found (ENOENT)",
             6 | 19 => "no such interface (ENODEV)",
-            12 => "no memory (ENOMEM)",
+            12 => "out of memory (ENOMEM)",
             16 => "busy (EBUSY)",
-            17 => "there is one already (EEXIST)",
-            22 => "invalid (EINVAL)",
+            17 => "already exists (EEXIST)",
+            22 => "invalid argument (EINVAL)",
             34 => "out of range (ERANGE)",
             95 => "not supported by this kernel or interface (EOPNOTSUPP)",
             _ => "",
@@ -95,16 +95,16 @@ mod tests {
                 16,
                 capped,
                 "Specified qdisc kind is unknown.",
-                "Specified qdisc kind is unknown: no such thing (ENOENT)",
+                "Specified qdisc kind is unknown: not found (ENOENT)",
             ),
             (
                 -2,
                 40,
                 flags::ACK_ATTRIBUTES,
                 "TC classifier not found",
-                "TC classifier not found: no such thing (ENOENT)",
+                "TC classifier not found: not found (ENOENT)",
             ),
-            (-1, 16, 0, "unread", "not permitted (EPERM): root or CAP_NET_ADMIN is needed"),
+            (-1, 16, 0, "unread", "not permitted (EPERM): requires root or CAP_NET_ADMIN"),
             (-75, 16, 0, "", "error 75"),
             (-75, 16, capped, "Odd", "Odd (error 75)"),
         ];

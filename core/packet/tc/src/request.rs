@@ -94,7 +94,7 @@ pub struct Missing(pub String);
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no interface {}", self.0)
+        write!(f, "interface {} does not exist", self.0)
     }
 }
 impl core::error::Error for Missing {}
@@ -249,7 +249,13 @@ fn write_again(f: &mut fmt::Formatter<'_>, device: &str, object: &Object) -> fmt
         (_, _, Some(filter)) => filter.write_words(f),
         _ => {
             let Header { parent, handle, .. } = object.header;
-            write!(f, " parent {} handle {} {} (as it was)", Handle(parent), Handle(handle), object.kind())
+            write!(
+                f,
+                " parent {} handle {} {} (previous options)",
+                Handle(parent),
+                Handle(handle),
+                object.kind()
+            )
         }
     }
 }

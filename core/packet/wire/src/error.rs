@@ -28,9 +28,9 @@ impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WireError::Truncated { what, needed, got } => {
-                write!(f, "{what}: {got} bytes, needs {needed}")
+                write!(f, "{what} packet truncated: {got} bytes, {needed} needed")
             }
-            WireError::Malformed { what, field, value } => write!(f, "{what}: {field} cannot be {value}"),
+            WireError::Malformed { what, field, value } => write!(f, "{what}: invalid {field} {value}"),
         }
     }
 }

@@ -120,7 +120,10 @@ impl SuperPacket {
         change: Rewrite,
         header: &mut [u8; MAX_HEADER_BYTES],
     ) -> Run {
-        assert!(segments.start < segments.end && segments.end <= self.segments(), "no segments {segments:?}");
+        assert!(
+            segments.start < segments.end && segments.end <= self.segments(),
+            "invalid segment range {segments:?}"
+        );
         let header = &mut header[..self.header_bytes];
         header.copy_from_slice(&packet[..self.header_bytes]);
         let payload = self.payload_of(segments.clone());

@@ -60,8 +60,10 @@ fn a_cut_file_yields_whole_records_and_the_place_of_the_cut() {
         let (story, error) = read(&bytes[..end], 4096);
         let whole = usize::from(end >= 24 + 19);
         let begun = if whole == 1 { 24 + 19 } else { 24 };
-        let note =
-            format!("the last record, at byte {begun}, is cut after {} bytes: it was left out", end - begun);
+        let note = format!(
+            "the last record, at byte {begun}, is truncated after {} bytes and was skipped",
+            end - begun
+        );
         assert_eq!(error, None);
         assert_eq!(story.len(), whole + usize::from(end > begun), "{end}");
         assert!(end == begun || story.last().unwrap() == &note, "{end}: {story:?}");
@@ -77,7 +79,7 @@ fn an_impossible_length_is_an_error_with_its_offset() {
     assert_eq!(story.len(), 1);
     assert_eq!(
         error.unwrap().to_string(),
-        "damaged at byte 43: captured length is 4294967295, at most 1048576"
+        "damaged at byte 43: captured length is 4294967295 (maximum 1048576)"
     );
     let big = vec![7; MAX_STORED_BYTES];
     let at_limit = file(true, 0xa1b2_c3d4, &[(1, 2, 3, &big)]);
@@ -98,7 +100,7 @@ fn a_file_that_is_no_capture_is_detected_by_its_first_bytes() {
     let (_, error) = read(b"\x7fELF and so on, more than a header", 4096);
     assert_eq!(
         error.unwrap().to_string(),
-        "no capture: begins with 7f 45 4c 46, which is neither pcap nor pcapng"
+        "not a capture file: it starts with 7f 45 4c 46, which is neither pcap nor pcapng"
     );
 }
 

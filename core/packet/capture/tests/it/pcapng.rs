@@ -169,20 +169,20 @@ fn an_impossible_value_is_an_error_with_its_place() {
     let start = join(&[&section(false), &interface(false, 1, 0, &[])]);
     let at = start.len();
     let table: [(Vec<u8>, &str); 6] = [
-        (packet(false, 3, 0, 1, b"a", &[]), "interface is 3, of which there are 1"),
-        (join(&[&n32(false, 6), &n32(false, 8), &[0; 40]]), "block length is 8, at least 12"),
+        (packet(false, 3, 0, 1, b"a", &[]), "interface is 3 (interfaces declared: 1)"),
+        (join(&[&n32(false, 6), &n32(false, 8), &[0; 40]]), "block length is 8 (minimum 12)"),
         (
             join(&[&n32(false, 6), &n32(false, 1 << 24), &[0; 40]]),
-            "block length is 16777216, at most 1114112",
+            "block length is 16777216 (maximum 1114112)",
         ),
-        (block(false, 6, &[0; 16]), "block length is 28, at least 32"),
+        (block(false, 6, &[0; 16]), "block length is 28 (minimum 32)"),
         (
             block(false, 6, &join(&[&[0; 12], &n32(false, 5), &n32(false, 5), &[0; 4]])),
-            "captured length is 5, its block has 4",
+            "captured length is 5 (space in the block: 4)",
         ),
         (
             join(&[&n32(false, 0x0a0d_0d0a), &n32(false, 28), &[0; 20]]),
-            "byte-order magic is 0, should be 439041101",
+            "byte-order magic is 0 (expected 439041101)",
         ),
     ];
     for (bytes, message) in table {

@@ -31,15 +31,15 @@ choices! {
         Diffserv4 = 1 "diffserv4" "Four tins by DSCP.",
         Diffserv8 = 2 "diffserv8" "Eight tins by DSCP.",
         BestEffort = 3 "besteffort" "One tin.",
-        Precedence = 4 "precedence" "Eight tins by the old precedence.",
+        Precedence = 4 "precedence" "Eight tins by IP precedence (RFC 791).",
     }
 }
 choices! {
     /// Framing on the line.
     Cells {
-        None = 0 "noatm" "Bytes are bytes.",
-        Atm = 1 "atm" "48 bytes of payload travel in 53.",
-        Ptm = 2 "ptm" "64 bytes of payload travel in 65.",
+        None = 0 "noatm" "No cells.",
+        Atm = 1 "atm" "ATM: 53 bytes for 48 bytes of payload.",
+        Ptm = 2 "ptm" "PTM: 65 bytes for 64 bytes of payload.",
     }
 }
 choices! {
@@ -58,9 +58,9 @@ choices! {
 choices! {
     /// Which redundant ACKs are dropped.
     AckFilter {
-        Off = 0 "no-ack-filter" "They stay.",
-        On = 1 "ack-filter" "They are dropped.",
-        Aggressive = 2 "ack-filter-aggressive" "They are dropped, and more.",
+        Off = 0 "no-ack-filter" "None.",
+        On = 1 "ack-filter" "Redundant ACKs, except one.",
+        Aggressive = 2 "ack-filter-aggressive" "All redundant ACKs.",
     }
 }
 

@@ -133,5 +133,5 @@ fn an_interface_is_read_as_it_was_asked_for() {
     assert_eq!((link.name.as_str(), link.kind.as_deref(), link.up), ("ifb-eth0", Some("ifb"), false));
     assert_eq!(link.transmit_queues, 4);
     let gone = Request::DeleteLink { name: "eth9".into() }.encode(1, &index_of).unwrap_err();
-    assert_eq!(gone.to_string(), "there is no interface eth9");
+    assert_eq!(gone.to_string(), "interface eth9 does not exist");
 }

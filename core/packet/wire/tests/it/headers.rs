@@ -136,13 +136,13 @@ fn lengths_that_do_not_fit_are_named() {
     assert_eq!(error(&[]), truncated("IP", 1, 0));
     assert_eq!(error(&good[..19]), truncated("IPv4", 20, 19));
     assert_eq!(error(&good[..good.len() - 1]), truncated("IPv4", good.len(), good.len() - 1));
-    assert_eq!(error(&[0x50; 60]).to_string(), "IP: version cannot be 5");
+    assert_eq!(error(&[0x50; 60]).to_string(), "IP: invalid version 5");
     let mut short_header = good.clone();
     short_header[0] = 0x44;
-    assert_eq!(error(&short_header).to_string(), "IPv4: header length cannot be 16");
+    assert_eq!(error(&short_header).to_string(), "IPv4: invalid header length 16");
     assert_eq!(
         UdpDatagram::new_checked(&[0, 1, 0, 2, 0, 7, 0, 0]).unwrap_err().to_string(),
-        "UDP: length cannot be 7"
+        "UDP: invalid length 7"
     );
 }
 
