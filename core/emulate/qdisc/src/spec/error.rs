@@ -64,33 +64,40 @@ impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpecError::Discipline { word, known } if word.is_empty() => {
-                write!(f, "no queue discipline given (known: {})", known.join(", "))
+                write!(f, "missing queue discipline (known: {})", known.join(", "))
             }
             SpecError::Discipline { word, known } => {
                 write!(f, "unknown queue discipline \"{word}\" (known: {})", known.join(", "))
             }
             SpecError::Word { word, discipline, known } => {
-                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.replace(' ', ", "))
+                write!(
+                    f,
+                    "unknown parameter \"{word}\" of {discipline} (known: {})",
+                    known.replace(' ', ", ")
+                )
             }
-            SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value after it"),
+            SpecError::NoValue { word: "{" } => write!(f, "missing \"}}\" after \"{{\""),
+            SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value"),
             SpecError::Unit { word, error } => write!(f, "{word}: {error}"),
             SpecError::Value { word, text, expected } => {
-                write!(f, "{word} \"{text}\" will not do (expected {expected})")
+                write!(f, "invalid {word} \"{text}\" (expected {expected})")
             }
             SpecError::Nat => {
-                write!(f, "cake sees packets with their own addresses, not behind a NAT (leave out \"nat\")")
+                write!(f, "cake does not support \"nat\" here: no addresses are translated (remove \"nat\")")
             }
             SpecError::Missing { discipline, word } => {
-                write!(f, "{discipline} needs \"{word}\" and its value")
+                write!(f, "{discipline} requires \"{word}\" with a value")
             }
             SpecError::TbfQueues => {
-                write!(f, "tbf takes one of limit, latency and a queue in braces (which has its own limit)")
+                write!(f, "tbf accepts only one of \"limit\", \"latency\" and a queue in braces")
             }
-            SpecError::NoLimit => write!(f, "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
+            SpecError::NoLimit => {
+                write!(f, "fifo requires a limit (such as \"fifo limit 256p\" or \"fifo limit 64kb\")")
+            }
             SpecError::TailOfTime => {
                 write!(
                     f,
-                    "a fifo limited by time drops at its head (leave out \"drop tail\", or limit in bytes)"
+                    "a fifo with a time limit drops at its head (remove \"drop tail\", or use a limit in bytes)"
                 )
             }
         }

@@ -68,8 +68,8 @@ fn bytes_that_are_no_run() {
         (&newer, "has schema_version 3; this program reads 1 to 2"),
         (&good.replace("0.2", "1e999"), "number out of range"),
         (&good.replace("udp_rtt_s", "ping"), "unknown variant `ping`"),
-        (&bins, "a histogram bin that no delay falls into"),
-        (&counts, "more counts than any run has"),
+        (&bins, "histogram bin out of range"),
+        (&counts, "histogram counts exceed 2^48"),
     ];
     for (text, want) in cases {
         let error = Run::from_json(text.as_bytes()).unwrap_err().to_string();

@@ -57,7 +57,7 @@ fn refusals_give_line_and_reason() {
         (
             "fifo limit 375000b",
             "fifo limit 64",
-            "home.toml:9: queue: limit \"64\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+            "home.toml:9: queue: invalid limit \"64\" (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
         ),
         (
             "fifo limit 375000b",
