@@ -1,16 +1,16 @@
-//! Why a rate is what it is. `fathom-prose` puts it into words.
+//! Reasons for a rate. `fathom-prose` puts them into words.
 
 macro_rules! reasons {
     ($($variant:ident = $name:literal, $doc:literal;)*) => {
-        /// Why, of one direction at one tick.
+        /// Reason for a decision about one direction at one tick.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Reason {
             $(#[doc = $doc] $variant,)*
         }
         impl Reason {
-            /// All, in the order of the status page.
+            /// All reasons, in the order of the status page.
             pub const ALL: &'static [Reason] = &[$(Reason::$variant,)*];
-            /// One word, for metrics and files.
+            /// Name in metrics and files.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Reason::$variant => $name,)*
@@ -50,11 +50,11 @@ reasons! {
 }
 
 impl Reason {
-    /// The reason of this name, as files have it.
+    /// The reason with a name from a file.
     pub fn from_name(name: &str) -> Option<Reason> {
         Reason::ALL.iter().copied().find(|reason| reason.name() == name)
     }
-    /// True if delay lowered the rate.
+    /// Whether the rate was lowered because of delay.
     pub const fn is_cut(self) -> bool {
         matches!(self, Reason::BottleneckBelow | Reason::Overrun)
     }

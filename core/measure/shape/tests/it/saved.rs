@@ -1,4 +1,4 @@
-//! What is kept over a restart.
+//! State saved across restarts.
 use crate::common::{Shown, Ticker, config};
 use fathom_shape::autorate::{Controller, HourOfWeek};
 use fathom_units::PerDirection;
