@@ -44,9 +44,9 @@ pub struct SideEstimate {
 pub fn estimate_line(run: &Run) -> Result<LineEstimate, String> {
     let view = View::new(run);
     if judge(&view).health == Health::Invalid {
-        return Err("the measurement does not count".to_string());
+        return Err("the measurement is invalid".to_string());
     }
-    let idle = view.idle().ok_or("latency without load was not measured")?;
+    let idle = view.idle().ok_or("idle latency was not measured")?;
     let side = |direction| side(&view, direction);
     let estimate =
         LineEstimate { idle_rtt_s: idle.p50.value, up: side(Direction::Up), down: side(Direction::Down) };

@@ -145,8 +145,8 @@ impl fmt::Display for NoPath {
             NoPath::OneCapture => write!(f, "a path needs at least two captures"),
             NoPath::NothingInCommon { packets } => write!(
                 f,
-                "no packet is in two of the captures (they have {packets:?} packets): are they of one path and one time? \
-                 A NAT between them is seen through, a proxy is not"
+                "no packet occurs in two of the captures ({packets:?} packets): check that they are from the same path and time. \
+                 A NAT between them is supported, a proxy is not"
             ),
         }
     }

@@ -42,7 +42,7 @@
 //! let up = Bounds { min: mbit(2), start: mbit(6), max: mbit(15) };
 //! let down = Bounds { min: mbit(5), start: mbit(15), max: mbit(40) };
 //! let mut controller = Controller::new(Config::new(PerDirection { up, down }).unwrap());
-//! At each tick: the counters of the two qdiscs, the responses since the last tick.
+//! // At each tick: the counters of the two qdiscs, the responses since the last tick.
 //! let decided = controller.observe(&Observation {
 //!     at: Time::from_nanos(100_000_000),
 //!     hour: HourOfWeek::new(17),

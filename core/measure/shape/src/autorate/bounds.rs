@@ -63,7 +63,10 @@ impl Config {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ConfigError { direction, bounds: Bounds { min, start, max } } = self;
-        write!(f, "{direction}: rates min {min}, start {start}, max {max} are not 0 < min <= start <= max")
+        write!(
+            f,
+            "{direction}: invalid rates min {min}, start {start}, max {max} (expected 0 < min <= start <= max)"
+        )
     }
 }
 

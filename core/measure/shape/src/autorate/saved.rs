@@ -84,10 +84,10 @@ fn read(controller: &mut Controller, line: &str) -> Result<(), &'static str> {
             let known = Hour {
                 low: number(low)?,
                 high: number(high)?,
-                count: count.parse().or(Err("a count of samples"))?,
+                count: count.parse().or(Err("a number of samples"))?,
             };
             if known.low > known.high {
-                return Err("a lower capacity before a higher one");
+                return Err("the lower capacity before the higher one");
             }
             controller_of(controller, direction)?.learned.set(HourOfWeek::new(hour), known);
         }
@@ -105,7 +105,7 @@ fn controller_of<'a>(
 }
 
 fn number(text: &str) -> Result<f64, &'static str> {
-    let whole: u64 = text.parse().or(Err("a rate in bit/s, a whole number"))?;
+    let whole: u64 = text.parse().or(Err("a rate in bit/s as an integer"))?;
     Some(whole).filter(|n| (1..=MOST).contains(n)).map(|n| n as f64).ok_or("a rate in bit/s, from 1 to 2^53")
 }
 

@@ -222,6 +222,6 @@ fn bounds_that_cannot_be_kept_are_refused() {
     }
     let error = Config::new(PerDirection { up: right, down: bounds(20_000_000, 10_000_000, 50_000_000) })
         .unwrap_err();
-    let text = "down: rates min 20Mbit, start 10Mbit, max 50Mbit are not 0 < min <= start <= max";
+    let text = "down: invalid rates min 20Mbit, start 10Mbit, max 50Mbit (expected 0 < min <= start <= max)";
     assert_eq!(error.to_string(), text);
 }
