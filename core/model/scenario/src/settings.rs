@@ -25,7 +25,7 @@ impl FromStr for Setting {
         let (path, value) = text.split_once('=').unwrap_or((text, ""));
         if path.is_empty() || value.is_empty() || path.split('.').any(str::is_empty) {
             return Err(format!(
-                "\"{text}\" sets nothing (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
+                "\"{text}\" is not a setting (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
             ));
         }
         Ok(Setting { path: path.to_string(), value: value.to_string() })
@@ -67,10 +67,10 @@ fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
             let count = items.len();
             let item = index.and_then(|index| items.get_mut(index));
             item.ok_or_else(|| {
-                format!("\"{key}\" is none of the {count} items (expected a name or a number from 0)")
+                format!("\"{key}\" is not one of the {count} items (expected a name or a number from 0)")
             })
         }
-        _ => Err(format!("\"{key}\" lies in a {kind}, which has no keys")),
+        _ => Err(format!("\"{key}\": a {kind} has no keys")),
     }
 }
 
