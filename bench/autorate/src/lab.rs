@@ -1,4 +1,5 @@
-//! All laws over a real shaper and real TCP each, on the same lines, one after the other in real time.
+//! Runs each law with a real shaper and real TCP on the same lines, one after the other in real
+//! time.
 mod bed;
 mod dealer;
 mod drive;
@@ -13,7 +14,7 @@ use bed::{Bed, Came, Failed};
 use std::path::Path;
 use track::Track;
 
-/// The word with which this program is the watchdog of its own shapers.
+/// Argument that starts this program as the watchdog of its shapers.
 pub(crate) const WATCHDOG: &str = "watchdog";
 const KINDS: [Kind; 3] = [Kind::Lte, Kind::Starlink, Kind::Docsis];
 
@@ -45,7 +46,7 @@ fn run(track: &Track, who: Who, is_round_trip: bool) -> Came {
     came.unwrap_or_else(|error: Failed| panic!("{} on {}: {error}", who.name(), track.name))
 }
 
-/// Stands by until the run is over, and puts everything back if its process dies.
+/// Waits until the run ends, and restores the interface if the process dies.
 pub(crate) fn watchdog(folder: &str) {
     if let Err(error) = fathom_shaper::run_watchdog(&bed::place(Path::new(folder))) {
         panic!("{error}");
