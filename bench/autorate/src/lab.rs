@@ -20,8 +20,8 @@ const KINDS: [Kind; 3] = [Kind::Lte, Kind::Starlink, Kind::Docsis];
 
 /// Prints the table.
 pub(crate) fn print(is_round_trip: bool) {
-    let asked = if is_round_trip { "round trips alone" } else { "one-way delays" };
-    println!("In the lab, {} s for each law and line, {asked}\n{HEAD}", schedule::LENGTH);
+    let asked = if is_round_trip { "round-trip times only" } else { "one-way delays" };
+    println!("Lab, {} s per law and line, {asked}\n{HEAD}", schedule::LENGTH);
     for track in KINDS.map(Track::new) {
         for who in Who::ALL {
             let came = run(&track, who, is_round_trip);
@@ -34,7 +34,7 @@ pub(crate) fn print(is_round_trip: bool) {
 pub(crate) fn print_seconds(line: &str, law: &str) {
     let kind = KINDS.into_iter().find(|kind| kind.facts().name == line);
     let who = Who::ALL.into_iter().find(|who| who.name() == law);
-    let (Some(kind), Some(who)) = (kind, who) else { panic!("{line} or {law}: no such line or law") };
+    let (Some(kind), Some(who)) = (kind, who) else { panic!("unknown line {line} or law {law}") };
     let track = Track::new(kind);
     let came = run(&track, who, false);
     came.print(&track);

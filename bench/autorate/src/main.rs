@@ -31,6 +31,6 @@ fn main() {
         [hours] if hours.parse::<f64>().is_ok_and(|hours| hours > 0.0) => {
             weeks::print(hours.parse().unwrap_or(WEEKS));
         }
-        _ => panic!("expected hours, such as 24, or check, or lab, or lab round-trips"),
+        _ => panic!("usage: autorate [HOURS | check | lab | lab round-trips | lab LINE LAW]"),
     }
 }

@@ -50,9 +50,9 @@ pub(crate) fn print(hours: f64) {
     let jobs = Job::all();
     let scores = run_all(&jobs, hours);
     for is_round_trip in [false, true] {
-        let asked = if is_round_trip { "round trips alone" } else { "one-way delays" };
+        let asked = if is_round_trip { "round-trip times only" } else { "one-way delays" };
         let simulated = if is_round_trip { hours / 6.0 } else { hours };
-        println!("{simulated:.0} hours for each law and line, {asked}\n{HEAD}");
+        println!("{simulated:.0} hours per law and line, {asked}\n{HEAD}");
         for (job, score) in jobs.iter().zip(&scores).filter(|(job, _)| job.is_round_trip == is_round_trip) {
             println!("{}", score.row(job.kind.facts().name, job.who.name()));
         }

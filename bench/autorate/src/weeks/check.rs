@@ -32,7 +32,7 @@ struct Came {
 /// Prints both models next to each other.
 pub(crate) fn print() {
     println!(
-        "The fluid beside packets (core/emulate/sim): {SECONDS} s of the LTE line, a fixed shaper (CAKE), CUBIC"
+        "Fluid model and packet simulation (core/emulate/sim): {SECONDS} s of the LTE line, fixed shaper (CAKE), CUBIC"
     );
     println!(
         "direction  flows   shaper   late: fluid  packets   used: fluid  packets   delay: fluid  packets"
