@@ -59,6 +59,6 @@ pub struct Period {
 impl Period {
     pub(crate) const fn check(self) -> Result<Self, AppError> {
         let Period { from, to } = self;
-        if from.0 < to.0 { Ok(self) } else { Err(AppError::EmptyPeriod(self)) }
+        if from.0 < to.0 { Ok(self) } else { Err(AppError::Command(CommandError::EmptyPeriod(self))) }
     }
 }
