@@ -7,9 +7,8 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 # One program without the crates of the other commands: see the feature `demo` of shell/cli.
 demo:
 	@./setup demo
-	@echo "make demo: building (about 1 minute; downloads BUILD_MB MB, BUILD_DISK MB in target/), then the demo (45 s)"
-	cargo build --profile demo --locked -p fathom-cli --no-default-features --features demo --bin fathom-demo
-	./target/demo/fathom-demo
+	@cargo build --profile demo --locked -p fathom-cli --no-default-features --features demo --bin fathom-demo
+	@./target/demo/fathom-demo
 
 # Formatting, clippy, and the tests of core/ and of each crate's own modules. Needs cargo alone: no root, no service, no network.
 check:
