@@ -5,15 +5,17 @@
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 # One program without the crates of the other commands: see the feature `demo` of shell/cli.
+DEMO = -p fathom-cli --no-default-features --features demo --bin fathom-demo
 demo:
 	@./setup demo
-	@cargo build --profile demo --locked -p fathom-cli --no-default-features --features demo --bin fathom-demo
+	@cargo build --profile demo --locked $(DEMO)
 	@./target/demo/fathom-demo
 
 # Formatting, clippy, and the tests of core/ and of each crate's own modules. Needs cargo alone: no root, no service, no network.
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy $(DEMO) --locked -- -D warnings
 	RUST_BACKTRACE=0 cargo test --locked --lib --bins --workspace --exclude fathom-bench-autorate
 	RUST_BACKTRACE=0 cargo test --locked $(CORE) --tests
 
@@ -27,6 +29,7 @@ test: setup lint docs
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy $(DEMO) --locked -- -D warnings
 	ui/verify
 
 docs:

@@ -52,5 +52,9 @@ fn run() -> Outcome {
     terminal::print(&fathom_report::compare(&named, columns, style))?;
     let page = demo::save(folder, &runs)?;
     terminal::note(&format!("wrote {} (open it in a browser)", page.display()));
-    Ok(runs.iter().map(|(run, d)| exit_class(run, d)).find(|exit| *exit >= Exit::Input).unwrap_or(Exit::Healthy))
+    Ok(runs
+        .iter()
+        .map(|(run, d)| exit_class(run, d))
+        .find(|exit| *exit >= Exit::Input)
+        .unwrap_or(Exit::Healthy))
 }
