@@ -1,6 +1,7 @@
 //! Which history a use case reads or writes.
 use super::Source;
 use crate::AppError;
+use crate::CommandError;
 use fathom_units::WallTime;
 use fathom_watch_plan::Plan;
 use fathom_watch_store::HistoryReader;
