@@ -1,4 +1,6 @@
-//! Integration tests of `fathom-text`.
+//! Integration tests of `fathom-text`, and the lint of the language of the whole project.
+mod language;
+
 use fathom_text::{bytes, delay, milliseconds, percent, rate, seconds, thousands};
 use std::path::PathBuf;
 
