@@ -1,5 +1,7 @@
 //! Integration tests of `fathom-text`, and the lint of the language of the whole project.
+mod errors;
 mod language;
+mod rust_source;
 
 use fathom_text::{bytes, delay, milliseconds, percent, rate, seconds, thousands};
 use std::path::PathBuf;
