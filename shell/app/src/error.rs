@@ -1,21 +1,19 @@
 //! Why a use case has no result, and the class of its exit code.
-use crate::audit::AuditError;
-use crate::fix::FixFailure;
+#[cfg(feature = "full")]
+mod command;
+
 use crate::output;
-use crate::sweep::SweepError;
-use crate::watch::Period;
-use fathom_capture_source::SourceError;
 use fathom_client::TestError;
 use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
 use fathom_server::ServerError;
-use fathom_size::SizeError;
 use fathom_store::StoreError;
 use fathom_units::Duration;
-use fathom_watch_store::HistoryError;
-use fathom_watch_web::{PeriodError, WebError};
 use std::path::PathBuf;
 use std::{fmt, io};
+
+#[cfg(feature = "full")]
+pub use command::CommandError;
 
 /// What the end of a use case means to a caller that looks at nothing else. The numbers are the exit codes of the program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -35,6 +33,9 @@ pub enum ExitClass {
 /// Why a use case has no result. `Display` names the object, the value and the limit.
 #[derive(Debug)]
 pub enum AppError {
+    /// An error of a command that `make demo` does not build.
+    #[cfg(feature = "full")]
+    Command(CommandError),
     /// No built-in line has this name.
     UnknownLine {
         /// The name.
@@ -72,8 +73,6 @@ pub enum AppError {
         /// The names that exist, or some of them.
         known: String,
     },
-    /// A question about a queue has no answer.
-    Size(SizeError),
     /// The emulated line could not be made or failed.
     Lab(LabError),
     /// A program inside a lab could not be started.
@@ -157,10 +156,6 @@ pub enum AppError {
         /// The limit.
         max: u64,
     },
-    /// A fix has no result.
-    Fix(FixFailure),
-    /// A sweep ended early.
-    Sweep(SweepError),
     /// There is neither a capture nor an interface.
     NothingToRead,
     /// Standard input is several captures at once.
@@ -179,8 +174,6 @@ pub enum AppError {
     },
     /// A page and exports need a file, which is read a second time.
     NeedsFile,
-    /// A capture or an interface cannot be read.
-    CaptureSource(SourceError),
     /// Captures are not of one path.
     CapturePath(String),
     /// A capture has no flow of this number.
@@ -207,10 +200,6 @@ pub enum AppError {
     History(String),
     /// Neither `XDG_STATE_HOME` nor `HOME` is set.
     NoStateDirectory,
-    /// A period has no length.
-    EmptyPeriod(Period),
-    /// A period of a watch is no result.
-    NoPeriod(PeriodError),
     /// No target of a configuration of another program can be watched.
     NothingToWatch {
         /// The configuration.
@@ -235,10 +224,6 @@ pub enum AppError {
         /// The system's answer.
         source: io::Error,
     },
-    /// The page of a watch cannot be served.
-    Page(WebError),
-    /// A host could not be audited.
-    Audit(AuditError),
     /// A plan that was read again has a receiver that this process cannot notify.
     ReceiverRunsProgram {
         /// The receiver's name.
@@ -247,28 +232,21 @@ pub enum AppError {
 }
 
 impl AppError {
-    pub(crate) fn history(error: HistoryError) -> Self {
-        AppError::History(error.to_string())
-    }
+    #[cfg(feature = "full")]
     pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
         AppError::NoSuch { object, name: name.to_owned(), known: known.join(", ") }
     }
     /// The error of another crate that says everything by itself.
     const fn cause(&self) -> Option<&dyn fmt::Display> {
         Some(match self {
+            #[cfg(feature = "full")]
+            AppError::Command(error) => error,
             AppError::Scenario(error) => error,
-            AppError::Size(error) => error,
             AppError::Lab(error) => error,
             AppError::ProgramEnd { source } | AppError::Workload(source) => source,
             AppError::Server(error) => error,
             AppError::Test(error) => error,
             AppError::Load(error) | AppError::Save(error) => error,
-            AppError::Sweep(error) => error,
-            AppError::CaptureSource(error) => error,
-            AppError::Fix(error) => error,
-            AppError::Page(error) => error,
-            AppError::Audit(error) => error,
-            AppError::NoPeriod(error) => error,
             AppError::CapturePath(text)
             | AppError::NoRandomness(text)
             | AppError::WatchPlan(text)
@@ -282,6 +260,8 @@ impl AppError {
     #[must_use]
     pub const fn class(&self) -> ExitClass {
         match self {
+            #[cfg(feature = "full")]
+            AppError::Command(error) => error.class(),
             AppError::Lab(_)
             | AppError::Program { .. }
             | AppError::ProgramEnd { .. }
@@ -290,9 +270,7 @@ impl AppError {
             | AppError::Save(_)
             | AppError::Truth { .. }
             | AppError::Unwritable { .. }
-            | AppError::Sweep(SweepError::Table(_))
             | AppError::CannotOpen { .. }
-            | AppError::CaptureSource(SourceError::Io { .. } | SourceError::Interface(_))
             | AppError::CutShort { .. }
             | AppError::NoRandomness(_)
             | AppError::NotPermitted(_)
@@ -300,13 +278,8 @@ impl AppError {
             | AppError::History(_)
             | AppError::NoStateDirectory
             | AppError::CannotMakeDirectory { .. }
-            | AppError::Page(_)
             | AppError::ReceiverRunsProgram { .. } => ExitClass::Environment,
-            AppError::Audit(error) if !matches!(error, AuditError::UnknownInterface { .. }) => {
-                ExitClass::Environment
-            }
             AppError::Test(error) if !matches!(error, TestError::Config(_)) => ExitClass::Environment,
-            AppError::Fix(failure) => failure.class(),
             _ => ExitClass::Input,
         }
     }
@@ -376,9 +349,6 @@ impl AppError {
                 write!(f, "{}: could not be written to its end: is the disk full?", path.display())
             }
             AppError::NoStateDirectory => f.write_str("neither XDG_STATE_HOME nor HOME is set"),
-            AppError::EmptyPeriod(Period { from, to }) => {
-                write!(f, "the period from {from} to {to} has no length")
-            }
             AppError::NothingToWatch { file } => write!(f, "{file}: no target can be watched"),
             AppError::OtherContent { path } => {
                 write!(f, "{}: the file exists and has other content", path.display())
@@ -403,12 +373,6 @@ impl From<ScenarioError> for AppError {
     }
 }
 
-impl From<AuditError> for AppError {
-    fn from(error: AuditError) -> Self {
-        AppError::Audit(error)
-    }
-}
-
 impl From<LabError> for AppError {
     fn from(error: LabError) -> Self {
         AppError::Lab(error)
@@ -424,20 +388,5 @@ impl From<ServerError> for AppError {
 impl From<TestError> for AppError {
     fn from(error: TestError) -> Self {
         AppError::Test(error)
-    }
-}
-
-impl From<SweepError> for AppError {
-    fn from(error: SweepError) -> Self {
-        AppError::Sweep(error)
-    }
-}
-
-impl From<PeriodError> for AppError {
-    fn from(error: PeriodError) -> Self {
-        match error {
-            PeriodError::History(why) => AppError::History(why),
-            error => AppError::NoPeriod(error),
-        }
     }
 }

@@ -130,12 +130,10 @@ pub(crate) struct OutputArgs {
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
     /// Emulated line: a built-in name (see `fathom lab --list`) or a scenario file
-    #[arg(long, default_value = "seifried-2011", value_name = "NAME|FILE")]
+    #[arg(long, default_value = fathom_app::demo::LINE, value_name = "NAME|FILE")]
     pub(crate) line: String,
     /// Queue of the second run, as in `fq_codel` or `codel target 5ms`
-    // RFC 8290 section 5.2.2 wants a target of at least one packet's time, and sqm-scripts more. At 3 Mbit/s that is 4 ms:
-    // the default of 5 ms costs one upload some 5 % of its goodput, 10 ms some 2 %, and other flows notice neither.
-    #[arg(long, default_value = "fq_codel target 10ms", value_name = "QUEUE")]
+    #[arg(long, default_value = fathom_app::demo::QUEUE, value_name = "QUEUE")]
     pub(crate) queue: String,
     /// TCP flows of the upload
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
@@ -144,7 +142,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, default_value = "cubic", value_name = "NAME")]
     pub(crate) congestion_control: String,
     /// Directory for the two results and the report
-    #[arg(long, default_value = "fathom-demo", value_name = "DIR")]
+    #[arg(long, default_value = fathom_app::demo::FOLDER, value_name = "DIR")]
     pub(crate) output_dir: PathBuf,
     /// Write no files
     #[arg(long)]

@@ -46,7 +46,10 @@ impl From<AppError> for Failure {
             AppError::Unwritable { .. } => "-o FILE on another disk".into(),
             AppError::History(_) => "--store DIR, or the configuration that is being watched".into(),
             AppError::NoStateDirectory => "--store DIR".into(),
-            AppError::NoPeriod(_) => "another --watch TARGET, --since or --until".into(),
+            #[cfg(feature = "full")]
+            AppError::Command(fathom_app::CommandError::NoPeriod(_)) => {
+                "another --watch TARGET, --since or --until".into()
+            }
             AppError::NothingToWatch { .. } => {
                 "the file with *** Targets ***, or the one that includes it".into()
             }

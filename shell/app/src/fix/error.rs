@@ -99,12 +99,6 @@ impl fmt::Display for FixFailure {
 
 impl std::error::Error for FixFailure {}
 
-impl From<FixFailure> for AppError {
-    fn from(failure: FixFailure) -> Self {
-        AppError::Fix(failure)
-    }
-}
-
 impl From<ApplyError> for AppError {
     fn from(error: ApplyError) -> Self {
         FixFailure::Shaper(error).into()
