@@ -7,8 +7,11 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod nearest;
+
 use alloc::format;
 use alloc::string::String;
+pub use nearest::nearest;
 
 /// Seconds as milliseconds: `0.42 ms`, `5.3 ms`, `51 ms`, `1,049 ms`.
 pub fn milliseconds(seconds: f64) -> String {

@@ -126,28 +126,12 @@ fn field_before(text: &str, offset: usize) -> Option<&str> {
     key.get(start..).filter(|word| !word.is_empty())
 }
 
-/// Finds the known field nearest to the unknown one. Serde lists the unknown field first and then
-/// the known ones, all in backticks.
+/// Serde names the unknown field first and then the known fields, all in backticks. This finds the
+/// known field nearest to the unknown one.
 fn guess(message: &str) -> Option<&str> {
     let mut words = message.split('`').skip(1).step_by(2);
     let wrong = words.next()?;
-    let nearest = words.map(|word| (edit_distance(wrong, word), word)).min()?;
-    (nearest.0 <= 2).then_some(nearest.1)
-}
-
-/// Levenshtein distance: the minimum number of letters to insert, delete or replace.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    fathom_text::nearest(wrong, &words.collect::<Vec<_>>())
 }
 
 fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {

@@ -2,6 +2,7 @@
 use crate::ScenarioError;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::str::FromStr;
 use toml::{Table, Value};
 
@@ -64,11 +65,13 @@ fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
         Value::Array(items) => {
             let named = |item: &Value| item.get("name").and_then(Value::as_str) == Some(key);
             let index = items.iter().position(named).or_else(|| key.parse().ok());
-            let count = items.len();
+            let names: Vec<&str> =
+                items.iter().filter_map(|item| item.get("name").and_then(Value::as_str)).collect();
+            let guess = fathom_text::nearest(key, &names)
+                .map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
+            let known = format!("{guess}expected {} or a number from 0", names.join(", "));
             let item = index.and_then(|index| items.get_mut(index));
-            item.ok_or_else(|| {
-                format!("\"{key}\" is not one of the {count} items (expected a name or a number from 0)")
-            })
+            item.ok_or_else(|| format!("no item is called \"{key}\" ({known})"))
         }
         _ => Err(format!("\"{key}\": a {kind} has no keys")),
     }

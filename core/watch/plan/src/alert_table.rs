@@ -1,11 +1,12 @@
 //! Parsing of the `[[alert]]` tables of the configuration.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::settings::duration;
 use crate::target::Target;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_text::nearest;
 use fathom_units::{Duration, Ratio};
 use fathom_watch_alert::{
     Condition, Flapping, Kind, MAX_WEEKS, Matcher, Pattern, Receiver, Rule, Scope, Semantics,

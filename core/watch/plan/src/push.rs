@@ -1,11 +1,12 @@
 //! The `[[push]]` tables: destinations for metrics.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::url::Url;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_text::nearest;
 use fathom_units::Duration;
 
 const KEYS: [&str; 12] = [

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
 use core::str::FromStr;
+use fathom_text::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -133,32 +134,6 @@ fn shown(value: &DeValue<'_>) -> String {
         DeValue::Boolean(value) => value.to_string(),
         other => format!("this {}", other.type_str()),
     }
-}
-
-/// The known word closest to `wrong`, for "did you mean".
-pub(crate) fn nearest<'k>(wrong: &str, known: &[&'k str]) -> Option<&'k str> {
-    let found = known.iter().map(|word| (edit_distance(wrong, word), *word)).min()?;
-    // Two edits in a short word would match almost anything.
-    (found.0 <= 2 && found.0 * 2 < found.1.len().max(3)).then_some(found.1)
-}
-
-/// Levenshtein distance: the fewest insertions, deletions or replacements.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (slot, to) in row.iter_mut().skip(1).zip(b.bytes()) {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = *slot;
-            left = replaced.min(left + 1).min(diagonal + 1);
-            *slot = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(a.len())
 }
 
 const MAX_NAME: usize = 128;

@@ -1,12 +1,13 @@
 //! Keys that targets, groups and defaults share; the most specific table wins.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::target::{Family, Protocol};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use fathom_probe::{ECHO_MIN_PAYLOAD_BYTES, Pace, dns};
+use fathom_text::nearest;
 use fathom_units::{Duration, dscp_of_name};
 
 /// Keys of a target that groups and defaults also accept.

@@ -1,5 +1,7 @@
 //! Errors of parsing a queue discipline.
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use fathom_units::UnitError;
 
@@ -60,6 +62,11 @@ pub enum SpecError {
     Nat,
 }
 
+/// `did you mean "codel"? `, or nothing.
+fn guess(word: &str, known: &[&str]) -> String {
+    fathom_text::nearest(word, known).map_or_else(String::new, |near| format!("did you mean \"{near}\"? "))
+}
+
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,14 +74,13 @@ impl fmt::Display for SpecError {
                 write!(f, "missing queue discipline (known: {})", known.join(", "))
             }
             SpecError::Discipline { word, known } => {
-                write!(f, "unknown queue discipline \"{word}\" (known: {})", known.join(", "))
+                let guess = guess(word, known);
+                write!(f, "unknown queue discipline \"{word}\" ({guess}known: {})", known.join(", "))
             }
             SpecError::Word { word, discipline, known } => {
-                write!(
-                    f,
-                    "unknown parameter \"{word}\" of {discipline} (known: {})",
-                    known.replace(' ', ", ")
-                )
+                let known: Vec<&str> = known.split(' ').collect();
+                let guess = guess(word, &known);
+                write!(f, "unknown parameter \"{word}\" of {discipline} ({guess}known: {})", known.join(", "))
             }
             SpecError::NoValue { word: "{" } => write!(f, "missing \"}}\" after \"{{\""),
             SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value"),

@@ -71,6 +71,7 @@ fn an_unknown_name_lists_the_known_names() {
     for (text, refusal) in [
         ("", "missing queue discipline (known: fifo, codel, fq_codel"),
         ("best", "unknown queue discipline \"best\" (known: fifo, codel, fq_codel"),
+        ("fqcodel", "unknown queue discipline \"fqcodel\" (did you mean \"fq_codel\"? known: fifo, "),
     ] {
         let error = text.parse::<Spec>().expect_err(text).to_string();
         assert!(error.starts_with(refusal), "{error}");
